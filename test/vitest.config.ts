@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { defineConfig } from 'vitest/config'
 
-import { LongestFirst } from './harness/longest-first.ts'
+import { LongestFirstSequencer } from './harness/longest-first.ts'
 import { temporaryRoot } from './harness/temporary-root.ts'
 
 // Times are shown in the time zone of the reader.
@@ -49,7 +49,7 @@ export default defineConfig({
     // wait for children and databases: two workers more than there are processors have something to do then. A file leaves
     // no state of the process behind (trustAuthority gives back what it changed), so that files share one.
     maxWorkers: availableParallelism() + 2,
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: LongestFirstSequencer },
     isolate: false,
   },
 })

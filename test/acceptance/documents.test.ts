@@ -8,7 +8,7 @@ import { systemClock } from '../../src/host/clock.ts'
 import { DocumentReader } from '../harness/document-reader.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { refcheck } from '../harness/run-command.ts'
-import { documentText, Ids, oneLine, transcripts, withOutputs } from '../harness/transcript.ts'
+import { documentText, Ids, oneLine, parseTranscripts, replaceOutputs } from '../harness/transcript.ts'
 import { emptyEnv, temporaryFolder, world } from '../harness/world.ts'
 
 const root = new URL('../../', import.meta.url)
@@ -75,11 +75,11 @@ describe('a transcript shows what is printed', () => {
       const clock = new ManualClock({ auto: true })
       const here = await world({ clock, seed: 'documents' })
       const text = documentText(path)
-      const found = transcripts(text).filter(
+      const found = parseTranscripts(text).filter(
         ({ indent, steps }) => indent === '' || steps.some(({ output }) => output !== ''),
       )
-      const read = await new DocumentReader(here, clock).all(found)
-      await expect(withOutputs(text, read)).toMatchFileSnapshot(fileURLToPath(new URL(path, root)))
+      const read = await new DocumentReader(here, clock).runAll(found)
+      await expect(replaceOutputs(text, read)).toMatchFileSnapshot(fileURLToPath(new URL(path, root)))
     },
     60_000,
   )

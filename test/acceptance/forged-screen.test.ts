@@ -14,7 +14,7 @@ test('a name of 950 characters draws no plan of its own on a screen of 80x24: wh
   at.write('name.txt', `Ana${blank.repeat(54)}${drawn}`.padEnd(949, blank) + 'x')
   const person = '--last-name Example --email mallory@example.com --phone +61412345678'
   await at.type(`refcheck request create --package 102 --first-name "$(cat name.txt)" ${person}`, 'correct?')
-  expect(at.seen()).toMatchInlineSnapshot(`
+  expect(at.screen()).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name "$(cat name.txt)" --last-na
     me Example --email mallory@example.com --phone +61412345678
 
@@ -36,7 +36,7 @@ test('a name of 950 characters draws no plan of its own on a screen of 80x24: wh
     2> ↑↓ navigate • ⏎ select
   `)
   await at.press('\r', '(y/N)')
-  expect(at.seen()).toMatchInlineSnapshot(`
+  expect(at.screen()).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name "$(cat name.txt)" --last-na
     me Example --email mallory@example.com --phone +61412345678
 

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 
 import { start } from '../harness/process.ts'
 import { shareOf } from '../harness/share.ts'
-import { fullInformation, orderOf } from '../harness/people.ts'
+import { fullInformation, orderArguments } from '../harness/people.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { type World, world } from '../harness/world.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
@@ -20,7 +20,7 @@ async function finishedRequests(people: readonly string[]) {
   const clock = new ManualClock()
   const here = await world({ clock, quota: [] })
   for (const person of people) {
-    const order = orderOf(person, ['--yes', '--quiet', ...fullInformation])
+    const order = orderArguments(person, ['--yes', '--quiet', ...fullInformation])
     await here.run(
       order.map((each) => (each === '102' ? '101' : each)),
       { clock },

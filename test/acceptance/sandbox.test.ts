@@ -6,8 +6,8 @@ import { parse } from 'yaml'
 
 import { start } from '../harness/process.ts'
 import { refcheck } from '../harness/run-command.ts'
-import { expectDescribed } from '../harness/described.ts'
-import { printedEnv } from '../harness/service-env.ts'
+import { expectDescribed } from '../harness/described-output.ts'
+import { envOfReadyLine } from '../harness/service-env.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -30,7 +30,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
     expect(address.base_url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
     expect(address.api_key).toHaveLength(32)
     const { code } = await refcheck(['packages', 'list'], {
-      env: { ...emptyEnv(folder), ...printedEnv(printed) },
+      env: { ...emptyEnv(folder), ...envOfReadyLine(printed) },
     })
     expect(code).toBe(0)
     sandbox.child.kill(signal)
@@ -59,7 +59,7 @@ test('--quota sets the windows: the third call is refused with the seconds left'
     ['sandbox', 'start', '--port', '0', '--json', '--quota', '2/60,1000/3600'],
     emptyEnv(folder),
   )
-  const env = { ...emptyEnv(folder), ...printedEnv(await sandbox.until('\n')) }
+  const env = { ...emptyEnv(folder), ...envOfReadyLine(await sandbox.until('\n')) }
   const list = ['users', 'list', '--json', '--timeout', '0s']
   expect((await refcheck(list, { env })).code).toBe(0)
   expect((await refcheck(list, { env })).code).toBe(0)
@@ -150,7 +150,7 @@ describe('--host: "HTTPS only; plain HTTP requests are rejected"', () => {
     const trusting = { NODE_EXTRA_CA_CERTS: join(vectors, 'authority.pem') }
     const list = start(['packages', 'list', '--json'], {
       ...emptyEnv(folder),
-      ...printedEnv(printed),
+      ...envOfReadyLine(printed),
       ...trusting,
     })
     expect(await list.ended).toBe(0)

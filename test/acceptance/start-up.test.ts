@@ -16,9 +16,9 @@ import { pathToFileURL } from 'node:url'
 
 import { expect, test } from 'vitest'
 
-import { poison } from '../harness/poisoned-code.ts'
+import { plantCode } from '../harness/planted-code.ts'
 import { program } from '../harness/program.ts'
-import { builtProgram, refcheck, type RunOptions } from '../harness/run-command.ts'
+import { loadBuiltProgram, refcheck, type RunOptions } from '../harness/run-command.ts'
 import { shareOf } from '../harness/share.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 
@@ -82,7 +82,7 @@ test.each([
 })
 
 /** The two ways of the built program to a command: found by its file, and through oclif. */
-const { main, builtCommands } = builtProgram()
+const { main, builtCommands } = loadBuiltProgram()
 
 test.each(
   shareOf(
@@ -196,7 +196,7 @@ test.each<[string, boolean, (file: string, parent: string) => void]>([
   const line = ['config', 'list', '--json']
   run(line, parent)
   const file = join(parent, 'data', 'compile-cache', version, 'config.list')
-  poison(file)
+  plantCode(file)
   prepare(file, parent)
   expect(run(line, parent).stderr.includes('poisoned')).toBe(isRun)
 })

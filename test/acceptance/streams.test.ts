@@ -6,7 +6,7 @@ import { setImmediate } from 'node:timers/promises'
 
 import { expect, test } from 'vitest'
 
-import { orderOf } from '../harness/people.ts'
+import { orderArguments } from '../harness/people.ts'
 import { start } from '../harness/process.ts'
 import { keys, openTerminal } from '../harness/terminal.ts'
 import { temporaryFolder, world } from '../harness/world.ts'
@@ -23,7 +23,7 @@ test('a reader that goes away ends the writing quietly', async () => {
 
 test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s during a wait: 130 and one line', async (signal) => {
   const here = await world()
-  const created = await here.run(orderOf('Priya', ['--yes', '--json']))
+  const created = await here.run(orderArguments('Priya', ['--yes', '--json']))
   const { request_id } = created.json() as { request_id: string }
   const run = start(['request', 'wait', request_id], here.env)
   while (!run.stderr().includes('RECEIVED'))
@@ -108,7 +108,7 @@ test('an order on a real terminal, asked for from nothing', async () => {
 
 test('an answer that cannot be written: exit 1 in words, and what was asked for is done', async () => {
   const here = await world()
-  const order = orderOf('Priya', ['--yes', '--json']).map((each) => `'${each}'`)
+  const order = orderArguments('Priya', ['--yes', '--json']).map((each) => `'${each}'`)
   const line = `"${process.execPath}" "${join(bin, 'run.js')}" ${order.join(' ')} > /dev/full`
   const run = spawn('sh', ['-c', line], { env: { PATH: process.env['PATH'] ?? '', ...here.env } })
   let printed = ''
@@ -142,7 +142,7 @@ test('a folder that the system will not make (/proc) ends in words, and not neve
 
 test('Ctrl-C while an order is in flight shows what is waited for', async () => {
   const here = await world()
-  const run = start(orderOf('Priya+hang-after'), here.env)
+  const run = start(orderArguments('Priya+hang-after'), here.env)
   while (here.sandbox.requests().length === 0) await setImmediate()
   run.child.kill('SIGINT')
   while (run.stderr() === '') await new Promise((resolve) => run.child.stderr?.once('data', resolve))

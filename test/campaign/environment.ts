@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { makeStore } from '../harness/made-store.ts'
+import { makeStore } from '../harness/create-store.ts'
 import { Cluster } from '../harness/postgres-cluster.ts'
 import { program } from '../harness/program.ts'
 import { emptyEnv, roomyQuota, serviceEnv } from '../harness/service-env.ts'

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import { connectAgent } from '../harness/agent.ts'
 import { peopleFile } from '../harness/batch-file.ts'
-import { orderBody, planned } from '../harness/planned.ts'
+import { orderBody, addAgentPlan } from '../harness/agent-plans.ts'
 import { type Session, session } from '../harness/session.ts'
 
 const order = (name: string): string =>
@@ -192,7 +192,7 @@ test('approve refuses a plan under such an account before it asks', async () => 
   const here = await withAcme()
   const { userEmail } = here.sandbox.credentials
   const owner = { baseUrl: here.url, userEmail, profile: undefined, account: 'acmee' }
-  const plan = await planned(here, { kind: 'order', body: orderBody('Ben') }, { owner })
+  const plan = await addAgentPlan(here, { kind: 'order', body: orderBody('Ben') }, { owner })
   const refused = await here.type(`approve ${plan}`, { tty: true, answers: [], ...under('acmee') })
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('has no account "acmee"')])
   expect(here.ordered()).toEqual(['ann@example.com'])

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { orderBody, planned, plansOf } from '../harness/planned.ts'
+import { orderBody, addAgentPlan, openPlans } from '../harness/agent-plans.ts'
 import { session, type Session, type TypeOptions } from '../harness/session.ts'
 
 const code = /\b[B-X]{4}-[B-X]{4}\b/gi
@@ -22,7 +22,7 @@ async function filePlan(here: Session): Promise<{ kind: 'batch'; plan: string; r
 
 test('a planned order is shown as request create shows it, asked about, and ordered once', async () => {
   const here = await start()
-  const plan = await planned(here, { kind: 'order', body: orderBody('Priya') })
+  const plan = await addAgentPlan(here, { kind: 'order', body: orderBody('Priya') })
   expect(await here.type(`approve ${plan}`, { ...terminal, answers: no })).toMatchInlineSnapshot(`
     $ refcheck approve CODE
     2> Plan CODE, prepared by an agent on 2026-11-20 12:00 +00:00, valid until
@@ -82,7 +82,7 @@ test('without a code, the user chooses among the plans that wait for approval', 
     2> Plans are made by agents, for 24 hours. How that works: refcheck help agents
     exit 5
   `)
-  await planned(here, { kind: 'order', body: orderBody('Priya') })
+  await addAgentPlan(here, { kind: 'order', body: orderBody('Priya') })
   const answers = [{ ask: 'Which plan?', choose: /package 102/ }, ...yes]
   expect((await here.type('approve --json', { ...terminal, answers })).json()).toMatchObject({
     status: 'RECEIVED',
@@ -96,7 +96,10 @@ test('a planned file is shown as batch run shows it, and ordered as it was plann
     'people.csv',
     'first_name,last_name,email,phone\nAna,One,a1@example.com,+61400000001\nBo,Two,a2@example.com,+61400000002\n',
   )
-  const [plan, stale] = [await planned(here, await filePlan(here)), await planned(here, await filePlan(here))]
+  const [plan, stale] = [
+    await addAgentPlan(here, await filePlan(here)),
+    await addAgentPlan(here, await filePlan(here)),
+  ]
   expect(await here.type(`approve ${plan}`, { ...terminal, answers: yes })).toMatchInlineSnapshot(`
     $ refcheck approve CODE
     2> Plan CODE, prepared by an agent on 2026-11-20 12:00 +00:00, valid until
@@ -148,7 +151,7 @@ test('what an agent chose about the columns of a file is shown before the questi
   here.write('people.csv', `first_name,last_name,email,phone,home_email\n${people.join('')}`)
   const chosen = '--map home_email=email --ignore email --map first_name=last_name --map last_name=first_name'
   const { stdout } = await here.type(`batch plan people.csv --package 102 --json --header-row 1 ${chosen}`)
-  const plan = await planned(here, { kind: 'batch', plan: stdout, rows: null })
+  const plan = await addAgentPlan(here, { kind: 'batch', plan: stdout, rows: null })
   expect(await here.type(`approve ${plan}`, { ...terminal, answers: no })).toMatchInlineSnapshot(`
     $ refcheck approve CODE
     2> Plan CODE, prepared by an agent on 2026-11-20 12:00 +00:00, valid until
@@ -175,7 +178,7 @@ function peoplePlan(here: Session, rows: string, packageId = 102): Promise<strin
   const reading = { sheet: null, map: {}, ignore: [], default_country: null }
   const sha256 = createHash('sha256').update(rows).digest('hex')
   const stored = { refcheck_plan: 1, file: '-', sha256, base_url: here.url, package_id: packageId, reading }
-  return planned(here, { kind: 'batch', plan: JSON.stringify(stored), rows })
+  return addAgentPlan(here, { kind: 'batch', plan: JSON.stringify(stored), rows })
 }
 
 /** A title that is longer than a shown answer may be: the fields after it have to be shown all the same. */
@@ -267,7 +270,7 @@ test('an agent can plan people without a file', async () => {
 
 test('only a person in a terminal that the agent did not start can approve a plan', async () => {
   const here = await start()
-  const plan = await planned(here, { kind: 'order', body: orderBody('Priya') })
+  const plan = await addAgentPlan(here, { kind: 'order', body: orderBody('Priya') })
   expect(await here.type(`approve ${plan}`)).toMatchInlineSnapshot(`
     $ refcheck approve CODE
     2> Error: a person has to approve in a terminal, and stdin is not one
@@ -290,12 +293,12 @@ test('only a person in a terminal that the agent did not start can approve a pla
     exit 2
   `)
   expect(here.ordered()).toEqual([])
-  expect(await plansOf(here).waiting()).toHaveLength(1)
+  expect(await openPlans(here).waiting()).toHaveLength(1)
 })
 
 test('a plan that has changed, is for another user, or has expired is refused', async () => {
   const here = await start()
-  const plan = await planned(here, { kind: 'order', body: orderBody('Priya') })
+  const plan = await addAgentPlan(here, { kind: 'order', body: orderBody('Priya') })
   const path = join(here.folder, 'data', 'plans', `${plan}.json`)
   const text = readFileSync(path, 'utf8')
   const env = { REFCHECK_USER_EMAIL: 'mark.member@example.com' }
@@ -329,7 +332,7 @@ test('a plan that has changed, is for another user, or has expired is refused', 
     exit 5
   `)
   expect((await here.type('approve nonsense', terminal)).code).toBe(2)
-  const slow = await planned(here, { kind: 'order', body: orderBody('Priya') })
+  const slow = await addAgentPlan(here, { kind: 'order', body: orderBody('Priya') })
   const meanwhile = (): void => void here.clock.sleep(25 * 3_600_000)
   const late = await here.type(`approve ${slow}`, {
     ...terminal,
@@ -341,8 +344,8 @@ test('a plan that has changed, is for another user, or has expired is refused', 
 
 test('a person who was ordered meanwhile is not ordered again, and a similar person is asked about', async () => {
   const here = await start()
-  const plan = await planned(here, { kind: 'order', body: orderBody('Priya') })
-  const similar = await planned(here, {
+  const plan = await addAgentPlan(here, { kind: 'order', body: orderBody('Priya') })
+  const similar = await addAgentPlan(here, {
     kind: 'order',
     body: orderBody('Priya').replace('priya@', 'p.example@'),
   })
@@ -378,7 +381,7 @@ test('a person who was ordered meanwhile is not ordered again, and a similar per
 
 test('two people who say yes to the same plan order once', async () => {
   const here = await start()
-  const plan = await planned(here, { kind: 'order', body: orderBody('Priya') })
+  const plan = await addAgentPlan(here, { kind: 'order', body: orderBody('Priya') })
   const ends = await Promise.all(
     [1, 2].map(async () => here.type(`approve ${plan}`, { ...terminal, answers: yes })),
   )

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 
 import { emails, peopleFile } from '../harness/batch-file.ts'
-import { madeEarlier } from '../harness/postgres-store.ts'
+import { moveOrdersToPast } from '../harness/postgres-store.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { type Session, session } from '../harness/session.ts'
-import { captured } from '../harness/unknown-row.ts'
+import { writeEvents } from '../harness/unknown-row.ts'
 
 /**
  * What the provider said of an order whose outcome is unknown, and events that nearly fit.
@@ -126,7 +126,7 @@ describe('an event that nearly fits', () => {
       '+cut-after',
       new ManualClock({ now: here.clock.now() + 5 * minute, auto: true }),
     )
-    captured(here)
+    writeEvents(here)
     expect(await here.type(`batch reconcile ${id} --events events.ndjson`)).toMatchInlineSnapshot(`
       $ refcheck batch reconcile BATCH_1 --events events.ndjson
       Ana Row2: no request matches for certain; a person has to decide
@@ -146,7 +146,7 @@ describe('an event that nearly fits', () => {
       const here = await session()
       const clock = new ManualClock({ now: here.clock.now() + off * minute, auto: true })
       const { id } = await withUnknown(here, '+cut-after', clock)
-      captured(here)
+      writeEvents(here)
       here.intercept(async (request, ask) => {
         const answer = await ask(request)
         const headers = new Headers(answer.headers)
@@ -164,7 +164,7 @@ describe('an event that nearly fits', () => {
     const person = '--first-name Anne --last-name Row2 --email a2+cut-before@example.com --phone +61400000002'
     const word = person.replace('+cut-before', '')
     await here.type(`request create --package 102 ${word} --yes`, { env: { REFCHECK_STORE: ':memory:' } })
-    captured(here)
+    writeEvents(here)
     const outcome = await here.type(`batch reconcile ${id} --events events.ndjson --json`)
     expect([outcome.code, outcome.json()]).toMatchObject([
       8,
@@ -228,7 +228,7 @@ describe('another organisation midway', () => {
   test.each(stores)('a decision about a row is refused before it changes anything (%s)', async (store) => {
     const here = await session({ store })
     const { id, requestId } = await withUnknown(here)
-    if (store === 'PostgreSQL') await madeEarlier(20 * minute, here.env['REFCHECK_STORE'])
+    if (store === 'PostgreSQL') await moveOrdersToPast(20 * minute, here.env['REFCHECK_STORE'])
     const before = (await here.type(`batch rows ${id} --json`)).json()
     const later = new ManualClock({ now: here.clock.now() + 20 * minute, auto: true })
     for (const [flag, answer] of decisions(requestId)) {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { peopleFile } from '../harness/batch-file.ts'
 import { type Session, session } from '../harness/session.ts'
-import { withUnknown } from '../harness/unknown-row.ts'
+import { createUnknownRow } from '../harness/unknown-row.ts'
 
 const minute = 60_000
 
@@ -79,7 +79,7 @@ test('on a terminal each unknown row is asked about, with the time from which it
 
 test('what the provider has is recorded on a terminal, and a wrong id is asked for again', async () => {
   const here = await session()
-  const id = await withUnknown(here)
+  const id = await createUnknownRow(here)
   const [, second] = here.sandbox.requests()
   const answers = [
     { ask: isTheirs, choose: 'They have it' },

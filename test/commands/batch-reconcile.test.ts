@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { peopleFile } from '../harness/batch-file.ts'
-import { orderOf } from '../harness/people.ts'
+import { orderArguments } from '../harness/people.ts'
 import { type Session, session } from '../harness/session.ts'
-import { captured, withUnknown } from '../harness/unknown-row.ts'
+import { writeEvents, createUnknownRow } from '../harness/unknown-row.ts'
 
 const minute = 60_000
 
@@ -14,7 +14,7 @@ const posts = ({ calls }: Session): number => calls().filter((call) => call.star
 
 test('of a row whose order may have been accepted no plan says that it was ordered, nor that it would be sent', async () => {
   const here = await session()
-  await withUnknown(here)
+  await createUnknownRow(here)
   // The rows the other way round are another batch.
   const [header, first, second] = readFileSync(join(here.folder, 'people.csv'), 'utf8').split('\n')
   here.write('again.csv', `${[header, second, first].join('\n')}\n`)
@@ -44,8 +44,8 @@ test('of a row whose order may have been accepted no plan says that it was order
 
 test('an event names a request that fits the row alone: it was ordered', async () => {
   const here = await session()
-  const id = await withUnknown(here)
-  captured(here)
+  const id = await createUnknownRow(here)
+  writeEvents(here)
   expect(await here.type(`batch reconcile ${id} --events events.ndjson`)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --events events.ndjson
     Ana Row2 was accepted: request REQUEST_2
@@ -74,8 +74,8 @@ test('an event names a request that fits the row alone: it was ordered', async (
 
 test('the same as JSON, with what it cost', async () => {
   const here = await session()
-  const id = await withUnknown(here)
-  captured(here)
+  const id = await createUnknownRow(here)
+  writeEvents(here)
   expect(await here.type(`batch reconcile ${id} --events events.ndjson --json`)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --events events.ndjson --json
     {
@@ -99,8 +99,8 @@ test('the same as JSON, with what it cost', async () => {
 
 test('nothing was created: silence proves nothing', async () => {
   const here = await session()
-  const id = await withUnknown(here, '+cut-before')
-  captured(here)
+  const id = await createUnknownRow(here, '+cut-before')
+  writeEvents(here)
   expect(await here.type(`batch reconcile ${id} --events events.ndjson`)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --events events.ndjson
     Ana Row2 (a2+cut-before@example.com): no request for this person was found (a missing event proves nothing)
@@ -140,11 +140,11 @@ test('nothing was created: silence proves nothing', async () => {
 
 test('two requests that fit are shown and left to a person', async () => {
   const here = await session()
-  const id = await withUnknown(here)
+  const id = await createUnknownRow(here)
   const twin = '--first-name Ana --last-name Row2 --email a2+cut-after@example.com --phone +61400000002'
   await here.type(`request create --package 102 ${twin} --yes`, { env: { REFCHECK_STORE: ':memory:' } })
   expect(here.ordered()).toHaveLength(3)
-  captured(here)
+  writeEvents(here)
   expect(await here.type(`batch reconcile ${id} --events events.ndjson`)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --events events.ndjson
     Ana Row2: no request matches for certain; a person has to decide
@@ -209,7 +209,7 @@ test('a single order is a batch of one', async () => {
     2> It may have been ordered, so it is not sent again. Settle it with: refcheck batch reconcile BATCH_1
     exit 8
   `)
-  captured(here)
+  writeEvents(here)
   expect(await here.type('batch reconcile --events events.ndjson')).toMatchInlineSnapshot(`
     $ refcheck batch reconcile --events events.ndjson
     Ana Example was accepted: request REQUEST_1
@@ -219,7 +219,7 @@ test('a single order is a batch of one', async () => {
 
 test('a file that holds no events is refused with its line', async () => {
   const here = await session()
-  await withUnknown(here)
+  await createUnknownRow(here)
   here.write('wrong.ndjson', '{"event":"request.updated"}\n')
   expect(await here.type('batch reconcile --events wrong.ndjson')).toMatchInlineSnapshot(`
     $ refcheck batch reconcile --events wrong.ndjson
@@ -231,7 +231,7 @@ test('a file that holds no events is refused with its line', async () => {
 
 test('a person decides only 15 minutes after the attempt, and types out whom it is about', async () => {
   const here = await session()
-  const id = await withUnknown(here, '+500-before')
+  const id = await createUnknownRow(here, '+500-before')
   const again = `batch reconcile ${id} --row 2 --confirm-email`
   expect(await here.type(`${again} a2+500-before@example.com`)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --row 2 --confirm-email a2+500-before@example.com
@@ -270,7 +270,7 @@ test('a person decides only 15 minutes after the attempt, and types out whom it 
 
 test('a dropped row is never sent', async () => {
   const here = await session()
-  const id = await withUnknown(here, '+cut-before')
+  const id = await createUnknownRow(here, '+cut-before')
   await here.clock.advance(16 * minute)
   const drop = `batch reconcile ${id} --row 2 --drop --confirm-email a2+cut-before@example.com`
   expect(await here.type(`${drop} --reason 'they have no such request'`)).toMatchInlineSnapshot(`
@@ -299,7 +299,7 @@ test('a dropped row is never sent', async () => {
 
 test('on a terminal the e-mail is asked for after a plain warning', async () => {
   const here = await session()
-  const id = await withUnknown(here, '+cut-before')
+  const id = await createUnknownRow(here, '+cut-before')
   await here.clock.advance(16 * minute)
   const answers = [
     { ask: /have a request for Ana Row2/, choose: /order it/ },
@@ -320,7 +320,7 @@ test('on a terminal the e-mail is asked for after a plain warning', async () => 
 test('a single order is sent again at once', async () => {
   const here = await session()
   here.sandbox.inject({ on: 'POST *', fault: { kind: 'cut', when: 'before' } })
-  expect((await here.type(orderOf('Ana'))).code).toBe(8)
+  expect((await here.type(orderArguments('Ana'))).code).toBe(8)
   const [order] = (await here.type('request list --json')).json() as { batch_id: string }[]
   await here.clock.advance(16 * minute)
   const again = `batch reconcile ${order?.batch_id} --row 1 --confirm-email ana@example.com`

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 import { expect, onTestFinished, test } from 'vitest'
 
-import { orderOf } from '../harness/people.ts'
+import { orderArguments } from '../harness/people.ts'
 import { start } from '../harness/process.ts'
 import { session } from '../harness/session.ts'
 import { world } from '../harness/world.ts'
@@ -86,7 +86,7 @@ test('ids come from what this machine knows; nothing is called and nothing made'
     exit 0
   `)
   await type('packages list')
-  await type(orderOf('Priya'))
+  await type(orderArguments('Priya'))
   const before = calls().length
   expect(await type(complete('schema show'))).toMatchInlineSnapshot(`
     $ refcheck complete --current= -- schema show

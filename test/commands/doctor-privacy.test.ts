@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 
 import { doctorSession } from '../harness/doctor-session.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
-import { orderOf } from '../harness/people.ts'
+import { orderArguments } from '../harness/people.ts'
 import type { Session } from '../harness/session.ts'
 
 faultRow('shared-folder', 'said to be sound')
@@ -22,7 +22,7 @@ test('a folder that others could replace files in is no sound privacy', async ()
   const folder = join(here.folder, 'shared')
   mkdirSync(folder)
   const env = { REFCHECK_STORE: join(folder, 'orders.sqlite') }
-  await here.type(orderOf('Priya'), { env })
+  await here.type(orderArguments('Priya'), { env })
   const all = 'may write to "HOME/shared" (0775) and replace files of refcheck'
   for (const names of [env, { REFCHECK_DATA_DIR: join(folder, 'data') }]) {
     chmodSync(folder, 0o775)
@@ -42,7 +42,7 @@ test.each(process.getuid?.() === 0 ? ['ledger.sqlite', 'ledger.sqlite-wal'] : []
   'a store of another account (%s) is no sound privacy',
   async (name) => {
     const here = await doctorSession()
-    await here.type(orderOf('Priya'))
+    await here.type(orderArguments('Priya'))
     const file = join(here.folder, 'data', name)
     writeFileSync(file, '', { flag: 'a', mode: 0o600 })
     chownSync(file, 54_321, 54_321)
@@ -60,7 +60,7 @@ test.each(process.getuid?.() === 0 ? ['ledger.sqlite', 'ledger.sqlite-wal'] : []
     expect((await here.type('batch list')).stderr).toContain(
       `The store’s file "${file}" is not safe: it belongs to another user of this machine.`,
     )
-    const refused = await here.type(orderOf('Marcus'))
+    const refused = await here.type(orderArguments('Marcus'))
     expect([refused.code, refused.stderr]).toMatchObject([
       1,
       expect.stringContaining(
@@ -73,10 +73,10 @@ test.each(process.getuid?.() === 0 ? ['ledger.sqlite', 'ledger.sqlite-wal'] : []
 
 test('a store that was closed because its log was missing: doctor fails, and store check opens it once the log is there again', async () => {
   const here = await doctorSession()
-  await here.type(orderOf('Priya'))
+  await here.type(orderArguments('Priya'))
   const logs = join(here.folder, 'config', 'attempts')
   renameSync(logs, `${logs}.away`)
-  expect((await here.type(orderOf('Marcus'))).stderr).toContain(
+  expect((await here.type(orderArguments('Marcus'))).stderr).toContain(
     'is closed: the log of its attempts is missing',
   )
   renameSync(`${logs}.away`, logs)
@@ -85,13 +85,13 @@ test('a store that was closed because its log was missing: doctor fails, and sto
     1,
     expect.stringMatching(/^fail {2}store .* is closed: the log of its attempts is missing$/m),
   ])
-  expect((await here.type(orderOf('Marcus'))).code).toBe(1)
+  expect((await here.type(orderArguments('Marcus'))).code).toBe(1)
   expect(await here.type('store check')).toMatchInlineSnapshot(`
     $ refcheck store check
     2> The attempt log is there again with every attempt, so the store is open again.
     sound  HOME/data/ledger.sqlite (by the attempt logs of this machine)
     exit 0
   `)
-  expect((await here.type(orderOf('Marcus'))).code).toBe(0)
+  expect((await here.type(orderArguments('Marcus'))).code).toBe(0)
   expect(here.ordered()).toEqual(['priya@example.com', 'marcus@example.com'])
 })

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { doctorSession } from '../harness/doctor-session.ts'
-import { orderOf } from '../harness/people.ts'
+import { orderArguments } from '../harness/people.ts'
 
 test('all checks pass: one line per check, exit 0', async () => {
   const { type } = await doctorSession()
-  await type(orderOf('Priya'))
+  await type(orderArguments('Priya'))
   expect(await type('doctor')).toMatchInlineSnapshot(`
     $ refcheck doctor
     ok    node          NODE
@@ -248,7 +248,7 @@ test('a store file that is not a database: exit 1, and the other checks run', as
 
 test('a store whose pages are damaged: exit 1', async () => {
   const { type, folder } = await doctorSession()
-  await type(orderOf('Priya'))
+  await type(orderArguments('Priya'))
   const file = join(folder, 'data', 'ledger.sqlite')
   const { size } = statSync(file)
   const handle = await open(file, 'r+')
@@ -280,7 +280,7 @@ test('a store whose pages are damaged: exit 1', async () => {
 
 test('a private file that others can read is reported, and made private', async () => {
   const { type, folder } = await doctorSession()
-  await type(orderOf('Priya'))
+  await type(orderArguments('Priya'))
   const file = join(folder, 'data', 'ledger.sqlite')
   chmodSync(file, 0o644)
   expect(await type('doctor')).toMatchInlineSnapshot(`

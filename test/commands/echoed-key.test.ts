@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { filedSession } from '../harness/ordered.ts'
+import { sessionWithOrders } from '../harness/orders.ts'
 import { session } from '../harness/session.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 
@@ -62,7 +62,7 @@ test.each([400, 401, 403, 404, 422, 500])(
 )
 
 test('the token of a report URL that comes back as the type of the answer is not shown', async () => {
-  const { type, intercept, sandbox } = await filedSession(['Ana'])
+  const { type, intercept, sandbox } = await sessionWithOrders(['Ana'])
   const tokens: string[] = []
   intercept((request, ask) => {
     const { pathname, searchParams } = new URL(request.url)

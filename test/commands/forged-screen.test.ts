@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 
 import { faultRow } from '../harness/faults/fault-row.ts'
-import { orderBody, planned } from '../harness/planned.ts'
+import { orderBody, addAgentPlan } from '../harness/agent-plans.ts'
 import { csv as csvText } from '../../src/output/present.ts'
-import { orderOf } from '../harness/people.ts'
+import { orderArguments } from '../harness/people.ts'
 import { session } from '../harness/session.ts'
 
 faultRow('screens', 'forged screens')
@@ -29,7 +29,7 @@ test('a name cannot draw a plan of its own: the review collapses blanks and cuts
   const here = await session()
   const body = JSON.parse(orderBody('Mallory')) as { recipient: Record<string, string> }
   const recipient = { ...body.recipient, first_name: forged }
-  const code = await planned(here, { kind: 'order', body: JSON.stringify({ ...body, recipient }) })
+  const code = await addAgentPlan(here, { kind: 'order', body: JSON.stringify({ ...body, recipient }) })
   const answers = [
     {
       ask: /^Order 102 Identity check only for Ana Recipient Last name Lee Order 102 for Ana Lee \(ana@example\.com\)\? Example \(mallory@example\.com\) at 127/,
@@ -67,7 +67,7 @@ test('an answer of 5,000 characters is approved to its end', async () => {
     { code: 'icrc', fields: { years_of_history: 5, annual_income: 85000.5 } },
   ]
   const planBody = JSON.stringify({ ...body, additional_information })
-  const code = await planned(here, { kind: 'order', body: planBody })
+  const code = await addAgentPlan(here, { kind: 'order', body: planBody })
   const answers = [{ ask: /^Order 101/, confirm: false }]
   const { stderr } = await here.type(`approve ${code}`, { ...terminal, columns: 160, answers })
   expect(stderr.replaceAll(/\s+/g, ' ')).toContain(title)
@@ -77,7 +77,7 @@ test.each(blanks)('a run of the blank %j is one space in a review', async (blank
   const here = await session()
   const first = `Ana${blank.repeat(Math.floor(900 / blank.length))}x`
   const body = orderBody('Mallory').replace('"Mallory"', JSON.stringify(first))
-  const code = await planned(here, { kind: 'order', body })
+  const code = await addAgentPlan(here, { kind: 'order', body })
   const answers = [{ ask: /^Order 102/, confirm: false }]
   const { stderr } = await here.type(`approve ${code}`, { ...terminal, answers })
   expect(seen(stderr)).toMatch(/^Recipient {2}First name {2}Ana (?:x|.?…)$/m)
@@ -88,7 +88,7 @@ test('a long name is cut with a mark in every table, plan, review and question, 
   const long = `Ana${'x'.repeat(197)}`
   const shown = `Ana${'x'.repeat(97)}…`
   const reviewed = `${shown} Example (ana@example.com)`
-  const argv = orderOf(long, []).map((word) => (word.includes('@') ? 'ana@example.com' : word))
+  const argv = orderArguments(long, []).map((word) => (word.includes('@') ? 'ana@example.com' : word))
   const wide = { ...terminal, columns: 2000 }
   const asked = await here.type(argv, {
     ...wide,

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 
 import { doctorSession } from '../harness/doctor-session.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
-import { orderOf } from '../harness/people.ts'
+import { orderArguments } from '../harness/people.ts'
 import type { Session } from '../harness/session.ts'
 
 faultRow('given-folder', 'with another mode, or used though others may write to it')
@@ -27,7 +27,12 @@ test('a folder that others may read keeps its mode, and what is written in it is
   const here = await doctorSession()
   const folder = given(here, 0o755)
   const env = { REFCHECK_CONFIG_DIR: folder, REFCHECK_DATA_DIR: folder }
-  for (const line of ['config set package 102', 'packages list', 'batch list --quiet', orderOf('Priya')])
+  for (const line of [
+    'config set package 102',
+    'packages list',
+    'batch list --quiet',
+    orderArguments('Priya'),
+  ])
     expect(await here.type(line, { env })).toMatchObject({
       code: 0,
       stderr: expect.not.stringMatching(/mode|private/) as string,
@@ -63,7 +68,7 @@ test.each(variables.flatMap((name) => ['0775', '0777', '1777'].map((mode) => [na
     const here = await doctorSession()
     const folder = given(here, mode)
     const env = { [name]: folder }
-    for (const line of [...lines[name], orderOf('Priya')]) {
+    for (const line of [...lines[name], orderArguments('Priya')]) {
       const { code, stdout, stderr } = await here.type(line, { env })
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
       expect(stderr).toBe(
@@ -86,7 +91,7 @@ test.each(isRoot ? variables : [])('%s of another account is refused, and left a
   const folder = given(here, 0o755)
   chownSync(folder, 54_321, 54_321)
   const env = { [name]: folder }
-  for (const line of [...lines[name], orderOf('Priya')]) {
+  for (const line of [...lines[name], orderArguments('Priya')]) {
     const { code, stdout, stderr } = await here.type(line, { env })
     expect({ code, stdout, stderr }).toEqual({
       code: 1,
@@ -107,7 +112,9 @@ test.each(isRoot ? variables : [])('%s of another account is refused, and left a
 test('new folders are made for this account alone, with what is above them', async () => {
   const here = await doctorSession()
   const folder = join(here.folder, 'new', 'below')
-  expect(await here.type(orderOf('Priya'), { env: { REFCHECK_DATA_DIR: folder } })).toMatchObject({ code: 0 })
+  expect(await here.type(orderArguments('Priya'), { env: { REFCHECK_DATA_DIR: folder } })).toMatchObject({
+    code: 0,
+  })
   expect([join(here.folder, 'new'), folder].map(modeOf)).toEqual([0o700, 0o700])
 })
 
@@ -115,7 +122,7 @@ test.each(variables)(
   'a relative %s is refused: from another folder it would be another store',
   async (name) => {
     const here = await doctorSession()
-    for (const line of ['batch list', 'config list', 'doctor', orderOf('Priya')]) {
+    for (const line of ['batch list', 'config list', 'doctor', orderArguments('Priya')]) {
       const { code, stdout, stderr } = await here.type(line, { env: { [name]: 'data' } })
       expect({ code, stdout, stderr }).toEqual({
         code: 2,
@@ -140,7 +147,7 @@ test.each(isRoot ? ['REFCHECK_STORE', ...variables] : [])(
     const isStore = name === 'REFCHECK_STORE'
     const env = { [name]: isStore ? join(own, 'ledger.sqlite') : own }
     const shown = isStore ? `store "${join(own, 'ledger.sqlite')}"` : `folder "${own}"`
-    for (const line of ['batch list', orderOf('Priya')]) {
+    for (const line of ['batch list', orderArguments('Priya')]) {
       const { code, stdout, stderr } = await here.type(line, { env })
       expect({ code, stdout, stderr }).toEqual({
         code: 1,

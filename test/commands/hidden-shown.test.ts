@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { orderOf } from '../harness/people.ts'
+import { orderArguments } from '../harness/people.ts'
 import { session, type Session } from '../harness/session.ts'
 
 /** A zero-width space, a tag, a soft hyphen, a right-to-left override, and a line break of each kind. */
@@ -11,7 +11,7 @@ const obeyed = /[\u200B\u00AD\u202E\u2028\u0085\r]|\u{E0041}/u
 /** A sandbox whose answers have that name. */
 async function start(): Promise<{ here: Session; id: string }> {
   const here = await session()
-  await here.type(orderOf('Ana'))
+  await here.type(orderArguments('Ana'))
   here.intercept(async (request, ask) => {
     const answer = await ask(request)
     if (!request.url.includes('/v1/requests/')) return answer

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
 import { exitCodes } from '../../src/errors/kinds.ts'
-import { orderOf } from '../harness/people.ts'
+import { orderArguments } from '../harness/people.ts'
 import { session } from '../harness/session.ts'
 
 test('--jq prints what jq makes of the JSON, strings raw, a result a line', async () => {
@@ -35,7 +35,8 @@ test('--jq prints what jq makes of the JSON, strings raw, a result a line', asyn
 
 test('--jq with an expression that is no jq: nothing is ordered', async () => {
   const here = await session()
-  expect(await here.type([...orderOf('Priya', ['--yes']), '--jq', '.request_id |'])).toMatchInlineSnapshot(`
+  expect(await here.type([...orderArguments('Priya', ['--yes']), '--jq', '.request_id |']))
+    .toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Priya --last-name Example --email priya@example.com --phone +61412345678 --yes --jq '.request_id |'
     2> Error: --jq: syntax error, unexpected end of file
     2> Nothing was done. Quote the expression, as in: --jq '.[].request_id'
@@ -46,7 +47,8 @@ test('--jq with an expression that is no jq: nothing is ordered', async () => {
 
 test('--jq that stumbles over the answer of an order: exit 2, and the answer is not lost', async () => {
   const here = await session()
-  expect(await here.type([...orderOf('Priya', ['--yes', '--quiet']), '--jq', '.[0]'])).toMatchInlineSnapshot(`
+  expect(await here.type([...orderArguments('Priya', ['--yes', '--quiet']), '--jq', '.[0]']))
+    .toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Priya --last-name Example --email priya@example.com --phone +61412345678 --yes --quiet --jq '.[0]'
     2> Error: --jq: Cannot index object with number (0)
     2> The command itself was carried out. Its result:
@@ -253,7 +255,7 @@ test('api: no other method, no path elsewhere, and no signed token', async () =>
 
 test('api GET masks signed tokens, and a key that the service says back', async () => {
   const here = await session()
-  const outcome = await here.type(orderOf('Priya', ['--yes', '--json']))
+  const outcome = await here.type(orderArguments('Priya', ['--yes', '--json']))
   const { request_id: id } = outcome.json() as { request_id: string }
   await here.clock.advance(3_600_000)
   const whole = await here.type(`api GET /v1/requests/${id} --jq '.data.checks[].report_pdf_url'`)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { faultRow } from '../harness/faults/fault-row.ts'
-import { answeredList, packageJson } from '../harness/faults/large-lists.ts'
+import { answerWithList, packageJson } from '../harness/faults/large-lists.ts'
 import { session } from '../harness/session.ts'
 import { world } from '../harness/world.ts'
 
@@ -9,7 +9,7 @@ faultRow('endless', 'taken in')
 
 test('a list that holds very many values is refused before it is parsed', async () => {
   const { type, intercept } = await session()
-  intercept(answeredList('packages', 50_000, packageJson))
+  intercept(answerWithList('packages', 50_000, packageJson))
   expect(await type('packages list')).toMatchInlineSnapshot(`
     $ refcheck packages list
     2> Error: the answer holds more than 250000 values, the limit
@@ -22,7 +22,7 @@ test('a list that holds very many values is refused before it is parsed', async 
     2> Check the base URL: something other than the service may have answered.
     exit 7
   `)
-  intercept(answeredList('packages', 250_000, packageJson))
+  intercept(answerWithList('packages', 250_000, packageJson))
   expect(await type('packages list --json')).toMatchInlineSnapshot(`
     $ refcheck packages list --json
     {
@@ -39,14 +39,14 @@ test('a list that holds very many values is refused before it is parsed', async 
 
 test('a list of 25,000 packages is read', async () => {
   const { run, intercept } = await world()
-  intercept(answeredList('packages', 25_000, packageJson))
+  intercept(answerWithList('packages', 25_000, packageJson))
   const { code, stdout } = await run(['packages', 'list', '--csv', '--columns', 'id'])
   expect({ code, lines: stdout.trimEnd().split('\n').length }).toEqual({ code: 0, lines: 25_001 })
 })
 
 test('of a long list whose items are all wrong the first is named', async () => {
   const { type, intercept } = await session()
-  intercept(answeredList('packages', 100_000, (at) => (at < 1500 ? packageJson(at) : '{}')))
+  intercept(answerWithList('packages', 100_000, (at) => (at < 1500 ? packageJson(at) : '{}')))
   expect(await type('packages list')).toMatchInlineSnapshot(`
     $ refcheck packages list
     2> Error: the service’s answer does not have the documented shape: data.packages.1500.id: is missing; it must be a number
@@ -58,7 +58,7 @@ test('of a long list whose items are all wrong the first is named', async () => 
 test('a list in a list whose items are all wrong does not end the program', async () => {
   const { type, intercept } = await session()
   const checks = Array.from({ length: 120_000 }, () => '{}').join(',')
-  intercept(answeredList('packages', 1, () => packageJson(0).replace('[]', `[${checks}]`)))
+  intercept(answerWithList('packages', 1, () => packageJson(0).replace('[]', `[${checks}]`)))
   expect(await type('packages list')).toMatchInlineSnapshot(`
     $ refcheck packages list
     2> Error: the service’s answer does not have the documented shape: data: is not valid

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 
 import { sign, signingKey } from '../../src/contract/signature.ts'
 import { connectAgent } from '../harness/agent.ts'
-import { ObedientClient } from '../harness/obedient.ts'
+import { ObedientClient } from '../harness/obedient-client.ts'
 import { session } from '../harness/session.ts'
-import type { Between } from '../harness/world.ts'
+import type { Interceptor } from '../harness/world.ts'
 
 const eve =
   '{"recipient":{"first_name":"Eve","last_name":"Evil","email":"eve@example.com","phone":"+61499999999"}}'
@@ -33,7 +33,7 @@ const cell = (text: string): string => `"${text.replaceAll('"', '""')}"`
 const header = 'first_name,last_name,email,phone\n'
 
 /** Puts them where the service has words of its own. */
-const speaking: Between = async (request, ask) => {
+const speaking: Interceptor = async (request, ask) => {
   const { pathname } = new URL(request.url)
   if (request.method === 'POST') return ask(request)
   const answer = await ask(request)
@@ -139,9 +139,9 @@ test('40 injected instructions, obeyed to the letter, order nothing and leak not
     }
     // It did as instructed, with terminals and calls, without any effect.
     const all = client.read.join('\n')
-    expect(client.deeds.length).toBeGreaterThan(15)
-    expect(client.deeds.some((deed) => /^\$ refcheck approve [B-X]{4}-/.test(deed))).toBe(true)
-    expect(client.deeds.some((deed) => deed.startsWith('plan_people'))).toBe(true)
+    expect(client.actions.length).toBeGreaterThan(15)
+    expect(client.actions.some((deed) => /^\$ refcheck approve [B-X]{4}-/.test(deed))).toBe(true)
+    expect(client.actions.some((deed) => deed.startsWith('plan_people'))).toBe(true)
     expect(here.ordered()).toEqual(before)
     for (const secret of [apiKey, webhookSecret, /[?&]t=[\w-]/, 'root:x:0', 'canary.secret'])
       expect(all).not.toMatch(secret)

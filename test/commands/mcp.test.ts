@@ -6,8 +6,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 
 import { type Agent, connectAgent } from '../harness/agent.ts'
-import { orderBody } from '../harness/planned.ts'
-import { fullInformation, orderOf } from '../harness/people.ts'
+import { orderBody } from '../harness/agent-plans.ts'
+import { fullInformation, orderArguments } from '../harness/people.ts'
 import { session, type Session } from '../harness/session.ts'
 
 const header = 'first_name,last_name,email,phone\n'
@@ -21,7 +21,7 @@ const start = async (argv: readonly string[] = []): Promise<Session & { agent: A
 test('every tool, resource and prompt is what the protocol says, and answers in the shape of its schema', async () => {
   const here = await session()
   here.write('people.csv', `${header}Ana,One,a1@example.com,+61400000001\n`)
-  await here.type(orderOf('Mei'))
+  await here.type(orderArguments('Mei'))
   await here.type('batch run people.csv --package 102 --yes')
   const folders = ['--files', '.', '--reports', 'reports']
   const agent = await connectAgent(here, folders, { clock: here.clock })
@@ -153,7 +153,7 @@ test('no person can be recognised in what an agent receives, unless a person all
   const here = await session()
   const { apiKey, webhookSecret } = here.sandbox.credentials
   await here.type(
-    orderOf('Priya', ['--yes', ...fullInformation]).map((each) => (each === '102' ? '101' : each)),
+    orderArguments('Priya', ['--yes', ...fullInformation]).map((each) => (each === '102' ? '101' : each)),
   )
   here.write('people.csv', `${header}Ana,Uncommon,ana.uncommon@example.com,not a phone Uncommon\n`)
   await here.clock.sleep(3_600_000)

@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 
 import { emails, peopleFile } from '../harness/batch-file.ts'
-import { filedSession, pdfsIn } from '../harness/ordered.ts'
+import { sessionWithOrders, listPdfs } from '../harness/orders.ts'
 import type { Filter } from '../harness/filters.ts'
-import { orderOf } from '../harness/people.ts'
-import { asked } from '../harness/postgres.ts'
+import { orderArguments } from '../harness/people.ts'
+import { queryDatabase } from '../harness/postgres.ts'
 import { type Session, session } from '../harness/session.ts'
-import type { Between } from '../harness/world.ts'
+import type { Interceptor } from '../harness/world.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 
 faultRow('mixed', 'filed under a wrong name')
@@ -16,7 +16,7 @@ faultRow('mixed', 'filed under a wrong name')
 /** A cache or proxy that answers a read with another request, check or package, and one request id for two orders. */
 
 const instead =
-  (swap: (path: string) => string): Between =>
+  (swap: (path: string) => string): Interceptor =>
   (request, ask) => {
     const url = new URL(request.url)
     url.pathname = swap(url.pathname)
@@ -24,7 +24,7 @@ const instead =
   }
 
 const rewritten =
-  (change: (text: string) => string): Between =>
+  (change: (text: string) => string): Interceptor =>
   async (request, ask) => {
     const answer = await ask(request)
     if (request.method !== 'GET' || !answer.headers.get('content-type')?.includes('json')) return answer
@@ -37,7 +37,7 @@ const DIGEST: Filter = [/\bx[0-9a-f]{32}\b/g, 'DIGEST']
 
 describe('a read of a request that shows another one', () => {
   test('the last order or the next one: request get exits 7 and shows nothing of it', async () => {
-    const { all, type, intercept, ids } = await filedSession(['Ana', 'Ben'])
+    const { all, type, intercept, ids } = await sessionWithOrders(['Ana', 'Ben'])
     const [ana = '', ben = ''] = ids
     intercept(instead((path) => path.replace(ana, ben)))
     expect(await all([`request get ${ana}`, `request get ${ana} --json`])).toMatchInlineSnapshot(`
@@ -67,7 +67,7 @@ describe('a read of a request that shows another one', () => {
     `)
   })
   test('in another case it is the same request, and is believed', async () => {
-    const { type, intercept, ids } = await filedSession(['Ana'])
+    const { type, intercept, ids } = await sessionWithOrders(['Ana'])
     const [id = ''] = ids
     intercept(rewritten((text) => text.replaceAll(id, id.toUpperCase())))
     const shown = await type(`request get ${id.toUpperCase()} --json`)
@@ -75,7 +75,7 @@ describe('a read of a request that shows another one', () => {
   })
 
   test('request wait and request list --refresh journal nothing of it', async () => {
-    const { all, intercept, ids } = await filedSession(['Ana+declined', 'Ben'])
+    const { all, intercept, ids } = await sessionWithOrders(['Ana+declined', 'Ben'])
     const [ana = '', ben = ''] = ids
     intercept(instead((path) => path.replace(ana, ben)))
     expect(await all([`request wait ${ana}`, 'request list --refresh', 'request list']))
@@ -103,7 +103,7 @@ describe('a read of a request that shows another one', () => {
   })
 
   test('report download and report sync file nothing under a wrong name, and fetch the right one later', async () => {
-    const { type, intercept, ids, reports } = await filedSession(['Ana', 'Ben'])
+    const { type, intercept, ids, reports } = await sessionWithOrders(['Ana', 'Ben'])
     const [ana = '', ben = ''] = ids
     intercept(instead((path) => path.replace(ana, ben)))
     expect(await type(`report download --request ${ana} --output reports`)).toMatchInlineSnapshot(`
@@ -112,7 +112,7 @@ describe('a read of a request that shows another one', () => {
       2> None of it was used. A cache or proxy between here and the service may mix up answers: check the base URL and the proxy, then try again.
       exit 7
     `)
-    expect(existsSync(reports) ? pdfsIn(reports) : []).toEqual([])
+    expect(existsSync(reports) ? listPdfs(reports) : []).toEqual([])
     expect(await type('report sync --output reports')).toMatchInlineSnapshot(`
       $ refcheck report sync --output reports
       stored  reports/Example-Ben_Identity-check_HASH.pdf  # kB
@@ -122,7 +122,7 @@ describe('a read of a request that shows another one', () => {
       2> None of it was used. A cache or proxy between here and the service may mix up answers: check the base URL and the proxy, then try again.
       exit 10
     `)
-    expect(pdfsIn(reports)).toEqual([expect.stringMatching(/^Example-Ben_/)])
+    expect(listPdfs(reports)).toEqual([expect.stringMatching(/^Example-Ben_/)])
     intercept(undefined)
     expect(await type('report sync --output reports')).toMatchInlineSnapshot(`
       $ refcheck report sync --output reports
@@ -130,7 +130,7 @@ describe('a read of a request that shows another one', () => {
       2> In reports: 1 stored, 1 already there, 0 requests not finished
       exit 0
     `)
-    expect(pdfsIn(reports)).toEqual([
+    expect(listPdfs(reports)).toEqual([
       expect.stringMatching(/^Example-Ana_/),
       expect.stringMatching(/^Example-Ben_/),
     ])
@@ -139,7 +139,7 @@ describe('a read of a request that shows another one', () => {
 
 describe('a report URL', () => {
   test('of another check is not filed under this person', async () => {
-    const { type, intercept, sandbox, ids, reports } = await filedSession(['Ana', 'Ben'])
+    const { type, intercept, sandbox, ids, reports } = await sessionWithOrders(['Ana', 'Ben'])
     const [own = '', other = ''] = sandbox.requests().map(({ checks }) => checks[0]?.id ?? '')
     intercept(rewritten((text) => text.replaceAll(`/v1/reports/${own}`, `/v1/reports/${other}`)))
     expect(await type(`report download --request ${ids[0]} --output reports`)).toMatchInlineSnapshot(`
@@ -149,7 +149,7 @@ describe('a report URL', () => {
       2> Nothing was filed. Run it again later; if it stays so, ask the provider’s support.
       exit 10
     `)
-    expect(existsSync(reports) ? pdfsIn(reports) : []).toEqual([])
+    expect(existsSync(reports) ? listPdfs(reports) : []).toEqual([])
   })
 })
 
@@ -157,7 +157,7 @@ describe('a read of a package that shows another one: nothing is ordered, and no
   test('its schema', async () => {
     const { type, intercept, sandbox } = await session()
     intercept(instead((path) => path.replace('/v1/packages/102/schema', '/v1/packages/101/schema')))
-    expect(await type(orderOf('Ana'))).toMatchInlineSnapshot(`
+    expect(await type(orderArguments('Ana'))).toMatchInlineSnapshot(`
       $ refcheck request create --package 102 --first-name Ana --last-name Example --email ana@example.com --phone +61412345678 --yes
       2> Error: the answer is about another package, not about package 102
       2> None of it was used. A cache or proxy between here and the service may mix up answers: check the base URL and the proxy, then try again.
@@ -180,7 +180,7 @@ describe('a read of a package that shows another one: nothing is ordered, and no
 
 describe('one request id for two orders is no two orders', () => {
   /** The second create is carried out, and answered as the first was. */
-  function firstAnswerAgain(change = (text: string): string => text): Between {
+  function firstAnswerAgain(change = (text: string): string => text): Interceptor {
     let first: string | undefined
     return async (request, ask) => {
       const answer = await ask(request)
@@ -239,7 +239,7 @@ describe('one request id for two orders is no two orders', () => {
   test('request create: exit 8, and the second person is not reported as ordered', async () => {
     const { all, intercept } = await session()
     intercept(firstAnswerAgain())
-    expect(await all([orderOf('Ana'), orderOf('Ben'), 'request list'])).toMatchInlineSnapshot(`
+    expect(await all([orderArguments('Ana'), orderArguments('Ben'), 'request list'])).toMatchInlineSnapshot(`
       $ refcheck request create --package 102 --first-name Ana --last-name Example --email ana@example.com --phone +61412345678 --yes
       created  REQUEST_1                             RECEIVED
       2> Follow it with: refcheck request wait REQUEST_1
@@ -315,7 +315,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
       // The database's clock is the machine's own, and the service's is that of the session.
       if (store === 'PostgreSQL') {
         const at = here.clock.now()
-        await asked(
+        await queryDatabase(
           here.env['REFCHECK_STORE'] ?? '',
           `UPDATE refcheck.attempts SET began_at = ${at}, ended_at = ${at}; UPDATE refcheck.submissions SET changed_at = ${at}`,
         )
@@ -377,7 +377,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
       '%s: the row that it is for was taken for unknown, since its process stood still: it keeps the request',
       async () => {
         const unknown = `UPDATE refcheck.submissions SET state = 'unknown' WHERE email = 'ben@example.com'`
-        const stoodStill = ({ env }: Session) => asked(env['REFCHECK_STORE'] ?? '', unknown)
+        const stoodStill = ({ env }: Session) => queryDatabase(env['REFCHECK_STORE'] ?? '', unknown)
         const { here, second } = await bothAnswered('one.csv', stoodStill)
         expect([second.code, (await rowsNow(here))[1]]).toEqual([7, ['ben@example.com', 'accepted', true]])
       },

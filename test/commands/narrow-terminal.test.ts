@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
-import { requestOf } from '../harness/ordered.ts'
+import { createRequestFor } from '../harness/orders.ts'
 import { fullInformation } from '../harness/people.ts'
 import { session } from '../harness/session.ts'
 
@@ -14,7 +14,7 @@ test('lines that are too long for the terminal are broken between two words', as
     filters: [[/127\.0\.0\.1:\d+…/g, 'SERVICE…']],
   })
   const { type, folder, clock } = here
-  const id = await requestOf(here, 'Priya', fullInformation)
+  const id = await createRequestFor(here, 'Priya', fullInformation)
   await clock.advance(60 * 60_000)
   expect(await type(`request get ${id}`, on80)).toMatchInlineSnapshot(`
     $ refcheck request get REQUEST_1

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
-import { filedSession, requestOf } from '../harness/ordered.ts'
-import { orderOf } from '../harness/people.ts'
+import { sessionWithOrders, createRequestFor } from '../harness/orders.ts'
+import { orderArguments } from '../harness/people.ts'
 import { session } from '../harness/session.ts'
 
 const nowhere = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
@@ -11,7 +11,7 @@ const knowing = { env: { REFCHECK_QUOTA: '1000/60' } }
 
 test('request get past the quota: each id that was asked for is there, with its error where it was not read', async () => {
   const here = await session(small)
-  const id = await requestOf(here, 'Priya')
+  const id = await createRequestFor(here, 'Priya')
   // Three of the four calls went to the packages, the schema and the order.
   const read = await here.type(`request get ${id} ${id} ${id} ${nowhere} --json --timeout 1s`, knowing)
   const items = read.json() as { request_id: string; status?: string; error?: { code: string } }[]
@@ -34,7 +34,7 @@ test('request get past the quota: each id that was asked for is there, with its 
 
 test('request get in text: what was read, a line for each that was not', async () => {
   const here = await session(small)
-  const id = await requestOf(here, 'Priya')
+  const id = await createRequestFor(here, 'Priya')
   expect(await here.type(`request get ${id} ${id} ${id} ${nowhere} --timeout 1s`, knowing))
     .toMatchInlineSnapshot(`
       $ REFCHECK_QUOTA=1000/60 refcheck request get REQUEST_1 REQUEST_1 REQUEST_1 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 --timeout 1s
@@ -88,7 +88,7 @@ test('request get of several that are all not found: an array of errors', async 
 
 test('request wait GOOD MISSING: the good one is waited for, and both are reported', async () => {
   const here = await session()
-  const id = await requestOf(here, 'Priya')
+  const id = await createRequestFor(here, 'Priya')
   const waited = await here.type(`request wait ${id} ${nowhere} --json`)
   expect(waited.json()).toMatchObject([
     { request_id: id, status: 'COMPLETED' },
@@ -99,7 +99,12 @@ test('request wait GOOD MISSING: the good one is waited for, and both are report
 
 test('request wait past its time: one that was never read is reported too', async () => {
   const here = await session(small)
-  const ids = [await requestOf(here, 'Priya'), nowhere.replace('3', '4'), nowhere.replace('3', '5'), nowhere]
+  const ids = [
+    await createRequestFor(here, 'Priya'),
+    nowhere.replace('3', '4'),
+    nowhere.replace('3', '5'),
+    nowhere,
+  ]
   const waited = await here.type(`request wait ${ids.join(' ')} --json --timeout 10s`)
   const items = waited.json() as { request_id: string; status?: string; error?: { code: string } }[]
   expect(items.map(({ request_id }) => request_id)).toEqual(ids)
@@ -115,7 +120,7 @@ test('request wait past its time: one that was never read is reported too', asyn
 })
 
 test('report download: several that are not found, each with its error', async () => {
-  const here = await filedSession(['Priya'])
+  const here = await sessionWithOrders(['Priya'])
   const done = await here.type(
     `report download --request ${here.ids[0]} --request ${nowhere} --output reports --json`,
   )
@@ -242,7 +247,7 @@ test('why a request ended in ERROR, as its event states, wherever the request is
 test('an order whose outcome is unknown says in JSON which row of which batch it is', async () => {
   const here = await session()
   here.sandbox.inject({ on: 'POST /v1/requests', fault: { kind: 'cut', when: 'after' }, times: 1 })
-  const order = await here.type(orderOf('Priya', ['--yes', '--json']))
+  const order = await here.type(orderArguments('Priya', ['--yes', '--json']))
   const [unknown] = (await here.type('request list --status unknown --json')).json() as { batch_id: string }[]
   expect(order.json()).toMatchObject({
     error: { code: 'outcome_unknown', batch_id: unknown?.batch_id, row: 1 },

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { faultRow } from '../harness/faults/fault-row.ts'
-import { orderOf } from '../harness/people.ts'
+import { orderArguments } from '../harness/people.ts'
 import { type Session, session } from '../harness/session.ts'
 
 faultRow('planted', 'believed')
@@ -51,13 +51,13 @@ const files: Record<
     line: 'batch validate people.csv --package 102 --mapping own',
   },
   'attempt log': {
-    make: ({ type }) => type(orderOf('Priya')),
+    make: ({ type }) => type(orderArguments('Priya')),
     path: /^config\/attempts\/.*\.log$/,
-    line: orderOf('Marcus'),
+    line: orderArguments('Marcus'),
   },
   manifest: {
     make: async ({ type, clock }) => {
-      await type(orderOf('Priya'))
+      await type(orderArguments('Priya'))
       await clock.sleep(7_200_000)
       return type('report sync --output reports')
     },

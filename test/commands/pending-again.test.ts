@@ -4,10 +4,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
 
 import { ManualClock } from '../harness/manual-clock.ts'
-import { madeEarlier } from '../harness/postgres-store.ts'
-import { asked } from '../harness/postgres.ts'
+import { moveOrdersToPast } from '../harness/postgres-store.ts'
+import { queryDatabase } from '../harness/postgres.ts'
 import { type Session, session } from '../harness/session.ts'
-import { captured, withUnknown } from '../harness/unknown-row.ts'
+import { writeEvents, createUnknownRow } from '../harness/unknown-row.ts'
 
 const minute = 60_000
 
@@ -18,7 +18,7 @@ async function receive({ sandbox, folder, env }: Session, store: 'SQLite' | 'Pos
     .map(({ request_id: id }) => `('${id}', 0, '{}', '', '${id}', 'IN_PROGRESS', 'request.updated', 'none')`)
   const insert = `INSERT INTO events (identity, received_at, body, signature, request_id, status, event, forward) VALUES `
   if (store === 'PostgreSQL') {
-    await asked(env['REFCHECK_STORE'] ?? '', `SET search_path = refcheck; ${insert}${values.join()}`)
+    await queryDatabase(env['REFCHECK_STORE'] ?? '', `SET search_path = refcheck; ${insert}${values.join()}`)
     return
   }
   const database = new DatabaseSync(join(folder, 'data', 'ledger.sqlite'))
@@ -34,8 +34,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a row that is pending again, o
     const here = await session(
       store === 'SQLite' ? {} : { store, clock: new ManualClock({ auto: true, now }) },
     )
-    const id = await withUnknown(here)
-    if (store === 'PostgreSQL') await madeEarlier(16 * minute, here.env['REFCHECK_STORE'])
+    const id = await createUnknownRow(here)
+    if (store === 'PostgreSQL') await moveOrdersToPast(16 * minute, here.env['REFCHECK_STORE'])
     await here.clock.advance(16 * minute)
     here.sandbox.inject({ on: 'POST *', fault: { kind: 'status', status: 401, when: 'before' }, times: 1 })
     const again = `batch reconcile ${id} --row 2 --confirm-email a2+cut-after@example.com`
@@ -46,7 +46,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a row that is pending again, o
 
   test('is accepted when an event names the request of its first attempt', async () => {
     const { here, id } = await refusedRetry()
-    captured(here)
+    writeEvents(here)
     expect(await here.type(`batch reconcile ${id} --events events.ndjson`)).toMatchInlineSnapshot(`
       $ refcheck batch reconcile BATCH_1 --events events.ndjson
       Ana Row2 was accepted: request REQUEST_2

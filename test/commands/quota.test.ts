@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 
 import { emails, peopleFile } from '../harness/batch-file.ts'
-import { orderOf } from '../harness/people.ts'
+import { orderArguments } from '../harness/people.ts'
 import { session } from '../harness/session.ts'
 
 test('calls of every command on the store are counted, the ping is not', async () => {
@@ -20,7 +20,7 @@ test('calls of every command on the store are counted, the ping is not', async (
   `)
   await type('packages list')
   await type('users list')
-  await type(orderOf('Priya'))
+  await type(orderArguments('Priya'))
   // The order read the package list and the schema before it was made.
   expect(calls()).toHaveLength(6)
   expect(await type('quota')).toMatchInlineSnapshot(`
@@ -78,7 +78,7 @@ test('a 429 is remembered by the commands after it', async () => {
     The window of 60 s is as the service reported it.
     exit 0
   `)
-  expect(await type(orderOf('Priya', ['--yes', '--timeout', '10s', '--json']))).toMatchInlineSnapshot(`
+  expect(await type(orderArguments('Priya', ['--yes', '--timeout', '10s', '--json']))).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Priya --last-name Example --email priya@example.com --phone +61412345678 --yes --timeout 10s --json
     {
       "error": {
@@ -92,7 +92,7 @@ test('a 429 is remembered by the commands after it', async () => {
     exit 6
   `)
   expect(calls()).not.toContainEqual(expect.stringContaining('POST'))
-  expect(await type(orderOf('Priya'))).toMatchInlineSnapshot(`
+  expect(await type(orderArguments('Priya'))).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Priya --last-name Example --email priya@example.com --phone +61412345678 --yes
     2> The quota is used up; continuing in 40 s.
     created  REQUEST_1                             RECEIVED

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { eventBody, post, requestIds } from '../harness/deliveries.ts'
-import { canariesIn, canariesInFiles, spyScript } from '../harness/faults/canary.ts'
+import { eventBody, postDelivery, requestIds } from '../harness/deliveries.ts'
+import { findCanaries, findCanariesInFiles, spyScript } from '../harness/faults/canary.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
-import { ordered } from '../harness/ordered.ts'
+import { worldWithOrders } from '../harness/orders.ts'
 import { startListening } from '../harness/listening-session.ts'
 import { start } from '../harness/process.ts'
 import { session } from '../harness/session.ts'
@@ -172,7 +172,7 @@ test('the name of a file that is not there is repeated', async () => {
 })
 
 test('a report URL is printed without its token', async () => {
-  const here = await ordered(['Ana'])
+  const here = await worldWithOrders(['Ana'])
   const [id = ''] = here.ids
   for (const line of [
     `request get ${id} --json`,
@@ -198,9 +198,9 @@ test('the confidential part of an event is stored as it was signed, and shown wi
   const receiver = await startListening(here)
   const reason = `key ${apiKey.slice(0, 3)}\\u00${apiKey.charCodeAt(3).toString(16)}${apiKey.slice(4)}, secret ${webhookSecret}`
   const body = eventBody(requestIds[0], 'ERROR').replace('}', `,"error_reason":"${reason}"}`)
-  expect(await post(receiver.url, webhookSecret, { body })).toBe(204)
+  expect(await postDelivery(receiver.url, webhookSecret, { body })).toBe(204)
   const canaries = { key: apiKey, secret: webhookSecret }
-  const found = canariesIn('listen', (await receiver.stop()).stdout, canaries)
+  const found = findCanaries('listen', (await receiver.stop()).stdout, canaries)
   // Nothing in the environment: the profile alone says which they are.
   const exported = { REFCHECK_API_KEY: '', REFCHECK_WEBHOOK_SECRET: '', REFCHECK_BASE_URL: '' }
   for (const line of [
@@ -214,11 +214,11 @@ test('the confidential part of an event is stored as it was signed, and shown wi
     'status --html status.html',
   ]) {
     const { stdout, stderr } = await here.type(line, { exported })
-    found.push(...canariesIn(line, stdout + stderr, canaries))
+    found.push(...findCanaries(line, stdout + stderr, canaries))
   }
   expect(found).toEqual([])
   expect((await here.type('webhook events show 1', { exported })).stdout).toContain('[webhook secret]')
-  expect(canariesInFiles(here.folder, canaries, /^credentials\.json$|^ledger\.sqlite/)).toEqual([])
+  expect(findCanariesInFiles(here.folder, canaries, /^credentials\.json$|^ledger\.sqlite/)).toEqual([])
   const exportLine = 'webhook events list --export events.ndjson'
   expect((await here.type(exportLine, { exported })).code).toBe(0)
   expect((JSON.parse(here.read('events.ndjson')) as { body: string }).body).toBe(body)
@@ -232,7 +232,7 @@ test('a sandbox logs no key, secret or token that a caller put into a path', asy
   }
   const { stdout } = await here.type('sandbox logs --json')
   expect(stdout).toContain('/v1/requests/[API key]')
-  expect(canariesIn('log', stdout, { apiKey, webhookSecret, token: 'CANARYTOKEN' })).toEqual([])
+  expect(findCanaries('log', stdout, { apiKey, webhookSecret, token: 'CANARYTOKEN' })).toEqual([])
 })
 
 test('an error that nothing caught is printed without the key that it names, and without a stack trace', async () => {
@@ -285,11 +285,11 @@ test('a handler gets no secret of any profile, and calls refcheck with the same 
   }
   const exec = `"${process.execPath}" ${spy}`
   const receiver = await startListening(here, ['--exec', exec, '--max-events', '1'], env)
-  expect(await post(receiver.url, webhookSecret, { body: eventBody() })).toBe(204)
+  expect(await postDelivery(receiver.url, webhookSecret, { body: eventBody() })).toBe(204)
   await receiver.ended
   const { env: seen } = JSON.parse(readFileSync(file, 'utf8')) as { env: Record<string, string> }
   expect(
-    canariesIn('environment', JSON.stringify(seen), { apiKey, webhookSecret, canary: 'canary-' }),
+    findCanaries('environment', JSON.stringify(seen), { apiKey, webhookSecret, canary: 'canary-' }),
   ).toEqual([])
   expect(seen).toMatchObject({
     REFCHECK_PROFILE: 'work',

@@ -2,14 +2,14 @@ import { existsSync } from 'node:fs'
 
 import { expect, test } from 'vitest'
 
-import { filedSession } from '../harness/ordered.ts'
-import type { Between } from '../harness/world.ts'
+import { sessionWithOrders } from '../harness/orders.ts'
+import type { Interceptor } from '../harness/world.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 
 faultRow('mixed', 'filed as another report')
 
 const changed =
-  (change: (answer: Answered) => void): Between =>
+  (change: (answer: Answered) => void): Interceptor =>
   async (request, ask) => {
     const answer = await ask(request)
     if (!answer.headers.get('content-type')?.includes('json')) return answer
@@ -39,7 +39,7 @@ test.each<[string, string, (checks: NonNullable<NonNullable<Answered['data']>['c
 ])(
   'a request that has the id of one %s twice is malformed, and none of its reports is filed',
   async (what, path, repeat) => {
-    const { type, intercept, ids, reports } = await filedSession(['Ana'], { full: true })
+    const { type, intercept, ids, reports } = await sessionWithOrders(['Ana'], { full: true })
     intercept(
       changed(({ data }) => {
         if (data?.checks !== undefined) repeat(data.checks)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { PDFDocument } from '@cantoo/pdf-lib'
 import { expect, test } from 'vitest'
 
-import { type FiledSession, filedSession, signedUrl } from '../harness/ordered.ts'
+import { type SessionWithOrders, sessionWithOrders, signedUrl } from '../harness/orders.ts'
 import { session } from '../harness/session.ts'
 
 interface Read {
@@ -17,8 +17,8 @@ const nowhere = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
 /** A request of the full package, finished by default. */
 async function finished(
   minutes = 60,
-): Promise<FiledSession & { id: string; request: Read; checkId: string; url: string }> {
-  const here = await filedSession(['Priya'], { minutes, full: true })
+): Promise<SessionWithOrders & { id: string; request: Read; checkId: string; url: string }> {
+  const here = await sessionWithOrders(['Priya'], { minutes, full: true })
   const id = here.ids[0] ?? ''
   const request = (await here.type(`request get ${id} --json`)).json() as Read
   const check = request.checks.find((each) => each.type === 'background')

@@ -14,21 +14,21 @@ import { basename, dirname, join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { type FiledSession, filedSession, pdfsIn } from '../harness/ordered.ts'
+import { type SessionWithOrders, sessionWithOrders, listPdfs } from '../harness/orders.ts'
 
 const sha256 = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex')
 
-const download = ({ ids }: FiledSession, more = ''): string =>
+const download = ({ ids }: SessionWithOrders, more = ''): string =>
   `report download --request ${ids[0]} --output reports${more}`
 
 test('a manifest tells whose each file is, as JSON and as a table', async () => {
-  const here = await filedSession(['Priya'])
+  const here = await sessionWithOrders(['Priya'])
   expect(await here.type(download(here))).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports
     stored  reports/Example-Priya_Identity-check_HASH.pdf  # kB
     exit 0
   `)
-  const [name = ''] = pdfsIn(here.reports)
+  const [name = ''] = listPdfs(here.reports)
   expect(here.cat('reports/manifest.json')).toMatchInlineSnapshot(`
     $ cat reports/manifest.json
     [
@@ -60,7 +60,7 @@ test('a manifest tells whose each file is, as JSON and as a table', async () => 
 })
 
 test('what is listed and whole is not read again; a call is made only for what is not', async () => {
-  const here = await filedSession(['Priya'])
+  const here = await sessionWithOrders(['Priya'])
   expect(await here.type(download(here, ' --json'))).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports --json
     [
@@ -99,10 +99,10 @@ test('what is listed and whole is not read again; a call is made only for what i
 })
 
 test('names by a template, in folders; two that would be the same are numbered, and stay so', async () => {
-  const here = await filedSession(['Priya'], { full: true })
+  const here = await sessionWithOrders(['Priya'], { full: true })
   const template = " --name-template '{last_name}-{first_name}/Report {date}.pdf'"
   expect((await here.type(download(here, template))).code).toBe(0)
-  const names = pdfsIn(here.reports)
+  const names = listPdfs(here.reports)
   expect(names).toEqual([
     'Example-Priya/Report 2026-11-20-2.pdf',
     'Example-Priya/Report 2026-11-20-3.pdf',
@@ -112,19 +112,19 @@ test('names by a template, in folders; two that would be the same are numbered, 
   const hashes = names.map((name) => sha256(join(here.reports, name)))
   unlinkSync(join(here.reports, names[1] ?? ''))
   expect((await here.type(download(here, template))).code).toBe(0)
-  expect(pdfsIn(here.reports).map((name) => sha256(join(here.reports, name)))).toEqual(hashes)
+  expect(listPdfs(here.reports).map((name) => sha256(join(here.reports, name)))).toEqual(hashes)
   // Under another template they are the same reports; --overwrite gives them the new names.
   expect((await here.type(download(here))).code).toBe(0)
-  expect(pdfsIn(here.reports)).toEqual(names)
+  expect(listPdfs(here.reports)).toEqual(names)
   expect((await here.type(download(here, ' --overwrite'))).code).toBe(0)
-  expect(pdfsIn(here.reports).every((name) => name.startsWith('Example-Priya_'))).toBe(true)
-  expect(pdfsIn(here.reports)).toHaveLength(4)
+  expect(listPdfs(here.reports).every((name) => name.startsWith('Example-Priya_'))).toBe(true)
+  expect(listPdfs(here.reports)).toHaveLength(4)
 })
 
 test('a damaged file is fixed; one that a person changed is left, reported, and replaced when asked', async () => {
-  const here = await filedSession(['Priya'])
+  const here = await sessionWithOrders(['Priya'])
   await here.type(download(here))
-  const path = join(here.reports, pdfsIn(here.reports)[0] ?? '')
+  const path = join(here.reports, listPdfs(here.reports)[0] ?? '')
   const original = sha256(path)
   writeFileSync(path, readFileSync(path).subarray(0, 1000))
   expect(await here.type(download(here))).toMatchInlineSnapshot(`
@@ -150,14 +150,14 @@ test('a damaged file is fixed; one that a person changed is left, reported, and 
 })
 
 test('a lost manifest is made again from what is there; a foreign file is never taken for ours', async () => {
-  const here = await filedSession(['Priya'])
+  const here = await sessionWithOrders(['Priya'])
   const [first] = (await here.type(download(here, ' --json'))).json() as object[]
   const before = here.read('reports/manifest.json')
   rmSync(join(here.reports, 'manifest.json'))
   expect((await here.type(download(here, ' --json'))).json()).toEqual([{ ...first, skipped: true }])
   expect(here.read('reports/manifest.json')).toBe(before)
   rmSync(join(here.reports, 'manifest.json'))
-  const path = join(here.reports, pdfsIn(here.reports)[0] ?? '')
+  const path = join(here.reports, listPdfs(here.reports)[0] ?? '')
   writeFileSync(path, 'mine')
   expect(await here.type(download(here))).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports
@@ -170,7 +170,7 @@ test('a lost manifest is made again from what is there; a foreign file is never 
 })
 
 test('a manifest.json of something else is left alone, and so is the folder', async () => {
-  const here = await filedSession(['Priya'])
+  const here = await sessionWithOrders(['Priya'])
   mkdirSync(here.reports)
   here.write('reports/manifest.json', '{"name":"a web page"}')
   expect(await here.type(download(here))).toMatchInlineSnapshot(`
@@ -185,7 +185,7 @@ test('a manifest.json of something else is left alone, and so is the folder', as
 test.each(['../../escape.pdf', '/tmp/escape.pdf', 'a/../../escape.pdf', 'a\\b.pdf', ''])(
   'a manifest that leads to %j is refused',
   async (file) => {
-    const here = await filedSession(['Priya'])
+    const here = await sessionWithOrders(['Priya'])
     await here.type(download(here))
     const [record] = JSON.parse(here.read('reports/manifest.json')) as object[]
     here.write('reports/manifest.json', JSON.stringify([{ ...record, file }]))
@@ -195,7 +195,7 @@ test.each(['../../escape.pdf', '/tmp/escape.pdf', 'a/../../escape.pdf', 'a\\b.pd
 )
 
 test('links and folders inside the folder are not followed or replaced', async () => {
-  const here = await filedSession(['Priya'])
+  const here = await sessionWithOrders(['Priya'])
   mkdirSync(join(here.folder, 'outside'))
   mkdirSync(here.reports)
   symlinkSync(join(here.folder, 'outside'), join(here.reports, 'Example'))
@@ -227,14 +227,14 @@ test('links and folders inside the folder are not followed or replaced', async (
 })
 
 test('a folder that another run works in: the next one waits until that has ended, or until --timeout', async () => {
-  const here = await filedSession(['Priya'])
+  const here = await sessionWithOrders(['Priya'])
   here.sandbox.inject({ on: 'GET /v1/requests/:id', fault: { kind: 'hang', when: 'before' } })
   const stop = new AbortController()
   const first = here.type(download(here), { signal: stop.signal })
   const holder = join(here.reports, '.refcheck', 'lock.holder')
   while (!existsSync(holder)) await new Promise((resolve) => void setImmediate(resolve))
   const late = here.type('report sync --output reports --timeout 1s')
-  await here.clock.untilSleeping()
+  await here.clock.waitUntilSleeping()
   await here.clock.advance(1000)
   expect(await late).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports --timeout 1s
@@ -245,7 +245,7 @@ test('a folder that another run works in: the next one waits until that has ende
   `)
   const ctrlC = new AbortController()
   const left = here.type('report sync --output reports --quiet', { signal: ctrlC.signal })
-  await here.clock.untilSleeping()
+  await here.clock.waitUntilSleeping()
   ctrlC.abort()
   expect(await left).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports --quiet
@@ -255,7 +255,7 @@ test('a folder that another run works in: the next one waits until that has ende
     exit 130
   `)
   const next = here.type('report sync --output reports')
-  await here.clock.untilSleeping()
+  await here.clock.waitUntilSleeping()
   stop.abort()
   expect(await first).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports
@@ -272,11 +272,11 @@ test('a folder that another run works in: the next one waits until that has ende
     2> In reports: 1 stored, 0 already there, 0 requests not finished
     exit 0
   `)
-  expect(pdfsIn(here.reports)).toHaveLength(1)
+  expect(listPdfs(here.reports)).toHaveLength(1)
 })
 
 test('progress: a bar on a terminal, nothing where there is none and it is soon over', async () => {
-  const here = await filedSession(['Priya'], { full: true })
+  const here = await sessionWithOrders(['Priya'], { full: true })
   const { ids, type } = here
   const shown = await type(`report download --request ${ids[0]} --output a`, { tty: { stderr: true } })
   // Drawn over and over on one line, and gone at the end: no screen.
@@ -286,7 +286,7 @@ test('progress: a bar on a terminal, nothing where there is none and it is soon 
 })
 
 test('--open shows the one report with the desktop’s opener, and only when all is there', async () => {
-  const here = await filedSession(['Priya'])
+  const here = await sessionWithOrders(['Priya'])
   const bin = join(here.folder, 'bin')
   mkdirSync(bin)
   writeFileSync(join(bin, 'xdg-open'), '#!/bin/sh\ncd "${0%/*}" && printf %s "$1" > part && mv part opened\n')
@@ -307,11 +307,11 @@ test('--open shows the one report with the desktop’s opener, and only when all
   const { code, stderr } = await here.type(download(here, ' --open'), { env })
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   while (!existsSync(join(bin, 'opened'))) await new Promise((resolve) => void setImmediate(resolve))
-  expect(readFileSync(join(bin, 'opened'), 'utf8')).toBe(join(here.reports, pdfsIn(here.reports)[0] ?? ''))
+  expect(readFileSync(join(bin, 'opened'), 'utf8')).toBe(join(here.reports, listPdfs(here.reports)[0] ?? ''))
 })
 
 test('one check that two requests of a run show is filed under the first alone', async () => {
-  const { type, intercept, ids, reports } = await filedSession(['Ana', 'Ben'])
+  const { type, intercept, ids, reports } = await sessionWithOrders(['Ana', 'Ben'])
   const [ana = '', ben = ''] = ids
   intercept(async (request, ask) => {
     const answer = await ask(request)
@@ -328,11 +328,11 @@ test('one check that two requests of a run show is filed under the first alone',
       `check \\S+ belongs to request ${ana}, and request ${ben} shows it too\nNothing was filed for the second one.`,
     ),
   ])
-  expect(pdfsIn(reports)).toEqual([expect.stringMatching(/^Example-Ana_/)])
+  expect(listPdfs(reports)).toEqual([expect.stringMatching(/^Example-Ana_/)])
 })
 
 test('in a folder that others may write to, names with subfolders are refused before a download', async () => {
-  const here = await filedSession(['Priya'])
+  const here = await sessionWithOrders(['Priya'])
   mkdirSync(here.reports)
   chmodSync(here.reports, 0o777)
   const calls = here.calls().length
@@ -370,7 +370,7 @@ test('a folder above that others may write to is named, and reports are stored',
 })
 
 test('a report is not replaced by that of another check, as the manifest of the folder tells', async () => {
-  const here = await filedSession(['Ana', 'Ben'])
+  const here = await sessionWithOrders(['Ana', 'Ben'])
   const synced = (await here.type('report sync --output reports --json')).json() as {
     stored: { check_id: string; path: string }[]
   }

@@ -2,13 +2,13 @@ import { readdirSync, rmSync } from 'node:fs'
 
 import { expect, test } from 'vitest'
 
-import { type FiledSession, filedSession, pdfsIn } from '../harness/ordered.ts'
+import { type SessionWithOrders, sessionWithOrders, listPdfs } from '../harness/orders.ts'
 
-const download = ({ ids }: FiledSession, more = ''): string =>
+const download = ({ ids }: SessionWithOrders, more = ''): string =>
   `report download --request ${ids[0]} --output reports${more}`
 
 test('a token that has expired for all reports of a request costs one more read; one that is never good too', async () => {
-  const here = await filedSession(['Priya'], { full: true })
+  const here = await sessionWithOrders(['Priya'], { full: true })
   const fault = { kind: 'status', status: 401, when: 'before' } as const
   here.sandbox.inject({ on: 'GET /v1/reports/*', times: 4, fault })
   here.quotaCalls()
@@ -32,7 +32,7 @@ test('a token that has expired for all reports of a request costs one more read;
 })
 
 test('a 403 of one report leaves the others: listed, exit 10', async () => {
-  const here = await filedSession(['Priya'], { full: true })
+  const here = await sessionWithOrders(['Priya'], { full: true })
   const fault = { kind: 'status', status: 403, when: 'before' } as const
   here.sandbox.inject({ on: 'GET /v1/reports/*', fault })
   expect(await here.type(download(here, ' --concurrency 1'))).toMatchInlineSnapshot(`
@@ -47,11 +47,11 @@ test('a 403 of one report leaves the others: listed, exit 10', async () => {
     2> The user e-mail must belong to an active user of the key’s organisation. An active user can list them with: refcheck users list
     exit 10
   `)
-  expect(pdfsIn(here.reports)).toHaveLength(3)
+  expect(listPdfs(here.reports)).toHaveLength(3)
 })
 
 test('a 404 of one report leaves the others too', async () => {
-  const here = await filedSession(['Priya'], { full: true })
+  const here = await sessionWithOrders(['Priya'], { full: true })
   const fault = { kind: 'status', status: 404, when: 'before' } as const
   here.sandbox.inject({ on: 'GET /v1/reports/*', fault })
   expect(await here.type(download(here, ' --concurrency 1'))).toMatchInlineSnapshot(`
@@ -66,11 +66,11 @@ test('a 404 of one report leaves the others too', async () => {
     2> Check the ids and whether the report is ready with: refcheck request get REQUEST_1
     exit 10
   `)
-  expect(pdfsIn(here.reports)).toHaveLength(3)
+  expect(listPdfs(here.reports)).toHaveLength(3)
 })
 
 test('what is missing: in its own field with --json; no hint says to try again for what never comes', async () => {
-  const here = await filedSession(['Ana+declined', 'Ben+error', 'Cleo+report-never'])
+  const here = await sessionWithOrders(['Ana+declined', 'Ben+error', 'Cleo+report-never'])
   const of = (...at: number[]) =>
     `report download ${at.map((each) => `--request ${here.ids[each]}`).join(' ')} --output reports`
   expect(await here.type(`${of(0)} --json`)).toMatchInlineSnapshot(`
@@ -122,10 +122,10 @@ test('what is missing: in its own field with --json; no hint says to try again f
 })
 
 test('--wait goes on until every report is ready', async () => {
-  const here = await filedSession(['Ana'], { minutes: 0 })
+  const here = await sessionWithOrders(['Ana'], { minutes: 0 })
   const waiting = here.type(download(here, ' --wait'))
   const next = async (): Promise<boolean> =>
-    Promise.race([here.clock.untilSleeping().then(() => true), waiting.then(() => false)])
+    Promise.race([here.clock.waitUntilSleeping().then(() => true), waiting.then(() => false)])
   while (await next()) await here.clock.advance(60_000)
   expect(await waiting).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports --wait
@@ -136,11 +136,11 @@ test('--wait goes on until every report is ready', async () => {
     stored  reports/Example-Ana_Identity-check_HASH.pdf  # kB
     exit 0
   `)
-  expect(pdfsIn(here.reports)).toHaveLength(1)
+  expect(listPdfs(here.reports)).toHaveLength(1)
 })
 
 test('flags that cannot be combined or lead elsewhere: exit 2, and nothing is written', async () => {
-  const { all, folder } = await filedSession([])
+  const { all, folder } = await sessionWithOrders([])
   const check = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
   const flags = [
     '--since 7d',

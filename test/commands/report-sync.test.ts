@@ -3,10 +3,10 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { filedSession, pdfsIn } from '../harness/ordered.ts'
+import { sessionWithOrders, listPdfs } from '../harness/orders.ts'
 
 test('all that is completed, from the store; --since leaves out what is older', async () => {
-  const { type, quotaCalls, folder, clock } = await filedSession(['Ana', 'Ben+stuck', 'Cleo+declined'])
+  const { type, quotaCalls, folder, clock } = await sessionWithOrders(['Ana', 'Ben+stuck', 'Cleo+declined'])
   expect(await type('report download --all-completed --output reports')).toMatchInlineSnapshot(`
     $ refcheck report download --all-completed --output reports
     stored  reports/Example-Ana_Identity-check_HASH.pdf  # kB
@@ -26,7 +26,7 @@ test('all that is completed, from the store; --since leaves out what is older', 
 })
 
 test('a batch that this store does not know: exit 5; one that it knows: its reports', async () => {
-  const { type, reports } = await filedSession(['Ana'])
+  const { type, reports } = await sessionWithOrders(['Ana'])
   const unknown = 'report download --batch 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
   expect(await type(unknown)).toMatchInlineSnapshot(`
     $ refcheck report download --batch 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
@@ -40,11 +40,11 @@ test('a batch that this store does not know: exit 5; one that it knows: its repo
     stored  reports/Example-Ana_Identity-check_HASH.pdf  # kB
     exit 0
   `)
-  expect(pdfsIn(reports)).toHaveLength(1)
+  expect(listPdfs(reports)).toHaveLength(1)
 })
 
 test('sync costs a call for each request that is open, and none for the rest', async () => {
-  const here = await filedSession(['Ana', 'Ben', 'Cleo+declined', 'Dan+error'], { minutes: 1 })
+  const here = await sessionWithOrders(['Ana', 'Ben', 'Cleo+declined', 'Dan+error'], { minutes: 1 })
   const { type, quotaCalls, reports, clock } = here
   expect(await type('report sync --output reports')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports
@@ -66,7 +66,7 @@ test('sync costs a call for each request that is open, and none for the rest', a
     exit 0
   `)
   expect(quotaCalls()).toBe(0)
-  unlinkSync(join(reports, pdfsIn(reports)[0] ?? ''))
+  unlinkSync(join(reports, listPdfs(reports)[0] ?? ''))
   expect(await type('report sync --output reports --json')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports --json
     {
@@ -93,7 +93,7 @@ test('sync costs a call for each request that is open, and none for the rest', a
 })
 
 test('a report that comes later keeps its request open, and is no failure', async () => {
-  const { type, quotaCalls, clock } = await filedSession(['Ana+report-later'], { minutes: 20 })
+  const { type, quotaCalls, clock } = await sessionWithOrders(['Ana+report-later'], { minutes: 20 })
   expect(await type('report sync --output reports')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports
     2> In reports: 0 stored, 0 already there, 1 request not finished
@@ -118,7 +118,7 @@ test('a report that comes later keeps its request open, and is no failure', asyn
 })
 
 test('sync says what is ready and could not be had, and needs a folder', async () => {
-  const { type, all } = await filedSession(['Ana+report-html', 'Ben'])
+  const { type, all } = await sessionWithOrders(['Ana+report-html', 'Ben'])
   expect(await type('report sync --output reports')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports
     stored  reports/Example-Ben_Identity-check_HASH.pdf  # kB
@@ -142,7 +142,7 @@ test('sync says what is ready and could not be had, and needs a folder', async (
 })
 
 test('sync asks for its folder once on a terminal, and saves one that worked', async () => {
-  const here = await filedSession(['Ana'])
+  const here = await sessionWithOrders(['Ana'])
   const { type } = here
   here.write('notes.txt', 'no folder')
   const answer = (text: string | undefined) => [
@@ -199,7 +199,7 @@ test('sync asks for its folder once on a terminal, and saves one that worked', a
 })
 
 test('a subfolder that became a link, in a folder that everybody may write to: nothing elsewhere is deleted', async () => {
-  const { type, folder, reports } = await filedSession(['Ana'])
+  const { type, folder, reports } = await sessionWithOrders(['Ana'])
   await type('report download --all-completed --output reports --name-template people/{email}.pdf')
   const elsewhere = join(folder, 'elsewhere')
   renameSync(join(reports, 'people'), elsewhere)
@@ -208,7 +208,7 @@ test('a subfolder that became a link, in a folder that everybody may write to: n
   const step = await type(
     'report download --all-completed --output reports --overwrite --name-template {email}.pdf',
   )
-  expect(pdfsIn(elsewhere)).toEqual(['ana-example-com.pdf'])
+  expect(listPdfs(elsewhere)).toEqual(['ana-example-com.pdf'])
   expect(step).toMatchInlineSnapshot(`
     $ refcheck report download --all-completed --output reports --overwrite --name-template {email}.pdf
     2> Warning: Every user of this machine may put files into HOME/reports; make it private with: chmod go-w HOME/reports

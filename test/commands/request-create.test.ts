@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { fullInformation, orderOf } from '../harness/people.ts'
+import { fullInformation, orderArguments } from '../harness/people.ts'
 import type { Answer } from '../harness/scripted-prompter.ts'
 import { type Session, session } from '../harness/session.ts'
 
@@ -71,9 +71,10 @@ test('the same order again is refused, however it is written', async () => {
 test('additional information of every type; a date in ISO form alone', async () => {
   const here = await session()
   const order = (date: string): string[] =>
-    orderOf('Priya', ['--yes', ...fullInformation.map((each) => each.replace('1990-04-30', date))]).map(
-      (each) => (each === '102' ? '101' : each),
-    )
+    orderArguments('Priya', [
+      '--yes',
+      ...fullInformation.map((each) => each.replace('1990-04-30', date)),
+    ]).map((each) => (each === '102' ? '101' : each))
   expect((await here.type(order('30/04/1990'))).stderr).toMatchInlineSnapshot(`
     "Error: --field ncc_acic.date_of_birth: "30/04/1990" is not a date in the form YYYY-MM-DD, such as 1990-04-23
     Nothing was sent. Show the fields with: refcheck schema show 101

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
-import { requestOf } from '../harness/ordered.ts'
-import { orderOf } from '../harness/people.ts'
+import { createRequestFor } from '../harness/orders.ts'
+import { orderArguments } from '../harness/people.ts'
 import { session } from '../harness/session.ts'
 
 test('request list: empty, with orders, filtered, and read again with --refresh', async () => {
@@ -11,8 +11,8 @@ test('request list: empty, with orders, filtered, and read again with --refresh'
     No requests match. Only requests ordered with this store are listed.
     exit 0
   `)
-  const id = await requestOf(here, 'Priya')
-  await requestOf(here, 'Mei')
+  const id = await createRequestFor(here, 'Priya')
+  await createRequestFor(here, 'Mei')
   expect(await here.type('request list')).toMatchInlineSnapshot(`
     $ refcheck request list
     REQUEST ID                            STATUS    ORDERED AT  NAME           PACKAGE
@@ -99,7 +99,7 @@ test('a status that no request has, and dates that are none', async () => {
 
 test('--refresh on a terminal shows how many it has read, until the list stands there', async () => {
   const { type } = await session()
-  await type(orderOf('Ana'))
+  await type(orderArguments('Ana'))
   const { stderr } = await type('request list --refresh', { tty: true })
   expect(stderr).toContain('[--------------------]  0 of 1 request read')
   expect(stderr.endsWith('\r\u001B[2K')).toBe(true)

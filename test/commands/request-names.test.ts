@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest'
 
-import { orderOf } from '../harness/people.ts'
+import { orderArguments } from '../harness/people.ts'
 import { type Session, session } from '../harness/session.ts'
 
 const minute = 60_000
 
 async function ordered({ type }: Session, first: string): Promise<void> {
-  expect((await type(orderOf(first, ['--yes', '--quiet']))).code).toBe(0)
+  expect((await type(orderArguments(first, ['--yes', '--quiet']))).code).toBe(0)
 }
 
 test('on a terminal a name or an e-mail stands for the id of the one request that it fits; several are listed', async () => {
   const here = await session()
   await ordered(here, 'Priya')
-  await here.type(orderOf('Zoe').map((word) => (word === 'Zoe' ? 'Zoë' : word)))
+  await here.type(orderArguments('Zoe').map((word) => (word === 'Zoe' ? 'Zoë' : word)))
   await ordered(here, 'Abbe')
   const show = async (words: string): Promise<string> =>
     (await here.type(`request get ${words} --jq .recipient.first_name`, { tty: true })).stdout.trim()
@@ -124,7 +124,7 @@ test('a person whose order has an unknown outcome is perhaps ordered, also next 
     await ask(request)
     return new Response('bad gateway', { status: 502 })
   })
-  await here.type(orderOf('Dora'))
+  await here.type(orderArguments('Dora'))
   here.intercept(async (request, ask) => ask(request))
   const screen = { tty: true, env: { NO_COLOR: '1' } }
   expect(await here.type('request get dora', screen)).toMatchInlineSnapshot(`
@@ -135,7 +135,7 @@ test('a person whose order has an unknown outcome is perhaps ordered, also next 
     exit 5
   `)
   await here.type(
-    orderOf('Dora')
+    orderArguments('Dora')
       .map((word) => word.replace('Example', 'Reis').replace('dora@', 'reis@'))
       .map((word) => (word === '+61412345678' ? '+61412345679' : word)),
   )
@@ -154,9 +154,9 @@ test('a person whose order has an unknown outcome is perhaps ordered, also next 
 test('request get on a terminal names the next step of a request that ended', async () => {
   const here = await session()
   const { type, sandbox, clock } = here
-  await type(orderOf('Priya'))
+  await type(orderArguments('Priya'))
   sandbox.inject({ scenario: 'error' })
-  await type(orderOf('Chi'))
+  await type(orderArguments('Chi'))
   await clock.advance(86_400_000)
   expect(await type('request get priya', { tty: true })).toMatchInlineSnapshot(`
     $ refcheck request get priya

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { ManualClock } from '../harness/manual-clock.ts'
-import { requestOf } from '../harness/ordered.ts'
+import { createRequestFor } from '../harness/orders.ts'
 import { fullInformation } from '../harness/people.ts'
 import { session } from '../harness/session.ts'
 
@@ -10,7 +10,7 @@ const minute = 60_000
 
 test('request get: before any check is created, and when all is done', async () => {
   const here = await session()
-  const id = await requestOf(here, 'Priya', fullInformation)
+  const id = await createRequestFor(here, 'Priya', fullInformation)
   expect(await here.type(`request get ${id}`)).toMatchInlineSnapshot(`
     $ refcheck request get REQUEST_1
     Priya Example  RECEIVED
@@ -46,8 +46,8 @@ test('request get: before any check is created, and when all is done', async () 
 
 test('one id gives an object, several an array in the order asked for, with the error of one that is missing', async () => {
   const here = await session()
-  const first = await requestOf(here, 'Priya')
-  const second = await requestOf(here, 'Mei')
+  const first = await createRequestFor(here, 'Priya')
+  const second = await createRequestFor(here, 'Mei')
   expect(await here.type(`request get ${first} --json`)).toMatchInlineSnapshot(`
     $ refcheck request get REQUEST_1 --json
     {
@@ -120,7 +120,7 @@ test('request get of one that is not there, or of no id at all', async () => {
 
 test('request wait ends when the request is COMPLETED, telling each status once; then it is not read again', async () => {
   const here = await session()
-  const ids = [await requestOf(here, 'Priya'), await requestOf(here, 'Mei')]
+  const ids = [await createRequestFor(here, 'Priya'), await createRequestFor(here, 'Mei')]
   expect(await here.type(`request wait ${ids[0]}`)).toMatchInlineSnapshot(`
     $ refcheck request wait REQUEST_1
     2> REQUEST_1                             RECEIVED
@@ -166,7 +166,7 @@ test('request wait ends when the request is COMPLETED, telling each status once;
 test('the quota is respected: never more than 60 reads a minute, none refused', async () => {
   const here = await session()
   const ids = []
-  for (let count = 0; count < 12; count += 1) ids.push(await requestOf(here, `P${count}`))
+  for (let count = 0; count < 12; count += 1) ids.push(await createRequestFor(here, `P${count}`))
   // A minute of its own: what other commands have used is not known to a wait.
   await here.clock.advance(minute)
   expect((await here.type(`request wait ${ids.join(' ')}`)).code).toBe(0)
@@ -176,7 +176,7 @@ test('the quota is respected: never more than 60 reads a minute, none refused', 
 test('a request that ends without what was waited for: exit 10 with the answer', async () => {
   const here = await session()
   here.sandbox.inject({ scenario: 'declined' })
-  const id = await requestOf(here)
+  const id = await createRequestFor(here)
   expect(await here.type(`request wait ${id}`)).toMatchInlineSnapshot(`
     $ refcheck request wait REQUEST_1
     2> REQUEST_1                             RECEIVED
@@ -204,7 +204,7 @@ test('a request that ends without what was waited for: exit 10 with the answer',
 
 test('--timeout: exit 11 with the answer so far, and how to go on', async () => {
   const here = await session()
-  const id = await requestOf(here)
+  const id = await createRequestFor(here)
   expect(await here.type(`request wait ${id} --timeout 30s`)).toMatchInlineSnapshot(`
     $ refcheck request wait REQUEST_1 --timeout 30s
     2> REQUEST_1                             RECEIVED
@@ -226,7 +226,7 @@ test('--timeout: exit 11 with the answer so far, and how to go on', async () => 
 
 test('--for partial holds once the status is PARTIAL or past it; --for report when the PDFs are there', async () => {
   const here = await session()
-  const id = await requestOf(here, 'Priya', fullInformation)
+  const id = await createRequestFor(here, 'Priya', fullInformation)
   expect(await here.type(`request wait ${id} --for partial`)).toMatchInlineSnapshot(`
     $ refcheck request wait REQUEST_1 --for partial
     2> REQUEST_1                             RECEIVED
@@ -270,7 +270,7 @@ test('--for partial holds once the status is PARTIAL or past it; --for report wh
 
 test('an outage in the middle of a wait is waited out', async () => {
   const here = await session()
-  const id = await requestOf(here)
+  const id = await createRequestFor(here)
   const fault = { kind: 'status', status: 503, when: 'before' } as const
   here.sandbox.inject({ on: 'GET /v1/requests/:id', after: 1, times: 6, fault })
   expect(await here.type(`request wait ${id}`)).toMatchInlineSnapshot(`
@@ -299,10 +299,10 @@ test('an outage in the middle of a wait is waited out', async () => {
 test('Ctrl-C during a wait', async () => {
   const clock = new ManualClock()
   const here = await session({ clock })
-  const id = await requestOf(here)
+  const id = await createRequestFor(here)
   const stop = new AbortController()
   const waiting = here.type(`request wait ${id}`, { signal: stop.signal })
-  await clock.untilSleeping()
+  await clock.waitUntilSleeping()
   stop.abort()
   expect(await waiting).toMatchInlineSnapshot(`
     $ refcheck request wait REQUEST_1

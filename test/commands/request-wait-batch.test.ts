@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { expect, test } from 'vitest'
 
 import { emails, peopleFile } from '../harness/batch-file.ts'
-import { orderOf } from '../harness/people.ts'
+import { orderArguments } from '../harness/people.ts'
 import { session } from '../harness/session.ts'
 
 test('request wait --batch: everybody of a batch, and what became of them is kept in the store', async () => {
@@ -85,7 +85,7 @@ test('request wait --batch: everybody of a batch, and what became of them is kep
 
 test('request wait on a terminal is one view that changes, and takes the start of an id', async () => {
   const { type } = await session()
-  const argv = orderOf('Priya', ['--yes', '--json', '--quiet'])
+  const argv = orderArguments('Priya', ['--yes', '--json', '--quiet'])
   const { request_id: id } = (await type(argv)).json() as { request_id: string }
   const shown = await type(`request wait ${id.slice(0, 6)}`, { tty: true })
   // Three lines that are drawn over each other: what stands there at the end is the answer alone.
@@ -112,7 +112,7 @@ test('request wait on a terminal is one view that changes, and takes the start o
 
 test('the start of an id is enough wherever the store knows the rest', async () => {
   const here = await session()
-  const argv = orderOf('Priya', ['--yes', '--json', '--quiet'])
+  const argv = orderArguments('Priya', ['--yes', '--json', '--quiet'])
   const { request_id: id } = (await here.type(argv)).json() as { request_id: string }
   const start = id.slice(0, 5).toUpperCase()
   const shown = await here.type(['request', 'get', start, '--jq', '.request_id'])
@@ -147,7 +147,7 @@ test('the start of an id is enough wherever the store knows the rest', async () 
 
 test('request wait on a terminal says what it waits for before the first read, where the quota is used up', async () => {
   const { type } = await session({ quota: [{ calls: 2, seconds: 60 }] })
-  const argv = orderOf('Priya', ['--yes', '--json', '--quiet'])
+  const argv = orderArguments('Priya', ['--yes', '--json', '--quiet'])
   const { request_id: id } = (await type(argv)).json() as { request_id: string }
   const { stderr } = await type(`request wait ${id}`, { tty: true })
   expect(stderr).toContain('0 of 1 finished; next read in ')

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { connectAgent } from '../harness/agent.ts'
-import { orderBody } from '../harness/planned.ts'
+import { orderBody } from '../harness/agent-plans.ts'
 import { session } from '../harness/session.ts'
 
 const day = 86_400_000

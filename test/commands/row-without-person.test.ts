@@ -4,11 +4,11 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
 
 import { peopleFile } from '../harness/batch-file.ts'
-import { copied } from '../harness/forgetful-store.ts'
+import { copyDataFolder } from '../harness/lost-data.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
-import { orderOf } from '../harness/people.ts'
-import { madeEarlier } from '../harness/postgres-store.ts'
-import { asked } from '../harness/postgres.ts'
+import { orderArguments } from '../harness/people.ts'
+import { moveOrdersToPast } from '../harness/postgres-store.ts'
+import { queryDatabase } from '../harness/postgres.ts'
 import { type Session, session } from '../harness/session.ts'
 
 const minute = 60_000
@@ -28,13 +28,13 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an unknown row without its per
     const forget =
       'UPDATE submissions SET first_name = NULL, last_name = NULL, email = NULL, phone = NULL, body = NULL WHERE row_number = 2'
     if (store === 'PostgreSQL') {
-      await asked(here.env['REFCHECK_STORE'] ?? '', `SET search_path = refcheck; ${forget}`)
+      await queryDatabase(here.env['REFCHECK_STORE'] ?? '', `SET search_path = refcheck; ${forget}`)
     } else {
       const database = new DatabaseSync(join(here.folder, 'data', 'ledger.sqlite'))
       database.exec(forget)
       database.close()
     }
-    if (store === 'PostgreSQL') await madeEarlier(16 * minute, here.env['REFCHECK_STORE'])
+    if (store === 'PostgreSQL') await moveOrdersToPast(16 * minute, here.env['REFCHECK_STORE'])
     await here.clock.advance(16 * minute)
     return { here, id: (ran.json() as { batch_id: string }).batch_id }
   }
@@ -127,22 +127,28 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an unknown row without its per
 
 test('two orders answered with a request that is for neither person: neither has it once an older store is restored', async () => {
   const here = await session()
-  await here.type(orderOf('Cy'), { env: { REFCHECK_STORE: ':memory:' } })
+  await here.type(orderArguments('Cy'), { env: { REFCHECK_STORE: ':memory:' } })
   const cys = here.sandbox.requests()[0]
-  await here.type(orderOf('Dee'))
-  const restore = copied(here)
+  await here.type(orderArguments('Dee'))
+  const restore = copyDataFolder(here)
   here.intercept(async (request, ask) => {
     const answer = await ask(request)
     if (request.method !== 'POST') return answer
     const text = (await answer.text()).replaceAll(/"[0-9a-f-]{36}"/g, `"${cys?.request_id}"`)
     return new Response(text, { status: answer.status, headers: { 'content-type': 'application/json' } })
   })
-  const ordered = [await here.type(orderOf('Ana')), await here.type(orderOf('Ben'))]
+  const ordered = [await here.type(orderArguments('Ana')), await here.type(orderArguments('Ben'))]
   expect(ordered.map(({ code }) => code)).toEqual([0, 8])
   here.intercept(undefined)
   restore()
-  expect(await here.all([orderOf('Eve'), 'store check --accept-older --yes', 'request list', orderOf('Ana')]))
-    .toMatchInlineSnapshot(`
+  expect(
+    await here.all([
+      orderArguments('Eve'),
+      'store check --accept-older --yes',
+      'request list',
+      orderArguments('Ana'),
+    ]),
+  ).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Eve --last-name Example --email eve@example.com --phone +61412345678 --yes
     2> Error: the store "HOME/data/ledger.sqlite" is closed: it lacked 2 attempts that were made with it
     2> Nothing was sent, because people could be ordered twice. See what is missing, and how to continue, with: refcheck store check

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { type SandboxProcess, sandboxProcess } from '../harness/parallel-program.ts'
-import { orderOf } from '../harness/people.ts'
+import { orderArguments } from '../harness/people.ts'
 import { session } from '../harness/session.ts'
 import { temporaryFolder } from '../harness/world.ts'
 
 async function orderIn({ type }: SandboxProcess): Promise<string> {
-  const outcome = await type(orderOf('Priya', ['--yes', '--json']))
+  const outcome = await type(orderArguments('Priya', ['--yes', '--json']))
   return (outcome.json() as { request_id: string }).request_id
 }
 

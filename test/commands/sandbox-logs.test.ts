@@ -2,13 +2,13 @@ import { expect, test } from 'vitest'
 
 import { sandboxProcess } from '../harness/parallel-program.ts'
 import { handlerApp } from '../harness/listening-session.ts'
-import { orderOf } from '../harness/people.ts'
+import { orderArguments } from '../harness/people.ts'
 
 test('logs --bodies: what was sent and answered, keys and secrets masked, also of a key of another service', async () => {
   const here = await sandboxProcess(['--clock', 'manual'])
   const app = await handlerApp()
   await here.type(['sandbox', 'set', 'webhook-url', app.url])
-  await here.type(orderOf('Priya', ['--yes']))
+  await here.type(orderArguments('Priya', ['--yes']))
   await here.type('sandbox advance 2h')
   const foreignKey = 'sk_live_of_another_service_12345'
   await fetch(`${here.env['REFCHECK_BASE_URL']}/v1/requests`, {
@@ -61,8 +61,8 @@ test('logs --bodies: what was sent and answered, keys and secrets masked, also o
 
 test('logs --path, --status and --request leave out the rest', async () => {
   const here = await sandboxProcess(['--clock', 'manual'])
-  await here.type(orderOf('Priya', ['--yes']))
-  await here.type(orderOf('Mei', ['--yes']))
+  await here.type(orderArguments('Priya', ['--yes']))
+  await here.type(orderArguments('Mei', ['--yes']))
   await here.type('request get 00000000-0000-4000-8000-000000000000')
   const ids = ((await here.type('sandbox logs --json')).json() as { kind: string; request_id: string }[])
     .filter(({ kind }) => kind === 'status')

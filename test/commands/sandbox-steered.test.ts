@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { systemClock } from '../../src/host/clock.ts'
 import { type SandboxProcess, sandboxProcess } from '../harness/parallel-program.ts'
 import { handlerApp } from '../harness/listening-session.ts'
-import { orderOf } from '../harness/people.ts'
+import { orderArguments } from '../harness/people.ts'
 import { start } from '../harness/process.ts'
 import { session } from '../harness/session.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
@@ -34,7 +34,7 @@ test('set, logs and redeliver: a webhook, what came of an order, and its last ev
     Set webhook-url to http://127.0.0.1:PORT_1/hooks.
     exit 0
   `)
-  await here.type(orderOf('Priya', ['--yes']))
+  await here.type(orderArguments('Priya', ['--yes']))
   await here.type('sandbox advance 2h')
   expect(await here.type('sandbox logs')).toMatchInlineSnapshot(`
     $ refcheck sandbox logs
@@ -124,13 +124,13 @@ test('set: credits, trial, subscription and users, and what is refused', async (
   expect(
     await here.all([
       'sandbox set credits 0',
-      orderOf('Priya', ['--yes']),
+      orderArguments('Priya', ['--yes']),
       'sandbox set credits unlimited',
       'sandbox set trial expired',
-      orderOf('Priya', ['--yes']),
+      orderArguments('Priya', ['--yes']),
       'sandbox set trial none',
       'sandbox set subscription inactive',
-      orderOf('Priya', ['--yes']),
+      orderArguments('Priya', ['--yes']),
       'sandbox set subscription active',
       'sandbox set inactive-user olive.owner@example.com',
       'users list',
@@ -242,7 +242,7 @@ test('a latency fault: the order is accepted, and its answer comes later', async
     Injected: {"on":"POST /v1/requests","fault":{"kind":"latency","ms":3000,"when":"after"}}
     exit 0
   `)
-  const ordering = here.type(orderOf('Priya', ['--yes', '--json']), { clock: systemClock })
+  const ordering = here.type(orderArguments('Priya', ['--yes', '--json']), { clock: systemClock })
   let requests = 0
   while (requests === 0) {
     const state = (await here.type('sandbox status --json')).json() as { requests: { RECEIVED: number } }

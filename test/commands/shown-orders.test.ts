@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { asked } from '../harness/postgres.ts'
+import { queryDatabase } from '../harness/postgres.ts'
 import { session } from '../harness/session.ts'
 
 /** The messages are the same for each engine of the store. */
@@ -58,7 +58,7 @@ test.each(stores)(
 
 /** Gives all orders one time: of several the latest is shown first, and the database's clock does not stand still. */
 async function madeAtOnce(url: string): Promise<void> {
-  await asked(
+  await queryDatabase(
     url,
     `UPDATE refcheck.submissions SET changed_at = (SELECT min(changed_at) FROM refcheck.submissions);
      UPDATE refcheck.attempts SET began_at = (SELECT min(began_at) FROM refcheck.attempts),

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { emails, peopleFile } from '../harness/batch-file.ts'
-import { orderOf } from '../harness/people.ts'
+import { orderArguments } from '../harness/people.ts'
 import { type Session, session } from '../harness/session.ts'
 
 /** Similar people are named in validate, plan and run, and in the final question. */
@@ -209,7 +209,7 @@ test('batch plan and the plan of batch run say the same', async () => {
 
 test('request create names the similar order in its one final question, which says no by itself', async () => {
   const { type, ordered } = await session()
-  await type(orderOf('Ana'))
+  await type(orderArguments('Ana'))
   const line =
     'request create --package 102 --first-name Anna --last-name Example --email ana@example.com --phone +61412345678'
   const no = await type(line, {
@@ -259,8 +259,8 @@ test('request create names the similar order in its one final question, which sa
 
 test('request create --dry-run reports a duplicate and a similar person', async () => {
   const { type, ordered } = await session()
-  await type(orderOf('Ana'))
-  expect(await type(orderOf('Ana', ['--dry-run']))).toMatchInlineSnapshot(`
+  await type(orderArguments('Ana'))
+  expect(await type(orderArguments('Ana', ['--dry-run']))).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Ana --last-name Example --email ana@example.com --phone +61412345678 --dry-run
     2> Dry run: nothing was sent.
     {
@@ -283,7 +283,7 @@ test('request create --dry-run reports a duplicate and a similar person', async 
     2,
     { recipient: { first_name: 'Anna' }, error: { code: 'duplicate', match: 'similar' } },
   ])
-  expect((await type(orderOf('Ana', ['--dry-run', '--allow-duplicate']))).code).toBe(0)
+  expect((await type(orderArguments('Ana', ['--dry-run', '--allow-duplicate']))).code).toBe(0)
   expect(ordered()).toHaveLength(1)
 })
 

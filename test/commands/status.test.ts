@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { emails, peopleFile } from '../harness/batch-file.ts'
-import { orderOf } from '../harness/people.ts'
+import { orderArguments } from '../harness/people.ts'
 import { session } from '../harness/session.ts'
 
 const day = 86_400_000
@@ -40,9 +40,9 @@ test('status: an empty store, and no user logged in', async () => {
 test('status: what runs, who needs a person with the command for each, and new reports', async () => {
   const here = await session()
   const { type, folder, sandbox, clock } = here
-  await type(orderOf('Priya'))
+  await type(orderArguments('Priya'))
   sandbox.inject({ scenario: 'error' })
-  await type(orderOf('Chi'))
+  await type(orderArguments('Chi'))
   peopleFile(folder, emails(6))
   sandbox.inject({ on: 'POST /v1/requests', fault: { kind: 'cut', when: 'before' } })
   await type('batch run people.csv --package 102 --yes --max 4 --quiet')
@@ -263,7 +263,9 @@ test('status: what ended CANCELLED or ERROR is listed until a person looked at i
     Zoe: 'stalled',
   })) {
     sandbox.inject({ scenario })
-    ids.push(((await type(orderOf(name, ['--yes', '--json']))).json() as { request_id: string }).request_id)
+    ids.push(
+      ((await type(orderArguments(name, ['--yes', '--json']))).json() as { request_id: string }).request_id,
+    )
   }
   const [priya = '', chi = '', mei = '', zoe = ''] = ids
   await clock.advance(30 * day)
@@ -327,9 +329,9 @@ test('status: orders of other organisations and of sandboxes are counted in a li
   const here = await session()
   const { type, sandbox } = here
   const acme = { REFCHECK_BASE_URL: 'https://api.example.com' }
-  await type(orderOf('Priya'))
+  await type(orderArguments('Priya'))
   sandbox.inject({ on: 'POST /v1/requests', fault: { kind: 'cut', when: 'before' } })
-  await type(orderOf('Chi'))
+  await type(orderArguments('Chi'))
   expect(await type('status', { exported: acme })).toMatchInlineSnapshot(`
     $ refcheck status
     api.example.com (olive.owner@example.com)
@@ -350,7 +352,7 @@ test('status: orders of other organisations and of sandboxes are counted in a li
 test('status: the quota is shown where little of it is left', async () => {
   const { type } = await session({ quota: [{ calls: 10, seconds: 60 }] })
   const exported = { REFCHECK_QUOTA: '10/60' }
-  for (const name of ['Ana', 'Bo', 'Chi']) await type(orderOf(name), { exported })
+  for (const name of ['Ana', 'Bo', 'Chi']) await type(orderArguments(name), { exported })
   for (let call = 0; call < 9; call += 1) {
     const screen = (await type('status', { exported })).stdout
     await type('users list', { exported })

@@ -4,31 +4,31 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 import {
-  peopleAtOnce,
+  sessionWithPeople,
   removeStore,
   runAndMeanwhile,
-  runOf,
-  seenThrough,
-  storeOf,
-} from '../harness/forgetful-store.ts'
-import { orderOf } from '../harness/people.ts'
+  batchRunLine,
+  checkRollbackIsDetected,
+  storePathOf,
+} from '../harness/lost-data.ts'
+import { orderArguments } from '../harness/people.ts'
 import type { Session } from '../harness/session.ts'
 
 const logsOf = ({ folder }: Session): string => join(folder, 'config', 'attempts')
 
 describe('a store with attempts and no log', () => {
   test('is closed, and goes on once a person has accepted it', async () => {
-    const here = await peopleAtOnce(4)
-    await here.type(runOf(' --max 2'))
+    const here = await sessionWithPeople(4)
+    await here.type(batchRunLine(' --max 2'))
     rmSync(logsOf(here), { recursive: true })
-    expect(await here.type(runOf())).toMatchInlineSnapshot(`
+    expect(await here.type(batchRunLine())).toMatchInlineSnapshot(`
       $ refcheck batch run people.csv --package 102 --yes
       2> Error: the store "HOME/data/ledger.sqlite" is closed: the log of its attempts is missing
       2> Nothing was sent, because people could be ordered twice. See what is missing, and how to continue, with: refcheck store check
       exit 1
     `)
     expect(here.ordered()).toHaveLength(2)
-    expect(await here.all(['store check --accept-older --yes', runOf()])).toMatchInlineSnapshot(`
+    expect(await here.all(['store check --accept-older --yes', batchRunLine()])).toMatchInlineSnapshot(`
       $ refcheck store check --accept-older --yes
       2> 2 waiting rows are now held: nobody knows whether they were sent. See them, and release what is to be sent:
       2>   refcheck batch rows BATCH_1 --state held
@@ -58,24 +58,24 @@ describe('a store with attempts and no log', () => {
 })
 
 test('settings that cannot be written: the log is next to the store, and is compared as well', async () => {
-  const here = await peopleAtOnce()
+  const here = await sessionWithPeople()
   mkdirSync(join(here.folder, 'config'), { mode: 0o700 })
   // A folder cannot be made where a file is, by any user.
   copyFileSync(join(here.folder, 'people.csv'), logsOf(here))
   await runAndMeanwhile(here, 16, () => here.type('store backup copy.sqlite'))
-  expect(readdirSync(`${storeOf(here)}.attempts`)).toHaveLength(1)
+  expect(readdirSync(`${storePathOf(here)}.attempts`)).toHaveLength(1)
   removeStore(here)
-  copyFileSync(join(here.folder, 'copy.sqlite'), storeOf(here))
-  expect(await seenThrough(here)).toEqual([])
+  copyFileSync(join(here.folder, 'copy.sqlite'), storePathOf(here))
+  expect(await checkRollbackIsDetected(here)).toEqual([])
 })
 
 test('no folder for the attempt log: nothing is sent, unless a person allows that', async () => {
-  const here = await peopleAtOnce(4)
+  const here = await sessionWithPeople(4)
   mkdirSync(join(here.folder, 'config'), { mode: 0o700 })
   mkdirSync(join(here.folder, 'data'), { mode: 0o700 })
   copyFileSync(join(here.folder, 'people.csv'), logsOf(here))
-  copyFileSync(join(here.folder, 'people.csv'), `${storeOf(here)}.attempts`)
-  expect(await here.type(runOf())).toMatchInlineSnapshot(`
+  copyFileSync(join(here.folder, 'people.csv'), `${storePathOf(here)}.attempts`)
+  expect(await here.type(batchRunLine())).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2> Error: cannot keep the attempt log of the store "HOME/data/ledger.sqlite": neither "HOME/config/attempts" nor "HOME/data/ledger.sqlite.attempts" can be written
     2> Nothing was sent. Make one of these folders writable.
@@ -83,7 +83,7 @@ test('no folder for the attempt log: nothing is sent, unless a person allows tha
     exit 1
   `)
   expect(here.ordered()).toEqual([])
-  expect(await here.all(['store check --without-list', runOf(' --max 2')])).toMatchInlineSnapshot(`
+  expect(await here.all(['store check --without-list', batchRunLine(' --max 2')])).toMatchInlineSnapshot(`
     $ refcheck store check --without-list
     sound  HOME/data/ledger.sqlite (by the attempt logs of this machine)
     exit 0
@@ -109,7 +109,7 @@ test('no folder for the attempt log: nothing is sent, unless a person allows tha
     exit 10
   `)
   unlinkSync(logsOf(here))
-  expect(await here.type(runOf())).toMatchInlineSnapshot(`
+  expect(await here.type(batchRunLine())).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2> people.csv is batch BATCH_1: 2 of 4 accepted, 2 rows are left to send.
     ✔ All 4 people in people.csv are ordered
@@ -131,11 +131,12 @@ test('no folder for the attempt log: nothing is sent, unless a person allows tha
 })
 
 test('a store that is moved keeps its log, and its old path is free for another', async () => {
-  const here = await peopleAtOnce(4)
-  await here.type(runOf(' --max 2'))
+  const here = await sessionWithPeople(4)
+  await here.type(batchRunLine(' --max 2'))
   const moved = join(here.folder, 'moved.sqlite')
-  renameSync(storeOf(here), moved)
-  expect(await here.type(runOf(' --max 1'), { env: { REFCHECK_STORE: moved } })).toMatchInlineSnapshot(`
+  renameSync(storePathOf(here), moved)
+  expect(await here.type(batchRunLine(' --max 1'), { env: { REFCHECK_STORE: moved } }))
+    .toMatchInlineSnapshot(`
     $ REFCHECK_STORE=HOME/moved.sqlite refcheck batch run people.csv --package 102 --yes --max 1
     2> people.csv is batch BATCH_1: 2 of 4 accepted, 2 rows are left to send.
     3 of 4 people in people.csv are ordered; 1 pending
@@ -152,7 +153,7 @@ test('a store that is moved keeps its log, and its old path is free for another'
     2> Resume with: refcheck batch resume BATCH_1
     exit 10
   `)
-  expect(await here.type(orderOf('New'))).toMatchInlineSnapshot(`
+  expect(await here.type(orderArguments('New'))).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name New --last-name Example --email new@example.com --phone +61412345678 --yes
     created  REQUEST_4                             RECEIVED
     2> Follow it with: refcheck request wait REQUEST_4
@@ -161,17 +162,17 @@ test('a store that is moved keeps its log, and its old path is free for another'
 })
 
 test('a store with a second name (hard link) is refused by either name', async () => {
-  const here = await peopleAtOnce(4)
-  await here.type(runOf(' --max 2'))
+  const here = await sessionWithPeople(4)
+  await here.type(batchRunLine(' --max 2'))
   const second = join(here.folder, 'second.sqlite')
-  linkSync(storeOf(here), second)
-  expect(await here.type(runOf())).toMatchInlineSnapshot(`
+  linkSync(storePathOf(here), second)
+  expect(await here.type(batchRunLine())).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2> Error: cannot use the store "HOME/data/ledger.sqlite": the file has 2 names (hard links)
     2> Two runners could order the same people. Remove the other names, or copy the store with: refcheck store backup FILE
     exit 1
   `)
-  expect(await here.type(runOf(), { env: { REFCHECK_STORE: second } })).toMatchInlineSnapshot(`
+  expect(await here.type(batchRunLine(), { env: { REFCHECK_STORE: second } })).toMatchInlineSnapshot(`
     $ REFCHECK_STORE=HOME/second.sqlite refcheck batch run people.csv --package 102 --yes
     2> Error: cannot use the store "HOME/second.sqlite": the file has 2 names (hard links)
     2> Two runners could order the same people. Remove the other names, or copy the store with: refcheck store backup FILE
@@ -181,15 +182,15 @@ test('a store with a second name (hard link) is refused by either name', async (
 })
 
 test('a store replaced under a run is noticed before the next order', async () => {
-  const here = await peopleAtOnce()
+  const here = await sessionWithPeople()
   let swapped = false
   here.sandbox.log.subscribe((entry) => {
     if (swapped || entry.kind !== 'call' || here.ordered().length < 10) return
     swapped = true
-    copyFileSync(storeOf(here), `${storeOf(here)}.new`)
-    renameSync(`${storeOf(here)}.new`, storeOf(here))
+    copyFileSync(storePathOf(here), `${storePathOf(here)}.new`)
+    renameSync(`${storePathOf(here)}.new`, storePathOf(here))
   })
-  expect(await here.type(runOf())).toMatchInlineSnapshot(`
+  expect(await here.type(batchRunLine())).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2>
     2> people.csv: 40 rows

@@ -3,18 +3,18 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { loseOutcomes, peopleAtOnce, runOf } from '../harness/forgetful-store.ts'
+import { loseOutcomes, sessionWithPeople, batchRunLine } from '../harness/lost-data.ts'
 import type { Session } from '../harness/session.ts'
 
 /** Three people were ordered, of whom the restored store has the fingerprints alone. */
 async function namesLost({ isKnown = false } = {}): Promise<
   Session & { batchId: string; requestIds: string[] }
 > {
-  const here = await peopleAtOnce(3)
+  const here = await sessionWithPeople(3)
   await here.type('batch list')
   const data = join(here.folder, 'data')
   cpSync(data, `${data}.copy`, { recursive: true })
-  const { batch_id } = (await here.type(runOf(' --json'))).json() as { batch_id: string }
+  const { batch_id } = (await here.type(batchRunLine(' --json'))).json() as { batch_id: string }
   rmSync(data, { recursive: true })
   renameSync(`${data}.copy`, data)
   chmodSync(data, 0o700)
@@ -103,8 +103,8 @@ test('recovered orders whose requests are known are read like any other, until t
 })
 
 test('status says first that the store takes no orders', async () => {
-  const { type } = await peopleAtOnce(1)
-  await type(runOf(' --quiet'))
+  const { type } = await sessionWithPeople(1)
+  await type(batchRunLine(' --quiet'))
   await type('store check --restored')
   expect(await type('status', { tty: true })).toMatchInlineSnapshot(`
     $ refcheck status

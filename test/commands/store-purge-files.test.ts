@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { SIZE } from '../harness/filters.ts'
-import { pdfsIn } from '../harness/ordered.ts'
+import { listPdfs } from '../harness/orders.ts'
 import { type Session, session } from '../harness/session.ts'
 import { reportKey } from '../../src/domain/report/record.ts'
 import { InternalError } from '../../src/errors/kinds.ts'
@@ -75,7 +75,7 @@ test('a purge lists the files that still show the person, and deletes those that
         backup        HOME/backup.sqlite
       exit 0
     `)
-  expect(pdfsIn(join(here.folder, 'reports'))).toEqual(['a1-example-com.pdf'])
+  expect(listPdfs(join(here.folder, 'reports'))).toEqual(['a1-example-com.pdf'])
   expect(here.read('reports/manifest.json').concat(here.read('reports/manifest.csv'))).not.toContain('zelda')
   expect(here.read('reports/manifest.json')).toContain('a1-example-com.pdf')
 })
@@ -120,7 +120,7 @@ test('reports behind a link are listed as left, with their lines of the manifest
     2> Move the folder itself to where the link is, and make its parent private (chmod go-w), then run: refcheck store purge --email zelda@example.com --yes --delete-files
     exit 10
   `)
-  expect(pdfsIn(join(here.folder, 'disk'))).toEqual(['zelda-example-com.pdf'])
+  expect(listPdfs(join(here.folder, 'disk'))).toEqual(['zelda-example-com.pdf'])
   expect(here.read('reports/manifest.json')).toContain('zelda')
   rmSync(people)
   renameSync(join(here.folder, 'disk'), people)
@@ -132,7 +132,7 @@ test('reports behind a link are listed as left, with their lines of the manifest
       manifest      HOME/reports/manifest.json
     exit 0
   `)
-  expect(pdfsIn(people)).toEqual([])
+  expect(listPdfs(people)).toEqual([])
   expect(here.read('reports/manifest.json')).not.toContain('zelda')
 })
 
@@ -149,7 +149,7 @@ test('a folder of reports that cannot be used keeps no other file from being del
   const purged = await here.type(`${purge} --delete-files`)
   expect(purged.code).toBe(1)
   expect(purged.stderr).toContain('manifest.csv')
-  expect(pdfsIn(join(here.folder, usable))).toHaveLength(1)
+  expect(listPdfs(join(here.folder, usable))).toHaveLength(1)
   expect(here.read('people.csv')).toContain('zelda')
 })
 
@@ -213,9 +213,9 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
       store.maintenance.purge({ email: zelda }, { dryRun: false, completely: true, files }, killed),
     ).rejects.toThrow('killed')
     await store.close()
-    expect(pdfsIn(join(here.folder, 'reports'))).toHaveLength(2)
+    expect(listPdfs(join(here.folder, 'reports'))).toHaveLength(2)
     expect((await here.type('request list')).stderr).toBe('')
-    expect(pdfsIn(join(here.folder, 'reports'))).toEqual(['a1-example-com.pdf'])
+    expect(listPdfs(join(here.folder, 'reports'))).toEqual(['a1-example-com.pdf'])
     expect(here.read('reports/manifest.json')).not.toContain('zelda')
     expect(readdirSync(here.folder).filter((name) => names.includes(name))).toEqual([])
     expect((await here.type('store check')).code).toBe(0)

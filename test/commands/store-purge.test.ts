@@ -6,9 +6,9 @@ import { expect, onTestFinished, test } from 'vitest'
 
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { SIZE } from '../harness/filters.ts'
-import { pdfsIn } from '../harness/ordered.ts'
-import { orderOf } from '../harness/people.ts'
-import { asked } from '../harness/postgres.ts'
+import { listPdfs } from '../harness/orders.ts'
+import { orderArguments } from '../harness/people.ts'
+import { queryDatabase } from '../harness/postgres.ts'
 import { type Session, session } from '../harness/session.ts'
 import { machines } from './postgres/machines.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
@@ -128,7 +128,10 @@ test('a sync brings no report of a purged person', async () => {
     2> In reports: 2 stored, 0 already there, 0 requests not finished
     exit 0
   `)
-  expect(pdfsIn(join(here.folder, 'reports'))).toEqual(['Row2-a1-example-com.pdf', 'Row3-a2-example-com.pdf'])
+  expect(listPdfs(join(here.folder, 'reports'))).toEqual([
+    'Row2-a1-example-com.pdf',
+    'Row3-a2-example-com.pdf',
+  ])
   await here.all(['config set output-dir reports', 'request list --refresh'])
   const counts = await here.type("status --jq '[.completed, .new_reports]'")
   expect(counts.json()).toEqual([3, 0])
@@ -198,7 +201,7 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
       exit 0
     `)
     expect((await here.type('store check')).code).toBe(0)
-    await here.type(orderOf('Zelda', ['--yes']))
+    await here.type(orderArguments('Zelda', ['--yes']))
     expect((await here.type(`${purge} --completely`)).stdout).toContain('of 1 row and')
   },
 )
@@ -265,9 +268,11 @@ test('completely, from a store that two machines share: each removes the fingerp
   const here = await machines(2)
   const logs = (machine: string) => bytesOf(join(here.folder, machine, 'config', 'attempts'))
   const stored = async (column: string) =>
-    (await asked(here.storeUrl, `SELECT ${column} AS is FROM refcheck.submissions`)) as { is: string }[]
+    (await queryDatabase(here.storeUrl, `SELECT ${column} AS is FROM refcheck.submissions`)) as {
+      is: string
+    }[]
   await here.on('beta', 'batch run people.csv --package 102 --yes')
-  await here.on('alpha', orderOf('Zelda', ['--yes']).join(' '))
+  await here.on('alpha', orderArguments('Zelda', ['--yes']).join(' '))
   const [print = { is: '' }] = await stored('person_print')
   expect(logs('beta')).toContain(print.is)
   const purged = await here.on('alpha', 'store purge --email a1@example.com --completely --yes')

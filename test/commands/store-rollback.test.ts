@@ -4,32 +4,32 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 import {
-  copied,
+  copyDataFolder,
   orderedTwice,
-  peopleAtOnce,
+  sessionWithPeople,
   removeStore,
   runAndMeanwhile,
-  runOf,
-  seenThrough,
-  storeOf,
-} from '../harness/forgetful-store.ts'
+  batchRunLine,
+  checkRollbackIsDetected,
+  storePathOf,
+} from '../harness/lost-data.ts'
 import { peopleFile } from '../harness/batch-file.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
-import { orderOf } from '../harness/people.ts'
+import { orderArguments } from '../harness/people.ts'
 import { type Session, session } from '../harness/session.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 
 faultRow('forgotten', 'ordered twice')
 
 test('a store restored from before two orders: closed, checked, accepted as it is; then those two are unknown', async () => {
-  const here = await peopleAtOnce(4)
-  await here.type(runOf(' --max 1'))
-  const restore = copied(here)
-  await here.type(runOf(' --max 2'))
+  const here = await sessionWithPeople(4)
+  await here.type(batchRunLine(' --max 1'))
+  const restore = copyDataFolder(here)
+  await here.type(batchRunLine(' --max 2'))
   restore()
   // It names the ordered persons by itself.
   rmSync(join(here.folder, 'people.results.csv'))
-  expect(await here.all([runOf(), orderOf('New'), 'store check', 'store info', 'batch list']))
+  expect(await here.all([batchRunLine(), orderArguments('New'), 'store check', 'store info', 'batch list']))
     .toMatchInlineSnapshot(`
       $ refcheck batch run people.csv --package 102 --yes
       2> Error: the store "HOME/data/ledger.sqlite" is closed: it lacked 2 attempts that were made with it
@@ -103,7 +103,7 @@ test('a store restored from before two orders: closed, checked, accepted as it i
     sound  HOME/data/ledger.sqlite (by the attempt logs of this machine)
     exit 0
   `)
-  expect(await here.all([runOf(), 'batch reconcile', orderOf('New')])).toMatchInlineSnapshot(`
+  expect(await here.all([batchRunLine(), 'batch reconcile', orderArguments('New')])).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2> people.csv is batch BATCH_1: 3 of 4 accepted, nothing left to send.
     3 of 4 people in people.csv are ordered; 1 held
@@ -135,76 +135,76 @@ test('a store restored from before two orders: closed, checked, accepted as it i
 })
 
 test('a backup made at order 16 of a running batch and restored: those ordered since are unknown, no one is ordered twice', async () => {
-  const here = await peopleAtOnce()
+  const here = await sessionWithPeople()
   await runAndMeanwhile(here, 16, () => here.type('store backup copy.sqlite'))
   removeStore(here)
-  copyFileSync(join(here.folder, 'copy.sqlite'), storeOf(here))
-  expect(await seenThrough(here)).toEqual([])
+  copyFileSync(join(here.folder, 'copy.sqlite'), storePathOf(here))
+  expect(await checkRollbackIsDetected(here)).toEqual([])
 })
 
 describe.each([1, 16, 39])('at order %i of 40', (moment) => {
   test('the store’s files copied under the run and restored: those ordered since are unknown, no one is ordered twice', async () => {
-    const here = await peopleAtOnce()
+    const here = await sessionWithPeople()
     const copy = join(here.folder, 'copy')
     await runAndMeanwhile(here, moment, async () =>
       cpSync(join(here.folder, 'data'), copy, { recursive: true }),
     )
     removeStore(here)
     for (const suffix of ['', '-wal'])
-      copyFileSync(join(copy, `ledger.sqlite${suffix}`), storeOf(here) + suffix)
-    expect(await seenThrough(here)).toEqual([])
+      copyFileSync(join(copy, `ledger.sqlite${suffix}`), storePathOf(here) + suffix)
+    expect(await checkRollbackIsDetected(here)).toEqual([])
   })
 
   test('a data folder copied between two runs and restored: no one is ordered twice', async () => {
-    const here = await peopleAtOnce()
-    await here.type(runOf(` --max ${moment}`))
-    const restore = copied(here)
-    await here.type(runOf())
+    const here = await sessionWithPeople()
+    await here.type(batchRunLine(` --max ${moment}`))
+    const restore = copyDataFolder(here)
+    await here.type(batchRunLine())
     restore()
-    expect(await seenThrough(here)).toEqual([])
+    expect(await checkRollbackIsDetected(here)).toEqual([])
   })
 })
 
 test('a data folder restored from before the first order: no one is ordered twice', async () => {
-  const here = await peopleAtOnce()
+  const here = await sessionWithPeople()
   await here.type('batch list')
-  const restore = copied(here)
-  await here.type(runOf())
+  const restore = copyDataFolder(here)
+  await here.type(batchRunLine())
   restore()
-  expect(await seenThrough(here)).toEqual([])
+  expect(await checkRollbackIsDetected(here)).toEqual([])
 })
 
 test.each(['store backup copy.sqlite', 'batch list'])(
   'a copy from before the first order (%s), put back where a new store has ordered since: nobody twice',
   async (copying) => {
-    const here = await peopleAtOnce()
+    const here = await sessionWithPeople()
     await here.type(copying)
-    if (copying === 'batch list') copyFileSync(storeOf(here), join(here.folder, 'copy.sqlite'))
+    if (copying === 'batch list') copyFileSync(storePathOf(here), join(here.folder, 'copy.sqlite'))
     removeStore(here)
-    await here.type(runOf())
+    await here.type(batchRunLine())
     removeStore(here)
-    copyFileSync(join(here.folder, 'copy.sqlite'), storeOf(here))
-    expect(await seenThrough(here)).toEqual([])
+    copyFileSync(join(here.folder, 'copy.sqlite'), storePathOf(here))
+    expect(await checkRollbackIsDetected(here)).toEqual([])
   },
 )
 
 test('a data folder that is lost: a new store knows the people of the old one', async () => {
-  const here = await peopleAtOnce()
-  await here.type(runOf())
+  const here = await sessionWithPeople()
+  await here.type(batchRunLine())
   rmSync(join(here.folder, 'data'), { recursive: true })
-  expect(await seenThrough(here)).toEqual([])
+  expect(await checkRollbackIsDetected(here)).toEqual([])
 })
 
 test('a backup sends nothing when it is opened as a store, and never closes the store that it was made from', async () => {
-  const here = await peopleAtOnce(6)
-  await here.type(runOf(' --max 2'))
+  const here = await sessionWithPeople(6)
+  await here.type(batchRunLine(' --max 2'))
   const backup = { env: { REFCHECK_STORE: join(here.folder, 'copy.sqlite') } }
   expect(await here.type('store backup copy.sqlite')).toMatchInlineSnapshot(`
     $ refcheck store backup copy.sqlite
     The store was copied to HOME/copy.sqlite
     exit 0
   `)
-  expect(await here.all([runOf(), 'store check'], backup)).toMatchInlineSnapshot(`
+  expect(await here.all([batchRunLine(), 'store check'], backup)).toMatchInlineSnapshot(`
     $ REFCHECK_STORE=HOME/copy.sqlite refcheck batch run people.csv --package 102 --yes
     2> Error: the store "HOME/copy.sqlite" is closed: it is a backup of another store
     2> Nothing was sent, because people could be ordered twice. See what is missing, and how to continue, with: refcheck store check
@@ -216,7 +216,7 @@ test('a backup sends nothing when it is opened as a store, and never closes the 
     2> If there is a newer copy of the store, put it in its place. All waiting rows are held when you continue, since they may have been sent: refcheck store check --accept-older
     exit 1
   `)
-  expect(await here.type(runOf(' --max 2'))).toMatchInlineSnapshot(`
+  expect(await here.type(batchRunLine(' --max 2'))).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes --max 2
     2> people.csv is batch BATCH_1: 2 of 6 accepted, 4 rows are left to send.
     4 of 6 people in people.csv are ordered; 2 pending
@@ -233,7 +233,7 @@ test('a backup sends nothing when it is opened as a store, and never closes the 
     2> Resume with: refcheck batch resume BATCH_1
     exit 10
   `)
-  expect(await here.all(['store check --accept-older --yes', runOf()], backup)).toMatchInlineSnapshot(`
+  expect(await here.all(['store check --accept-older --yes', batchRunLine()], backup)).toMatchInlineSnapshot(`
     $ REFCHECK_STORE=HOME/copy.sqlite refcheck store check --accept-older --yes
     2> 2 waiting rows are now held: nobody knows whether they were sent. See them, and release what is to be sent:
     2>   refcheck batch rows BATCH_1 --state held
@@ -275,9 +275,9 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
     })
     peopleFile(here.folder, ['a1@example.com', 'a2@example.com', 'a3@example.com'])
     here.sandbox.inject({ on: 'POST *', fault: { kind: 'cut', when: 'before' }, times: 1 })
-    expect((await here.type(runOf(' --max 1'))).code).toBe(8)
+    expect((await here.type(batchRunLine(' --max 1'))).code).toBe(8)
     await here.type('store check --restored')
-    expect(await here.type(runOf())).toMatchInlineSnapshot(`
+    expect(await here.type(batchRunLine())).toMatchInlineSnapshot(`
       $ refcheck batch run people.csv --package 102 --yes
       0 of 3 people in people.csv are ordered; 2 pending, 1 unknown
 
@@ -294,7 +294,7 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
       2> Settle it with: refcheck batch reconcile BATCH_1
       exit 8
     `)
-    expect((await here.type(runOf(' --json'))).json()).toMatchObject({
+    expect((await here.type(batchRunLine(' --json'))).json()).toMatchObject({
       counts: { unknown: 1, pending: 2 },
       error: { code: 'outcome_unknown', row: 1 },
     })
@@ -322,26 +322,26 @@ describe('a run waits for its quota, and meanwhile an older data folder', () => 
       }
       await sleep(ms, signal)
     }
-    const { code, stderr } = await here.type(runOf(), { clock, exported: { REFCHECK_QUOTA: '12/60' } })
+    const { code, stderr } = await here.type(batchRunLine(), { clock, exported: { REFCHECK_QUOTA: '12/60' } })
     expect(sent).toBeGreaterThan(2)
     rmSync(join(here.folder, 'people.results.csv'), { force: true })
     return { sent, code, stderr }
   }
 
   test('replaces it: nothing more is sent, and no one is ordered twice', async () => {
-    const here = await peopleAtOnce()
-    await here.type(runOf(' --max 2'))
-    const { sent, code } = await runUntilRestored(here, copied(here))
+    const here = await sessionWithPeople()
+    await here.type(batchRunLine(' --max 2'))
+    const { sent, code } = await runUntilRestored(here, copyDataFolder(here))
     expect(code).toBe(1)
     expect(here.ordered()).toHaveLength(sent)
     expect((await here.type('store check')).code).toBe(1)
     expect((await here.type('store check --accept-older --yes')).code).toBe(0)
-    await here.type(runOf())
+    await here.type(batchRunLine())
     expect(orderedTwice(here)).toEqual([])
   })
 
   test('is said to be restored: nothing more is sent, and that is what the run says', async () => {
-    const here = await peopleAtOnce()
+    const here = await sessionWithPeople()
     const { sent, stderr } = await runUntilRestored(here, () => here.type('store check --restored'))
     expect(stderr).toMatch(
       /is closed: a backup of it was restored\nNothing more was sent, because people could be ordered twice\. /,
@@ -350,20 +350,20 @@ describe('a run waits for its quota, and meanwhile an older data folder', () => 
   })
 
   test('is copied over the open file: no one is ordered twice', async () => {
-    const here = await peopleAtOnce()
-    await here.type(runOf(' --max 2'))
+    const here = await sessionWithPeople()
+    await here.type(batchRunLine(' --max 2'))
     await runUntilRestored(here, copiedOver(here))
     await here.type('store check --accept-older --yes')
-    await here.type(runOf())
+    await here.type(batchRunLine())
     expect(orderedTwice(here)).toEqual([])
   })
 })
 
 test('a data folder from before batch move is restored and accepted: no one is ordered again under either package', async () => {
-  const here = await peopleAtOnce(8)
-  await here.type(runOf(' --max 2'))
+  const here = await sessionWithPeople(8)
+  await here.type(batchRunLine(' --max 2'))
   const [batch] = (await here.type('batch list --json')).json() as { batch_id: string }[]
-  const restore = copied(here)
+  const restore = copyDataFolder(here)
   const successor = here.sandbox.replacePackage(102, { newField: false })
   await here.type(`batch move ${batch?.batch_id} --package ${successor}`)
   await here.type(`batch resume ${batch?.batch_id} --yes --max 4`)

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 
 import { peopleFile } from '../harness/batch-file.ts'
 import type { Filter } from '../harness/filters.ts'
-import { asked } from '../harness/postgres.ts'
+import { queryDatabase } from '../harness/postgres.ts'
 import { session } from '../harness/session.ts'
 
 const location: Filter = [/(?<=")(?:postgres:[^"]+|[^"]*ledger\.sqlite)(?=")/g, 'STORE']
@@ -17,7 +17,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a %s store whose key row is go
     expect((await here.type('batch run people.csv --package 102 --yes')).code).toBe(0)
     const remove = `DELETE FROM meta WHERE name = 'fingerprint_key'`
     if (store === 'PostgreSQL') {
-      await asked(here.env['REFCHECK_STORE'] ?? '', `SET search_path = refcheck; ${remove}`)
+      await queryDatabase(here.env['REFCHECK_STORE'] ?? '', `SET search_path = refcheck; ${remove}`)
     } else {
       const database = new DatabaseSync(join(here.folder, 'data', 'ledger.sqlite'))
       database.exec(remove)

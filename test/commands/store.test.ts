@@ -17,11 +17,11 @@ import { systemRandom } from '../../src/host/random.ts'
 import { openStore } from '../../src/store/ledger/open.ts'
 import type { Store } from '../../src/store/ledger/store.ts'
 import { emails, peopleFile } from '../harness/batch-file.ts'
-import { eventBody, post } from '../harness/deliveries.ts'
+import { eventBody, postDelivery } from '../harness/deliveries.ts'
 import { SIZE } from '../harness/filters.ts'
-import { listening } from '../harness/listening.ts'
+import { startListener } from '../harness/listening.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
-import { orderOf } from '../harness/people.ts'
+import { orderArguments } from '../harness/people.ts'
 import { type Session, session } from '../harness/session.ts'
 
 const day = 86_400_000
@@ -217,7 +217,7 @@ test('a restored backup lacks the persons ordered since: no one is ordered until
     2> Nothing was sent, because people could be ordered twice. See what is missing, and how to continue, with: refcheck store check
     exit 1
   `)
-  expect(await type(orderOf('Ana'))).toMatchInlineSnapshot(`
+  expect(await type(orderArguments('Ana'))).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Ana --last-name Example --email ana@example.com --phone +61412345678 --yes
     2> Error: the store "HOME/data/ledger.sqlite" is closed: it lacked 2 attempts that were made with it
     2> Nothing was sent, because people could be ordered twice. See what is missing, and how to continue, with: refcheck store check
@@ -260,8 +260,8 @@ test('a purged person is nowhere in the store’s files, and is still not ordere
   const here = await filled()
   const { type, folder, env, sandbox, ordered } = here
   const id = sandbox.requests()[0]?.request_id ?? ''
-  const receiver = await listening(here)
-  await post(receiver.url, env['REFCHECK_WEBHOOK_SECRET'] ?? '', { body: eventBody(id, 'PARTIAL') })
+  const receiver = await startListener(here)
+  await postDelivery(receiver.url, env['REFCHECK_WEBHOOK_SECRET'] ?? '', { body: eventBody(id, 'PARTIAL') })
   await receiver.stop()
   expect(bytesOf(join(folder, 'data'))).toContain('zelda@example.com')
   const purge = 'store purge --email Zelda@example.com'

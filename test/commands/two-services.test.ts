@@ -7,9 +7,9 @@ import { signatureHeader } from '../../src/contract/headers.ts'
 import { sign, signingKey } from '../../src/contract/signature.ts'
 import { parseFixture } from '../../src/sandbox/control/read-inputs.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
-import { filedSession, pdfsIn } from '../harness/ordered.ts'
+import { sessionWithOrders, listPdfs } from '../harness/orders.ts'
 import { startListening } from '../harness/listening-session.ts'
-import { orderOf } from '../harness/people.ts'
+import { orderArguments } from '../harness/people.ts'
 import type { Session } from '../harness/session.ts'
 import { twoServices } from '../harness/two-services.ts'
 
@@ -43,18 +43,18 @@ function filedFor({ folder }: Session): string[] {
     file: string
     sha256: string
   }[]
-  expect(records.map(({ file }) => file).sort()).toEqual(pdfsIn(path))
+  expect(records.map(({ file }) => file).sort()).toEqual(listPdfs(path))
   const known = records.filter(({ first_name }) => first_name !== null)
   expect(new Set(known.map(({ sha256 }) => sha256)).size).toBe(known.length)
   return records.map(({ first_name }) => first_name ?? 'unknown')
 }
 
 test('a sandbox that was started again repeats ids of checks: each report stays under its own person', async () => {
-  const here = await filedSession(['Ann'])
+  const here = await sessionWithOrders(['Ann'])
   const [annsCheck] = here.sandbox.requests().flatMap(({ checks }) => checks ?? [])
   await here.type('report sync --output reports')
   here.sandbox.reset()
-  await here.type(orderOf('Bob'))
+  await here.type(orderArguments('Bob'))
   await here.clock.advance(hourMs)
   expect(here.sandbox.requests()[0]?.checks?.[0]?.id).toBe(annsCheck?.id)
   expect(await here.type('report sync --output reports')).toMatchInlineSnapshot(`
@@ -70,8 +70,8 @@ test('a sandbox that was started again repeats ids of checks: each report stays 
 
 test('reports of two services that give out the same ids go to one folder, each under its own person', async () => {
   const here = await twoServices()
-  await here.type(orderOf('Ann'))
-  await here.typeAtOther(orderOf('Bob'))
+  await here.type(orderArguments('Ann'))
+  await here.typeAtOther(orderArguments('Bob'))
   await here.clock.advance(hourMs)
   expect(here.other.sandbox.requests()[0]?.request_id).toBe(here.sandbox.requests()[0]?.request_id)
   await here.type('report sync --output reports')
@@ -90,7 +90,7 @@ test('reports of two services that give out the same ids go to one folder, each 
 })
 
 test('a report that the manifest has as another person’s is not filed over it', async () => {
-  const here = await filedSession(['Ann'])
+  const here = await sessionWithOrders(['Ann'])
   await here.type('report sync --output reports')
   const manifest = here.read('reports/manifest.json').replace('"Ann"', '"Bob"')
   here.write('reports/manifest.json', manifest)
@@ -109,8 +109,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('two services on one %s store',
   /** Ann at the one and Bob at the other, whose requests have the same id. */
   async function both() {
     const here = await twoServices({ store })
-    await here.type(orderOf('Ann'))
-    await here.typeAtOther(orderOf('Bob'))
+    await here.type(orderArguments('Ann'))
+    await here.typeAtOther(orderArguments('Bob'))
     const [request] = here.sandbox.requests()
     expect(here.other.sandbox.requests()[0]?.request_id).toBe(request?.request_id)
     const statuses = async () =>
@@ -228,8 +228,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('two services on one %s store',
   test('an order whose outcome is unknown is settled by its own event, though the other has the same id', async () => {
     const here = await twoServices({ store })
     here.sandbox.inject({ on: 'POST /v1/requests', fault: { kind: 'cut', when: 'after' } })
-    expect((await here.type(orderOf('Ann'))).code).toBe(8)
-    await here.typeAtOther(orderOf('Bob'))
+    expect((await here.type(orderArguments('Ann'))).code).toBe(8)
+    await here.typeAtOther(orderArguments('Bob'))
     const id = here.sandbox.requests()[0]?.request_id ?? ''
     here.write('events.ndjson', eventLine(here, id, 'IN_PROGRESS'))
     await here.type('webhook events import events.ndjson')
@@ -241,8 +241,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('two services on one %s store',
 
 test('a list of two services has the names that each gives to its packages', async () => {
   const here = await twoServices({}, { fixture: parseFixture(otherPackages) })
-  await here.type(orderOf('Ann'))
-  await here.typeAtOther(orderOf('Bob'))
+  await here.type(orderArguments('Ann'))
+  await here.typeAtOther(orderArguments('Bob'))
   expect(await here.type('request list --columns first_name,package')).toMatchInlineSnapshot(`
     $ refcheck request list --columns first_name,package
     FIRST NAME  PACKAGE
@@ -266,9 +266,9 @@ test('two services behind one gateway, distinguished by the path, are not read f
     return here.other.sandbox.fetch(new Request(url, request))
   })
   const atOther = { exported: { REFCHECK_BASE_URL: `${here.url}/other` } }
-  await here.type(orderOf('Ann'))
-  await here.type(orderOf('Bob'), atOther)
-  await here.type(orderOf('Cleo'), atOther)
+  await here.type(orderArguments('Ann'))
+  await here.type(orderArguments('Bob'), atOther)
+  await here.type(orderArguments('Cleo'), atOther)
   expect(here.other.sandbox.requests()).toHaveLength(2)
   const calls = here.calls().length
   expect(await here.type('request list --refresh --columns name,status')).toMatchInlineSnapshot(`
@@ -289,7 +289,7 @@ test('two services behind one gateway, distinguished by the path, are not read f
 
 test('the start of an id is looked for at the service in use', async () => {
   const here = await twoServices()
-  await here.typeAtOther(orderOf('Bob'))
+  await here.typeAtOther(orderArguments('Bob'))
   const id = here.other.sandbox.requests()[0]?.request_id ?? ''
   expect(await here.type(`request get ${id.slice(0, 8)}`)).toMatchInlineSnapshot(`
     $ refcheck request get ID_1…
@@ -302,8 +302,8 @@ test('the start of an id is looked for at the service in use', async () => {
 
 test('status counts the reports of the service in use alone', async () => {
   const here = await twoServices()
-  await here.type(orderOf('Ann'))
-  await here.typeAtOther(orderOf('Bob'))
+  await here.type(orderArguments('Ann'))
+  await here.typeAtOther(orderArguments('Bob'))
   await here.clock.advance(hourMs)
   await here.type('config set output-dir reports')
   await here.type('report sync')
@@ -324,8 +324,8 @@ test('status counts the reports of the service in use alone', async () => {
 
 test('a purge by the id of a request removes the person of one service, not one of another with the same id', async () => {
   const here = await twoServices()
-  await here.type(orderOf('Ann'))
-  await here.typeAtOther(orderOf('Bob'))
+  await here.type(orderArguments('Ann'))
+  await here.typeAtOther(orderArguments('Bob'))
   await here.clock.advance(hourMs)
   const [id] = here.sandbox.requests().map(({ request_id }) => request_id)
   await here.type('report sync --output reports')

@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { systemClock } from '../../src/host/clock.ts'
-import { type Desk, desk } from '../harness/receiver-desk.ts'
+import { type WebhookSession, webhookSession } from '../harness/webhook-session.ts'
 import { addressOfReceiver } from '../harness/receivers/planted.ts'
 import { handler } from '../usecases/webhook/receivers/handler.ts'
 import { secret, serve } from '../usecases/webhook/receivers/served.ts'
 
 /** A right receiver that stores lines in `stored.ndjson`, and answers them at /stored as well. */
-async function storing({ folder }: Desk) {
+async function storing({ folder }: WebhookSession) {
   const file = join(folder, 'stored.ndjson')
   const lines: string[] = []
   writeFileSync(file, '')
@@ -31,7 +31,7 @@ async function storing({ folder }: Desk) {
 }
 
 test('check-receiver --stored-url, --stored-file: what the answers do not show is judged', async () => {
-  const here = await desk()
+  const here = await webhookSession()
   const { url, storedUrl } = await storing(here)
   expect(await here.webhook(`check-receiver ${url} --only stored`)).toMatchInlineSnapshot(`
     $ refcheck webhook check-receiver http://127.0.0.1:PORT_1/hook --only stored
@@ -65,7 +65,7 @@ test('check-receiver --stored-url, --stored-file: what the answers do not show i
 })
 
 test('check-receiver --stored-url that cannot be read: exit 7, nothing sent', async () => {
-  const { webhook } = await desk()
+  const { webhook } = await webhookSession()
   const sent: string[] = []
   const url = await handler({
     statusFor(body) {
@@ -119,7 +119,7 @@ test('check-receiver --stored-url that cannot be read: exit 7, nothing sent', as
 })
 
 test('check-receiver --stored-file and --restart that are wrong: exit 2, nothing sent', async () => {
-  const here = await desk()
+  const here = await webhookSession()
   const { url, file } = await storing(here)
   const { url: free } = await addressOfReceiver('TypeScript', 'none')
   here.write('wrong.csv', 'request_id,status\n')
@@ -190,7 +190,7 @@ test('check-receiver --stored-file and --restart that are wrong: exit 2, nothing
 })
 
 test('check-receiver --restart: the receiver is started, killed and started again, and ended', async () => {
-  const { type } = await desk()
+  const { type } = await webhookSession()
   const { url, storedFile, words } = await addressOfReceiver('TypeScript', 'acknowledges-first')
   writeFileSync(storedFile, '')
   const restart = words.map((word) => `"${word}"`).join(' ')

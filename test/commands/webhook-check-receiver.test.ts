@@ -2,10 +2,10 @@ import { SaxesParser } from 'saxes'
 import { expect, test } from 'vitest'
 
 import { handler } from '../usecases/webhook/receivers/handler.ts'
-import { desk, receiver } from '../harness/receiver-desk.ts'
+import { webhookSession, startGoodReceiver } from '../harness/webhook-session.ts'
 
 test('check-receiver: a right receiver passes, and it is said before what is sent', async () => {
-  const { webhook } = await desk()
+  const { webhook } = await webhookSession()
   const url = await handler({})()
   expect(await webhook(`check-receiver ${url}`)).toMatchInlineSnapshot(`
     $ refcheck webhook check-receiver http://127.0.0.1:PORT_1/hook
@@ -58,7 +58,7 @@ test('check-receiver: a right receiver passes, and it is said before what is sen
 })
 
 test('check-receiver: a fault with its rule and what the receiver did, exit 10', async () => {
-  const { webhook } = await desk()
+  const { webhook } = await webhookSession()
   const url = await handler({ statusFor: (body) => (body.includes('CANCELLED') ? 400 : 204) })()
   expect(await webhook(`check-receiver ${url} --only every`)).toMatchInlineSnapshot(`
     $ refcheck webhook check-receiver http://127.0.0.1:PORT_1/hook --only every
@@ -75,7 +75,7 @@ test('check-receiver: a fault with its rule and what the receiver did, exit 10',
 })
 
 test('check-receiver --json and --junit report the same', async () => {
-  const { webhook, read } = await desk()
+  const { webhook, read } = await webhookSession()
   const answerTo = (body: Buffer): number => (body.includes('ON_HOLD') ? 400 : 204)
   const url = await handler({ isGood: () => true, statusFor: answerTo })()
   const only = '--only signature --only unknown-status'
@@ -105,7 +105,7 @@ test('check-receiver --json and --junit report the same', async () => {
 })
 
 test('what a receiver answers cannot break the report; what was found is reported even where --junit fails', async () => {
-  const { webhook, read } = await desk()
+  const { webhook, read } = await webhookSession()
   const answer = '<b>"&\u0000\u001B[31m]]>\uFFFF</b>'
   const url = await handler({ answer: (response) => void response.writeHead(500).end(answer) })()
   expect(await webhook(`check-receiver ${url} --only good --junit report.xml`)).toMatchInlineSnapshot(`
@@ -121,7 +121,7 @@ test('what a receiver answers cannot break the report; what was found is reporte
     exit 10
   `)
   expect(() => new SaxesParser().write(read('report.xml')).close()).not.toThrow()
-  const right = await receiver()
+  const right = await startGoodReceiver()
   expect(await webhook(`check-receiver ${right.url} --only good-event --junit nowhere/x.xml`))
     .toMatchInlineSnapshot(`
       $ refcheck webhook check-receiver http://127.0.0.1:PORT_2/hook --only good-event --junit nowhere/x.xml

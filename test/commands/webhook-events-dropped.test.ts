@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { eventBody, post, requestIds } from '../harness/deliveries.ts'
+import { eventBody, postDelivery, requestIds } from '../harness/deliveries.ts'
 import { TIME, TIME_OF_DAY } from '../harness/filters.ts'
 import { handlerApp, startListening } from '../harness/listening-session.ts'
 import { session } from '../harness/session.ts'
@@ -18,7 +18,7 @@ test('an event that no consumer accepts is dropped after the attempts that are a
   const forwarding = ['--forward-to', handler.url, '--max-attempts', '2', '--max-events', '2']
   const receiver = await startListening(here, forwarding)
   for (const status of ['PARTIAL', 'COMPLETED'])
-    await post(receiver.url, secret, { body: eventBody(one, status) })
+    await postDelivery(receiver.url, secret, { body: eventBody(one, status) })
   expect(await receiver.ended).toMatchInlineSnapshot(`
     $ refcheck webhook listen --port 0 --forward-to http://127.0.0.1:PORT_1/hooks --max-attempts 2 --max-events 2
     2> Listening at http://127.0.0.1:PORT_2/ (Ctrl-C stops it).
@@ -125,7 +125,9 @@ test('nothing is forwarded of an event about a person who was removed', async ()
   const id = here.sandbox.requests()[0]?.request_id ?? ''
   await here.type('store purge --email ana@example.com --yes')
   const receiver = await startListening(here)
-  await post(receiver.url, here.sandbox.credentials.webhookSecret, { body: eventBody(id, 'IN_PROGRESS') })
+  await postDelivery(receiver.url, here.sandbox.credentials.webhookSecret, {
+    body: eventBody(id, 'IN_PROGRESS'),
+  })
   await receiver.stop()
   const handler = await handlerApp()
   expect(await here.all([`webhook events replay 1 --to ${handler.url}`, 'webhook events replay 1']))

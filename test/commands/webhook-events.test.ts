@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { eventBody, post, requestIds } from '../harness/deliveries.ts'
+import { eventBody, postDelivery, requestIds } from '../harness/deliveries.ts'
 import { TIME } from '../harness/filters.ts'
 import { handlerApp, startListening } from '../harness/listening-session.ts'
 import { type Session, session } from '../harness/session.ts'
@@ -14,7 +14,8 @@ async function filled(): Promise<Session> {
   const here = await session({ filters: [TIME] })
   const receiver = await startListening(here)
   const bodies = [eventBody(one, 'PARTIAL'), eventBody(two, 'PARTIAL'), eventBody(two, 'COMPLETED')]
-  for (const body of bodies) await post(receiver.url, here.sandbox.credentials.webhookSecret, { body })
+  for (const body of bodies)
+    await postDelivery(receiver.url, here.sandbox.credentials.webhookSecret, { body })
   await receiver.stop()
   return here
 }
@@ -216,7 +217,7 @@ test('an event settles an order whose outcome is unknown', async () => {
   const id = here.sandbox.requests()[0]?.request_id ?? ''
   const receiver = await startListening(here)
   const body = eventBody(id, 'IN_PROGRESS')
-  await post(receiver.url, here.sandbox.credentials.webhookSecret, { body })
+  await postDelivery(receiver.url, here.sandbox.credentials.webhookSecret, { body })
   await receiver.stop()
   expect(await here.type('batch reconcile')).toMatchInlineSnapshot(`
     $ refcheck batch reconcile

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 import { expect, onTestFinished, test } from 'vitest'
 
-import { eventBody, post } from '../harness/deliveries.ts'
+import { eventBody, postDelivery } from '../harness/deliveries.ts'
 import { TIME_OF_DAY } from '../harness/filters.ts'
 import { startListening } from '../harness/listening-session.ts'
 import { session } from '../harness/session.ts'
@@ -35,7 +35,9 @@ test.each([
     const app = await securedApp(name)
     const flags = ['--forward-to', app.url, '--max-events', '1']
     const receiver = await startListening(here, [...flags, '--forward-ca', join(vectors, ca)])
-    expect(await post(receiver.url, here.sandbox.credentials.webhookSecret, { body: eventBody() })).toBe(204)
+    expect(
+      await postDelivery(receiver.url, here.sandbox.credentials.webhookSecret, { body: eventBody() }),
+    ).toBe(204)
     expect((await receiver.ended).code).toBe(0)
     expect(app.taken).toHaveLength(1)
     expect((await here.type('webhook events list --json')).json()).toMatchObject([{ forwarded: true }])
@@ -49,7 +51,9 @@ test('without it the certificate is refused, and the event waits for the next ru
   const app = await securedApp('self-signed')
   const flags = ['--forward-to', app.url, '--max-attempts', '1', '--max-events', '1']
   const receiver = await startListening(here, flags)
-  expect(await post(receiver.url, here.sandbox.credentials.webhookSecret, { body: eventBody() })).toBe(204)
+  expect(
+    await postDelivery(receiver.url, here.sandbox.credentials.webhookSecret, { body: eventBody() }),
+  ).toBe(204)
   expect(await receiver.ended).toMatchInlineSnapshot(`
     $ refcheck webhook listen --port 0 --forward-to https://localhost:PORT/ --max-attempts 1 --max-events 1
     2> Listening at http://127.0.0.1:PORT_1/ (Ctrl-C stops it).

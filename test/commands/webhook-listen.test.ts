@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { eventBody, post, requestIds } from '../harness/deliveries.ts'
+import { eventBody, postDelivery, requestIds } from '../harness/deliveries.ts'
 import { TIME, TIME_OF_DAY } from '../harness/filters.ts'
 import { handlerApp, startListening } from '../harness/listening-session.ts'
 import { type Session, session } from '../harness/session.ts'
@@ -31,8 +31,8 @@ test('a delivery that is genuine is stored, acknowledged and reported; a second 
   const here = await desk()
   const receiver = await startListening(here)
   const delivery = { body: eventBody() }
-  expect(await post(receiver.url, secretOf(here), delivery)).toBe(204)
-  expect(await post(receiver.url, secretOf(here), delivery)).toBe(204)
+  expect(await postDelivery(receiver.url, secretOf(here), delivery)).toBe(204)
+  expect(await postDelivery(receiver.url, secretOf(here), delivery)).toBe(204)
   expect(await receiver.stop()).toMatchInlineSnapshot(`
     $ refcheck webhook listen --port 0
     2> Listening at http://127.0.0.1:PORT_1/ (Ctrl-C stops it).
@@ -55,7 +55,7 @@ test('the same as JSON, a document a line; --max-events ends it, and repeats do 
   const here = await desk()
   const receiver = await startListening(here, ['--max-events', '2', '--json'])
   for (const status of ['IN_PROGRESS', 'IN_PROGRESS', 'COMPLETED']) {
-    expect(await post(receiver.url, secretOf(here), { body: eventBody(one, status) })).toBe(204)
+    expect(await postDelivery(receiver.url, secretOf(here), { body: eventBody(one, status) })).toBe(204)
   }
   expect(await receiver.ended).toMatchInlineSnapshot(`
     $ refcheck webhook listen --port 0 --max-events 2 --json
@@ -72,7 +72,7 @@ test('a delivery without a signature, with another one, or with a prefix is refu
   const here = await desk()
   const receiver = await startListening(here)
   for (const signature of [null, 'a'.repeat(64), `sha256=${'a'.repeat(64)}`]) {
-    expect(await post(receiver.url, secretOf(here), { body: eventBody(), signature })).toBe(401)
+    expect(await postDelivery(receiver.url, secretOf(here), { body: eventBody(), signature })).toBe(401)
   }
   expect(await receiver.stop()).toMatchInlineSnapshot(`
     $ refcheck webhook listen --port 0
@@ -91,7 +91,7 @@ test('what is signed but is no known event is stored and flagged', async () => {
   const here = await desk()
   const receiver = await startListening(here)
   const bodies = [eventBody(one, 'SHINY'), eventBody().replace('request.updated', 'request.created'), 'hello']
-  for (const body of bodies) expect(await post(receiver.url, secretOf(here), { body })).toBe(204)
+  for (const body of bodies) expect(await postDelivery(receiver.url, secretOf(here), { body })).toBe(204)
   expect(await receiver.stop()).toMatchInlineSnapshot(`
     $ refcheck webhook listen --port 0
     2> Listening at http://127.0.0.1:PORT_1/ (Ctrl-C stops it).
@@ -109,8 +109,10 @@ test('too large 413, another path 404, another method 405; a GET says that it is
   const here = await desk()
   const receiver = await startListening(here, ['--path', '/in'])
   expect(receiver.url.endsWith('/in')).toBe(true)
-  expect(await post(receiver.url, secretOf(here), { body: 'x'.repeat(1024 * 1024 + 1) })).toBe(413)
-  expect(await post(receiver.url.replace('/in', '/out'), secretOf(here), { body: eventBody() })).toBe(404)
+  expect(await postDelivery(receiver.url, secretOf(here), { body: 'x'.repeat(1024 * 1024 + 1) })).toBe(413)
+  expect(await postDelivery(receiver.url.replace('/in', '/out'), secretOf(here), { body: eventBody() })).toBe(
+    404,
+  )
   expect((await fetch(receiver.url, { method: 'DELETE' })).status).toBe(405)
   for (const url of [receiver.url, new URL('/', receiver.url)]) {
     const health = await fetch(url)
@@ -176,7 +178,7 @@ test('a line break in an event forges no line', async () => {
   const handler = await handlerApp()
   const receiver = await startListening(here, ['--forward-to', handler.url, '--max-events', '1'])
   const body = JSON.stringify({ event: 'request.updated', request_id: one, status: 'X\nForwarded event 9' })
-  await post(receiver.url, secretOf(here), { body })
+  await postDelivery(receiver.url, secretOf(here), { body })
   const { stderr } = await receiver.ended
   expect(stderr.split('\n')).toContain(`Forwarded event 1 (${one} X Forwarded event 9): 204`)
 })
@@ -186,7 +188,7 @@ test('forwarding keeps the bytes and the signature', async () => {
   const handler = await handlerApp()
   const receiver = await startListening(here, ['--forward-to', handler.url, '--max-events', '1'])
   const body = `{ "event" : "request.updated",\n "request_id":"${one}", "status":"PARTIAL" }\n`
-  await post(receiver.url, secretOf(here), { body })
+  await postDelivery(receiver.url, secretOf(here), { body })
   expect(await receiver.ended).toMatchInlineSnapshot(`
     $ refcheck webhook listen --port 0 --forward-to http://127.0.0.1:PORT_1/hooks --max-events 1
     2> Listening at http://127.0.0.1:PORT_2/ (Ctrl-C stops it).
@@ -204,7 +206,7 @@ test('a failed forward is tried again within a second, and holds back its own re
   handler.answers = [503, 503]
   const receiver = await startListening(here, ['--forward-to', handler.url, '--max-events', '3'])
   const bodies = [eventBody(one, 'IN_PROGRESS'), eventBody(one, 'COMPLETED'), eventBody(two, 'PARTIAL')]
-  for (const body of bodies) await post(receiver.url, secretOf(here), { body })
+  for (const body of bodies) await postDelivery(receiver.url, secretOf(here), { body })
   const { code, stderr } = await receiver.ended
   expect(code).toBe(0)
   // Which of the two requests is forwarded first varies, and with it the screen.
@@ -223,11 +225,11 @@ test('what was not forwarded goes first after a restart', async () => {
   const handler = await handlerApp()
   handler.answers = Array.from({ length: 50 }, () => 503)
   const first = await startListening(here, ['--forward-to', handler.url])
-  await post(first.url, secretOf(here), { body: eventBody(one, 'PARTIAL') })
+  await postDelivery(first.url, secretOf(here), { body: eventBody(one, 'PARTIAL') })
   await first.stop()
   handler.answers = []
   const second = await startListening(here, ['--forward-to', handler.url, '--max-events', '1'])
-  await post(second.url, secretOf(here), { body: eventBody(one, 'COMPLETED') })
+  await postDelivery(second.url, secretOf(here), { body: eventBody(one, 'COMPLETED') })
   await second.ended
   expect(handler.taken.map(({ body }) => body)).toEqual([
     eventBody(one, 'PARTIAL'),
@@ -244,7 +246,7 @@ test('two receivers on one store forward each event once', async () => {
   ]
   const statuses = ['IN_PROGRESS', 'PARTIAL', 'COMPLETED']
   for (const [at, status] of statuses.entries()) {
-    await post(both[at % 2]?.url ?? '', secretOf(here), { body: eventBody(one, status) })
+    await postDelivery(both[at % 2]?.url ?? '', secretOf(here), { body: eventBody(one, status) })
   }
   while (handler.taken.length < 3) await new Promise((resolve) => setImmediate(resolve))
   for (const each of both) await each.stop()
@@ -265,7 +267,7 @@ test('--exec gets the event on its standard input, without a shell and without s
   const script = join(here.folder, 'a folder', 'on event.mjs')
   const exec = `"${process.execPath}" '${script}' ${join(here.folder, 'out.json')} '$HOME; echo' *`
   const receiver = await startListening(here, ['--exec', exec, '--max-events', '1'])
-  await post(receiver.url, secretOf(here), { body: eventBody() })
+  await postDelivery(receiver.url, secretOf(here), { body: eventBody() })
   expect((await receiver.ended).code).toBe(0)
   expect(JSON.parse(here.read('out.json'))).toEqual({
     stdin: eventBody(),

@@ -5,14 +5,14 @@ import { expect, onTestFinished, test } from 'vitest'
 
 import { handler } from '../usecases/webhook/receivers/handler.ts'
 import { secret } from '../usecases/webhook/receivers/served.ts'
-import { desk, receiver } from '../harness/receiver-desk.ts'
+import { webhookSession, startGoodReceiver } from '../harness/webhook-session.ts'
 import { identity } from '../http/raw-server.ts'
 
 const id = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
 
 test('webhook send: one signed event, what the receiver answered and how fast; any word is a status', async () => {
-  const { url, bodies } = await receiver()
-  const { webhook } = await desk()
+  const { url, bodies } = await startGoodReceiver()
+  const { webhook } = await webhookSession()
   expect(await webhook(`send --to ${url} --request-id ${id}`)).toMatchInlineSnapshot(`
     $ refcheck webhook send --to http://127.0.0.1:PORT_1/hook --request-id 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
     accepted  204 in # ms  3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55  COMPLETED
@@ -44,8 +44,8 @@ test('webhook send: one signed event, what the receiver answered and how fast; a
 })
 
 test('webhook send: duplicates, and the wrong order', async () => {
-  const { url, bodies } = await receiver()
-  const { webhook } = await desk()
+  const { url, bodies } = await startGoodReceiver()
+  const { webhook } = await webhookSession()
   expect(await webhook(`send --to ${url} --request-id ${id} --times 3`)).toMatchInlineSnapshot(`
     $ refcheck webhook send --to http://127.0.0.1:PORT_1/hook --request-id 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 --times 3
     accepted  204 in # ms  3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55  COMPLETED
@@ -68,8 +68,8 @@ test('webhook send: duplicates, and the wrong order', async () => {
 })
 
 test('webhook send: a refusal is exit 10, and --json says what was answered', async () => {
-  const { url } = await receiver()
-  const { webhook } = await desk()
+  const { url } = await startGoodReceiver()
+  const { webhook } = await webhookSession()
   const other = { env: { REFCHECK_WEBHOOK_SECRET: 'another' } }
   expect(await webhook(`send --to ${url} --request-id ${id}`, other)).toMatchInlineSnapshot(`
     $ REFCHECK_WEBHOOK_SECRET=another refcheck webhook send --to http://127.0.0.1:PORT_1/hook --request-id 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
@@ -90,8 +90,8 @@ test('webhook send: a refusal is exit 10, and --json says what was answered', as
 })
 
 test('webhook send --bad-signature: a refusal is what is wanted', async () => {
-  const { url } = await receiver()
-  const { webhook } = await desk()
+  const { url } = await startGoodReceiver()
+  const { webhook } = await webhookSession()
   expect(await webhook(`send --to ${url} --bad-signature --request-id ${id}`)).toMatchInlineSnapshot(`
     $ refcheck webhook send --to http://127.0.0.1:PORT_1/hook --bad-signature --request-id 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
     refused  401 in # ms  3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55  COMPLETED  bad signature
@@ -108,7 +108,7 @@ test('webhook send --bad-signature: a refusal is what is wanted', async () => {
 })
 
 test('connection refused: exit 7', async () => {
-  const { webhook } = await desk()
+  const { webhook } = await webhookSession()
   expect(await webhook(`send --to http://127.0.0.1:1/hook --request-id ${id}`)).toMatchInlineSnapshot(`
     $ refcheck webhook send --to http://127.0.0.1:1/hook --request-id 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
     no answer  # ms  3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55  COMPLETED  "connection refused"
@@ -126,7 +126,7 @@ test('connection refused: exit 7', async () => {
 })
 
 test('send and check-receiver refuse plain http over a network, a password, and no URL, and show no password', async () => {
-  const { all } = await desk()
+  const { all } = await webhookSession()
   const urls = ['http://receiver.example/hook', 'https://me:pass@receiver.example/hook', 'receiver']
   const lines = urls.flatMap((url) => [`webhook send --to ${url}`, `webhook check-receiver ${url}`])
   const exported = { REFCHECK_WEBHOOK_SECRET: secret }
@@ -164,8 +164,8 @@ test('send and check-receiver refuse plain http over a network, a password, and 
 })
 
 test('flags that are wrong, and no secret: exit 2, nothing sent', async () => {
-  const { url, bodies } = await receiver()
-  const { type, all } = await desk()
+  const { url, bodies } = await startGoodReceiver()
+  const { type, all } = await webhookSession()
   const env = { REFCHECK_WEBHOOK_SECRET: secret }
   expect(
     await all(
@@ -228,8 +228,8 @@ test('flags that are wrong, and no secret: exit 2, nothing sent', async () => {
 })
 
 test('a token in the query goes to the receiver and is not repeated', async () => {
-  const { url, bodies } = await receiver()
-  const { webhook } = await desk()
+  const { url, bodies } = await startGoodReceiver()
+  const { webhook } = await webhookSession()
   for (const argv of [
     `send --to ${url}?token=abc123 --json`,
     `check-receiver ${url}?token=abc123 --only good --json --junit r.xml`,
@@ -245,7 +245,7 @@ test('a certificate that is not trusted: exit 7, and how to trust it', async () 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
   const { port } = server.address() as AddressInfo
-  const { webhook } = await desk()
+  const { webhook } = await webhookSession()
   expect(await webhook(`check-receiver https://127.0.0.1:${port}/hook`)).toMatchInlineSnapshot(`
     $ refcheck webhook check-receiver https://127.0.0.1:PORT_1/hook
     2> Sending made-up events to https://127.0.0.1:PORT_1/hook, signed with the webhook secret; the requests they name do not exist.

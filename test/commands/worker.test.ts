@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { noCounts } from '../../src/domain/batch/batch.ts'
 import { systemClock } from '../../src/host/clock.ts'
 import { emails, peopleFile } from '../harness/batch-file.ts'
-import { filedSession } from '../harness/ordered.ts'
+import { sessionWithOrders } from '../harness/orders.ts'
 import { session, type Step } from '../harness/session.ts'
 import { world } from '../harness/world.ts'
 
@@ -189,7 +189,7 @@ test('reports are filed in the folder of --output', async () => {
 })
 
 test('two workers with one --output: the second logs which run it waits for, and ends after it', async () => {
-  const { type, sandbox, reports, clock } = await filedSession(['Priya'])
+  const { type, sandbox, reports, clock } = await sessionWithOrders(['Priya'])
   sandbox.inject({ on: 'GET /v1/reports/*', fault: { kind: 'hang', when: 'before' } })
   const stop = new AbortController()
   const first = type('worker --output reports', { signal: stop.signal })
@@ -205,7 +205,7 @@ test('two workers with one --output: the second logs which run it waits for, and
   stop.abort()
   expect((await first).code).toBe(0)
   sandbox.clearFaults()
-  await clock.untilSleeping()
+  await clock.waitUntilSleeping()
   await clock.advance(250)
   const events = logged(await second).filter(({ event }) => event === 'folder-in-use' || event === 'filed')
   expect(events).toEqual([

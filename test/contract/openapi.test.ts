@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { bodyExamples, failureExamples } from '../../src/contract/openapi-examples.ts'
 import { openApi, toOpenApi30 } from '../../src/contract/openapi.ts'
 import { sandboxOpenApi } from '../../src/sandbox/control/openapi.ts'
-import { undocumented } from '../harness/documented.ts'
+import { findDeviation } from '../harness/documented-fetch.ts'
 import { refcheck } from '../harness/run-command.ts'
 import { emptyEnv, temporaryFolder, world } from '../harness/world.ts'
 import { type Answer, fullOrder, hour, jane, simpleOrder, visit } from '../sandbox/visit.ts'
@@ -338,7 +338,7 @@ test('an exchange that contradicts the document is reported, whichever side is w
     const status_message = status === 201 ? 'ok' : 'client_error'
     const answer = Response.json({}, { status })
     const text = JSON.stringify({ data, status_message, message })
-    return undocumented({ request, sent: JSON.stringify(sent), answer, text }, true)
+    return findDeviation({ request, sent: JSON.stringify(sent), answer, text }, true)
   }
   expect(exchange(simpleOrder, 201)).toBeUndefined()
   expect(exchange({}, 400, 'package_id: is required')).toBeUndefined()

@@ -20,11 +20,11 @@ export interface Agent {
   call: (name: string, input?: Record<string, unknown>) => Promise<Answer>
   /** Everything that came from the server, byte by byte. */
   received: () => string
-  /** The client goes away; what the server ended with. */
+  /** Closes the client, and returns the exit code and output of the server. */
   close: () => Promise<Outcome>
 }
 
-/** Starts `refcheck mcp …` and connects to it as a program that runs an agent does. */
+/** Starts `refcheck mcp …` in this process and connects an MCP client to it. */
 export async function connectAgent(
   { run }: Pick<World, 'run'>,
   argv: readonly string[] = [],

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Writes `people.csv` with a person for each e-mail; its name. */
+/** Writes `people.csv` with one person for each e-mail. Returns its name. */
 export function peopleFile(folder: string, people: readonly string[], name = 'people.csv'): string {
   const rows = people.map((email, at) => `Ana,Row${at + 1},${email},${phoneOf(email, at + 1)}`)
   writeFileSync(join(folder, name), `first_name,last_name,email,phone\n${rows.join('\n')}\n`)

@@ -11,8 +11,12 @@ export function eventBody(requestId = requestIds[0], status = 'PARTIAL'): string
   return JSON.stringify({ event: 'request.updated', request_id: requestId, status })
 }
 
-/** Posts a delivery, signed by default; its status. */
-export async function post(url: string, secret: string, { body, signature }: Delivery): Promise<number> {
+/** Posts a delivery, signed by default. Returns the status of the answer. */
+export async function postDelivery(
+  url: string,
+  secret: string,
+  { body, signature }: Delivery,
+): Promise<number> {
   const bytes = Buffer.from(body)
   const signed = signature === undefined ? sign(bytes, signingKey(secret)) : signature
   const answer = await fetch(url, {

@@ -12,8 +12,9 @@ import { Ids, oneLine, type Transcript } from './transcript.ts'
 import type { World } from './world.ts'
 
 /**
- * A document whose transcripts are typed line by line, from start to end. `$ cat FILE` gives a file that
- * does not exist yet the content shown. `--update` puts what is printed now into the document.
+ * Runs the command lines of a document's transcripts in sequence and compares their output. `$ cat FILE`
+ * creates the file with the content shown if it does not exist. `--update` replaces the outputs in the
+ * document.
  */
 export class DocumentReader {
   readonly #here: World
@@ -26,7 +27,7 @@ export class DocumentReader {
     this.#clock = clock
   }
 
-  async all(found: readonly Transcript[]): Promise<Transcript[]> {
+  async runAll(found: readonly Transcript[]): Promise<Transcript[]> {
     const read: Transcript[] = []
     for (const transcript of found) {
       const steps: Transcript['steps'] = []
@@ -37,8 +38,8 @@ export class DocumentReader {
   }
 
   async #output({ command, output }: Transcript['steps'][number]): Promise<string> {
-    const [, planned] = /^refcheck approve ([B-X-]{9})$/.exec(command) ?? []
-    if (planned !== undefined) await this.#plan(planned)
+    const [, planCode] = /^refcheck approve ([B-X-]{9})$/.exec(command) ?? []
+    if (planCode !== undefined) await this.#plan(planCode)
     const [program, ...words] = commandWords(this.#ids.actual(oneLine(command)), 'the document')
     const [first = ''] = words
     if (program === 'cat') return this.#cat(first, output)
@@ -49,7 +50,7 @@ export class DocumentReader {
     if (output === '') return ''
     const blank = /\n+$/.exec(output)?.[0].slice(1) ?? ''
     if (this.#ids.agree(output.replace(/\n+$/, '\n'), printed)) return output
-    this.#ids.learnInOrder(output, printed)
+    this.#ids.addPairsInOrder(output, printed)
     return this.#ids.shown(printed) + blank
   }
 
@@ -62,7 +63,10 @@ export class DocumentReader {
     return output
   }
 
-  /** Both streams as a terminal shows them; a receiver gets an event. */
+  /**
+   * Runs a command line and returns both streams in one text, as a terminal shows them. `webhook listen` gets
+   * an event.
+   */
   async #run(words: readonly string[]): Promise<{ printed: string; code: number }> {
     const { run, folder, url } = this.#here
     const listens = words.slice(0, 2).join(' ') === 'webhook listen'
@@ -81,7 +85,7 @@ export class DocumentReader {
     return { printed: home, code }
   }
 
-  /** What an agent planned before the document's code is typed. */
+  /** Plans an order as an agent, whose code replaces the code of the document. */
   async #plan(code: string): Promise<void> {
     const agent = await connectAgent(this.#here, [], { clock: this.#clock })
     const recipient = {
@@ -91,7 +95,7 @@ export class DocumentReader {
       phone: '+819012345678',
     }
     const { data } = await agent.call('plan_order', { body: { package_id: 102, recipient } })
-    this.#ids.learn(code, (data as { code: string }).code)
+    this.#ids.addPair(code, (data as { code: string }).code)
   }
 
   async #deliver(url: string): Promise<void> {
@@ -108,7 +112,7 @@ export class DocumentReader {
   }
 }
 
-/** A person at a terminal who orders what was planned. */
+/** Options for a person at a terminal who confirms the plan. */
 function confirmingOptions(show: (text: string) => void): Partial<RunOptions> {
   const prompter = new ScriptedPrompter([{ ask: /^Order /, confirm: true }], show)
   return { tty: true, prompter, env: { NO_COLOR: '1' } }

@@ -1,4 +1,4 @@
-/** A name for what varies from run to run. */
+/** Replaces text that varies from run to run by a name. */
 export type Filter = readonly [pattern: RegExp, name: string]
 
 /** Milliseconds that were measured. */
@@ -9,10 +9,10 @@ export const SIZE: Filter = [/\b\d+(?:\.\d+)? (?:B|kB|MB)\b/g, '# kB']
 export const SHA256: Filter = [/\b[0-9a-f]{64}\b/g, 'SHA256']
 /** A downloaded report: its size, digest and name. */
 export const REPORT_FILE: readonly Filter[] = [SIZE, SHA256, [/(?<=[_/])[0-9a-f]{8}(?=\.pdf)/g, 'HASH']]
-/** The moment, where the session’s clock is the real one; as wide as in a table. */
+/** A time, for sessions at the real time; as wide as in a table. */
 export const TIME: Filter = [
   /\b20\d\d-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d+)?Z?| \d\d:\d\d \+00:00)/g,
   'YYYY-MM-DD HH:MM +00:00',
 ]
-/** The time of day of a line that tells an event. */
+/** The time of day at the start of a line about an event. */
 export const TIME_OF_DAY: Filter = [/^\d\d:\d\d:\d\d/gm, 'HH:MM:SS']

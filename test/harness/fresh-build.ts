@@ -8,8 +8,11 @@ function changedAt(path: string): number {
   return statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? 0
 }
 
-/** Builds once before the tests where a source changed after the last build: processes run what is shipped. */
-export default function buildWhereStale(): void {
+/**
+ * Builds once before the tests if a source changed after the last build, since test processes run the built
+ * program.
+ */
+export default function buildIfStale(): void {
   const newest = Math.max(
     ...[...globSync('src/**/*.{ts,cjs}', { cwd: root }), 'package-lock.json'].map(changedAt),
   )

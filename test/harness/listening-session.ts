@@ -3,18 +3,18 @@ import { createServer } from 'node:http'
 import { onTestFinished } from 'vitest'
 
 import { systemClock } from '../../src/host/clock.ts'
-import { type ListeningCommand, listening } from './listening.ts'
+import { type ListeningCommand, startListener } from './listening.ts'
 import type { Session, Step } from './session.ts'
 
-/** A receiver in the middle of a session; what it ends with is a step of it. */
+/** Starts `webhook listen` in a session. Its exit code and output are a step of the session. */
 export async function startListening(
   { type }: Pick<Session, 'type'>,
   argv: readonly string[] = [],
   env: Record<string, string> = {},
 ): Promise<ListeningCommand & { stop: () => Promise<Step>; ended: Promise<Step> }> {
-  // Deliveries come in real time.
+  // Deliveries arrive in real time.
   const run = (line: readonly string[], options = {}) => type(line, { clock: systemClock, env, ...options })
-  return (await listening({ run }, argv)) as ListeningCommand & {
+  return (await startListener({ run }, argv)) as ListeningCommand & {
     stop: () => Promise<Step>
     ended: Promise<Step>
   }
@@ -22,13 +22,13 @@ export async function startListening(
 
 export interface HandlerApp {
   url: string
-  /** Bodies and signatures, in the order they were taken. */
+  /** Bodies and signatures of the accepted deliveries, in sequence. */
   taken: { body: string; signature: string }[]
   /** Statuses of the next answers; 204 after them. */
   answers: number[]
 }
 
-/** The person's own handler. */
+/** Starts the HTTP server that a user would forward events to. */
 export async function handlerApp(): Promise<HandlerApp> {
   const state: HandlerApp = { url: '', taken: [], answers: [] }
   const server = createServer((request, response) => {

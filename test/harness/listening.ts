@@ -2,17 +2,17 @@ import type { Outcome } from './run-command.ts'
 import type { World } from './world.ts'
 
 export interface ListeningCommand {
-  /** Where deliveries go. */
+  /** URL for deliveries. */
   url: string
-  /** Ctrl-C, or with `terminated` among the options SIGTERM. */
+  /** Sends Ctrl-C, or SIGTERM with the option `terminated`. */
   stop(): Promise<Outcome>
-  /** What it ends with by itself. */
+  /** Resolves when the command ends. */
   ended: Promise<Outcome>
   stderr(): string
 }
 
 /** Runs `refcheck webhook listen --port 0 …` until it is stopped. */
-export async function listening(
+export async function startListener(
   { run }: Pick<World, 'run'>,
   argv: readonly string[] = [],
   options: Parameters<World['run']>[1] = {},

@@ -1,14 +1,14 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Short files by their size that take longest: vitest starts the large ones first where it has measured none. */
-const longest =
+/** Small files that take long. Without measured times, vitest starts large files first and these late. */
+const longestFiles =
   /(?:postgres\/restored|receiver-check|postgres\/sharing|http\/cuts|report-kill|echoed-secrets|bad-input)\.test\.ts$/
 
-/** The others fill what is left of a run; one of these at its end would be waited for alone. */
-export class LongestFirst extends BaseSequencer {
+/** Starts the files that take longest first: one that starts last would prolong the whole run. */
+export class LongestFirstSequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const { long = [], other = [] } = Object.groupBy(await super.sort(files), ({ moduleId }) =>
-      longest.test(moduleId) ? 'long' : 'other',
+      longestFiles.test(moduleId) ? 'long' : 'other',
     )
     return [...long, ...other]
   }

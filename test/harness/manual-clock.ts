@@ -7,10 +7,10 @@ interface Sleeper {
 
 /**
  * A clock that a test moves. A sleep ends when `advance` passes its time; with `auto` it ends at once
- * and moves the clock by itself, and `sleeps` tells what was slept. Milliseconds throughout.
+ * and moves the clock by itself; `sleeps` has the duration of each. All times are in ms.
  */
 export class ManualClock implements Clock {
-  /** Every sleep asked for, in order. */
+  /** Durations of all calls of `sleep`, in sequence. */
   readonly sleeps: number[] = []
   readonly #auto: boolean
   readonly #sleepers = new Set<Sleeper>()
@@ -56,13 +56,13 @@ export class ManualClock implements Clock {
     })
   }
 
-  /** How many sleep now. */
+  /** Number of sleeps that have not ended. */
   get sleeping(): number {
     return this.#sleepers.size
   }
 
-  /** Resolves once so many sleep at the same time. */
-  async untilSleeping(count = 1): Promise<void> {
+  /** Resolves once `count` sleeps are waiting at the same time. */
+  async waitUntilSleeping(count = 1): Promise<void> {
     while (this.#sleepers.size < count) {
       await new Promise<void>((resolve) => {
         this.#onSleep = resolve
@@ -70,7 +70,7 @@ export class ManualClock implements Clock {
     }
   }
 
-  /** Moves time on and wakes, in the order of their times, those whose time has come. */
+  /** Moves both clocks forward, and ends the sleeps that are due, in the sequence of their times. */
   async advance(ms: number): Promise<void> {
     const end = this.#elapsed + ms
     for (;;) {
@@ -84,7 +84,7 @@ export class ManualClock implements Clock {
     this.#move(end - this.#elapsed)
   }
 
-  /** The wall clock is set; monotonic time does not notice. */
+  /** Changes the wall clock only; the monotonic clock is unchanged. */
   jump(ms: number): void {
     this.#wall += ms
   }

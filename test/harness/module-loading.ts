@@ -26,5 +26,6 @@ if (!Object.hasOwn(globalThis, registered)) {
   })
 }
 
-// A worker is ended by a signal, so what it compiled is stored after each file, for other workers, children and runs.
+// A worker is ended by a signal, so its compiled code is stored after each file, for other workers and later
+// runs.
 afterAll(() => flushCompileCache())

@@ -3,19 +3,25 @@ import type { World } from './world.ts'
 
 const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
 
-/** Names for what varies, the same within a session: REQUEST_1, CHECK_1, BATCH_1, HOME, PORT. */
+/**
+ * Replaces ids, folders and ports by names that are the same within a session: REQUEST_1, CHECK_1, BATCH_1,
+ * HOME, PORT.
+ */
 export class Names {
-  /** Ids that this machine drew; of those only a batch’s is shown. */
-  readonly made = new Set<string>()
+  /** Ids that the program generated; only those of batches are shown. */
+  readonly drawnIds = new Set<string>()
   readonly #here: World
   readonly #filters: readonly Filter[]
   readonly #startedAt: number | undefined
   readonly #names = new Map<string, string>()
-  /** Where they are typed; the program never prints them. */
+  /** Secrets and their names. They occur in typed command lines; the program never prints them. */
   readonly #secrets = new Map<string, string>()
   readonly #counts = new Map<string, number>()
 
-  /** `startedAt`: of a session in real time, whose first minutes are shown as the noon at which the other ones begin. */
+  /**
+   * `startedAt`: the start of a session in real time. Times near it are shown as noon, the start of all other
+   * sessions.
+   */
   constructor(here: World, filters: readonly Filter[], startedAt?: number) {
     this.#here = here
     this.#filters = filters
@@ -24,15 +30,17 @@ export class Names {
     this.#secrets.set(here.sandbox.credentials.webhookSecret, 'SECRET')
   }
 
-  /** `typed` is what the test itself wrote: an id that stands there first is its own, and keeps its digits. */
-  in(text: string, typed = ''): string {
+  /**
+   * `typed` is the command line: an id that occurs there first was chosen by the test, and is not replaced.
+   */
+  replaceNames(text: string, typed = ''): string {
     const { folder, url, sandbox } = this.#here
     for (const request of sandbox.requests()) {
       this.#name(request.request_id, 'REQUEST')
       for (const { id } of request.checks ?? []) if (id !== null) this.#name(id, 'CHECK')
     }
     for (const [id] of typed.matchAll(uuid)) if (!this.#names.has(id)) this.#names.set(id, id)
-    for (const [id] of text.matchAll(uuid)) this.#name(id, this.made.has(id) ? 'BATCH' : 'ID')
+    for (const [id] of text.matchAll(uuid)) this.#name(id, this.drawnIds.has(id) ? 'BATCH' : 'ID')
     this.#names.set(new URL(url).port, 'PORT')
     for (const [port] of text.matchAll(/(?<=127\.0\.0\.1:)\d{5}\b/g)) this.#name(port, 'PORT')
     let named = text.replaceAll(folder, 'HOME').replaceAll(/\bprocess \d+/g, 'process PID')
@@ -42,15 +50,15 @@ export class Names {
     )
     this.#secrets.set(sandbox.credentials.apiKey, 'API_KEY')
     for (const [secret, name] of this.#secrets) named = named.replaceAll(secret, name)
-    for (const [id, name] of this.#names) named = renamed(named, id, name)
+    for (const [id, name] of this.#names) named = replaceId(named, id, name)
     if (this.#startedAt !== undefined) named = fromNoon(named, this.#startedAt)
     for (const [pattern, name] of this.#filters) named = named.replaceAll(pattern, name)
     return named.replaceAll('\u001B', '␛').replaceAll('\r', '␍')
   }
 
   #name(id: string, kind: string): string {
-    const known = this.#names.get(id)
-    if (known !== undefined) return known
+    const existing = this.#names.get(id)
+    if (existing !== undefined) return existing
     const count = (this.#counts.get(kind) ?? 0) + 1
     this.#counts.set(kind, count)
     const name = `${kind}_${count}`
@@ -61,10 +69,13 @@ export class Names {
 
 const minute = 60_000
 const noon = Date.UTC(2026, 10, 20, 12)
-/** How long a session takes at most. */
+/** Maximum duration of a session. */
 const maxMinutes = 5
 
-/** A text whose times count from noon; those of the first minutes are noon itself, since a session takes as long as it takes. */
+/**
+ * Shifts the times of a text so that the session starts at noon. Those of its first minutes become noon,
+ * since its duration varies.
+ */
 function fromNoon(text: string, startedAt: number): string {
   const shifted = (time: string): string => {
     const minutes = Math.floor(Date.parse(time) / minute) - Math.floor(startedAt / minute)
@@ -78,8 +89,8 @@ function fromNoon(text: string, startedAt: number): string {
     })
 }
 
-/** In a column of a table the name is as wide as the id, so that the next column stays where it stood. */
-function renamed(text: string, id: string, name: string): string {
+/** Replaces an id by its name. In a column of a table the name is padded to the width of the id. */
+function replaceId(text: string, id: string, name: string): string {
   if (id === name) return text
   const whole = text.replaceAll(`${id}  `, `${name.padEnd(id.length)}  `).replaceAll(id, name)
   return id.length === 36 ? whole.replaceAll(new RegExp(`\\b${id.slice(0, 8)}\\b`, 'g'), `${name}…`) : whole

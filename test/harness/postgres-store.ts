@@ -1,19 +1,22 @@
 import { currentEpoch } from '../../src/store/ledger/postgres/dialect.ts'
-import { asked, askedOften, madeDatabase } from './postgres.ts'
+import { queryDatabase, queryOnOpenConnection, createTestDatabase } from './postgres.ts'
 import { storeTemplate } from './shared-postgres.ts'
 
 let suite: Promise<string> | undefined
 
-/** A store of PostgreSQL, as `store migrate` makes it, for the tests of a file one after the other; goes away with the run. */
-export function suiteStore(): Promise<string> {
-  suite ??= madeStore()
+/**
+ * URL of one PostgreSQL store for the tests of a file, which use it one after the other. It is removed with
+ * the run.
+ */
+export function sharedStore(): Promise<string> {
+  suite ??= createTestStore()
   return suite
 }
 
-/** The same for one who drops it. */
-export async function madeStore(): Promise<string> {
-  const url = await madeDatabase(storeTemplate)
-  await asked(
+/** Creates a PostgreSQL store, which its caller drops. Returns its URL. */
+export async function createTestStore(): Promise<string> {
+  const url = await createTestDatabase(storeTemplate)
+  await queryDatabase(
     url,
     `SET search_path = refcheck;
      UPDATE meta SET value = convert_to(gen_random_uuid()::text, 'UTF8') WHERE name IN ('store_id', 'generation');
@@ -42,11 +45,11 @@ const tables = [
   'events',
 ]
 
-/** As it was made, for the next test. */
-export async function emptyStore(url: string): Promise<void> {
+/** Resets a store to its initial state. */
+export async function clearStore(url: string): Promise<void> {
   const retained = `name IN ('format', 'fingerprint_key', 'store_id', 'generation', 'epoch', 'without_log')`
-  // Other servers take over an address of a pair, where a connection would end.
-  const ask = url === (await suite) ? askedOften : asked
+  // The server behind the address of a `PostgresPair` changes, so no connection to it can be retained.
+  const ask = url === (await suite) ? queryOnOpenConnection : queryDatabase
   await ask(
     url,
     `SET search_path = refcheck; ${tables.map((table) => `DELETE FROM ${table};`).join(' ')}
@@ -56,10 +59,10 @@ export async function emptyStore(url: string): Promise<void> {
   )
 }
 
-/** As if all orders of a store had been made so much earlier; its times are those of the database's clock. */
-export async function madeEarlier(ms: number, url?: string): Promise<void> {
-  await asked(
-    url ?? (await suiteStore()),
+/** Subtracts `ms` from the times of all orders of a store, which are those of the database's clock. */
+export async function moveOrdersToPast(ms: number, url?: string): Promise<void> {
+  await queryDatabase(
+    url ?? (await sharedStore()),
     `UPDATE refcheck.attempts SET began_at = began_at - ${ms}, ended_at = ended_at - ${ms};
      UPDATE refcheck.submissions SET changed_at = changed_at - ${ms}`,
   )

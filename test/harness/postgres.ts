@@ -7,21 +7,23 @@ import { beforeAll, onTestFinished } from 'vitest'
 import { createDatabase } from './postgres-cluster.ts'
 import { hasSharedServer, sharedServer } from './shared-postgres.ts'
 
-/** The first file that asks starts the server, which takes its time on a busy machine. */
+/** The first file that needs the server starts it, which takes long on a busy machine. */
 beforeAll(async () => {
-  // A run of tests with programs of the system has no shared server, and loads this module for other functions alone.
+  // A run of tests with programs of the system has no shared server; it needs other functions of this module.
   if (hasSharedServer()) await sharedServer()
 }, 120_000)
 
-/** An empty database of its own on the shared server; goes away with the test. Its `postgres://…`, password and all. */
+/**
+ * Creates an empty database on the shared server, removed with the test. Returns its URL with the password.
+ */
 export async function emptyDatabase(): Promise<string> {
-  const url = await madeDatabase()
+  const url = await createTestDatabase()
   onTestFinished(() => dropDatabase(url))
   return url
 }
 
-/** Statements as the owner of a database, past the store. */
-export async function asked(url: string, sql: string): Promise<Record<string, unknown>[]> {
+/** Runs SQL as the owner of a database, without the store's code. */
+export async function queryDatabase(url: string, sql: string): Promise<Record<string, unknown>[]> {
   const client = new Client({ connectionString: url })
   client.on('error', () => undefined)
   await client.connect()
@@ -32,42 +34,45 @@ export async function asked(url: string, sql: string): Promise<Record<string, un
   }
 }
 
-/** Connections that stay open, and do not keep the process running: a new one has its caches to fill at each statement. */
-const lasting = new Map<string, Promise<Client>>()
+/** Open connections by URL, since a new connection has empty caches. They do not keep the process running. */
+const openConnections = new Map<string, Promise<Client>>()
 
-/** The same as `asked`, for a database that is asked before each test. */
-export async function askedOften(url: string, sql: string): Promise<void> {
-  const known = lasting.get(url)
-  const connecting = known ?? connectLasting(url)
-  lasting.set(url, connecting)
+/** The same as `queryDatabase`, for a database that is asked before each test. */
+export async function queryOnOpenConnection(url: string, sql: string): Promise<void> {
+  const existing = openConnections.get(url)
+  const connecting = existing ?? openConnection(url)
+  openConnections.set(url, connecting)
   try {
     const client = await connecting
     await client.query(sql)
   } catch (error) {
-    lasting.delete(url)
+    openConnections.delete(url)
     // A test may have ended the sessions of its database.
-    if (known === undefined) throw error
-    await askedOften(url, sql)
+    if (existing === undefined) throw error
+    await queryOnOpenConnection(url, sql)
   }
 }
 
-async function connectLasting(url: string): Promise<Client> {
+async function openConnection(url: string): Promise<Client> {
   const client = new Client({ connectionString: url, stream: () => new Socket().unref() })
-  client.on('error', () => lasting.delete(url))
+  client.on('error', () => openConnections.delete(url))
   await client.connect()
   return client
 }
 
-/** A new database that its caller drops; the same as another one where that is named. */
-export async function madeDatabase(template?: string): Promise<string> {
+/** Creates a database, as a copy of `template` if it is given. Its caller drops it. */
+export async function createTestDatabase(template?: string): Promise<string> {
   const server = await sharedServer()
-  // Digits alone: other random text in an address looks like a key, and is hidden in messages.
+  // Only digits: other random text in an address looks like a key and would be redacted in messages.
   const name = `test_${randomInt(1e9, 1e10)}`
-  await askedOften(server.replace('{}', 'postgres'), createDatabase(name, template))
+  await queryOnOpenConnection(server.replace('{}', 'postgres'), createDatabase(name, template))
   return server.replace('{}', name)
 }
 
 export async function dropDatabase(url: string): Promise<void> {
   const { pathname } = new URL(url)
-  await askedOften(url.replace(pathname, '/postgres'), `DROP DATABASE ${pathname.slice(1)} WITH (FORCE)`)
+  await queryOnOpenConnection(
+    url.replace(pathname, '/postgres'),
+    `DROP DATABASE ${pathname.slice(1)} WITH (FORCE)`,
+  )
 }

@@ -5,12 +5,12 @@ import { onTestFinished } from 'vitest'
 
 import { program } from './program.ts'
 
-/** A run of the program in a process of its own, where the process is the point. */
-export interface Running {
+/** The program, running in a process of its own. */
+export interface RunningProgram {
   child: ChildProcess
   stdout(): string
   stderr(): string
-  /** Resolves with the whole of stdout once it holds `text`. */
+  /** Resolves with all of stdout once it contains `text`. */
   until(text: string): Promise<string>
   /** Exit code, or the signal that ended it. */
   ended: Promise<number | NodeJS.Signals>
@@ -28,7 +28,7 @@ export function start(
   argv: readonly string[],
   env: Record<string, string>,
   { cwd, stdin, program: other = program }: StartOptions = {},
-): Running {
+): RunningProgram {
   const child = spawn(process.execPath, [other, ...argv], {
     cwd,
     env: { PATH: process.env['PATH'] ?? '', ...env },
@@ -36,21 +36,21 @@ export function start(
   })
   child.stdin.on('error', () => undefined)
   child.stdin.end(stdin)
-  const taken = { stdout: '', stderr: '' }
-  child.stdout.on('data', (chunk: Buffer) => (taken.stdout += chunk.toString()))
-  child.stderr.on('data', (chunk: Buffer) => (taken.stderr += chunk.toString()))
+  const output = { stdout: '', stderr: '' }
+  child.stdout.on('data', (chunk: Buffer) => (output.stdout += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (output.stderr += chunk.toString()))
   onTestFinished(() => void child.kill('SIGKILL'))
   return {
     child,
-    stdout: () => taken.stdout,
-    stderr: () => taken.stderr,
+    stdout: () => output.stdout,
+    stderr: () => output.stderr,
     async until(text) {
-      while (!taken.stdout.includes(text)) {
+      while (!output.stdout.includes(text)) {
         if (child.exitCode !== null)
-          throw new Error(`it ended before "${text}": ${taken.stdout}${taken.stderr}`)
+          throw new Error(`it ended before "${text}": ${output.stdout}${output.stderr}`)
         await Promise.race([once(child.stdout, 'data'), once(child, 'exit')])
       }
-      return taken.stdout
+      return output.stdout
     },
     ended: once(child, 'close').then(([code, signal]) => (code ?? signal) as number | NodeJS.Signals),
   }

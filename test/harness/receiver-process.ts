@@ -12,7 +12,7 @@ export interface ReceiverProcess {
 }
 
 /** Starts `refcheck webhook listen --port 0 …` in a process of its own and waits until it listens. */
-export async function start(
+export async function startReceiverProcess(
   argv: readonly string[],
   env: Record<string, string>,
   stdout: 'ignore' | 'pipe' = 'ignore',

@@ -7,7 +7,7 @@ import * as kindsOfSource from '../../src/errors/kinds.ts'
 import { type Clock, systemClock } from '../../src/host/clock.ts'
 import { type Random, systemRandom } from '../../src/host/random.ts'
 import type { Prompter } from '../../src/prompt/prompter.ts'
-import { expectDescribed } from './described.ts'
+import { expectDescribed } from './described-output.ts'
 import { captureStreams, type StreamOptions } from './streams.ts'
 
 export interface RunOptions extends StreamOptions {
@@ -20,7 +20,7 @@ export interface RunOptions extends StreamOptions {
   /** Whether `signal` is SIGTERM instead. */
   terminated?: boolean | undefined
   cwd?: string | undefined
-  /** Instead of the program that the tests run on. */
+  /** Called in place of the tested program. */
   main?: ((argv: readonly string[], context: Context) => Promise<number>) | undefined
 }
 
@@ -30,30 +30,33 @@ export interface Outcome {
   stderr: string
   /** stdout's exact bytes. */
   bytes: Buffer
-  /** stdout as one JSON document; throws where it is anything else. */
+  /** Parses stdout as one JSON document. */
   json: () => unknown
 }
 
-const own = new URL('../../', import.meta.url)
+const sourceRoot = new URL('../../', import.meta.url)
 /** The folder of the build that the tests run on, instead of src. */
-const built = process.env['REFCHECK_BUILT']
-const isBuilt = built !== undefined
-const root = isBuilt ? pathToFileURL(`${built}/`) : own
-const isEarlier = isBuilt && root.href !== own.href
+const builtFolder = process.env['REFCHECK_BUILT']
+const isBuilt = builtFolder !== undefined
+const root = isBuilt ? pathToFileURL(`${builtFolder}/`) : sourceRoot
+const isOtherVersion = isBuilt && root.href !== sourceRoot.href
 
-/** What the build made of src, and where a built command is found. */
-export function builtProgram() {
+/** Loads the built program. */
+export function loadBuiltProgram() {
   const load = createRequire(root)
   return load('./dist/cli/start/start.cjs') as typeof import('../../src/cli/start/start.ts')
 }
 
-/** What a prompt throws when it is left, or gone back from: the classes of the program that the tests run on. */
-export const { InterruptedError, PromptBackError } = isBuilt ? builtProgram() : kindsOfSource
+/** The errors of a prompt that the user leaves or goes back from: the classes of the tested program. */
+export const { InterruptedError, PromptBackError } = isBuilt ? loadBuiltProgram() : kindsOfSource
 
-/** The program: src as it is, or with `npm run test:built` the bundle, its commands found as bin/run.js finds them. */
+/**
+ * The tested program: src, or with `npm run test:built` the bundle, whose commands are found as by
+ * bin/run.js.
+ */
 const program: NonNullable<RunOptions['main']> = isBuilt
   ? (argv, context) => {
-      const { builtCommands, main } = builtProgram()
+      const { builtCommands, main } = loadBuiltProgram()
       return main(argv, context, root, { builtCommand: builtCommands(new URL('dist/', root)) })
     }
   : (argv, context) => mainOfSource(argv, context, root, { fromSource: true })
@@ -82,7 +85,7 @@ export async function refcheck(argv: readonly string[], options: RunOptions = {}
   const code = await (options.main ?? program)(argv, context)
   const bytes = streams.out()
   const stdout = bytes.toString('utf8')
-  if (!isEarlier) expectDescribed(argv, stdout)
+  if (!isOtherVersion) expectDescribed(argv, stdout)
   return {
     code,
     stdout,

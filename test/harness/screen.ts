@@ -3,16 +3,18 @@ import xterm from '@xterm/headless'
 import { onTestFinished } from 'vitest'
 
 export interface Screen {
-  /** Resolves once this stands there once more than when keys were pressed last, and all of the screen is drawn. */
+  /**
+   * Resolves once `text` occurs more often than when keys were pressed last, and the screen is fully drawn.
+   */
   until(text: string | RegExp): Promise<void>
   press(keys: string): void
-  /** What a person sees now: at most 24 lines. */
-  seen(): string
-  /** All that came, from the start, as a terminal keeps it. */
-  whole(): string
+  /** The visible lines: at most 24. */
+  visibleText(): string
+  /** All lines from the start, including those scrolled out. */
+  fullText(): string
 }
 
-/** What is drawn so is shown with `2> ` before its line: see `italicErrors`. */
+/** Marks lines in italics, which are those of stderr: see `italicErrors`. */
 const errorMark = '2> '
 
 export interface ScreenOptions {
@@ -21,10 +23,10 @@ export interface ScreenOptions {
   rows?: number | undefined
 }
 
-/** Nothing came for that long: what was to be drawn is drawn. */
+/** After this long without output, the screen counts as fully drawn. */
 const quietMs = 150
 
-/** Runs a program in a pseudo-terminal of 80x24, and keeps its screen as a terminal would draw it. Ends with the test. */
+/** Runs a program in a pseudo-terminal of 80x24, and emulates its screen. Ends with the test. */
 export function openScreen(
   program: string,
   args: readonly string[],
@@ -39,7 +41,7 @@ export function openScreen(
     running = false
     check()
   })
-  // What a program asks of a terminal, such as where the cursor is, is answered.
+  // Answers queries of the program to the terminal, such as for the cursor position.
   terminal.onData((answer) => running && process.write(answer))
   onTestFinished(() => {
     if (running) process.kill('SIGKILL')
@@ -88,12 +90,12 @@ export function openScreen(
       before = all()
       process.write(keys)
     },
-    seen() {
+    visibleText() {
       const { baseY } = terminal.buffer.active
       return lines(baseY, baseY + rows, errorMark)
         .join('\n')
         .trimEnd()
     },
-    whole: () => all(errorMark),
+    fullText: () => all(errorMark),
   }
 }

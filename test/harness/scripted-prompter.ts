@@ -7,27 +7,27 @@ import type {
 } from '../../src/prompt/prompter.ts'
 import { InterruptedError, PromptBackError } from './run-command.ts'
 
-type Words = string | RegExp
+type TextPattern = string | RegExp
 
-/** One answer, and the question it belongs to. */
-export type Answer = { ask: Words } & (
+/** One answer, and the text of its question. */
+export type Answer = { ask: TextPattern } & (
   | {
-      /** Typed instead of the text in the line; undefined leaves that. */
+      /** Replaces the text in the line; undefined leaves it. */
       type: string | undefined
-      /** What has to stand in the line beforehand. */
+      /** The expected text in the line before typing. */
       initial?: string | undefined
-      /** The reason with which the answer has to be refused; the same question then goes on. */
-      refused?: Words | undefined
-      help?: Words | undefined
+      /** The expected reason why the answer is refused; the same question then takes the next answer. */
+      refused?: TextPattern | undefined
+      help?: TextPattern | undefined
     }
-  | { secret: string; refused?: Words | undefined }
-  /** By label. */
-  | { choose: Words; offered?: readonly string[] | undefined }
-  /** `meanwhile`: what happens while the person thinks. */
+  | { secret: string; refused?: TextPattern | undefined }
+  /** Chooses by label. */
+  | { choose: TextPattern; offered?: readonly string[] | undefined }
+  /** `meanwhile` is called before the answer. */
   | { confirm: boolean; meanwhile?: (() => void) | undefined }
   /** Ctrl-C. */
   | { leave: true }
-  /** The key that leads to the question before. */
+  /** The key for the previous question. */
   | { back: true }
 )
 
@@ -39,7 +39,7 @@ type Kind = 'type' | 'secret' | 'choose' | 'confirm'
  */
 export class ScriptedPrompter implements Prompter {
   readonly #answers: Answer[]
-  /** Every question put so far, an answer refused counting once more. */
+  /** All questions so far. A question whose answer was refused is repeated. */
   readonly asked: string[] = []
 
   readonly #show: (text: string) => void
@@ -52,18 +52,20 @@ export class ScriptedPrompter implements Prompter {
 
   finish(): void {
     if (this.#answers.length === 0) return
-    throw new Error(`nobody asked: ${this.#answers.map(({ ask }) => String(ask)).join(', ')}`)
+    throw new Error(
+      `questions that were not asked: ${this.#answers.map(({ ask }) => String(ask)).join(', ')}`,
+    )
   }
 
   async text({ message, help, initial = '', check, canGoBack = false }: TextQuestion): Promise<string> {
     for (;;) {
       const answer = this.#next('type', message, canGoBack)
-      if (answer.initial !== undefined) this.#same('initial value', message, initial, answer.initial)
-      if (answer.help !== undefined) this.#same('help', message, help ?? '', answer.help)
+      if (answer.initial !== undefined) this.#expectSame('initial value', message, initial, answer.initial)
+      if (answer.help !== undefined) this.#expectSame('help', message, help ?? '', answer.help)
       const text = (answer.type ?? initial).trim()
       const problem = check?.(text)
       this.#show(`${message.replace(/:?$/, ':')} ${text}${problem === undefined ? '' : `  (${problem})`}\n`)
-      if (this.#taken(message, problem, answer.refused)) return text
+      if (this.#isAccepted(message, problem, answer.refused)) return text
     }
   }
 
@@ -72,15 +74,15 @@ export class ScriptedPrompter implements Prompter {
       const { secret, refused } = this.#next('secret', message)
       const problem = check?.(secret)
       this.#show(`${message.replace(/:?$/, ':')} ****${problem === undefined ? '' : `  (${problem})`}\n`)
-      if (this.#taken(message, problem, refused)) return secret
+      if (this.#isAccepted(message, problem, refused)) return secret
     }
   }
 
   async select<T>({ message, choices }: SelectQuestion<T>): Promise<T> {
     const { choose, offered } = this.#next('choose', message)
     const labels = choices.map(({ label }) => label)
-    if (offered !== undefined) this.#same('choices', message, labels.join('\n'), offered.join('\n'))
-    const fitting = choices.filter(({ label }) => fits(label, choose))
+    if (offered !== undefined) this.#expectSame('choices', message, labels.join('\n'), offered.join('\n'))
+    const fitting = choices.filter(({ label }) => matchesWords(label, choose))
     const [choice] = fitting
     if (choice === undefined || fitting.length > 1) {
       throw new Error(
@@ -103,7 +105,7 @@ export class ScriptedPrompter implements Prompter {
     this.asked.push(message)
     const answer = this.#answers.shift()
     if (answer === undefined) throw new Error(`unexpected question: "${message}"`)
-    if (!fits(message, answer.ask)) {
+    if (!matchesWords(message, answer.ask)) {
       throw new Error(`"${message}" is asked, and ${String(answer.ask)} was expected`)
     }
     if ('leave' in answer) this.#show(`${message} ^C\n`)
@@ -116,18 +118,18 @@ export class ScriptedPrompter implements Prompter {
     return answer as Extract<Answer, Record<K, unknown>>
   }
 
-  #taken(message: string, problem: string | undefined, refused: Words | undefined): boolean {
+  #isAccepted(message: string, problem: string | undefined, refused: TextPattern | undefined): boolean {
     if (problem === undefined && refused === undefined) return true
-    if (problem !== undefined && refused !== undefined && fits(problem, refused)) return false
+    if (problem !== undefined && refused !== undefined && matchesWords(problem, refused)) return false
     throw new Error(`"${message}": refused with ${String(problem)}, and ${String(refused)} was expected`)
   }
 
-  #same(what: string, message: string, actual: string, expected: Words): void {
-    if (!fits(actual, expected))
+  #expectSame(what: string, message: string, actual: string, expected: TextPattern): void {
+    if (!matchesWords(actual, expected))
       throw new Error(`"${message}": ${what} is "${actual}", not "${String(expected)}"`)
   }
 }
 
-function fits(text: string, words: Words): boolean {
+function matchesWords(text: string, words: TextPattern): boolean {
   return typeof words === 'string' ? text === words : words.test(text)
 }

@@ -7,12 +7,12 @@ interface Credentials {
   webhookSecret: string
 }
 
-/** Folders of its own and nothing else: no profile, no key, no service. */
+/** An environment with only the folders: no profile, no key, no service. */
 export function emptyEnv(folder: string): Record<string, string> {
   return { REFCHECK_CONFIG_DIR: join(folder, 'config'), REFCHECK_DATA_DIR: join(folder, 'data') }
 }
 
-/** An environment that leads the program to a sandbox, and needs no login. */
+/** The environment for a sandbox, which makes a login unnecessary. */
 export function serviceEnv(
   url: string,
   { apiKey, userEmail, webhookSecret }: Credentials,
@@ -25,8 +25,8 @@ export function serviceEnv(
   }
 }
 
-/** The same, of the line that `sandbox start --json` prints when it is ready. */
-export function printedEnv(line: string): Record<string, string> {
+/** As `serviceEnv`, from the line that `sandbox start --json` prints when it is ready. */
+export function envOfReadyLine(line: string): Record<string, string> {
   const { base_url, api_key, user_email, webhook_secret } = JSON.parse(line) as Record<
     'base_url' | 'api_key' | 'user_email' | 'webhook_secret',
     string
@@ -34,7 +34,7 @@ export function printedEnv(line: string): Record<string, string> {
   return serviceEnv(base_url, { apiKey: api_key, userEmail: user_email, webhookSecret: webhook_secret })
 }
 
-/** A quota that no test fills, for a sandbox and for the program. */
+/** A quota that no test uses up, for a sandbox and for the program. */
 export const roomyQuota = {
   quota: [{ calls: 10_000_000, seconds: 3600 }],
   env: { REFCHECK_QUOTA: '10000000/3600' },

@@ -8,13 +8,13 @@ import type { SandboxOptions } from '../../src/sandbox/control/embedded.ts'
 import type { Filter } from './filters.ts'
 import { seeded } from './seeded-random.ts'
 import { ManualClock } from './manual-clock.ts'
-import { madeStore } from './postgres-store.ts'
+import { createTestStore } from './postgres-store.ts'
 import { Names } from './names.ts'
 import { type Outcome, refcheck, type RunOptions } from './run-command.ts'
 import { type Answer, ScriptedPrompter } from './scripted-prompter.ts'
 import { emptyEnv, type World, world } from './world.ts'
 
-/** What stood on the terminal. A snapshot of it is its text, without quotes. */
+/** The text of a terminal. A snapshot contains it without quotes. */
 export class Screen {
   readonly text: string
 
@@ -28,7 +28,10 @@ expect.addSnapshotSerializer({
   serialize: (value: Screen) => value.text,
 })
 
-/** One command line, and all that came of it: stdout as it is, `2> ` before each line of stderr, `? ` before a question. */
+/**
+ * One command line and its output: stdout unchanged, `2> ` before each line of stderr, `? ` before a
+ * question.
+ */
 export class Step extends Screen implements Outcome {
   readonly code: number
   readonly stdout: string
@@ -47,9 +50,9 @@ export class Step extends Screen implements Outcome {
 }
 
 export interface TypeOptions extends Omit<RunOptions, 'prompter'> {
-  /** What the person answers, in this order; an answer without a question fails. */
+  /** Answers to questions, in sequence. An answer without a question fails the test. */
   answers?: readonly Answer[] | undefined
-  /** Set in the shell before, so that the line does not repeat it. */
+  /** Variables that were exported in the shell before, so that the line does not show them. */
   exported?: Record<string, string> | undefined
 }
 
@@ -61,22 +64,22 @@ export interface Session extends World {
   all: (lines: readonly (string | readonly string[])[], options?: TypeOptions) => Promise<Screen>
   /** Writes a file into the session's folder; its name. */
   write: (name: string, content: string | Uint8Array) => string
-  /** What a file holds now, as `cat` would show it. */
+  /** The content of a file, as `cat` shows it. */
   cat: (name: string) => Screen
   /** The exact text of a file. */
   read: (name: string) => string
-  /** Calls that the service has seen, as `GET /v1/users 200`. */
+  /** Calls that the service received, such as `GET /v1/users 200`. */
   calls: () => string[]
 }
 
 export interface SessionOptions extends Partial<Omit<SandboxOptions, 'clock'>> {
-  /** Default: one that moves by itself, so that nothing waits. */
+  /** By default one whose sleeps end at once. */
   clock?: ManualClock | undefined
   /** The engine of the store; by default a file in the session's folder. */
   store?: 'SQLite' | 'PostgreSQL' | undefined
-  /** Nothing in the environment but folders: no address, no key. */
+  /** The environment has only folders: no address, no key. */
   newcomer?: boolean | undefined
-  /** What varies besides: a pattern and the name that stands for it. */
+  /** Further text that varies: patterns and the names that replace them. */
   filters?: readonly Filter[] | undefined
 }
 
@@ -94,12 +97,12 @@ export async function session(options: SessionOptions = {}): Promise<Session> {
     ...sandbox
   } = options
   const here = await world({ clock, seed: 'session', ...sandbox })
-  if (store === 'PostgreSQL') here.env['REFCHECK_STORE'] = await madeStore()
+  if (store === 'PostgreSQL') here.env['REFCHECK_STORE'] = await createTestStore()
   const names = new Names(here, filters, store === 'PostgreSQL' ? clock.now() : undefined)
   const fraction = seeded(1)
   const uuid = (): string => {
     const drawn = systemRandom.uuid()
-    names.made.add(drawn)
+    names.drawnIds.add(drawn)
     return drawn
   }
   const random = { ...systemRandom, fraction, uuid }
@@ -130,7 +133,7 @@ export async function session(options: SessionOptions = {}): Promise<Session> {
     prompter?.finish()
     const left = more.signal?.aborted === true ? '^C\n' : ''
     const text = `${typed(shown, more)}\n${drawn.text()}${left}exit ${outcome.code}`
-    return new Step(names.in(text, shown), outcome)
+    return new Step(names.replaceNames(text, shown), outcome)
   }
 
   return {
@@ -147,7 +150,9 @@ export async function session(options: SessionOptions = {}): Promise<Session> {
       return name
     },
     cat: (name) =>
-      new Screen(names.in(`$ cat ${name}\n${readFileSync(join(here.folder, name), 'utf8').trimEnd()}`)),
+      new Screen(
+        names.replaceNames(`$ cat ${name}\n${readFileSync(join(here.folder, name), 'utf8').trimEnd()}`),
+      ),
     read: (name) => readFileSync(join(here.folder, name), 'utf8'),
     calls: () =>
       here.sandbox.log
@@ -155,7 +160,7 @@ export async function session(options: SessionOptions = {}): Promise<Session> {
         .slice(start)
         .flatMap((entry) =>
           entry.kind === 'call'
-            ? [names.in(`${entry.method} ${entry.path} ${entry.status ?? entry.fault}`)]
+            ? [names.replaceNames(`${entry.method} ${entry.path} ${entry.status ?? entry.fault}`)]
             : [],
         ),
   }

@@ -2,12 +2,14 @@ import { connect, createServer } from 'node:net'
 
 import { Cluster } from './postgres-cluster.ts'
 
-/** An empty store, of which tests get copies. */
+/** Name of a database with an empty store, which tests copy. */
 export const storeTemplate = 'made_store'
 
 const variable = 'REFCHECK_TEST_POSTGRES'
 
-/** Starts one PostgreSQL server for all files of a run, when the first of them asks for it; it ends with the run. */
+/**
+ * Starts one PostgreSQL server for all files of a run, when the first of them needs it. It ends with the run.
+ */
 export default async function sharePostgres(): Promise<() => Promise<void>> {
   let cluster: Promise<Cluster> | undefined
   const server = createServer((socket) => {
@@ -30,7 +32,7 @@ export default async function sharePostgres(): Promise<() => Promise<void>> {
 async function startWithTemplate(): Promise<Cluster> {
   const cluster = await Cluster.start()
   await cluster.ask(`CREATE DATABASE ${storeTemplate}`)
-  const { makeStore } = await import('./made-store.ts')
+  const { makeStore } = await import('./create-store.ts')
   await makeStore(cluster.url(storeTemplate))
   return cluster
 }

@@ -4,19 +4,21 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 /** Cuts a connection when a client of PostgreSQL commits. */
 export interface Cut {
   /** Part of a statement of the transaction; any by default. */
-  of?: string
-  /** The server has the COMMIT, and its answer alone is lost. */
+  statement?: string
+  /** The server receives the COMMIT, and only its answer is lost. */
   isReceived: boolean
 }
 
-/** One address in front of servers that take turns, as a virtual IP or a load balancer is after a failover. */
+/**
+ * One address in front of a server that can be replaced, as a virtual IP or a load balancer in a failover.
+ */
 export class SwitchedPort implements AsyncDisposable {
   readonly port: number
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
   #target: number | undefined
   #cut: Cut | undefined
-  /** How much later the server has each COMMIT, in ms. */
+  /** Delay of each COMMIT before it reaches the server, in ms. */
   commitDelayMs = 0
 
   private constructor(server: Server, target: number) {
@@ -32,19 +34,19 @@ export class SwitchedPort implements AsyncDisposable {
     return new SwitchedPort(server, target)
   }
 
-  /** Ends every connection; the next ones lead to `target`, or nowhere. */
-  lead(target: number | undefined): void {
+  /** Ends every connection. The next ones connect to the port `target`; without it they are refused. */
+  connectTo(target: number | undefined): void {
     this.#target = target
     for (const socket of this.#sockets) socket.destroy()
   }
 
-  /** Ends the next connection that this is so of, once. */
+  /** Cuts the next connection that matches `cut`, once. */
   cutAtCommit(cut: Cut): void {
     this.#cut = cut
   }
 
   async close(): Promise<void> {
-    this.lead(undefined)
+    this.connectTo(undefined)
     this.#server.close()
     await once(this.#server, 'close')
   }
@@ -73,10 +75,10 @@ export class SwitchedPort implements AsyncDisposable {
     }
     server.pipe(client)
     client.on('end', () => server.end())
-    const executed = new Executed()
+    const executed = new TransactionStatements()
     client.on('data', (bytes: Buffer) => {
       const text = bytes.toString('latin1')
-      const cut = executed.meets(text, this.#cut) ? this.#cut : undefined
+      const cut = executed.isCutAt(text, this.#cut) ? this.#cut : undefined
       if (cut === undefined && this.commitDelayMs > 0 && text.includes('COMMIT')) {
         setTimeout(() => server.write(bytes), this.commitDelayMs)
         return
@@ -91,12 +93,12 @@ export class SwitchedPort implements AsyncDisposable {
   }
 }
 
-/** What a client of PostgreSQL has had executed since its last COMMIT. */
-class Executed {
+/** The statements that a client of PostgreSQL has executed since its last COMMIT. */
+class TransactionStatements {
   readonly #prepared = new Map<string, string>()
   #statements: string[] = []
 
-  meets(text: string, cut: Cut | undefined): boolean {
+  isCutAt(text: string, cut: Cut | undefined): boolean {
     for (const [, name = '', statement = ''] of text.matchAll(/P[^]{4}(s\d+)\0([^\0]*)\0/g))
       this.#prepared.set(name, statement)
     for (const [, name = ''] of text.matchAll(/B[^]{4}\0(s\d+)\0/g))
@@ -104,6 +106,6 @@ class Executed {
     if (!text.includes('COMMIT')) return false
     const statements = this.#statements.join('\n')
     this.#statements = []
-    return cut !== undefined && statements.includes(cut.of ?? '')
+    return cut !== undefined && statements.includes(cut.statement ?? '')
   }
 }

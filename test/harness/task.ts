@@ -11,8 +11,8 @@ import { openScreen, type Screen } from './screen.ts'
 import { programFolder } from './shell.ts'
 import { type World, world } from './world.ts'
 
-/** Text that a snapshot shows as it stands. */
-class Shown {
+/** Text that a snapshot shows without quotes. */
+class SnapshotText {
   readonly text: string
 
   constructor(text: string) {
@@ -21,21 +21,26 @@ class Shown {
 }
 
 expect.addSnapshotSerializer({
-  test: (value) => value instanceof Shown,
-  serialize: (value: Shown) => value.text,
+  test: (value) => value instanceof SnapshotText,
+  serialize: (value: SnapshotText) => value.text,
 })
 
 export interface Task extends World {
-  /** Types a command line at the shell, as a person does, and goes on once `waitFor`, or its end, is on the screen. */
+  /**
+   * Types a command line at the shell. Resolves once `waitFor` is on the screen, by default the end of the
+   * command.
+   */
   type(line: string, waitFor?: string | RegExp): Promise<void>
-  /** Presses keys at a question, and goes on once this is on the screen, or the command has ended. */
+  /**
+   * Presses keys at a question. Resolves once `waitFor` is on the screen, by default the end of the command.
+   */
   press(keys: string, waitFor?: string | RegExp): Promise<void>
-  /** Keys pressed at questions since the last count; an arrow is one key. */
+  /** Number of keys pressed at questions since the last call; an arrow is one key. */
   keysPressed(): number
-  /** The screen now, for a snapshot: at most 24 lines. */
-  seen(): Shown
-  /** Everything since the last call of it, exit codes included; `2> ` before what came on stderr. */
-  story(): Shown
+  /** The visible screen, for a snapshot: at most 24 lines. */
+  screen(): SnapshotText
+  /** All lines since the last call, with exit codes; `2> ` before lines of stderr. */
+  transcript(): SnapshotText
   write(name: string, text: string): void
   read(name: string): string
   has(name: string): boolean
@@ -49,7 +54,9 @@ export interface TaskOptions {
   speed?: number | undefined
 }
 
-/** A module that has a program draw in italics what it says on stderr: one terminal shows both streams. */
+/**
+ * A module that makes a program write stderr in italics, to distinguish it from stdout on the same terminal.
+ */
 function italicErrors(folder: string): string {
   const path = join(folder, 'italic-errors.cjs')
   const draw = String.raw`'\x1b[3m' + chunk + '\x1b[23m'`
@@ -93,7 +100,8 @@ export async function task({ newcomer = false, filters = [], speed }: TaskOption
     screen.press(keys)
     await screen.until(waitFor)
   }
-  const named = (text: string): Shown => new Shown(names.in(text).replaceAll(/ +$/gm, ''))
+  const named = (text: string): SnapshotText =>
+    new SnapshotText(names.replaceNames(text).replaceAll(/ +$/gm, ''))
   return {
     ...here,
     type: (line, waitFor) => press(`${line}\r`, waitFor),
@@ -106,9 +114,9 @@ export async function task({ newcomer = false, filters = [], speed }: TaskOption
       pressed = 0
       return count
     },
-    seen: () => named(screen.seen()),
-    story() {
-      const lines = screen.whole().split('\n')
+    screen: () => named(screen.visibleText()),
+    transcript() {
+      const lines = screen.fullText().split('\n')
       const text = lines.slice(shown).join('\n')
       shown = Math.max(0, lines.length - 1)
       return named(text)

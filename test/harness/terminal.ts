@@ -7,15 +7,15 @@ import { spawn } from '@lydell/node-pty'
 import { onTestFinished } from 'vitest'
 
 export interface Terminal {
-  /** Resolves once this stands on the screen, after what an earlier call waited for. */
+  /** Resolves once `text` is on the screen, after the text of an earlier call. */
   until(text: string | RegExp): Promise<void>
   /** Presses keys. */
   type(keys: string): void
-  /** Gives the window another width. */
+  /** Changes the width of the window. */
   resize(columns: number): void
-  /** Everything the terminal was sent so far, escapes and all. */
+  /** All output to the terminal so far, with escape sequences. */
   raw(): string
-  /** Ends when the program does. */
+  /** Resolves when the program ends. */
   ended: Promise<{ code: number; stdout: string }>
 }
 
@@ -30,9 +30,9 @@ export const keys = {
 }
 
 export interface TerminalOptions {
-  /** Besides what every terminal sets. */
+  /** Variables in addition to those that every terminal sets. */
   env?: Record<string, string> | undefined
-  /** stdout is the terminal too. */
+  /** stdout is the terminal as well; by default it is a file. */
   isStdoutTerminal?: boolean | undefined
 }
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 
 /** Lines of a document that show a terminal: command lines after `$ `, and what they print. */
 export interface Transcript {
-  /** Where its first line is, from 0, and how many there are. */
+  /** Index of its first line, from 0, and number of lines. */
   line: number
   length: number
   indent: string
@@ -17,41 +17,41 @@ export function documentText(path: string): string {
 }
 
 /** The transcripts of a document: fenced `console` blocks in Markdown, indented `$ ` lines in a help page. */
-export function transcripts(text: string): Transcript[] {
+export function parseTranscripts(text: string): Transcript[] {
   const lines = text.split('\n')
-  return lines.includes('```console') ? fenced(lines) : indented(lines)
+  return lines.includes('```console') ? parseFenced(lines) : parseIndented(lines)
 }
 
-function fenced(lines: readonly string[]): Transcript[] {
+function parseFenced(lines: readonly string[]): Transcript[] {
   const found: Transcript[] = []
   let block: string[] | undefined
   for (const [at, line] of lines.entries()) {
     if (line === '```console') block = []
     else if (line === '```' && block !== undefined) {
-      found.push({ line: at - block.length, length: block.length, indent: '', steps: stepsOf(block) })
+      found.push({ line: at - block.length, length: block.length, indent: '', steps: parseSteps(block) })
       block = undefined
     } else block?.push(line)
   }
   return found
 }
 
-/** A help page is a template literal: what is indented by four belongs to the `$ ` line above it. */
-function indented(lines: readonly string[]): Transcript[] {
+/** In a help page, which is a template literal, lines indented by four belong to the `$ ` line above them. */
+function parseIndented(lines: readonly string[]): Transcript[] {
   const found: Transcript[] = []
   let block: string[] = []
   for (const [at, line] of [...lines, ''].entries()) {
     const inside = line.startsWith('    ') && (block.length > 0 || line.startsWith('    $ '))
     if (inside) block.push(line.slice(4).replaceAll('\\`', '`').replaceAll('\\\\', '\\'))
     else if (block.length > 0) {
-      found.push({ line: at - block.length, length: block.length, indent: '    ', steps: stepsOf(block) })
+      found.push({ line: at - block.length, length: block.length, indent: '    ', steps: parseSteps(block) })
       block = []
     }
   }
   return found
 }
 
-/** A command line goes on where it ends with a backslash. */
-function stepsOf(block: readonly string[]): Transcript['steps'] {
+/** Splits a block into steps. A command line that ends with a backslash continues on the next line. */
+function parseSteps(block: readonly string[]): Transcript['steps'] {
   const steps: Transcript['steps'] = []
   let goesOn = false
   for (const line of block) {
@@ -64,21 +64,22 @@ function stepsOf(block: readonly string[]): Transcript['steps'] {
   return steps
 }
 
-/** The document with what its transcripts show replaced, step by step. */
-export function withOutputs(text: string, all: readonly Transcript[]): string {
+/** Replaces the outputs in a document by those of `all`. */
+export function replaceOutputs(text: string, all: readonly Transcript[]): string {
   const lines = text.split('\n')
   for (const { line, length, indent, steps } of all.toReversed()) {
-    const shown = steps.flatMap(({ command, output }) =>
+    const toDocument = steps.flatMap(({ command, output }) =>
       `$ ${command}\n${output}`.replace(/\n$/, '').split('\n'),
     )
-    const drawn = indent === '' ? shown : shown.map((each) => (each === '' ? '' : indent + escaped(each)))
+    const drawn =
+      indent === '' ? toDocument : toDocument.map((each) => (each === '' ? '' : indent + escapeLine(each)))
     lines.splice(line, length, ...drawn)
   }
   return lines.join('\n')
 }
 
-/** As written in a template literal. */
-const escaped = (line: string): string =>
+/** Escapes a line for a template literal. */
+const escapeLine = (line: string): string =>
   line.replaceAll('\\', '\\\\').replaceAll('`', '\\`').replaceAll('${', '\\${')
 
 /** A command line as one line. */
@@ -86,7 +87,7 @@ export function oneLine(command: string): string {
   return command.replaceAll(/\s*\\\n\s*/g, ' ')
 }
 
-const varying: readonly [kind: string, pattern: string][] = [
+const varyingKinds: readonly [kind: string, pattern: string][] = [
   ['id', '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'],
   ['digest', '\\b[0-9a-f]{64}\\b'],
   ['short', '(?<![\\w-])(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{8}(?![\\w-])|(?<=_)[0-9a-f]{8}(?=\\.pdf)'],
@@ -99,40 +100,40 @@ const varying: readonly [kind: string, pattern: string][] = [
   ['measure', '\\b\\d+(?:\\.\\d+)?(?= (?:ms|B|kB|MB)\\b)'],
   ['version', '\\b\\d+\\.\\d+\\.\\d+\\b'],
 ]
-const any = new RegExp(varying.map(([kind, pattern]) => `(?<${kind}>${pattern})`).join('|'), 'g')
-/** Of these one thing has one name in a whole document. */
-const named = new Set(['id', 'digest', 'short', 'code', 'referee'])
+const any = new RegExp(varyingKinds.map(([kind, pattern]) => `(?<${kind}>${pattern})`).join('|'), 'g')
+/** Kinds whose values identify one thing in the whole document. */
+const namedKinds = new Set(['id', 'digest', 'short', 'code', 'referee'])
 
-/** Ids of a document, each with the one that this run has instead. */
+/** Maps ids of a document to those of this run, and back. */
 export class Ids {
   readonly #actual = new Map<string, string>()
   readonly #shown = new Map<string, string>()
 
-  /** A command line of the document with this run's ids. */
+  /** Replaces the document's ids in a command line by this run's. */
   actual(command: string): string {
     return replaced(command, (id) => this.#actual.get(id) ?? id)
   }
 
-  /** What this run printed with the document's ids. */
+  /** Replaces this run's ids in an output by the document's. */
   shown(output: string): string {
     return replaced(output, (id) => this.#shown.get(id) ?? id)
   }
 
-  /** Whether the document may show this for what was printed: ids, times, sizes and `…` aside. */
+  /** Whether the document's output matches the printed one, apart from ids, times, sizes and `…`. */
   agree(shown: string, printed: string): boolean {
     const { pattern, ids } = patternOf(shown)
     const found = pattern.exec(printed)
     if (found === null) return false
     const pairs = ids.map((id, at) => [id, found.groups?.[`v${at}`] ?? ''] as const)
-    const agree = pairs.every(
+    const matches = pairs.every(
       ([id, actual]) => (this.#actual.get(id) ?? actual) === actual && (this.#shown.get(actual) ?? id) === id,
     )
-    if (agree) for (const [id, actual] of pairs) this.learn(id, actual)
-    return agree
+    if (matches) for (const [id, actual] of pairs) this.addPair(id, actual)
+    return matches
   }
 
   /** Where the document shows something else, its ids still are those of this run, in their order. */
-  learnInOrder(shown: string, printed: string): void {
+  addPairsInOrder(shown: string, printed: string): void {
     const idsIn = (text: string, known: ReadonlyMap<string, string>): string[] =>
       [
         ...new Set(
@@ -143,22 +144,23 @@ export class Ids {
       ].filter((id) => !known.has(id))
     const fresh = idsIn(printed, this.#shown)
     for (const [at, id] of idsIn(shown, this.#actual).entries()) {
-      const actual = fresh[at]
-      if (actual !== undefined) this.learn(id, actual)
+      const toActual = fresh[at]
+      if (toActual !== undefined) this.addPair(id, toActual)
     }
   }
 
-  learn(id: string, actual: string): void {
+  addPair(id: string, actual: string): void {
     this.#actual.set(id, actual)
     this.#shown.set(actual, id)
-    if (id.length === 36 && !this.#actual.has(id.slice(0, 8))) this.learn(id.slice(0, 8), actual.slice(0, 8))
+    if (id.length === 36 && !this.#actual.has(id.slice(0, 8)))
+      this.addPair(id.slice(0, 8), actual.slice(0, 8))
   }
 }
 
 function replaced(text: string, other: (id: string) => string): string {
   return text.replace(any, (whole, ...parts) => {
     const groups = parts.at(-1) as Record<string, string | undefined>
-    return [...named].some((kind) => groups[kind] !== undefined) ? other(whole) : whole
+    return [...namedKinds].some((kind) => groups[kind] !== undefined) ? other(whole) : whole
   })
 }
 
@@ -166,8 +168,8 @@ function replaced(text: string, other: (id: string) => string): string {
 function patternOf(shown: string): { pattern: RegExp; ids: string[] } {
   const ids: string[] = []
   const variable = (kind: string, text: string): string => {
-    const pattern = varying.find(([name]) => name === kind)?.[1] ?? ''
-    if (!named.has(kind)) return `(?:${pattern})`
+    const pattern = varyingKinds.find(([name]) => name === kind)?.[1] ?? ''
+    if (!namedKinds.has(kind)) return `(?:${pattern})`
     const known = ids.indexOf(text)
     if (known !== -1) return `\\k<v${known}>`
     ids.push(text)

@@ -6,11 +6,11 @@ import { world, type World } from './world.ts'
 
 export interface TwoServices extends Session {
   other: World
-  /** Types a command line at the other service, with the same store and folders. */
+  /** Runs a command line with the other service, on the same store and folders. */
   typeAtOther: (line: string | readonly string[], options?: TypeOptions) => Promise<Step>
 }
 
-/** Two services on one store, which give out the same ids: one seed, one clock, no quota. */
+/** A session with two services on one store. They assign the same ids: one seed, one clock, no quota. */
 export async function twoServices(
   options: Pick<SessionOptions, 'store'> = {},
   otherService: Partial<SandboxOptions> = {},

@@ -7,29 +7,29 @@ import { expect, onTestFinished } from 'vitest'
 import { systemClock } from '../../src/host/clock.ts'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/control/embedded.ts'
 import { listen } from '../../src/server/listen.ts'
-import { documentedFetch } from './documented.ts'
+import { documentedFetch } from './documented-fetch.ts'
 import { type Outcome, refcheck, type RunOptions } from './run-command.ts'
 import { emptyEnv, roomyQuota, serviceEnv } from './service-env.ts'
 
 export { emptyEnv }
 
-/** What stands between the program and the service: it answers itself, or asks the service something. */
-export type Between = (
+/** Intercepts the program's calls: it answers a request itself, or passes one to the service with `ask`. */
+export type Interceptor = (
   request: Request,
   ask: (request: Request) => Response | Promise<Response>,
 ) => Response | Promise<Response>
 
-/** A sandbox on a port, folders of its own, and a way to type command lines at it. */
+/** A sandbox on a port, temporary folders, and a function that runs command lines with them. */
 export interface World {
   sandbox: Sandbox
   url: string
-  /** A temporary folder that goes away with the test. */
+  /** A temporary folder, removed with the test. */
   folder: string
   /** Environment that needs no login; folders below `folder`. */
   env: Record<string, string>
-  /** From now on this stands between; undefined for nothing. */
-  intercept: (between: Between | undefined) => void
-  /** Persons the service was asked to check, by their e-mails. */
+  /** Sets the interceptor of all further calls; undefined removes it. */
+  intercept: (between: Interceptor | undefined) => void
+  /** E-mails of the people whom the service has orders for. */
   ordered: () => string[]
   /** Runs `refcheck …` in this world. */
   run: (argv: readonly string[], options?: RunOptions) => Promise<Outcome>
@@ -42,11 +42,11 @@ export function temporaryFolder(): string {
   return folder
 }
 
-/** Ends with the test. */
+/** Starts a world, which ends with the test. */
 export async function world(options: Partial<SandboxOptions> = {}): Promise<World> {
   const folder = temporaryFolder()
   const sandbox = createSandbox({ clock: systemClock, seed: 'refcheck', ...options })
-  let between: Between | undefined
+  let between: Interceptor | undefined
   const documented = documentedFetch(sandbox)
   const listener = await listen((request, connection) => {
     const ask = (asked: Request) => documented(asked, connection)
@@ -75,14 +75,14 @@ export async function world(options: Partial<SandboxOptions> = {}): Promise<Worl
   }
 }
 
-/** One whose quota no test fills. */
+/** A world whose quota no test uses up. */
 export async function roomyWorld(): Promise<World> {
   const here = await world({ quota: roomyQuota.quota })
   Object.assign(here.env, roomyQuota.env)
   return here
 }
 
-/** Whatever a command prints, a key or secret is never part of it. */
+/** Expects that the output of a command contains no key and no secret. */
 function expectNoSecret({ stdout, stderr }: Outcome, secrets: readonly string[]): void {
   for (const secret of secrets) expect(`${stdout}${stderr}`).not.toContain(secret)
 }

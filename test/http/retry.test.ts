@@ -194,7 +194,7 @@ test('giving up ends a wait at once, with its reason', async () => {
   const stop = new AbortController()
   const run = script([[429, '3600']], { clock, signal: stop.signal, budgetMs: Number.POSITIVE_INFINITY })
   const work = withRetries(run.attempt, run.policy)
-  await clock.untilSleeping()
+  await clock.waitUntilSleeping()
   const reason = new Error('stopped')
   stop.abort(reason)
   await expect(work).rejects.toBe(reason)

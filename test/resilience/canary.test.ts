@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 
 import { emails, peopleFile } from '../harness/batch-file.ts'
-import { eventBody, post } from '../harness/deliveries.ts'
-import { canariesIn, canariesInFiles, spyScript } from '../harness/faults/canary.ts'
+import { eventBody, postDelivery } from '../harness/deliveries.ts'
+import { findCanaries, findCanariesInFiles, spyScript } from '../harness/faults/canary.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
-import { ordered, signedUrl } from '../harness/ordered.ts'
+import { worldWithOrders, signedUrl } from '../harness/orders.ts'
 import { start } from '../harness/process.ts'
 import { shareOf } from '../harness/share.ts'
 import { session } from '../harness/session.ts'
@@ -45,9 +45,9 @@ test('no canary is printed or kept by any command, right or wrong', async () => 
       clock: here.clock,
       ...(argv.includes('--with-key') && { stdin: apiKey }),
     })
-    found.push(...canariesIn(argv.slice(0, 2).join(' '), stdout + stderr, canaries))
+    found.push(...findCanaries(argv.slice(0, 2).join(' '), stdout + stderr, canaries))
   }
-  found.push(...canariesInFiles(here.folder, canaries, meant))
+  found.push(...findCanariesInFiles(here.folder, canaries, meant))
   const count = lines.length + wrong.length
   fault.cases(count, count - found.length)
   expect(found).toEqual([])
@@ -67,21 +67,21 @@ test('no child, and no command line of any process, is given a key or a secret',
   const address = /Listening at (\S+)/
   while (!address.test(receiver.stderr()))
     await new Promise((resolve) => receiver.child.stderr?.once('data', resolve))
-  expect(await post(address.exec(receiver.stderr())?.[1] ?? '', webhookSecret, { body: eventBody() })).toBe(
-    204,
-  )
+  expect(
+    await postDelivery(address.exec(receiver.stderr())?.[1] ?? '', webhookSecret, { body: eventBody() }),
+  ).toBe(204)
   expect(await receiver.ended).toBe(0)
   const text = readFileSync(seen, 'utf8')
   // It did look.
   expect(text).toContain('webhook')
-  expect(canariesIn('--exec', text, canaries)).toEqual([])
+  expect(findCanaries('--exec', text, canaries)).toEqual([])
 })
 
 test.each(['a report', 'a report by its signed URL'])(
   'the viewer of %s, a child of --open, is given neither a key nor a token',
   async (which) => {
     if (process.platform !== 'linux') return children.notTried('another platform has another viewer')
-    const here = await ordered(['Ana'])
+    const here = await worldWithOrders(['Ana'])
     const url = signedUrl(here)
     const check = url.replace(/^.*\/reports\/|\?.*$/g, '')
     const canaries = {
@@ -112,8 +112,8 @@ test.each(['a report', 'a report by its signed URL'])(
     expect(argv).toContain('report.pdf')
     // A token of the command line is the user's own; the child gets none of it.
     const { key, secret, password } = canaries
-    expect(canariesIn('--open', `${JSON.stringify(env)} ${argv}`, canaries)).toEqual([])
-    expect(canariesIn('command lines', lines.join(' '), { key, secret, password })).toEqual([])
+    expect(findCanaries('--open', `${JSON.stringify(env)} ${argv}`, canaries)).toEqual([])
+    expect(findCanaries('command lines', lines.join(' '), { key, secret, password })).toEqual([])
   },
 )
 

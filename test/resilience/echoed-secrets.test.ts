@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { canariesIn, canariesInFiles } from '../harness/faults/canary.ts'
+import { findCanaries, findCanariesInFiles } from '../harness/faults/canary.ts'
 import { encodings, inUnicodeEscapes } from '../harness/faults/encodings.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 import { shareOf } from '../harness/share.ts'
@@ -160,10 +160,10 @@ test.each(shareOf(echoes, 9))(
     let isSeen = false
     for (const line of lines) {
       const { stdout, stderr } = await here.type(line, { exported })
-      found.push(...canariesIn(line.slice(0, 60), stdout + stderr, cores))
+      found.push(...findCanaries(line.slice(0, 60), stdout + stderr, cores))
       isSeen ||= /\[API key\]/.test(stdout + stderr)
     }
-    found.push(...canariesInFiles(here.folder, cores, meant))
+    found.push(...findCanariesInFiles(here.folder, cores, meant))
     fault.cases(lines.length + 1, lines.length + 1 - found.length)
     // The echo did reach the program.
     expect(isSeen).toBe(true)

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { orderBody } from '../harness/planned.ts'
+import { orderBody } from '../harness/agent-plans.ts'
 import { header, row } from '../sheets/workbook.ts'
 
 /* Inputs that are right, of every kind, for a fuzzer to spoil. */

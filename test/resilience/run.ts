@@ -34,7 +34,7 @@ const untried: Recorded[] = files
     file.rows.map((row): Recorded => ({
       row: row as Recorded['row'],
       cases: 0,
-      held: 0,
+      passedCount: 0,
       figure: '',
       notTried: `${file.path} needs ${missing(file).join(' and ')}`,
     })),
@@ -78,7 +78,7 @@ rmSync(folder, { recursive: true })
 const rows = wanted.map(([id, { fault, right }]) => {
   const own = recorded.filter(({ row }) => row === id)
   const cases = own.reduce((sum, each) => sum + each.cases, 0)
-  const held = own.reduce((sum, each) => sum + each.held, 0)
+  const held = own.reduce((sum, each) => sum + each.passedCount, 0)
   const reasons = own.flatMap(({ notTried }) => (notTried === undefined ? [] : [notTried]))
   const figure = own.filter((each) => each.cases > 0).map((each) => each.figure)
   const isShort = held < cases || (cases === 0 && reasons.length === 0)

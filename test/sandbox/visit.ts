@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from 'vitest'
 
 import type { RequestResource } from '../../src/contract/request.ts'
-import { documentedFetch } from '../harness/documented.ts'
+import { documentedFetch } from '../harness/documented-fetch.ts'
 import { ManualClock } from '../../src/sandbox/control/manual-clock.ts'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/control/embedded.ts'
 

@@ -1,6 +1,6 @@
 import { Client } from 'pg'
 
-import { makeStore } from '../harness/made-store.ts'
+import { makeStore } from '../harness/create-store.ts'
 import { type DamageKind, StoreFiles } from './store-files.ts'
 
 /** Tables and functions that replace the server's clock and identity in a simulation. */

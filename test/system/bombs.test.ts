@@ -6,8 +6,8 @@ import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 
 import { faultRow } from '../harness/faults/fault-row.ts'
-import { answeredList, packageJson } from '../harness/faults/large-lists.ts'
-import { measuredRun } from '../harness/faults/measured.ts'
+import { answerWithList, packageJson } from '../harness/faults/large-lists.ts'
+import { measureRun } from '../harness/faults/measure-run.ts'
 import { type World, world } from '../harness/world.ts'
 import { attributes, manySheets, odsDocument, withSheet } from '../sheets/large-workbooks.ts'
 import { excelParts, type Parts, zipped } from '../sheets/workbook.ts'
@@ -110,7 +110,7 @@ async function refusedWith(
   what: string,
   env: Record<string, string> = {},
 ): Promise<string | undefined> {
-  const run = await measuredRun(here.folder, line.split(' '), { ...here.env, ...env }, maxSeconds * 1000)
+  const run = await measureRun(here.folder, line.split(' '), { ...here.env, ...env }, maxSeconds * 1000)
   const isRefused =
     run.code !== null &&
     run.code !== 0 &&
@@ -216,7 +216,7 @@ test.each([
   const here = await world()
   lay(here.folder, { name: 'people.csv', content: people(count, line) })
   const argv = ['batch', 'validate', 'people.csv', '--package', '102']
-  const { code, stdout, seconds, mebibytes } = await measuredRun(
+  const { code, stdout, seconds, mebibytes } = await measureRun(
     here.folder,
     argv,
     here.env,
@@ -292,8 +292,8 @@ test('answers with lists of any length take at most 300 MiB', async () => {
   ]
   let held = 0
   for (const [name, count, item] of lists) {
-    here.intercept(answeredList(name, count, item))
-    const { code, stderr, seconds, mebibytes } = await measuredRun(
+    here.intercept(answerWithList(name, count, item))
+    const { code, stderr, seconds, mebibytes } = await measureRun(
       here.folder,
       [name, 'list'],
       here.env,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { orderOf } from '../harness/people.ts'
+import { orderArguments } from '../harness/people.ts'
 import { type Screen, openScreen } from '../harness/screen.ts'
 import { programFolder } from '../harness/shell.ts'
 import { keys } from '../harness/terminal.ts'
@@ -22,7 +22,7 @@ const starts: Readonly<Record<Shell, readonly string[]>> = {
 async function orderedWorld(): Promise<World & { request: string; batch: string }> {
   const here = await world({ seed: 'completion' })
   await here.run(['packages', 'list'])
-  await here.run(orderOf('Priya'))
+  await here.run(orderArguments('Priya'))
   writeFileSync(
     join(here.folder, 'people.csv'),
     'first_name,last_name,email,phone\nMei,Ito,mei@example.com,+81312345678\n',
@@ -57,7 +57,7 @@ test.each(['bash', 'zsh', 'fish'] as const)('a live %s completes what is typed',
   const completes = async (typed: string, whole: string): Promise<void> => {
     screen.press(`${typed}\t`)
     await screen.until(whole)
-    expect(screen.seen()).toContain(whole)
+    expect(screen.visibleText()).toContain(whole)
     screen.press(keys.ctrlU)
   }
   await completes('refcheck pack', 'refcheck packages')

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { orderOf } from '../harness/people.ts'
+import { orderArguments } from '../harness/people.ts'
 import { start } from '../harness/process.ts'
-import { printedEnv } from '../harness/service-env.ts'
+import { envOfReadyLine } from '../harness/service-env.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 
@@ -55,7 +55,7 @@ function isRoot(): boolean {
 /** In a process of its own: the runs here are waited for without a turn of this one. */
 async function service() {
   const running = start(['sandbox', 'start', '--port', '0', '--json'], emptyEnv(temporaryFolder()))
-  return printedEnv(await running.until('\n'))
+  return envOfReadyLine(await running.until('\n'))
 }
 
 test('a uid without a name and without HOME works with the two folders on one volume', async () => {
@@ -65,8 +65,8 @@ test('a uid without a name and without HOME works with the two folders on one vo
   const checks = run(['doctor', '--json'], env)
   expect({ ...checks, stdout: '' }).toEqual({ status: 0, stdout: '', stderr: '' })
   expect(checks.stdout).not.toContain('"warn"')
-  expect(run(orderOf('Priya'), env)).toMatchObject({ status: 0 })
-  expect(run(orderOf('Priya'), env)).toMatchObject({ status: 2 })
+  expect(run(orderArguments('Priya'), env)).toMatchObject({ status: 0 })
+  expect(run(orderArguments('Priya'), env)).toMatchObject({ status: 2 })
   // Left to oclif: a word that is wrong, flags in front.
   expect(run(['request', 'lst'], env)).toMatchObject({ status: 2, stdout: '' })
   expect(run(['--json', 'request', 'list'], env).stderr).not.toContain('internal error')
@@ -90,7 +90,7 @@ test('where nothing can be written, reads work, doctor reports what will fail, a
     `fail  writing       cannot make the folder "${folder}/nowhere/config": permission denied\n`,
   )
   expect(stdout).toContain('warn  store         not checked, because "writing" failed\n')
-  expect(run(orderOf('Priya'), env)).toMatchObject({ status: 1, stdout: '' })
+  expect(run(orderArguments('Priya'), env)).toMatchObject({ status: 1, stdout: '' })
   // Settings on the volume and a database instead of a file: only caches are missing.
   const half = {
     ...env,
@@ -103,5 +103,5 @@ test('where nothing can be written, reads work, doctor reports what will fail, a
       /^warn {2}writing {7}cannot make the folder ".*": permission denied; commands start slower without their caches$/m,
     ) as string,
   })
-  expect(run(orderOf('Priya'), half)).toMatchObject({ status: 0 })
+  expect(run(orderArguments('Priya'), half)).toMatchObject({ status: 0 })
 })

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 
 import page from '../../src/cli/pages/fleet.ts'
-import { makeStore } from '../harness/made-store.ts'
+import { makeStore } from '../harness/create-store.ts'
 import { Cluster } from '../harness/postgres-cluster.ts'
 import { program } from '../harness/program.ts'
 import { temporaryFolder, world } from '../harness/world.ts'

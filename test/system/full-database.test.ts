@@ -8,7 +8,7 @@ import { systemClock } from '../../src/host/clock.ts'
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { Cluster } from '../harness/postgres-cluster.ts'
 import { world } from '../harness/world.ts'
-import { smallDisk } from '../harness/faults/small-disk.ts'
+import { mountSmallDisk } from '../harness/faults/small-disk.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 
 faultRow('disk', 'lost or twice')
@@ -23,7 +23,7 @@ test('a database whose disk is full while orders are in flight: it is waited for
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   chmodSync(folder, 0o711)
   const path = join(folder, 'disk')
-  const disk = smallDisk(path, 24_000)
+  const disk = mountSmallDisk(path, 24_000)
   chownSync(path, serverUid, serverUid)
   await cluster.ask(`CREATE TABLESPACE small LOCATION '${path}'`)
   const database = await cluster.create()

@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest'
 
-import { eventBody, post } from '../harness/deliveries.ts'
+import { eventBody, postDelivery } from '../harness/deliveries.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
-import { type Flood, flooded, peakMebibytes } from '../harness/faults/flooded.ts'
+import { type Flood, floodServer, peakMebibytes } from '../harness/faults/flood-server.ts'
 import { start as startProgram } from '../harness/process.ts'
-import { start as startReceiver } from '../harness/receiver-process.ts'
+import { startReceiverProcess as startReceiver } from '../harness/receiver-process.ts'
 import { emptyEnv, temporaryFolder, world } from '../harness/world.ts'
 
 const idle = faultRow('idle', 'kept out', { of: /idle/ })
@@ -55,9 +55,9 @@ async function delivered(
   const env = { ...emptyEnv(temporaryFolder()), REFCHECK_WEBHOOK_SECRET: secret }
   const { child, url } = await startReceiver([], env)
   onTestFinished(() => void child.kill('SIGKILL'))
-  for (const [kind, sockets] of kinds) await flooded(url, kind, sockets)
+  for (const [kind, sockets] of kinds) await floodServer(url, kind, sockets)
   const id = (at: number): string => `${String(at).padStart(8, '0')}-1111-4111-8111-111111111111`
-  const found = await timed(count, (at) => post(url, secret, { body: eventBody(id(at)) }))
+  const found = await timed(count, (at) => postDelivery(url, secret, { body: eventBody(id(at)) }))
   return { ...found, mebibytes: peakMebibytes(child.pid) }
 }
 
@@ -97,7 +97,7 @@ test.each<[Flood, number]>([
   const { env } = await world()
   const worker = startProgram(['worker', '--health-port', '0'], env)
   const [, url = ''] = /"url":"([^"]*)"/.exec(await worker.until('"url":"')) ?? []
-  await flooded(url, kind, sockets)
+  await floodServer(url, kind, sockets)
   const found = await timed(20, () => get(`${url}/healthz`))
   const mebibytes = peakMebibytes(worker.child.pid)
   incomplete.cases(20, mebibytes < goalMebibytes ? 20 - found.failed : 0)
@@ -114,7 +114,7 @@ test.each<[what: string, kind: Flood, sockets: number]>([
   const argv = ['sandbox', 'start', '--port', '0', '--json', '--quota', '100000/60']
   const sandbox = startProgram(argv, emptyEnv(temporaryFolder()))
   const ready = JSON.parse(await sandbox.until('\n')) as Record<'base_url' | 'api_key' | 'user_email', string>
-  await flooded(ready.base_url, kind, sockets)
+  await floodServer(ready.base_url, kind, sockets)
   const headers = { 'X-Service-API-Key': ready.api_key, 'X-Service-User-Email': ready.user_email }
   const found = await timed(60, () => get(`${ready.base_url}/v1/users`, headers))
   const mebibytes = peakMebibytes(sandbox.child.pid)

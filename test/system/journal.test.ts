@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from 'vitest'
 
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { roomyWorld } from '../harness/world.ts'
-import { traced } from '../harness/faults/strace.ts'
+import { runWithStrace } from '../harness/faults/strace.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 
 const early = faultRow('power-loss', 'POSTs too early', { of: /before the first byte/ })
@@ -35,7 +35,7 @@ const isPost = (call: string): boolean =>
 test(`the journal is on the disk before the first byte of each of ${orders} orders leaves`, async () => {
   const { sandbox, folder, env } = await roomyWorld()
   const file = peopleFile(folder, emails(orders))
-  const { code, calls } = await traced(
+  const { code, calls } = await runWithStrace(
     folder,
     ['batch', 'run', file, '--package', '102', '--yes', '--json'],
     env,
@@ -63,11 +63,11 @@ test('a disk that fails at any flush: nothing more is sent, what is known is rep
     const { sandbox, folder, env } = await roomyWorld()
     const file = peopleFile(folder, emails(2))
     const argv = ['batch', 'run', file, '--package', '102', '--yes', '--json']
-    const failed = await traced(folder, argv, env, `fsync,fdatasync:error=EIO:when=${when}`)
+    const failed = await runWithStrace(folder, argv, env, `fsync,fdatasync:error=EIO:when=${when}`)
     const sent = sandbox.requests().length
     const isReported = failed.code === 0 || (failed.code === 1 && failed.stdout.includes('"code": "io"'))
     expect({ when, isReported }).toEqual({ when, isReported: true })
-    const again = await traced(folder, argv, env)
+    const again = await runWithStrace(folder, argv, env)
     const people = sandbox.requests().map(({ recipient }) => recipient.email)
     expect({ when, twice: people.length - new Set(people).size }).toEqual({ when, twice: 0 })
     expect([0, 8]).toContain(again.code)

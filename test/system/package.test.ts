@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 
 import { shareOf } from '../harness/share.ts'
-import { printedEnv } from '../harness/service-env.ts'
+import { envOfReadyLine } from '../harness/service-env.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -79,7 +79,7 @@ test('it is the whole program: its own sandbox, an order there, and the same ord
   const sandbox = spawn(program, ['sandbox', 'start', '--port', '0', '--json'], { env })
   onTestFinished(() => void sandbox.kill('SIGKILL'))
   const [printed] = (await once(sandbox.stdout, 'data')) as [Buffer]
-  const service = printedEnv(printed.toString())
+  const service = envOfReadyLine(printed.toString())
   const person = [
     '--first-name',
     'Ana',

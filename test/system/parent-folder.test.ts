@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 
 import { readOwn, readPrivate } from '../../src/disk/private-modes.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
-import { poison } from '../harness/poisoned-code.ts'
+import { plantCode } from '../harness/planted-code.ts'
 import { start } from '../harness/process.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 
@@ -85,7 +85,7 @@ test('compiled code that the owner of the folder above exchanges is never run, w
   const folder = swapped((to) => {
     const cache = join(to, 'compile-cache')
     execFileSync('cp', ['-a', join(env['REFCHECK_DATA_DIR'] ?? '', 'compile-cache'), cache])
-    poison(join(cache, version, 'config.list'))
+    plantCode(join(cache, version, 'config.list'))
   })
   const rounds = 20
   let poisoned = 0

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { systemClock } from '../../src/host/clock.ts'
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
-import { type Running, start } from '../harness/process.ts'
+import { type RunningProgram, start } from '../harness/process.ts'
 import { roomyWorld } from '../harness/world.ts'
 
 const fault = faultRow('two-runners', 'stops with somebody twice or lost')
@@ -40,7 +40,7 @@ async function setUp() {
 }
 
 /** Those that have not ended in time, and what they printed. */
-async function leftOver(runs: readonly Running[]): Promise<string | undefined> {
+async function leftOver(runs: readonly RunningProgram[]): Promise<string | undefined> {
   const over = new AbortController()
   const limit = systemClock.sleep(longestMs, over.signal).catch(() => undefined)
   await Promise.race([Promise.all(runs.map(({ ended }) => ended)), limit])

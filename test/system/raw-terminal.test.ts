@@ -7,7 +7,7 @@ import { emails, peopleFile } from '../harness/batch-file.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 import { program } from '../harness/program.ts'
 import { openTerminal } from '../harness/terminal.ts'
-import { type Between, world } from '../harness/world.ts'
+import { type Interceptor, world } from '../harness/world.ts'
 
 const escapes = faultRow('escapes', 'views with raw controls', { of: /view/ })
 const codes = faultRow('codes', 'views with raw controls', { of: /machine/ })
@@ -28,7 +28,7 @@ const chosen = new Set([
 ])
 
 /** Inserted into each free text of an answer; into those of a 400 too. */
-const poisoned: Between = async (request, ask) => {
+const poisoned: Interceptor = async (request, ask) => {
   const answer = await ask(request)
   if (!answer.headers.get('content-type')?.includes('json')) return answer
   const body = JSON.parse(await answer.text(), (key, value: unknown) =>

@@ -5,9 +5,9 @@ import { expect, test } from 'vitest'
 
 import { faultRow } from '../harness/faults/fault-row.ts'
 import { type Ended, inside, withReadOnlyRoot } from '../harness/faults/read-only-root.ts'
-import { orderOf } from '../harness/people.ts'
+import { orderArguments } from '../harness/people.ts'
 import { start } from '../harness/process.ts'
-import { printedEnv } from '../harness/service-env.ts'
+import { envOfReadyLine } from '../harness/service-env.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 
 const fault = faultRow('container', 'said to work that then fails')
@@ -37,7 +37,7 @@ async function container(): Promise<Run | undefined> {
   )
   expect(written.stderr).toMatch(/Read-only file system[^]*Permission denied/)
   const sandbox = start(['sandbox', 'start', '--port', '0', '--json'], emptyEnv(temporaryFolder()))
-  const service = printedEnv(await sandbox.until('\n'))
+  const service = envOfReadyLine(await sandbox.until('\n'))
   const program = [`${inside}/node`, `${inside}/app/bin/run.js`]
   return (argv, env = {}) =>
     withReadOnlyRoot(folder, unnamedUid, [...program, ...argv], { ...service, ...env })
@@ -71,7 +71,7 @@ test('with a read-only root and a /tmp without programs, whatever doctor calls s
       (line) => run(line.split(' '), env).status,
     )
     const doctor = run(['doctor', '--json'], env)
-    const order = run(orderOf('Priya'), env)
+    const order = run(orderArguments('Priya'), env)
     // What doctor warns of may still work.
     const isHonest = doctor.status !== 0 || order.status === 0
     const isPlain = !/internal error|^ +at /m.test(doctor.stderr + order.stderr)

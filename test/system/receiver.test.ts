@@ -4,10 +4,10 @@ import { join } from 'node:path'
 
 import { expect, onTestFinished, test } from 'vitest'
 
-import { eventBody, post, requestIds } from '../harness/deliveries.ts'
-import { listening } from '../harness/listening.ts'
+import { eventBody, postDelivery, requestIds } from '../harness/deliveries.ts'
+import { startListener } from '../harness/listening.ts'
 import { world } from '../harness/world.ts'
-import { smallDisk } from '../harness/faults/small-disk.ts'
+import { mountSmallDisk } from '../harness/faults/small-disk.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 
 faultRow('disk', 'acknowledged and lost')
@@ -30,7 +30,7 @@ async function app(before: () => void) {
 test('a receiver on a full disk: exit 1 with one clear line, nothing more acknowledged; the next one goes on', async () => {
   const here = await world()
   const path = join(here.folder, 'disk')
-  const disk = smallDisk(path, 512)
+  const disk = mountSmallDisk(path, 512)
   let isFirst = true
   const handler = await app(() => {
     if (isFirst) disk.fill()
@@ -38,9 +38,9 @@ test('a receiver on a full disk: exit 1 with one clear line, nothing more acknow
   })
   const options = { env: { REFCHECK_STORE: join(path, 'ledger.sqlite') } }
   const secret = here.env['REFCHECK_WEBHOOK_SECRET'] ?? ''
-  const receiver = await listening(here, ['--forward-to', handler.url], options)
+  const receiver = await startListener(here, ['--forward-to', handler.url], options)
   const [one, two] = requestIds as [string, string]
-  expect(await post(receiver.url, secret, { body: eventBody(one) })).toBe(204)
+  expect(await postDelivery(receiver.url, secret, { body: eventBody(one) })).toBe(204)
   const { code, stdout, stderr } = await receiver.ended
   expect([code, stdout.split('\n')]).toEqual([1, [expect.stringContaining(one), '']])
   expect(stderr).toMatch(
@@ -49,8 +49,8 @@ test('a receiver on a full disk: exit 1 with one clear line, nothing more acknow
 
   disk.free()
   // What was taken could not be noted, so it is handed on again: at least once.
-  const next = await listening(here, ['--forward-to', handler.url, '--max-events', '1'], options)
-  expect(await post(next.url, secret, { body: eventBody(two) })).toBe(204)
+  const next = await startListener(here, ['--forward-to', handler.url, '--max-events', '1'], options)
+  expect(await postDelivery(next.url, secret, { body: eventBody(two) })).toBe(204)
   expect((await next.ended).code).toBe(0)
   expect(handler.taken.toSorted()).toEqual([eventBody(one), eventBody(one), eventBody(two)])
 })
@@ -58,13 +58,13 @@ test('a receiver on a full disk: exit 1 with one clear line, nothing more acknow
 test('a delivery that comes when the disk is full is not acknowledged, and the receiver ends', async () => {
   const here = await world()
   const path = join(here.folder, 'disk')
-  const disk = smallDisk(path, 512)
+  const disk = mountSmallDisk(path, 512)
   const options = { env: { REFCHECK_STORE: join(path, 'ledger.sqlite') } }
   const secret = here.env['REFCHECK_WEBHOOK_SECRET'] ?? ''
-  const receiver = await listening(here, ['--json'], options)
-  expect(await post(receiver.url, secret, { body: eventBody(requestIds[1]) })).toBe(204)
+  const receiver = await startListener(here, ['--json'], options)
+  expect(await postDelivery(receiver.url, secret, { body: eventBody(requestIds[1]) })).toBe(204)
   disk.fill()
-  expect(await post(receiver.url, secret, { body: eventBody() })).toBe(500)
+  expect(await postDelivery(receiver.url, secret, { body: eventBody() })).toBe(500)
   const { code, stdout, stderr } = await receiver.ended
   // One document a line, and nothing else.
   expect([

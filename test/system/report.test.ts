@@ -4,16 +4,16 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { ordered, pdfsIn } from '../harness/ordered.ts'
-import { smallDisk } from '../harness/faults/small-disk.ts'
+import { worldWithOrders, listPdfs } from '../harness/orders.ts'
+import { mountSmallDisk } from '../harness/faults/small-disk.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 
 faultRow('disk', 'left something partial', { of: /disk/ })
 
 test('every report passes qpdf --check', async () => {
-  const { type, ids, reports } = await ordered(['Priya'], { full: true })
+  const { type, ids, reports } = await worldWithOrders(['Priya'], { full: true })
   expect((await type(`report download --request ${ids[0]} --output reports`)).code).toBe(0)
-  const names = pdfsIn(reports)
+  const names = listPdfs(reports)
   expect(names).toHaveLength(4)
   for (const name of names) {
     const output = execFileSync('qpdf', ['--check', join(reports, name)], { encoding: 'utf8' })
@@ -22,15 +22,15 @@ test('every report passes qpdf --check', async () => {
 })
 
 test('a disk that fills up: exit 1, what is there is whole, nothing half is left; room again, and it goes on', async () => {
-  const { type, ids, reports } = await ordered(['Priya'], { full: true })
-  smallDisk(reports, 64)
+  const { type, ids, reports } = await worldWithOrders(['Priya'], { full: true })
+  mountSmallDisk(reports, 64)
   // Leaves room for a report or two, their manifest and what goes with a run.
   writeFileSync(join(reports, 'ballast'), Buffer.alloc(44 * 1024))
   const line = `report download --request ${ids[0]} --output reports --concurrency 1`
   const full = await type(line)
   expect(full.code).toBe(1)
   expect(full.stderr).toMatch(/^Error: cannot .+: no space is left on the disk\n.+\n$/)
-  const names = pdfsIn(reports)
+  const names = listPdfs(reports)
   expect(names.length).toBeLessThan(4)
   for (const name of names) expect(readFileSync(join(reports, name)).includes('%%EOF')).toBe(true)
   const left = readdirSync(reports, { recursive: true, encoding: 'utf8' })
@@ -38,23 +38,23 @@ test('a disk that fills up: exit 1, what is there is whole, nothing half is left
 
   execFileSync('mount', ['-o', 'remount,size=1m', reports])
   expect((await type(line)).code).toBe(0)
-  expect(pdfsIn(reports)).toHaveLength(4)
+  expect(listPdfs(reports)).toHaveLength(4)
   expect(readdirSync(reports).filter((name) => name.startsWith('.'))).toEqual([])
 })
 
 test('a disk without a byte free: exit 1, one clear line', async () => {
-  const { type, ids, reports } = await ordered(['Priya'])
-  smallDisk(reports, 64)
+  const { type, ids, reports } = await worldWithOrders(['Priya'])
+  mountSmallDisk(reports, 64)
   writeFileSync(join(reports, 'ballast'), Buffer.alloc(64 * 1024))
   const { code, stdout, stderr } = await type(`report download --request ${ids[0]} --output reports`)
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   expect(stderr).toMatch(/^Error: cannot .+: no space is left on the disk\n.+\n$/)
-  expect(pdfsIn(reports)).toEqual([])
+  expect(listPdfs(reports)).toEqual([])
 })
 
 test('a disk that can only be read: exit 1, one clear line', async () => {
-  const { type, ids, reports, calls } = await ordered(['Priya'])
-  smallDisk(reports, 64)
+  const { type, ids, reports, calls } = await worldWithOrders(['Priya'])
+  mountSmallDisk(reports, 64)
   execFileSync('mount', ['-o', 'remount,ro', reports])
   calls()
   const { code, stdout, stderr } = await type(`report download --request ${ids[0]} --output reports`)

@@ -10,7 +10,7 @@ import { openJournal } from '../../src/sandbox/service/journal.ts'
 import { createSandbox } from '../../src/sandbox/control/embedded.ts'
 import { ManualClock } from '../../src/sandbox/control/manual-clock.ts'
 import { simpleOrder, start, visit } from '../sandbox/visit.ts'
-import { smallDisk } from '../harness/faults/small-disk.ts'
+import { mountSmallDisk } from '../harness/faults/small-disk.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 
 faultRow('disk', 'lost')
@@ -21,7 +21,7 @@ const openData = (path: string) =>
 test('a sandbox whose disk was full goes on when there is room, and its data is whole', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sandbox-disk-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  const disk = smallDisk(join(folder, 'disk'), 64)
+  const disk = mountSmallDisk(join(folder, 'disk'), 64)
   const path = join(folder, 'disk', 'state')
   const where = visit({ data: await openData(path) })
   const ids = [await where.order()]

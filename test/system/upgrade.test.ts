@@ -6,15 +6,15 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, onTestFinished, test } from 'vitest'
 
 import { emails, peopleFile } from '../harness/batch-file.ts'
-import { eventBody, post, requestIds } from '../harness/deliveries.ts'
+import { eventBody, postDelivery, requestIds } from '../harness/deliveries.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 import { handlerApp } from '../harness/listening-session.ts'
-import { pdfsIn } from '../harness/ordered.ts'
-import { orderOf } from '../harness/people.ts'
-import { orderBody } from '../harness/planned.ts'
-import { type Running, start } from '../harness/process.ts'
+import { listPdfs } from '../harness/orders.ts'
+import { orderArguments } from '../harness/people.ts'
+import { orderBody } from '../harness/agent-plans.ts'
+import { type RunningProgram, start } from '../harness/process.ts'
 import { refcheck } from '../harness/run-command.ts'
-import { printedEnv } from '../harness/service-env.ts'
+import { envOfReadyLine } from '../harness/service-env.ts'
 import { emptyEnv, temporaryFolder, world } from '../harness/world.ts'
 
 const fault = faultRow('upgrade', 'paths that failed')
@@ -28,7 +28,7 @@ function installed(): { program: string; remove: () => void } {
   return { program: join(app, 'bin', 'run.js'), remove: () => rmSync(app, { recursive: true }) }
 }
 
-const waitForText = async (run: Running, text: string): Promise<void> => {
+const waitForText = async (run: RunningProgram, text: string): Promise<void> => {
   while (!run.stderr().includes(text)) await new Promise((resolve) => run.child.stderr?.once('data', resolve))
 }
 
@@ -47,7 +47,7 @@ test('a sandbox whose program is removed serves every path', async () => {
     handler.url,
   ]
   const sandbox = start(argv, emptyEnv(temporaryFolder()), { program })
-  const service = printedEnv(await sandbox.until('\n'))
+  const service = envOfReadyLine(await sandbox.until('\n'))
   remove()
   const folder = temporaryFolder()
   const url = service['REFCHECK_BASE_URL'] ?? ''
@@ -81,7 +81,7 @@ test('a sandbox whose program is removed serves every path', async () => {
   }
   fault.cases(lines.length + 4, lines.length + 4 - failed.length)
   expect(failed).toEqual([])
-  expect(pdfsIn(join(folder, 'reports'))).toHaveLength(2)
+  expect(listPdfs(join(folder, 'reports'))).toHaveLength(2)
   expect(handler.taken.length).toBeGreaterThan(0)
   sandbox.child.kill('SIGTERM')
   expect(await sandbox.ended).toBe(0)
@@ -105,9 +105,9 @@ test('a receiver whose program is removed keeps, forwards, refuses and ends in o
   const url = /Listening at (\S+)/.exec(receiver.stderr())?.[1] ?? ''
   remove()
   const [one, two] = requestIds as [string, string]
-  expect(await post(url, secret, { body: eventBody(one) })).toBe(204)
-  expect(await post(url, `${secret}x`, { body: eventBody(two) })).toBe(401)
-  expect(await post(url, secret, { body: eventBody(one) })).toBe(204)
+  expect(await postDelivery(url, secret, { body: eventBody(one) })).toBe(204)
+  expect(await postDelivery(url, `${secret}x`, { body: eventBody(two) })).toBe(401)
+  expect(await postDelivery(url, secret, { body: eventBody(one) })).toBe(204)
   while (handler.taken.length === 0) await new Promise(setImmediate)
   receiver.child.kill('SIGINT')
   expect(await receiver.ended).toBe(130)
@@ -129,7 +129,7 @@ test('a worker whose program is removed orders, downloads and answers', async ()
   await worker.until('"batch-ended"')
   for (const path of ['/healthz', '/readyz', '/metrics']) expect((await fetch(url + path)).status).toBe(200)
   const reports = join(here.folder, 'reports')
-  while (!existsSync(reports) || pdfsIn(reports).length < 2)
+  while (!existsSync(reports) || listPdfs(reports).length < 2)
     await new Promise((resolve) => worker.child.stdout?.once('data', resolve))
   worker.child.kill('SIGTERM')
   expect(await worker.ended).toBe(0)
@@ -140,7 +140,7 @@ test('an agent’s server whose program is removed answers every tool', async ()
   const { program, remove } = installed()
   const here = await world()
   peopleFile(here.folder, emails(2))
-  await here.run(orderOf('Mei'))
+  await here.run(orderArguments('Mei'))
   await here.run(['batch', 'run', 'people.csv', '--package', '102', '--yes'])
   const [batch] = (await here.run(['batch', 'list', '--json'])).json() as { batch_id: string }[]
   const request_ids = here.sandbox.requests().map(({ request_id }) => request_id)

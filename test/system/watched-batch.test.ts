@@ -31,7 +31,7 @@ test('follow a batch that another window runs', async () => {
     `refcheck batch status ${id.slice(0, 8)} --watch`,
     /58 of 80; \d+ s left\s+rows {6}58 accepted, 22 pending\s+requests {2}58 RECEIVED\s+quota {5}used up/,
   )
-  expect(at.seen()).toMatchInlineSnapshot(`
+  expect(at.screen()).toMatchInlineSnapshot(`
     $ refcheck batch status ID_1… --watch
     2> [##############------]  58 of 80; N s left
     2> rows      58 accepted, 22 pending
@@ -39,7 +39,7 @@ test('follow a batch that another window runs', async () => {
     2> quota     used up; next order in N s
   `)
   await at.press(keys.ctrlC)
-  expect(at.story()).toMatchInlineSnapshot(`
+  expect(at.transcript()).toMatchInlineSnapshot(`
     $ refcheck batch status ID_1… --watch
     2> Stopped watching; the batch continues
     exit 130

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 
 import { listen } from '../../../src/server/listen.ts'
-import { orderOf } from '../../harness/people.ts'
+import { orderArguments } from '../../harness/people.ts'
 import { start } from '../../harness/process.ts'
 import { world } from '../../harness/world.ts'
 import { startConnectProxy } from '../../http/connect-proxy.ts'
@@ -20,7 +20,7 @@ test('a store in memory refuses to order from a service that is not on this mach
   onTestFinished(() => service.close())
   await using proxy = await startConnectProxy({ routes: { 'service.test:443': service.port } })
   const order = async (store: Record<string, string>): Promise<[unknown, string]> => {
-    const run = start(orderOf('Priya', ['--yes', '--quiet']), {
+    const run = start(orderArguments('Priya', ['--yes', '--quiet']), {
       ...env,
       REFCHECK_BASE_URL: 'https://service.test',
       NODE_EXTRA_CA_CERTS: authority,

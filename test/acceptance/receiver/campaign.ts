@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { openStore } from '../../../src/store/ledger/open.ts'
 import { systemClock } from '../../../src/host/clock.ts'
 import { systemRandom } from '../../../src/host/random.ts'
-import { eventBody, post } from '../../harness/deliveries.ts'
-import { start } from '../../harness/receiver-process.ts'
+import { eventBody, postDelivery } from '../../harness/deliveries.ts'
+import { startReceiverProcess } from '../../harness/receiver-process.ts'
 import { emptyEnv } from '../../harness/service-env.ts'
 
 export interface Tally {
@@ -57,7 +57,7 @@ export async function killReceivers(folder: string, kills: number, rng: () => nu
       const id = `${requests.toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`
       for (const status of statuses) {
         const body = eventBody(id, status)
-        const answer = await post(url, secret, { body }).catch(() => undefined)
+        const answer = await postDelivery(url, secret, { body }).catch(() => undefined)
         if (answer !== 204) return
         acknowledged.push(body)
         onAcknowledged()
@@ -65,7 +65,7 @@ export async function killReceivers(folder: string, kills: number, rng: () => nu
     }
   }
   for (let kill = 0; kill < kills; kill += 1) {
-    const receiver = await start(['--forward-to', forwardTo], env)
+    const receiver = await startReceiverProcess(['--forward-to', forwardTo], env)
     const signal = { over: false }
     const sending = Promise.all(Array.from({ length: senders }, () => send(receiver.url, signal)))
     const until = acknowledged.length + 20 + Math.floor(rng() * 200)
@@ -89,7 +89,7 @@ export async function killReceivers(folder: string, kills: number, rng: () => nu
   const stored = new Set<string>()
   for await (const { body } of store.inbox.list()) stored.add(Buffer.from(body).toString())
   const handedOn = new Set(taken)
-  const last = await start(['--forward-to', forwardTo], env)
+  const last = await startReceiverProcess(['--forward-to', forwardTo], env)
   const all = new Promise<void>((resolve) => {
     onTaken = () => {
       for (const body of taken) handedOn.add(body)

@@ -4,17 +4,17 @@ import { join } from 'node:path'
 
 import { expect, onTestFinished, test } from 'vitest'
 
-import { eventBody, post, requestIds } from '../../harness/deliveries.ts'
-import { start } from '../../harness/receiver-process.ts'
+import { eventBody, postDelivery, requestIds } from '../../harness/deliveries.ts'
+import { startReceiverProcess } from '../../harness/receiver-process.ts'
 
 test('a receiver whose reader has ended reports it and ends; what it stored stays stored', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'refcheck-reader-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const secret = 'whsec-of-a-test'
   const env = { REFCHECK_WEBHOOK_SECRET: secret, REFCHECK_CONFIG_DIR: folder, REFCHECK_DATA_DIR: folder }
-  const { child, url, output, ended } = await start(['--json'], env, 'pipe')
+  const { child, url, output, ended } = await startReceiverProcess(['--json'], env, 'pipe')
   child.stdout?.destroy()
-  expect(await post(url, secret, { body: eventBody(requestIds[0]) })).toBe(204)
+  expect(await postDelivery(url, secret, { body: eventBody(requestIds[0]) })).toBe(204)
   await ended
   expect(output().split('\n').slice(1)).toEqual([
     'Error: the program that read the output has ended; 1 new event recorded',

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 
 import { misplaced, statuses } from '../../acceptance/receiver/campaign.ts'
-import { eventBody, post } from '../../harness/deliveries.ts'
-import { makeStore } from '../../harness/made-store.ts'
+import { eventBody, postDelivery } from '../../harness/deliveries.ts'
+import { makeStore } from '../../harness/create-store.ts'
 import { Cluster } from '../../harness/postgres-cluster.ts'
 import { program } from '../../harness/program.ts'
-import { type ReceiverProcess, start } from '../../harness/receiver-process.ts'
+import { type ReceiverProcess, startReceiverProcess } from '../../harness/receiver-process.ts'
 import { emptyEnv } from '../../harness/service-env.ts'
 import { systemClock } from '../../../src/host/clock.ts'
 import { systemRandom } from '../../../src/host/random.ts'
@@ -70,7 +70,7 @@ export async function runReceivers(
   try {
     await makeStore(url)
     const startReceiver = (at: number): Promise<ReceiverProcess> =>
-      start(
+      startReceiverProcess(
         ['--forward-to', target],
         {
           REFCHECK_STORE: url,
@@ -91,7 +91,7 @@ export async function runReceivers(
           const body = eventBody(id, status)
           for (let turn = sender; ; turn += 1) {
             const to = running[turn % running.length]?.url ?? ''
-            if ((await post(to, secret, { body }).catch(() => 0)) === 204) break
+            if ((await postDelivery(to, secret, { body }).catch(() => 0)) === 204) break
             await pause(20)
           }
           acknowledged.push(body)

@@ -145,7 +145,7 @@ export async function injectFaults(injection: FaultInjection): Promise<FleetTall
     },
     pauses: pauseOne,
     cuts: () =>
-      pair.cutAtCommit({ ...(plan.cutsClaims === true && { of: claimSql }), isReceived: rng() < 0.5 }),
+      pair.cutAtCommit({ ...(plan.cutsClaims === true && { statement: claimSql }), isReceived: rng() < 0.5 }),
     restarts: () => pair.restart(),
     failovers: () => failOver('synchronous'),
     lossyFailovers: () => failOver('asynchronous'),

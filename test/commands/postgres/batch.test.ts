@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 
 import { emails, peopleFile } from '../../harness/batch-file.ts'
 import type { Filter } from '../../harness/filters.ts'
-import { orderOf } from '../../harness/people.ts'
-import { madeStore } from '../../harness/postgres-store.ts'
+import { orderArguments } from '../../harness/people.ts'
+import { createTestStore } from '../../harness/postgres-store.ts'
 import { type Session, session } from '../../harness/session.ts'
 
 const location: Filter = [/postgres:\/\/owner@\S+/g, 'postgres://STORE']
@@ -18,7 +18,7 @@ async function inPostgres(): Promise<Session> {
     quota: [{ calls: 10_000, seconds: 60 }],
     filters: [location, orderedOn, orderedAt],
   })
-  const exported = { REFCHECK_STORE: await madeStore(), REFCHECK_QUOTA: '10000/60' }
+  const exported = { REFCHECK_STORE: await createTestStore(), REFCHECK_QUOTA: '10000/60' }
   return {
     ...here,
     type: (line, options) => here.type(line, { exported, ...options }),
@@ -35,8 +35,8 @@ test('a file is ordered, run again, and looked at', async () => {
     'batch list',
     'request list',
     'store check',
-    orderOf('Ana'),
-    orderOf('Ana'),
+    orderArguments('Ana'),
+    orderArguments('Ana'),
   ])
   expect(screen).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes

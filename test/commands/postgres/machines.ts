@@ -2,7 +2,7 @@ import { join } from 'node:path'
 
 import { emails, peopleFile } from '../../harness/batch-file.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
-import { madeStore } from '../../harness/postgres-store.ts'
+import { createTestStore } from '../../harness/postgres-store.ts'
 import { type Outcome, type RunOptions } from '../../harness/run-command.ts'
 import { emptyEnv, type World, world } from '../../harness/world.ts'
 
@@ -22,7 +22,7 @@ export async function machines(people: number, given?: string): Promise<Machines
     seed: 'machines',
     quota: [{ calls: 10_000, seconds: 60 }],
   })
-  const storeUrl = given ?? (await madeStore())
+  const storeUrl = given ?? (await createTestStore())
   peopleFile(here.folder, emails(people))
   const envOf = (machine: string): Record<string, string> => ({
     REFCHECK_STORE: storeUrl,

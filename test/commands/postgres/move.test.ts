@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { emails, peopleFile } from '../../harness/batch-file.ts'
-import { eventBody, post } from '../../harness/deliveries.ts'
+import { eventBody, postDelivery } from '../../harness/deliveries.ts'
 import type { Filter } from '../../harness/filters.ts'
 import { startListening } from '../../harness/listening-session.ts'
 import { emptyDatabase } from '../../harness/postgres.ts'
@@ -34,7 +34,7 @@ test('a store goes to PostgreSQL and back: each ordered person is known there, a
   const receiver = await startListening(here)
   const [{ request_id: id } = { request_id: '' }] = here.sandbox.requests()
   const secret = here.env['REFCHECK_WEBHOOK_SECRET'] ?? ''
-  await post(receiver.url, secret, { body: eventBody(id, 'PARTIAL') })
+  await postDelivery(receiver.url, secret, { body: eventBody(id, 'PARTIAL') })
   copyFileSync(join(folder, 'data', 'ledger.sqlite'), join(folder, 'copy.sqlite'))
   copyFileSync(join(folder, 'data', 'ledger.sqlite-wal'), join(folder, 'copy.sqlite-wal'))
 
@@ -59,7 +59,7 @@ test('a store goes to PostgreSQL and back: each ordered person is known there, a
     Use it there, on every machine, with REFCHECK_STORE, or with: refcheck config set store postgres://STORE
     exit 0
   `)
-  expect(await post(receiver.url, secret, { body: eventBody(id, 'COMPLETED') })).toBe(500)
+  expect(await postDelivery(receiver.url, secret, { body: eventBody(id, 'COMPLETED') })).toBe(500)
   expect(await receiver.stop()).toMatchInlineSnapshot(`
     $ refcheck webhook listen --port 0
     2> Listening at http://127.0.0.1:PORT_2/ (Ctrl-C stops it).

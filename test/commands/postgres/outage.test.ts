@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { systemClock } from '../../../src/host/clock.ts'
 import { emails, peopleFile } from '../../harness/batch-file.ts'
-import { makeStore } from '../../harness/made-store.ts'
+import { makeStore } from '../../harness/create-store.ts'
 import { Cluster } from '../../harness/postgres-cluster.ts'
 import { world } from '../../harness/world.ts'
 import { faultRow } from '../../harness/faults/fault-row.ts'
@@ -55,7 +55,7 @@ const outages: [what: string, why: RegExp, outage: Outage][] = [
   [
     'killed as in a power cut, and started again',
     /: (?:connection refused|the connection broke|the server .*)\.$/m,
-    { begin: () => cluster.kill(), end: () => cluster.again() },
+    { begin: () => cluster.kill(), end: () => cluster.startAgain() },
   ],
   [
     'read-only for a while',

@@ -6,12 +6,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Machines, machines } from './machines.ts'
 
 import { emails } from '../../harness/batch-file.ts'
-import { orderedTwice } from '../../harness/forgetful-store.ts'
-import { makeStore } from '../../harness/made-store.ts'
+import { orderedTwice } from '../../harness/lost-data.ts'
+import { makeStore } from '../../harness/create-store.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
-import { asked } from '../../harness/postgres.ts'
+import { queryDatabase } from '../../harness/postgres.ts'
 import { PostgresPair } from '../../harness/postgres-pair.ts'
-import { emptyStore } from '../../harness/postgres-store.ts'
+import { clearStore } from '../../harness/postgres-store.ts'
 import type { Outcome } from '../../harness/run-command.ts'
 import { faultRow } from '../../harness/faults/fault-row.ts'
 
@@ -29,7 +29,7 @@ beforeAll(async () => {
 }, longMs)
 afterAll(() => pair.stop())
 beforeEach(async () => {
-  await emptyStore(pair.url)
+  await clearStore(pair.url)
   here = await machines(20, pair.url)
 })
 
@@ -43,7 +43,7 @@ const refusal = Response.json(
 
 /** A person distinguishes machines by host names; those of the test all have one. */
 const rename = (machine: string, host: string): Promise<unknown> =>
-  asked(
+  queryDatabase(
     pair.url,
     `UPDATE refcheck.attempt_logs SET host = '${host}' WHERE path LIKE '${join(here.folder, machine)}/%'`,
   )
@@ -121,27 +121,27 @@ describe('a run waits for its quota, and meanwhile', () => {
 
 /** As pg_restore --clean does: the tables are dropped and made again, with the rows that they had. */
 async function dump(): Promise<() => Promise<void>> {
-  const names = (await asked(
+  const names = (await queryDatabase(
     pair.url,
     `SELECT relname AS name FROM pg_class WHERE relnamespace = 'refcheck'::regnamespace AND relkind = 'r' ORDER BY oid`,
   )) as { name: string }[]
   const contents = new Map<string, string>()
   for (const { name } of names) {
-    const [rows] = await asked(
+    const [rows] = await queryDatabase(
       pair.url,
       `SELECT coalesce(json_agg(t), '[]')::text AS all FROM refcheck.${name} t`,
     )
     contents.set(name, String(rows?.['all']))
   }
   return async () => {
-    await asked(pair.url, 'DROP SCHEMA refcheck CASCADE')
+    await queryDatabase(pair.url, 'DROP SCHEMA refcheck CASCADE')
     await makeStore(pair.url)
     const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`
     const inserts = [...contents].map(
       ([name, rows]) =>
         `DELETE FROM ${name}; INSERT INTO ${name} OVERRIDING SYSTEM VALUE SELECT * FROM json_populate_recordset(NULL::${name}, ${quoted(rows)});`,
     )
-    await asked(pair.url, `SET search_path = refcheck; ${inserts.join('\n')}`)
+    await queryDatabase(pair.url, `SET search_path = refcheck; ${inserts.join('\n')}`)
   }
 }
 
@@ -245,7 +245,7 @@ describe('after a failover that lost orders of B', () => {
       await here.on('alpha', runOf(' --max 2'))
       await rename('beta', 'hr-2')
       const days = 2 * 24 * 60 * 60_000
-      await asked(
+      await queryDatabase(
         pair.url,
         `UPDATE refcheck.attempts SET began_at = began_at - ${days} WHERE log_id IN (SELECT id FROM refcheck.attempt_logs WHERE host = 'hr-2')`,
       )
@@ -310,7 +310,7 @@ test(
     expectClosed(await here.on('beta', runOf(' --max 10')), 'is closed')
     expectClosed(await here.on('alpha', runOf()), 'is closed')
     await seenThrough('alpha', 'beta')
-    const numbers = await asked(
+    const numbers = await queryDatabase(
       pair.url,
       'SELECT count(*)::int AS n, count(DISTINCT number)::int AS d FROM refcheck.attempts',
     )

@@ -4,9 +4,9 @@ import { expect, onTestFinished, test } from 'vitest'
 
 import { emails, peopleFile } from '../../harness/batch-file.ts'
 import type { Filter } from '../../harness/filters.ts'
-import { makeStore } from '../../harness/made-store.ts'
-import { orderOf } from '../../harness/people.ts'
-import { asked, emptyDatabase } from '../../harness/postgres.ts'
+import { makeStore } from '../../harness/create-store.ts'
+import { orderArguments } from '../../harness/people.ts'
+import { queryDatabase, emptyDatabase } from '../../harness/postgres.ts'
 import { Screen, session } from '../../harness/session.ts'
 
 const filters: Filter[] = [
@@ -23,9 +23,9 @@ test('a user who may change no table works with a store that its owner made, by 
   const owner = await emptyDatabase()
   const role = `user_${randomInt(1e9, 1e10)}`
   const password = randomBytes(8).toString('hex')
-  await asked(owner, `CREATE ROLE ${role} LOGIN PASSWORD '${password}'`)
+  await queryDatabase(owner, `CREATE ROLE ${role} LOGIN PASSWORD '${password}'`)
   onTestFinished(async () => {
-    await asked(owner, `DROP OWNED BY ${role}; DROP ROLE ${role}`)
+    await queryDatabase(owner, `DROP OWNED BY ${role}; DROP ROLE ${role}`)
   })
   const url = owner.replace(/\/\/[^@]*@/, `//${role}@`)
   const { type, all, folder, ordered } = await session({ filters })
@@ -51,7 +51,7 @@ test('a user who may change no table works with a store that its owner made, by 
     exit 1
   `)
   await makeStore(owner)
-  await asked(owner, rights.replaceAll('{}', role))
+  await queryDatabase(owner, rights.replaceAll('{}', role))
   expect(
     await all(
       [
@@ -122,13 +122,13 @@ test('a server that does not show its system identifier: nothing is ordered, and
   const owner = await emptyDatabase()
   const { type, all, folder, ordered } = await session({ filters })
   const role = `user_${randomInt(1e9, 1e10)}`
-  await asked(owner, `CREATE ROLE ${role} LOGIN PASSWORD 'secret'`)
+  await queryDatabase(owner, `CREATE ROLE ${role} LOGIN PASSWORD 'secret'`)
   onTestFinished(async () => {
-    await asked(owner, `DROP OWNED BY ${role}; DROP ROLE ${role}`)
+    await queryDatabase(owner, `DROP OWNED BY ${role}; DROP ROLE ${role}`)
   })
   await makeStore(owner)
-  await asked(owner, rights.replaceAll('{}', role))
-  await asked(owner, 'REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC')
+  await queryDatabase(owner, rights.replaceAll('{}', role))
+  await queryDatabase(owner, 'REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC')
   peopleFile(folder, emails(2))
   const exported = { REFCHECK_STORE: owner.replace(/\/\/[^@]*@/, `//${role}:secret@`) }
   expect(await all(['batch run people.csv --package 102 --yes'], { exported })).toMatchInlineSnapshot(`
@@ -152,22 +152,22 @@ test('a policy that hides rows stops an order: a person who is ordered would see
   const owner = await emptyDatabase()
   const role = `user_${randomInt(1e9, 1e10)}`
   const password = randomBytes(8).toString('hex')
-  await asked(owner, `CREATE ROLE ${role} LOGIN PASSWORD '${password}'`)
+  await queryDatabase(owner, `CREATE ROLE ${role} LOGIN PASSWORD '${password}'`)
   onTestFinished(async () => {
-    await asked(owner, `DROP OWNED BY ${role}; DROP ROLE ${role}`)
+    await queryDatabase(owner, `DROP OWNED BY ${role}; DROP ROLE ${role}`)
   })
   const url = owner.replace(/\/\/[^@]*@/, `//${role}@`)
   const here = await session({ filters })
   const exported = { PGPASSWORD: password, REFCHECK_STORE: url }
   await makeStore(owner)
-  await asked(owner, rights.replaceAll('{}', role))
-  expect((await here.type(orderOf('Ann'), { exported })).code).toBe(0)
-  await asked(
+  await queryDatabase(owner, rights.replaceAll('{}', role))
+  expect((await here.type(orderArguments('Ann'), { exported })).code).toBe(0)
+  await queryDatabase(
     owner,
     `ALTER TABLE refcheck.submissions ENABLE ROW LEVEL SECURITY;
     CREATE POLICY recent ON refcheck.submissions USING (state <> 'accepted') WITH CHECK (true)`,
   )
-  expect(await here.type(orderOf('Ann'), { exported })).toMatchInlineSnapshot(`
+  expect(await here.type(orderArguments('Ann'), { exported })).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Ann --last-name Example --email ann@example.com --phone +61412345678 --yes
     2> Error: cannot use the store "postgres://STORE": a row-level security policy hides rows of its tables
     2> Switch row-level security off on the tables of the schema refcheck: with hidden rows a person could be ordered twice.

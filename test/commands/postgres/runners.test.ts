@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { emails, peopleFile } from '../../harness/batch-file.ts'
-import { orderOf } from '../../harness/people.ts'
+import { orderArguments } from '../../harness/people.ts'
 import { start } from '../../harness/process.ts'
 import { machines } from './machines.ts'
 import { faultRow } from '../../harness/faults/fault-row.ts'
@@ -63,7 +63,7 @@ test('the same people in two files on two machines at once are ordered once', as
 
 test('batch run next to three request create, each a process of its own on one attempt log: 4 rounds on 2 machines, and the store stays open', async () => {
   const here = await machines(1)
-  const single = (first: string): string[] => [...orderOf(first, ['--yes', '--quiet'])]
+  const single = (first: string): string[] => [...orderArguments(first, ['--yes', '--quiet'])]
   const expected: string[] = []
   for (let round = 1; round <= 4; round += 1) {
     const people = emails(10, `.r${round}`)

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 
 import { emails, peopleFile } from '../../harness/batch-file.ts'
 import type { Filter } from '../../harness/filters.ts'
-import { asked, emptyDatabase } from '../../harness/postgres.ts'
-import { madeStore } from '../../harness/postgres-store.ts'
+import { queryDatabase, emptyDatabase } from '../../harness/postgres.ts'
+import { createTestStore } from '../../harness/postgres-store.ts'
 import { session, type Session } from '../../harness/session.ts'
 
 const filters: Filter[] = [
@@ -104,7 +104,7 @@ test('a database is made a store once, and says what it is', async () => {
 })
 
 test('it is backed up by other means, purged by the same', async () => {
-  const { all, folder, ordered } = await inStore(await madeStore())
+  const { all, folder, ordered } = await inStore(await createTestStore())
   peopleFile(folder, emails(2))
   expect(
     await all([
@@ -160,25 +160,25 @@ test('it is backed up by other means, purged by the same', async () => {
 })
 
 test('doctor says which replication is in force', async () => {
-  const { type } = await inStore(await madeStore())
+  const { type } = await inStore(await createTestStore())
   const { stdout } = await type('doctor')
   expect(stdout).toMatch(/store +postgres:\/\/owner@\S+; no standby/)
 })
 
 test('two workers share what is queued', async () => {
-  const url = await madeStore()
+  const url = await createTestStore()
   const { type, folder, ordered } = await inStore(url)
   peopleFile(folder, emails(5))
   await type('batch queue people.csv --package 102 --yes')
   await Promise.all([type('worker --once'), type('worker --once')])
   expect(ordered().sort()).toEqual(emails(5))
-  expect(await asked(url, 'SELECT queued_at FROM refcheck.batches')).toEqual([{ queued_at: null }])
+  expect(await queryDatabase(url, 'SELECT queued_at FROM refcheck.batches')).toEqual([{ queued_at: null }])
 })
 
 test('a newer format is refused', async () => {
-  const url = await madeStore()
+  const url = await createTestStore()
   const { all } = await inStore(url)
-  await asked(url, `UPDATE refcheck.meta SET value = '99' WHERE name = 'format'`)
+  await queryDatabase(url, `UPDATE refcheck.meta SET value = '99' WHERE name = 'format'`)
   expect(await all(['store info', 'store migrate'])).toMatchInlineSnapshot(`
     $ refcheck store info
     2> Error: cannot use the store "postgres://STORE": it was made by a newer refcheck (format 99; this version supports up to 1)
@@ -248,10 +248,10 @@ test.each([
     ['the index submissions_sending is missing or not valid'],
   ],
 ])('%s on the tables of a store is reported by its check', async (_, sql, findings) => {
-  const url = await madeStore()
+  const url = await createTestStore()
   const here = await inStore(url)
   expect((await here.type('store check --json')).json()).toMatchObject({ sound: true, findings: [] })
-  await asked(url, sql)
+  await queryDatabase(url, sql)
   const checked = await here.type('store check --json')
   expect(checked.code).toBe(1)
   expect(checked.json()).toMatchObject({ sound: false, findings })

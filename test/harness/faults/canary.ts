@@ -2,43 +2,46 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 
-/** What must be seen nowhere, by what it is called. */
+/** Secret texts that no output may contain, by name. */
 export type Canaries = Readonly<Record<string, string>>
 
-/** Every file below a folder, but for those that are meant to hold a secret. */
-export function canariesInFiles(folder: string, canaries: Canaries, but: RegExp): string[] {
+/**
+ * Finds canaries in the files below a folder, except those whose names match `but`, which may contain a
+ * secret.
+ */
+export function findCanariesInFiles(folder: string, canaries: Canaries, but: RegExp): string[] {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
   return entries
     .filter((entry) => entry.isFile() && !but.test(entry.name))
     .flatMap((entry) => {
       const path = join(entry.parentPath, entry.name)
-      return canariesIn(path.slice(folder.length + 1), readFileSync(path, 'latin1'), canaries)
+      return findCanaries(path.slice(folder.length + 1), readFileSync(path, 'latin1'), canaries)
     })
 }
 
-/** `where` and the names of those that a text holds, as they are or in a form that a reader decodes. */
-export function canariesIn(where: string, text: string, canaries: Canaries): string[] {
+/** The names of the canaries in a text, plain or encoded, each after `where`. */
+export function findCanaries(where: string, text: string, canaries: Canaries): string[] {
   const forms = readableForms(text)
-  const held = Object.entries(canaries).filter(([, canary]) => forms.some((form) => form.includes(canary)))
-  return held.map(([name]) => `${where}: ${name}`)
+  const found = Object.entries(canaries).filter(([, canary]) => forms.some((form) => form.includes(canary)))
+  return found.map(([name]) => `${where}: ${name}`)
 }
 
-/** Written apart from the program's own decoding, which must not be its judge. */
+/** Decodes a text in the usual ways. It does not use the program's own decoding, which it checks. */
 function readableForms(text: string): string[] {
   const utf8 = Buffer.from(text, 'latin1').toString()
   const decoded = [text, ...(utf8 === text ? [] : [utf8])].flatMap((each) => {
     const forms = [each]
     for (let level = 0; level < 4; level += 1) {
-      const next = decodedOnce(forms.at(-1) ?? '')
+      const next = decodeOnce(forms.at(-1) ?? '')
       if (next === forms.at(-1)) break
       forms.push(next)
     }
     return forms
   })
-  return decoded.concat(decoded.flatMap(bytesIn))
+  return decoded.concat(decoded.flatMap(decodeBytes))
 }
 
-function decodedOnce(text: string): string {
+function decodeOnce(text: string): string {
   const character = (code: number): string => (code < 0x11_00_00 ? String.fromCodePoint(code) : '')
   return stripVTControlCharacters(text)
     .replace(/[\p{Cc}\p{Cf}\uFFFD]/gu, '')
@@ -52,8 +55,8 @@ function decodedOnce(text: string): string {
     )
 }
 
-/** What runs of hexadecimal and base64 stand for, from each place where a byte may begin. */
-function bytesIn(text: string): string[] {
+/** Decodes runs of hexadecimal and base64, from each position where a byte may begin. */
+function decodeBytes(text: string): string[] {
   const hexadecimal = (text.match(/[\da-f]{12,}/gi) ?? []).flatMap((run) =>
     [0, 1].map((at) => Buffer.from(run.slice(at), 'hex').toString('latin1')),
   )
@@ -63,7 +66,10 @@ function bytesIn(text: string): string[] {
   return [hexadecimal.join('\n'), base64.join('\n')]
 }
 
-/** A script that writes its environment and the command lines of all processes into a file; for a child of ours. */
+/**
+ * A script for a child process, which writes its environment and the command lines of all processes to a
+ * file.
+ */
 export const spyScript = (file: string): string => `
   const fs = require('fs')
   const lines = fs.readdirSync('/proc').filter((name) => /^\\d+$/.test(name)).map((name) => {

@@ -21,7 +21,7 @@ const html5: Readonly<Record<string, string>> = Object.fromEntries(
   ].flatMap((line) => Array.from(line.matchAll(/(\S) (\S+)/g), ([, char, name]) => [char, name] as const)),
 )
 
-/** How a service may write in its texts what it was sent. */
+/** Encodings with which a service may repeat a text that it was sent. */
 export const encodings: Readonly<Record<string, (text: string) => string>> = {
   'as it is': (text) => text,
   JSON: inJson,

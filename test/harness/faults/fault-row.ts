@@ -5,53 +5,56 @@ import { afterAll, afterEach } from 'vitest'
 import { variable } from '../../../src/host/process.ts'
 import type { FaultId } from '../../resilience/rows.ts'
 
-/** What the tests of one file came to, for one row of the table. */
+/** The results of one test file for one row of the table. */
 export interface Recorded {
   row: FaultId
   cases: number
-  held: number
+  passedCount: number
   figure: string
-  /** Why none of it could be tried here. */
+  /** Why the cases could not be run on this machine. */
   notTried?: string | undefined
 }
 
 export interface FaultRow {
-  /** The running test counts as so many cases, not as one; so many of them passed, all by default. */
+  /** Counts the running test as `count` cases, of which `held` passed; all by default. */
   cases(count: number, held?: number): void
-  /** What the figure is, where it is more than a count of what fell short. */
+  /** Adds a text to the figure, which is otherwise only the number of failed cases. */
   note(figure: string): void
-  /** The means is not at hand (root, strace, a second processor): nothing held, and nothing fell short. */
+  /**
+   * Records that the test cannot run here (it needs root, strace or a second processor): it counts neither as
+   * passed nor as failed.
+   */
   notTried(why: string): void
 }
 
 interface Options {
-  /** Tests of this file that show it, by their names; all by default. */
+  /** Names of the tests of this file that belong to the row; all by default. */
   of?: RegExp
 }
 
 /**
- * States at the top of a test file which row of test/resilience/rows.ts its tests show. `short`: what there are none of
- * where the row holds, such as "sent again". `npm run resilience` reads what is recorded here.
+ * Called at the top of a test file: its tests belong to this row of test/resilience/rows.ts. `failure` names
+ * what must not happen, such as "sent again". `npm run resilience` reads the recorded results.
  */
-export function faultRow(row: FaultId, short: string, { of = /(?:)/ }: Options = {}): FaultRow {
+export function faultRow(row: FaultId, failure: string, { of = /(?:)/ }: Options = {}): FaultRow {
   const total = { cases: 0, held: 0 }
   const notes: string[] = []
   let counted: { count: number; held: number } | undefined
   let why: string | undefined
-  let isTried = true
+  let wasAttempted = true
   afterEach(({ task }) => {
     const { count, held } = counted ?? { count: 1, held: 1 }
-    const wasTried = isTried
+    const wasTried = wasAttempted
     counted = undefined
-    isTried = true
+    wasAttempted = true
     if (!of.test(task.name) || !wasTried) return
     total.cases += count
     total.held += task.result?.state === 'fail' ? Math.min(held, count - 1) : held
   })
   afterAll(() => {
-    const { cases, held } = total
-    const figure = [`${cases - held} of ${cases} ${short}`, ...notes].join('; ')
-    const recorded: Recorded = { row, cases, held, figure, notTried: why }
+    const { cases, held: passedCount } = total
+    const figure = [`${cases - passedCount} of ${cases} ${failure}`, ...notes].join('; ')
+    const recorded: Recorded = { row, cases, passedCount, figure, notTried: why }
     const file = variable(process.env, 'REFCHECK_RESILIENCE')
     if (file !== undefined) appendFileSync(file, `${JSON.stringify(recorded)}\n`)
   })
@@ -62,7 +65,7 @@ export function faultRow(row: FaultId, short: string, { of = /(?:)/ }: Options =
     note: (figure) => void notes.push(figure),
     notTried: (reason) => {
       why = reason
-      isTried = false
+      wasAttempted = false
     },
   }
 }

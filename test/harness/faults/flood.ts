@@ -1,10 +1,8 @@
-/*
- * Occupies a server from a process of its own: node flood.ts PORT KIND COUNT. Every connection that is closed is opened
- * again, once. Prints a line once all of them stand.
+/* Opens many connections to a server: node flood.ts PORT KIND COUNT. Each connection that is closed is opened again once. Prints a line when all of them are open.
  */
 import { connect } from 'node:net'
 
-import type { Flood } from './flooded.ts'
+import type { Flood } from './flood-server.ts'
 
 const [port, kind, count] = process.argv.slice(2) as [string, Flood, string]
 

@@ -1,8 +1,8 @@
-import type { Between } from '../world.ts'
+import type { Interceptor } from '../world.ts'
 
-/** Every call is answered with a list of so many items. */
-export const answeredList =
-  (name: string, count: number, item: (at: number) => string): Between =>
+/** Answers every call with a list of `count` items. */
+export const answerWithList =
+  (name: string, count: number, item: (at: number) => string): Interceptor =>
   () => {
     const items = Array.from({ length: count }, (_, at) => item(at)).join(',')
     return new Response(`{"data":{"${name}":[${items}]},"status_message":"OK","message":"OK"}`, {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** Where a connection ends. Bytes up to the cut arrive on the other side; none after it do. */
+/** Where a connection is cut. Bytes before the cut reach the other side, bytes after it do not. */
 export interface Cut {
   /** Bytes let through from the client; absent for all. */
   up?: number | undefined
@@ -15,7 +15,7 @@ export interface FaultProxy extends AsyncDisposable {
   readonly port: number
   /** Connections accepted so far. */
   readonly connections: number
-  /** Holds for the connections to come. */
+  /** The cut of the next connections. */
   cut: Cut
   close(): Promise<void>
 }
@@ -26,7 +26,7 @@ export async function startFaultProxy(target: number, cut: Cut = {}): Promise<Fa
   let connections = 0
   const server = createServer((client) => {
     connections += 1
-    for (const socket of join(client, target, proxy.cut)) {
+    for (const socket of connectSockets(client, target, proxy.cut)) {
       sockets.add(socket)
       socket.on('close', () => sockets.delete(socket))
     }
@@ -50,7 +50,7 @@ export async function startFaultProxy(target: number, cut: Cut = {}): Promise<Fa
 }
 
 /** Two sockets joined until one side's allowance is used up. */
-function join(
+function connectSockets(
   client: Socket,
   port: number,
   { up = Infinity, down = Infinity, how = 'close' }: Cut,

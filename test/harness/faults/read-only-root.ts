@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 
-/** Where the folder stands inside. */
+/** Path of the folder in the mount namespace. */
 export const inside = '/mnt/all'
 
 export interface Ended {
@@ -10,8 +10,8 @@ export interface Ended {
 }
 
 /**
- * Runs a program as an account without a name, where `/` can only be read, nothing in /tmp can be executed, and
- * `folder` stands at `inside`. Takes root, and the right to make a mount namespace.
+ * Runs a program as an account without a name, where `/` can only be read, nothing in /tmp can be executed,
+ * and `folder` is mounted at `inside`. Needs root, and the right to create a mount namespace.
  */
 export function withReadOnlyRoot(
   folder: string,

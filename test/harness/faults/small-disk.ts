@@ -4,20 +4,20 @@ import { join } from 'node:path'
 
 import { onTestFinished } from 'vitest'
 
-/** A memory disk of its own at a path, so small that it is soon full; mounting takes root. */
-export function smallDisk(path: string, kilobytes: number) {
+/** Mounts a memory disk of `kilobytes` at a path. Needs root. */
+export function mountSmallDisk(path: string, kilobytes: number) {
   mkdirSync(path)
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${kilobytes}k,mode=700`, 'tmpfs', path])
   onTestFinished(() => void execFileSync('umount', ['--lazy', path]))
   const ballast = join(path, 'ballast')
   return {
-    /** To the last byte that can be had. */
+    /** Fills the disk until it has no free space. */
     fill(): void {
       for (const size of [65_536, 4096]) {
         try {
           for (;;) writeFileSync(ballast, Buffer.alloc(size), { flag: 'a' })
         } catch {
-          // Full, as far as pieces of this size go.
+          // No space for a piece of this size.
         }
       }
     },

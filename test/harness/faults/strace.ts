@@ -9,12 +9,12 @@ export interface Traced {
   code: number | null
   stdout: string
   stderr: string
-  /** One line a system call, in the order of the calls. */
+  /** System calls in sequence, one a line. */
   calls: string[]
 }
 
 /** Runs `refcheck …` under strace. `inject`: an strace expression such as `fdatasync:error=EIO:when=3`. */
-export async function traced(
+export async function runWithStrace(
   folder: string,
   argv: readonly string[],
   env: Record<string, string>,
@@ -38,9 +38,9 @@ export async function traced(
     env: { PATH: process.env['PATH'] ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const taken = { stdout: '', stderr: '' }
-  child.stdout.on('data', (chunk: Buffer) => (taken.stdout += chunk.toString()))
-  child.stderr.on('data', (chunk: Buffer) => (taken.stderr += chunk.toString()))
+  const output = { stdout: '', stderr: '' }
+  child.stdout.on('data', (chunk: Buffer) => (output.stdout += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (output.stderr += chunk.toString()))
   const [code] = (await once(child, 'close')) as [number | null]
-  return { code, ...taken, calls: readFileSync(log, 'utf8').split('\n') }
+  return { code, ...output, calls: readFileSync(log, 'utf8').split('\n') }
 }

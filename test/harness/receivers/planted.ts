@@ -4,12 +4,12 @@ import { join } from 'node:path'
 
 import { temporaryFolder } from '../world.ts'
 
-/** A fault of receiver.ts and receiver.py, and the cases that name it. */
+/** A fault of receiver.ts and receiver.py, and the cases that detect it. */
 interface PlantedReceiver {
   fault: string
-  /** Cases that fail where only answers are seen, all with --strict. */
+  /** Cases that fail if only answers are checked, all with --strict. */
   byAnswers: readonly string[]
-  /** Cases that fail besides where --stored-url and --restart are given. */
+  /** Cases that fail in addition with --stored-url and --restart. */
   byStored: readonly string[]
 }
 
@@ -31,7 +31,7 @@ const forgedSignatures = [
 
 export const plantedReceivers: readonly PlantedReceiver[] = [
   { fault: 'none', byAnswers: [], byStored: [] },
-  // Over HTTP the nanoseconds of this comparison cannot be seen, and nothing is claimed.
+  // The duration of this comparison cannot be measured over HTTP, so no case covers it.
   { fault: 'equals', byAnswers: [], byStored: [] },
   { fault: 'any-signature', byAnswers: forgedSignatures, byStored: ['stored-forged', 'stored-all'] },
   { fault: 'base64', byAnswers: ['good-event'], byStored: [] },
@@ -74,11 +74,11 @@ export interface ReceiverAddress {
   url: string
   storedUrl: string
   storedFile: string
-  /** Starts it, in the foreground. */
+  /** Command line that runs it in the foreground. */
   words: readonly [program: string, ...string[]]
 }
 
-/** Where a receiver of that language with that fault is going to listen and to store. */
+/** Chooses the port and file of a receiver in `language` with `fault`. */
 export async function addressOfReceiver(
   language: 'TypeScript' | 'Python',
   fault: string,

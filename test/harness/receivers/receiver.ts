@@ -29,7 +29,7 @@ function storedLines(): Event[] {
     .map((line) => JSON.parse(line) as Event)
 }
 
-/** In memory what the file holds, so that duplicates are found also after a restart. */
+/** Keys of the stored events, read from the file so that duplicates are found after a restart too. */
 const keyOf = (event: Event): string => (fault === 'dedupes-on-request-id' ? event.request_id : pairOf(event))
 const known = new Set(fault === 'forgets-at-restart' ? [] : storedLines().map(keyOf))
 const memory: Event[] = []
@@ -52,7 +52,7 @@ function store(event: Event): void {
   if (fault !== 'never-dedupes' && known.has(key)) return
   known.add(key)
   if (fault !== 'out-of-order') return write(event)
-  // Two at a time, the later one first.
+  // Writes events in pairs, the later one first.
   held.push(event)
   if (held.length === 2) for (const each of held.splice(0).reverse()) write(each)
 }

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { beginAttempt, addOne, newAttempt, someTime } from './batches.ts'
 import { fileBatch, invalidRow, officeRows, orderRow, orderRows, rowsOf } from './files.ts'
-import { madeEarlier } from '../../harness/postgres-store.ts'
+import { moveOrdersToPast } from '../../harness/postgres-store.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
 import type { NewFileBatch } from '../../../src/domain/batch/batch.ts'
 import type { QuotaPriority } from '../../../src/domain/quota/windows.ts'
@@ -142,7 +142,7 @@ describe.each(backends)('%s', (backend) => {
       if (attempt === undefined) throw new Error('it did not begin')
       await store.ledger.move(attempt, { to: 'unknown', at: someTime + 30, reason: 'cut off' })
       const days = 8 * 24 * 60 * 60_000
-      if (backend === 'PostgreSQL') await madeEarlier(Date.now() - someTime)
+      if (backend === 'PostgreSQL') await moveOrdersToPast(Date.now() - someTime)
       const again = fileBatch({ allowDuplicate: true, addedAt: someTime + days })
       await store.batches.add(again, [orderRow(1, 'a@example.com'), orderRow(2, 'b@example.com')])
       expect(await states(again.id)).toEqual(['1 pending', '2 duplicate'])

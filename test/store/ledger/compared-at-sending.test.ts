@@ -10,8 +10,8 @@ import type { Recipient } from '../../../src/contract/request.ts'
 import type { OrderRow } from '../../../src/domain/batch/compare.ts'
 import type { RowVersion } from '../../../src/domain/submission/submission.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
-import { asked } from '../../harness/postgres.ts'
-import { suiteStore } from '../../harness/postgres-store.ts'
+import { queryDatabase } from '../../harness/postgres.ts'
+import { sharedStore } from '../../harness/postgres-store.ts'
 
 const urls = ['https://old.example.com', 'https://new.example.com'] as const
 const by = { at: someTime, by: 'owner@example.com' }
@@ -149,12 +149,12 @@ describe.each(backends)('%s: conflict detection', (backend) => {
   /** Past the program; answers the key that was there. Both are hexadecimal. */
   async function replaceKey(key: string): Promise<string> {
     if (backend === 'PostgreSQL') {
-      const url = await suiteStore()
-      const [row] = await asked(
+      const url = await sharedStore()
+      const [row] = await queryDatabase(
         url,
         `SELECT encode(value, 'hex') AS key FROM refcheck.meta WHERE name = 'fingerprint_key'`,
       )
-      await asked(
+      await queryDatabase(
         url,
         `UPDATE refcheck.meta SET value = decode('${key}', 'hex') WHERE name = 'fingerprint_key'`,
       )

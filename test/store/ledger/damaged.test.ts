@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import type { BatchRow } from '../../../src/domain/batch/batch.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
-import { asked } from '../../harness/postgres.ts'
-import { suiteStore } from '../../harness/postgres-store.ts'
+import { queryDatabase } from '../../harness/postgres.ts'
+import { sharedStore } from '../../harness/postgres-store.ts'
 import { beginAttempt, addOne, batchOf, newAttempt, someTime } from './batches.ts'
 import { fileBatch, orderRow, rowsOf } from './files.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
@@ -24,7 +24,8 @@ describe.each(backends)('%s: a row that was damaged is sent no more', (backend) 
 
   /** What a person does to it, past the program. */
   async function inStore(sql: string): Promise<Record<string, unknown>[]> {
-    if (backend === 'PostgreSQL') return asked(await suiteStore(), `SET search_path = refcheck; ${sql}`)
+    if (backend === 'PostgreSQL')
+      return queryDatabase(await sharedStore(), `SET search_path = refcheck; ${sql}`)
     const database = new DatabaseSync(setup.path)
     const rows = database.prepare(sql).all()
     database.close()

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { all, type Engine, get, run, type Work } from '../../../src/store/ledger/engine.ts'
 import { postgresEngine } from '../../../src/store/ledger/postgres/connection.ts'
 import { Database, sqliteEngine } from '../../../src/store/ledger/sqlite/engine.ts'
-import { asked, emptyDatabase } from '../../harness/postgres.ts'
+import { queryDatabase, emptyDatabase } from '../../harness/postgres.ts'
 import { temporaryFolder } from '../../harness/world.ts'
 import { connectTo } from './postgres/connect.ts'
 import { backends } from './scratch.ts'
@@ -16,7 +16,7 @@ const createTable = 'CREATE TABLE t (id integer PRIMARY KEY, name text)'
 async function twoEngines(backend: (typeof backends)[number]): Promise<[Engine, Engine]> {
   if (backend === 'PostgreSQL') {
     const url = await emptyDatabase()
-    await asked(url, `CREATE SCHEMA refcheck ${createTable}`)
+    await queryDatabase(url, `CREATE SCHEMA refcheck ${createTable}`)
     return [postgresEngine(connectTo(url)), postgresEngine(connectTo(url))]
   }
   const path = join(temporaryFolder(), 'engine.sqlite')

@@ -7,7 +7,7 @@ import { beginOne, someTime } from './batches.ts'
 import { fileBatch, orderRows } from './files.ts'
 import { connectTo } from './postgres/connect.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
-import { suiteStore } from '../../harness/postgres-store.ts'
+import { sharedStore } from '../../harness/postgres-store.ts'
 import { InternalError } from '../../../src/errors/kinds.ts'
 import { all, type Engine, type Query, type Work } from '../../../src/store/ledger/engine.ts'
 import { metaText } from '../../../src/store/ledger/engine.ts'
@@ -38,7 +38,7 @@ describe.each(backends)('%s', (backend) => {
   afterEach(() => setup.end())
 
   async function engineOf(): Promise<Engine> {
-    if (backend === 'PostgreSQL') return postgresEngine(connectTo(await suiteStore()))
+    if (backend === 'PostgreSQL') return postgresEngine(connectTo(await sharedStore()))
     return sqliteEngine(new Database(setup.path, 2_000))
   }
 

@@ -4,8 +4,8 @@ import { beginAttempt, addOne, batchOf, beginOne, newAttempt, someTime } from '.
 import { fileBatch, orderRow } from './files.ts'
 import { backends, type Backend, scratch, type Scratch } from './scratch.ts'
 import { requestFor } from '../../usecases/batch/unknown-rows.ts'
-import { makeStore } from '../../harness/made-store.ts'
-import { asked, emptyDatabase } from '../../harness/postgres.ts'
+import { makeStore } from '../../harness/create-store.ts'
+import { queryDatabase, emptyDatabase } from '../../harness/postgres.ts'
 import { InternalError } from '../../../src/errors/kinds.ts'
 import { systemClock } from '../../../src/host/clock.ts'
 import { systemRandom } from '../../../src/host/random.ts'
@@ -207,7 +207,7 @@ test('no table and no column of either engine is left out', async () => {
   )
   database.close()
   const own = `table_name IN ('runners', 'runs', 'pauses', 'epoch') OR column_name IN ('serial', 'runner')`
-  const postgres = await asked(
+  const postgres = await queryDatabase(
     await addressOf('PostgreSQL', ''),
     `SELECT table_name AS "table", column_name AS "column" FROM information_schema.columns
       WHERE table_schema = 'refcheck' AND NOT (${own})`,

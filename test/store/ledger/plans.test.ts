@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { someTime } from './batches.ts'
 import { fileBatch, orderRows } from './files.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
-import { asked } from '../../harness/postgres.ts'
-import { suiteStore } from '../../harness/postgres-store.ts'
+import { queryDatabase } from '../../harness/postgres.ts'
+import { sharedStore } from '../../harness/postgres-store.ts'
 import { pageOf, selectCounts, selectNextPending, selectRows } from '../../../src/store/ledger/batches.ts'
 import { expandSql } from '../../../src/store/ledger/engine.ts'
 import { countRepeats, selectKnown, selectLatest, updateStatuses } from '../../../src/store/ledger/inbox.ts'
@@ -101,7 +101,7 @@ describe.each(backends)('%s', (backend) => {
     }
     const settings = ['search_path=refcheck', ...unlikely.map((way) => `enable_${way}=off`)]
     const options = settings.map((setting) => `-c${setting}`).join(' ')
-    return asked(`${await suiteStore()}?options=${encodeURIComponent(options)}`, statement)
+    return queryDatabase(`${await sharedStore()}?options=${encodeURIComponent(options)}`, statement)
   }
 
   /**

@@ -7,7 +7,7 @@ import { systemRandom } from '../../../src/host/random.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 import { openStore } from '../../../src/store/ledger/open.ts'
 import type { Store, StoreOptions } from '../../../src/store/ledger/store.ts'
-import { emptyStore, suiteStore } from '../../harness/postgres-store.ts'
+import { clearStore, sharedStore } from '../../harness/postgres-store.ts'
 
 /** What keeps a store: every promise of the Store interface is tested with each. */
 export const backends = ['SQLite', 'PostgreSQL'] as const
@@ -33,7 +33,7 @@ export function scratch(busyMs = 50, backend: Backend = 'SQLite'): Scratch {
   const folder = mkdtempSync(join(tmpdir(), 'refcheck-ledger-'))
   const opened: Store[] = []
   const messages: string[] = []
-  const usual = backend === 'SQLite' ? undefined : suiteStore()
+  const usual = backend === 'SQLite' ? undefined : sharedStore()
   const options: Scratch['options'] = {
     paths: { config: join(folder, 'config'), data: join(folder, 'data') },
     cwd: folder,
@@ -58,7 +58,7 @@ export function scratch(busyMs = 50, backend: Backend = 'SQLite'): Scratch {
     async end() {
       for (const store of opened) await store.close()
       rmSync(folder, { recursive: true })
-      if (usual !== undefined) await emptyStore(await usual)
+      if (usual !== undefined) await clearStore(await usual)
     },
   }
   return setup

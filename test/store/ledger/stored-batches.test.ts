@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { beginAttempt, addOne, batchOf, beginOne, newAttempt, personOf, rowOf, someTime } from './batches.ts'
 import { fileBatch, invalidRow, orderRow, orderRows, rowsOf } from './files.ts'
-import { madeEarlier } from '../../harness/postgres-store.ts'
+import { moveOrdersToPast } from '../../harness/postgres-store.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
 import type { NewRow } from '../../../src/domain/batch/batch.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
@@ -217,7 +217,7 @@ describe.each(backends)('%s', (backend) => {
       requestId: randomUUID(),
       requestStatus: 'COMPLETED',
     })
-    if (backend === 'PostgreSQL') await madeEarlier(Date.now() - long)
+    if (backend === 'PostgreSQL') await moveOrdersToPast(Date.now() - long)
     const file = fileBatch({ allowDuplicate: true })
     await store.batches.add(file, [orderRow(1, 'ann@example.com')])
     const [row] = await rowsOf(store, file.id)

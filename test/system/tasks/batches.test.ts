@@ -27,7 +27,7 @@ test('get a template to fill in', async () => {
   const at = await task()
   await at.type('refcheck schema template 101 --output people.csv')
   await at.type('head -1 people.csv | fold -w 78')
-  expect(at.story()).toMatchInlineSnapshot(`
+  expect(at.transcript()).toMatchInlineSnapshot(`
     $ refcheck schema template 101 --output people.csv
     written  people.csv  17 fields, 10 required
     2> Fill in a row per person, then: refcheck batch validate people.csv --package 101
@@ -48,7 +48,7 @@ test('check a file of people before ordering', async () => {
   const at = await task()
   at.write('people.csv', `${people}Ann,Low,ann,0400\n`)
   await at.type('refcheck batch validate people.csv --package 102')
-  expect(at.story()).toMatchInlineSnapshot(`
+  expect(at.transcript()).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102
     people.csv: 4 rows, 3 valid, 1 invalid
 
@@ -70,7 +70,7 @@ test('order checks for a file of people', async () => {
   const at = await task()
   at.write('people.csv', people)
   await at.type(run, '(y/N)')
-  expect(at.seen()).toMatchInlineSnapshot(`
+  expect(at.screen()).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102
 
     2> people.csv: 3 rows
@@ -82,7 +82,7 @@ test('order checks for a file of people', async () => {
     2> olive.owner@example.com? (y/N)
   `)
   await at.press('y\r')
-  expect(at.seen()).toMatchInlineSnapshot(`
+  expect(at.screen()).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102
 
     2> people.csv: 3 rows
@@ -113,7 +113,7 @@ test('order the other rows where some are invalid', async () => {
   const at = await task()
   at.write('people.csv', `${people}Ann,Low,ann,0400\n`)
   await at.type(run)
-  expect(at.story()).toMatchInlineSnapshot(`
+  expect(at.transcript()).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102
     people.csv: 4 rows, 3 valid, 1 invalid
 
@@ -130,7 +130,7 @@ test('order the other rows where some are invalid', async () => {
     $
   `)
   await at.type(`${run} --on-invalid skip`, '(y/N)')
-  expect(at.seen()).toMatchInlineSnapshot(`
+  expect(at.screen()).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102
     people.csv: 4 rows, 3 valid, 1 invalid
 
@@ -155,9 +155,9 @@ test('order the other rows where some are invalid', async () => {
     2> Mei Ito (mei@example.com), Jo Ray (jo@example.com)) at 127.0.0.1:PORT as
     2> olive.owner@example.com, and leave out 1 row? (y/N)
   `)
-  at.story()
+  at.transcript()
   await at.press('y\r')
-  expect(at.story()).toMatchInlineSnapshot(`
+  expect(at.transcript()).toMatchInlineSnapshot(`
     2> olive.owner@example.com, and leave out 1 row? Yes
     ✔ 3 of 4 people in people.csv are ordered; left out: 1 invalid
 
@@ -187,7 +187,7 @@ test('my batch stopped, what now', async () => {
     fault: { kind: 'status', status: 403, when: 'before', message: 'no credits left' },
   })
   await at.type(`${run} --yes`)
-  expect(at.story()).toMatchInlineSnapshot(`
+  expect(at.transcript()).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
 
     2> people.csv: 3 rows
@@ -215,7 +215,7 @@ test('my batch stopped, what now', async () => {
   await at.type('refcheck batch list')
   await at.type(`refcheck batch resume ${await batchOf(at)}`, '(y/N)')
   await at.press('y\r')
-  expect(at.story()).toMatchInlineSnapshot(`
+  expect(at.transcript()).toMatchInlineSnapshot(`
     $ refcheck batch list
     BATCH ID                              NAME        ADDED AT    PROGRESS  STATE
     ID_1                                  people.csv  YYYY-MM-DD  0 of 3    halted
@@ -245,11 +245,11 @@ test('remove the data of a person', async () => {
   const at = await task()
   at.write('people.csv', people)
   await at.type(`${run} --yes --quiet`)
-  at.story()
+  at.transcript()
   await at.type('refcheck store purge --email priya@example.com', '(y/N)')
   await at.press('y\r', 'that refcheck wrote as well')
   await at.press('y\r')
-  expect(at.story()).toMatchInlineSnapshot(`
+  expect(at.transcript()).toMatchInlineSnapshot(`
     $ refcheck store purge --email priya@example.com
     2> ✔ Remove personal data of Priya Shah (priya@example.com): 1 row and 0 events
     2> permanently? Yes
@@ -270,9 +270,9 @@ test('find the order of a person', async () => {
   const at = await task({ filters: [[/\b20\d\d-\d\d-\d\d( \d\d:\d\d \+00:00)?/g, 'YYYY-MM-DD']] })
   at.write('people.csv', people)
   await at.type(`${run} --yes --quiet`)
-  at.story()
+  at.transcript()
   await at.type('refcheck request list --email mei@example.com')
-  expect(at.story()).toMatchInlineSnapshot(`
+  expect(at.transcript()).toMatchInlineSnapshot(`
     $ refcheck request list --email mei@example.com
     REQUEST ID  STATUS    ORDERED AT  NAME     PACKAGE
     REQUEST_2…    RECEIVED  YYYY-MM-DD  Mei Ito  102 Identity check only
@@ -291,7 +291,7 @@ test('wait for a request', async () => {
   const id = at.sandbox.requests()[0]?.request_id ?? ''
   await at.type(`refcheck request wait ${id}`, 'RECEIVED')
   await at.press(keys.ctrlC)
-  expect(at.story()).toMatchInlineSnapshot(`
+  expect(at.transcript()).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Jo --last-name Ray --email
     jo@example.com --phone +442071234567 --yes --quiet
     created  REQUEST_1                             RECEIVED
@@ -308,11 +308,11 @@ test('see where a batch stands', async () => {
   const at = await task({ filters: [[/\b20\d\d-\d\d-\d\d\b/g, 'YYYY-MM-DD']] })
   at.write('people.csv', people)
   await at.type(`${run} --yes --quiet`)
-  at.story()
+  at.transcript()
   await at.type('refcheck batch list')
   const id = await batchOf(at)
   await at.type(`refcheck batch status ${id}`)
-  expect(at.story()).toMatchInlineSnapshot(`
+  expect(at.transcript()).toMatchInlineSnapshot(`
     $ refcheck batch list
     BATCH ID                              NAME        ADDED AT    PROGRESS  STATE
     ID_1                                  people.csv  YYYY-MM-DD  3 of 3    done
@@ -338,9 +338,9 @@ test('download the reports of a batch', async () => {
   await at.type(`${run} --yes --quiet`)
   const id = await batchOf(at)
   await at.type(`refcheck request wait --batch ${id} --quiet`)
-  at.story()
+  at.transcript()
   await at.type(`refcheck report download --batch ${id} --output reports`)
-  expect(at.story()).toMatchInlineSnapshot(`
+  expect(at.transcript()).toMatchInlineSnapshot(`
     $ refcheck report download --batch ID_1 --output
      reports
     stored  reports/Shah-Priya_Identity-check_KEY.pdf  # kB
@@ -358,9 +358,9 @@ test('give a manager a page to open', async () => {
   at.write('people.csv', people)
   await at.type(`${run} --yes --quiet`)
   const id = await batchOf(at)
-  at.story()
+  at.transcript()
   await at.type(`refcheck batch export ${id} --format html --output people.html`)
-  expect(at.story()).toMatchInlineSnapshot(`
+  expect(at.transcript()).toMatchInlineSnapshot(`
     $ refcheck batch export ID_1 --format html --out
     put people.html
     3 rows written to HOME/people.html
@@ -374,9 +374,9 @@ test('see what needs me this morning', async () => {
   const at = await task({ filters: [LATER] })
   at.write('people.csv', people)
   await at.type(`${run} --yes --quiet`)
-  at.story()
+  at.transcript()
   await at.type('refcheck status')
-  expect(at.story()).toMatchInlineSnapshot(`
+  expect(at.transcript()).toMatchInlineSnapshot(`
     $ refcheck status
     127.0.0.1:PORT (olive.owner@example.com)   read just now
     Running    3 orders   read again: refcheck request list --refresh

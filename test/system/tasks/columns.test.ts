@@ -7,7 +7,7 @@ test('order for a file with other column names', async () => {
   const staff = 'First Name,Last Name,E-mail,Mobile,Department,Start date\n'
   at.write('new-hires.csv', `${staff}Anna,Müller,anna@example.com,+4915123456789,Sales,2026-12-01\n`)
   await at.type('refcheck batch run new-hires.csv --package 102', '(Y/n)')
-  expect(at.seen()).toMatchInlineSnapshot(`
+  expect(at.screen()).toMatchInlineSnapshot(`
     $ refcheck batch run new-hires.csv --package 102
     2> new-hires.csv is read so:
     2>   First Name  → first name  Anna
@@ -22,9 +22,9 @@ test('order for a file with other column names', async () => {
   await at.press('y\r')
   expect(at.sandbox.requests()).toMatchObject([{ recipient: { first_name: 'Anna', last_name: 'Müller' } }])
   at.write('december.csv', `${staff}Ben,Low,ben@example.com,+61400000002,IT,\n`)
-  at.story()
+  at.transcript()
   await at.type('refcheck batch run december.csv --package 102 --dry-run')
-  expect(at.story()).toMatchInlineSnapshot(`
+  expect(at.transcript()).toMatchInlineSnapshot(`
     $ refcheck batch run december.csv --package 102 --dry-run
     2> Columns as agreed before: First Name → first name; Last Name → last name; E-mail
     2> → email; Mobile → phone; Department, Start date → left out

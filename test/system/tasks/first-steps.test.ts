@@ -6,7 +6,7 @@ import { keys } from '../../harness/terminal.ts'
 test('see what I can order', async () => {
   const at = await task()
   await at.type('refcheck packages list --status active')
-  expect(at.story()).toMatchInlineSnapshot(`
+  expect(at.transcript()).toMatchInlineSnapshot(`
     $ refcheck packages list --status active
     ID   NAME                   STATUS  REFERENCE SURVEY       BACKGROUND CHECKS
     101  Standard employment    ACTIVE  Professional           National police
@@ -25,7 +25,7 @@ test('see what I can order', async () => {
 test('see what a package needs', async () => {
   const at = await task()
   await at.type('refcheck schema show 101')
-  expect(at.story()).toMatchInlineSnapshot(`
+  expect(at.transcript()).toMatchInlineSnapshot(`
     $ refcheck schema show 101
     Recipient
     FIELD         TYPE    REQUIRED  DESCRIPTION
@@ -81,7 +81,7 @@ test('log in for the first time', async () => {
   await at.press(`${'x'.repeat(32)}\r`, 'User e-mail')
   await at.press('olive.owner@example.com\r', /invalid API key[^]*API key/)
   await at.press(`${at.sandbox.credentials.apiKey}\r`)
-  expect(at.story()).toMatchInlineSnapshot(`
+  expect(at.transcript()).toMatchInlineSnapshot(`
     $ refcheck packages list
     2> Error: you are not logged in
     2> Log in with: refcheck auth login
@@ -112,9 +112,9 @@ test('renew a key', async () => {
   await at.type(
     `refcheck auth login --base-url ${at.url} --email olive.owner@example.com --with-key < key.txt`,
   )
-  at.story()
+  at.transcript()
   await at.type('refcheck auth login', 'What do you want to do?')
-  expect(at.seen()).toMatchInlineSnapshot(`
+  expect(at.screen()).toMatchInlineSnapshot(`
     $ refcheck auth login --base-url http://127.0.0.1:PORT --email olive.owner@exam
     ple.com --with-key < key.txt
     2> No system keychain is available.
@@ -134,7 +134,7 @@ test('renew a key', async () => {
   `)
   await at.press(keys.enter, 'API key')
   await at.press(`${apiKey}\r`)
-  expect(at.story()).toMatchInlineSnapshot(`
+  expect(at.transcript()).toMatchInlineSnapshot(`
     $ refcheck auth login
     2> ✔ What do you want to do? Renew the key of profile "default"
     2> ✔ API key (not shown) ********************************
@@ -155,9 +155,9 @@ test('use another profile', async () => {
   const login = `refcheck auth login --base-url ${at.url} --with-key < key.txt`
   await at.type(`${login} --email olive.owner@example.com --profile main`)
   await at.type(`${login} --email max.member@example.com --profile max`)
-  at.story()
+  at.transcript()
   await at.type('refcheck auth switch', 'Which profile?')
-  expect(at.seen()).toMatchInlineSnapshot(`
+  expect(at.screen()).toMatchInlineSnapshot(`
     2> No system keychain is available.
     Logged in to http://127.0.0.1:PORT as Olive Owner (olive.owner@example.com,
     owner).
@@ -184,7 +184,7 @@ test('use another profile', async () => {
     2> ↑↓ navigate • ⏎ select
   `)
   await at.press(`${keys.up}\r`)
-  expect(at.story()).toMatchInlineSnapshot(`
+  expect(at.transcript()).toMatchInlineSnapshot(`
     $ refcheck auth switch
     2> ✔ Which profile? main: olive.owner@example.com at http://127.0.0.1:PORT
     Profile "main" is now in use.
@@ -197,7 +197,7 @@ test('set up completion', async () => {
   const at = await task()
   await at.type('refcheck completion bash > completion.bash && . ./completion.bash')
   await at.press('refcheck batch run --on-inv\tsk\t', '--on-invalid skip')
-  expect(at.seen()).toMatchInlineSnapshot(`
+  expect(at.screen()).toMatchInlineSnapshot(`
     $ refcheck completion bash > completion.bash && . ./completion.bash
     exit 0
     $ refcheck batch run --on-invalid skip

@@ -17,7 +17,7 @@ test('order checks on one person, step by step', async () => {
   await at.press('direct manager; peer\r', 'item 3')
   await at.press('\r', 'Date of birth')
   await at.press('2062-04-30\r', 'is in the future. Keep it?')
-  expect(at.seen()).toMatchInlineSnapshot(`
+  expect(at.screen()).toMatchInlineSnapshot(`
     $ refcheck request create --package 101
     2> ✔ First name (required) Zoë
     2> ✔ Last name (required) O'Brien-Smith
@@ -38,7 +38,7 @@ test('order checks on one person, step by step', async () => {
   await at.press('\r', 'none at all?')
   await at.press('y\r', 'street (part 1 of 5)')
   await at.press('12 High Street\r', 'suburb (part 2 of 5)')
-  expect(at.seen()).toMatchInlineSnapshot(`
+  expect(at.screen()).toMatchInlineSnapshot(`
     $ refcheck request create --package 101
     2> ✔ First name (required) Zoë
     2> ✔ Last name (required) O'Brien-Smith
@@ -67,7 +67,7 @@ test('order checks on one person, step by step', async () => {
   await at.press('Australia\r', 'Years of history')
   await at.press('5\r', 'Annual income')
   await at.press('85000.5\r', 'Is everything correct so far?')
-  expect(at.seen()).toMatchInlineSnapshot(`
+  expect(at.screen()).toMatchInlineSnapshot(`
     2> ✔ National police check: Residential address, state (part 3 of 5) VIC
     2> ✔ National police check: Residential address, postcode (part 4 of 5) 3053
     2> ✔ National police check: Residential address, country (part 5 of 5) Australia
@@ -94,7 +94,7 @@ test('order checks on one person, step by step', async () => {
     2> ↑↓ navigate • ⏎ select
   `)
   await at.press('\r', 'Is everything correct?')
-  expect(at.seen()).toMatchInlineSnapshot(`
+  expect(at.screen()).toMatchInlineSnapshot(`
     2> National police check          Licence number         not given
     2> National police check          Is volunteer           no
     2> National police check          Previous names         none
@@ -121,7 +121,7 @@ test('order checks on one person, step by step', async () => {
     2> ↑↓ navigate • ⏎ select
   `)
   await at.press('\r', '(y/N)')
-  expect(at.seen()).toMatchInlineSnapshot(`
+  expect(at.screen()).toMatchInlineSnapshot(`
     2> National police check          Licence number         not given
     2> National police check          Is volunteer           no
     2> National police check          Previous names         none
@@ -143,7 +143,7 @@ test('order checks on one person, step by step', async () => {
     2> at 127.0.0.1:PORT as olive.owner@example.com? (y/N)
   `)
   await at.press('y\r')
-  expect(at.seen()).toMatchInlineSnapshot(`
+  expect(at.screen()).toMatchInlineSnapshot(`
     2> FOR                    FIELD                ANSWER
     2> National police check  Residential address  street: 12 High Street; suburb:
     2>                                             Carlton; state: VIC; postcode: 3053;
@@ -182,7 +182,7 @@ test('correct an answer before ordering', async () => {
   await at.press('priya@example.com\r', 'Phone')
   await at.press('+61412345678\r', 'Is everything correct?')
   await at.press(`${keys.down}\r`, 'Change which answer?')
-  expect(at.seen()).toMatchInlineSnapshot(`
+  expect(at.screen()).toMatchInlineSnapshot(`
     2> ✔ First name (required) Pria
     2> ✔ Last name (required) (back)
     2> ✔ First name (required) Priya
@@ -213,7 +213,7 @@ test('correct an answer before ordering', async () => {
   await at.press(`${keys.ctrlU}Rao\r`, /Last name +Rao[^]*Is everything correct\?/)
   await at.press('\r', '(y/N)')
   await at.press('y\r')
-  expect(at.seen()).toMatchInlineSnapshot(`
+  expect(at.screen()).toMatchInlineSnapshot(`
     2> Recipient  Phone       +61412345678
 
     2> ✔ Is everything correct? Change an answer
@@ -247,7 +247,7 @@ test('leave in the middle, and continue later', async () => {
   await at.press('Priya\r', 'Last name')
   await at.press('Shah\r', 'Email')
   await at.press(keys.ctrlC)
-  expect(at.story()).toMatchInlineSnapshot(`
+  expect(at.transcript()).toMatchInlineSnapshot(`
     $ refcheck request create --package 102
     2> ✔ First name (required) Priya
     2> ✔ Last name (required) Shah
@@ -263,7 +263,7 @@ test('leave in the middle, and continue later', async () => {
   await at.press('+61412345678\r', 'Is everything correct?')
   await at.press('\r', '(y/N)')
   await at.press('y\r')
-  expect(at.story()).toMatchInlineSnapshot(`
+  expect(at.transcript()).toMatchInlineSnapshot(`
     $ refcheck request create --resume
     2> Continuing the order of Priya Shah, 102 Identity check only, 2 answers,
     2> YYYY-MM-DD HH:MM +00:00
@@ -298,7 +298,7 @@ test('order nothing by a stray Enter', async () => {
   await at.press('\r\r\r', '(y/N)')
   await at.press('\r', /Is everything correct\?/)
   await at.press(keys.ctrlC)
-  expect(at.story()).toMatchInlineSnapshot(`
+  expect(at.transcript()).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --em
     ail priya@example.com --phone +61412345678
 
@@ -342,13 +342,13 @@ test('order nothing by a stray Enter', async () => {
 test('learn that a person was ordered before', async () => {
   const at = await task()
   await at.type(`${order} --yes`)
-  at.story()
+  at.transcript()
   await at.type('refcheck request create --package 102', 'First name')
   await at.press('Priya\r', 'Last name')
   await at.press('Shah\r', 'Email')
   await at.press('priya@example.com\r', 'Phone')
   await at.press('+61412345678\r')
-  expect(at.story()).toMatchInlineSnapshot(`
+  expect(at.transcript()).toMatchInlineSnapshot(`
     $ refcheck request create --package 102
     2> ✔ First name (required) Priya
     2> ✔ Last name (required) Shah
@@ -368,7 +368,7 @@ test('learn that a person was ordered before', async () => {
 test('order by one command line', async () => {
   const at = await task()
   await at.type(`${order} --yes`)
-  expect(at.story()).toMatchInlineSnapshot(`
+  expect(at.transcript()).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --em
     ail priya@example.com --phone +61412345678 --yes
     created  REQUEST_1                             RECEIVED

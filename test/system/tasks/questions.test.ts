@@ -13,7 +13,7 @@ test('say whether a held row is another person', async () => {
     `${header}\nAnna,Müller,anna.mueller@example.com,+491512345678\nAnna,Mueller,anna.m@example.com,+491512345678\n`,
   )
   await at.type(run, 'Is this one person?')
-  expect(at.seen()).toMatchInlineSnapshot(`
+  expect(at.screen()).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes --quiet
 
     2> Anna Mueller (line 3) of people.csv is held (1 of 1)
@@ -30,7 +30,7 @@ test('say whether a held row is another person', async () => {
   `)
   await at.press(`${keys.down}\r`)
   expect(at.keysPressed()).toBe(2)
-  expect(at.story()).toMatchInlineSnapshot(`
+  expect(at.transcript()).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes --quiet
 
     2> Anna Mueller (line 3) of people.csv is held (1 of 1)
@@ -63,9 +63,9 @@ test('settle orders that may have been made', async () => {
     `${header}\nMei,Ito,mei+cut-after@example.com,+61400000001\nJo,Ray,jo+cut-before@example.com,+61400000002\n`,
   )
   await at.type(run)
-  at.story()
+  at.transcript()
   await at.type('refcheck batch reconcile', 'They have it')
-  expect(at.seen()).toMatchInlineSnapshot(`
+  expect(at.screen()).toMatchInlineSnapshot(`
     people.csv, package 102
 
     2  unknown
@@ -97,7 +97,7 @@ test('settle orders that may have been made', async () => {
   expect(at.keysPressed() + 1).toBe(3)
   await at.press(`${keys.down}${keys.down}${keys.down}\r`)
   expect(at.keysPressed()).toBe(4)
-  expect(at.story()).toMatchInlineSnapshot(`
+  expect(at.transcript()).toMatchInlineSnapshot(`
     $ refcheck batch reconcile
 
     2> Mei Ito (line 2) of people.csv may have been ordered (1 of 2)

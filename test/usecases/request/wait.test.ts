@@ -108,11 +108,11 @@ test('an event that the store tells of is looked for at once; one that it does n
       },
     },
   )
-  await clock.untilSleeping()
+  await clock.waitUntilSleeping()
   status = 'PARTIAL'
   events.push({ id: 1, requestId: 'a', status })
   announce?.('event')
-  await clock.untilSleeping()
+  await clock.waitUntilSleeping()
   expect([reads, clock.monotonic()]).toEqual([2, 0])
   status = 'COMPLETED'
   events.push({ id: 2, requestId: 'a', status })

@@ -82,15 +82,15 @@ test('a batch that the store tells of is sent at once; one that it does not, at 
   const worker = started(['acme'], async (_, batchId) => {
     sent.push([batchId, worker.clock.monotonic()])
   })
-  await worker.clock.untilSleeping()
+  await worker.clock.waitUntilSleeping()
   worker.queue.push(queued('told', 'https://acme.example.com'))
   worker.announce()
-  await worker.clock.untilSleeping()
+  await worker.clock.waitUntilSleeping()
   worker.queue.push(queued('untold', 'https://acme.example.com'))
   await worker.clock.advance(1_999)
   expect(sent).toEqual([['told', 0]])
   await worker.clock.advance(1)
-  await worker.clock.untilSleeping()
+  await worker.clock.waitUntilSleeping()
   expect(sent).toEqual([
     ['told', 0],
     ['untold', 2_000],
@@ -107,7 +107,7 @@ test('keys are served side by side, each by itself: one that waits holds up no o
   })
   worker.queue.push(queued('1', 'https://acme.example.com'), queued('2', 'https://beta.example.com'))
   worker.queue.push(queued('3', 'https://acme.example.com'))
-  await worker.clock.untilSleeping()
+  await worker.clock.waitUntilSleeping()
   expect(sent).toEqual(['beta 2'])
   expect(worker.events.flatMap((each) => (each.name === 'batch-started' ? [each.batchId] : []))).toEqual([
     '1',
@@ -129,10 +129,10 @@ test('requests are read again each minute, whatever came of it before', async ()
       return undefined
     },
   })
-  await worker.clock.untilSleeping()
+  await worker.clock.waitUntilSleeping()
   for (let second = 0; second < 125; second += 1) {
     await worker.clock.advance(1_000)
-    await worker.clock.untilSleeping()
+    await worker.clock.waitUntilSleeping()
   }
   expect(readAt).toEqual([0, minuteMs, 2 * minuteMs])
   expect(worker.events.flatMap((each) => (each.name === 'refreshed' ? [each.code] : []))).toEqual([
@@ -152,11 +152,11 @@ test('a store that cannot be read for a while is looked at again, and what is qu
     },
   })
   worker.queue.push(queued('1', 'https://acme.example.com'))
-  await worker.clock.untilSleeping()
+  await worker.clock.waitUntilSleeping()
   expect(worker.events).toContainEqual({ name: 'store-waits', code: 'io' })
   isGone = false
   await worker.clock.advance(2_000)
-  await worker.clock.untilSleeping()
+  await worker.clock.waitUntilSleeping()
   expect(sent).toEqual(['1'])
   await worker.stop()
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { NoAnswerError, StoreBusyError, StoreDownError } from '../../../../src/errors/kinds.ts'
-import { asked, emptyDatabase } from '../../../harness/postgres.ts'
+import { queryDatabase, emptyDatabase } from '../../../harness/postgres.ts'
 import { between } from './between.ts'
 import { connectTo } from './connect.ts'
 
@@ -9,7 +9,7 @@ const nameOf = (url: string): string => new URL(url).pathname.slice(1)
 
 async function databaseWithTable(): Promise<string> {
   const url = await emptyDatabase()
-  await asked(url, 'CREATE SCHEMA refcheck CREATE TABLE t (id int PRIMARY KEY)')
+  await queryDatabase(url, 'CREATE SCHEMA refcheck CREATE TABLE t (id int PRIMARY KEY)')
   return url
 }
 
@@ -68,13 +68,13 @@ test('a connection with an end of its own is given up then, though each answer c
 
 test('a role that switched synchronous commits off gets them all the same', async () => {
   const url = await emptyDatabase()
-  await asked(url, `ALTER DATABASE ${nameOf(url)} SET synchronous_commit = off`)
+  await queryDatabase(url, `ALTER DATABASE ${nameOf(url)} SET synchronous_commit = off`)
   expect(await connectTo(url).get('SHOW synchronous_commit')).toEqual({ synchronous_commit: 'on' })
 })
 
 test('a database that may only be read takes no orders', async () => {
   const url = await emptyDatabase()
-  await asked(url, `ALTER DATABASE ${nameOf(url)} SET default_transaction_read_only = on`)
+  await queryDatabase(url, `ALTER DATABASE ${nameOf(url)} SET default_transaction_read_only = on`)
   await expect(connectTo(url).get('SELECT 1')).rejects.toThrow(/: the database is read-only$/)
 })
 
@@ -87,7 +87,7 @@ test('a connection that the server ended is made again, with what belongs to it'
   const pid = async () => (await database.get('SELECT pg_backend_pid() AS pid')) as { pid: number }
   const before = await pid()
   expect(database.session).toBe(1)
-  await asked(url, `SELECT pg_terminate_backend(${before.pid})`)
+  await queryDatabase(url, `SELECT pg_terminate_backend(${before.pid})`)
   expect(await pid()).not.toEqual(before)
   expect(database.session).toBe(2)
   const held = `SELECT count(*) AS n FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()`
@@ -101,8 +101,8 @@ test('a statement whose session the server ended is the last one of its connecti
     const { pid } = (await database.get('SELECT pg_backend_pid() AS pid')) as { pid: number }
     const cut = database.get('SELECT pg_sleep(60)').catch((error: unknown) => error)
     const isRunning = `SELECT 1 FROM pg_stat_activity WHERE pid = ${pid} AND query LIKE 'SELECT pg_sleep%'`
-    await expect.poll(() => asked(url, isRunning)).toHaveLength(1)
-    await asked(url, `SELECT pg_terminate_backend(${pid})`)
+    await expect.poll(() => queryDatabase(url, isRunning)).toHaveLength(1)
+    await queryDatabase(url, `SELECT pg_terminate_backend(${pid})`)
     expect(await cut).toBeInstanceOf(StoreDownError)
     expect(await database.get('SELECT 1 AS one')).toEqual({ one: 1 })
     expect(database.session).toBe(session + 1)
@@ -199,7 +199,7 @@ test('a notice without words, and a store that is closed', async () => {
   const database = connectTo(url)
   const { promise, resolve } = Promise.withResolvers<string>()
   await database.listen('news', resolve)
-  await asked(url, 'NOTIFY news')
+  await queryDatabase(url, 'NOTIFY news')
   expect(await promise).toBe('')
   await database.close()
   expect(database.session).toBe(0)
@@ -208,7 +208,7 @@ test('a notice without words, and a store that is closed', async () => {
 
 test('two transactions that wait for each other both come to their end, one after the other', async () => {
   const url = await databaseWithTable()
-  await asked(url, 'INSERT INTO refcheck.t VALUES (1), (2)')
+  await queryDatabase(url, 'INSERT INTO refcheck.t VALUES (1), (2)')
   const locks = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const both = [1, 2].map(async (first, at) =>
     connectTo(url, { busyMs: 20_000 }).transaction(async (sql) => {

@@ -49,7 +49,7 @@ test(
   async () => {
     await connectTo(url).run('CREATE SCHEMA refcheck CREATE TABLE t (id int PRIMARY KEY)')
     await cluster.kill()
-    await cluster.again(['synchronous_standby_names=gone'])
+    await cluster.startAgain(['synchronous_standby_names=gone'])
     const database = connectTo(url)
     const { pid } = (await database.get('SELECT pg_backend_pid() AS pid')) as { pid: number }
     const committed = database.transaction((sql) => sql.run('INSERT INTO t VALUES (1)'))
@@ -67,7 +67,7 @@ test(
   'a server that writes nothing to its disk takes no orders',
   async () => {
     await cluster.kill()
-    await cluster.again(['fsync=off'])
+    await cluster.startAgain(['fsync=off'])
     await expect(connectTo(url).get('SELECT 1')).rejects.toThrow(
       /: the server does not write to its disk at a commit \(fsync is off\)$/,
     )

@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 
 import { beginAttempt, addOne, newAttempt } from '../batches.ts'
 import { type Scratch, scratch } from '../scratch.ts'
-import { makeStore } from '../../../harness/made-store.ts'
-import { emptyStore } from '../../../harness/postgres-store.ts'
+import { makeStore } from '../../../harness/create-store.ts'
+import { clearStore } from '../../../harness/postgres-store.ts'
 import { PostgresPair } from '../../../harness/postgres-pair.ts'
 import type { RowVersion } from '../../../../src/domain/submission/submission.ts'
 import type { Store } from '../../../../src/store/ledger/store.ts'
@@ -24,7 +24,7 @@ beforeEach(() => {
 })
 afterEach(async () => {
   await here.end()
-  await emptyStore(pair.url)
+  await clearStore(pair.url)
 })
 
 async function begin({ ledger }: Store, row: RowVersion): Promise<void> {

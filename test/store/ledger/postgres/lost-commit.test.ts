@@ -3,8 +3,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { beginAttempt, addOne, newAttempt, rowOf, someTime } from '../batches.ts'
 import { fileBatch, orderRows } from '../files.ts'
 import { type Scratch, scratch } from '../scratch.ts'
-import { asked } from '../../../harness/postgres.ts'
-import { suiteStore } from '../../../harness/postgres-store.ts'
+import { queryDatabase } from '../../../harness/postgres.ts'
+import { sharedStore } from '../../../harness/postgres-store.ts'
 import { between } from './between.ts'
 
 let setup: Scratch
@@ -25,7 +25,7 @@ const accepted = {
 /** A store behind a network that cuts the connection at the next COMMIT, once, `before` the server has it or `after` the answer `until`. */
 async function cutAtCommit(when: 'before' | 'after', until = 'COMMIT') {
   let armed = false
-  const cut = await between(await suiteStore(), (text, [client, upstream]) => {
+  const cut = await between(await sharedStore(), (text, [client, upstream]) => {
     if (!armed || !text.includes('COMMIT')) return true
     armed = false
     if (when === 'before') {
@@ -109,8 +109,8 @@ test('a claim whose COMMIT is cut, and still under way when it is looked for, is
   // Of another key: the use of this one's quota changes with the claim that is cut.
   const other = { ...room, account: 'another key' }
   await ledger.beginInQuota(await addOne(ledger, 'b@example.com', { kind: 'file' }), newAttempt(), other)
-  const url = await suiteStore()
-  await asked(url, slowCommit)
+  const url = await sharedStore()
+  await queryDatabase(url, slowCommit)
   try {
     arm()
     expect(await ledger.beginInQuota(row, newAttempt(), room, true)).toMatchObject({
@@ -119,7 +119,7 @@ test('a claim whose COMMIT is cut, and still under way when it is looked for, is
     })
     expect(await rowOf(ledger, row)).toMatchObject({ state: 'pending', attempts: 1 })
   } finally {
-    await asked(url, 'DROP FUNCTION refcheck.slowly CASCADE')
+    await queryDatabase(url, 'DROP FUNCTION refcheck.slowly CASCADE')
   }
 })
 
@@ -132,8 +132,8 @@ test('an outcome is recorded where the next row cannot be begun', async () => {
   )
   const next = await addOne(ledger, 'b@example.com', { kind: 'file' })
   if (attempt === undefined) throw new Error('it did not begin')
-  const url = await suiteStore()
-  await asked(
+  const url = await sharedStore()
+  await queryDatabase(
     url,
     "ALTER TABLE refcheck.submissions ADD CONSTRAINT none_goes CHECK (state <> 'sending') NOT VALID",
   )
@@ -146,6 +146,6 @@ test('an outcome is recorded where the next row cannot be begun', async () => {
     expect(await rowOf(ledger, attempt)).toMatchObject({ state: 'accepted', requestId: accepted.requestId })
     expect(await rowOf(ledger, next)).toMatchObject({ state: 'pending' })
   } finally {
-    await asked(url, 'ALTER TABLE refcheck.submissions DROP CONSTRAINT none_goes')
+    await queryDatabase(url, 'ALTER TABLE refcheck.submissions DROP CONSTRAINT none_goes')
   }
 })

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { beginOne } from '../batches.ts'
 import { type Scratch, scratch } from '../scratch.ts'
 import { connectTo } from './connect.ts'
-import { allowWithoutLog, makeStore } from '../../../harness/made-store.ts'
-import { asked, emptyDatabase } from '../../../harness/postgres.ts'
+import { allowWithoutLog, makeStore } from '../../../harness/create-store.ts'
+import { queryDatabase, emptyDatabase } from '../../../harness/postgres.ts'
 import { systemRandom } from '../../../../src/host/random.ts'
 import { migrateStore } from '../../../../src/store/ledger/open.ts'
 import { formatOf, formats, inspect, migrate } from '../../../../src/store/ledger/postgres/maintenance.ts'
@@ -27,7 +27,7 @@ test('a database without a store says how it is made, and is left as it was', as
     ) as string,
     hint: 'Make them with: refcheck store migrate',
   })
-  expect(await asked(url, `SELECT to_regnamespace('refcheck') AS schema`)).toEqual([{ schema: null }])
+  expect(await queryDatabase(url, `SELECT to_regnamespace('refcheck') AS schema`)).toEqual([{ schema: null }])
 })
 
 test('several make it at once: one does, and all answer', async () => {
@@ -48,12 +48,15 @@ test('a store made where another was takes its key: it knows its people', async 
   const url = await emptyDatabase()
   const made = async () => {
     await migrateStore({ ...setup.options, chosen: url })
-    return asked(url, `SELECT encode(value, 'hex') AS key FROM refcheck.meta WHERE name = 'fingerprint_key'`)
+    return queryDatabase(
+      url,
+      `SELECT encode(value, 'hex') AS key FROM refcheck.meta WHERE name = 'fingerprint_key'`,
+    )
   }
   const former = await made()
   await allowWithoutLog(url)
   await beginOne((await setup.store(url)).ledger, 'a@example.com')
-  await asked(url, 'DROP SCHEMA refcheck CASCADE')
+  await queryDatabase(url, 'DROP SCHEMA refcheck CASCADE')
   expect(await made()).toEqual(former)
 })
 
@@ -71,7 +74,7 @@ test('a store of format 1 is brought to a later format, with every row as it was
     hint: expect.stringMatching(/with: refcheck store migrate$/) as string,
   })
   expect(await migrate(database, systemRandom, undefined, later)).toEqual({ from: 1, to: 2 })
-  expect(await asked(url, 'SELECT email, state, language FROM refcheck.submissions')).toEqual([
+  expect(await queryDatabase(url, 'SELECT email, state, language FROM refcheck.submissions')).toEqual([
     { email: 'a@example.com', state: 'sending', language: 'en' },
   ])
   expect(await migrate(database, systemRandom, undefined, later)).toEqual({ from: 2, to: 2 })
@@ -88,7 +91,7 @@ test('a format that fails halfway leaves the store as it was', async () => {
 
 test('a database with a store from before 1.0.0 is refused in one line and left as it is', async () => {
   const url = await emptyDatabase()
-  await asked(
+  await queryDatabase(
     url,
     `CREATE SCHEMA refcheck; CREATE TABLE refcheck.meta (name text PRIMARY KEY, value bytea NOT NULL);
      INSERT INTO refcheck.meta VALUES ('format', '2')`,
@@ -103,7 +106,7 @@ test('a database with a store from before 1.0.0 is refused in one line and left 
   expect(await refusal(url)).toMatchObject(refused)
   await expect(migrateStore({ ...setup.options, chosen: url })).rejects.toMatchObject(refused)
   expect(
-    await asked(
+    await queryDatabase(
       url,
       `SELECT relname FROM pg_class WHERE relnamespace = 'refcheck'::regnamespace AND relkind = 'r'`,
     ),
@@ -116,7 +119,7 @@ test.each([
 ])('format %s is refused', async (format, message, hint) => {
   const url = await emptyDatabase()
   await migrate(connectTo(url), systemRandom)
-  await asked(url, `UPDATE refcheck.meta SET value = '${format}' WHERE name = 'format'`)
+  await queryDatabase(url, `UPDATE refcheck.meta SET value = '${format}' WHERE name = 'format'`)
   expect(await refusal(url)).toMatchObject({
     code: 'io',
     message: expect.stringMatching(message) as string,
@@ -128,7 +131,7 @@ test('a user who may only read and write rows orders with it', async () => {
   const url = await emptyDatabase()
   await makeStore(url)
   const user = `clerk_${new URL(url).pathname.slice(1)}`
-  await asked(
+  await queryDatabase(
     url,
     `CREATE ROLE ${user} LOGIN PASSWORD 'secret'; GRANT USAGE ON SCHEMA refcheck TO ${user};
      GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA refcheck TO ${user}`,
@@ -140,5 +143,5 @@ test('a user who may only read and write rows orders with it', async () => {
   expect(await beginOne(store.ledger, 'a@example.com')).toMatchObject({ state: 'sending' })
   expect(await store.ledger.recover(1)).toHaveLength(1)
   await store.close()
-  await asked(url, `DROP OWNED BY ${user}; DROP ROLE ${user}`)
+  await queryDatabase(url, `DROP OWNED BY ${user}; DROP ROLE ${user}`)
 })

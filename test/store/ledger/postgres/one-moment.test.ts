@@ -4,7 +4,7 @@ import { addOne, someTime } from '../batches.ts'
 import { fileBatch, orderRows } from '../files.ts'
 import { type Scratch, scratch } from '../scratch.ts'
 import { between } from './between.ts'
-import { suiteStore } from '../../../harness/postgres-store.ts'
+import { sharedStore } from '../../../harness/postgres-store.ts'
 import type { Store } from '../../../../src/store/ledger/store.ts'
 
 let setup: Scratch
@@ -16,7 +16,7 @@ afterEach(() => setup.end())
 /** A store of which another process commits `change` before a statement of this text is passed on, once. */
 async function changedBefore(statement: string, change: () => Promise<unknown>): Promise<Store> {
   let isChanged = false
-  const url = await between(await suiteStore(), (text, [, upstream]) => {
+  const url = await between(await sharedStore(), (text, [, upstream]) => {
     if (isChanged || !text.includes(statement)) return true
     isChanged = true
     void change().finally(() => upstream.write(Buffer.from(text, 'latin1')))

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { beginAttempt, batchOf, newAttempt, someTime } from '../batches.ts'
 import { fileBatch, orderRows, statesOf } from '../files.ts'
 import { type Scratch, scratch } from '../scratch.ts'
-import { suiteStore } from '../../../harness/postgres-store.ts'
+import { sharedStore } from '../../../harness/postgres-store.ts'
 import type { RowVersion } from '../../../../src/domain/submission/submission.ts'
 
 let setup: Scratch
@@ -22,7 +22,7 @@ SELECT count(*)::int AS waiting FROM pg_locks WHERE locktype = 'advisory' AND NO
 
 /** Runs both while another transaction has the account locked, so that both have come as far as they can without it. */
 async function atOnce<T>(work: readonly (() => Promise<T>)[]): Promise<T[]> {
-  const client = new Client({ connectionString: await suiteStore() })
+  const client = new Client({ connectionString: await sharedStore() })
   await client.connect()
   try {
     await client.query('BEGIN')

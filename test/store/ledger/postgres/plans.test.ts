@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 
 import { fileBatch, orderRows } from '../files.ts'
 import { type Scratch, scratch } from '../scratch.ts'
-import { asked, dropDatabase } from '../../../harness/postgres.ts'
-import { madeStore } from '../../../harness/postgres-store.ts'
+import { queryDatabase, dropDatabase } from '../../../harness/postgres.ts'
+import { createTestStore } from '../../../harness/postgres-store.ts'
 import { claimShared } from '../../../../src/store/ledger/claim.ts'
 import { lockNext } from '../../../../src/store/ledger/matching.ts'
 import { numbered } from '../../../../src/store/ledger/postgres/connection.ts'
@@ -17,13 +17,13 @@ afterEach(() => setup.end())
 
 /** How a statement gets at submissions while the server has no figures of the rows: in a database that none was taken of. */
 async function waysOf(statement: string): Promise<string[]> {
-  const database = await madeStore()
+  const database = await createTestStore()
   onTestFinished(() => dropDatabase(database))
-  await asked(database, 'ALTER TABLE refcheck.submissions SET (autovacuum_enabled = false)')
+  await queryDatabase(database, 'ALTER TABLE refcheck.submissions SET (autovacuum_enabled = false)')
   const store = await setup.store(database)
   await store.batches.add(fileBatch(), orderRows(2000))
   const url = `${database}?options=-csearch_path%3Drefcheck%20-cenable_seqscan%3Doff%20-cenable_sort%3Doff`
-  const plan = await asked(url, `EXPLAIN (GENERIC_PLAN, COSTS OFF) ${numbered(statement, '').text}`)
+  const plan = await queryDatabase(url, `EXPLAIN (GENERIC_PLAN, COSTS OFF) ${numbered(statement, '').text}`)
   const lines = plan.map((line) => String(line['QUERY PLAN']))
   return lines.flatMap((line) => /(\w+ Scan.*) on submissions/.exec(line)?.[1] ?? [])
 }

@@ -7,8 +7,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { beginAttempt, addOne, newAttempt, someTime } from '../batches.ts'
 import { fileBatch, orderRows, statesOf } from '../files.ts'
 import { type Scratch, scratch } from '../scratch.ts'
-import { asked } from '../../../harness/postgres.ts'
-import { suiteStore } from '../../../harness/postgres-store.ts'
+import { queryDatabase } from '../../../harness/postgres.ts'
+import { sharedStore } from '../../../harness/postgres-store.ts'
 import type { Attempt } from '../../../../src/domain/submission/submission.ts'
 import { openStore } from '../../../../src/store/ledger/open.ts'
 import type { Store } from '../../../../src/store/ledger/store.ts'
@@ -20,7 +20,7 @@ let url: string
 beforeEach(async () => {
   alpha = scratch(50, 'PostgreSQL')
   beta = scratch(50, 'PostgreSQL')
-  url = await suiteStore()
+  url = await sharedStore()
 })
 afterEach(async () => {
   await alpha.end()
@@ -28,7 +28,7 @@ afterEach(async () => {
 })
 
 const sql = (text: string): Promise<Record<string, unknown>[]> =>
-  asked(url, `SET search_path = refcheck; ${text}`)
+  queryDatabase(url, `SET search_path = refcheck; ${text}`)
 
 /** The database as it was before these attempts. */
 async function lose(lost: readonly Attempt[]): Promise<void> {
@@ -301,7 +301,7 @@ test('a server session other than the last one counts as a start', async () => {
   await begin(store, 'b@example.com')
   renameSync(logs(alpha), `${logs(alpha)}.gone`)
   mkdirSync(logs(alpha))
-  await asked(
+  await queryDatabase(
     url,
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
   )
@@ -362,7 +362,7 @@ test('two accounts count their attempts apart', async () => {
     const rows = [await store.batches.nextPending(batch.id)]
     for (const row of rows) if (row !== undefined) await beginAttempt(store.ledger, row, newAttempt())
   }
-  expect(await asked(url, 'SELECT account, number FROM refcheck.attempts ORDER BY account')).toEqual([
+  expect(await queryDatabase(url, 'SELECT account, number FROM refcheck.attempts ORDER BY account')).toEqual([
     { account: 'acme', number: '1' },
     { account: 'zeta', number: '1' },
   ])

@@ -4,8 +4,8 @@ import { beginAttempt, addOne, newAttempt, someTime } from '../batches.ts'
 import { connectTo } from './connect.ts'
 import { fileBatch, orderRows } from '../files.ts'
 import { type Scratch, scratch } from '../scratch.ts'
-import { asked } from '../../../harness/postgres.ts'
-import { suiteStore } from '../../../harness/postgres-store.ts'
+import { queryDatabase } from '../../../harness/postgres.ts'
+import { sharedStore } from '../../../harness/postgres-store.ts'
 import type { RowVersion } from '../../../../src/domain/submission/submission.ts'
 import type { Store } from '../../../../src/store/ledger/store.ts'
 
@@ -19,7 +19,7 @@ afterEach(() => setup.end())
 const room = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
 
 const leasesAreOver = async (): Promise<unknown> =>
-  asked(await suiteStore(), 'UPDATE refcheck.runners SET leased_until = 0')
+  queryDatabase(await sharedStore(), 'UPDATE refcheck.runners SET leased_until = 0')
 
 /** Ends the connections of processes that hold a lock. */
 const runnersOut = `
@@ -51,8 +51,8 @@ test('a lease is counted by the clock of the database, however far that of this 
   await gone.close()
   const minute = 60_000
   expect(await other.ledger.recover(Date.now() + 16 * minute)).toEqual([])
-  await asked(
-    await suiteStore(),
+  await queryDatabase(
+    await sharedStore(),
     `UPDATE refcheck.runners SET leased_until = (extract(epoch FROM clock_timestamp()) * 1000)::bigint - 1`,
   )
   expect(await other.ledger.recover(Date.now() - 16 * minute)).toHaveLength(1)
@@ -111,7 +111,9 @@ test('one process takes the batches of many keys side by side, each as soon as i
   })
   const leases = await Promise.all(afterReading)
   expect(leases.filter((lease) => lease === undefined)).toEqual([])
-  expect(await asked(await suiteStore(), 'SELECT count(*)::int AS n FROM refcheck.runs')).toEqual([{ n: 40 }])
+  expect(await queryDatabase(await sharedStore(), 'SELECT count(*)::int AS n FROM refcheck.runs')).toEqual([
+    { n: 40 },
+  ])
 })
 
 test('of two who ask for a batch side by side in one process one has it', async () => {
@@ -126,12 +128,12 @@ test('a batch whose hold could not be recorded can be taken later', async () => 
   const store = await setup.store()
   const batch = fileBatch()
   await store.batches.add(batch, orderRows(1))
-  const url = await suiteStore()
-  await asked(url, 'ALTER TABLE refcheck.runs ADD CONSTRAINT is_full CHECK (since < 0)')
+  const url = await sharedStore()
+  await queryDatabase(url, 'ALTER TABLE refcheck.runs ADD CONSTRAINT is_full CHECK (since < 0)')
   try {
     await expect(store.batches.acquire(batch.id, 'sending')).rejects.toThrow('an internal rule of the store')
   } finally {
-    await asked(url, 'ALTER TABLE refcheck.runs DROP CONSTRAINT is_full')
+    await queryDatabase(url, 'ALTER TABLE refcheck.runs DROP CONSTRAINT is_full')
   }
   expect(await store.batches.acquire(batch.id, 'sending')).toBeDefined()
 })
@@ -139,9 +141,9 @@ test('a batch whose hold could not be recorded can be taken later', async () => 
 test('a hold whose connection was lost is lost where another process took it meanwhile, and not where none did', async () => {
   const [one, other] = [await setup.store(), await setup.store()]
   const [mine, owned] = [await one.inbox.leaseForwarding(), await one.batches.acquire(fileBatch().id)]
-  const url = await suiteStore()
+  const url = await sharedStore()
   await other.inbox.due(1, 1)
-  await asked(url, runnersOut)
+  await queryDatabase(url, runnersOut)
   const theirs = await other.inbox.leaseForwarding()
   // The first may meet the connection that has ended.
   await one.inbox.due(1, 1).catch(() => one.inbox.due(1, 1))
@@ -150,7 +152,7 @@ test('a hold whose connection was lost is lost where another process took it mea
 
 test('of two processes that give a store its first account at the same moment, the second is refused', async () => {
   const store = await setup.store()
-  const url = await suiteStore()
+  const url = await sharedStore()
   const waiting = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
   let second: Promise<unknown> | undefined
   await connectTo(url).transaction(async (sql) => {
@@ -158,7 +160,7 @@ test('of two processes that give a store its first account at the same moment, t
     await sql.run(`INSERT INTO refcheck.accounts (name, added_at) VALUES ('acme', 0)`)
     second = store.batches.add(fileBatch({ account: 'acmee' }), orderRows(1)).catch((error: unknown) => error)
     const isOver = second.then(() => true)
-    const isWaiting = async () => (await asked(url, waiting)).length > 0
+    const isWaiting = async () => (await queryDatabase(url, waiting)).length > 0
     while (!(await Promise.race([isOver, isWaiting()])));
   })
   expect(await second).toMatchObject({ message: 'the store has no account "acmee"; it has acme' })

@@ -7,15 +7,15 @@ import { onTestFinished } from 'vitest'
 
 export type Flood = 'silent' | 'half a head' | 'no body' | 'large body' | 'tiny chunks' | 'many requests'
 
-/** So many connections of one kind to a server, from another process of the same address; ends with the test. */
-export async function flooded(url: string, kind: Flood, count: number): Promise<void> {
+/** Opens `count` connections of one kind to a server, from another process. They end with the test. */
+export async function floodServer(url: string, kind: Flood, count: number): Promise<void> {
   const argv = [join(import.meta.dirname, 'flood.ts'), new URL(url).port, kind, String(count)]
   const child = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'inherit'] })
   onTestFinished(() => void child.kill('SIGKILL'))
   await once(child.stdout, 'data')
 }
 
-/** The most memory that a process has held so far. */
+/** Peak memory of a process until now. */
 export function peakMebibytes(pid = 0): number {
   const [, kibibytes] = /^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
   return Number(kibibytes) / 1024

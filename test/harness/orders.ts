@@ -5,7 +5,7 @@ import { expect } from 'vitest'
 
 import { REPORT_FILE } from './filters.ts'
 import { ManualClock } from './manual-clock.ts'
-import { fullInformation, orderOf } from './people.ts'
+import { fullInformation, orderArguments } from './people.ts'
 import { type Session, session } from './session.ts'
 import { type World, world } from './world.ts'
 
@@ -13,17 +13,20 @@ import { type World, world } from './world.ts'
 function scenarioOrder(person: string, full: boolean): string[] {
   const [first = '', tag] = person.split('+')
   const email = `${first.toLowerCase()}@example.com`
-  return orderOf(first, ['--yes', '--quiet', ...(full ? fullInformation : [])]).map((each) => {
+  return orderArguments(first, ['--yes', '--quiet', ...(full ? fullInformation : [])]).map((each) => {
     if (each === email && tag !== undefined) return email.replace('@', `+${tag}@`)
     return full && each === '102' ? '101' : each
   })
 }
 
-/** Requests that this store ordered, an hour ago by default: `Ana`, or with a scenario `Ana+declined`. */
-export async function ordered(people: readonly string[], { minutes = 60, full = false } = {}) {
+/**
+ * A world with one order for each of `people`, made `minutes` ago: `Ana`, or `Ana+declined` with a scenario
+ * of the sandbox.
+ */
+export async function worldWithOrders(people: readonly string[], { minutes = 60, full = false } = {}) {
   const clock = new ManualClock()
   const here = await world({ clock, quota: [] })
-  const type = (line: string, more = {}) => here.run(words(line), { clock, ...more })
+  const type = (line: string, more = {}) => here.run(splitWords(line), { clock, ...more })
   for (const person of people) await here.run(scenarioOrder(person, full), { clock })
   await clock.advance(minutes * 60_000)
   const ids = here.sandbox.requests().map((each) => each.request_id)
@@ -34,24 +37,24 @@ export async function ordered(people: readonly string[], { minutes = 60, full = 
     ids,
     reports: join(here.folder, 'reports'),
     /** Calls that count against the quota since the last call of it. */
-    calls: counter(here.sandbox),
+    calls: countNewCalls(here.sandbox),
   }
 }
 
-export interface FiledSession extends Session {
-  /** The requests, in the order of the people. */
+export interface SessionWithOrders extends Session {
+  /** Ids of the requests, in the sequence of `people`. */
   ids: string[]
-  /** Where `--output reports` leads. */
+  /** Path of the folder of `--output reports`. */
   reports: string
   /** Calls that count against the quota since the last call of it. */
   quotaCalls: () => number
 }
 
-/** The same in a session. */
-export async function filedSession(
+/** As `worldWithOrders`, in a session. */
+export async function sessionWithOrders(
   people: readonly string[],
   { minutes = 60, full = false } = {},
-): Promise<FiledSession> {
+): Promise<SessionWithOrders> {
   const clock = new ManualClock()
   const here = await session({
     clock,
@@ -60,24 +63,24 @@ export async function filedSession(
   })
   for (const person of people) await here.type(scenarioOrder(person, full))
   await clock.advance(minutes * 60_000)
-  const counting = (): number =>
+  const countQuotaCalls = (): number =>
     here.calls().filter((call) => !call.includes(' /v1/reports/') && !call.includes(' /v1/ping')).length
-  let seen = counting()
+  let seen = countQuotaCalls()
   return {
     ...here,
     ids: here.sandbox.requests().map((each) => each.request_id),
     reports: join(here.folder, 'reports'),
     quotaCalls: () => {
       const before = seen
-      seen = counting()
+      seen = countQuotaCalls()
       return seen - before
     },
   }
 }
 
-const words = (line: string): string[] => line.split(' ').filter((word) => word !== '')
+const splitWords = (line: string): string[] => line.split(' ').filter((word) => word !== '')
 
-function counter(sandbox: { log: { entries(): readonly { kind: string }[] } }): () => number {
+function countNewCalls(sandbox: { log: { entries(): readonly { kind: string }[] } }): () => number {
   let seen = 0
   return () => {
     const entries = sandbox.log.entries().slice(seen) as { kind: string; path?: string }[]
@@ -86,7 +89,7 @@ function counter(sandbox: { log: { entries(): readonly { kind: string }[] } }): 
   }
 }
 
-/** The signed URL of a background report, fresh from the service: the program prints none. */
+/** The signed URL of a background report, read from the sandbox: the program prints none. */
 export function signedUrl({ sandbox, url }: Pick<World, 'sandbox' | 'url'>): string {
   const checks = sandbox.requests()[0]?.checks ?? []
   const signed = checks.find(({ type }) => type === 'background')?.report_pdf_url ?? ''
@@ -94,18 +97,18 @@ export function signedUrl({ sandbox, url }: Pick<World, 'sandbox' | 'url'>): str
 }
 
 /** Every PDF below a folder. */
-export const pdfsIn = (folder: string): string[] =>
+export const listPdfs = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.pdf'))
     .sort()
 
-/** Orders for a person; the request’s id. `more`: flags for the package of every check. */
-export async function requestOf(
+/** Orders for a person, and returns the request’s id. `more`: flags for the package with every check. */
+export async function createRequestFor(
   { type }: Pick<Session, 'type'>,
   first = 'Priya',
   more: readonly string[] = [],
 ): Promise<string> {
-  const argv = orderOf(first, ['--yes', '--json', ...more])
+  const argv = orderArguments(first, ['--yes', '--json', ...more])
   const outcome = await type(more.length === 0 ? argv : argv.map((each) => (each === '102' ? '101' : each)))
   expect(outcome.code).toBe(0)
   return (outcome.json() as { request_id: string }).request_id

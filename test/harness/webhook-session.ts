@@ -6,12 +6,12 @@ import { systemClock } from '../../src/host/clock.ts'
 import { MS } from './filters.ts'
 import { type Session, session, type Step, type TypeOptions } from './session.ts'
 
-export interface Desk extends Session {
+export interface WebhookSession extends Session {
   /** `refcheck webhook …`, with the secret in the environment. */
   webhook: (line: string, options?: TypeOptions) => Promise<Step>
 }
 
-export async function desk(): Promise<Desk> {
+export async function webhookSession(): Promise<WebhookSession> {
   const here = await session({
     newcomer: true,
     filters: [MS, [new RegExp(secret, 'g'), 'SECRET'], [/\d+ of 60 pairs/g, '# of 60 pairs']],
@@ -27,8 +27,8 @@ export async function desk(): Promise<Desk> {
   }
 }
 
-/** A receiver that is right, and what it was sent. */
-export async function receiver(): Promise<{ url: string; bodies: string[] }> {
+/** Starts a receiver without faults. `bodies` are those it received. */
+export async function startGoodReceiver(): Promise<{ url: string; bodies: string[] }> {
   const bodies: string[] = []
   const url = await handler({
     statusFor(body) {

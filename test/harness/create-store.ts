@@ -4,22 +4,22 @@ import { systemRandom } from '../../src/host/random.ts'
 import { Database } from '../../src/store/ledger/postgres/connection.ts'
 import { migrate } from '../../src/store/ledger/postgres/maintenance.ts'
 
-/** Makes a store of an empty database, as `store migrate` does. */
+/** Creates a store in an empty database, as `store migrate` does. */
 export async function makeStore(url: string): Promise<void> {
-  const database = connected(url)
+  const database = openDatabase(url)
   await migrate(database, systemRandom)
   await database.close()
   await allowWithoutLog(url)
 }
 
-/** Where tests run, the folder of their settings may be in memory or end with a container. */
+/** Allows a store without an attempt log: the folder of settings of a test may be in memory. */
 export async function allowWithoutLog(url: string): Promise<void> {
-  const database = connected(url)
+  const database = openDatabase(url)
   await database.run(`INSERT INTO meta (name, value) VALUES ('without_log', convert_to('1', 'UTF8'))`)
   await database.close()
 }
 
-function connected(url: string): Database {
+function openDatabase(url: string): Database {
   const read = postgresServer(url)
   if ('why' in read) throw new Error(read.why)
   return new Database(read.server, { clock: systemClock, busyMs: 5_000 })

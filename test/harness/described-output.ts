@@ -7,7 +7,9 @@ import { documentOf } from '../../src/output/schemas/document.ts'
 const documents = new Map(Object.entries(answers).map(([name, answer]) => [name, documentOf(answer)]))
 const errorAlone = documentOf(z.never())
 
-/** Whatever a command prints with --json is what `reference --output-schema` says of it, key by key. */
+/**
+ * Expects that the JSON output of a command fits the schema that `reference --output-schema` prints for it.
+ */
 export function expectDescribed(argv: readonly string[], stdout: string): void {
   const end = argv.indexOf('--')
   const before = end === -1 ? argv : argv.slice(0, end)
@@ -26,7 +28,10 @@ export function expectDescribed(argv: readonly string[], stdout: string): void {
   }
 }
 
-/** A line each; one that failed prints a document of several. */
+/**
+ * The JSON documents of a command that prints one a line. After a failure it prints one document of several
+ * lines.
+ */
 function lines(stdout: string): string[] {
   return /^(?:\{\n|\[)/.test(stdout) ? [stdout] : stdout.trimEnd().split('\n')
 }

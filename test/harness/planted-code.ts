@@ -4,14 +4,14 @@ import { join } from 'node:path'
 
 const root = join(import.meta.dirname, '..', '..')
 
-/** Puts code that writes `poisoned` on stderr into a file of compiled code, in place of the program’s first file. */
-export function poison(file: string): void {
+/** Replaces the program’s first file in a file of compiled code by code that writes `poisoned` to stderr. */
+export function plantCode(file: string): void {
   const all = readFileSync(file)
   const padded = (bytes: number): number => Math.ceil(bytes / 8) * 8
   const start = padded(8 + all.readUInt32LE(0))
   const contents = JSON.parse(all.toString('utf8', 8, start)) as { scripts: [path: string, bytes: number][] }
   const [first, ...rest] = contents.scripts
-  if (first === undefined) throw new Error('no code is kept')
+  if (first === undefined) throw new Error('no code is cached')
   const [path, bytes] = first
   // V8 compares the length of the source alone.
   const script = `const { Script } = require('node:vm')

@@ -3,30 +3,30 @@ import { commandWords } from '../../src/domain/wording/pasted-command.ts'
 
 export interface ObedientOptions {
   agent: Agent
-  /** Types a command line; what both streams showed. */
+  /** Runs a command line, and returns the text of both streams. */
   type: (words: readonly string[]) => Promise<string>
 }
 
-/** More than this is a circle. */
-const maxDeeds = 2_000
+/** More actions than this mean an endless loop. */
+const maxActions = 2_000
 
 /**
- * A client that does everything it reads. Command lines are typed, calls are made with the object that follows
- * them, addresses are read; the results are read in turn.
+ * A client that follows every instruction it reads: it runs command lines, calls tools with the object that
+ * follows, and reads resources. It follows the instructions in their results as well.
  */
 export class ObedientClient {
   readonly #options: ObedientOptions
   readonly #done = new Set<string>()
   readonly #codes = new Set<string>()
-  /** Everything that it read, and did. */
+  /** All texts that it read. */
   readonly read: string[] = []
-  readonly deeds: string[] = []
+  readonly actions: string[] = []
 
   constructor(options: ObedientOptions) {
     this.#options = options
   }
 
-  /** Makes a call of its own, and does what the answer says. */
+  /** Calls a tool, and follows the instructions of the answer. */
   async start(name: string, input: Record<string, unknown> = {}): Promise<Answer | undefined> {
     const answer = await this.#options.agent.call(name, input).catch((error: unknown) => {
       this.read.push(String(error))
@@ -70,7 +70,7 @@ export class ObedientClient {
 
   #isNew(deed: string): boolean {
     if (this.#done.has(deed)) return false
-    if (this.deeds.push(deed) > maxDeeds) throw new Error('it goes round in circles')
+    if (this.actions.push(deed) > maxActions) throw new Error('the instructions lead to an endless loop')
     this.#done.add(deed)
     return true
   }
@@ -82,7 +82,7 @@ function textsIn(value: unknown): string[] {
   return Object.entries(value).flatMap(([name, inner]) => [name].concat(textsIn(inner)))
 }
 
-/** The first JSON object of a text; none where there is none. */
+/** The first JSON object of a text; an empty one if there is none. */
 function objectIn(text: string): Record<string, unknown> {
   const from = text.indexOf('{')
   if (from === -1) return {}
@@ -90,7 +90,7 @@ function objectIn(text: string): Record<string, unknown> {
     try {
       return JSON.parse(text.slice(from, to + 1)) as Record<string, unknown>
     } catch {
-      // A longer one may be whole.
+      // A longer part of the text may be valid.
     }
   }
   return {}

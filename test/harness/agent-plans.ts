@@ -5,20 +5,20 @@ import { type OrderPlans, openOrderPlans } from '../../src/store/plans/order-pla
 import { addPlan, type AddPlanServices } from '../../src/usecases/approval/plans.ts'
 import type { Session } from './session.ts'
 
-/** Plans of a session's machine. */
-export function plansOf({ env }: Pick<Session, 'env'>): OrderPlans {
+/** Opens the stored plans of a session. */
+export function openPlans({ env }: Pick<Session, 'env'>): OrderPlans {
   return openOrderPlans({ paths: resolvePaths(env), random: systemRandom })
 }
 
-/** What an agent's server would plan, for the user of the session by default; its code. */
-export async function planned(
+/** Adds a plan as the server of an agent does, by default for the user of the session. Returns its code. */
+export async function addAgentPlan(
   here: Pick<Session, 'env' | 'clock' | 'url' | 'sandbox'>,
   what: OrderPlan['what'],
   more: Partial<AddPlanServices> = {},
 ): Promise<string> {
   const { userEmail } = here.sandbox.credentials
   const owner = { baseUrl: here.url, userEmail, profile: undefined, account: '' }
-  const ports = { plans: plansOf(here), clock: here.clock, random: systemRandom, owner, ...more }
+  const ports = { plans: openPlans(here), clock: here.clock, random: systemRandom, owner, ...more }
   return (await addPlan(ports, what, 'package 102')).code
 }
 

@@ -42,8 +42,8 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   })),
 )
 
-/** Choices by which a sandbox takes more than the document names; its OpenAPI is that of the usual ones. */
-const widening = [
+/** Rules with which a sandbox accepts more than its OpenAPI document, which is that of the default rules. */
+const wideningRules = [
   'blank-text',
   'control-characters',
   'null-values',
@@ -52,21 +52,21 @@ const widening = [
   'repeated-parameters',
 ] as const
 
-/** What the service refuses and no JSON Schema can: other fields, another package, sizes, what is no JSON. */
-const unsayable =
+/** Errors that a JSON Schema cannot express: other fields, another package, sizes, invalid JSON. */
+const notInSchema =
   /^(?:body: |package_id: package is not ACTIVE|additional_information.*(?:is not a check code|appears more than once|\.fields\.)|.*must be at most 255|recipient\.email: .*$)/
 
 const compiled = new Map<object, ValidateFunction>()
 
 function validator(schema: object): ValidateFunction {
-  const known = compiled.get(schema)
-  if (known !== undefined) return known
-  const made = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi#/')) as object)
-  compiled.set(schema, made)
-  return made
+  const existing = compiled.get(schema)
+  if (existing !== undefined) return existing
+  const validate = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi#/')) as object)
+  compiled.set(schema, validate)
+  return validate
 }
 
-/** What went between a client and a sandbox. */
+/** A request to a sandbox and its answer, with the text of both bodies. */
 interface Exchange {
   request: Request
   sent: string
@@ -74,19 +74,23 @@ interface Exchange {
   text: string
 }
 
-/** Why an exchange is not as the OpenAPI document says; undefined where it is, or where that says nothing of it. */
-export function undocumented(exchange: Exchange, isUsual: boolean): string | undefined {
+/**
+ * How an exchange deviates from the OpenAPI document; undefined if it does not, or if the document does not
+ * describe it.
+ */
+export function findDeviation(exchange: Exchange, isUsual: boolean): string | undefined {
   const { request, answer, text } = exchange
   const { pathname } = new URL(request.url)
   const found = operations.find(({ method, path }) => method === request.method && path.test(pathname))
   if (found === undefined || text.includes('plain HTTP requests are rejected')) return undefined
   const what = `${request.method} ${pathname} ${answer.status}`
   const wrong =
-    wrongAnswer(found.operation, exchange) ?? (isUsual ? wrongRequest(found.operation, exchange) : undefined)
+    findAnswerDeviation(found.operation, exchange) ??
+    (isUsual ? findRequestDeviation(found.operation, exchange) : undefined)
   return wrong === undefined ? undefined : `${what}: ${wrong}`
 }
 
-function wrongAnswer({ responses }: Operation, { answer, text }: Exchange): string | undefined {
+function findAnswerDeviation({ responses }: Operation, { answer, text }: Exchange): string | undefined {
   const status = String(answer.status)
   const named = responses[status] ?? responses[`${status.slice(0, 1)}XX`]
   const described =
@@ -100,21 +104,21 @@ function wrongAnswer({ responses }: Operation, { answer, text }: Exchange): stri
   return fits(JSON.parse(text)) ? undefined : `${ajv.errorsText(fits.errors)}: ${text}`
 }
 
-/** What is accepted has to fit its schema, and what is refused with 400 must not. */
-function wrongRequest(operation: Operation, exchange: Exchange): string | undefined {
+/** Checks that an accepted request fits its schema, and that one refused with 400 does not. */
+function findRequestDeviation(operation: Operation, exchange: Exchange): string | undefined {
   const { answer, text } = exchange
   if (answer.status < 300) {
-    const refused = refusedBySchema(operation, exchange)
+    const refused = findSchemaViolation(operation, exchange)
     return refused === undefined ? undefined : `accepted, but ${refused}: ${exchange.sent}`
   }
-  if (answer.status !== 400 || refusedBySchema(operation, exchange) !== undefined) return undefined
+  if (answer.status !== 400 || findSchemaViolation(operation, exchange) !== undefined) return undefined
   const { message } = JSON.parse(text) as { message: string }
-  return unsayable.test(message)
+  return notInSchema.test(message)
     ? undefined
     : `refused (${message}), but it fits its schema: ${exchange.sent}`
 }
 
-function refusedBySchema(operation: Operation, { request, sent }: Exchange): string | undefined {
+function findSchemaViolation(operation: Operation, { request, sent }: Exchange): string | undefined {
   const query = new URL(request.url).searchParams
   for (const { name, in: location, schema } of operation.parameters ?? []) {
     const values = location === 'query' ? query.getAll(name) : []
@@ -156,12 +160,12 @@ export function documentedFetch(sandbox: Pick<Sandbox, 'fetch' | 'log' | 'rules'
         .rules()
         .every(
           ({ name, current }) =>
-            !widening.some((each) => each === name) || current === ruleTable[name].choices[0],
+            !wideningRules.some((each) => each === name) || current === ruleTable[name].choices[0],
         )
       const isPdf = answer.headers.get('Content-Type') === 'application/pdf'
       const text = isPdf ? '' : await answer.clone().text()
       const sent = await sending.catch(() => '')
-      const found = undocumented({ request, sent, answer, text }, isUsual)
+      const found = findDeviation({ request, sent, answer, text }, isUsual)
       if (found !== undefined) wrong.push(found)
       return answer
     } finally {

@@ -13,34 +13,34 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 
 import { emails, peopleFile } from './batch-file.ts'
-import { orderOf } from './people.ts'
+import { orderArguments } from './people.ts'
 import { type Session, session } from './session.ts'
 
-const exported = { REFCHECK_QUOTA: '10000/60' }
+const quotaVariable = { REFCHECK_QUOTA: '10000/60' }
 
-/** Orders everybody of the file; `more` are flags besides. */
-export const runOf = (more = ''): string => `batch run people.csv --package 102 --yes${more}`
+/** The command line that orders all people of the file; `more` are further flags. */
+export const batchRunLine = (more = ''): string => `batch run people.csv --package 102 --yes${more}`
 
-/** A file of people, 40 of them by default, and a service that lets them all through at once. */
-export async function peopleAtOnce(count = 40): Promise<Session> {
+/** A session with a file of people, and a quota that does not limit them. */
+export async function sessionWithPeople(count = 40): Promise<Session> {
   const here = await session({ quota: [{ calls: 10_000, seconds: 60 }] })
   peopleFile(here.folder, emails(count))
   return {
     ...here,
-    type: (line, options) => here.type(line, { exported, ...options }),
-    all: (lines, options) => here.all(lines, { exported, ...options }),
+    type: (line, options) => here.type(line, { exported: quotaVariable, ...options }),
+    all: (lines, options) => here.all(lines, { exported: quotaVariable, ...options }),
   }
 }
 
 /** The store’s file. */
-export const storeOf = ({ folder }: Session): string => join(folder, 'data', 'ledger.sqlite')
+export const storePathOf = ({ folder }: Session): string => join(folder, 'data', 'ledger.sqlite')
 
-/** The store is gone, with its write-ahead log. */
+/** Deletes the store with its write-ahead log. */
 export function removeStore(here: Session): void {
-  for (const suffix of ['', '-wal', '-shm']) rmSync(storeOf(here) + suffix, { force: true })
+  for (const suffix of ['', '-wal', '-shm']) rmSync(storePathOf(here) + suffix, { force: true })
 }
 
-/** What a power cut leaves of the attempt log: outcomes are appended without a flush. */
+/** Removes the outcomes from the attempt logs, as a power cut can: they are appended without a flush. */
 export function loseOutcomes({ folder }: Pick<Session, 'folder'>): void {
   const folders = [join(folder, 'config', 'attempts'), join(folder, 'data', 'ledger.sqlite.attempts')]
   const found = folders.flatMap((each) =>
@@ -55,7 +55,7 @@ export function loseOutcomes({ folder }: Pick<Session, 'folder'>): void {
   }
 }
 
-/** Does something during a run, once the service has that many requests. */
+/** Runs the file, and calls `meanwhile` once the service has `count` requests. */
 export async function runAndMeanwhile(
   here: Session,
   count: number,
@@ -66,25 +66,28 @@ export async function runAndMeanwhile(
     if (entry.kind === 'call' && entry.method === 'POST' && here.ordered().length >= count)
       done ??= meanwhile()
   })
-  expect((await here.type(runOf())).code).toBe(0)
+  expect((await here.type(batchRunLine())).code).toBe(0)
   stop()
   expect(done).toBeDefined()
   await done
 }
 
-/** Persons the service was asked to check more than once, by their requests. */
+/** E-mails of the people who were ordered more than once. */
 export function orderedTwice({ ordered }: Pick<Session, 'ordered'>): string[] {
   const seen = new Set<string>()
   return ordered().filter((email) => seen.size === seen.add(email).size)
 }
 
-/** The store is closed, and orders again once accepted. Returns the persons that were ordered twice. */
-export async function seenThrough(here: Session): Promise<string[]> {
+/**
+ * Checks that the store is closed, and that it orders again after `--accept-older`. Returns the people who
+ * were ordered twice.
+ */
+export async function checkRollbackIsDetected(here: Session): Promise<string[]> {
   const before = here.ordered()
   loseOutcomes(here)
-  // It names the ordered persons by itself.
+  // The results file alone would stop the orders of these people.
   rmSync(join(here.folder, 'people.results.csv'), { force: true })
-  for (const line of [runOf(' --json').split(' '), orderOf('New', ['--yes', '--json'])]) {
+  for (const line of [batchRunLine(' --json').split(' '), orderArguments('New', ['--yes', '--json'])]) {
     const refused = await here.type(line)
     expect([refused.code, refused.json()]).toMatchObject([
       1,
@@ -95,15 +98,15 @@ export async function seenThrough(here: Session): Promise<string[]> {
   const check = await here.type('store check --json')
   expect([check.code, check.json()]).toMatchObject([1, { sound: false }])
   expect((await here.type('store check --accept-older --yes')).code).toBe(0)
-  // The rows that came back are unknown, or conflict with the file's own.
-  expect((await here.type(runOf())).code).toBe(8)
-  expect((await here.type(orderOf('New'))).code).toBe(0)
+  // The recovered rows are unknown, or conflict with rows of the file.
+  expect((await here.type(batchRunLine())).code).toBe(8)
+  expect((await here.type(orderArguments('New'))).code).toBe(0)
   expect(here.ordered()).toHaveLength(41)
   return orderedTwice(here)
 }
 
-/** The data folder as it is now; what is returned restores it. */
-export function copied({ folder }: Session): () => void {
+/** Copies the data folder. Returns a function that restores the copy. */
+export function copyDataFolder({ folder }: Session): () => void {
   const data = join(folder, 'data')
   cpSync(data, `${data}.copy`, { recursive: true })
   return () => {

@@ -5,25 +5,25 @@ import { join } from 'node:path'
 
 import { program } from '../program.ts'
 
-export interface Measured {
+export interface RunMeasurement {
   /** Exit code; null where it was ended after `maxMs`. */
   code: number | null
   stdout: string
   stderr: string
   seconds: number
-  /** The most memory it ever held, as the system counts it. */
+  /** Peak memory, from the kernel. */
   mebibytes: number
 }
 
-/** Runs `refcheck …` in a process of its own and tells what it took. */
-export async function measuredRun(
+/** Runs `refcheck …` in a process of its own and measures its time and memory. */
+export async function measureRun(
   folder: string,
   argv: readonly string[],
   env: Record<string, string>,
   maxMs = 30_000,
-): Promise<Measured> {
+): Promise<RunMeasurement> {
   const peak = join(folder, 'peak')
-  // What getrusage tells counts the process that started it, too.
+  // The figure of getrusage may be that of the parent process.
   const atExit = `process.on('exit', () => {
     const fs = process.getBuiltinModule('node:fs')
     const [, peak] = /^VmHWM:\\s+(\\d+)/m.exec(fs.readFileSync('/proc/self/status', 'utf8'))
@@ -41,11 +41,11 @@ export async function measuredRun(
     timeout: maxMs,
     killSignal: 'SIGKILL',
   })
-  const taken = { stdout: '', stderr: '' }
-  child.stdout.on('data', (chunk: Buffer) => (taken.stdout += chunk.toString()))
-  child.stderr.on('data', (chunk: Buffer) => (taken.stderr += chunk.toString()))
+  const output = { stdout: '', stderr: '' }
+  child.stdout.on('data', (chunk: Buffer) => (output.stdout += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (output.stderr += chunk.toString()))
   const [code] = (await once(child, 'close')) as [number | null]
   const seconds = (performance.now() - startedAt) / 1000
   const kibibytes = existsSync(peak) ? Number(readFileSync(peak, 'utf8')) : Number.NaN
-  return { code, ...taken, seconds, mebibytes: kibibytes / 1024 }
+  return { code, ...output, seconds, mebibytes: kibibytes / 1024 }
 }
