@@ -354,7 +354,7 @@ test('in a folder that others may write to, names with subfolders are refused be
 })
 
 test('a folder above that others may write to is named, and reports are stored', async () => {
-  const here = await filedSession(['Priya'])
+  const here = await sessionWithOrders(['Priya'])
   const shared = join(here.folder, 'shared')
   mkdirSync(shared)
   chmodSync(shared, 0o777)

@@ -107,9 +107,9 @@ test('--refresh on a terminal shows how many it has read, until the list stands 
 
 test('request list on a terminal says when the statuses of unfinished requests were read', async () => {
   const here = await session()
-  await here.type(orderOf('Ana'))
+  await here.type(orderArguments('Ana'))
   await here.clock.advance(600_000)
-  await here.type(orderOf('Ben'))
+  await here.type(orderArguments('Ben'))
   const terminal = { tty: true, exported: { NO_COLOR: '1' } }
   expect(await here.type('request list', terminal)).toMatchInlineSnapshot(`
     $ refcheck request list

@@ -207,9 +207,9 @@ test('set up completion', async () => {
 test('see the quota', async () => {
   const at = await task({ filters: [[/free again in \d+ \w+/g, 'free again in TIME']] })
   await at.type('refcheck packages list')
-  at.story()
+  at.transcript()
   await at.type('refcheck quota')
-  expect(at.story()).toMatchInlineSnapshot(`
+  expect(at.transcript()).toMatchInlineSnapshot(`
     $ refcheck quota
     Calls to the service
     60 in 60 s   [#-------------------]  1 used,  59 left, free again in TIME
