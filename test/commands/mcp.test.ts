@@ -199,7 +199,7 @@ test('no person can be recognised in what an agent receives, unless a person all
 
 test('the name of a check is shown to an agent as the packages of the account have it, and no other', async () => {
   const here = await session()
-  await here.type(orderOf('Priya', ['--yes']))
+  await here.type(orderArguments('Priya', ['--yes']))
   const [request] = here.sandbox.requests()
   const agent = await connectAgent(here, [], { clock: here.clock })
   const read = () => agent.call('get_requests', { request_ids: [request?.request_id] })
