@@ -5,7 +5,7 @@ import { type OrderPlan, type PlanOwner, startedByAgent } from '../domain/approv
 import { UsageError } from '../errors/kinds.ts'
 import { agentMark, variable } from '../host/process.ts'
 import type { Approval } from '../usecases/approval/plans.ts'
-import { appliedPlan, type ToOrder } from '../usecases/batch/order-file.ts'
+import { openPlannedFile, type FileToOrder } from '../usecases/batch/order-file.ts'
 import type { AllowFlags } from '../domain/batch/file-command.ts'
 
 /** Whom orders are made for and as whom. */
@@ -39,12 +39,12 @@ export async function plannedFile(
   code: string,
   { plan, rows }: Extract<OrderPlan['what'], { kind: 'batch' }>,
   allowances: AllowFlags,
-): Promise<ToOrder> {
+): Promise<FileToOrder> {
   const named = { text: plan, name: `plan ${code}`, again: 'Have it planned again.' }
   const service = await app.service('api')
-  if (rows === null) return appliedPlan(await app.service('files'), service, named, allowances)
+  if (rows === null) return openPlannedFile(await app.service('files'), service, named, allowances)
   const { cwd } = app.context
   const session = { cwd, stdin: { isTTY: false, stream: Readable.from([Buffer.from(rows)]) } }
-  const applied = await appliedPlan(session, service, named, allowances)
+  const applied = await openPlannedFile(session, service, named, allowances)
   return { ...applied, file: { ...applied.file, name: named.name } }
 }

@@ -44,9 +44,9 @@ export async function startServices(app: App, signal: AbortSignal): Promise<Star
     ...ordering,
     ...services,
     ...(await app.services('files', 'prompter', 'packageNames')),
-    onPaced: pauseNote(app),
+    onQuotaWait: pauseNote(app),
     onBatchEvent: noticing(app),
-    meter: await batchMeter({
+    progress: await batchMeter({
       clock: app.context.clock,
       secondsFor: (creates, callMs) => governor.secondsFor(creates, callMs),
       progress: app.progress(),

@@ -56,7 +56,7 @@ export async function following(app: App) {
     onStatus: statusNote(app),
     onTrouble: (error: UnavailableError, seconds: number) =>
       app.note(`${error.message}; retrying in ${seconds} s`),
-    onPaced: pauseNote(app),
+    onQuotaWait: pauseNote(app),
   }
 }
 
@@ -70,7 +70,7 @@ export async function watching(app: App, total: number) {
   return {
     ...parts,
     onRest: meter.onRest,
-    onPaced: app.reporter.isLive ? meter.onRest : parts.onPaced,
+    onQuotaWait: app.reporter.isLive ? meter.onRest : parts.onQuotaWait,
     onStatus: meter.onStatus,
     onRead: ({ request_id: id, status, checks: read }: RequestResource): void => {
       const checks = checksText(read)

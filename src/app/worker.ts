@@ -136,7 +136,7 @@ function profileOf({ member, members, unfinished }: AmongMembers, choices: Worke
         ...(await startServices(app, signal)),
         prompter: undefined,
         onBatchEvent: (event: BatchEvent) => onEvent({ name: 'notice', ...named, notice: event.name }),
-        meter: { onStart: () => undefined, onEvent: rowTeller(named, onEvent) },
+        progress: { onStart: () => undefined, onEvent: rowTeller(named, onEvent) },
       }
       return startBatch(services, batchId, { isQueued: true })
     },
@@ -184,7 +184,7 @@ type StartServices = Awaited<ReturnType<typeof startServices>>
 function rowTeller(
   named: { profile: string; batchId: string },
   onEvent: (event: WorkerEvent) => void,
-): StartServices['meter']['onEvent'] {
+): StartServices['progress']['onEvent'] {
   return (event) => {
     if (event.name === 'row') {
       const { row, state } = event

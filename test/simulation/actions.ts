@@ -5,7 +5,7 @@ import type { Batch, BatchRow } from '../../src/domain/batch/batch.ts'
 import { fileIdentity } from '../../src/domain/batch/new-row.ts'
 import { RefcheckError } from '../../src/errors/kinds.ts'
 import type { Movable } from '../../src/store/ledger/held-rows.ts'
-import { carryOut } from '../../src/usecases/batch/start.ts'
+import { reconcileAndSend } from '../../src/usecases/batch/start.ts'
 import { readAndLinkPackages } from '../../src/usecases/batch/packages.ts'
 import { retryBatch } from '../../src/usecases/batch/change-batch.ts'
 import { reconcileByEvidence, reconcileByDecision } from '../../src/usecases/batch/reconcile-batch.ts'
@@ -79,7 +79,7 @@ async function continueBatch(_world: World, ports: Process['ports'], batch: Batc
 }
 
 async function send(ports: Process['ports'], batchId: string): Promise<void> {
-  await carryOut(ports, batchId, {
+  await reconcileAndSend(ports, batchId, {
     max: Number.POSITIVE_INFINITY,
     waitBudgetMs: Number.POSITIVE_INFINITY,
     checksPackage: true,

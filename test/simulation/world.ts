@@ -200,7 +200,7 @@ export class World {
       schemas: { get: () => Promise.resolve(undefined), put: () => Promise.resolve() },
       files: { cwd: this.files.folder, stdin: { isTTY: false, stream: emptyStdin() } },
       prompter: undefined,
-      meter: { onStart: () => undefined, onEvent: () => undefined },
+      progress: { onStart: () => undefined, onEvent: () => undefined },
       onBatchEvent: () => undefined,
       waitBudgetMs: Number.POSITIVE_INFINITY,
     }

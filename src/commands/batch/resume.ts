@@ -2,7 +2,7 @@ import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { longTimeoutFlag, batchArgs } from '../../cli/flags/values.ts'
 import { runBatch, startServices } from '../../app/batch.ts'
 import { orderQuestion } from '../../domain/submission/confirmation.ts'
-import { findBatch, findToRun, leftToOrder } from '../../usecases/batch/read-batch.ts'
+import { findBatch, findToRun, pendingOrders } from '../../usecases/batch/read-batch.ts'
 import { updateExternalResults } from '../../usecases/batch/external-results.ts'
 
 export default class BatchResume extends BaseCommand<typeof BatchResume> {
@@ -26,7 +26,7 @@ export default class BatchResume extends BaseCommand<typeof BatchResume> {
     const batch = await findToRun(stored, found.id)
     const { pending } = batch.counts
     if (pending > 0) {
-      const question = orderQuestion(await leftToOrder(stored, batch), await app.service('api'))
+      const question = orderQuestion(await pendingOrders(stored, batch), await app.service('api'))
       await this.confirm(question, flags.yes)
     }
     const options = { max: flags.max, isJson: flags.json }

@@ -19,7 +19,7 @@ import { readInput } from '../../app/input.ts'
 import type { ColumnChoices } from '../../domain/batch/columns.ts'
 import { errorsCommand } from '../../domain/batch/file-command.ts'
 import { unstartedView } from '../../output/views/batch-check.ts'
-import { appliedPlan, type ToOrder, orderFile } from '../../usecases/batch/order-file.ts'
+import { openPlannedFile, type FileToOrder, orderFile } from '../../usecases/batch/order-file.ts'
 import {
   readAsAnswered,
   type BatchFile,
@@ -95,14 +95,14 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
     this.answer(...(await runBatch(this.app, this.signal, batchId, { file, max, isPlanned, isJson })))
   }
 
-  private async file(columns: ColumnChoices): Promise<ToOrder> {
+  private async file(columns: ColumnChoices): Promise<FileToOrder> {
     const [plan, file] = [this.flags.plan, this.args.file]
     this.refuse(file === undefined && plan === undefined, 'FILE is missing', 'Give a file, or - for stdin.')
     this.refuse(file !== undefined && plan !== undefined, 'FILE and --plan cannot be combined', 'Omit FILE.')
     const [files, allowances] = [await this.app.service('files'), allowancesOf(this.flags)]
     if (plan !== undefined) {
       const text = (await readInput(this.context, plan, 'the plan')).toString('utf8')
-      return appliedPlan(files, await this.app.service('api'), { text, name: plan }, allowances)
+      return openPlannedFile(files, await this.app.service('api'), { text, name: plan }, allowances)
     }
     return { file: await openBatchFile(files, file ?? '-', columns), columns, allowances }
   }

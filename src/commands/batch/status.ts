@@ -28,7 +28,7 @@ export default class BatchStatus extends BaseCommand<typeof BatchStatus> {
       await watchBatch(stored, batch.id, {
         signal: this.signal,
         read: (one) => readBatchProgress(services, one),
-        async onLook(one, now) {
+        async onPoll(one, now) {
           const progress = progressOf(one.counts, await secondsFor(one.counts.pending))
           watch.show({ ...now, batch: one, progress, nextIn: await secondsFor(1) })
         },

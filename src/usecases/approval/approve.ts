@@ -9,13 +9,13 @@ import type { SimilarQuestion } from '../request/create.ts'
 import { type Approval, claimPlan } from './plans.ts'
 import { InternalError } from '../../errors/kinds.ts'
 import {
-  type ToOrder,
+  type FileToOrder,
   orderFile,
   type OrderFileEnd,
   type OrderFileServices,
   type OrderFilePrompts,
 } from '../batch/order-file.ts'
-import { type CarriedOut, startBatch, type StartServices } from '../batch/start.ts'
+import { type RunOutcome, startBatch, type StartServices } from '../batch/start.ts'
 
 export interface ApproveOrderOptions extends Omit<PrepareOptions, 'yes' | 'isFixed' | 'doubt' | 'repair'> {
   prompter: Prompter
@@ -72,7 +72,7 @@ export interface ApproveFileOptions {
   sending: () => Promise<StartServices>
 }
 
-export type ApprovedFile = { kind: 'sent'; done: CarriedOut } | Extract<OrderFileEnd, { kind: 'unstarted' }>
+export type ApprovedFile = { kind: 'sent'; done: RunOutcome } | Extract<OrderFileEnd, { kind: 'unstarted' }>
 
 /**
  * Shows the planned orders of several people as `batch run` does, asks, and orders them; a plan that was not confirmed
@@ -81,7 +81,7 @@ export type ApprovedFile = { kind: 'sent'; done: CarriedOut } | Extract<OrderFil
 export async function approveFile(
   approval: Approval,
   plan: OrderPlan,
-  { file, columns, allowances }: ToOrder,
+  { file, columns, allowances }: FileToOrder,
   { planning, prompts, sending }: ApproveFileOptions,
 ): Promise<ApprovedFile> {
   let used: UsedPlan | undefined

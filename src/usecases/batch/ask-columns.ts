@@ -24,10 +24,10 @@ import type { Services } from '../services.ts'
 import type { UnexplainedColumns } from './check-file.ts'
 
 /**
- * What was agreed of columns that no rule explains: before, for a file with the same header, else now, on one screen; saved
- * for the next file with this header. Without a person only what was agreed before.
+ * Returns the agreed meaning of columns that no rule explains: stored for an earlier file with the same header, or
+ * asked on one screen and stored for the next file. Without a terminal only a stored agreement is used.
  */
-export async function agreedColumns(
+export async function agreeColumns(
   { mappings, prompter }: Pick<Services, 'mappings' | 'prompter'>,
   columns: UnexplainedColumns,
   onBatchEvent: (event: BatchEvent) => void,
@@ -36,11 +36,11 @@ export async function agreedColumns(
   const name = headerMappingName(sheet.columns, schemas)
   const stored = await mappings.get(name)
   if (stored !== undefined) {
-    const again = mergeMappings(stored, mapping)
-    const { unknown } = matchColumns(sheet.columns, schemas, again)
+    const merged = mergeMappings(stored, mapping)
+    const { unknown } = matchColumns(sheet.columns, schemas, merged)
     if (unknown.length < columns.match.unknown.length) {
       onBatchEvent({ name: 'columns-agreed-before', text: agreedText(stored, name) })
-      return again
+      return merged
     }
   }
   if (prompter === undefined) return mapping
@@ -53,11 +53,11 @@ export async function agreedColumns(
 async function askColumns(prompter: Prompter, columns: UnexplainedColumns): Promise<Mapping> {
   const { sheet, match } = columns
   const examples = await firstValues(sheet)
-  const valueOf = (header: string): string => examples.get(header) ?? ''
-  const ofPackage = match.unknown.find(({ suggestion }) => suggestion === 'package_id')
-  if (ofPackage !== undefined) {
-    const { header } = ofPackage
-    const message = `Does the column "${header}" (${cutText(valueOf(header), 20)}) give the package id of each row?`
+  const exampleOf = (header: string): string => examples.get(header) ?? ''
+  const packageColumn = match.unknown.find(({ suggestion }) => suggestion === 'package_id')
+  if (packageColumn !== undefined) {
+    const { header } = packageColumn
+    const message = `Does the column "${header}" (${cutText(exampleOf(header), 20)}) give the package id of each row?`
     const isPackage = await prompter.confirm({ message, initial: true })
     return isPackage ? { map: { [header]: 'package_id' }, ignore: [] } : { map: {}, ignore: [header] }
   }
@@ -68,11 +68,11 @@ async function askColumns(prompter: Prompter, columns: UnexplainedColumns): Prom
   )
   const undecided = match.unknown.filter(({ suggestion }) => suggestion === undefined)
   for (const field of openFields(columns)) {
-    const offered = candidates(undecided, field).filter(({ header }) => !map.has(header))
-    if (offered.length === 0) continue
-    const choices: Choice<string | undefined>[] = offered.map(({ header }) => ({
+    const candidateColumns = candidatesFor(undecided, field).filter(({ header }) => !map.has(header))
+    if (candidateColumns.length === 0) continue
+    const choices: Choice<string | undefined>[] = candidateColumns.map(({ header }) => ({
       value: header,
-      label: labelOf(header, valueOf(header)),
+      label: labelOf(header, exampleOf(header)),
     }))
     const header = await prompter.select({
       message: `Which column is the ${fieldName(field)}?`,
@@ -82,11 +82,11 @@ async function askColumns(prompter: Prompter, columns: UnexplainedColumns): Prom
   }
   const targets = targetsOf(columns, answersOf(match.unknown, map))
   const lines = proposedColumnLines(
-    sheet.columns.flatMap((column, at) => {
+    sheet.columns.flatMap((column, index) => {
       const header = headerName(column)
-      const target = targets[at]
+      const target = targets[index]
       const field = target === undefined || target.kind === 'unused' ? undefined : targetName(target)
-      return header === '' ? [] : [{ header, field, example: valueOf(header) }]
+      return header === '' ? [] : [{ header, field, example: exampleOf(header) }]
     }),
   )
   const question = {
@@ -95,18 +95,21 @@ async function askColumns(prompter: Prompter, columns: UnexplainedColumns): Prom
     initial: true,
   }
   if (await prompter.confirm(question)) return answersOf(match.unknown, map)
-  const answers = answersOf(match.unknown, await askEach(prompter, columns, { map, valueOf }))
+  const answers = answersOf(match.unknown, await askEach(prompter, columns, { map, exampleOf }))
   targetsOf(columns, answers)
   return answers
 }
 
-/** What each column is with these answers; throws where they are not enough to read the file, so that they are not saved. */
+/**
+ * Returns the target of each column with these answers. Throws if the file cannot be read with them, so that they are
+ * not saved.
+ */
 function targetsOf({ sheet, schemas, mapping }: UnexplainedColumns, answers: Mapping): readonly Target[] {
   const match = matchColumns(sheet.columns, schemas, mergeMappings(mapping, answers))
   return resolveColumns(sheet, match, schemas, 'include')
 }
 
-/** Fields that several columns may be, and fields that every row needs and no column seems to be. */
+/** Returns fields that several columns may contain, and required fields for which there is no column. */
 function openFields({ schemas, match }: UnexplainedColumns): string[] {
   const rivals = match.unknown.flatMap(({ rival }) => (rival === undefined ? [] : [rival]))
   const suggested = new Set(match.unknown.map(({ suggestion }) => suggestion))
@@ -114,36 +117,36 @@ function openFields({ schemas, match }: UnexplainedColumns): string[] {
   return [...new Set([...rivals, ...missing])]
 }
 
-function candidates(undecided: readonly UnknownColumn[], field: string): readonly UnknownColumn[] {
+function candidatesFor(undecided: readonly UnknownColumn[], field: string): readonly UnknownColumn[] {
   const rivals = undecided.filter(({ rival }) => rival === field)
   return rivals.length > 0 ? rivals : undecided.filter(({ rival }) => rival === undefined)
 }
 
-/** Asks what each column is, the proposed meaning pointed at. */
+/** Asks for the meaning of each column; the proposed meaning is preselected. */
 async function askEach(
   prompter: Prompter,
   { schemas, match }: UnexplainedColumns,
-  { map, valueOf }: { map: ReadonlyMap<string, string>; valueOf: (header: string) => string },
+  { map, exampleOf }: { map: ReadonlyMap<string, string>; exampleOf: (header: string) => string },
 ): Promise<Map<string, string>> {
   const chosen = new Map<string, string>()
-  const taken = new Set(match.targets.map(targetName))
+  const usedFields = new Set(match.targets.map(targetName))
   for (const { header } of match.unknown) {
     const fields = columnNames(knownFields(schemas)).filter(
-      (field) => field !== 'package_id' && !taken.has(field),
+      (field) => field !== 'package_id' && !usedFields.has(field),
     )
     const choices: Choice<string | undefined>[] = fields.map((field) => ({
       value: field,
       label: fieldName(field),
     }))
-    const proposed = map.get(header)
+    const proposedField = map.get(header)
     const field = await prompter.select({
-      message: `What is the column ${labelOf(header, valueOf(header))}?`,
+      message: `What is the column ${labelOf(header, exampleOf(header))}?`,
       choices: [{ value: undefined, label: 'Leave it out' }, ...choices],
-      initial: proposed !== undefined && fields.includes(proposed) ? proposed : undefined,
+      initial: proposedField !== undefined && fields.includes(proposedField) ? proposedField : undefined,
     })
     if (field === undefined) continue
     chosen.set(header, field)
-    taken.add(field)
+    usedFields.add(field)
   }
   return chosen
 }
@@ -161,14 +164,14 @@ function labelOf(header: string, example: string): string {
 
 const maxRowsRead = 50
 
-/** The first value of each column, of the first rows. */
+/** Returns for each header the first value in the first rows. */
 async function firstValues(sheet: Sheet): Promise<Map<string, string>> {
   const values = new Map<string, string>()
   let rows = 0
   for await (const { cells } of sheet.rows()) {
-    for (const [at, column] of sheet.columns.entries()) {
+    for (const [index, column] of sheet.columns.entries()) {
       const header = headerName(column)
-      const value = textOf(cells[at] ?? '').trim()
+      const value = textOf(cells[index] ?? '').trim()
       if (value !== '' && !values.has(header)) values.set(header, value)
     }
     rows += 1

@@ -15,63 +15,63 @@ import { serviceOf } from '../../domain/submission/identity.ts'
 import { linesOfRows } from './results-file.ts'
 import { loadSchema, type SchemaServices } from '../form/package.ts'
 
-/** Nothing is changed while another process has the batch. */
-async function withLock<T>(batches: Batches, batch: Batch, change: () => Promise<T>): Promise<T> {
-  const lock = await batches.acquire(batch.id)
-  if (lock === undefined) throw heldElsewhere(await batches.find(batch.id))
+/** Runs `change` with the lease of the batch, so that no other process changes the batch meanwhile. */
+async function withLease<T>(batches: Batches, batch: Batch, change: () => Promise<T>): Promise<T> {
+  const lease = await batches.acquire(batch.id)
+  if (lease === undefined) throw heldElsewhere(await batches.find(batch.id))
   try {
     return await change()
   } finally {
-    await lock.release()
+    await lease.release()
   }
 }
 
-/** Held rows may be sent after all. Throws a UsageError where a row that is named cannot be. */
+/** Releases held rows. Throws a UsageError if a row that was named cannot be released. */
 export async function releaseRows(
   { batches, waiting, clock }: BatchServices,
   batch: Batch,
   release: Release,
   by: string,
 ): Promise<Released> {
-  return withLock(batches, batch, async () => {
+  return withLease(batches, batch, async () => {
     const released = await waiting.release(batch.id, release, { at: clock.now(), by })
-    if (release.kind === 'rows') await requireAll(batches, batch, release.rows, released)
+    if (release.kind === 'rows') await requireAllReleased(batches, batch, release.rows, released)
     return released
   })
 }
 
-async function requireAll(
+async function requireAllReleased(
   batches: Batches,
   batch: Batch,
   rows: readonly number[],
-  { rows: done, left }: Released,
+  { rows: releasedRows, left }: Released,
 ): Promise<void> {
   const batchId = batch.id
-  const first = rows.find((row) => !done.includes(row))
-  if (first === undefined) return
-  const why = left.find(({ row }) => row === first)?.reason
-  const rest = done.length === 0 ? '' : `; released: ${done.join(', ')}`
+  const firstMissing = rows.find((row) => !releasedRows.includes(row))
+  if (firstMissing === undefined) return
+  const why = left.find(({ row }) => row === firstMissing)?.reason
+  const releasedText = releasedRows.length === 0 ? '' : `; released: ${releasedRows.join(', ')}`
   if (why === undefined) {
-    throw new UsageError(`row ${first} of batch ${batchId} is not held${rest}`, {
+    throw new UsageError(`row ${firstMissing} of batch ${batchId} is not held${releasedText}`, {
       hint: `List the held rows with: refcheck batch rows ${batchId} --state held`,
     })
   }
   if (releasableReasons.includes(why)) {
     throw new UsageError(
-      `row ${first} stays held because of another order: it ${heldReasonTexts[why]}${rest}`,
+      `row ${firstMissing} stays held because of another order: it ${heldReasonTexts[why]}${releasedText}`,
       {
         hint: `See that order, and release the row again if these are two people: refcheck batch rows ${batchId} --state held`,
       },
     )
   }
-  const row = await findRow(batches, batchId, first)
+  const row = await findRow(batches, batchId, firstMissing)
   const other = row?.matches && (await batches.find(row.matches.batchId))
-  throw new UsageError(`row ${first} cannot be released: it ${heldReasonTexts[why]}${rest}`, {
+  throw new UsageError(`row ${firstMissing} cannot be released: it ${heldReasonTexts[why]}${releasedText}`, {
     hint: other === undefined ? undefined : reconcileFirst(why, batch, other),
   })
 }
 
-/** What has to be settled or said of the order in the way before the row can go. */
+/** Returns the hint what the user has to do about the conflicting order before the row can be released. */
 function reconcileFirst(why: ConflictReason, { baseUrl }: Batch, other: Batch): string {
   return why === 'other_service'
     ? sameServiceHint(other.baseUrl, baseUrl)
@@ -80,40 +80,41 @@ function reconcileFirst(why: ConflictReason, { baseUrl }: Batch, other: Batch): 
 
 export interface DecideServices extends BatchServices, Pick<Services, 'api' | 'files' | 'packageNames'> {
   prompter: Prompter
-  /** Shows what a question is about: the place of the row, and the two people. */
+  /** Shows the facts for a question: the position of the row, and the two people. */
   onQuestion: (lines: readonly string[]) => void
 }
 
-/** How many held rows may be sent from then on, how many never are, and how many were put off. */
-interface Decided {
+/** Numbers of held rows by answer: released, never sent, and postponed. */
+interface DecisionCounts {
   released: number
   leftOut: number
   later: number
 }
 
 /**
- * Asks about the held rows of a batch, one after another, and records each answer. Throws an InterruptedError where the person leaves; the answers given before stay.
+ * Asks about the held rows of a batch, one after another, and records each answer. Throws an InterruptedError if the
+ * user leaves; answers given before are recorded.
  */
 export async function decideHeldRows(
   ports: DecideServices,
   batch: Batch,
   verb: 'order' | 'release',
-): Promise<Decided> {
+): Promise<DecisionCounts> {
   const numbers: number[] = []
   for await (const { row } of ports.batches.rows(batch.id, { states: ['held'] })) numbers.push(row)
-  const done = { released: 0, leftOut: 0, later: 0 }
+  const counts = { released: 0, leftOut: 0, later: 0 }
   const lines = await linesOfRows(ports.files, batch)
-  for (const [at, number] of numbers.entries()) {
+  for (const [index, number] of numbers.entries()) {
     try {
-      const became = await decideHeldRow(ports, batch, {
+      const newState = await decideHeldRow(ports, batch, {
         number,
         line: lines.get(number),
-        place: `${at + 1} of ${numbers.length}`,
+        position: `${index + 1} of ${numbers.length}`,
         verb,
       })
-      if (became === 'pending') done.released += 1
-      if (became === 'cancelled' || became === 'duplicate') done.leftOut += 1
-      if (became === 'later') done.later += 1
+      if (newState === 'pending') counts.released += 1
+      if (newState === 'cancelled' || newState === 'duplicate') counts.leftOut += 1
+      if (newState === 'later') counts.later += 1
     } catch (error) {
       if (!(error instanceof InterruptedError)) throw error
       throw new InterruptedError('stopped; the answers given before are recorded', {
@@ -121,23 +122,25 @@ export async function decideHeldRows(
       })
     }
   }
-  return done
+  return counts
 }
 
-/** Asks until the row is no longer held, or is to be decided later: an answer covers one order that it conflicts with. */
+/**
+ * Asks until the row is no longer held or is postponed. Each answer applies to one order that the row conflicts with.
+ */
 async function decideHeldRow(
   ports: DecideServices,
   batch: Batch,
   {
     number,
     line,
-    place,
+    position,
     verb,
-  }: { number: number; line: number | undefined; place: string; verb: 'order' | 'release' },
+  }: { number: number; line: number | undefined; position: string; verb: 'order' | 'release' },
 ): Promise<SubmissionState | 'later' | undefined> {
   const { batches, prompter, waiting, clock, api, packageNames } = ports
   const packages = await packageNames.get(batch)
-  let last: string | undefined
+  let lastConflict: string | undefined
   for (;;) {
     const row = await findRow(batches, batch.id, number)
     if (row?.state !== 'held') return row?.state
@@ -145,35 +148,41 @@ async function decideHeldRow(
     const other = await conflictingRow(batches, row)
     const conflict = `${row.heldFor} ${matches?.batchId} ${matches?.row}`
     const question = heldQuestion({ held: row, other }, verb, packages)
-    if (question === undefined || conflict === last) return 'held'
-    last = conflict
-    ports.onQuestion([`${formatRow(row, line)} of ${batch.name} is held (${place})`, ...question.details])
+    if (question === undefined || conflict === lastConflict) return 'held'
+    lastConflict = conflict
+    ports.onQuestion([`${formatRow(row, line)} of ${batch.name} is held (${position})`, ...question.details])
     const answer = await prompter.select({ message: question.message, choices: question.choices })
     if (answer === 'later') return answer
-    const by = { at: clock.now(), by: api.userEmail }
+    const decision = { at: clock.now(), by: api.userEmail }
     if (answer === 'leave-out') await cancelBatch(ports, batch, [number])
     else if (row.heldFor === 'other_service') {
-      await waiting.sayService([other?.baseUrl ?? row.baseUrl, row.baseUrl], answer === 'same-service', by)
-      await waiting.recheck(batch.id, by.at)
+      await waiting.sayService(
+        [other?.baseUrl ?? row.baseUrl, row.baseUrl],
+        answer === 'same-service',
+        decision,
+      )
+      await waiting.recheck(batch.id, decision.at)
     } else {
-      await withLock(batches, batch, () => waiting.release(batch.id, { kind: 'rows', rows: [number] }, by))
+      await withLease(batches, batch, () =>
+        waiting.release(batch.id, { kind: 'rows', rows: [number] }, decision),
+      )
     }
   }
 }
 
-/** Rejected rows, or some of them, are queued again. How many. */
+/** Returns rejected rows to pending: all, or the numbers in `rows`. Returns their count. */
 export async function retryBatch(
   { batches, clock }: BatchServices,
   batch: Batch,
   rows: readonly number[] | undefined,
 ): Promise<number> {
-  return withLock(batches, batch, async () => {
+  return withLease(batches, batch, async () => {
     for (const row of rows ?? []) await requireRejected(batches, batch.id, row)
     return batches.requeue(batch.id, clock.now(), rows)
   })
 }
 
-/** A row that was named is one that can be queued: above all none whose outcome is unknown. */
+/** Throws a UsageError unless the row is rejected, above all if its outcome is unknown. */
 async function requireRejected(batches: Batches, batchId: string, number: number): Promise<void> {
   const row = await findRow(batches, batchId, number)
   if (row === undefined) {
@@ -190,14 +199,16 @@ async function requireRejected(batches: Batches, batchId: string, number: number
   })
 }
 
-/** Every row that was not sent is `cancelled`, or those of some numbers. How many. A batch that runs is left alone. */
+/**
+ * Cancels all rows that were not sent, or the numbers in `rows`. Returns their count. Throws if the batch is running.
+ */
 export async function cancelBatch(
   { batches, clock }: BatchServices,
   batch: Batch,
   rows?: readonly number[],
 ): Promise<number> {
   const reason = 'cancelled before it was sent'
-  return withLock(batches, batch, async () => {
+  return withLease(batches, batch, async () => {
     if (rows === undefined) return batches.cancelWaiting(batch.id, clock.now(), reason)
     for (const row of rows) {
       if ((await batches.cancelWaiting(batch.id, clock.now(), reason, row)) === 1) continue
@@ -210,15 +221,16 @@ export async function cancelBatch(
 }
 
 /**
- * What is left of a batch goes on under the package that replaced its own. Every row is checked against the new schema first;
- * where one is invalid there, nothing is moved. The two packages are one from then on. How many rows moved.
+ * Moves the rows that were not sent to the package that replaced the batch's package. Every row is checked against
+ * the new schema first; if one is invalid, nothing is moved. From then on the two packages count as one. Returns the
+ * number of rows moved.
  */
 export async function moveBatch(
-  parts: BatchServices & SchemaServices,
+  ports: BatchServices & SchemaServices,
   batch: Batch,
   packageId: number,
 ): Promise<number> {
-  const { batches, waiting, clock, api } = parts
+  const { batches, waiting, clock, api } = ports
   if (serviceOf(batch.baseUrl) !== serviceOf(api.baseUrl)) {
     throw new UsageError(
       `batch ${batch.id} is for ${batch.baseUrl}, and this profile is for ${api.baseUrl}`,
@@ -237,9 +249,9 @@ export async function moveBatch(
       hint: 'Nothing was moved.',
     })
   }
-  await requireActive(parts, packageId)
-  const schema = await loadSchema(packageId, { ...parts, refresh: true })
-  return withLock(batches, batch, async () => {
+  await requireActive(ports, packageId)
+  const schema = await loadSchema(packageId, { ...ports, refresh: true })
+  return withLease(batches, batch, async () => {
     const rows: Movable[] = []
     const invalid: InvalidRow[] = []
     for (const row of await waiting.movable(batch.id)) {
@@ -247,14 +259,14 @@ export async function moveBatch(
       if (body === undefined) invalid.push({ row: row.row, problems })
       else rows.push({ ...row, body })
     }
-    const refused = moveError(batch, packageId, invalid)
-    if (refused !== undefined) throw refused
-    // The two would be one package from then on, for everybody, and no row would say why.
+    const error = moveError(batch, packageId, invalid)
+    if (error !== undefined) throw error
+    // Without rows, the store would treat the two packages as one for all orders, and no row would state the reason.
     if (rows.length === 0) {
       throw new UsageError(`batch ${batch.id} has no rows left to move`, { hint: 'Nothing was moved.' })
     }
     const moved = await waiting.move(batch.id, packageId, rows, clock.now())
-    // What halted it was the package that is gone.
+    // The batch was halted because the package was gone.
     await batches.recordHalt(batch.id, undefined)
     return moved
   })
@@ -272,7 +284,7 @@ async function requireActive({ api, signal }: SchemaServices, packageId: number)
     : new InvalidInputError(`package ${packageId} (${pack.name}) is ${pack.status}`, details)
 }
 
-/** Leaves a batch for a worker; what halted it before does no more. */
+/** Queues a batch for a worker and removes the halt of its last run. */
 export async function queueBatch(ports: BatchServices, batchId: string): Promise<Batch> {
   await ports.batches.recordHalt(batchId, undefined)
   await ports.batches.recordQueued(batchId, ports.clock.now())

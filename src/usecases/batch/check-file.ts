@@ -21,21 +21,23 @@ import { type BatchCheck, markDuplicate, countRow, unlikelyIn, Duplicates } from
 import { implausibleFinder } from '../../domain/form/implausible.ts'
 
 interface OrdersOptions {
-  /** For rows that do not say one. */
+  /** The package of rows that name none. */
   packageId: number | undefined
   /** `--map` as typed. */
   map: readonly string[]
   ignore: readonly string[]
-  /** A mapping kept under a name. */
+  /** A stored mapping, from `--mapping`. */
   kept: Mapping
-  /** The schema of a package; throws a NotFoundError or ForbiddenError for one that is not there to order. */
+  /** Returns the schema of a package. Throws a NotFoundError or ForbiddenError if the package cannot be ordered. */
   schemaOf: (packageId: number) => Promise<PackageSchema>
   repair: PhoneRepair | undefined
-  /** What was agreed of columns that no rule explains, now or before; returns `mapping` where nothing was. */
+  /**
+   * Returns the agreed meaning of unexplained columns, stored or asked for; returns `mapping` if nothing was agreed.
+   */
   agree?: ((columns: UnexplainedColumns) => Promise<Mapping>) | undefined
-  /** What becomes of rows that are not shown; undefined where that was not chosen. */
+  /** How rows that the workbook hides are treated; undefined if no flag states it. */
   hidden?: HiddenRows | undefined
-  /** Lines whose names are right though they look damaged. */
+  /** Lines whose names the user has confirmed although they look damaged. */
   accepted?: readonly number[] | undefined
 }
 
@@ -43,37 +45,38 @@ interface OrdersOptions {
 export interface UnexplainedColumns {
   sheet: Sheet
   schemas: readonly PackageSchema[]
-  /** What was chosen so far. */
+  /** The mapping so far, from flags, stored mappings and answers. */
   mapping: Mapping
   match: ColumnMatch
 }
 
-/** A file understood: which column says what, and the schemas its rows are checked against. */
+/** A file whose columns are known, with the schemas that its rows are checked against. */
 export interface ReadableBatch {
   sheet: Sheet
   targets: readonly Target[]
   schemas: ReadonlyMap<number, PackageSchema>
-  /** What makes the columns fit: what was kept, typed and agreed to. */
+  /** The mapping of the columns, from stored mappings, flags and answers. */
   mapping: Mapping
-  /** What becomes of a row of the sheet. */
+  /** Interprets a row of the sheet. */
   read: (row: SheetRow) => RowReading
-  /** Collects what is seen otherwise than it is read, for one reading of all rows. */
+  /** Returns a new collector of ambiguous cells, for one pass over all rows. */
   ambiguities: () => Ambiguities
 }
 
-/** Understands a file's columns. Throws where one of them is not known, twice there, or missing. */
+/** Determines the meaning of a file's columns. Throws if a column is unknown, occurs twice or is missing. */
 export async function readColumns(sheet: Sheet, options: OrdersOptions): Promise<ReadableBatch> {
   const typed = { map: readMapFlags(options.map, sheet.columns), ignore: options.ignore }
   let mapping = mergeMappings(options.kept, typed)
-  let schemas = await loadedSchemas(sheet, mapping, options)
+  let schemas = await loadSchemas(sheet, mapping, options)
   checkFlags(sheet.columns, [...schemas.values()], typed)
   let match = matchColumns(sheet.columns, [...schemas.values()], mapping)
-  // Each answer explains at least one column; one that names the package of each row brings other fields.
+  // Each answer explains at least one column. If a column names the package of each row, new fields have to be
+  // matched.
   while (match.unknown.length > 0 && options.agree !== undefined) {
     const agreed = await options.agree({ sheet, schemas: [...schemas.values()], mapping, match })
     if (agreed === mapping) break
     mapping = agreed
-    schemas = await loadedSchemas(sheet, mapping, options)
+    schemas = await loadSchemas(sheet, mapping, options)
     match = matchColumns(sheet.columns, [...schemas.values()], mapping)
   }
   const { packageId, repair, hidden, accepted = [] } = options
@@ -90,8 +93,11 @@ export async function readColumns(sheet: Sheet, options: OrdersOptions): Promise
   }
 }
 
-/** The schema of every package the file names. A row whose package is not there to order has its problem later. */
-async function loadedSchemas(
+/**
+ * Loads the schema of every package that the file names. Rows with a package that cannot be ordered are reported
+ * later.
+ */
+async function loadSchemas(
   sheet: Sheet,
   mapping: Mapping,
   { packageId, schemaOf }: OrdersOptions,
@@ -134,8 +140,8 @@ async function packageIds(sheet: Sheet, column: number): Promise<Set<number>> {
 }
 
 /**
- * Checks a whole file, each row compared with those before it; rows left out are counted. Nothing is sent. `today` as
- * `YYYY-MM-DD`, `onRow`: called in the file's order with each row as it was read.
+ * Checks all rows of a file and compares each with the rows before it. Nothing is sent. `today`: as `YYYY-MM-DD`.
+ * `onRow`: called with each row in the order of the file.
  */
 export async function checkBatch(
   orders: ReadableBatch,
@@ -155,7 +161,9 @@ export async function checkBatch(
     packages: new Map(),
   }
   const duplicates = new Duplicates()
-  const doubters = new Map([...orders.schemas].map(([id, schema]) => [id, implausibleFinder(schema, today)]))
+  const implausibleFinders = new Map(
+    [...orders.schemas].map(([id, schema]) => [id, implausibleFinder(schema, today)]),
+  )
   const ambiguities = orders.ambiguities()
   let ordinal = -1
   for await (const rows of orders.sheet.parts()) {
@@ -167,8 +175,8 @@ export async function checkBatch(
       }
       const reading = markDuplicate(orders.read(row), duplicates)
       countRow(check, reading)
-      const doubtful = doubters.get(reading.packageId ?? 0)
-      if (doubtful !== undefined) check.unlikely.push(...unlikelyIn(reading, doubtful))
+      const finder = implausibleFinders.get(reading.packageId ?? 0)
+      if (finder !== undefined) check.unlikely.push(...unlikelyIn(reading, finder))
       onRow?.(reading, ordinal)
     }
   }

@@ -21,73 +21,77 @@ import type { HeldRows } from '../../store/ledger/held-rows.ts'
 import { type BatchFile, openBatchFile, type BatchEventListener } from './read-file.ts'
 import type { FileTarget } from '../services.ts'
 import { findRow } from './read-batch.ts'
-import { fileOfBatch, foreignResults } from './results-file.ts'
+import { fileOfBatch, findForeignResults } from './results-file.ts'
 
 export interface ExternalResultServices
   extends BatchEventListener, Pick<Services, 'api' | 'batches' | 'ledger' | 'governor'> {
   signal?: AbortSignal | undefined
 }
 
-/** A results file, by place and by person. */
+/** A results file, with its rows by position and by person. */
 interface ResultsFile {
   name: string
-  /** Rows as they stand in the file, and as a file that they were written from has them. */
+  /**
+   * The rows of the file by position, which is that of the same row in the file that the results were written from.
+   */
   rows: readonly (ResultsRow | undefined)[]
   byPerson: ReadonlyMap<string, ResultsRow>
 }
 
 /**
- * What results files state about the rows of a file (src/docs/ordering.md, section 4): the file's own columns, where it is
- * a results file itself, and results files next to it that another store wrote. Undefined where there are none.
+ * Reads the external results about the rows of a file (src/docs/ordering.md, section 4): the file's own columns, if
+ * it is a results file itself, and results files next to it that another store wrote. Undefined if there are none.
  */
 export async function openExternalResults(
   ports: ExternalResultServices,
   target: FileTarget,
   { name, path, sheet }: BatchFile,
 ): Promise<ExternalResults | undefined> {
-  const own = resultsReader(sheet.columns)
-  const neighbours =
-    path === undefined ? [] : await readNeighbours(ports, target, await foreignResults(ports.batches, path))
-  if (own === undefined && neighbours.length === 0) return undefined
+  const ownReader = resultsReader(sheet.columns)
+  const neighbourFiles =
+    path === undefined
+      ? []
+      : await readNeighbours(ports, target, await findForeignResults(ports.batches, path))
+  if (ownReader === undefined && neighbourFiles.length === 0) return undefined
   return new ExternalResults(
     ports,
-    own && ((row) => own(row.source.cells, { file: name, line: row.source.line })),
-    neighbours,
+    ownReader && ((row) => ownReader(row.source.cells, { file: name, line: row.source.line })),
+    neighbourFiles,
   )
 }
 
 /**
- * Compares the pending rows of a batch with the results files next to the file, and the file itself: they may have been
- * written since it was taken in, and an id that could not be read then may be readable now. `given`: the
- * file, where it is at hand.
+ * Compares the pending rows of a batch with the results files next to its file, and with the file itself: they may
+ * have been written since the batch was made, and a request that could not be read then may be readable now.
+ * `openedFile`: the batch's file, if the caller has opened it.
  */
 export async function updateExternalResults(
   ports: ExternalResultServices & { clock: Clock; waiting: Pick<HeldRows, 'updateExternalResults'> },
   target: FileTarget,
   batch: Batch,
-  given?: BatchFile,
+  openedFile?: BatchFile,
 ): Promise<void> {
   const { id, resultsFile, holder } = batch
-  // The process that runs it read them when it began.
+  // The process that runs the batch has read them at its start.
   if (holder !== undefined) return
   const paths = new Set<string>()
-  for (const each of [given?.path, batch.path]) {
+  for (const each of [openedFile?.path, batch.path]) {
     if (each === undefined) continue
-    // Two may have chosen one name, and this batch not have written it yet.
-    for (const found of await foreignResults(ports.batches, each, resultsFile)) paths.add(found)
+    // Two stores may have chosen the same path, and this batch may not have written its results yet.
+    for (const found of await findForeignResults(ports.batches, each, resultsFile)) paths.add(found)
   }
-  const neighbours = await readNeighbours(ports, target, paths)
-  const file = given ?? (await fileOfBatch(target, batch))
-  const own = file && (await resultsIn(file.sheet, file.name))
-  if (own !== undefined) neighbours.push(own)
-  if (neighbours.length === 0) return
-  const found = await new ExternalResults(ports, undefined, neighbours).ofWaiting(
+  const resultsFiles = await readNeighbours(ports, target, paths)
+  const file = openedFile ?? (await fileOfBatch(target, batch))
+  const ownResults = file && (await resultsIn(file.sheet, file.name))
+  if (ownResults !== undefined) resultsFiles.push(ownResults)
+  if (resultsFiles.length === 0) return
+  const found = await new ExternalResults(ports, undefined, resultsFiles).findForRows(
     ports.batches.rows(id, { states: waitingStates }),
   )
   await ports.waiting.updateExternalResults(
     id,
     found,
-    new Set(neighbours.map(({ name }) => name)),
+    new Set(resultsFiles.map(({ name }) => name)),
     ports.clock.now(),
   )
 }
@@ -97,19 +101,19 @@ async function readNeighbours(
   target: FileTarget,
   paths: Iterable<string>,
 ): Promise<ResultsFile[]> {
-  const neighbours: ResultsFile[] = []
+  const resultsFiles: ResultsFile[] = []
   for (const each of paths) {
     try {
-      // One that another store has chosen, and not written yet.
+      // Another store has reserved the path and has not written the results yet.
       if ((await stat(each)).size === 0) continue
       const found = await readResults(target, each)
-      if (found !== undefined) neighbours.push(found)
+      if (found !== undefined) resultsFiles.push(found)
     } catch (error) {
       if (!(error instanceof RefcheckError)) throw error
       onBatchEvent({ name: 'results-unread', file: basename(each), why: error.message })
     }
   }
-  return neighbours
+  return resultsFiles
 }
 
 async function readResults(target: FileTarget, path: string): Promise<ResultsFile | undefined> {
@@ -118,12 +122,12 @@ async function readResults(target: FileTarget, path: string): Promise<ResultsFil
 }
 
 async function resultsIn(sheet: Sheet, name: string): Promise<ResultsFile | undefined> {
-  const read = resultsReader(sheet.columns)
-  if (read === undefined) return undefined
+  const readRow = resultsReader(sheet.columns)
+  if (readRow === undefined) return undefined
   const rows: (ResultsRow | undefined)[] = []
   const byPerson = new Map<string, ResultsRow>()
   for await (const { cells, line } of sheet.rows()) {
-    const row = read(cells, { file: name, line })
+    const row = readRow(cells, { file: name, line })
     rows.push(row)
     if (row?.digests !== undefined && isEvidence(row)) byPerson.set(keyOf(row.digests), row)
   }
@@ -135,50 +139,55 @@ const keyOf = ({ name, email, phone }: NonNullable<ResultsRow['digests']>): stri
 
 export class ExternalResults {
   readonly #ports: ExternalResultServices
-  readonly #own: ((reading: RowReading) => ResultsRow | undefined) | undefined
-  readonly #neighbours: readonly ResultsFile[]
+  readonly #readOwnRow: ((reading: RowReading) => ResultsRow | undefined) | undefined
+  readonly #resultsFiles: readonly ResultsFile[]
   readonly #found = new Map<number, ResultsRow[]>()
-  /** Rows of results whose person is in the file, wherever. */
-  readonly #named = new Set<ResultsRow>()
-  /** Requests that were read for rows without digests; `failed`: they could not be. */
-  readonly #read = new Map<string, Partial<ResultsRow> | 'failed'>()
+  /** Result rows whose person is in the file, at any position. */
+  readonly #matchedByPerson = new Set<ResultsRow>()
+  /** Data of requests that were read for rows without digests; `failed` if a request could not be read. */
+  readonly #readRequests = new Map<string, Partial<ResultsRow> | 'failed'>()
 
   constructor(
     ports: ExternalResultServices,
-    own: ((reading: RowReading) => ResultsRow | undefined) | undefined,
-    neighbours: readonly ResultsFile[],
+    readOwnRow: ((reading: RowReading) => ResultsRow | undefined) | undefined,
+    resultsFiles: readonly ResultsFile[],
   ) {
     this.#ports = ports
-    this.#own = own
-    this.#neighbours = neighbours
+    this.#readOwnRow = readOwnRow
+    this.#resultsFiles = resultsFiles
   }
 
-  /** Notes what is said of a row; `ordinal` counts the rows that the file gives out from 0, for which is at the same place. */
+  /**
+   * Collects the external results about a row. `ordinal`: position of the row among those read from the file, from 0.
+   */
   collect(reading: RowReading, ordinal: number): void {
     if (reading.body === undefined) return
-    const spoken = this.#resultsFor(reading.body.recipient, ordinal, this.#own?.(reading))
-    if (spoken.length > 0) this.#found.set(reading.row, spoken)
+    const results = this.#resultsFor(reading.body.recipient, ordinal, this.#readOwnRow?.(reading))
+    if (results.length > 0) this.#found.set(reading.row, results)
   }
 
-  /** Gives each row what is said of its person, and reports what is said of others. */
+  /**
+   * Attaches to each row the external results about its person, and reports the number of results about other people.
+   */
   async attach(rows: PackedRows): Promise<void> {
-    const others = new Map<string, number>()
+    const otherPeopleCounts = new Map<string, number>()
     let position = -1
     for (const row of rows) {
       position += 1
       const results = row.state === 'pending' ? this.#found.get(row.row) : undefined
       if (row.state !== 'pending' || results === undefined) continue
       const found = await this.#resultsAbout(row.recipient, results, (each) => {
-        if (!this.#named.has(each)) others.set(each.file, (others.get(each.file) ?? 0) + 1)
+        if (!this.#matchedByPerson.has(each))
+          otherPeopleCounts.set(each.file, (otherPeopleCounts.get(each.file) ?? 0) + 1)
       })
       if (found.length > 0) rows.setResults(position, found)
     }
-    for (const [file, count] of others)
+    for (const [file, count] of otherPeopleCounts)
       this.#ports.onBatchEvent({ name: 'results-of-others', file, rows: count })
   }
 
-  /** What is said of rows of the store. */
-  async ofWaiting(rows: AsyncIterable<BatchRow>): Promise<Map<number, ExternalResult[]>> {
+  /** Returns the external results about rows of the store, by row. */
+  async findForRows(rows: AsyncIterable<BatchRow>): Promise<Map<number, ExternalResult[]>> {
     const found = new Map<number, ExternalResult[]>()
     for await (const { row, recipient } of rows) {
       if (recipient === undefined) continue
@@ -188,12 +197,12 @@ export class ExternalResults {
     return found
   }
 
-  #resultsFor(recipient: Recipient, ordinal: number, own: ResultsRow | undefined): ResultsRow[] {
-    const key = this.#neighbours.length === 0 ? '' : keyOf(personDigests(recipient))
-    // Rows may have been put in or sorted since, so whom a row names stands before where it stands.
-    const named = this.#neighbours.map(({ byPerson }) => byPerson.get(key))
-    for (const each of named) if (each !== undefined) this.#named.add(each)
-    const results = [own, ...this.#neighbours.map(({ rows }, at) => named[at] ?? rows[ordinal])]
+  #resultsFor(recipient: Recipient, ordinal: number, ownRow: ResultsRow | undefined): ResultsRow[] {
+    const key = this.#resultsFiles.length === 0 ? '' : keyOf(personDigests(recipient))
+    // Rows may have been inserted or sorted since, so the person has precedence over the position.
+    const matched = this.#resultsFiles.map(({ byPerson }) => byPerson.get(key))
+    for (const each of matched) if (each !== undefined) this.#matchedByPerson.add(each)
+    const results = [ownRow, ...this.#resultsFiles.map(({ rows }, at) => matched[at] ?? rows[ordinal])]
     return results.filter((each) => each !== undefined && isEvidence(each)) as ResultsRow[]
   }
 
@@ -205,14 +214,14 @@ export class ExternalResults {
     const found: ExternalResult[] = []
     for (const each of results) {
       if (await this.#isKnown(each)) continue
-      const result = about(recipient, await this.#whole(each))
+      const result = resultAbout(recipient, await this.#completeFromRequest(each))
       if (result !== undefined) found.push(result)
       else onOther?.(each)
     }
     return found
   }
 
-  /** What this store knows itself it knows better. */
+  /** Whether this store has the order itself; then its own data has precedence. */
   async #isKnown({ batchId, row, requestId }: ResultsRow): Promise<boolean> {
     const { ledger, batches } = this.#ports
     if (batchId !== undefined && row !== undefined) {
@@ -222,16 +231,16 @@ export class ExternalResults {
     return (await ledger.list({ requestId })).some(({ recipient }) => recipient !== undefined)
   }
 
-  /** Results of a removed person name the request alone: it is read once. */
-  async #whole(results: ResultsRow): Promise<ResultsRow> {
+  /** Completes the results of an erased person, which contain only the request id, by reading the request once. */
+  async #completeFromRequest(results: ResultsRow): Promise<ResultsRow> {
     const { requestId } = results
     if (results.digests !== undefined || requestId === undefined) return results
-    const read = this.#read.get(requestId) ?? (await this.#request(requestId))
-    this.#read.set(requestId, read)
-    return read === 'failed' ? results : { ...results, ...read }
+    const request = this.#readRequests.get(requestId) ?? (await this.#readRequest(requestId))
+    this.#readRequests.set(requestId, request)
+    return request === 'failed' ? results : { ...results, ...request }
   }
 
-  async #request(requestId: string): Promise<Partial<ResultsRow> | 'failed'> {
+  async #readRequest(requestId: string): Promise<Partial<ResultsRow> | 'failed'> {
     const { api, governor, signal } = this.#ports
     await governor.claim('create', { signal })
     try {
@@ -250,8 +259,8 @@ export class ExternalResults {
   }
 }
 
-/** What a results row states about a row's person; undefined where it is about another one. */
-function about(recipient: Recipient, results: ResultsRow): ExternalResult | undefined {
+/** Returns what a results row states about the person of a row; undefined if it is about another person. */
+function resultAbout(recipient: Recipient, results: ResultsRow): ExternalResult | undefined {
   const { digests, batchId: _, row: __, ...rest } = results
   if (digests === undefined) return { ...rest, person: 'unclear', shares: [] }
   const shared = sharedDigests(personDigests(recipient), digests)

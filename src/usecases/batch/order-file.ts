@@ -18,8 +18,8 @@ import { packageGoneError, readAndLinkPackages } from './packages.ts'
 import type { BatchEnd } from './start.ts'
 import { areAllOrdered, countFailed } from '../../domain/batch/verdict.ts'
 import type { FileTarget } from '../services.ts'
-import { claimedResults, isThere, noteLeftOut, noteLostLook, resultsPath } from './results-file.ts'
-import { findToRun, leftToOrder } from './read-batch.ts'
+import { claimResultsFile, pathExists, noteLeftOut, noteLostLook, findResultsPath } from './results-file.ts'
+import { findToRun, pendingOrders } from './read-batch.ts'
 import {
   updateExternalResults,
   openExternalResults,
@@ -52,38 +52,40 @@ export interface OrderFileServices
   packageSetting: number | undefined
 }
 
-/** Who is shown what before anything is sent. */
+/** What is shown and asked before anything is sent. */
 export interface OrderFilePrompts {
-  /** The file is a batch already, which goes on. */
+  /** Called when the file is a batch already, which continues. */
   onKnown: (batch: Batch) => void
   onPlan: (plan: Plan) => void
-  /** Throws where the person does not want these orders. */
+  /** Throws if the user does not confirm the orders. */
   confirm: (about: AboutToOrder) => Promise<void>
 }
 
 interface OrderFileChoices {
   columns: ColumnChoices
-  /** Whether flags state how the file is read: one that was read otherwise is another batch. */
+  /** Whether flags state how the file is read: a file that was read differently is another batch. */
   isReadingChosen: boolean
   allowances: AllowFlags
-  /** Whether invalid rows are left out; undefined where they cannot be. */
+  /** Whether invalid rows are skipped; undefined if the command cannot skip them. */
   skipInvalid: boolean | undefined
   isDryRun: boolean
   results: string | undefined
-  /** A file that is a finished batch becomes a new one. */
+  /** Makes a new batch of a file whose batch is finished. */
   isAgain?: boolean | undefined
-  /** What writes invalid rows to a file, as the file was read in the end. */
+  /**
+   * Returns the command that writes the invalid rows to a file, with the flags for reading as they were in the end.
+   */
   errorsCommand: () => string | undefined
 }
 
-/** What there is to run, or why nothing is. */
+/** The batch to run, or the reason why there is none. */
 export type OrderFileEnd =
   | { kind: 'unstarted'; plan: Plan; packageId: number | undefined; failure: RefcheckError | undefined }
   | { kind: 'known'; batch: Batch }
-  /** `finished`: a known batch whose people are all ordered; its results file is left as it is. */
+  /** `finished`: set for a known batch whose people are all ordered; its results file is not changed. */
   | { kind: 'taken-in'; batchId: string; isPlanned: boolean; finished?: BatchEnd | undefined }
 
-/** Takes a file in as a batch to be run, or finds the batch that it is already; sends nothing. */
+/** Stores a file as a batch, or finds the batch that was made from it before. Sends nothing. */
 export async function orderFile(
   ports: OrderFileServices,
   prompts: OrderFilePrompts,
@@ -92,29 +94,30 @@ export async function orderFile(
 ): Promise<OrderFileEnd> {
   const { columns, allowances, isDryRun } = choices
   const packageId = await packageFor(ports, file, columns)
-  // Asked once, should the file have to be read again.
+  // So that the user is not asked again if the file has to be read again.
   columns.packageId = packageId
-  const goOn = (known: Batch): Promise<OrderFileEnd> => goOnWith(ports, prompts, known, { file, choices })
-  const found = await findKnown(ports, file, packageId)
+  const continueKnown = (known: Batch): Promise<OrderFileEnd> =>
+    continueBatch(ports, prompts, known, { file, choices })
+  const sameFile = await findKnown(ports, file, packageId)
   const known =
-    found !== undefined && choices.isReadingChosen
-      ? await findReadAsChosen(ports, file, columns, found)
-      : found
+    sameFile !== undefined && choices.isReadingChosen
+      ? await findReadAsChosen(ports, file, columns, sameFile)
+      : sameFile
   const isAgain = choices.isAgain === true && known !== undefined && known !== 'another'
   if (isAgain) requireFinished(known)
-  else if (known !== undefined && known !== 'another') return goOn(known)
+  else if (known !== undefined && known !== 'another') return continueKnown(known)
   const orders = await readOrders(ports, file, columns, packageId)
-  const resultsFile = await resultsPath(ports, file, choices.results)
+  const resultsFile = await findResultsPath(ports, file, choices.results)
   const planned = await planBatch(ports, file, orders, {
     choices: columns,
     allowances,
     packageId,
     resultsFile,
-    isReadOtherwise: known === 'another' || (isAgain && known.id !== found?.id),
+    isReadOtherwise: known === 'another' || (isAgain && known.id !== sameFile?.id),
     replaces: isAgain ? known.id : undefined,
   })
   const meanwhile = await ports.batches.findByIdentity(planned.batch.identity)
-  if (meanwhile !== undefined && !isAgain) return goOn(meanwhile)
+  if (meanwhile !== undefined && !isAgain) return continueKnown(meanwhile)
   const { plan } = planned
   const packageIds = plan.packages.map(({ package_id }) => package_id)
   const failure =
@@ -131,10 +134,13 @@ export async function orderFile(
     noteLeftOut(ports, resultsFile, plan.check)
   }
   if (plan.counts.pending > 0) await prompts.confirm(aboutToOrder(plan))
-  return takenIn(ports, file, choices.results, planned, goOn)
+  return addBatch(ports, file, choices.results, planned, continueKnown)
 }
 
-/** Rows of a batch that still wait conflict with the same rows of another. */
+/**
+ * Throws a UsageError if rows of the batch may still be ordered: they would conflict with the same rows of the new
+ * batch.
+ */
 function requireFinished({ id, name, counts: { pending, sending, unknown, held } }: Batch): void {
   if (pending + sending + unknown + held === 0) return
   throw new UsageError(`--again: ${name} is batch ${id}, which is not finished`, {
@@ -142,32 +148,36 @@ function requireFinished({ id, name, counts: { pending, sending, unknown, held }
   })
 }
 
-/** A store that orders nothing says so before anybody reads a plan. */
+/** Throws a StoreClosedError before a plan is shown if the store does not allow orders. */
 async function requireOpenStore({ batches }: OrderFileServices, { id }: Pick<Batch, 'id'>): Promise<void> {
   const lock = await batches.acquire(id)
   await lock?.release()
 }
 
-/** Another process may have taken the same file in while this one looked at it. */
-async function takenIn(
+/**
+ * Adds the batch to the store. Another process may have added the same file meanwhile; then that batch is continued.
+ */
+async function addBatch(
   ports: OrderFileServices,
   file: BatchFile,
   results: string | undefined,
   { batch, rows }: Planned,
-  goOn: (known: Batch) => Promise<OrderFileEnd>,
+  continueKnown: (known: Batch) => Promise<OrderFileEnd>,
 ): Promise<OrderFileEnd> {
-  const claimed = await claimedResults(ports, file, results, batch.resultsFile)
-  const there = await ports.batches.add({ ...batch, resultsFile: claimed.place }, rows)
-  if (there === undefined) return { kind: 'taken-in', batchId: batch.id, isPlanned: true }
+  const claimed = await claimResultsFile(ports, file, results, batch.resultsFile)
+  const existing = await ports.batches.add({ ...batch, resultsFile: claimed.path }, rows)
+  if (existing === undefined) return { kind: 'taken-in', batchId: batch.id, isPlanned: true }
   await claimed.giveUp()
-  return goOn(there)
+  return continueKnown(existing)
 }
 
-/** A batch whose people are all ordered, with its results file written; undefined for any other. */
+/**
+ * Returns the result of a batch whose people are all ordered and whose results file exists; undefined for any other.
+ */
 async function finishedBatch(ports: OrderFileServices, batch: Batch): Promise<BatchEnd | undefined> {
   const { id, counts, resultsFile } = batch
   const conflicts = await ports.waiting.countConflicts(id)
-  if (!areAllOrdered(counts, conflicts) || (resultsFile !== undefined && !(await isThere(resultsFile))))
+  if (!areAllOrdered(counts, conflicts) || (resultsFile !== undefined && !(await pathExists(resultsFile))))
     return undefined
   let { first = Number.POSITIVE_INFINITY, last = 0 } = conflicts.ordered
   const { failed } = conflicts.ordered
@@ -185,13 +195,13 @@ async function finishedBatch(ports: OrderFileServices, batch: Batch): Promise<Ba
   }
 }
 
-async function goOnWith(
+async function continueBatch(
   ports: OrderFileServices,
   prompts: OrderFilePrompts,
   found: Batch,
   { file, choices }: { file: BatchFile; choices: OrderFileChoices },
 ): Promise<OrderFileEnd> {
-  // A dry run hears and compares too: it would name rows that a run does not send.
+  // A dry run compares with external results too: without them it would list rows that a run does not send.
   if (!choices.allowances.ignoreResults) await updateExternalResults(ports, ports.files, found, file)
   else if (!choices.isDryRun) await ports.waiting.ignoreResults(found.id)
   if (!choices.isDryRun) {
@@ -199,7 +209,7 @@ async function goOnWith(
       await requireOpenStore(ports, found)
     } catch (error) {
       if (!(error instanceof StoreClosedError) || found.counts.unknown === 0) throw error
-      // The run sends nothing either, and says first that rows are unknown.
+      // The run sends nothing either, and reports the unknown rows first.
       return { kind: 'taken-in', batchId: found.id, isPlanned: false }
     }
   }
@@ -214,15 +224,15 @@ async function goOnWith(
   }
   const finished = results === undefined ? await finishedBatch(ports, known) : undefined
   if (finished !== undefined) return { kind: 'taken-in', batchId: known.id, isPlanned: false, finished }
-  if (known.counts.pending > 0) await prompts.confirm(await leftToOrder(ports, known))
+  if (known.counts.pending > 0) await prompts.confirm(await pendingOrders(ports, known))
   if (results !== undefined) {
-    const path = await resultsPath(ports, file, results, known.resultsFile)
+    const path = await findResultsPath(ports, file, results, known.resultsFile)
     if (path !== undefined) await ports.batches.recordResultsFile(known.id, path)
   }
   return { kind: 'taken-in', batchId: known.id, isPlanned: false }
 }
 
-/** The batch that this file is already, if it is one. `reading`: read otherwise it is another. */
+/** Finds the batch that was made from this file. `reading`: only a batch that was read in this way. */
 async function findKnown(
   { api: { baseUrl }, account, batches }: OrderFileServices,
   { sha256 }: BatchFile,
@@ -234,8 +244,8 @@ async function findKnown(
 }
 
 /**
- * "Read otherwise it is another" (src/docs/ordering.md, section 4): the batch that a file is already when it is read as the flags say now,
- * or that it is none yet.
+ * "Read otherwise it is another" (src/docs/ordering.md, section 4): finds the batch that was made from the file when
+ * it was read as the flags state now. Returns 'another' if there is none.
  */
 async function findReadAsChosen(
   ports: OrderFileServices,
@@ -250,24 +260,24 @@ async function findReadAsChosen(
   return (await findKnown(ports, file, known.packageId, reading)) ?? 'another'
 }
 
-/** A file, how it is read, and what is allowed with it. */
-export interface ToOrder {
+/** A file, the choices for reading it, and the allowances for its orders. */
+export interface FileToOrder {
   file: BatchFile
   columns: ColumnChoices
   allowances: AllowFlags
 }
 
 /**
- * The file of a kept plan, unchanged since, and how it was read then. `text`: the plan's JSON, `name`: what to
- * call it, `again`: how another one is made, `now`: what is allowed in addition to the plan. Throws where it is not
- * to be run.
+ * Opens the file of a stored plan with the plan's choices for reading. `text`: the plan's JSON; `name`: the plan's
+ * name for messages; `again`: the command that makes a new plan; `allowances`: allowances in addition to the plan's.
+ * Throws if the file has changed or the plan is for another service.
  */
-export async function appliedPlan(
-  path: FileTarget,
+export async function openPlannedFile(
+  target: FileTarget,
   { baseUrl }: { baseUrl: string },
   { text, name, again }: { text: string; name: string; again?: string | undefined },
-  now: AllowFlags,
-): Promise<ToOrder> {
+  allowances: AllowFlags,
+): Promise<FileToOrder> {
   const plan = parsePlan(text, name)
   if (plan.base_url !== baseUrl) {
     throw new UsageError(`the plan is for ${plan.base_url}, but this profile is for ${baseUrl}`, {
@@ -275,28 +285,28 @@ export async function appliedPlan(
     })
   }
   const columns = choicesOf(plan.reading, plan.package_id)
-  const file = await openBatchFile(path, plan.file, columns)
-  const allowed = allowedBy(plan)
+  const file = await openBatchFile(target, plan.file, columns)
+  const plannedAllowances = allowedBy(plan)
   requireUnchanged(plan, file.sha256, again ?? planAgainHint(plan, name))
   return {
     file,
     columns,
     allowances: {
-      allowDuplicate: now.allowDuplicate || allowed.allowDuplicate,
-      allowSimilar: now.allowSimilar || allowed.allowSimilar,
-      shared: [...now.shared, ...allowed.shared],
-      ignoreResults: now.ignoreResults || allowed.ignoreResults,
+      allowDuplicate: allowances.allowDuplicate || plannedAllowances.allowDuplicate,
+      allowSimilar: allowances.allowSimilar || plannedAllowances.allowSimilar,
+      shared: [...allowances.shared, ...plannedAllowances.shared],
+      ignoreResults: allowances.ignoreResults || plannedAllowances.ignoreResults,
     },
   }
 }
 
-/** A file checked and compared with the store; nothing is sent. */
+/** A file that was checked and compared with the store. Nothing of it was sent. */
 interface Planned {
   plan: Plan
   rows: PackedRows
   batch: NewFileBatch
   reading: FileReading
-  /** Of the service; undefined where the file is only checked. */
+  /** Packages of the service; undefined if the file is only checked. */
   packages: readonly Package[] | undefined
 }
 
@@ -305,11 +315,11 @@ interface PlanOptions {
   allowances: AllowFlags
   packageId: number | undefined
   resultsFile: string | undefined
-  /** Which packages replaced which is not read: the file is only checked. */
+  /** The file is only checked, so that the packages of the service are not read. */
   isCheck?: boolean | undefined
-  /** The file is a batch already that was read otherwise. */
+  /** The same file is a batch already that was read differently. */
   isReadOtherwise?: boolean | undefined
-  /** As of `NewFileBatch`. */
+  /** The batch that the new one replaces, as in `NewFileBatch`. */
   replaces?: string | undefined
 }
 
@@ -370,7 +380,7 @@ export async function planBatch(
   const packages = isCheck ? undefined : await readAndLinkPackages(ports)
   const preview = await batches.preview(batch, rows)
   const names = new Map(packages?.map(({ id, name }) => [id, name]))
-  // What was used of the quota before stands in the store.
+  // Reads the recorded use of the quota from the store.
   if (!isCheck) await governor.status()
   const seconds = isCheck ? 0 : governor.secondsFor(preview.counts.pending)
   return {

@@ -12,9 +12,9 @@ interface LinkServices extends Pick<Services, 'api' | 'waiting' | 'clock'> {
 }
 
 /**
- * Reads the service's packages, and stores the replaced ones with their likely successors, for comparing
- * orders. Throws where they cannot be read: nothing is ordered then, since people may have been ordered under
- * a package that was replaced. Costs one read.
+ * Reads the service's packages, and stores the replaced ones with their likely successors, for conflict detection.
+ * Costs one read. Throws if the packages cannot be read: nothing is ordered then, since people may have been ordered
+ * under a package that was replaced.
  */
 export async function readAndLinkPackages({
   api,
@@ -28,10 +28,10 @@ export async function readAndLinkPackages({
 }
 
 /**
- * A NotFoundError that says what became of the first of `packageIds` that cannot be ordered, by the service's
- * `packages`. It names the likely successor ("a new required field creates a new package version with a new
- * `id`") and what differs in the schema of that one; for a batch (`batchId`) also the command that moves it.
- * Undefined where all can be ordered.
+ * Returns a NotFoundError about the first of `packageIds` that cannot be ordered, according to the service's
+ * `packages`; undefined if all can be ordered. The error names the likely successor ("a new required field creates a
+ * new package version with a new `id`") and what differs in its schema; with `batchId` also the command that moves
+ * the batch.
  */
 export async function packageGoneError(
   ports: SchemaServices,
@@ -42,12 +42,12 @@ export async function packageGoneError(
   const active = new Set(packages.filter(({ status }) => status === 'ACTIVE').map(({ id }) => id))
   const packageId = packageIds.find((id) => !active.has(id))
   if (packageId === undefined) return undefined
-  const known = packages.find(({ id }) => id === packageId)
+  const unavailable = packages.find(({ id }) => id === packageId)
   const what =
-    known === undefined
+    unavailable === undefined
       ? `package ${packageId} is no longer available to this user`
-      : `package ${packageId} ("${known.name}") is ${known.status} and can no longer be ordered`
-  const successor = known && likelySuccessor(known, packages)
+      : `package ${packageId} ("${unavailable.name}") is ${unavailable.status} and can no longer be ordered`
+  const successor = unavailable && likelySuccessor(unavailable, packages)
   const next =
     successor === undefined
       ? 'List the packages that can be ordered with: refcheck packages list --status active'
@@ -60,26 +60,26 @@ export async function packageGoneError(
 }
 
 async function successorText(ports: SchemaServices, packageId: number, successor: Package): Promise<string> {
-  const named = `Its likely successor is package ${successor.id} (same name, newer id).`
+  const successorName = `Its likely successor is package ${successor.id} (same name, newer id).`
   try {
     const [before, after] = [
       await ports.schemas.get(packageId),
       await loadSchema(successor.id, { ...ports, refresh: true }),
     ]
-    if (before === undefined) return named
+    if (before === undefined) return successorName
     const changes = schemaChanges(before, after)
-    if (changes.length === 0) return `${named} It has the same fields.`
-    return `${named} ${changes.map(({ field, change }) => `${field}: ${change}`).join('; ')}.`
+    if (changes.length === 0) return `${successorName} It has the same fields.`
+    return `${successorName} ${changes.map(({ field, change }) => `${field}: ${change}`).join('; ')}.`
   } catch (error) {
     // An unreadable schema of the successor must not hide the error about the package.
-    if (error instanceof RefcheckError) return named
+    if (error instanceof RefcheckError) return successorName
     throw error
   }
 }
 
 /**
- * "A 400 for an unknown or missing field: read the schema again, check the remaining rows against it,
- * and halt if they no longer fit" (src/docs/ordering.md, section 2). The error, or undefined where all fit.
+ * "A 400 for an unknown or missing field: read the schema again, check the remaining rows against it, and halt if
+ * they no longer fit" (src/docs/ordering.md, section 2). Returns the error, or undefined if all rows are valid.
  */
 export async function rowsNoLongerFit(
   ports: SchemaServices & Pick<Services, 'batches'>,
@@ -89,10 +89,10 @@ export async function rowsNoLongerFit(
   const schema = await loadSchema(packageId, { ...ports, refresh: true })
   let invalid = 0
   let first: string | undefined
-  for await (const { row, packageId: wanted, body } of ports.batches.bodies(batchId, {
+  for await (const { row, packageId: packageOfRow, body } of ports.batches.bodies(batchId, {
     states: ['pending'],
   })) {
-    if (wanted !== packageId) continue
+    if (packageOfRow !== packageId) continue
     const { problems } = validateBody(readJson(new TextDecoder().decode(body)).value, schema)
     const problem = problems?.[0]
     if (problem === undefined) continue

@@ -23,7 +23,7 @@ import type { ExportedRow, ResultsOf } from '../../domain/batch/results.ts'
 
 export type BatchServices = Pick<Services, 'batches' | 'waiting' | 'ledger' | 'clock'>
 
-/** By its id or the beginning of it. Rows of runs that died are `unknown` from then on. */
+/** Finds a batch by its id or the beginning of it. First turns rows in `sending` of runs that died into `unknown`. */
 export async function findBatch({ batches, ledger, clock }: BatchServices, id: string): Promise<Batch> {
   await ledger.recover(clock.now())
   const batch = await batches.find(id)
@@ -31,7 +31,7 @@ export async function findBatch({ batches, ledger, clock }: BatchServices, id: s
   if (!isWholeId(id)) {
     const similar = (await batches.list({ singles: true })).filter((each) => each.id.startsWith(id))
     const candidates = similar.map(
-      ({ id: own, name, addedAt }) => [own, `${name}, ${localDay(addedAt)}`] as const,
+      ({ id: candidateId, name, addedAt }) => [candidateId, `${name}, ${localDay(addedAt)}`] as const,
     )
     if (candidates.length > 1) throw new UsageError(...ambiguousStart('batch', id, candidates))
   }
@@ -40,7 +40,7 @@ export async function findBatch({ batches, ledger, clock }: BatchServices, id: s
   })
 }
 
-/** The same, with held rows and duplicates compared again: their conflicts may have ended. */
+/** Finds a batch as `findBatch` does, and repeats the conflict detection of its held rows and duplicates. */
 export async function findToRun(stored: BatchServices, id: string): Promise<Batch> {
   const batch = await findBatch(stored, id)
   const changed = await stored.waiting.recheck(batch.id, stored.clock.now())
@@ -56,8 +56,8 @@ export async function findRow(
   return row?.row === number ? row : undefined
 }
 
-/** What is left to send of a batch. */
-export async function leftToOrder(
+/** Returns the pending rows of a batch as the confirmation shows them. */
+export async function pendingOrders(
   { batches, packageNames }: Pick<Services, 'batches' | 'packageNames'>,
   { id, packageId, counts, ...service }: Batch,
 ): Promise<AboutToOrder> {
@@ -72,13 +72,13 @@ export async function leftToOrder(
   }
 }
 
-/** Newest first. */
+/** Lists the batches of the store, newest first. */
 export async function listBatches({ batches, ledger, clock }: BatchServices): Promise<ListedBatch[]> {
   await ledger.recover(clock.now())
   return (await batches.list()).map(toListedBatch)
 }
 
-/** A batch's rows in the order of the file. */
+/** Lists the rows of a batch in the order of the file. */
 export async function listRows(
   { batches, files }: Pick<Services, 'batches' | 'files'>,
   batch: Batch,
@@ -90,7 +90,7 @@ export async function listRows(
   return rows
 }
 
-/** The order that a held row conflicts with; undefined where this store does not have it. */
+/** Returns the order that a held row conflicts with; undefined if this store does not have it. */
 export async function conflictingRow(
   batches: Pick<Batches, 'rows'>,
   { matches }: BatchRow,
@@ -99,7 +99,7 @@ export async function conflictingRow(
   return isStored ? findRow(batches, matches.batchId, matches.row) : undefined
 }
 
-/** The held rows of a batch, each with the order that it conflicts with. */
+/** Lists the held rows of a batch, each with the order that it conflicts with. */
 export async function listHeld({ batches }: Pick<Services, 'batches'>, { id }: Batch): Promise<HeldRow[]> {
   const rows: HeldRow[] = []
   for await (const held of batches.rows(id, { states: ['held'] }))
@@ -107,7 +107,7 @@ export async function listHeld({ batches }: Pick<Services, 'batches'>, { id }: B
   return rows
 }
 
-/** The rows that were not sent because of what they match, in the order of the file. */
+/** Lists the rows that were not sent because of a conflict, in the order of the file. */
 export async function stoppedRows(
   ports: Pick<Services, 'batches' | 'files'>,
   batch: Batch,
@@ -116,34 +116,34 @@ export async function stoppedRows(
   return (await listRows(ports, batch, ['duplicate', 'held'])).map(toStoppedRow)
 }
 
-const everyMs = 500
-/** What others than the runner write, such as statuses, is read again after so long. */
-const readAgainMs = 5000
+const pollIntervalMs = 500
+/** Interval after which statuses, which other processes than the runner write, are read again. */
+const rereadIntervalMs = 5000
 
 interface WatchOptions {
   signal: AbortSignal
   read: (batch: Batch) => Promise<BatchProgressNow>
-  /** At each look, whether something changed or only time went by. */
-  onLook: (batch: Batch, now: BatchProgressNow) => void | Promise<void>
+  /** Called at each poll, even if nothing has changed. */
+  onPoll: (batch: Batch, now: BatchProgressNow) => void | Promise<void>
 }
 
-/** Follows a batch in the store until no process runs it. Throws InterruptedError on Ctrl-C. */
+/** Polls a batch until no process runs it. Throws InterruptedError on Ctrl-C. */
 export async function watchBatch(
   { batches, clock }: BatchServices,
   batchId: string,
-  { signal, read, onLook }: WatchOptions,
+  { signal, read, onPoll }: WatchOptions,
 ): Promise<void> {
-  let last: { changedAt: number; readAt: number; now: BatchProgressNow } | undefined
+  let lastRead: { changedAt: number; readAt: number; now: BatchProgressNow } | undefined
   for (;;) {
     const batch = await batches.find(batchId)
     if (batch === undefined) throw new InternalError(`batch ${batchId} is gone from the store`)
     if (batch.holder === undefined) return
-    const at = clock.monotonic()
-    if (last?.changedAt !== batch.changedAt || at - last.readAt >= readAgainMs)
-      last = { changedAt: batch.changedAt, readAt: at, now: await read(batch) }
-    await onLook(batch, last.now)
+    const readAt = clock.monotonic()
+    if (lastRead?.changedAt !== batch.changedAt || readAt - lastRead.readAt >= rereadIntervalMs)
+      lastRead = { changedAt: batch.changedAt, readAt, now: await read(batch) }
+    await onPoll(batch, lastRead.now)
     try {
-      await clock.sleep(everyMs, signal)
+      await clock.sleep(pollIntervalMs, signal)
     } catch (error) {
       if (!signal.aborted) throw error
       throw new InterruptedError('stopped watching; the batch continues')
@@ -151,10 +151,10 @@ export async function watchBatch(
   }
 }
 
-/** Rows with the values they were or will be ordered with, in the order of the file. */
+/** Returns the rows with the values of their orders, sent or not, in the order of the file. */
 export async function allRows(
   batches: Batches,
-  { id: batchId, ...of }: ResultsOf & { id: string },
+  { id: batchId, ...resultsOf }: ResultsOf & { id: string },
   filter: RowFilter,
 ): Promise<ExportedRow[]> {
   const { toExportedRow } = await import('../../domain/batch/results.ts')
@@ -165,7 +165,7 @@ export async function allRows(
     for await (const row of batches.rows(batchId, filter)) {
       while (next.done !== true && next.value.row < row.row) next = await bodies.next()
       const body = next.done !== true && next.value.row === row.row ? next.value.body : undefined
-      rows.push(toExportedRow(row, body, of))
+      rows.push(toExportedRow(row, body, resultsOf))
     }
     return rows
   } finally {

@@ -11,18 +11,18 @@ import type { ReadableBatch } from './check-file.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import type { BatchEvent } from '../../domain/batch/run-policy.ts'
 
-/** A table as it was given. */
+/** A file of people that was opened as a table. */
 export interface BatchFile {
-  /** As typed; `stdin` for -. */
+  /** The file name as typed; `stdin` for -. */
   name: string
-  /** Absolute; undefined for stdin. */
+  /** Absolute path; undefined for stdin. */
   path: string | undefined
   sheet: Sheet
-  /** Of its bytes, in hex. */
+  /** SHA-256 of the bytes of the file, in hex. */
   sha256: string
 }
 
-/** Opens FILE, or stdin for `-`. Throws where it is no table. */
+/** Opens FILE, or stdin for `-`. Throws if it is not a table. */
 export async function openBatchFile(
   target: FileTarget,
   file: string,
@@ -33,12 +33,16 @@ export async function openBatchFile(
     import('../../domain/batch/cell-value.ts'),
   ])
   const path = file === '-' ? undefined : resolve(target.cwd, file)
-  const source = await sourceOf(target, path, file)
+  const source = await openSource(target, path, file)
   const opened = await openSheet(source, { sheet, headerRow, encoding, readJson: jsonRow })
   return { name: source.name, path, sheet: opened, sha256: await digest(source) }
 }
 
-async function sourceOf({ stdin }: FileTarget, path: string | undefined, name: string): Promise<SheetSource> {
+async function openSource(
+  { stdin }: FileTarget,
+  path: string | undefined,
+  name: string,
+): Promise<SheetSource> {
   const { fileSource, heldSource } = await import('../../sheets/sheet.ts')
   if (path !== undefined) return fileSource(path, name)
   if (stdin.isTTY) {
@@ -55,11 +59,11 @@ async function digest(source: SheetSource): Promise<string> {
   return hash.digest('hex')
 }
 
-/** Choices of which it was said that they are kept, and of which it was said what was agreed. */
-const reported = new WeakSet<ColumnChoices>()
-const agreedAlready = new WeakSet<ColumnChoices>()
+/** Choices for which the saved mapping or the agreed columns were reported: each is reported once. */
+const savedReported = new WeakSet<ColumnChoices>()
+const agreedReported = new WeakSet<ColumnChoices>()
 
-/** Interprets the file's columns by flags, asking on a terminal. */
+/** Interprets the columns of the file according to the flags, and asks on a terminal. */
 export async function readOrders(
   { api, schemas, mappings, prompter, onBatchEvent }: ReadingServices,
   { sheet }: BatchFile,
@@ -85,11 +89,11 @@ export async function readOrders(
     hidden: choices.hidden,
     accepted: choices.acceptLines,
     async agree(columns) {
-      const { agreedColumns } = await import('./ask-columns.ts')
-      return agreedColumns({ mappings, prompter }, columns, (event) => {
-        // A file may be read again, with one more answer.
-        if (!agreedAlready.has(choices)) onBatchEvent(event)
-        agreedAlready.add(choices)
+      const { agreeColumns } = await import('./ask-columns.ts')
+      return agreeColumns({ mappings, prompter }, columns, (event) => {
+        // After a further answer the file is read again.
+        if (!agreedReported.has(choices)) onBatchEvent(event)
+        agreedReported.add(choices)
       })
     },
   })
@@ -104,9 +108,9 @@ export async function readOrders(
       default_country: defaultCountry,
     }
     await mappings.put(name, { ...orders.mapping, reading })
-    // A file may be read again, with one more answer.
-    if (!reported.has(choices)) onBatchEvent({ name: 'mapping-kept', mapping: name })
-    reported.add(choices)
+    // After a further answer the file is read again.
+    if (!savedReported.has(choices)) onBatchEvent({ name: 'mapping-kept', mapping: name })
+    savedReported.add(choices)
   }
   return orders
 }
@@ -119,7 +123,10 @@ async function storedMapping(mappings: Pick<Mappings, 'get'>, name: string): Pro
   })
 }
 
-/** The package that rows without one of their own are for: the chosen one, the setting's, or a person's choice. */
+/**
+ * Returns the package for rows that name none: from the flag, the setting, or the user's choice. Undefined if the
+ * rows name their packages.
+ */
 export async function packageFor(
   {
     api,
@@ -142,13 +149,13 @@ export async function packageFor(
   return (await choosePackage(prompter, packages)).id
 }
 
-/** What a default is looked up by. */
+/** Sources of default values for the flags that control reading. */
 export interface DefaultSources {
   mappings: Pick<Mappings, 'get'>
   setting: (key: string) => Promise<string | undefined>
 }
 
-/** How a file is read without flags: as the saved mapping has it, else as the settings do. */
+/** Completes the choices for reading a file from the saved mapping, or else from the settings. */
 export async function withDefaults(
   choices: ColumnChoices,
   { mappings, setting }: DefaultSources,
@@ -166,7 +173,7 @@ export async function withDefaults(
   }
 }
 
-/** Whether flags state how a file is to be read, and not only which one. */
+/** Whether flags state how to read the file. */
 export function isReadingChosen(choices: ColumnChoices): boolean {
   const { sheet, headerRow, encoding, hidden, acceptLines, map, ignore, mapping, defaultCountry } = choices
   const chosen = [sheet, headerRow, encoding, hidden, acceptLines, map, ignore, mapping, defaultCountry]
@@ -174,8 +181,8 @@ export function isReadingChosen(choices: ColumnChoices): boolean {
 }
 
 /**
- * Runs a job that reads a file, and asks where it can be read in more than one way; the answers go into `choices`, and
- * the job runs again. Nothing may have been sent by then. Without a person the error is thrown.
+ * Runs a job that reads a file. If the file can be read in more than one way, asks the user, stores the answer in
+ * `choices` and runs the job again; the job must not send anything before. Without a terminal the error is thrown.
  */
 export async function readAsAnswered<T>(
   choices: ColumnChoices,
@@ -195,10 +202,10 @@ export async function readAsAnswered<T>(
   }
 }
 
-/** For what is worth a word and is no answer. */
+/** Receives events for the user that are not part of the output. */
 export interface BatchEventListener {
   onBatchEvent: (event: BatchEvent) => void
 }
 
-/** What understanding the columns of a file needs. */
+/** The services that reading the columns of a file uses. */
 export type ReadingServices = BatchEventListener & Pick<Services, 'api' | 'schemas' | 'mappings' | 'prompter'>

@@ -19,7 +19,7 @@ import {
   OutcomeUnknownError,
   UsageError,
 } from '../../errors/kinds.ts'
-import { type CarriedOut, startBatch, type StartServices } from './start.ts'
+import { type RunOutcome, startBatch, type StartServices } from './start.ts'
 import { reconcile, unknownRows, secondOrders } from './reconcile.ts'
 import { fileOfBatch, lineOfRow, writeResults } from './results-file.ts'
 import { queueAgain, recordAnswer, requireDecidable, requireOrganisation } from './record-answer.ts'
@@ -32,7 +32,10 @@ import { personWithEmail } from '../../domain/wording/text.ts'
 import { uuid } from '../../contract/request.ts'
 import { localClock, localTime } from '../../domain/wording/time.ts'
 
-/** Looks for proof among requests: `ids` of captured events, or what the inbox tells of where undefined. */
+/**
+ * Reconciles unknown rows by requests of the service. `ids`: the requests to read; if undefined, those of unmatched
+ * events.
+ */
 export async function reconcileByEvidence(
   ports: StartServices,
   { batchId, ids }: { batchId: string | undefined; ids: readonly string[] | undefined },
@@ -41,17 +44,17 @@ export async function reconcileByEvidence(
   const batch = batchId === undefined ? undefined : await findBatch(ports, batchId)
   await ledger.recover(clock.now())
   const unknown = await unknownRows(ledger, batch?.id)
-  const named = ids ?? (await inbox.unclaimed(ports.api.baseUrl))
-  const found = await reconcile(ports, unknown, named)
+  const requestIds = ids ?? (await inbox.unclaimed(ports.api.baseUrl))
+  const found = await reconcile(ports, unknown, requestIds)
   for (const each of new Set(found.settled.map(({ submission }) => submission.batchId))) {
     const reconciled = await batches.find(each)
-    if (reconciled !== undefined) await renewResults(ports, reconciled)
+    if (reconciled !== undefined) await rewriteResults(ports, reconciled)
   }
-  return { ...found, secondOrders: await secondOrders(ports, named) }
+  return { ...found, secondOrders: await secondOrders(ports, requestIds) }
 }
 
-/** The decisions are written to the results file too, where there is one and its file of people is unchanged. */
-async function renewResults({ batches, files, onBatchEvent }: StartServices, batch: Batch): Promise<void> {
+/** Writes the reconciled rows to the results file too, if there is one and the file of people is unchanged. */
+async function rewriteResults({ batches, files, onBatchEvent }: StartServices, batch: Batch): Promise<void> {
   const file = await fileOfBatch(files, batch)
   if (file === undefined) return
   try {
@@ -65,19 +68,19 @@ async function renewResults({ batches, files, onBatchEvent }: StartServices, bat
 interface Decision {
   batchId: string
   row: number
-  /** Undefined: a person is asked. */
+  /** Undefined if refcheck has to ask the user for the answer. */
   answer: ProvidersAnswer | undefined
   reason: string | undefined
 }
 
 /**
- * Records what the provider said of one row: its request, that it is sent again at once, or that it is never sent. `text`:
- * what became of the row.
+ * Records what the provider said about one row: that it has a request, that the row is sent again at once, or that it
+ * is never sent. `text` describes the outcome of the row.
  */
 export async function reconcileByDecision(
   ports: StartServices,
   decision: Decision,
-): Promise<CarriedOut & { text?: string }> {
+): Promise<RunOutcome & { text?: string }> {
   const { batches, prompter } = ports
   const batch = await findBatch(ports, decision.batchId)
   const row = await findRow(batches, batch.id, decision.row)
@@ -87,9 +90,9 @@ export async function reconcileByDecision(
     })
   }
   requireDecidable(ports, batch, row)
-  const answer = decision.answer ?? (await askedAnswer(ports, prompter, row))
+  const answer = decision.answer ?? (await askAnswer(ports, prompter, row))
   if (answer !== undefined) {
-    const done = await carryOut(ports, batch, row, answer, decision.reason)
+    const done = await applyAnswer(ports, batch, row, answer, decision.reason)
     return { ...done, text: rowOutcome(row, await findRow(batches, batch.id, row.row)) }
   }
   const failure = new OutcomeUnknownError(`row ${row.row} is still not settled`, {
@@ -101,13 +104,14 @@ export async function reconcileByDecision(
 
 export interface DecideUnknownServices extends StartServices {
   prompter: Prompter
-  /** Shows lines: what a question is about, or what came of an answer. */
+  /** Shows the facts for a question, or the outcome of an answer. */
   onLines: (lines: readonly string[]) => void
 }
 
 /**
- * Asks what the provider said of each row that evidence left unknown, one after another, and carries each answer out. What is
- * left then. Throws an InterruptedError where the person leaves; the answers given before stay.
+ * Asks for the provider's answer about each row that is still unknown, one after another, and carries out each
+ * answer. Returns the rows that remain. Throws an InterruptedError if the user leaves; answers given before are
+ * recorded.
  */
 export async function decideUnknownRows(
   ports: DecideUnknownServices,
@@ -116,8 +120,8 @@ export async function decideUnknownRows(
   const near = new Map(found.ambiguous.map((each) => [each.submission, each.near]))
   const unknown = [...near.keys(), ...found.open].filter(({ state }) => state === 'unknown')
   const decided = new Set<Submission>()
-  for (const [at, submission] of unknown.entries()) {
-    const position = `${at + 1} of ${unknown.length}`
+  for (const [index, submission] of unknown.entries()) {
+    const position = `${index + 1} of ${unknown.length}`
     try {
       if (await decideUnknownRow(ports, submission, near.get(submission) ?? [], position))
         decided.add(submission)
@@ -136,7 +140,7 @@ export async function decideUnknownRows(
   }
 }
 
-/** Asks until an answer is carried out or left for later. Whether the row is settled. */
+/** Asks until an answer was carried out or is postponed. Returns true if the row is no longer unknown. */
 async function decideUnknownRow(
   ports: DecideUnknownServices,
   submission: Submission,
@@ -154,7 +158,7 @@ async function decideUnknownRow(
         requireDecidable(ports, batch, row)
         const line = await lineOfRow(await fileOfBatch(ports.files, batch), number)
         const who = formatRow(row, line) + (batch.kind === 'file' ? ` of ${batch.name}` : '')
-        const details = unknownDetails(near, await sendableAt(ports, row))
+        const details = unknownDetails(near, await whenSendable(ports, row))
         onLines([`${who} may have been ordered (${position})`, ...details])
       }
     } catch (error) {
@@ -163,26 +167,26 @@ async function decideUnknownRow(
       return false
     }
     try {
-      const answer = await askedAnswer(ports, prompter, row)
+      const answer = await askAnswer(ports, prompter, row)
       if (answer === undefined) return false
-      const { failure } = await carryOut(ports, batch, row, answer, undefined)
+      const { failure } = await applyAnswer(ports, batch, row, answer, undefined)
       const after = await findRow(batches, batch.id, number)
       onLines([rowOutcome(row, after), ...(failure === undefined ? [] : failureLines(failure))])
       return after?.state !== 'unknown'
     } catch (error) {
-      const isAskedAgain =
+      const canAskAgain =
         error instanceof UsageError ||
         error instanceof InvalidInputError ||
         error instanceof NotFoundError ||
         error instanceof DuplicateError
-      if (!isAskedAgain) throw error
+      if (!canAskAgain) throw error
       onLines(failureLines(error))
     }
   }
 }
 
-/** From when a row may be sent again; undefined: now. */
-async function sendableAt(
+/** Returns the time from which a row may be sent again; undefined if it may be sent now. */
+async function whenSendable(
   { clock, ledger }: Pick<StartServices, 'clock' | 'ledger'>,
   row: BatchRow,
 ): Promise<number | undefined> {
@@ -194,18 +198,18 @@ async function sendableAt(
 const failureLines = ({ message, hint }: RefcheckError): string[] =>
   hint === undefined ? [message] : [message, ...hint.split('\n')]
 
-/** Carries out what the provider said of a row that may be decided. */
-async function carryOut(
+/** Carries out the provider's answer about a row. */
+async function applyAnswer(
   ports: StartServices,
   batch: Batch,
   row: BatchRow,
   answer: ProvidersAnswer,
   reason: string | undefined,
-): Promise<CarriedOut> {
+): Promise<RunOutcome> {
   if (answer.kind === 'order') return orderAgain(ports, batch, row, answer.confirmedEmail, reason)
   await recordAnswer(ports, batch, row, answer, reason)
   const reconciled = await findBatch(ports, batch.id)
-  await renewResults(ports, reconciled)
+  await rewriteResults(ports, reconciled)
   return { batch: reconciled, failure: undefined }
 }
 
@@ -213,35 +217,35 @@ async function orderAgain(
   ports: StartServices,
   batch: Batch,
   row: BatchRow,
-  typed: string | undefined,
+  typedEmail: string | undefined,
   reason: string | undefined,
-): Promise<CarriedOut> {
+): Promise<RunOutcome> {
   const now = ports.clock.now()
   requireSendable(row, now - Math.max(0, await ports.ledger.clockAheadMs(now)))
   await requireOrganisation(ports, batch)
-  const confirmedEmail = typed ?? (await typedEmail(ports, row))
-  const lock = await ports.ledger.acquire(batch)
-  if (lock === undefined) throw heldElsewhere(batch)
+  const confirmedEmail = typedEmail ?? (await askEmail(ports, row))
+  const lease = await ports.ledger.acquire(batch)
+  if (lease === undefined) throw heldElsewhere(batch)
   try {
     await queueAgain(ports, row, confirmedEmail, reason ?? 'a person decided to send it again')
   } finally {
-    if (batch.kind === 'file' || row.recipient === undefined) await lock.release()
+    if (batch.kind === 'file' || row.recipient === undefined) await lease.release()
   }
   if (row.recipient === undefined) {
     const closed = await findBatch(ports, batch.id)
-    await renewResults(ports, closed)
+    await rewriteResults(ports, closed)
     return { batch: closed, failure: undefined }
   }
-  // The person may have been ordered meanwhile, with another store.
+  // Another store may have ordered the person meanwhile.
   if (batch.kind === 'file') await updateExternalResults(ports, ports.files, batch)
   return startBatch(ports, batch.id, {
     only: row.row,
-    lease: batch.kind === 'single' ? lock : undefined,
+    lease: batch.kind === 'single' ? lease : undefined,
     isOrganisationChecked: true,
   })
 }
 
-async function typedEmail({ prompter, onBatchEvent }: StartServices, row: BatchRow): Promise<string> {
+async function askEmail({ prompter, onBatchEvent }: StartServices, row: BatchRow): Promise<string> {
   const who = formatRow(row, undefined)
   if (prompter === undefined) {
     throw new UsageError('there is no terminal to confirm the recipient’s e-mail on', {
@@ -255,8 +259,8 @@ async function typedEmail({ prompter, onBatchEvent }: StartServices, row: BatchR
   return prompter.text({ message: `Type the e-mail of ${who} to order again:` })
 }
 
-/** Asks what the provider said of the person of a row, by name; undefined: that is not known yet. */
-async function askedAnswer(
+/** Asks for the provider's answer about the person of a row; undefined if the user does not know it yet. */
+async function askAnswer(
   ports: Pick<StartServices, 'packageNames' | 'clock' | 'ledger'>,
   prompter: Prompter | undefined,
   row: BatchRow,
@@ -271,10 +275,10 @@ async function askedAnswer(
     recipient === undefined ? 'the person of this row (removed from this store)' : personWithEmail(recipient)
   const sentAt = row.attemptedAt === undefined ? '' : `, sent ${localTime(row.attemptedAt)}`
   const names = await ports.packageNames.get(row)
-  const waitsUntil = await sendableAt(ports, row)
-  const of = packageWithName({ id: packageId ?? 0, name: names.get(packageId ?? 0) })
+  const waitsUntil = await whenSendable(ports, row)
+  const packageText = packageWithName({ id: packageId ?? 0, name: names.get(packageId ?? 0) })
   const kind = await prompter.select<ProvidersAnswer['kind'] | 'later'>({
-    message: `Does the provider have a request for ${who}, ${of}${sentAt}?`,
+    message: `Does the provider have a request for ${who}, ${packageText}${sentAt}?`,
     choices: [
       { value: 'later', label: 'I do not know yet', detail: 'Nothing is done.' },
       { value: 'has', label: 'They have it', detail: 'Its id is asked for, read once and recorded.' },

@@ -19,11 +19,14 @@ import type { SecondOrder } from '../../domain/submission/unmatched.ts'
 
 export interface ReconcileServices extends Pick<Services, 'api' | 'ledger' | 'clock' | 'governor'> {
   signal?: AbortSignal | undefined
-  /** Called when the next read has to wait for a place in the quota. */
-  onPaced?: ((seconds: number) => void) | undefined
+  /** Called when the next read has to wait for the quota. */
+  onQuotaWait?: ((seconds: number) => void) | undefined
 }
 
-/** Rows that evidence may settle: their outcome is unknown, or a person put them back and they were not sent since. */
+/**
+ * Finds rows that evidence may reconcile: unknown rows, and rows that a user has decided to send again and that were
+ * not sent since.
+ */
 export async function unknownRows(ledger: Ledger, batchId: string | undefined): Promise<Submission[]> {
   return [
     ...(await ledger.list({ states: leftByDecision, batchId })),
@@ -32,99 +35,105 @@ export async function unknownRows(ledger: Ledger, batchId: string | undefined): 
 }
 
 /**
- * Looks for the requests of rows whose outcome is unknown among ids without a submission ("Settling
- * an unknown"): each is read once. One request and one row that fit no other (package, person,
- * requester, created within the attempt's time) are evidence, which is stored. A missing request is none.
+ * Reads requests that no submission has, each once, and compares them with the unknown rows ("Settling an unknown").
+ * A request and a row that match only each other (package, person, requester, created within the attempt's time) are
+ * evidence: the row is recorded as accepted. A missing request is no evidence.
  */
 export async function reconcile(
-  parts: ReconcileServices,
+  ports: ReconcileServices,
   unknown: readonly Submission[],
   requestIds: Iterable<string>,
 ): Promise<Reconciliation> {
-  const service = serviceOf(parts.api.baseUrl)
-  const here = unknown.filter(({ baseUrl }) => serviceOf(baseUrl) === service)
-  const requests = here.length === 0 ? [] : await read(parts, here, requestIds)
-  const ahead = await serviceAheadMs(parts)
-  const seen = new Map<Submission, Seen[]>()
-  for (const each of here) seen.set(each, await near(parts, each, requests, ahead))
+  const service = serviceOf(ports.api.baseUrl)
+  const rowsOfService = unknown.filter(({ baseUrl }) => serviceOf(baseUrl) === service)
+  const requests = rowsOfService.length === 0 ? [] : await readRequests(ports, rowsOfService, requestIds)
+  const serviceAhead = await serviceAheadMs(ports)
+  const nearRequests = new Map<Submission, NearRequest[]>()
+  for (const each of rowsOfService)
+    nearRequests.set(each, await findNearRequests(ports, each, requests, serviceAhead))
   const fits = new Map(
-    [...seen].map(([each, found]) => [each, found.filter(isFit).map(({ request }) => request)]),
+    [...nearRequests].map(([each, found]) => [each, found.filter(isFullMatch).map(({ request }) => request)]),
   )
   const result: Reconciliation = { settled: [], ambiguous: [], open: [], reads: requests.length }
   for (const submission of unknown) {
     const [only, ...more] = fits.get(submission) ?? []
     const isUnique = only !== undefined && more.length === 0 && !fitsOthersToo(only, submission, fits)
-    if (isUnique && (await accept(parts, submission, only))) {
+    if (isUnique && (await recordAccepted(ports, submission, only))) {
       result.settled.push({ submission, requestId: only.request_id, status: only.status })
     } else result.open.push(submission)
   }
-  return shown(result, seen)
+  return withAmbiguous(result, nearRequests)
 }
 
-interface Seen extends NearMatch {
+interface NearRequest extends NearMatch {
   request: RequestResource
 }
 
-const isFit = ({ differs }: NearMatch): boolean => differs.length === 0
+const isFullMatch = ({ differs }: NearMatch): boolean => differs.length === 0
 
-async function near(
+async function findNearRequests(
   { ledger }: Pick<ReconcileServices, 'ledger'>,
   submission: Submission,
   requests: readonly RequestResource[],
-  ahead: number | undefined,
-): Promise<Seen[]> {
-  const seen: Seen[] = []
+  serviceAhead: number | undefined,
+): Promise<NearRequest[]> {
+  const nearRequests: NearRequest[] = []
   for (const request of requests) {
     const person: PersonMatch =
       submission.recipient === undefined ? await ledger.personMatch(submission, request.recipient) : 'other'
-    // Where nothing tells whom a row was for, every request would be shown for it.
-    const differs = differences(submission, request, ahead, person === 'unknown' ? 'other' : person)
+    // If the store has no data about the person of a row, it would match every request.
+    const differs = differences(submission, request, serviceAhead, person === 'unknown' ? 'other' : person)
     if (differs === undefined) continue
-    seen.push({ request, requestId: request.request_id, createdAt: request.created_at, differs })
+    nearRequests.push({ request, requestId: request.request_id, createdAt: request.created_at, differs })
   }
-  return seen
+  return nearRequests
 }
 
-/** Rows for whose person a request was seen that no row has become are no open ones: they are shown with it. */
-function shown(result: Reconciliation, seen: ReadonlyMap<Submission, readonly Seen[]>): Reconciliation {
-  const taken = new Set(result.settled.map(({ requestId }) => requestId))
+/** Moves open rows that match a request, which is not recorded for another row, from `open` to `ambiguous`. */
+function withAmbiguous(
+  result: Reconciliation,
+  nearRequests: ReadonlyMap<Submission, readonly NearRequest[]>,
+): Reconciliation {
+  const matchedIds = new Set(result.settled.map(({ requestId }) => requestId))
   const open: Submission[] = []
   for (const submission of result.open) {
-    const left = (seen.get(submission) ?? []).filter(({ requestId }) => !taken.has(requestId))
-    // A row that waits to be sent again, or is never sent, leaves nothing open.
-    if (left.length === 0 && submission.state === 'unknown') open.push(submission)
-    else if (left.length > 0) {
-      const found = left.map(({ requestId, createdAt, differs }) => ({ requestId, createdAt, differs }))
+    const remaining = (nearRequests.get(submission) ?? []).filter(
+      ({ requestId }) => !matchedIds.has(requestId),
+    )
+    // A row that waits to be sent again or is never sent is not open.
+    if (remaining.length === 0 && submission.state === 'unknown') open.push(submission)
+    else if (remaining.length > 0) {
+      const found = remaining.map(({ requestId, createdAt, differs }) => ({ requestId, createdAt, differs }))
       result.ambiguous.push({ submission, requestIds: found.map(({ requestId }) => requestId), near: found })
     }
   }
   return { ...result, open }
 }
 
-/** Every id without an order, once; those that failed answers named as well. */
-async function read(
-  parts: ReconcileServices,
+/** Reads every request without an order once, including the ids that failed responses contained. */
+async function readRequests(
+  ports: ReconcileServices,
   unknown: readonly Submission[],
   requestIds: Iterable<string>,
 ): Promise<RequestResource[]> {
-  const { api, signal, governor, onPaced } = parts
+  const { api, signal, governor, onQuotaWait } = ports
   const requests: RequestResource[] = []
   const ids = [...unknown.flatMap(({ offeredId }) => offeredId ?? []), ...requestIds]
   for (const id of new Set(ids.map((each) => each.toLowerCase()))) {
-    if ((await rowsOfRequest(parts, id)).length > 0) continue
-    // Part of an order, not a loop that could wait.
-    await governor.claim('create', { signal, onWait: (ms) => onPaced?.(ms / 1000) })
+    if ((await rowsOfRequest(ports, id)).length > 0) continue
+    // The read counts as `create`, so that it does not wait as long as a loop of reads may.
+    await governor.claim('create', { signal, onWait: (ms) => onQuotaWait?.(ms / 1000) })
     try {
       requests.push(await api.getRequest(id, signal))
     } catch (error) {
-      // Another organisation's, or a made-up one.
+      // The id belongs to another organisation or to no request.
       if (!(error instanceof NotFoundError)) throw error
     }
   }
   return requests
 }
 
-function accept(
+function recordAccepted(
   { ledger, clock }: ReconcileServices,
   submission: Submission,
   request: RequestResource,
@@ -138,9 +147,9 @@ function accept(
 interface SecondOrderServices extends ReconcileServices, Pick<Services, 'unmatched'> {}
 
 /**
- * Reads requests that events name and that no row ordered, as far as ten calls an hour allow: new orders are compared with
- * them from then on. Answers those for a person and package that were ordered here: a proxy may have repeated an order, or
- * a colleague made it. They are reported until a person acknowledges them.
+ * Reads requests that events name and that no row ordered, at most ten an hour, and stores them for conflict
+ * detection. Returns the requests for a person and package that this store has ordered too: a proxy may have repeated
+ * an order, or a colleague made it. They are returned until a user acknowledges them.
  */
 export async function secondOrders(
   ports: SecondOrderServices,
@@ -148,15 +157,15 @@ export async function secondOrders(
 ): Promise<SecondOrder[]> {
   const { api, clock, governor, signal, unmatched } = ports
   const service = serviceOf(api.baseUrl)
-  const unheld: string[] = []
-  for (const id of ids) if ((await rowsOfRequest(ports, id)).length === 0) unheld.push(id)
-  const reading = () => ({ service, reader: api.userEmail, now: clock.now() })
-  for (const id of unheld.length === 0 ? [] : await unmatched.toRead(unheld, reading())) {
+  const unmatchedIds: string[] = []
+  for (const id of ids) if ((await rowsOfRequest(ports, id)).length === 0) unmatchedIds.push(id)
+  const readContext = () => ({ service, reader: api.userEmail, now: clock.now() })
+  for (const id of unmatchedIds.length === 0 ? [] : await unmatched.toRead(unmatchedIds, readContext())) {
     await governor.claim('create', { signal })
     const request = await readUnmatched(ports, id)
-    // The service is away: what is known is reported, and the rest is read another time.
+    // The service is unreachable: the stored second orders are returned, and the other requests are read later.
     if (request === 'failed') break
-    await unmatched.record(id, reading(), request)
+    await unmatched.record(id, readContext(), request)
   }
   return unmatched.secondOrders(service)
 }
@@ -174,7 +183,7 @@ async function readUnmatched(
   }
 }
 
-/** Whether there was one to acknowledge. */
+/** Acknowledges a second order. Returns false if there was none with this id. */
 export function acknowledgeSecondOrder(
   { api, clock, unmatched }: SecondOrderServices,
   requestId: string,

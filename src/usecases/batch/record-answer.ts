@@ -24,12 +24,12 @@ import {
   requireSameService,
 } from './same-organisation.ts'
 
-/** What the decisions about a row work with; `prompter`: undefined where no person can be asked. */
+/** The services that decisions about a row use; `prompter` is undefined without a terminal. */
 export interface DecisionServices extends ReconcileServices, Pick<OrganisationServices, 'batches'> {
   prompter: Prompter | undefined
 }
 
-/** Throws a UsageError for a row that nothing is to be decided about, or that is of another service or account. */
+/** Throws a UsageError for a row that needs no decision, or that belongs to another service or account. */
 export function requireDecidable(
   { api, account }: Pick<OrderServices, 'api' | 'account'>,
   batch: Batch,
@@ -54,7 +54,7 @@ export async function recordAnswer(
     if (packageId === undefined) throw new InternalError(`row ${row.row} was sent without a package`)
     return recordRequest(ports, { ...row, packageId }, { requestId: answer.requestId, why })
   }
-  await record(ports, row, {
+  await applyChange(ports, row, {
     to: 'dropped',
     at: ports.clock.now(),
     reason: 'dropped by a person’s decision',
@@ -62,7 +62,7 @@ export async function recordAnswer(
   })
 }
 
-/** A decision about a row changes nothing before it is clear that the key belongs to the batch's organisation. */
+/** Throws before a decision changes a row, unless the API key belongs to the batch's organisation. */
 export async function requireOrganisation(ports: DecisionServices, batch: Batch): Promise<void> {
   const confirm = confirmUserLeft(ports.prompter, ports.api)
   const failure = await requireSameOrganisation(ports, batch, confirm)
@@ -70,7 +70,8 @@ export async function requireOrganisation(ports: DecisionServices, batch: Batch)
 }
 
 /**
- * Sends a single order again that the provider does not have; without its recipient it is closed. Throws as `createRequest` does.
+ * Sends a single order again that the provider does not have; without its recipient, the row is only closed. Throws
+ * as `createRequest` does.
  */
 export async function orderSingleAgain(
   ports: DecisionServices & OrderServices,
@@ -83,20 +84,21 @@ export async function orderSingleAgain(
   const now = clock.now()
   requireSendable(row, now - Math.max(0, await ledger.clockAheadMs(now)))
   await requireOrganisation(ports, batch)
-  const lock = await ledger.acquire(batch)
-  if (lock === undefined) throw heldElsewhere(batch)
+  const lease = await ledger.acquire(batch)
+  if (lease === undefined) throw heldElsewhere(batch)
   try {
     await queueAgain(ports, row, confirmedEmail, 'the provider does not have it: order again')
     if (recipient === undefined || packageId === undefined) return
     await sendSingle(ports, batch.id, { package_id: packageId, recipient }, { waitBudgetMs, attemptId })
   } finally {
-    await lock.release()
+    await lease.release()
   }
 }
 
 /**
- * Queues a row that can be sent again, because a person says so. A row without its recipient cannot be sent: it is `cancelled`, so
- * that the person can be ordered. The batch is held by the caller.
+ * Returns a row that a user has decided to send again to pending. A row without its recipient cannot be sent: it
+ * becomes `cancelled`, so that the person can be ordered. The caller has the lease of the batch. Throws an
+ * InvalidInputError if `confirmedEmail` is not the recipient's.
  */
 export async function queueAgain(
   ports: ReconcileServices,
@@ -105,11 +107,11 @@ export async function queueAgain(
   why: string,
 ): Promise<void> {
   const { ledger, clock, api } = ports
-  const isTheirs =
+  const isEmailOfPerson =
     row.recipient === undefined
       ? await ledger.isEmailOf(row, confirmedEmail)
       : confirmedEmail.trim().toLowerCase() === row.recipient.email.toLowerCase()
-  if (!isTheirs) {
+  if (!isEmailOfPerson) {
     throw new InvalidInputError(`row ${row.row}: this is not the recipient’s e-mail`, {
       hint: `Nothing was done. See whom the row is for with: refcheck batch rows ${row.batchId} --state ${row.state}`,
     })
@@ -118,25 +120,25 @@ export async function queueAgain(
     row.recipient === undefined
       ? (['cancelled', 'the provider has no such request'] as const)
       : (['pending', 'sent again by a person’s decision'] as const)
-  await record(ports, row, { to, at: clock.now(), reason, decision: { by: api.userEmail, why } })
+  await applyChange(ports, row, { to, at: clock.now(), reason, decision: { by: api.userEmail, why } })
 }
 
 /**
- * Records the request that the provider named for a row whose outcome is unknown ("they have it"), after one read that
- * shows it to be this row's. What differs is shown, and a person confirms it; without a terminal it is a UsageError.
+ * Records the request that the provider named for an unknown row ("they have it"), after a read that compares the
+ * request with the row. The user has to confirm differences; without a terminal they are a UsageError.
  */
 async function recordRequest(
-  parts: DecisionServices,
+  ports: DecisionServices,
   row: BatchRow & { packageId: number },
   { requestId, why }: { requestId: string; why: string | undefined },
 ): Promise<void> {
-  const { api, ledger, clock, governor, signal, onPaced, prompter } = parts
-  await governor.claim('create', { signal, onWait: (ms) => onPaced?.(ms / 1000) })
+  const { api, ledger, clock, governor, signal, onQuotaWait, prompter } = ports
+  await governor.claim('create', { signal, onWait: (ms) => onQuotaWait?.(ms / 1000) })
   const request = await api.getRequest(requestId, signal)
-  const holders = await rowsOfRequest(parts, request.request_id)
+  const holders = await rowsOfRequest(ports, request.request_id)
   const byFingerprints =
     row.recipient === undefined ? await ledger.personMatch(row, request.recipient) : undefined
-  const differs = differencesToConfirm(row, request, holders, await serviceAheadMs(parts), byFingerprints)
+  const differs = differencesToConfirm(row, request, holders, await serviceAheadMs(ports), byFingerprints)
   if (differs.length > 0) {
     const command = `refcheck batch reconcile ${row.batchId} --row ${row.row} --request-id ${request.request_id}`
     if (prompter === undefined) {
@@ -154,13 +156,13 @@ async function recordRequest(
     }
   }
   const reason = `the provider has it as request ${request.request_id}`
-  const shown =
+  const evidence =
     differs.length === 0 ? 'a read showed this row’s order' : `confirmed: ${differencesText(differs)}`
-  const decision = { by: api.userEmail, why: `${why ?? reason}; ${shown}` }
-  await record(parts, row, acceptedByEvidence(request, clock.now(), decision))
+  const decision = { by: api.userEmail, why: `${why ?? reason}; ${evidence}` }
+  await applyChange(ports, row, acceptedByEvidence(request, clock.now(), decision))
 }
 
-async function record(
+async function applyChange(
   { ledger }: Pick<ReconcileServices, 'ledger'>,
   row: BatchRow,
   change: Change,

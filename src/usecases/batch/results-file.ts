@@ -19,7 +19,7 @@ import type { RowProblem } from '../../domain/batch/row.ts'
 
 type ResultsServices = BatchEventListener & Pick<Services, 'batches' | 'files'>
 
-/** Writes the rows to fix; where they are. A file that is already there is refused. */
+/** Writes the rows to fix to a new file and returns its path. Throws a UsageError if the file exists already. */
 export async function writeBatchErrors(
   { cwd, onBatchEvent }: Pick<FileTarget, 'cwd'> & BatchEventListener,
   sheet: Sheet,
@@ -27,18 +27,18 @@ export async function writeBatchErrors(
   typed: string,
 ): Promise<string> {
   const path = resolve(cwd, typed)
-  await requireFree(path, typed, '--errors')
+  await requireNewFile(path, typed, '--errors')
   await writeTable(path, sheet, errorColumns, rowsToFix(sheet, problems))
   noteLostLook({ onBatchEvent }, path, sheet)
   return path
 }
 
 /**
- * Where a batch's results go: `--results`, else next to the file (`people.csv` → `people.results.csv`), under
- * a name that is free or was a batch's results before. Undefined where there is no such file, or
- * nothing can be written there. `current`: where they went so far.
+ * Returns the path for the results of a batch: `--results`, or else a path next to the file (`people.csv` →
+ * `people.results.csv`) that does not exist yet or is the results file of a batch of this store. Undefined for stdin
+ * and if the folder is not writable. `current`: the present path of the results.
  */
-export async function resultsPath(
+export async function findResultsPath(
   { files: { cwd }, batches, onBatchEvent }: ResultsServices,
   { path }: BatchFile,
   typed: string | undefined,
@@ -47,7 +47,7 @@ export async function resultsPath(
   if (typed !== undefined) {
     const chosen = resolve(cwd, typed)
     if (chosen === current) return chosen
-    await requireFree(chosen, typed, '--results')
+    await requireNewFile(chosen, typed, '--results')
     return chosen
   }
   if (path === undefined) return undefined
@@ -55,33 +55,37 @@ export async function resultsPath(
     onBatchEvent({ name: 'no-results-folder', folder: dirname(path) })
     return undefined
   }
-  const ours = await ownResults(batches)
+  const ownPaths = await ownResultsPaths(batches)
   for (let number = 1; ; number += 1) {
     const candidate = numberedPath(path, number)
-    if (ours.has(candidate) || !(await isThere(candidate))) return candidate
+    if (ownPaths.has(candidate) || !(await pathExists(candidate))) return candidate
   }
 }
 
 /**
- * Takes the name of a results file, which another store may have chosen too: a file that is empty until the first results
- * are written. `giveUp` takes it away again.
+ * Reserves the path of a results file, which another store may choose too, by creating an empty file there. `giveUp`
+ * deletes the empty file.
  */
-export async function claimedResults(
+export async function claimResultsFile(
   ports: ResultsServices,
   file: BatchFile,
   typed: string | undefined,
   chosen: string | undefined,
-): Promise<{ place: string | undefined; giveUp(): Promise<void> }> {
-  const keep = async (): Promise<void> => undefined
-  for (let candidate = chosen; candidate !== undefined; candidate = await resultsPath(ports, file, typed)) {
-    if ((await ownResults(ports.batches)).has(candidate)) return { place: candidate, giveUp: keep }
-    const taken = candidate
-    if (await isCreated(taken)) return { place: candidate, giveUp: () => unlink(taken) }
+): Promise<{ path: string | undefined; giveUp(): Promise<void> }> {
+  const keepFile = async (): Promise<void> => undefined
+  for (
+    let candidate = chosen;
+    candidate !== undefined;
+    candidate = await findResultsPath(ports, file, typed)
+  ) {
+    if ((await ownResultsPaths(ports.batches)).has(candidate)) return { path: candidate, giveUp: keepFile }
+    const created = candidate
+    if (await isCreated(created)) return { path: candidate, giveUp: () => unlink(created) }
   }
-  return { place: undefined, giveUp: keep }
+  return { path: undefined, giveUp: keepFile }
 }
 
-/** Whether there was no such file before. */
+/** Creates an empty file. Returns false if the file exists already. */
 async function isCreated(path: string): Promise<boolean> {
   try {
     await (await open(path, 'wx', 0o600)).close()
@@ -93,40 +97,43 @@ async function isCreated(path: string): Promise<boolean> {
 }
 
 /**
- * Results files next to a file that no batch of this store wrote: a colleague's, or those of a lost store; and `also`,
- * though a batch of this store is to write it.
+ * Finds the results files next to a file that no batch of this store wrote: those of other users, or of a lost store.
+ * `also`: a path that is included although a batch of this store writes it.
  */
-export async function foreignResults(
+export async function findForeignResults(
   batches: Pick<Batches, 'list'>,
   path: string,
   also?: string,
 ): Promise<string[]> {
-  const ours = await ownResults(batches)
+  const ownPaths = await ownResultsPaths(batches)
   const found: string[] = []
   for (let number = 1; ; number += 1) {
     const candidate = numberedPath(path, number)
-    if (!(await isThere(candidate))) return found
-    if (!ours.has(candidate) || candidate === also) found.push(candidate)
+    if (!(await pathExists(candidate))) return found
+    if (!ownPaths.has(candidate) || candidate === also) found.push(candidate)
   }
 }
 
-async function ownResults(batches: Pick<Batches, 'list'>): Promise<ReadonlySet<string | undefined>> {
+async function ownResultsPaths(batches: Pick<Batches, 'list'>): Promise<ReadonlySet<string | undefined>> {
   return new Set((await batches.list()).map(({ resultsFile }) => resultsFile))
 }
 
-/** `people.csv` → `people.results.csv`, `people.results-2.csv` … */
+/**
+ * Returns the path of the results file with this number: `people.csv` → `people.results.csv`, `people.results-2.csv`
+ * …
+ */
 function numberedPath(path: string, number: number): string {
-  const own = extname(path)
-  const stem = join(dirname(path), basename(path, own))
-  const extension = unwritten.has(own.toLowerCase()) ? '.xlsx' : own
+  const ownExtension = extname(path)
+  const stem = join(dirname(path), basename(path, ownExtension))
+  const extension = unwritableExtensions.has(ownExtension.toLowerCase()) ? '.xlsx' : ownExtension
   return `${stem}.results${number === 1 ? '' : `-${number}`}${extension}`
 }
 
 /** Whether there is a file or a folder at a path. */
-export const isThere = async (path: string): Promise<boolean> =>
+export const pathExists = async (path: string): Promise<boolean> =>
   (await lstat(path).catch(() => undefined)) !== undefined
 
-/** Says what of a workbook's look is not written to a path; all of its rows have to be read by then. */
+/** Reports which formatting of a workbook is lost in a file; all rows of the workbook have to be read before. */
 export function noteLostLook({ onBatchEvent }: BatchEventListener, path: string, sheet: Sheet): void {
   const { format } = dialectFor(path, sheet)
   const style = sheet.style()
@@ -134,7 +141,7 @@ export function noteLostLook({ onBatchEvent }: BatchEventListener, path: string,
   onBatchEvent({ name: 'look-lost', file: basename(path), appearance: style })
 }
 
-/** Says how many rows the results leave out: written, they would be seen as all others are. */
+/** Reports how many rows are left out of the results: rows that the workbook hides would be visible there. */
 export function noteLeftOut(
   { onBatchEvent }: BatchEventListener,
   path: string,
@@ -150,14 +157,14 @@ async function isWritable(folder: string): Promise<boolean> {
   )
 }
 
-/** Workbooks that are read or refused, and never written. */
-const unwritten = new Set(['.ods', '.ots', '.xls', '.xlsb', '.xlsm', '.xltm', '.xltx'])
+/** Formats of workbooks that are read or refused, and never written. */
+const unwritableExtensions = new Set(['.ods', '.ots', '.xls', '.xlsb', '.xlsm', '.xltm', '.xltx'])
 
-/** Looked at before anything is sent: a file that is not there yet, in a folder that takes it. */
-async function requireFree(path: string, typed: string, flag: string): Promise<void> {
+/** Throws a UsageError, before anything is sent, unless a new file can be created at the path. */
+async function requireNewFile(path: string, typed: string, flag: string): Promise<void> {
   const stats = await lstat(path).catch(() => undefined)
   const extension = extname(path).toLowerCase()
-  const problem = unwritten.has(extension)
+  const problem = unwritableExtensions.has(extension)
     ? `ends in ${extension}, a format that is not written: let its name end in .xlsx`
     : stats?.isDirectory() === true
       ? 'is a folder'
@@ -170,8 +177,11 @@ async function requireFree(path: string, typed: string, flag: string): Promise<v
   throw new UsageError(`${flag}: ${typed} ${problem}`, { hint: 'Nothing was sent. Choose another name.' })
 }
 
-/** Loads what `fileOfBatch` and `writeResults` take: the program may be replaced while a batch runs for hours. */
-export async function loadForResults(): Promise<void> {
+/**
+ * Loads the modules that `fileOfBatch` and `writeResults` use: refcheck may be updated on disk while a batch runs for
+ * hours.
+ */
+export async function loadResultsModules(): Promise<void> {
   await Promise.all([
     import('./read-file.ts'),
     import('../../domain/batch/cell-value.ts'),
@@ -186,7 +196,7 @@ export async function loadForResults(): Promise<void> {
   ])
 }
 
-/** Writes the person's file with what became of each row; whether it is to have one. */
+/** Writes the user's file with the outcome of each row. Returns false if the batch has no results file. */
 export async function writeResults(batches: Batches, batch: Batch, { sheet }: BatchFile): Promise<boolean> {
   const { resultsFile } = batch
   if (resultsFile === undefined) return false
@@ -196,9 +206,9 @@ export async function writeResults(batches: Batches, batch: Batch, { sheet }: Ba
 }
 
 /**
- * Writes the statuses read since `since` into the results files of this machine; the names of those that had others. A file that
- * is gone or was changed is left as it is, and so is one whose batch is running. No other column is touched: they inform other
- * stores of the orders.
+ * Writes statuses that were read at or after `since` into the results files of this machine. Returns the names of the
+ * files that changed. A file that was deleted or edited is left unchanged, and so is a file whose batch is running.
+ * No other column changes, since other stores read the orders from these files.
  */
 export async function updateStatuses(
   { ledger, batches, files }: Pick<Services, 'ledger' | 'batches' | 'files'>,
@@ -210,26 +220,26 @@ export async function updateStatuses(
   )
   for (const id of new Set(read.map(({ batchId }) => batchId))) {
     const batch = await batches.find(id)
-    if (batch?.resultsFile === undefined || !(await isThere(batch.resultsFile))) continue
+    if (batch?.resultsFile === undefined || !(await pathExists(batch.resultsFile))) continue
     try {
       const lease = await batches.acquire(id)
       try {
         const file = lease && (await fileOfBatch(files, batch))
-        if (file !== undefined && (await updateStatusesOf({ batches, files }, batch, file)))
+        if (file !== undefined && (await updateStatusesInFile({ batches, files }, batch, file)))
           updated.push(basename(batch.resultsFile))
       } finally {
         await lease?.release()
       }
     } catch (error) {
-      // The next reading of statuses tries again.
+      // The file is updated after the next read of statuses.
       if (!(error instanceof RefcheckError)) throw error
     }
   }
   return updated
 }
 
-/** Whether a results file, which has to be as it was written from `file`, had other statuses than the store has. */
-async function updateStatusesOf(
+/** Updates a results file that is unchanged since it was written from `file`. Returns true if a status differed. */
+async function updateStatusesInFile(
   { batches, files }: Pick<Services, 'batches' | 'files'>,
   batch: Batch,
   { sheet }: BatchFile,
@@ -242,25 +252,25 @@ async function updateStatusesOf(
   const { resultsFile = '' } = batch
   const dialect = dialectFor(resultsFile, sheet)
   const isTable = dialect.format === 'csv' || dialect.format === 'xlsx'
-  const how = isTable ? { encoding: dialect.encoding, headerRow: 1 } : {}
-  const written = await openBatchFile(files, resultsFile, how)
+  const readingOptions = isTable ? { encoding: dialect.encoding, headerRow: 1 } : {}
+  const written = await openBatchFile(files, resultsFile, readingOptions)
   const positions = resultColumns.map((column) => written.sheet.columns.indexOf(column))
   const statusAt = resultColumns.indexOf('refcheck_status')
   let hasOther = false
   async function* rows(isUpdate: boolean): AsyncGenerator<AnnotatedRow> {
-    const before = written.sheet.rows()
+    const writtenRows = written.sheet.rows()
     try {
       for await (const row of resultRows(sheet, batches, batch)) {
-        const found = row.leftOut === true ? undefined : await before.next()
+        const found = row.leftOut === true ? undefined : await writtenRows.next()
         const cells = found === undefined || found.done === true ? [] : found.value.cells
-        const added = positions.map((at) => cells[at] ?? '')
+        const added = positions.map((position) => cells[position] ?? '')
         const status = row.added[statusAt] ?? ''
         if (row.leftOut !== true && status !== '' && added[statusAt] !== status) hasOther = true
         if (isUpdate && status !== '') added[statusAt] = status
         yield { ...row, added }
       }
     } finally {
-      await before.return(undefined)
+      await writtenRows.return(undefined)
     }
   }
   const hash = createHash('sha256')
@@ -271,26 +281,26 @@ async function updateStatusesOf(
   return true
 }
 
-/** The file that a batch was made from, as long as it is what it was; undefined once it is not. */
+/** Opens the file that a batch was made from; undefined if it is gone or has changed. */
 export async function fileOfBatch(target: FileTarget, batch: Batch): Promise<BatchFile | undefined> {
   if (batch.path === undefined) return undefined
   const { openBatchFile } = await import('./read-file.ts')
   const { sheet, header_row, encoding } = JSON.parse(batch.reading) as Partial<FileReading>
-  const how = {
+  const readingOptions = {
     sheet: sheet ?? undefined,
     headerRow: header_row ?? undefined,
     encoding: encoding ?? undefined,
   }
   try {
-    const file = await openBatchFile(target, batch.path, how)
+    const file = await openBatchFile(target, batch.path, readingOptions)
     return file.sha256 === batch.sha256 ? file : undefined
   } catch {
-    // Gone, or no table any more: the store has all that is needed to go on.
+    // The file is gone or no table any more. The store has all the data that the run needs.
     return undefined
   }
 }
 
-/** Where the rows of a batch stand in its file, by row; none where that is not what it was. */
+/** Maps the rows of a batch to their lines in its file; empty if the file is gone or has changed. */
 export async function linesOfRows(target: FileTarget, batch: Batch): Promise<ReadonlyMap<number, number>> {
   const lines = new Map<number, number>()
   const file = await fileOfBatch(target, batch)
@@ -299,7 +309,7 @@ export async function linesOfRows(target: FileTarget, batch: Batch): Promise<Rea
   return lines
 }
 
-/** Where one row stands in a file; undefined where there is no such file. */
+/** Returns the line of a row in a file; undefined without a file. */
 export async function lineOfRow(file: BatchFile | undefined, number: number): Promise<number | undefined> {
   if (file === undefined) return undefined
   for await (const { row, line } of file.sheet.rows()) if (row === number) return line
@@ -329,26 +339,28 @@ const formats: Readonly<Record<string, SheetFormat>> = {
   '.ndjson': 'jsonl',
 }
 
-/** The file's own dialect, unless the name asks for another format. */
+/** Returns the dialect of the sheet, or a plain one if the extension of the path requires another format. */
 function dialectFor(path: string, { dialect }: Sheet): Dialect {
   const format = formats[extname(path).toLowerCase()] ?? dialect.format
   if (format === dialect.format) return dialect
   return { ...plainDialect, format, delimiter: extname(path).toLowerCase() === '.tsv' ? '\t' : ',' }
 }
 
-/** Every row of the file as it is there, with what became of it. Rows that were not taken in are left bare. */
+/**
+ * Yields every row of the file unchanged, with its outcome added. The added cells of rows without an order are empty.
+ */
 async function* resultRows(
   sheet: Sheet,
   batches: Batches,
-  { id: batchId, ...of }: ResultsOf & { id: string },
+  { id: batchId, ...resultsOf }: ResultsOf & { id: string },
 ): AsyncGenerator<AnnotatedRow> {
   const { resultCells, resultColumns } = await import('../../domain/batch/results.ts')
   const everyColumn = new Set(sheet.columns.keys())
-  const taken = batches.rows(batchId)[Symbol.asyncIterator]()
+  const batchRows = batches.rows(batchId)[Symbol.asyncIterator]()
   try {
-    let next = await taken.next()
+    let next = await batchRows.next()
     for await (const row of sheet.rows()) {
-      while (next.done !== true && next.value.row < row.row) next = await taken.next()
+      while (next.done !== true && next.value.row < row.row) next = await batchRows.next()
       const found = next.done !== true && next.value.row === row.row ? next.value : undefined
       const refused = found?.state === 'invalid' ? everyColumn : undefined
       const isUnseen = row.hidden === true || (row.struck ?? []).length > 0
@@ -356,22 +368,22 @@ async function* resultRows(
         row,
         refused,
         leftOut: found === undefined && isUnseen,
-        added: found === undefined ? resultColumns.map(() => '') : resultCells(found, of),
+        added: found === undefined ? resultColumns.map(() => '') : resultCells(found, resultsOf),
       }
     }
   } finally {
-    await taken.return(undefined)
+    await batchRows.return(undefined)
   }
 }
 
-/** What is put at the end of a person's own columns where a row is not fit to be ordered. */
+/** Columns that are added at the end of each row that cannot be ordered. */
 const errorColumns = ['refcheck_row', 'refcheck_column', 'refcheck_problem', 'refcheck_suggestion'] as const
 
-/** The rows to fix, as they are there, with everything that is wrong with each. */
+/** Yields the rows to fix unchanged, with all problems of each row added. */
 async function* rowsToFix(sheet: Sheet, problems: readonly RowProblem[]): AsyncGenerator<AnnotatedRow> {
   const { headerName } = await import('../../domain/batch/columns.ts')
   const byRow = Map.groupBy(problems, ({ row }) => row)
-  const columns = new Map(sheet.columns.map((column, at) => [headerName(column), at]))
+  const columns = new Map(sheet.columns.map((column, index) => [headerName(column), index]))
   for await (const row of sheet.rows()) {
     const found = byRow.get(row.row)
     if (found === undefined) continue

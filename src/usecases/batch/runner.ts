@@ -22,86 +22,87 @@ import { RefcheckError, InternalError, IoError } from '../../errors/kinds.ts'
 import { packageGoneError, rowsNoLongerFit } from './packages.ts'
 import { newAttempt, sendAttempt, reconcileByAnswer, recordOutcome, untilRecorded } from '../request/send.ts'
 
-const everyMs = 500
-/** Past the longest POST and the lease of a process that ended in the middle of one. */
-const longestWaitMs = 90_000
+const pollIntervalMs = 500
+/** Longer than the longest POST and than the lease of a process that ended during one. */
+const maxWaitMs = 90_000
 
 /**
- * Runs a batch that other runners may send rows of as well, and is done once they are: a row that one of them gives back is
- * sent by this one, and one whose runner is gone is unknown.
+ * Runs a batch whose rows other runners may send too, and ends when no runner sends one any more: this runner sends
+ * the rows that another runner returned to pending. Rows of a runner that ended without recording an outcome become
+ * unknown.
  */
 export async function runWithOthers(
   ports: OrderServices,
   batchId: string,
   limits: RunLimits,
 ): Promise<RunEnd> {
-  for (let run = limits; ; run = { ...limits, afterUnknown: false }) {
-    const end = await sendPendingRows(ports, batchId, run)
+  for (let runLimits = limits; ; runLimits = { ...limits, afterUnknown: false }) {
+    const end = await sendPendingRows(ports, batchId, runLimits)
     const isWhole = limits.only === undefined && limits.max === Number.POSITIVE_INFINITY
     if (
       end.kind !== 'done' ||
       !isWhole ||
       !ports.batches.isShared ||
-      !(await waitForOthers(ports, batchId))
+      !(await waitForOtherRunners(ports, batchId))
     ) {
       return end
     }
   }
 }
 
-/** Whether a row is pending again, once no process sends one any more. */
-async function waitForOthers(
+/** Waits until no other process sends a row of the batch. Returns true if a row is pending then. */
+async function waitForOtherRunners(
   { batches, ledger, clock, signal }: OrderServices,
   batchId: string,
 ): Promise<boolean> {
-  const deadline = clock.monotonic() + longestWaitMs
+  const deadline = clock.monotonic() + maxWaitMs
   for (;;) {
     await ledger.recover(clock.now())
     const { sending, pending } = await batches.counts(batchId)
     if (pending > 0) return signal?.aborted !== true
     if (sending === 0 || signal?.aborted === true || clock.monotonic() >= deadline) return false
-    await clock.sleep(everyMs, signal).catch(() => undefined)
+    await clock.sleep(pollIntervalMs, signal).catch(() => undefined)
   }
 }
 
 /** "After any unknown nothing more is sent until a ping and a read answer well." */
-const checkHealthFirst: Step = { kind: 'ask whether it is well', afterwards: { kind: 'go on' } }
+const checkHealthStep: Step = { kind: 'ask whether it is well', afterwards: { kind: 'go on' } }
 
-/** Another runner is about to send the row, or has just begun to. */
-const takenPauseMs = 10
+/** The pause before the next claim after another runner has claimed the same row. */
+const claimedRowPauseMs = 10
 
 /** A row to be sent. */
 type NextRow = RowVersion & { packageId?: number | undefined }
 
-/** A row whose attempt is journaled. */
-interface Journaled {
+/** A row with its attempt, which is recorded in the journal. */
+interface JournaledAttempt {
   row: NextRow
   attempt: Attempt
 }
 
 /**
- * Sends a batch's pending rows, one at a time and each at most once (src/docs/ordering.md, section 2), until none is
- * left or something stops it. The batch is held by the caller. Every outcome is on disk before the next
- * row goes out and before an event tells it. Throws IoError where the store fails.
+ * Sends a batch's pending rows, one at a time and each at most once (src/docs/ordering.md, section 2), until no row
+ * is pending or an error stops the run. The caller has the lease of the batch. Every outcome is on disk before the
+ * next row is sent and before an event reports it. Throws IoError if the store fails.
  */
 export function sendPendingRows(ports: OrderServices, batchId: string, limits: RunLimits): Promise<RunEnd> {
-  return new Run(ports, batchId, limits).go()
+  return new Run(ports, batchId, limits).runToEnd()
 }
 
 /** How the run of a single order ended. */
 export interface SingleRun {
   end: RunEnd
-  /** What its last attempt came to; undefined where none was made. */
+  /** The outcome of the last attempt; undefined if there was no attempt. */
   outcome: Outcome | undefined
-  /** The earlier order that stopped it. */
+  /** The earlier order that prevented this one. */
   conflict: Conflict | undefined
-  /** The row as the run left it, where it was not sent. */
-  left: RowVersion
+  /** The row after the run, if it was not sent. */
+  row: RowVersion
 }
 
 /**
- * Sends a single order, a batch of one, in the same way; the run ends with its first answer. Throws as `sendPendingRows` does.
- * `attemptId`: of its earlier attempt, if a person put it back.
+ * Sends a single order, which is a batch of one row, in the same way; the run ends with its first outcome. Throws as
+ * `sendPendingRows` does. `attemptId`: the earlier attempt of an order that a user has decided to send again.
  */
 export async function runSingle(
   ports: OrderServices,
@@ -111,9 +112,9 @@ export async function runSingle(
 ): Promise<SingleRun> {
   const run = new Run(ports, batchId, { only: 1, max: 1, waitBudgetMs, isSingle: true })
   run.single = { ...run.single, attemptId }
-  const end = await run.go()
+  const end = await run.runToEnd()
   const { outcome, conflict } = run
-  return { end, outcome, conflict, left: { ...run.single, state: conflict?.becomes ?? 'pending' } }
+  return { end, outcome, conflict, row: { ...run.single, state: conflict?.becomes ?? 'pending' } }
 }
 
 class Run {
@@ -122,7 +123,7 @@ class Run {
   readonly #limits: RunLimits
   #counters = initialCounters
   #attempts = 0
-  /** The row of a single order: it is not looked up again. */
+  /** The row of a single order, which is not read from the store again. */
   single: RowVersion
   outcome: Outcome | undefined
   conflict: Conflict | undefined
@@ -134,23 +135,28 @@ class Run {
     this.single = { batchId, row: 1, state: 'pending', attemptId: undefined }
   }
 
-  async go(): Promise<RunEnd> {
+  async runToEnd(): Promise<RunEnd> {
     try {
-      const refused = this.#limits.afterUnknown === true ? await this.#follow(checkHealthFirst) : undefined
-      if (refused !== undefined) return refused
-      for (let ahead: Journaled | undefined; ;) {
-        const current = ahead ?? (await this.#begin())
+      const stoppedEnd =
+        this.#limits.afterUnknown === true ? await this.#carryOutStep(checkHealthStep) : undefined
+      if (stoppedEnd !== undefined) return stoppedEnd
+      for (let journaled: JournaledAttempt | undefined; ;) {
+        const current = journaled ?? (await this.#claimNextRow())
         if ('kind' in current) return current
         const { row, attempt } = current
         this.#attempts += 1
         this.single = { ...this.single, attemptId: attempt.attemptId }
-        if (ahead !== undefined && this.#ports.signal?.aborted) return await this.#takeBack(attempt)
-        const [outcome, following] = await Promise.all([sendAttempt(this.#ports, attempt), this.#following()])
-        const tried = { attempt, outcome }
-        const together = await this.#recordAndClaim(tried, following)
-        ahead = together.ahead
-        const recorded = together.recorded ? tried : await recordOutcome(this.#ports, tried)
-        const end = await this.#weigh(row, { attempt, outcome: recorded.outcome })
+        if (journaled !== undefined && this.#ports.signal?.aborted)
+          return await this.#returnToPending(attempt)
+        const [outcome, nextRow] = await Promise.all([
+          sendAttempt(this.#ports, attempt),
+          this.#findFollowingRow(),
+        ])
+        const unrecorded = { attempt, outcome }
+        const committed = await this.#recordAndClaim(unrecorded, nextRow)
+        journaled = committed.ahead
+        const recorded = committed.recorded ? unrecorded : await recordOutcome(this.#ports, unrecorded)
+        const end = await this.#applyOutcome(row, { attempt, outcome: recorded.outcome })
         if (end !== undefined) return end
       }
     } catch (error) {
@@ -160,19 +166,24 @@ class Run {
         throw error
       }
       if (this.#ports.signal?.aborted) return { kind: 'interrupted' }
-      // A read that was to tell why the rows fare badly has failed itself; no row is in flight then.
+      // Reading the cause of a rejection or checking the health has failed. No row is being sent then.
       if (error instanceof RefcheckError) return { kind: 'halted', error }
       throw error
     }
   }
 
-  /** Journals an attempt of the next row, when the quota has a place for it. */
-  async #begin(): Promise<Journaled | RunEnd> {
+  /** Claims the next row and journals its attempt, when the quota allows a request. */
+  async #claimNextRow(): Promise<JournaledAttempt | RunEnd> {
     const { ledger, governor, clock, signal, onEvent } = this.#ports
     for (;;) {
-      const row = await this.#next()
+      const row = await this.#findNextRow()
       if ('kind' in row) return row
-      const claim = await ledger.beginInQuota(row, newAttempt(this.#ports), governor.place(), this.#orNext)
+      const claim = await ledger.beginInQuota(
+        row,
+        newAttempt(this.#ports),
+        governor.place(),
+        this.#canSendOtherRow,
+      )
       const { waitMs, attempt, stop, row: number = row.row, taken, isBreakerOpen } = claim
       if (attempt !== undefined) return { row: await this.#rowOf(attempt, row), attempt }
       if (stop !== undefined) {
@@ -181,12 +192,12 @@ class Run {
         continue
       }
       if (isBreakerOpen === true) {
-        const end = await this.#follow(checkHealthFirst)
+        const end = await this.#carryOutStep(checkHealthStep)
         if (end !== undefined) return end
         continue
       }
-      if (taken === true && this.#orNext) {
-        await clock.sleep(takenPauseMs, signal)
+      if (taken === true && this.#canSendOtherRow) {
+        await clock.sleep(claimedRowPauseMs, signal)
         continue
       }
       if (waitMs === 0) throw changedElsewhereError()
@@ -198,8 +209,8 @@ class Run {
     }
   }
 
-  /** An attempt that was journaled ahead, and of which no byte has left. */
-  async #takeBack(attempt: Attempt): Promise<RunEnd> {
+  /** Returns the row of an attempt that was journaled, and for which nothing was sent, to pending. */
+  async #returnToPending(attempt: Attempt): Promise<RunEnd> {
     const { ledger, clock } = this.#ports
     const reason = 'interrupted before it was sent'
     if (!(await ledger.move(attempt, { to: 'pending', at: clock.now(), reason })))
@@ -207,52 +218,55 @@ class Run {
     return { kind: 'interrupted' }
   }
 
-  async #next(): Promise<NextRow | RunEnd> {
+  async #findNextRow(): Promise<NextRow | RunEnd> {
     if (this.#ports.signal?.aborted) return { kind: 'interrupted' }
-    const row = await this.#pending()
+    const row = await this.#findPendingRow()
     if (row === undefined) return { kind: 'done' }
     return this.#counters.sent >= this.#limits.max ? { kind: 'limited' } : row
   }
 
-  /** Whether any other row will do, where another runner has the one that was looked up. */
-  get #orNext(): boolean {
+  /** Whether the run may send any other row if another runner has claimed the one that was found. */
+  get #canSendOtherRow(): boolean {
     return this.#limits.only === undefined
   }
 
-  /** The row of an attempt: the one that was looked up, or one that was begun in its place. */
+  /** Returns the row of an attempt: the row that was found, or another one that the store claimed instead. */
   async #rowOf({ row: number }: Attempt, row: NextRow): Promise<NextRow> {
     if (number === row.row) return row
     const { value } = await this.#ports.batches.rows(this.#batchId, { after: number - 1, limit: 1 }).next()
     return (value as BatchRow | undefined) ?? row
   }
 
-  async #pending(): Promise<NextRow | undefined> {
+  async #findPendingRow(): Promise<NextRow | undefined> {
     if (this.#limits.isSingle === true) return this.single
     const { only } = this.#limits
     const row = await this.#ports.batches.nextPending(this.#batchId, only === undefined ? 0 : only - 1)
     return only === undefined || row?.row === only ? row : undefined
   }
 
-  async #isMoreToSend(): Promise<boolean> {
-    return this.#counters.sent < this.#limits.max && (await this.#following()) !== undefined
-  }
-
-  /** Looked up while the row before it is in flight. A store that cannot read will say so when it is to write. */
-  async #following(): Promise<NextRow | undefined> {
-    return this.#limits.isSingle === true ? undefined : this.#pending().catch(() => undefined)
+  async #hasMoreToSend(): Promise<boolean> {
+    return this.#counters.sent < this.#limits.max && (await this.#findFollowingRow()) !== undefined
   }
 
   /**
-   * Journals that an order was accepted and, in the same commit, the next row's attempt: half the fsyncs,
-   * the same order. Not settled where that cannot be done at once.
+   * Finds the next row while the current one is being sent. An error of the store is reported by the next write
+   * instead.
+   */
+  async #findFollowingRow(): Promise<NextRow | undefined> {
+    return this.#limits.isSingle === true ? undefined : this.#findPendingRow().catch(() => undefined)
+  }
+
+  /**
+   * Journals in one commit that an order was accepted and the attempt of the next row. This halves the number of
+   * fsyncs and keeps the order of the records. `recorded` is false if the outcome was not recorded.
    */
   async #recordAndClaim(
     { attempt, outcome }: AttemptOutcome,
     row: NextRow | undefined,
-  ): Promise<{ recorded: boolean; ahead?: Journaled }> {
+  ): Promise<{ recorded: boolean; ahead?: JournaledAttempt }> {
     const { ledger, clock, governor, signal } = this.#ports
-    const goesOn = signal?.aborted !== true && this.#counters.sent + 1 < this.#limits.max
-    if (outcome.kind !== 'accepted' || row === undefined || !goesOn) return { recorded: false }
+    const shouldContinue = signal?.aborted !== true && this.#counters.sent + 1 < this.#limits.max
+    if (outcome.kind !== 'accepted' || row === undefined || !shouldContinue) return { recorded: false }
     const change = changeFor(outcome, clock.now())
     const {
       moved,
@@ -260,37 +274,44 @@ class Run {
       stop,
       row: number = row.row,
     } = await untilRecorded(clock, { attempt, outcome }, () =>
-      ledger.moveAndBegin(attempt, change, row, newAttempt(this.#ports), governor.place(), this.#orNext),
+      ledger.moveAndBegin(
+        attempt,
+        change,
+        row,
+        newAttempt(this.#ports),
+        governor.place(),
+        this.#canSendOtherRow,
+      ),
     )
     if (stop !== undefined) this.#reportConflict(number, stop)
     if (next === undefined) return { recorded: moved }
     return { recorded: moved, ahead: { row: await this.#rowOf(next, row), attempt: next } }
   }
 
-  /** What an outcome, which is journaled, means for the rows after it. */
-  async #weigh(row: NextRow, { attempt, outcome }: AttemptOutcome): Promise<RunEnd | undefined> {
+  /** Reports an outcome that is journaled, and carries out the step that follows from it. */
+  async #applyOutcome(row: NextRow, { attempt, outcome }: AttemptOutcome): Promise<RunEnd | undefined> {
     this.#reportOutcome(row, outcome)
     const { governor, random, signal } = this.#ports
     const offeredId = outcome.kind === 'unknown' ? outcome.offeredId : undefined
-    const proven =
+    const reconciled =
       offeredId === undefined
         ? undefined
         : await reconcileByAnswer(this.#ports, { ...attempt, state: 'unknown' }, offeredId)
-    if (proven !== undefined) this.#reportOutcome(row, proven)
-    this.outcome = proven ?? outcome
+    if (reconciled !== undefined) this.#reportOutcome(row, reconciled)
+    this.outcome = reconciled ?? outcome
     const fraction = outcome.kind === 'unsent' ? random.fraction() : 0
     const { counters, step } = nextStep(this.#counters, this.outcome, { ...this.#limits, fraction })
     this.#counters = counters
     if (outcome.kind === 'throttled') await governor.throttled(outcome.seconds, outcome.understood)
     if (step.kind === 'wait') {
       if (signal?.aborted) return { kind: 'interrupted' }
-      this.#announceWait(outcome, step.waitMs)
+      this.#reportWait(outcome, step.waitMs)
     }
-    return this.#follow(step, row)
+    return this.#carryOutStep(step, row)
   }
 
-  /** Undefined where the run goes on. */
-  async #follow(step: Step, row?: NextRow): Promise<RunEnd | undefined> {
+  /** Carries out a step. Returns undefined if the run continues. */
+  async #carryOutStep(step: Step, row?: NextRow): Promise<RunEnd | undefined> {
     const { clock, signal, onEvent } = this.#ports
     switch (step.kind) {
       case 'go on':
@@ -304,24 +325,30 @@ class Run {
         if (this.#limits.isSingle === true) onEvent?.({ name: 'retrying', attempt: this.#attempts + 1 })
         return undefined
       case 'ask why': {
-        const error = await this.#why(step, row)
-        return error === undefined ? this.#follow(step.otherwise, row) : { kind: 'halted', error }
+        const error = await this.#findCommonError(step, row)
+        return error === undefined ? this.#carryOutStep(step.otherwise, row) : { kind: 'halted', error }
       }
       case 'ask whether it is well': {
         const error = await waitUntilHealthy(this.#ports, this.#limits.waitBudgetMs)
         if (error !== undefined) return { kind: 'halted', error }
-        if (step.afterwards.kind === 'go on' && (await this.#isMoreToSend())) onEvent?.({ name: 'well' })
-        return this.#follow(step.afterwards, row)
+        if (step.afterwards.kind === 'go on' && (await this.#hasMoreToSend())) onEvent?.({ name: 'well' })
+        return this.#carryOutStep(step.afterwards, row)
       }
     }
   }
 
-  /** Why the rest would be rejected as this row was, as far as the service says. */
-  async #why(asks: { package: boolean; schema: boolean }, row?: NextRow): Promise<RefcheckError | undefined> {
+  /**
+   * Returns the error that the following rows would be rejected with too; undefined if the service names no such
+   * error.
+   */
+  async #findCommonError(
+    checks: { package: boolean; schema: boolean },
+    row?: NextRow,
+  ): Promise<RefcheckError | undefined> {
     const packageId = row?.packageId
     if (packageId === undefined) return undefined
     const ports = this.#ports
-    const gone = asks.package
+    const packageError = checks.package
       ? await packageGoneError(
           ports,
           await ports.api.listPackages(undefined, ports.signal),
@@ -329,10 +356,10 @@ class Run {
           this.#batchId,
         )
       : undefined
-    return gone ?? (asks.schema ? rowsNoLongerFit(ports, this.#batchId, packageId) : undefined)
+    return packageError ?? (checks.schema ? rowsNoLongerFit(ports, this.#batchId, packageId) : undefined)
   }
 
-  #announceWait(outcome: Outcome, waitMs: number): void {
+  #reportWait(outcome: Outcome, waitMs: number): void {
     const seconds = waitMs / 1000
     if (outcome.kind === 'throttled') {
       const { understood, error } = outcome

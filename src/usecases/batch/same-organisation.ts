@@ -17,10 +17,10 @@ export interface OrganisationServices {
   signal?: AbortSignal | undefined
 }
 
-/** Requests that are tried: one may have been removed at the service. */
-const maxAttempts = 3
+/** Maximum number of requests to read: the service may have removed one. */
+const maxRequestsRead = 3
 
-/** Throws a UsageError where the batch was made with another service. Comes before anything is changed or sent. */
+/** Throws a UsageError if the batch was made with another service. Called before anything is changed or sent. */
 export function requireSameService(batch: Pick<Batch, 'id' | 'baseUrl'>, api: Pick<Api, 'baseUrl'>): void {
   if (serviceOf(batch.baseUrl) === serviceOf(api.baseUrl)) return
   throw new UsageError(`batch ${batch.id} is for ${batch.baseUrl}, and this profile is for ${api.baseUrl}`, {
@@ -28,7 +28,9 @@ export function requireSameService(batch: Pick<Batch, 'id' | 'baseUrl'>, api: Pi
   })
 }
 
-/** The same of an account; a batch of no account is anybody's. Without an account in use nothing is checked. */
+/**
+ * Throws a UsageError if the batch belongs to another account. A batch without an account belongs to all accounts.
+ */
 export function requireSameAccount(
   { id, account }: Pick<Batch, 'id' | 'account'>,
   inUse: string | undefined,
@@ -40,7 +42,9 @@ export function requireSameAccount(
   })
 }
 
-/** Asks on a terminal whether the user who started a batch has left the organisation; undefined without one. */
+/**
+ * Returns the question whether the user who started a batch has left the organisation; undefined without a terminal.
+ */
 export function confirmUserLeft(
   prompter: Prompter | undefined,
   api: Pick<Api, 'userEmail'>,
@@ -53,27 +57,26 @@ export function confirmUserLeft(
 }
 
 /**
- * Throws a UsageError where the key in use does not belong to the organisation that a batch was started with. Comes before
- * its rows are sent and before a person's decision about one of them changes it. Returns the error of a service that
- * cannot answer, which halts a run. `confirm`: asks a person about a starter who may have left; undefined without a
- * terminal.
+ * Throws a UsageError if the current API key does not belong to the organisation of the batch. Called before rows are
+ * sent and before a user's decision changes a row. Returns the error if the service cannot be read, which halts a
+ * run. `confirm`: asks the user whether the starter has left; undefined without a terminal.
  */
 export async function requireSameOrganisation(
   ports: OrganisationServices,
   batch: Batch,
   confirm: ((batch: Batch) => Promise<boolean>) | undefined,
 ): Promise<RefcheckError | undefined> {
-  const known = await readEvidence(ports, batch).catch((error: unknown) => {
+  const evidence = await readEvidence(ports, batch).catch((error: unknown) => {
     if (error instanceof RefcheckError && ports.signal?.aborted !== true) return error
     throw error
   })
-  if (known instanceof RefcheckError) return known
-  if (known === undefined || !requiresConfirmation(batch, known)) return undefined
+  if (evidence instanceof RefcheckError) return evidence
+  if (evidence === undefined || !requiresConfirmation(batch, evidence)) return undefined
   if ((await confirm?.(batch)) !== true) throw notConfirmedError(batch)
   return undefined
 }
 
-/** Undefined where nothing was accepted yet and the user who began it goes on: nothing can have changed hands. */
+/** Undefined if no row was accepted and the same user continues the batch: the organisation cannot differ then. */
 async function readEvidence(
   { api, batches, signal }: OrganisationServices,
   { id, counts, userEmail }: Batch,
@@ -82,7 +85,7 @@ async function readEvidence(
     if (userEmail.toLowerCase() === api.userEmail.toLowerCase()) return undefined
     return { by: 'users', emails: (await api.listUsers(signal)).map(({ email }) => email) }
   }
-  for await (const { requestId } of batches.rows(id, { states: ['accepted'], limit: maxAttempts })) {
+  for await (const { requestId } of batches.rows(id, { states: ['accepted'], limit: maxRequestsRead })) {
     if (requestId === undefined) continue
     try {
       await api.getRequest(requestId, signal)

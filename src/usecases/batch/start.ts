@@ -11,7 +11,7 @@ import {
   requireSameOrganisation,
   requireSameService,
 } from './same-organisation.ts'
-import { fileOfBatch, lineOfRow, loadForResults, writeResults } from './results-file.ts'
+import { fileOfBatch, lineOfRow, loadResultsModules, writeResults } from './results-file.ts'
 import { secondOrders, reconcile, unknownRows } from './reconcile.ts'
 import type { Reconciliation } from '../../domain/batch/reconciliation.ts'
 import { heldElsewhere, matchInError, formatRow } from '../../domain/batch/batch-status.ts'
@@ -21,15 +21,15 @@ import { runWithOthers } from './runner.ts'
 import { findRow } from './read-batch.ts'
 import { maxNamed } from '../../domain/submission/confirmation.ts'
 
-/** What running a batch works with. */
+/** The services that running a batch uses. */
 interface RunServices extends OrderServices, Pick<Services, 'waiting'> {
   /** Called when a read that looks for evidence has to wait for the quota. */
-  onPaced?: ((seconds: number) => void) | undefined
+  onQuotaWait?: ((seconds: number) => void) | undefined
 }
 
-/** Shows how far a run has come. */
+/** Receives the progress of a run. */
 interface RunProgress {
-  /** The batch as it stands before the first row goes out. */
+  /** Called with the batch before the first row is sent. */
   onStart: (batch: Batch) => void
   onEvent: (event: RunEvent) => void
 }
@@ -39,46 +39,46 @@ export interface StartServices
     RunServices,
     BatchEventListener,
     Pick<Services, 'inbox' | 'unmatched' | 'files' | 'prompter' | 'packageNames'> {
-  meter: RunProgress
-  /** Milliseconds that all waits together may take; Infinity for no limit. */
+  progress: RunProgress
+  /** The time in milliseconds that all waits together may take; Infinity for no limit. */
   waitBudgetMs: number
 }
 
 export interface StartOptions extends Pick<
-  CarryOut,
+  RunBatchOptions,
   'only' | 'isQueued' | 'isOrganisationChecked' | 'lease'
 > {
-  /** Stop after so many orders. */
+  /** The run stops after this number of orders. */
   max?: number | undefined
-  /** The file the batch was made from, if at hand. */
+  /** The file that the batch was made from, if the caller has opened it. */
   file?: BatchFile | undefined
-  /** It was planned just now, so its package can be ordered. */
+  /** The caller has just made the plan of this batch and checked its packages, so that they are not checked again. */
   isPlanned?: boolean | undefined
 }
 
-/** Runs a batch from where it stands, and shows how far it has come. */
+/** Continues a batch until nothing more can be sent, and reports the progress. */
 export async function startBatch(
   ports: StartServices,
   batchId: string,
-  { file: given, isPlanned, max = Number.POSITIVE_INFINITY, ...options }: StartOptions,
+  { file: openedFile, isPlanned, max = Number.POSITIVE_INFINITY, ...options }: StartOptions,
 ): Promise<BatchEnd> {
-  const { inbox, unmatched: _, files, meter, waitBudgetMs, onBatchEvent, prompter, ...run } = ports
-  await loadForResults()
+  const { inbox, unmatched: _, files, progress, waitBudgetMs, onBatchEvent, prompter, ...run } = ports
+  await loadResultsModules()
   const reported = new Set<string>()
   const before = await run.batches.counts(batchId)
   const accepted: number[] = []
   const onEvent = (event: RunEvent): void => {
     if (event.name === 'row' && event.state === 'accepted' && accepted.length <= maxNamed)
       accepted.push(event.row)
-    meter.onEvent(event)
+    progress.onEvent(event)
   }
-  const done = await carryOut({ ...run, onEvent }, batchId, {
+  const done = await reconcileAndSend({ ...run, onEvent }, batchId, {
     ...options,
     max,
     waitBudgetMs,
     checksPackage: isPlanned !== true,
     describeRow: async (row, batch) =>
-      formatRow(row, await lineOfRow(given ?? (await fileOfBatch(files, batch)), row.row)),
+      formatRow(row, await lineOfRow(openedFile ?? (await fileOfBatch(files, batch)), row.row)),
     unclaimed: () => inbox.unclaimed(run.api.baseUrl),
     confirmStarterLeft: confirmUserLeft(prompter, run.api),
     onStart(batch) {
@@ -87,12 +87,12 @@ export async function startBatch(
       if (counts.pending > 0 && startedAs.toLowerCase() !== now.toLowerCase()) {
         onBatchEvent({ name: 'other-user', startedAs, now })
       }
-      meter.onStart(batch)
+      progress.onStart(batch)
     },
     onReconciled: (found) => onBatchEvent({ name: 'reconciled', found }),
     beforeFirst: () => reportSecondOrders(ports, reported),
     async writeResults(batch) {
-      const file = given ?? (await fileOfBatch(files, batch))
+      const file = openedFile ?? (await fileOfBatch(files, batch))
       if (file !== undefined) return writeResults(run.batches, batch, file)
       if (batch.resultsFile !== undefined) {
         onBatchEvent({ name: 'file-changed', file: batch.name, batchId: batch.id })
@@ -103,11 +103,14 @@ export async function startBatch(
       onBatchEvent({ name: 'results-unwritten', why: message, batchId: id }),
   })
   await reportSecondOrders(ports, reported)
-  return { ...done, result: await resultOf(run, done.batch, { before: before.accepted, accepted }) }
+  return { ...done, result: await batchResult(run, done.batch, { before: before.accepted, accepted }) }
 }
 
-/** `before`: how many rows were accepted before the run; `accepted`: the first rows that it ordered. */
-async function resultOf(
+/**
+ * Returns the result of a run. `before`: number of rows accepted before it; `accepted`: the first rows that it
+ * ordered.
+ */
+async function batchResult(
   { batches, waiting }: Pick<RunServices, 'batches' | 'waiting'>,
   { id, counts }: Batch,
   { before, accepted }: { before: number; accepted: readonly number[] },
@@ -120,8 +123,8 @@ async function resultOf(
 }
 
 /**
- * Reports second orders ("read while reconciling"), also at the start and the end of a run. The rows do not
- * depend on it, so its failure does not fail the run. `reported`: requests that this run has reported.
+ * Reports second orders ("read while reconciling"), also at the start and the end of a run. The rows do not depend on
+ * them, so an error does not fail the run, unless the store fails. `reported`: requests that this run has reported.
  */
 async function reportSecondOrders(
   { inbox, onBatchEvent, ...ports }: StartServices,
@@ -138,53 +141,56 @@ async function reportSecondOrders(
   }
 }
 
-export interface CarryOut extends RunLimits {
+export interface RunBatchOptions extends RunLimits {
   /** Describes a row by the person's name and its line in the file. */
   describeRow?: ((row: BatchRow, batch: Batch) => Promise<string>) | undefined
-  /** Whether to ask first if its package can still be ordered; one read. */
+  /** Whether to check first that the packages of the batch can still be ordered. Costs one read. */
   checksPackage?: boolean | undefined
   /** Ids of requests that webhook events named and that belong to no stored order. */
   unclaimed: () => Promise<Iterable<string>>
   /** Writes the results file from the current rows; true if there is a file afterwards. */
   writeResults: (batch: Batch) => Promise<boolean>
-  /** The results file could not be written. */
+  /** Called when the results file could not be written. */
   onUnwritten?: ((error: RefcheckError, batch: Batch) => void) | undefined
   /** The caller has checked that the key belongs to the batch's organisation. */
   isOrganisationChecked?: boolean | undefined
-  /** Asks whether the user who began it has left; undefined without a terminal. */
+  /** Asks the user whether the user who started the batch has left the organisation; undefined without a terminal. */
   confirmStarterLeft?: ((batch: Batch) => Promise<boolean>) | undefined
   onReconciled?: ((found: Reconciliation) => void) | undefined
   /** Called before the first row is sent, after the checks that allow sending. */
   beforeFirst?: (() => Promise<void>) | undefined
   /**
-   * This process is a worker and runs it from the queue; if not set, the run removes the batch from the
-   * queue.
+   * This process is a worker and runs the batch from the queue. If not set, the run removes the batch from the queue.
    */
   isQueued?: boolean | undefined
   /** The lease of the batch, where the caller has acquired it already; it is released at the end. */
   lease?: Lease | undefined
-  /** The batch as it stands before the first row goes out. */
+  /** Called with the batch before the first row is sent. */
   onStart?: ((batch: Batch) => void) | undefined
 }
 
-/** A run of a batch as it ended, with what became of its people. */
-export type BatchEnd = CarriedOut & { result: BatchResult }
+/** The outcome of a run, with the results of its people. */
+export type BatchEnd = RunOutcome & { result: BatchResult }
 
-/** A batch as a run has left it, and the error or message of the run. */
-export interface CarriedOut {
+/** A batch after a run, and the error of the run. */
+export interface RunOutcome {
   batch: Batch
   failure: RefcheckError | undefined
 }
 
 /**
- * Runs a batch from where it stands: reconciles unknown rows, sends pending rows, reconciles again, writes
- * the results. Throws an IncompleteError, with nothing sent, where another process runs it, and the
- * StoreClosedError of a closed store; if the batch has unknown rows, it returns the failure about them instead.
+ * Reconciles the unknown rows of a batch, sends its pending rows, reconciles again and writes the results. Throws an
+ * IncompleteError, before anything is sent, if another process runs the batch, and a StoreClosedError if the store is
+ * closed; if the batch has unknown rows then, it returns the failure about them instead.
  */
-export async function carryOut(ports: RunServices, batchId: string, options: CarryOut): Promise<CarriedOut> {
-  let lock = options.lease
+export async function reconcileAndSend(
+  ports: RunServices,
+  batchId: string,
+  options: RunBatchOptions,
+): Promise<RunOutcome> {
+  let lease = options.lease
   try {
-    lock ??= await lockAndRecover(ports, batchId)
+    lease ??= await lockAndRecover(ports, batchId)
     const batch = await requireBatch(ports, batchId)
     requireSameService(batch, ports.api)
     requireSameAccount(batch, ports.account)
@@ -194,9 +200,9 @@ export async function carryOut(ports: RunServices, batchId: string, options: Car
     const organisationError = mustCheck
       ? await requireSameOrganisation(ports, batch, options.confirmStarterLeft)
       : undefined
-    const checks =
+    const checksPackage =
       organisationError === undefined && options.checksPackage === true && batch.counts.pending > 0
-    const error = organisationError ?? (checks ? await packageOfBatchGone(ports, batch) : undefined)
+    const error = organisationError ?? (checksPackage ? await packageOfBatchGone(ports, batch) : undefined)
     if (error === undefined) {
       await reconcileUnknown(ports, batch, options)
       if (batch.counts.pending > 0) await options.beforeFirst?.()
@@ -215,21 +221,21 @@ export async function carryOut(ports: RunServices, batchId: string, options: Car
     await reconcileUnknown(ports, await requireBatch(ports, batchId), options)
     const written = await tryToWriteResults(await requireBatch(ports, batchId), options)
     const unwritten = typeof written === 'boolean' ? undefined : written
-    const left = await requireBatch(ports, batchId)
+    const after = await requireBatch(ports, batchId)
     const conflicts = await ports.waiting.countConflicts(batchId)
     const failure = verdict(
       batchId,
-      left.counts,
+      after.counts,
       end,
       conflicts,
-      await firstRows(ports, left, options.describeRow),
+      await firstRows(ports, after, options.describeRow),
     )
-    // Only an I/O error fails the run; a file of people that was changed meanwhile is only reported.
+    // A results file that could not be written for another reason than an I/O error is only reported.
     const isFailure = failure === undefined && unwritten?.code === 'io'
-    if (unwritten !== undefined && !isFailure) options.onUnwritten?.(unwritten, left)
+    if (unwritten !== undefined && !isFailure) options.onUnwritten?.(unwritten, after)
     // The `holder` is this process, which releases the batch below.
     return {
-      batch: { ...left, holder: undefined, resultsFile: written === true ? left.resultsFile : undefined },
+      batch: { ...after, holder: undefined, resultsFile: written === true ? after.resultsFile : undefined },
       failure: isFailure ? resultsUnwritten(batchId, unwritten) : failure,
     }
   } catch (error) {
@@ -246,11 +252,13 @@ export async function carryOut(ports: RunServices, batchId: string, options: Car
     )
     return { batch: { ...batch, holder: undefined }, failure }
   } finally {
-    await lock?.release()
+    await lease?.release()
   }
 }
 
-/** Why the rows that were not sent cannot be ordered: their package is gone, or the packages cannot be read. */
+/**
+ * Returns the error that prevents ordering the pending rows: their package is gone, or the packages cannot be read.
+ */
 async function packageOfBatchGone(ports: RunServices, batch: Batch): Promise<RefcheckError | undefined> {
   const packageIds = new Set<number>()
   if (batch.packageId !== undefined) packageIds.add(batch.packageId)
@@ -266,11 +274,11 @@ async function packageOfBatchGone(ports: RunServices, batch: Batch): Promise<Ref
   }
 }
 
-/** The first rows that wait for a person, and what the first duplicate matches. */
+/** Returns the first rows that wait for a decision, and the order that the first duplicate matches. */
 async function firstRows(
   { batches }: RunServices,
   batch: Batch,
-  whoIs: CarryOut['describeRow'] = async (row) => formatRow(row, undefined),
+  describeRow: RunBatchOptions['describeRow'] = async (row) => formatRow(row, undefined),
 ): Promise<FirstRows> {
   const { id, counts } = batch
   const first = async (state: 'held' | 'unknown' | 'duplicate'): Promise<BatchRow | undefined> => {
@@ -281,17 +289,14 @@ async function firstRows(
   const duplicate = (await first('duplicate'))?.matches
   const held = await first('held')
   return {
-    held: held && { row: held.row, heldFor: held.heldFor, who: await whoIs(held, batch) },
+    held: held && { row: held.row, heldFor: held.heldFor, who: await describeRow(held, batch) },
     unknown: (await first('unknown'))?.row,
     duplicate: duplicate && matchInError(duplicate),
   }
 }
 
-/**
- * Returns an error in place of throwing it: a failure to write the file must not hide the outcomes of the
- * rows.
- */
-async function tryToWriteResults(batch: Batch, options: CarryOut): Promise<RefcheckError | boolean> {
+/** Returns the error instead of throwing it: a failure to write the file must not hide the outcomes of the rows. */
+async function tryToWriteResults(batch: Batch, options: RunBatchOptions): Promise<RefcheckError | boolean> {
   try {
     return await options.writeResults(batch)
   } catch (error) {
@@ -310,13 +315,13 @@ function resultsUnwritten(batchId: string, { message }: RefcheckError): IoError 
 async function lockAndRecover({ batches, ledger, clock }: RunServices, batchId: string): Promise<Lease> {
   for (let tries = 0; tries < 3; tries += 1) {
     await ledger.recover(clock.now())
-    const lock = await batches.acquire(batchId, 'sending')
-    if (lock === undefined) throw heldElsewhere(await batches.find(batchId))
+    const lease = await batches.acquire(batchId, 'sending')
+    if (lease === undefined) throw heldElsewhere(await batches.find(batchId))
     // In a shared store, rows in `sending` may be those of other processes.
-    if (batches.isShared) return lock
+    if (batches.isShared) return lease
     const { sending } = await batches.counts(batchId)
-    if (sending === 0) return lock
-    await lock.release()
+    if (sending === 0) return lease
+    await lease.release()
   }
   throw new InternalError(`batch ${batchId} has a row in flight that no process sends`)
 }
@@ -327,11 +332,8 @@ async function requireBatch({ batches }: RunServices, batchId: string): Promise<
   return batch
 }
 
-/**
- * "The runner reconciles by itself at the end and when it starts." An unreachable service does not stop the
- * run.
- */
-async function reconcileUnknown(ports: RunServices, batch: Batch, options: CarryOut): Promise<void> {
+/** "The runner reconciles by itself at the end and when it starts." An unreachable service does not stop the run. */
+async function reconcileUnknown(ports: RunServices, batch: Batch, options: RunBatchOptions): Promise<void> {
   const { unknown: unknownCount, dropped, pending } = batch.counts
   if (unknownCount + dropped + pending === 0 || ports.signal?.aborted === true) return
   const unknown = await unknownRows(ports.ledger, batch.id)

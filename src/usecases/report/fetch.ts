@@ -29,7 +29,7 @@ export interface FetchOptions extends Pick<Services, 'api' | 'clock'> {
   signal: AbortSignal
   onEvent: (event: FilingEvent) => void
   /** What a wait needs besides. */
-  following: () => Promise<Pick<WaitOptions, 'governor' | 'inbox' | 'onStatus' | 'onTrouble' | 'onPaced'>>
+  following: () => Promise<Pick<WaitOptions, 'governor' | 'inbox' | 'onStatus' | 'onTrouble' | 'onQuotaWait'>>
 }
 
 /** Every report of the source that can be had, in the folder, which is closed; a manifest that could not be written is a failure too. */

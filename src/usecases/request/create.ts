@@ -101,9 +101,9 @@ export async function sendSingle(
   { waitBudgetMs, attemptId }: { waitBudgetMs: number; attemptId?: string | undefined },
 ): Promise<Created> {
   const run = await runSingle(ports, batchId, waitBudgetMs, attemptId)
-  const { outcome, conflict, left } = run
+  const { outcome, conflict, row } = run
   if (conflict !== undefined) {
-    throw await cancelled(ports, left, refusedOrder(conflict, ports.api.baseUrl))
+    throw await cancelled(ports, row, refusedOrder(conflict, ports.api.baseUrl))
   }
   switch (outcome?.kind) {
     case 'accepted': {
@@ -115,11 +115,11 @@ export async function sendSingle(
     case 'unknown':
       throw outcomeUnknown(ports, batchId, order, outcome)
     case 'halted':
-      throw await cancelled(ports, left, interruption(ports, outcome) ?? outcome.error)
+      throw await cancelled(ports, row, interruption(ports, outcome) ?? outcome.error)
     case 'throttled':
     case 'unsent':
     case undefined:
-      throw await cancelled(ports, left, interruption(ports, outcome) ?? whyNotSent(run))
+      throw await cancelled(ports, row, interruption(ports, outcome) ?? whyNotSent(run))
   }
 }
 

@@ -101,7 +101,7 @@ interface RefreshServices
   /** Milliseconds that waits for the quota may take together; default Infinity. */
   budgetMs?: number | undefined
   signal?: AbortSignal | undefined
-  onPaced?: ((seconds: number) => void) | undefined
+  onQuotaWait?: ((seconds: number) => void) | undefined
   /** Called before each read with how many are done. */
   onProgress?: ((done: number, total: number) => void) | undefined
 }
@@ -129,7 +129,7 @@ export async function readAgain(
   parts: RefreshServices,
   requests: readonly ListedRequest[],
 ): Promise<Refreshed['failures']> {
-  const { api, ledger, clock, governor, signal, onPaced, onProgress } = parts
+  const { api, ledger, clock, governor, signal, onQuotaWait, onProgress } = parts
   const { budgetMs = Number.POSITIVE_INFINITY } = parts
   const deadline = clock.monotonic() + budgetMs
   const failures: Refreshed['failures'] = []
@@ -145,7 +145,7 @@ export async function readAgain(
       await governor?.claim('poll', {
         signal,
         budgetMs: deadline - clock.monotonic(),
-        onWait: (ms) => onPaced?.(ms / 1000),
+        onWait: (ms) => onQuotaWait?.(ms / 1000),
       })
       const read = await api.getRequest(request_id, signal)
       await ledger.recordStatus(base_url, request_id, read.status, clock.now(), checksText(read.checks))

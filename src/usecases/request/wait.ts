@@ -52,7 +52,7 @@ export interface WaitOptions {
   /** Called before each rest, with the seconds until the next read is due. */
   onRest?: ((seconds: number) => void) | undefined
   /** Called when the next read has to wait for a place in the quota. */
-  onPaced?: ((seconds: number) => void) | undefined
+  onQuotaWait?: ((seconds: number) => void) | undefined
 }
 
 /** A service that answered before and is away now is given this long between reads, this many times. */
@@ -128,12 +128,12 @@ async function untilOver(wait: Wait, requestIds: readonly string[]): Promise<und
 
 /** Waits for a place in the quota; false when there is none before the time is up, which it then is. */
 async function waitForQuota(
-  { governor, clock, signal, onPaced }: WaitOptions,
+  { governor, clock, signal, onQuotaWait }: WaitOptions,
   left: number,
 ): Promise<boolean> {
   const until = clock.monotonic() + left
   try {
-    await governor?.claim('poll', { signal, budgetMs: left, onWait: (ms) => onPaced?.(ms / 1000) })
+    await governor?.claim('poll', { signal, budgetMs: left, onWait: (ms) => onQuotaWait?.(ms / 1000) })
     return true
   } catch (error) {
     if (!(error instanceof ThrottledError)) throw error

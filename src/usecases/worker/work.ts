@@ -5,13 +5,13 @@ import { type ErrorCode, RefcheckError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
-import type { CarriedOut } from '../batch/start.ts'
+import type { RunOutcome } from '../batch/start.ts'
 import type { PurgedAll } from '../store/purge.ts'
 import { WakeableSleep } from '../webhook/wakeable-sleep.ts'
 
 /** One key, and what is done with it. */
 export interface WorkerProfile extends Orderer {
-  send(batchId: string): Promise<CarriedOut>
+  send(batchId: string): Promise<RunOutcome>
   /** Reads unfinished requests again; the failure that ended it. */
   refresh(): Promise<RefcheckError | undefined>
   /** Calls that are left in each window. */

@@ -19,7 +19,7 @@ import { personOf } from '../../store/ledger/batches.ts'
 import type { NewFileBatch, NewRow } from '../../../src/domain/batch/batch.ts'
 import { ForbiddenError, InvalidInputError, IoError, UnavailableError } from '../../../src/errors/kinds.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
-import { carryOut, type CarryOut } from '../../../src/usecases/batch/start.ts'
+import { reconcileAndSend, type RunBatchOptions } from '../../../src/usecases/batch/start.ts'
 
 let store: Store
 
@@ -31,11 +31,11 @@ afterEach(() => store.close())
 type World = NonNullable<Parameters<typeof runnerOf>[1]>
 
 /** Runs a batch, of two people unless stated otherwise, and says in what order things were done. */
-async function carriedOut(world: World = {}, options: Partial<CarryOut> = {}, given?: NewFileBatch) {
+async function carriedOut(world: World = {}, options: Partial<RunBatchOptions> = {}, given?: NewFileBatch) {
   const batch = given ?? (await takenIn(store, { rows: orderRows(2) }))
   const runner = runnerOf(store, { ...world, api: { ...packages, ...world.api } })
   const steps: string[] = []
-  const done = await carryOut(runner.ports, batch.id, {
+  const done = await reconcileAndSend(runner.ports, batch.id, {
     ...noLimit,
     unclaimed: () => {
       steps.push('look')

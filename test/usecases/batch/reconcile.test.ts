@@ -216,7 +216,10 @@ describe('what is read', () => {
     })
     const paced: number[] = []
     const startedAt = clock.now()
-    await reconcile({ ...ports, onPaced: (seconds) => paced.push(seconds) }, submissions, [idOf(2), idOf(3)])
+    await reconcile({ ...ports, onQuotaWait: (seconds) => paced.push(seconds) }, submissions, [
+      idOf(2),
+      idOf(3),
+    ])
     expect(api.readIds).toHaveLength(2)
     expect(paced).toEqual([(clock.now() - startedAt) / 1000])
     expect(paced[0]).toBeGreaterThanOrEqual(60)

@@ -185,7 +185,7 @@ describe('they have it', () => {
     const { batch } = await unknownRows(store)
     await ports.governor.claim('create')
     await reconcileByDecision(
-      { ...ports, onPaced: (seconds) => paced.push(seconds) },
+      { ...ports, onQuotaWait: (seconds) => paced.push(seconds) },
       { batchId: batch.id, row: 1, answer: has, reason: undefined },
     )
     expect(paced).toHaveLength(1)

@@ -109,7 +109,7 @@ export function runnerOf(store: Store, world: RunWorld = {}): Runner {
     onEvent: note,
     files: { cwd: '/nowhere', stdin: { isTTY: false, stream: nothing() } },
     prompter,
-    meter: { onStart: () => undefined, onEvent: note },
+    progress: { onStart: () => undefined, onEvent: note },
     onBatchEvent: (event) => batchEvents.push(event),
     waitBudgetMs: Number.POSITIVE_INFINITY,
   }
