@@ -45,7 +45,9 @@ test('a manifest tells whose each file is, as JSON and as a table', async () => 
         "sha256": "SHA256",
         "stored_at": "2026-11-20T13:00:00.000Z",
         "request_reports": 1,
-        "request_without": 0
+        "request_without": 0,
+        "email": "priya@example.com",
+        "package_id": 102
       }
     ]
   `)
@@ -55,7 +57,7 @@ test('a manifest tells whose each file is, as JSON and as a table', async () => 
     sha256: sha256(join(here.reports, name)),
   })
   const [header, row] = here.read('reports/manifest.csv').split('\n')
-  expect(header).toBe(Object.keys(record ?? {}).join(','))
+  expect(header).toBe(`\uFEFF${Object.keys(record ?? {}).join(',')}`)
   expect(row).toBe(Object.values(record ?? {}).join(','))
 })
 

@@ -101,6 +101,8 @@ export function subjectOf(
     check_name: target.title,
     request_reports: counts?.reports ?? null,
     request_without: counts?.without ?? null,
+    email: target.person.email,
+    package_id: target.packageId,
   }
 }
 

@@ -28,6 +28,9 @@ export const reportRecord = z.object({
   request_reports: z.int().nullable(),
   /** How many checks and referees of the request ended without one; null as above. */
   request_without: z.int().nullable(),
+  /** Null as the person is, and in a record of an earlier version: two people may have one name. */
+  email: z.string().nullable().default(null),
+  package_id: z.int().nullable().default(null),
 })
 export type ReportRecord = z.infer<typeof reportRecord>
 

@@ -206,9 +206,10 @@ export class ReportFolder {
     let isMoved = false
     try {
       if (content.received === undefined) throw new InternalError('a report was not read completely')
-      const { request_reports, request_without, ...about } = subject
+      const { request_reports, request_without, email, package_id, ...about } = subject
       const stored_at = new Date(this.#options.clock.now()).toISOString()
-      const record = { ...about, file, ...content.received, stored_at, request_reports, request_without }
+      const last = { request_reports, request_without, email, package_id }
+      const record = { ...about, file, ...content.received, stored_at, ...last }
       const folder = await makeFoldersBelow(this.#root, file, this.#flushes)
       try {
         this.#work.note(JSON.stringify(record))
@@ -396,7 +397,8 @@ export class ReportFolder {
     // A line that is no record marks that the two may not agree.
     this.#work.note('manifest')
     const records = this.records()
-    const table = this.#options.csv(manifestTable(records))
+    // People open this one, and Excel reads UTF-8 without a mark as another encoding; programs have manifest.json.
+    const table = `\uFEFF${this.#options.csv(manifestTable(records))}`
     await writeWhole(join(this.#root.at, manifestName), `${JSON.stringify(records, null, 2)}\n`)
     await writeWhole(join(this.#root.at, manifestTableName), table)
   }

@@ -60,6 +60,8 @@ export async function fileOne(source: SingleSource, options: SingleOptions): Pro
     check_name: null,
     request_reports: null,
     request_without: null,
+    email: null,
+    package_id: null,
   }
   onEvent?.({ name: 'planned', files: 1 })
   const { record, skipped } = await fileTarget(

@@ -54,6 +54,8 @@ test('what a manifest says of a report; counts are null until its request is fin
     check_name: 'Police',
     request_reports: null,
     request_without: null,
+    email: 'a@example.com',
+    package_id: 7,
   })
   expect(subjectOf(target, { reports: 2, without: 0 })).toMatchObject({
     request_reports: 2,

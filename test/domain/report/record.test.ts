@@ -23,6 +23,8 @@ const record: ReportRecord = {
   stored_at: '2026-11-20T12:00:00.000Z',
   request_reports: 1,
   request_without: null,
+  email: null,
+  package_id: null,
 }
 
 test('a manifest and a line of the journal read back as they were written', () => {
@@ -65,6 +67,11 @@ test('what is something else is refused by its path, and half a line is passed o
     expect(() => parseManifest(text, '/reports/manifest.json')).toThrow(/manifest\.json/)
   }
   expect(parseLine(JSON.stringify(record).slice(0, 50))).toBeUndefined()
+})
+
+test('a record of an earlier version has no e-mail and package', () => {
+  const { email: _, package_id: __, ...earlier } = record
+  expect(parseLine(JSON.stringify(earlier))).toEqual(record)
 })
 
 test('the table has a column for each thing a record says', () => {

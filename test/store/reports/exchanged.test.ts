@@ -67,6 +67,8 @@ const subject = {
   check_name: null,
   request_reports: null,
   request_without: null,
+  email: null,
+  package_id: null,
 }
 
 function keep(folder: ReportFolder, file: string, replace = false, meanwhile?: () => void) {

@@ -43,6 +43,8 @@ const subject = (checkId: string) => ({
   check_name: null,
   request_reports: null,
   request_without: null,
+  email: null,
+  package_id: null,
 })
 
 /** Bytes as a download brings them; `fails` breaks off in their middle. */

@@ -95,6 +95,8 @@ const anySubject = {
   check_name: null,
   request_reports: null,
   request_without: null,
+  email: null,
+  package_id: null,
 }
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
