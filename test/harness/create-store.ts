@@ -2,7 +2,7 @@ import { postgresServer } from '../../src/domain/store/address.ts'
 import { systemClock } from '../../src/host/clock.ts'
 import { systemRandom } from '../../src/host/random.ts'
 import { Database } from '../../src/store/ledger/postgres/connection.ts'
-import { migrate } from '../../src/store/ledger/postgres/maintenance.ts'
+import { migrate } from '../../src/store/ledger/postgres/store.ts'
 
 /** Creates a store in an empty database, as `store migrate` does. */
 export async function makeStore(url: string): Promise<void> {

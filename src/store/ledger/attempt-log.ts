@@ -75,10 +75,7 @@ export interface LogFile {
 type NewLog = Pick<LogHeader, 'id' | 'storeId' | 'store' | 'key' | 'generation' | 'register'>
 
 /** An argument, so that a test can be two machines. */
-interface Machine {
-  host: string
-  id: string
-}
+type Machine = Record<'host' | 'id', string>
 
 const suffix = '.log'
 /** Of logs from before 1.0.0. */

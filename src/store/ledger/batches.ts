@@ -24,7 +24,7 @@ import { requireAccount } from './accounts.ts'
 import { type Work, all, get, insertRows, maxRows, readPages, run, runShared, updateRows } from './engine.ts'
 import { newsChannel } from './inbox.ts'
 import { Matching, StoredCandidates, allowedBy, findNamesakes } from './matching.ts'
-import { type Lease, type LeaseUse, StorePart, leaseForOrdering, shortWait } from './store-part.ts'
+import { type Lease, type LeaseUse, StorePart, shortWait } from './store-part.ts'
 import {
   allOrders,
   batchFields,
@@ -252,7 +252,7 @@ export class Batches extends StorePart {
   /** As Ledger.hold, for a batch of a file: undefined where another process has it (see Batch.holder). */
   acquire(batchId: string, what?: LeaseUse): Promise<Lease | undefined> {
     const how = what === undefined ? shortWait : { ...shortWait, for: what }
-    return leaseForOrdering(() => this.holds.acquire({ id: batchId, kind: 'file' }, how), this.rollbacks)
+    return this.leaseForOrdering({ id: batchId, kind: 'file' }, how)
   }
 
   /** By its file: see NewFileBatch.identity. */

@@ -107,10 +107,7 @@ export function personMatchOfPrints(prints: PersonPrints | undefined, person: Pe
 
 /** Whether a row's fingerprints are those of its person; one without any was erased, or is older than they. */
 export function areOwnPrints(prints: PersonPrints | undefined, own: PersonPrints): boolean {
-  return (
-    prints === undefined ||
-    (prints.personPrint === own.personPrint &&
-      prints.emailPrint === own.emailPrint &&
-      prints.phonePrint === own.phonePrint)
-  )
+  if (prints === undefined) return true
+  const { personPrint, emailPrint, phonePrint } = prints
+  return personPrint === own.personPrint && emailPrint === own.emailPrint && phonePrint === own.phonePrint
 }

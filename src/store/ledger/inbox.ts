@@ -188,9 +188,8 @@ export class Inbox extends StorePart {
   }
 
   *#countRepeats(repeated: readonly Identified[]): Work<void> {
-    const times = new Map<string, number>()
-    for (const { identity } of repeated) times.set(identity, (times.get(identity) ?? 0) + 1)
-    const rows = [...times].map(([identity, each]) => ({ identity, times: each }))
+    const times = Map.groupBy(repeated, ({ identity }) => identity)
+    const rows = [...times].map(([identity, { length }]) => ({ identity, times: length }))
     if (rows.length > 0) yield* run(countRepeats, { repeated: rows })
   }
 

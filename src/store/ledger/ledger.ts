@@ -44,7 +44,7 @@ import { emailIdentity } from '../../domain/submission/identity.ts'
 import { InternalError, NoAnswerError, StoreDownError } from '../../errors/kinds.ts'
 import { type ClaimOutcome, type ClaimOptions, type ClaimResult, Claims } from './claim.ts'
 import { personPrints, printsOf, type StoredPrints, personMatchOfPrints } from './fingerprints.ts'
-import { type Lease, type StoreContext, StorePart, leaseForOrdering } from './store-part.ts'
+import { type Lease, type StoreContext, StorePart } from './store-part.ts'
 import { requireAccount } from './accounts.ts'
 
 /** Waits for a process that is about to change the row. */
@@ -208,7 +208,7 @@ export class EngineLedger extends StorePart {
 
   /** Makes this process the one that may run a batch; undefined where another one holds it. Comes before `add`. */
   async acquire(batch: BatchRef): Promise<Lease | undefined> {
-    return leaseForOrdering(() => this.holds.acquire(batch), this.rollbacks)
+    return this.leaseForOrdering(batch)
   }
 
   /**

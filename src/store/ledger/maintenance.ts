@@ -11,6 +11,7 @@ import type {
 } from '../../domain/store/types.ts'
 import { emailIdentity } from '../../domain/submission/identity.ts'
 import { type SubmissionState, submissionStates, waitingStates } from '../../domain/submission/states.ts'
+import type { RowId } from '../../domain/submission/submission.ts'
 import {
   type Engine,
   type Values,
@@ -47,8 +48,6 @@ ORDER BY s.batch_id, s.row_number LIMIT :limit`
 const selectDangling = `
 SELECT s.batch_id, s.row_number FROM submissions s
 WHERE s.state = 'accepted' AND NOT EXISTS (SELECT 1 FROM attempts a WHERE a.id = s.attempt_id)`
-
-type Key = Pick<StoredOrderRow, 'batchId' | 'row'>
 
 /** What is done otherwise with a file than with a server. */
 export interface Upkeep {
@@ -133,44 +132,42 @@ export class Maintenance {
   }
 
   async info(): Promise<StoreInfo> {
-    const server = await this.#parts.upkeep.server?.()
-    const info = await this.#parts.engine.snapshot(() => this.#contents())
+    const { engine, upkeep } = this.#parts
+    const server = await upkeep.server?.()
+    const info = await engine.snapshot(function* () {
+      const found = yield* all<{ state: SubmissionState; count: number }>(selectStates)
+      const counts = new Map(found.map(({ state, count }) => [state, count]))
+      const rows = Object.fromEntries(submissionStates.map((state) => [state, counts.get(state) ?? 0]))
+      const totals = yield* get<Pick<StoreInfo, 'batches' | 'events' | 'oldest' | 'newest'>>(selectTotals)
+      const { batches = 0, events = 0, ...times } = totals ?? {}
+      return {
+        location: engine.location,
+        ...(yield* upkeep.figures()),
+        batches,
+        rows: rows as StoreInfo['rows'],
+        events,
+        ...(times as Pick<StoreInfo, 'oldest' | 'newest'>),
+        closed: yield* readClosing(),
+      }
+    })
     return server === undefined ? info : { ...info, server }
-  }
-
-  *#contents(): Work<StoreInfo> {
-    const found = yield* all<{ state: SubmissionState; count: number }>(selectStates)
-    const counts = new Map(found.map(({ state, count }) => [state, count]))
-    const rows = Object.fromEntries(submissionStates.map((state) => [state, counts.get(state) ?? 0]))
-    const totals = yield* get<Pick<StoreInfo, 'batches' | 'events' | 'oldest' | 'newest'>>(selectTotals)
-    const { batches = 0, events = 0, ...times } = totals ?? {}
-    return {
-      location: this.#parts.engine.location,
-      ...(yield* this.#parts.upkeep.figures()),
-      batches,
-      rows: rows as StoreInfo['rows'],
-      events,
-      ...(times as Pick<StoreInfo, 'oldest' | 'newest'>),
-      closed: yield* readClosing(),
-    }
   }
 
   /** What is wrong with it, in sentences; empty where it is sound. */
   check(): Promise<string[]> {
-    return this.#parts.engine.snapshot(() => this.#check())
-  }
-
-  *#check(): Work<string[]> {
-    const found = yield* this.#parts.upkeep.checkTables()
-    for (let last: Key | undefined = { batchId: '', row: 0 }; last !== undefined;) {
-      const page: StoredOrderRow[] = yield* allOrders(selectPrints, { ...last, limit: pageRows })
-      for (const row of page) found.push(...damageOf(row, this.#parts.key.fingerprint))
-      last = page.at(-1)
-    }
-    for (const { batchId, row } of yield* all<Key>(selectDangling)) {
-      found.push(`row ${row} of batch ${batchId} was accepted by an attempt that is not recorded`)
-    }
-    return found
+    const { engine, key, upkeep } = this.#parts
+    return engine.snapshot(function* () {
+      const found = yield* upkeep.checkTables()
+      for (let last: RowId | undefined = { batchId: '', row: 0 }; last !== undefined;) {
+        const page: StoredOrderRow[] = yield* allOrders(selectPrints, { ...last, limit: pageRows })
+        for (const row of page) found.push(...damageOf(row, key.fingerprint))
+        last = page.at(-1)
+      }
+      for (const { batchId, row } of yield* all<RowId>(selectDangling)) {
+        found.push(`row ${row} of batch ${batchId} was accepted by an attempt that is not recorded`)
+      }
+      return found
+    })
   }
 
   /**

@@ -506,7 +506,7 @@ export class StoredCandidates {
 function positionsByPrint(orders: readonly StoredOrder[]): ReadonlyMap<string, number[]> {
   const positions = new Map<string, number[]>()
   for (const [position, { prints }] of orders.entries()) {
-    for (const print of Object.values(prints)) {
+    for (const print of [prints.personPrint, prints.emailPrint, prints.phonePrint]) {
       if (print === undefined) continue
       const others = positions.get(print)
       if (others === undefined) positions.set(print, [position])

@@ -47,7 +47,7 @@ export function storeLocation(options: Pick<StoreOptions, 'chosen' | 'paths' | '
 export async function migrateStore(options: StoreOptions): Promise<Migrated> {
   const address = resolveStoreAddress(options)
   if (address.kind === 'postgres') {
-    const { migratePostgresStore } = await import('./postgres/open.ts')
+    const { migratePostgresStore } = await import('./postgres/store.ts')
     return migratePostgresStore(address.server, options, false)
   }
   const store = await openStore(options)
@@ -73,7 +73,7 @@ export async function openFormerStore(options: StoreOptions): Promise<Store> {
 export async function openNewStore(options: StoreOptions): Promise<Store> {
   const address = resolveStoreAddress(options)
   if (address.kind === 'postgres') {
-    const { migratePostgresStore } = await import('./postgres/open.ts')
+    const { migratePostgresStore } = await import('./postgres/store.ts')
     await migratePostgresStore(address.server, options, true)
   }
   return openStore(options)
@@ -84,11 +84,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const { paths, cwd } = options
   const address = resolveStoreAddress(options)
   if (address.kind === 'postgres') {
-    const { openPostgresStore } = await import('./postgres/open.ts')
+    const { openPostgresStore } = await import('./postgres/store.ts')
     return openPostgresStore(address.server, options)
   }
   const location = address.path
   if (dirname(location) === resolve(cwd, paths.data)) makeOwnFolders(dirname(location))
-  const { openSqliteStore } = await import('./sqlite/open.ts')
+  const { openSqliteStore } = await import('./sqlite/store.ts')
   return openSqliteStore(location, options)
 }

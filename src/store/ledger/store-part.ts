@@ -44,22 +44,6 @@ export interface Leases extends Runner {
 /** Looking who holds a batch takes its lock for a moment. */
 export const shortWait = { waitMs: 250 }
 
-/** A lease for a process that may order: refused on a store that is closed, or is to be. */
-export async function leaseForOrdering(
-  acquire: () => Promise<Lease | undefined>,
-  rollbacks: { begin: () => Promise<void> },
-): Promise<Lease | undefined> {
-  const lease = await acquire()
-  if (lease === undefined) return undefined
-  try {
-    await rollbacks.begin()
-    return lease
-  } catch (error) {
-    await lease.release()
-    throw error
-  }
-}
-
 /** `session`: the store was last compared on another connection, or with other replication. */
 export type ClaimFailure = FenceFailure | 'session'
 
@@ -109,6 +93,19 @@ export class StorePart {
     this.key = key
     this.holds = holds
     this.rollbacks = rollbacks
+  }
+
+  /** A lease for a process that may order: refused on a store that is closed, or is to be. */
+  protected async leaseForOrdering(...asked: Parameters<Leases['acquire']>): Promise<Lease | undefined> {
+    const lease = await this.holds.acquire(...asked)
+    if (lease === undefined) return undefined
+    try {
+      await this.rollbacks.begin()
+      return lease
+    } catch (error) {
+      await lease.release()
+      throw error
+    }
   }
 
   /**

@@ -98,10 +98,7 @@ export function printLists(prints: readonly PersonPrints[]) {
 export function* findUnmatched(prints: readonly PersonPrints[]): Work<StoredOrder[]> {
   const found = yield* all<SelectedUnmatched>(selectUnmatched, printLists(prints))
   const left = found.filter((each) => !isHeldAt(each.holders, each.service))
-  return left.map((each) => {
-    const { personPrint, emailPrint, phonePrint } = each
-    return { order: unmatchedOrder(each), prints: { personPrint, emailPrint, phonePrint } }
-  })
+  return left.map((each) => ({ order: unmatchedOrder(each), prints: each }))
 }
 
 function isHeldAt(baseUrls: string | undefined, service: string): boolean {

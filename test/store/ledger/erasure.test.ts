@@ -14,7 +14,7 @@ import { metaText } from '../../../src/store/ledger/engine.ts'
 import { StoreKey } from '../../../src/store/ledger/fingerprints.ts'
 import { Maintenance, type Upkeep } from '../../../src/store/ledger/maintenance.ts'
 import { postgresEngine } from '../../../src/store/ledger/postgres/connection.ts'
-import { sqliteUpkeep } from '../../../src/store/ledger/sqlite/maintenance.ts'
+import { sqliteUpkeep } from '../../../src/store/ledger/sqlite/store.ts'
 import { RollbackDetection } from '../../../src/store/ledger/rollback-detection.ts'
 import { Database, sqliteEngine } from '../../../src/store/ledger/sqlite/engine.ts'
 

@@ -7,7 +7,7 @@ import { allowWithoutLog, makeStore } from '../../../harness/create-store.ts'
 import { queryDatabase, emptyDatabase } from '../../../harness/postgres.ts'
 import { systemRandom } from '../../../../src/host/random.ts'
 import { migrateStore } from '../../../../src/store/ledger/open.ts'
-import { formatOf, formats, inspect, migrate } from '../../../../src/store/ledger/postgres/maintenance.ts'
+import { formatOf, formats, inspect, migrate } from '../../../../src/store/ledger/postgres/store.ts'
 
 let setup: Scratch
 

@@ -8,7 +8,7 @@ import { beginOne } from '../batches.ts'
 import { scratch, type Scratch } from '../scratch.ts'
 import { systemRandom } from '../../../../src/host/random.ts'
 import { Database } from '../../../../src/store/ledger/sqlite/engine.ts'
-import { formats, inspect, migrate } from '../../../../src/store/ledger/sqlite/maintenance.ts'
+import { formats, inspect, migrate } from '../../../../src/store/ledger/sqlite/store.ts'
 
 let setup: Scratch
 beforeEach(() => {
