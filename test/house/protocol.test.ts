@@ -37,9 +37,7 @@ test.each(readdirSync(join(root, 'src', 'docs')))(
 test('src/docs/storage.md has a line for each table of both engines, and no other', () => {
   const part = readDocument('storage.md').split('## Tables')[1] ?? ''
   const documented = [...part.matchAll(/^\| `(\w+)`/gm)].map(([, table = '']) => table)
-  const [sqlite, postgres] = ['sqlite', 'postgres'].map((engine) =>
-    readStoreSource(`${engine}/maintenance.ts`),
-  )
+  const [sqlite, postgres] = ['sqlite', 'postgres'].map((engine) => readStoreSource(`${engine}/store.ts`))
   const own = [...`${sqlite}${postgres}`.matchAll(/^CREATE TABLE (\w+)/gm)].map(([, table = '']) => table)
   expect(documented.toSorted()).toEqual([...tables.map(({ name }) => name), ...own].toSorted())
 })

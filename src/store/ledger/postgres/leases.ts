@@ -3,10 +3,10 @@ import type { BatchKind, BatchRef, Submission } from '../../../domain/submission
 import { machineName } from '../../../host/machine.ts'
 import { processId } from '../../../host/process.ts'
 import type { Random } from '../../../host/random.ts'
-import { type Engine, get } from '../engine.ts'
+import type { Engine } from '../engine.ts'
 import type { Abandoned, Lease, LeaseUse, Leases } from '../store-part.ts'
 import { allOrders, selectWith } from '../submission-rows.ts'
-import { type Database, type Sql, runOn } from './connection.ts'
+import type { Database, Sql } from './connection.ts'
 import { databaseNow, lockKey } from './dialect.ts'
 
 /** Whether the connection of a runner `r` stands: it holds its lock as long as it does. */
@@ -144,7 +144,8 @@ export class Runner implements Leases {
   }
 
   async holder(batchId: string): Promise<Batch['holder']> {
-    const found = await runOn(this.#database, get<HolderRow>(selectHolder, { batch_id: batchId }))
+    const values = { batch_id: batchId }
+    const found = (await this.#database.get(selectHolder, values)) as HolderRow | undefined
     if (found === undefined) return undefined
     const { pid, since, machine } = found
     return machine === machineName() ? { pid, since } : { pid, since, machine }
