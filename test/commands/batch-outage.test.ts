@@ -38,7 +38,7 @@ test('an outage costs one row: nothing goes out until the service answers well',
     2>   3 orders of 102 Identity check only
     2> Sending takes under a minute
     2>
-    2> row 2 unknown: 127.0.0.1:PORT: the connection was cut
+    2> Ana Row2 unknown: 127.0.0.1:PORT: the connection was cut
     2> answer 503; try 2 of 4 in 0.4 s
     2> answer 503; try 3 of 4 in 1.0 s
     2> answer 503; try 4 of 4 in 2.0 s
@@ -101,11 +101,11 @@ test('three unknowns in a row halt it though the service pings well', async () =
     2>   6 orders of 102 Identity check only
     2> Sending takes under a minute
     2>
-    2> row 1 unknown: 127.0.0.1:PORT: the connection was cut
+    2> Ana Row1 unknown: 127.0.0.1:PORT: the connection was cut
     2> The service answers; continuing.
-    2> row 2 unknown: 127.0.0.1:PORT: the connection was cut
+    2> Ana Row2 unknown: 127.0.0.1:PORT: the connection was cut
     2> The service answers; continuing.
-    2> row 3 unknown: 127.0.0.1:PORT: the connection was cut
+    2> Ana Row3 unknown: 127.0.0.1:PORT: the connection was cut
     0 of 6 people in people.csv are ordered; 3 pending, 3 unknown
 
     batch  BATCH_1

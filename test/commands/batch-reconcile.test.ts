@@ -250,7 +250,7 @@ test('a person decides only 15 minutes after the attempt, and types out whom it 
   // The tag makes this one fail as well, so it is unknown anew: sent once more, and no more than that.
   expect(await here.type(`${again} A2+500-before@example.com`)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --row 2 --confirm-email A2+500-before@example.com
-    2> row 2 unknown: the service failed (500): internal server error
+    2> Ana Row2 unknown: the service failed (500): internal server error
     Ana Row2: the outcome is still unknown
 
     batch  BATCH_1

@@ -70,7 +70,7 @@ test('results that cannot be written do not hide an unknown outcome', async () =
     $ refcheck batch run people.csv --package 102 --yes --json
     2> Warning: people.results.csv could not be read, so orders it may name were not looked at: HOME/people.results.csv is a folder
     2> people.csv is batch BATCH_1: 1 of 2 accepted, 1 row is left to send.
-    2> row 2 unknown: 127.0.0.1:PORT: the connection was cut
+    2> Ana Row2 unknown: 127.0.0.1:PORT: the connection was cut
     2> Warning: the results file was not written: cannot write "HOME/people.results.csv": it is a folder. Write all rows to a file with: refcheck batch export BATCH_1 --output results.csv
     {
       "batch_id": "BATCH_1",

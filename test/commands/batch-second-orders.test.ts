@@ -377,7 +377,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a request that was made withou
         exit 0
 
         $ refcheck batch resume BATCH_1 --yes
-        2> row 2 held: request REQUEST_2, which was not ordered with this store, is for this person
+        2> Ana Row1 held: request REQUEST_2, which was not ordered with this store, is for this person
         1 of 2 people in people.csv is ordered; 1 held
 
         batch  BATCH_1

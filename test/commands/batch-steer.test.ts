@@ -274,7 +274,7 @@ test('retry queues rejected rows, and resume sends them', async () => {
     2>   2 orders of 102 Identity check only
     2> Sending takes under a minute
     2>
-    2> row 1 rejected: recipient.email: is not accepted today
+    2> Ana Row1 rejected: recipient.email: is not accepted today
     1 of 2 people in people.csv is ordered; 1 rejected
 
     batch  BATCH_1

@@ -19,7 +19,7 @@ test('an answer that is lost: that row is unknown, the others go on, and run aga
     2>   3 orders of 102 Identity check only
     2> Sending takes under a minute
     2>
-    2> row 2 unknown: the service failed (500): internal server error
+    2> Ana Row2 unknown: the service failed (500): internal server error
     2> The service answers; continuing.
     2 of 3 people in people.csv are ordered; 1 unknown
 
@@ -163,7 +163,7 @@ test('no credits: it halts, the rows stay pending, and it continues once there a
     requests  2 RECEIVED
 
     Needs a person
-      1 halted  people.csv  organisation has no credits remaining
+      1 halted  people.csv
         refcheck batch resume BATCH_1
     exit 0
   `)

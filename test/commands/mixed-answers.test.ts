@@ -206,7 +206,7 @@ describe('one request id for two orders is no two orders', () => {
       2>   4 orders of 102 Identity check only
       2> Sending takes under a minute
       2>
-      2> row 2 unknown: the service answered with request REQUEST_1, which is the order of row 1 of batch BATCH_1 already
+      2> Ana Row2 unknown: the service answered with request REQUEST_1, which is the order of row 1 of batch BATCH_1 already
       1 of 4 people in people.csv is ordered; 2 pending, 1 unknown
 
       batch  BATCH_1

@@ -127,7 +127,7 @@ export function toStoppedRow({ row, line, state, email, error, matches }: Listed
 
 /** `Ana Silva (line 3)`: a row as a person finds it; by its number where neither is known. */
 export function formatRow(
-  { row, recipient }: Pick<BatchRow, 'row' | 'recipient'>,
+  { row, recipient }: Pick<BatchRow, 'row'> & Partial<Pick<BatchRow, 'recipient'>>,
   line: number | undefined,
 ): string {
   const position = line === undefined ? undefined : `line ${line}`

@@ -9,6 +9,7 @@ import { backoffMs, type Outcome } from '../submission/outcome.ts'
 import { quotaUsedUp } from '../quota/windows.ts'
 import type { SubmissionState } from '../submission/states.ts'
 import type { Submission } from '../submission/submission.ts'
+import type { Recipient } from '../../contract/request.ts'
 import type { BatchCounts, Batch } from './batch.ts'
 import { serviceOf } from '../submission/identity.ts'
 import type { SheetAppearance } from '../sheet/appearance.ts'
@@ -193,7 +194,13 @@ export type RunEvent =
   /** A failed answer named an id, which is read now. */
   | { name: 'proving'; requestId: string }
   /** A row of a file has come into a new state, and that is on disk. */
-  | { name: 'row'; row: number; state: SubmissionState; reason: string | undefined }
+  | {
+      name: 'row'
+      row: number
+      recipient?: Recipient | undefined
+      state: SubmissionState
+      reason: string | undefined
+    }
   /** The service does not answer well; it is asked again after `seconds`, and nothing is sent until then. */
   | { name: 'outage'; reason: string; seconds: number }
   | { name: 'well' }

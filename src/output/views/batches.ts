@@ -240,7 +240,7 @@ export function runEventText(event: RunEvent): string | undefined {
   switch (event.name) {
     case 'row':
       return ['rejected', 'unknown', 'duplicate', 'held'].includes(event.state)
-        ? `row ${event.row} ${event.state}: ${sanitize(event.reason ?? '')}`
+        ? `${sanitize(formatRow(event, undefined))} ${event.state}: ${sanitize(event.reason ?? '')}`
         : undefined
     case 'outage':
       return `${sanitize(event.reason)}; paused; checking again in ${event.seconds} s`

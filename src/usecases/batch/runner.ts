@@ -72,7 +72,7 @@ const checkHealthStep: Step = { kind: 'ask whether it is well', afterwards: { ki
 const claimedRowPauseMs = 10
 
 /** A row to be sent. */
-type NextRow = RowVersion & { packageId?: number | undefined }
+type NextRow = RowVersion & Partial<Pick<BatchRow, 'packageId' | 'recipient'>>
 
 /** A row with its attempt, which is recorded in the journal. */
 interface JournaledAttempt {
@@ -187,7 +187,7 @@ class Run {
       const { waitMs, attempt, stop, row: number = row.row, taken, isBreakerOpen } = claim
       if (attempt !== undefined) return { row: await this.#rowOf(attempt, row), attempt }
       if (stop !== undefined) {
-        this.#reportConflict(number, stop)
+        this.#reportConflict(number, row, stop)
         if (this.#limits.isSingle === true) return { kind: 'done' }
         continue
       }
@@ -283,7 +283,7 @@ class Run {
         this.#canSendOtherRow,
       ),
     )
-    if (stop !== undefined) this.#reportConflict(number, stop)
+    if (stop !== undefined) this.#reportConflict(number, row, stop)
     if (next === undefined) return { recorded: moved }
     return { recorded: moved, ahead: { row: await this.#rowOf(next, row), attempt: next } }
   }
@@ -378,13 +378,17 @@ class Run {
   }
 
   /** What came in its way since it was taken in. */
-  #reportConflict(row: number, stop: Conflict): void {
+  #reportConflict(row: number, lookedUp: NextRow, stop: Conflict): void {
     this.conflict = stop
-    this.#event({ row }, stop.becomes, conflictText(stop))
+    this.#event(lookedUp.row === row ? lookedUp : { row }, stop.becomes, conflictText(stop))
   }
 
-  #event({ row }: Pick<RowVersion, 'row'>, state: SubmissionState, reason?: string): void {
-    if (this.#limits.isSingle !== true) this.#ports.onEvent?.({ name: 'row', row, state, reason })
+  #event(
+    { row, recipient }: Pick<NextRow, 'row' | 'recipient'>,
+    state: SubmissionState,
+    reason?: string,
+  ): void {
+    if (this.#limits.isSingle !== true) this.#ports.onEvent?.({ name: 'row', row, recipient, state, reason })
   }
 }
 
