@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { requireOwnFolders } from '../disk/private-modes.ts'
 import { parsePackageId } from '../domain/request/id-start.ts'
 import { parseDuration } from '../domain/wording/time.ts'
-import { type FlagRepeater, commandsFor, shellWord } from '../domain/wording/pasted-command.ts'
+import { type FlagRepeater, commandsFor, shellWord, withFreeFiles } from '../domain/wording/pasted-command.ts'
 import { RefcheckError, UsageError } from '../errors/kinds.ts'
 import { variable, processId } from '../host/process.ts'
 import { childEnvironment, type Secrets, secretsOf } from '../host/secrets.ts'
@@ -126,7 +126,9 @@ export class App {
     const { stderr } = context.streams
     this.keep = commandsFor(context.argv ?? [])
     const terminal = terminalOf(stderr, context.env, options.noColor)
-    this.reporter = new Reporter(stderr, terminal, options.quiet, this.keep)
+    this.reporter = new Reporter(stderr, terminal, options.quiet, (text) =>
+      withFreeFiles(this.keep(text), (name) => existsSync(resolve(context.cwd, name))),
+    )
     // A store in memory would forget it again.
     if (variable(context.env, 'REFCHECK_STORE') !== ':memory:')
       this.beforeClose(() => this.usage.flushUsage((baseUrl, apiKey) => governorOf(this, baseUrl, apiKey)))

@@ -222,7 +222,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
 
   private beforeAnswer(failure: RefcheckError | undefined): void {
     this.app.reporter.done()
-    if (failure !== undefined) nameCommand(failure, this.context.argv ?? [], this.context.secrets)
+    if (failure !== undefined) nameCommand(failure, this.context)
   }
 
   /** On stderr: one line, or all that the document on stdout does not have. */

@@ -1,10 +1,12 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 
 import { nearest } from '../domain/form/problem.ts'
-import { commandsFor, shellWord } from '../domain/wording/pasted-command.ts'
+import { commandsFor, shellWord, withFreeFiles } from '../domain/wording/pasted-command.ts'
 import { findKeys, redactArgument, redactKeys } from '../domain/wording/redact-argument.ts'
 import { type RefcheckError, UsageError } from '../errors/kinds.ts'
-import type { Secrets } from '../host/secrets.ts'
+import type { Context } from '../app/context.ts'
 
 /** What oclif's parser throws, as far as we read it; its classes are not exported by name. */
 interface ParseFailure {
@@ -190,8 +192,14 @@ export function requireCountable(flags: Readonly<Record<string, unknown>>, id: s
  * Makes the commands of a hint whole: the flags that choose the profile and the files are repeated, and the command line that was
  * typed ends it, for a failure whose remedy is to run it again. Neither `secrets` nor what looks like one is left in any text of it.
  */
-export function nameCommand(failure: RefcheckError, argv: readonly string[], secrets?: Secrets): void {
-  if (failure.hint !== undefined) failure.hint = commandsFor(argv)(failure.hint)
+export function nameCommand(
+  failure: RefcheckError,
+  { argv = [], cwd, secrets }: Pick<Context, 'argv' | 'cwd' | 'secrets'>,
+): void {
+  if (failure.hint !== undefined) {
+    const isThere = (name: string): boolean => existsSync(resolve(cwd, name))
+    failure.hint = withFreeFiles(commandsFor(argv)(failure.hint), isThere)
+  }
   const keys = argv.flatMap(findKeys)
   const redacted = (text: string): string => removeTypedKeys(redactKeys(secrets?.redact(text) ?? text), keys)
   const { hint, again } = failure

@@ -164,7 +164,7 @@ function report(error: unknown, argv: readonly string[], context: Context): numb
   const exit = plainExit(error)
   if (exit !== undefined) return exit
   const failure = asRefcheckError(error, context)
-  nameCommand(failure, argv, context.secrets)
+  nameCommand(failure, { ...context, argv })
   if (hasFlag(argv, '--json')) {
     context.streams.stdout.write(jsonDocument({ error: failureJson(failure) }))
     if (!hasFlag(argv, '--quiet')) reportFailure(failure, argv, context, failureLine)

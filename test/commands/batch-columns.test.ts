@@ -68,7 +68,7 @@ describe('columns on one screen', () => {
     expect(await type('batch validate december.csv --package 102')).toMatchInlineSnapshot(`
       $ refcheck batch validate december.csv --package 102
       2> Columns as agreed before: First Name → first name; Last Name → last name; E-mail → email; Mobile → phone; Department, Start date → left out
-      2> To change this, add: --map 'First Name=first_name' --save-mapping columns-44d5a4033e
+      2> To change this, add: --map 'First Name=FIELD' --save-mapping columns-44d5a4033e
       december.csv: 1 row, 1 valid
       2> Order them with: refcheck batch run december.csv --package 102
       exit 0
@@ -94,7 +94,7 @@ describe('columns on one screen', () => {
     expect(again).toMatchInlineSnapshot(`
       $ refcheck batch validate people.csv --package 102
       2> Columns as agreed before: Mobile → phone; Cell → left out
-      2> To change this, add: --map Mobile=phone --save-mapping columns-6911d2e9a2
+      2> To change this, add: --map Mobile=FIELD --save-mapping columns-6911d2e9a2
       people.csv: 1 row, 1 valid
       2> Order them with: refcheck batch run people.csv --package 102
       exit 0

@@ -44,6 +44,7 @@ test('a sound file, and one with bad rows: row, column, value and what was expec
     3     Bo      phone      0400 000 002  has no +; start it with + and the country code, such as +61400000000
     2> Error: people.csv: 1 of 2 rows is invalid
     2> Nothing was sent. Fix the file and run it again, or write the invalid rows to a file with: refcheck batch validate people.csv --package 102 --errors invalid.csv
+    2> If all phones without + are of one country, add it, as in: --default-country DE
     exit 2
   `)
   expect(await type(`${validate} --json`)).toMatchInlineSnapshot(`
@@ -88,7 +89,7 @@ test('a sound file, and one with bad rows: row, column, value and what was expec
       "error": {
         "code": "invalid_input",
         "message": "people.csv: 1 of 2 rows is invalid",
-        "hint": "Nothing was sent. Fix the file and run it again, or write the invalid rows to a file with: refcheck batch validate people.csv --package 102 --errors invalid.csv",
+        "hint": "Nothing was sent. Fix the file and run it again, or write the invalid rows to a file with: refcheck batch validate people.csv --package 102 --errors invalid.csv\\nIf all phones without + are of one country, add it, as in: --default-country DE",
         "field": "last_name"
       }
     }
@@ -277,6 +278,7 @@ test('phone numbers: digits that a spreadsheet lost, and national ones, which ne
     3     Bo Li      phone   0400 000 001  has no +; start it with + and the country code, such as +61400000000
     2> Error: people.csv: 2 of 2 rows are invalid
     2> Nothing was sent. Fix the file and run it again, or write the invalid rows to a file with: refcheck batch validate people.csv --package 102 --errors invalid.csv
+    2> If all phones without + are of one country, add it, as in: --default-country DE
     exit 2
   `)
   expect(await type(`${validate} --default-country au`)).toMatchInlineSnapshot(`

@@ -17,7 +17,7 @@ import {
 } from '../../app/batch.ts'
 import { readInput } from '../../app/input.ts'
 import type { ColumnChoices } from '../../domain/batch/columns.ts'
-import { errorsCommand } from '../../domain/batch/file-command.ts'
+import { errorsCommand, noFileHint } from '../../domain/batch/file-command.ts'
 import { unstartedView } from '../../output/views/batch-check.ts'
 import { openPlannedFile, type FileToOrder, orderFile } from '../../usecases/batch/order-file.ts'
 import {
@@ -97,7 +97,7 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
 
   private async file(columns: ColumnChoices): Promise<FileToOrder> {
     const [plan, file] = [this.flags.plan, this.args.file]
-    this.refuse(file === undefined && plan === undefined, 'FILE is missing', 'Give a file, or - for stdin.')
+    this.refuse(file === undefined && plan === undefined, 'FILE is missing', noFileHint)
     this.refuse(file !== undefined && plan !== undefined, 'FILE and --plan cannot be combined', 'Omit FILE.')
     const [files, allowances] = [await this.app.service('files'), allowancesOf(this.flags)]
     if (plan !== undefined) {

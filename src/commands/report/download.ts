@@ -4,7 +4,20 @@ import { filingFlags } from '../../cli/flags/filing.ts'
 import { downloadReports, reportSource, showReports } from '../../app/report.ts'
 import { isSingle, type SingleSource } from '../../domain/report/source.ts'
 import { reportsView } from '../../output/views/requests.ts'
+import { shellWord } from '../../domain/wording/pasted-command.ts'
+import { UsageError } from '../../errors/kinds.ts'
 import { streamReport } from '../../usecases/report/one-report.ts'
+
+/** Of a name, what was meant is the request of a person. */
+function parseCheckId(text: string): string {
+  try {
+    return parseUuid(text, 'CHECK_ID')
+  } catch (error) {
+    if (error instanceof UsageError && !/^[\da-f-]+$/i.test(text))
+      error.hint = `By name: refcheck report download --request ${shellWord(text)}`
+    throw error
+  }
+}
 
 export default class ReportDownload extends BaseCommand<typeof ReportDownload> {
   static override summary = 'Download finished reports as PDF files'
@@ -24,7 +37,7 @@ export default class ReportDownload extends BaseCommand<typeof ReportDownload> {
     check_id: Args.string({
       description: 'id of a check',
       ignoreStdin: true,
-      parse: async (text) => parseUuid(text, 'CHECK_ID'),
+      parse: async (text) => parseCheckId(text),
     }),
   }
   static override flags = {

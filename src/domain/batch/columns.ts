@@ -102,7 +102,7 @@ export function resolveColumns(
   hidden: HiddenRows | undefined,
 ): Target[] {
   const { name, columns } = sheet
-  if (unknown.length > 0) throw unknownColumns(name, unknown)
+  if (unknown.length > 0) throw unknownColumns(name, unknown, targets)
   const first = new Map<string, number>()
   for (const [at, target] of targets.entries()) {
     if (target.kind === 'unused') continue
@@ -118,7 +118,7 @@ export function resolveColumns(
       })
     }
   }
-  requireColumns(name, targets, schemas)
+  requireColumns(sheet, targets, schemas)
   return targets
 }
 
@@ -141,13 +141,33 @@ function chosenTwice(
   })
 }
 
+const nameColumns: readonly string[] = ['first_name', 'last_name']
+
+/** A column of the first and the last name in one. */
+const wholeName = /^(?:full |whole |complete )?name$/i
+
+/** Only a person knows where a first name ends. */
+function splitText(headers: readonly string[]): string | undefined {
+  const whole = headers.find((header) => wholeName.test(header))
+  return whole === undefined
+    ? undefined
+    : `Split the column "${whole}" into two, first_name and last_name, and run it again.`
+}
+
 /** A file without a column that every row needs is refused once, not once a row. */
-function requireColumns(name: string, targets: readonly Target[], schemas: readonly PackageSchema[]): void {
+function requireColumns(
+  { name, columns: headers }: OpenedColumns,
+  targets: readonly Target[],
+  schemas: readonly PackageSchema[],
+): void {
   const missing = missingColumns(targets, schemas)
   if (missing.length === 0) return
   const [what, are] = missing.length === 1 ? ['column', 'is'] : ['columns', 'are']
+  const split = missing.some((each) => nameColumns.includes(each))
+    ? splitText(headers.map(headerName))
+    : undefined
   throw new InvalidInputError(`${name}: the ${what} ${missing.join(', ')} ${are} missing`, {
-    hint: "Add a column, or name an existing one, for example with: --map 'Given name=first_name'",
+    hint: split ?? "Add a column, or name an existing one, for example with: --map 'Given name=first_name'",
     field: missing[0],
   })
 }
@@ -162,7 +182,11 @@ export function missingColumns(targets: readonly Target[], schemas: readonly Pac
   return needed.filter((column) => !there.has(column) && always.every((each) => each.includes(column)))
 }
 
-function unknownColumns(name: string, unknown: readonly UnknownColumn[]): InvalidInputError {
+function unknownColumns(
+  name: string,
+  unknown: readonly UnknownColumn[],
+  targets: readonly Target[],
+): InvalidInputError {
   const isOne = unknown.length === 1
   const list = unknown.map(({ header }) => `"${header}"`).join(', ')
   const map = bareObject(
@@ -174,10 +198,15 @@ function unknownColumns(name: string, unknown: readonly UnknownColumn[]): Invali
     suggestion === undefined && rival === undefined ? [header] : [],
   )
   const flags = mappingFlags({ map, ignore })
+  const isNamed = targets.some(({ column }) => nameColumns.includes(column))
+  const split = isNamed ? undefined : splitText(ignore)
   const meant = flags === '' ? [] : [`If this is what ${isOne ? 'it means' : 'they mean'}, add: ${flags}`]
   return new InvalidInputError(
     `${name}: ${isOne ? 'the column' : 'the columns'} ${list} ${isOne ? 'is' : 'are'} unknown`,
-    { hint: [...rivals(unknown), ...meant].join(' '), field: unknown[0]?.header },
+    {
+      hint: [...rivals(unknown), ...(split === undefined ? meant : [split])].join(' '),
+      field: unknown[0]?.header,
+    },
   )
 }
 
@@ -468,11 +497,9 @@ export function proposedColumnLines(columns: readonly ProposedColumn[]): string[
 export function agreedText({ map, ignore }: Mapping, name: string): string {
   const columns = Object.entries(map).map(([header, field]) => `${header} → ${fieldName(field)}`)
   const left = ignore.length === 0 ? [] : [`${ignore.join(', ')} → left out`]
-  const change = mappingFlags({
-    map: Object.fromEntries(Object.entries(map).slice(0, 1)),
-    ignore: ignore.slice(0, columns.length === 0 ? 1 : 0),
-  })
-  return `Columns as agreed before: ${[...columns, ...left].join('; ')}\nTo change this, add: ${change} --save-mapping ${name}`
+  const [header = ignore[0] ?? ''] = Object.keys(map)
+  const change = `--map ${shellWord(`${header}=FIELD`)} --save-mapping ${name}`
+  return `Columns as agreed before: ${[...columns, ...left].join('; ')}\nTo change this, add: ${change}`
 }
 
 /** A header as it is spoken of: line breaks and other white space within it are one space. */

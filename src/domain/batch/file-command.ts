@@ -30,6 +30,12 @@ export function fileCommand(
   )
 }
 
+/** What to do where no file was named. */
+export const noFileHint = [
+  'Give a file, or - for stdin, for example: refcheck batch run people.csv --package 102',
+  'Make a file to fill in with: refcheck schema template 102',
+].join('\n')
+
 /** The command that writes a file's invalid rows to another one; undefined for stdin, which is read once. */
 export function errorsCommand(file: string, columns: ColumnChoices): string | undefined {
   if (file === '-') return undefined

@@ -14,6 +14,7 @@ import { personName, formatCount } from '../wording/text.ts'
 import type { ImplausibleValue } from '../form/implausible.ts'
 import { areAllOrderedBefore, type ConflictCounts, countConflicts, notStartedError } from './verdict.ts'
 import { conflictingOrder } from '../submission/duplicate.ts'
+import { noPlus } from '../form/recipient.ts'
 import { personKey } from '../submission/identity.ts'
 
 export type Plan = ReturnType<typeof planOf>
@@ -271,14 +272,20 @@ export function invalidRowsError(
 ): InvalidInputError | undefined {
   if (invalid === 0) return undefined
   const [first] = problems
+  const isOfCountry = errorsCommand?.includes('--default-country ') === true
+  const isWithoutPlus = !isOfCountry && problems.some(({ problem }) => problem.startsWith(noPlus))
   const others = canSkip && valid > 0 ? ', or add --on-invalid skip to order the valid rows only' : ''
   return new InvalidInputError(
     `${name}: ${invalid} of ${formatCount(rows, 'row')} ${invalid === 1 ? 'is' : 'are'} invalid`,
     {
-      hint:
+      hint: [
         errorsCommand === undefined
           ? `Nothing was sent. Fix the invalid rows, then run it again${others}.`
           : `Nothing was sent. Fix the file and run it again${others}${others === '' ? ', or write' : '. Write'} the invalid rows to a file with: ${errorsCommand}`,
+        ...(isWithoutPlus
+          ? ['If all phones without + are of one country, add it, as in: --default-country DE']
+          : []),
+      ].join('\n'),
       field: first?.column,
     },
   )

@@ -69,6 +69,9 @@ function good(address: string): string | undefined {
 /** Countries whose national numbers begin with 0 abroad too. */
 const keepsZero: ReadonlySet<string> = new Set(['39', '378', '379', '225', '229', '241', '242'])
 
+/** How the problem of a number without its country begins. */
+export const noPlus = 'has no +'
+
 const expectedPhone = 'start it with + and the country code, such as +61400000000'
 
 /**
@@ -90,7 +93,7 @@ function readPhone(text: string): FieldReading {
     }
   }
   if (!given.startsWith('+'))
-    return { problem: `has no +; ${expectedPhone}`, suggestion: international(given) }
+    return { problem: `${noPlus}; ${expectedPhone}`, suggestion: international(given) }
   if (/\(\s*0/.test(given)) {
     return {
       problem:

@@ -48,6 +48,18 @@ function quoted(text: string, start: number, what: string): [inner: string, end:
   throw new UsageError(`${what}: a quote is not closed`, { hint: 'Close it, or put \\ before it.' })
 }
 
+/** A file that a hint proposes to write. */
+const proposedFile = /(--(?:errors|output) )((?:again|invalid|plan|results)\b)(\.\w+)/g
+
+/** A file that is there is never overwritten: each proposed one gets a number until it is free, so that its command works. */
+export function withFreeFiles(text: string, isThere: (name: string) => boolean): string {
+  return text.replace(proposedFile, (_whole, flag: string, name: string, ending: string) => {
+    let free = `${name}${ending}`
+    for (let number = 2; isThere(free); number += 1) free = `${name}-${number}${ending}`
+    return `${flag}${free}`
+  })
+}
+
 /**
  * Flags that select the profile, store and folders of a command. A command line in a hint repeats those that were given,
  * wherever it is printed: an error's hint, a note, a view, a `command` in JSON. What else changes the meaning of one command

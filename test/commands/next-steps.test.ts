@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest'
+
+import { session } from '../harness/session.ts'
+
+const header = 'first_name,last_name,email,phone'
+
+test('the file that a hint proposes to write is free, so that its command works again and again', async () => {
+  const { type, write } = await session()
+  write('people.csv', `${header}\nJonas,Webber,jonas@example.com,0151 2345678\n`)
+  expect(await type('batch run people.csv --package 102')).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102
+    people.csv: 1 row, 0 valid, 1 invalid
+
+    LINE  PERSON        COLUMN  VALUE         PROBLEM
+    2     Jonas Webber  phone   0151 2345678  has no +; start it with + and the country code, such as +61400000000
+    2> Error: people.csv: 1 of 1 row is invalid
+    2> Nothing was sent. Fix the file and run it again, or write the invalid rows to a file with: refcheck batch validate people.csv --package 102 --errors invalid.csv
+    2> If all phones without + are of one country, add it, as in: --default-country DE
+    exit 2
+  `)
+  await type('batch validate people.csv --package 102 --errors invalid.csv')
+  const again = await type('batch run people.csv --package 102')
+  expect(again.stderr).toContain('batch validate people.csv --package 102 --errors invalid-2.csv')
+})
+
+test('a person who is given in place of a check, and a file that is not named, get the command to use', async () => {
+  const { all } = await session()
+  expect(await all(['report download otto', 'batch run'])).toMatchInlineSnapshot(`
+    $ refcheck report download otto
+    2> Error: CHECK_ID: "otto" is not a whole id
+    2> By name: refcheck report download --request otto
+    exit 2
+
+    $ refcheck batch run
+    2> Error: FILE is missing
+    2> Give a file, or - for stdin, for example: refcheck batch run people.csv --package 102
+    2> Make a file to fill in with: refcheck schema template 102
+    exit 2
+  `)
+})
+
+test('one column for the whole name is to be split', async () => {
+  const { type, write } = await session()
+  write('people.csv', 'Name,email,phone\nJonas Webber,jonas@example.com,+491512345678\n')
+  expect(await type('batch validate people.csv --package 102')).toMatchInlineSnapshot(`
+    $ refcheck batch validate people.csv --package 102
+    2> Error: people.csv: the column "Name" is unknown
+    2> Split the column "Name" into two, first_name and last_name, and run it again.
+    exit 2
+  `)
+  const answers = [{ ask: 'Which column is the first name?', choose: /Name/ }]
+  expect(await type('batch validate people.csv --package 102', { answers })).toMatchInlineSnapshot(`
+    $ refcheck batch validate people.csv --package 102
+    ? Which column is the first name?: "Name" (Jonas Webber)
+    2> Error: people.csv: the column last_name is missing
+    2> Split the column "Name" into two, first_name and last_name, and run it again.
+    exit 2
+  `)
+})
