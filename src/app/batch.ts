@@ -162,6 +162,8 @@ export async function endedView(
       text,
       `refcheck request list --status ${cancelled > 0 ? 'CANCELLED' : 'ERROR'}`,
     )
+  // No report is ready seconds after the order.
+  if (result.now > 0) return batchResultView(status, text, `refcheck request wait --batch ${batch.id}`)
   const isFolderKnown = (await app.setting('output-dir')) !== undefined || app.prompter() !== undefined
   const next = `refcheck report sync${isFolderKnown ? '' : ' --output reports'}`
   return batchResultView(status, text, next)

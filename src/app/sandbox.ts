@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import type { Context } from './context.ts'
+import { isLoopbackUrl } from '../contract/url.ts'
 import { parseBaseUrl } from '../domain/session/session.ts'
 import { variable, processId } from '../host/process.ts'
 import type { RunningSandbox } from '../sandbox/control/client.ts'
 import type { SandboxServices } from '../usecases/sandbox/start.ts'
 import type { App } from './app.ts'
-import { InternalError, InterruptedError } from '../errors/kinds.ts'
+import { InternalError, InterruptedError, UsageError } from '../errors/kinds.ts'
 import { type Sink, type Streams, styled, type Terminal, wrapLines } from '../output/terminal.ts'
 import { shellWord } from '../domain/wording/pasted-command.ts'
 import type { DemoEvent, DemoServices, DemoRun } from '../usecases/demo/run.ts'
@@ -54,6 +55,15 @@ export async function sandboxScenarios() {
 /** What a sandbox can be asked to play. */
 export async function sandboxStories() {
   return (await import('../sandbox/service/stories.ts')).storyTable
+}
+
+/** Throws where a profile of this name calls another service: its key would be lost. */
+export async function requireSandboxProfile(app: App, name: string): Promise<void> {
+  const stored = await (await app.service('settings')).profile(name)
+  if (stored === undefined || isLoopbackUrl(stored.baseUrl)) return
+  throw new UsageError(`profile "${name}" is of ${stored.baseUrl}, and is kept`, {
+    hint: 'Choose another name: refcheck sandbox start --login --profile NAME',
+  })
 }
 
 /** What the document leaves open, as a sandbox does it by default. */

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
@@ -51,6 +51,24 @@ test('sandbox start --login saves a profile that works without an environment', 
   expect((await refcheck(['webhook', 'sign'], { env, stdin: 'x' })).code).toBe(0)
   sandbox.child.kill('SIGTERM')
   expect(await sandbox.ended).toBe(0)
+})
+
+test('sandbox start --login --profile saves it under that name, but never over another service', async () => {
+  const folder = temporaryFolder()
+  const env = emptyEnv(folder)
+  const command = ['sandbox', 'start', '--port', '0', '--login', '--profile', 'acme']
+  const sandbox = start(command, env)
+  expect(await sandbox.until('packages list')).toContain('Profile "acme" is logged in to it, and in use.')
+  sandbox.child.kill('SIGTERM')
+  expect(await sandbox.ended).toBe(0)
+  const settings = join(folder, 'config', 'config.json')
+  writeFileSync(
+    settings,
+    readFileSync(settings, 'utf8').replace(/http:\/\/127[^"]*/, 'https://api.acme.example'),
+  )
+  const other = await refcheck(command, { env })
+  expect(other.code).toBe(2)
+  expect(other.stderr).toContain('profile "acme" is of https://api.acme.example, and is kept')
 })
 
 test('--quota sets the windows: the third call is refused with the seconds left', async () => {

@@ -113,3 +113,23 @@ test('auth switch without a name offers the list; without a terminal it is refus
     exit 2
   `)
 })
+
+test('a wrong path at the host is no service, and a version is to be left out', async () => {
+  const { type, url, sandbox } = await session({ newcomer: true })
+  const answers: Answer[] = [
+    { ask: /Base URL/, type: `${url}/checks` },
+    { ask: /Base URL/, initial: `${url}/checks`, type: url },
+    { ask: /API key/, secret: sandbox.credentials.apiKey },
+    { ask: /e-mail/, type: owner },
+  ]
+  expect((await type('auth login', { answers })).stderr).toContain(
+    'Warning: there is no service at http://127.0.0.1:',
+  )
+  const version = await type(
+    'auth login --base-url https://api.example.com/v1 --email a@example.com --with-key',
+    {
+      stdin: sandbox.credentials.apiKey,
+    },
+  )
+  expect(version.stderr).toContain('ends in /v1: leave /v1 out')
+})

@@ -68,12 +68,12 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
   },
 )
 
-test('the next command names a folder for reports only where none is set and there is no terminal to ask on', async () => {
+test('the next command waits for what was ordered now; later it downloads, into a folder where none is set', async () => {
   const { type, folder } = await session()
   peopleFile(folder, emails(1))
+  expect((await type(`${run} --yes`)).stdout).toMatch(/\nNext: refcheck request wait --batch [\da-f-]{36}\n$/)
   expect((await type(`${run} --yes`)).stdout).toMatch(/\nNext: refcheck report sync --output reports\n$/)
   await type('config set output-dir reports')
-  peopleFile(folder, emails(2))
   expect((await type(`${run} --yes`)).stdout).toMatch(/\nNext: refcheck report sync\n$/)
 })
 

@@ -56,7 +56,7 @@ test('the results of a workbook keep widths, and it is said what they do not kee
 
     results  HOME/people.results.xlsx
 
-    Next: refcheck report sync --output reports
+    Next: refcheck request wait --batch BATCH_1
     exit 0
   `)
   const results = await openBytes(readFileSync(join(folder, 'people.results.xlsx')), 'people.results.xlsx')
@@ -100,7 +100,7 @@ test('results of a workbook with macros are a workbook without, and end so', asy
 
     results  HOME/people.results.xlsx
 
-    Next: refcheck report sync --output reports
+    Next: refcheck request wait --batch BATCH_1
     exit 0
   `)
   expect(await type('batch run people.xlsm --package 102 --ignore cv --yes --results again.xlsm'))

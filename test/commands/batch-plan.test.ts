@@ -44,7 +44,7 @@ test('a plan is stored and run as it was reviewed', async () => {
 
     results  HOME/people.results.csv
 
-    Next: refcheck report sync --output reports
+    Next: refcheck request wait --batch BATCH_1
     exit 0
   `)
   expect(ordered()).toEqual(emails(2))
@@ -79,16 +79,16 @@ test('a plan is run as it was read: no further flag, no file changed since, no o
   peopleFile(folder, emails(3))
   expect(await all(['batch run --plan plan.json --yes', 'batch run --plan people.csv --yes']))
     .toMatchInlineSnapshot(`
-    $ refcheck batch run --plan plan.json --yes
-    2> Error: HOME/people.csv has changed since it was planned
-    2> Nothing was sent. Plan again with: refcheck batch plan HOME/people.csv --package 102 --output plan.json --overwrite
-    exit 2
+      $ refcheck batch run --plan plan.json --yes
+      2> Error: HOME/people.csv has changed since it was planned
+      2> Nothing was sent. Plan again with: refcheck batch plan HOME/people.csv --package 102 --output plan.json --overwrite
+      exit 2
 
-    $ refcheck batch run --plan people.csv --yes
-    2> Error: people.csv is not a plan
-    2> Make a plan with: refcheck batch plan FILE --output plan.json
-    exit 2
-  `)
+      $ refcheck batch run --plan people.csv --yes
+      2> Error: people.csv is not a plan
+      2> Make a plan with: refcheck batch plan FILE --output plan.json
+      exit 2
+    `)
   expect(ordered()).toEqual([])
 })
 

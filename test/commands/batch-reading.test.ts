@@ -114,7 +114,7 @@ test('on a terminal it is asked whether hidden rows are ordered', async () => {
 
     results  HOME/people.results.xlsx
 
-    Next: refcheck report sync
+    Next: refcheck request wait --batch BATCH_1
     exit 0
   `)
   expect(ordered()).toEqual(['ana@example.com'])

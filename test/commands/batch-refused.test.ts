@@ -59,7 +59,7 @@ test('it is said how many rows results as CSV leave out, and the CSV orders none
 
       results  HOME/out.csv
 
-      Next: refcheck report sync --output reports
+      Next: refcheck request wait --batch BATCH_1
       exit 0
     `)
   expect(await here.type('batch run out.csv --package 102 --yes')).toMatchInlineSnapshot(`

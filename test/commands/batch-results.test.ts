@@ -124,7 +124,7 @@ test('results of a file that is changed while it runs are not written, and nothi
     2  accepted
     2  rows
 
-    Next: refcheck report sync
+    Next: refcheck request wait --batch BATCH_1
     exit 0
   `)
   expect(here.ordered()).toEqual(emails(2))

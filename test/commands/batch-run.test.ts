@@ -31,7 +31,7 @@ test('a file is planned, confirmed and ordered row by row, and the results are i
 
     results  HOME/people.results.csv
 
-    Next: refcheck report sync
+    Next: refcheck request wait --batch BATCH_1
     exit 0
   `)
   expect(ordered()).toEqual(emails(3))
@@ -214,7 +214,7 @@ test('of people who were all ordered before nothing is sent; a file and "request
 
     results  HOME/people.results.csv
 
-    Next: refcheck report sync --output reports
+    Next: refcheck request wait --batch BATCH_1
     exit 0
   `)
   writeFileSync(join(folder, 'same.csv'), `${readFileSync(join(folder, 'people.csv'), 'utf8')}\n`)
@@ -333,7 +333,7 @@ test('an invalid row stops all of it; --on-invalid skip leaves it out', async ()
 
     results  HOME/people.results.csv
 
-    Next: refcheck report sync --output reports
+    Next: refcheck request wait --batch BATCH_1
     2> See the reason for each row with: refcheck batch rows BATCH_1
     exit 10
   `)

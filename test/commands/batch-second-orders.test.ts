@@ -107,7 +107,7 @@ test('a run tells of it too, once, from events that were received', async () => 
 
     results  HOME/people.results.csv
 
-    Next: refcheck report sync --output reports
+    Next: refcheck request wait --batch BATCH_1
     exit 0
   `)
 })
@@ -291,7 +291,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a request that was made withou
 
       results  HOME/people.results.csv
 
-      Next: refcheck report sync --output reports
+      Next: refcheck request wait --batch BATCH_1
       exit 0
 
       $ refcheck batch reconcile

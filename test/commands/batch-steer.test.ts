@@ -256,7 +256,7 @@ test('what was dropped before anything was sent is said to be, and can be had as
 
     results  HOME/again.results.csv
 
-    Next: refcheck report sync --output reports
+    Next: refcheck request wait --batch BATCH_2
     exit 0
   `)
   expect(ordered()).toEqual(emails(2))
@@ -324,7 +324,7 @@ test('retry queues rejected rows, and resume sends them', async () => {
 
     results  HOME/people.results.csv
 
-    Next: refcheck report sync --output reports
+    Next: refcheck request wait --batch BATCH_1
     exit 0
   `)
   expect(ordered().sort()).toEqual(emails(2))

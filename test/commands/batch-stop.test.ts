@@ -45,7 +45,7 @@ test('--max stops after so many, and the same command goes on', async () => {
 
     results  HOME/people.results.csv
 
-    Next: refcheck report sync --output reports
+    Next: refcheck request wait --batch BATCH_1
     exit 0
   `)
   expect(ordered()).toEqual(emails(5))

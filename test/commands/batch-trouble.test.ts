@@ -108,7 +108,7 @@ test('throttled: the row waits as long as the answer demands, and is sent', asyn
 
     results  HOME/people.results.csv
 
-    Next: refcheck report sync --output reports
+    Next: refcheck request wait --batch BATCH_1
     exit 0
   `)
   expect(clock.sleeps).toContain(7000)
@@ -182,7 +182,7 @@ test('no credits: it halts, the rows stay pending, and it continues once there a
 
     results  HOME/people.results.csv
 
-    Next: refcheck report sync --output reports
+    Next: refcheck request wait --batch BATCH_1
     exit 0
   `)
   expect(ordered()).toEqual(emails(4))

@@ -76,7 +76,7 @@ describe('results next to the input, of a store that is not here', () => {
 
       results  HOME/people.results-2.csv
 
-      Next: refcheck report sync --output reports
+      Next: refcheck request wait --batch BATCH_2
       exit 0
     `)
     expect(here.ordered()).toEqual([...emails(2), 'new@example.com'])

@@ -39,7 +39,7 @@ test('one held row is asked about at the end of the run, and ordered with one an
 
     results  HOME/people.results.csv
 
-    Next: refcheck report sync
+    Next: refcheck request wait --batch BATCH_1
     exit 0
   `)
   expect(ordered()).toEqual(['anna.mueller@example.com', 'ben@example.com', 'anna.m@example.com'])

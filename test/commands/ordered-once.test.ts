@@ -215,7 +215,7 @@ test.each(stores)(
 
       results  HOME/people.results.csv
 
-      Next: refcheck report sync --output reports
+      Next: refcheck request wait --batch BATCH_1
       2> To order cancelled rows after all, write them to a file and run that: refcheck batch export BATCH_1 --state cancelled --output again.csv
       exit 10
     `)
@@ -315,7 +315,7 @@ test.each(stores)(
 
         results  HOME/more.results.csv
 
-        Next: refcheck report sync --output reports
+        Next: refcheck request wait --batch BATCH_2
         exit 0
       `)
     expect(ordered().toSorted()).toEqual(emails(3))

@@ -74,7 +74,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a row that is pending again, o
 
       results  HOME/people.results.csv
 
-      Next: refcheck report sync --output reports
+      Next: refcheck request wait --batch BATCH_1
       exit 0
     `)
     expect(here.ordered()).toEqual(['a1@example.com', 'a2+cut-after@example.com'])

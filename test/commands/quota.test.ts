@@ -118,7 +118,7 @@ test('a batch keeps within the quota by itself', async () => {
 
     results  HOME/people.results.csv
 
-    Next: refcheck report sync --output reports
+    Next: refcheck request wait --batch BATCH_1
     exit 0
   `)
   expect(clock.sleeps.some((ms) => ms > 50_000)).toBe(true)

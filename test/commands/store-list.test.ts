@@ -124,7 +124,7 @@ test('no folder for the attempt log: nothing is sent, unless a person allows tha
 
     results  HOME/people.results.csv
 
-    Next: refcheck report sync --output reports
+    Next: refcheck request wait --batch BATCH_1
     exit 0
   `)
   expect(readdirSync(logsOf(here))).toHaveLength(1)

@@ -249,7 +249,7 @@ test('completely: no fingerprint is left, in the store or in the list of its att
 
     results  HOME/again.results.csv
 
-    Next: refcheck report sync --output reports
+    Next: refcheck request wait --batch BATCH_2
     exit 0
   `)
   expect(here.ordered()).toEqual([zelda, ...emails(2), zelda])

@@ -6,7 +6,7 @@ import { reachFlags, tlsFlags, tlsPair } from '../../cli/flags/server.ts'
 import { parseWindows } from '../../domain/quota/windows.ts'
 import { login as logIn } from '../../usecases/session/login.ts'
 import { keepWebhookSecret } from '../../usecases/session/webhook-secret.ts'
-import { controlToken, sandboxServices } from '../../app/sandbox.ts'
+import { controlToken, requireSandboxProfile, sandboxServices } from '../../app/sandbox.ts'
 import { sandboxView } from '../../output/views/sandbox.ts'
 
 const sandboxProfile = 'sandbox'
@@ -62,12 +62,14 @@ export default class SandboxStart extends BaseCommand<typeof SandboxStart> {
       multipleNonGreedy: true,
     }),
     ...tlsFlags,
-    login: Flags.boolean({ summary: `Save it as profile "${sandboxProfile}" and switch to that` }),
+    login: Flags.boolean({ summary: `Save it as profile "${sandboxProfile}" (or --profile) and use it` }),
   }
 
   async run(): Promise<void> {
     const { port, speed, quota, seed, login, data, fixture } = this.flags
     const { signal } = this
+    const profile = this.flags.profile ?? sandboxProfile
+    if (login) await requireSandboxProfile(this.app, profile)
     this.lasts()
     const { startSandbox } = await import('../../usecases/sandbox/start.ts')
     const server = await startSandbox(await sandboxServices(this.context), {
@@ -91,14 +93,14 @@ export default class SandboxStart extends BaseCommand<typeof SandboxStart> {
       const { apiKey, userEmail, webhookSecret } = server.sandbox.credentials
       if (login) {
         const services = await this.app.services('settings', 'secrets', 'env', 'connect')
-        const sources = { ...services, profile: sandboxProfile }
+        const sources = { ...services, profile }
         const credentials = { baseUrl: server.url, apiKey, email: userEmail, insecure: true }
         await logIn({ ...sources, ...credentials, signal })
         await keepWebhookSecret({ ...sources, secret: webhookSecret })
       }
       // Its own credentials are the answer, also where the environment holds the same ones.
       for (const value of Object.values(server.address)) this.app.secrets.reveal(value)
-      this.answerLine(sandboxView(server.address, login ? sandboxProfile : undefined))
+      this.answerLine(sandboxView(server.address, login ? profile : undefined))
       if (!signal.aborted) await once(signal, 'abort')
     } finally {
       await server.close()

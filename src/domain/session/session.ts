@@ -119,10 +119,8 @@ export function parseBaseUrl(text: string, source = 'the base URL'): string {
   }
   const path = url.pathname.replace(/(?<!\/)\/+$/, '')
   if (/\/v\d+$/.test(path)) {
-    throw refused(
-      `ends in ${path.slice(path.lastIndexOf('/'))}`,
-      'Remove the version: it is added to every call.',
-    )
+    const version = path.slice(path.lastIndexOf('/'))
+    throw refused(`ends in ${version}: leave ${version} out`, 'The version is added to every call.')
   }
   return `${url.origin}${path}`
 }

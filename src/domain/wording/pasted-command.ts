@@ -49,7 +49,7 @@ function quoted(text: string, start: number, what: string): [inner: string, end:
 }
 
 /** A file that a hint proposes to write. */
-const proposedFile = /(--(?:errors|output) )((?:again|invalid|plan|results)\b)(\.\w+)/g
+const proposedFile = /(--(?:errors|output) )((?:again|invalid|results)\b)(\.\w+)/g
 
 /** A file that is there is never overwritten: each proposed one gets a number until it is free, so that its command works. */
 export function withFreeFiles(text: string, isThere: (name: string) => boolean): string {

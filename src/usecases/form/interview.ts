@@ -110,6 +110,8 @@ class Form {
   readonly #answers: Answers
   readonly #options: InterviewOptions
   isDropped = false
+  /** Whether an answer was typed at a question, now or before; what flags give is refused with them. */
+  #isTyped: boolean
   /** The person of the last call. */
   #person = ''
 
@@ -125,6 +127,7 @@ class Form {
     this.#fields = fields
     this.#answers = answers
     this.#options = options
+    this.#isTyped = options.isResumed === true
   }
 
   draft(): DraftBody {
@@ -166,6 +169,7 @@ class Form {
   async #answer(field: FormField, canGoBack: boolean): Promise<void> {
     const { repair, today, onAnswer } = this.#options
     const asking: AskOptions = { current: this.#answers.get(field), repair, canGoBack, today }
+    this.#isTyped = true
     putAnswer(this.#answers, field, await askField(this.#prompter, field, asking))
     await onAnswer?.(this.draft())
   }
@@ -181,13 +185,13 @@ class Form {
     try {
       await this.#options.onPerson?.({ package_id: this.#schema.id, recipient }, isMoreAsked)
     } catch (error) {
-      if (!(error instanceof DuplicateError) || this.#options.isResumed !== true) throw error
+      if (!(error instanceof DuplicateError) || !this.#isTyped) throw error
       return this.#correct(error)
     }
     this.#person = person
   }
 
-  /** Kept answers that are refused can be changed: a mistyped e-mail may be that of a person who is ordered already. */
+  /** Answers that are refused can be changed: a mistyped e-mail may be that of a person who is ordered already. */
   async #correct(refused: DuplicateError): Promise<void> {
     const { message, hint, order } = refused
     for (let isChanged = false; !isChanged;) {

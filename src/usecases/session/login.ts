@@ -12,7 +12,7 @@ import {
   type StatusAnswer,
 } from '../../domain/session/session.ts'
 import { checkEmail } from '../../domain/session/users.ts'
-import { RefcheckError, ForbiddenError, UsageError } from '../../errors/kinds.ts'
+import { RefcheckError, ForbiddenError, NotFoundError, UsageError } from '../../errors/kinds.ts'
 import type { Secrets } from '../../store/config/secrets.ts'
 import type { Settings } from '../../store/config/settings.ts'
 import { shellWord } from '../../domain/wording/pasted-command.ts'
@@ -85,8 +85,21 @@ export async function offerEmails(
   return []
 }
 
+/** What is not found at a base URL is the service itself. */
+function serviceMissing(error: RefcheckError, baseUrl: string): RefcheckError {
+  if (error.code !== 'not_found') return error
+  return new NotFoundError(`there is no service at ${baseUrl}`, {
+    hint: 'Compare the address with the one that the provider gave you.',
+    cause: error,
+  })
+}
+
 async function activeUser(credentials: Credentials, { connect, signal }: LoginInput): Promise<User> {
-  const users = await connect(credentials).listUsers(signal)
+  const users = await connect(credentials)
+    .listUsers(signal)
+    .catch((error: unknown) => {
+      throw error instanceof RefcheckError ? serviceMissing(error, credentials.baseUrl) : error
+    })
   const wanted = credentials.email.toLowerCase()
   const user = users.find((each) => each.email.toLowerCase() === wanted)
   if (user !== undefined) return user
@@ -275,7 +288,7 @@ async function askBaseUrl(
       return baseUrl
     } catch (error) {
       if (!(error instanceof RefcheckError) || error.code === 'interrupted') throw error
-      onRefused(error)
+      onRefused(serviceMissing(error, baseUrl))
       initial = baseUrl
     }
   }

@@ -55,7 +55,7 @@ test('a file is ordered, run again, and looked at', async () => {
 
     results  HOME/people.results.csv
 
-    Next: refcheck report sync --output reports
+    Next: refcheck request wait --batch BATCH_1
     exit 0
 
     $ refcheck batch run people.csv --package 102 --yes

@@ -80,7 +80,7 @@ test('a user who may change no table works with a store that its owner made, by 
 
     results  HOME/people.results.csv
 
-    Next: refcheck report sync --output reports
+    Next: refcheck request wait --batch BATCH_1
     exit 0
 
     $ refcheck store purge --email a1@example.com --yes

@@ -125,7 +125,7 @@ test('it is backed up by other means, purged by the same', async () => {
 
     results  HOME/people.results.csv
 
-    Next: refcheck report sync --output reports
+    Next: refcheck request wait --batch BATCH_1
     exit 0
 
     $ refcheck store backup copy.sqlite
