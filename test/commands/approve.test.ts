@@ -369,7 +369,7 @@ test('a person who was ordered meanwhile is not ordered again, and a similar per
     2> It uses 1 call of the quota. Left: 57 of 60 in 60 s, 997 of 1000 in 1 h
     2> Error: package 102 was already ordered for "priya@example.com": request
     2> REQUEST_1, on 2026-11-20 12:00 +00:00, last seen
-    2> RECEIVED
+    2> RECEIVED when it was ordered
     2> To order it once more, add --allow-duplicate. Show the request with:
     2>   refcheck request get REQUEST_1
     exit 2

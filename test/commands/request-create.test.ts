@@ -45,7 +45,7 @@ test('the same order again is refused, however it is written', async () => {
   expect(await type(`${create} ${again} --phone '+61 412 345 678' --yes`)).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name priya --last-name SHAH --email Priya@example.com --phone '+61 412 345 678' --yes
     2> --phone: "+61 412 345 678" is sent as "+61412345678"
-    2> Error: package 102 was already ordered for "priya@example.com": request REQUEST_1, on 2026-11-20 12:00 +00:00, last seen RECEIVED
+    2> Error: package 102 was already ordered for "priya@example.com": request REQUEST_1, on 2026-11-20 12:00 +00:00, last seen RECEIVED when it was ordered
     2> To order it once more, add --allow-duplicate. Show the request with: refcheck request get REQUEST_1
     exit 2
   `)
@@ -54,7 +54,7 @@ test('the same order again is refused, however it is written', async () => {
     {
       "error": {
         "code": "duplicate",
-        "message": "package 102 was already ordered for \\"priya@example.com\\": request REQUEST_1, on 2026-11-20 12:00 +00:00, last seen RECEIVED",
+        "message": "package 102 was already ordered for \\"priya@example.com\\": request REQUEST_1, on 2026-11-20 12:00 +00:00, last seen RECEIVED when it was ordered",
         "hint": "To order it once more, add --allow-duplicate. Show the request with: refcheck request get REQUEST_1",
         "request_id": "REQUEST_1",
         "batch_id": "BATCH_1",
@@ -62,7 +62,7 @@ test('the same order again is refused, however it is written', async () => {
         "match": "exact"
       }
     }
-    2> Error: package 102 was already ordered for "priya@example.com": request REQUEST_1, on 2026-11-20 12:00 +00:00, last seen RECEIVED
+    2> Error: package 102 was already ordered for "priya@example.com": request REQUEST_1, on 2026-11-20 12:00 +00:00, last seen RECEIVED when it was ordered
     exit 2
   `)
   expect(ordered()).toEqual(['priya@example.com'])

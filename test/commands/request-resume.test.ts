@@ -244,13 +244,15 @@ test('an earlier order is shown once the person is known, before the other quest
     `${create} --first-name Zoë --last-name Lee --email zoe@example.com --phone +61412345678 --yes`,
   )
   const same: Answer[] = [{ ask: /First name/, type: 'zoë' }, { ask: /Last name/, type: 'Lee' }, ...rest]
-  expect(await here.type(create, { answers: same })).toMatchInlineSnapshot(`
+  expect(
+    await here.type(create, { answers: [...same, { ask: /^Package 102 was already/, choose: 'Leave' }] }),
+  ).toMatchInlineSnapshot(`
     $ refcheck request create --package 102
     ? First name (required): zoë
     ? Last name (required): Lee
     ? Email (required): zoe@example.com
     ? Phone (required): +61412345678
-    2> Error: package 102 was already ordered for "zoe@example.com": request REQUEST_1, on 2026-11-20 12:00 +00:00, last seen RECEIVED
+    ? Package 102 was already ordered for "zoe@example.com": request REQUEST_1, on 2026-11-20 12:00 +00:00, last seen RECEIVED when it was ordered.: Leave
     2> To order it once more, add --allow-duplicate. Show the request with: refcheck request get REQUEST_1
     2> Your answers are kept. Continue with: refcheck request create --resume
     exit 2
@@ -320,19 +322,19 @@ test('a birth date in the future is asked about on a terminal, and reported with
   `)
 })
 
-test('kept answers of a person who is ordered already can be changed with --resume, or left', async () => {
+test('kept answers of a person who is ordered already can be changed at once and with --resume, or left', async () => {
   const here = await session()
   await here.type(
     `${create} --first-name Zoë --last-name Lee --email zoe@example.com --phone +61412345678 --yes`,
   )
   const same: Answer[] = [{ ask: /First name/, type: 'Zoë' }, { ask: /Last name/, type: 'Lee' }, ...rest]
-  await here.type(create, { answers: same })
   const refused = /^Package 102 was already ordered for "zoe@example.com"/
-  expect(await here.type('request create --resume', { answers: [{ ask: refused, choose: 'Leave' }] }))
-    .toMatchInlineSnapshot(`
+  const left: Answer = { ask: refused, choose: 'Leave' }
+  expect((await here.type(create, { answers: [...same, left] })).stderr).toContain('Your answers are kept')
+  expect(await here.type('request create --resume', { answers: [left] })).toMatchInlineSnapshot(`
     $ refcheck request create --resume
     2> Continuing the order of Zoë Lee, 102 Identity check only, 4 answers, 2026-11-20 12:00 +00:00
-    ? Package 102 was already ordered for "zoe@example.com": request REQUEST_1, on 2026-11-20 12:00 +00:00, last seen RECEIVED.: Leave
+    ? Package 102 was already ordered for "zoe@example.com": request REQUEST_1, on 2026-11-20 12:00 +00:00, last seen RECEIVED when it was ordered.: Leave
     2> To order it once more, add --allow-duplicate. Show the request with: refcheck request get REQUEST_1
     2> Your answers are kept. Continue with: refcheck request create --resume
     exit 2
@@ -349,7 +351,7 @@ test('kept answers of a person who is ordered already can be changed with --resu
   expect(await here.type('request create --resume', { answers: changed })).toMatchInlineSnapshot(`
     $ refcheck request create --resume
     2> Continuing the order of Zoë Lee, 102 Identity check only, 4 answers, 2026-11-20 12:00 +00:00
-    ? Package 102 was already ordered for "zoe@example.com": request REQUEST_1, on 2026-11-20 12:00 +00:00, last seen RECEIVED.: Change an answer
+    ? Package 102 was already ordered for "zoe@example.com": request REQUEST_1, on 2026-11-20 12:00 +00:00, last seen RECEIVED when it was ordered.: Change an answer
     ? Change which answer?: First name (Zoë)
     ? First name (required): Zora
     2>

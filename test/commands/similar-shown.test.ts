@@ -272,7 +272,7 @@ test('request create --dry-run reports a duplicate and a similar person', async 
         "phone": "+61412345678"
       }
     }
-    2> Error: package 102 was already ordered for "ana@example.com": request REQUEST_1, on 2026-11-20 12:00 +00:00, last seen RECEIVED
+    2> Error: package 102 was already ordered for "ana@example.com": request REQUEST_1, on 2026-11-20 12:00 +00:00, last seen RECEIVED when it was ordered
     2> To order it once more, add --allow-duplicate. Show the request with: refcheck request get REQUEST_1
     exit 2
   `)

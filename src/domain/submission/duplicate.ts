@@ -75,7 +75,9 @@ function sameSentences(match: Submission): [message: string, hint: string] {
   const when = localTime(match.attemptedAt ?? match.addedAt)
   if (match.state === 'accepted') {
     // An order that was recovered is not read yet.
-    const seen = match.requestStatus === undefined ? '' : `, last seen ${match.requestStatus}`
+    const readAt = localTime(match.requestStatusAt ?? match.changedAt)
+    const read = readAt === when ? 'when it was ordered' : `on ${readAt}`
+    const seen = match.requestStatus === undefined ? '' : `, last seen ${match.requestStatus} ${read}`
     return [
       `${what} was already ordered for ${who}: request ${match.requestId}, on ${when}${seen}`,
       `To order it once more, add --allow-duplicate. Show the request with: refcheck request get ${match.requestId}`,

@@ -61,6 +61,7 @@ test('check a file of people before ordering', async () => {
     2> Nothing was sent. Fix the file and run it again, or write the invalid rows to a
     2> file with:
     2>   refcheck batch validate people.csv --package 102 --errors invalid.csv
+    2> If all phones without + are of one country, add it, as in: --default-country DE
     exit 2
     $
   `)
@@ -102,7 +103,7 @@ test('order checks for a file of people', async () => {
 
     results  HOME/people.results.csv
 
-    Next: refcheck report sync
+    Next: refcheck request wait --batch ID_1
     exit 0
     $
   `)
@@ -126,6 +127,7 @@ test('order the other rows where some are invalid', async () => {
     2> Nothing was sent. Fix the file and run it again, or add --on-invalid skip to
     2> order the valid rows only. Write the invalid rows to a file with:
     2>   refcheck batch validate people.csv --package 102 --errors invalid.csv
+    2> If all phones without + are of one country, add it, as in: --default-country DE
     exit 2
     $
   `)
@@ -143,6 +145,7 @@ test('order the other rows where some are invalid', async () => {
     2> Nothing was sent. Fix the file and run it again, or add --on-invalid skip to
     2> order the valid rows only. Write the invalid rows to a file with:
     2>   refcheck batch validate people.csv --package 102 --errors invalid.csv
+    2> If all phones without + are of one country, add it, as in: --default-country DE
     exit 2
     $ refcheck batch run people.csv --package 102 --on-invalid skip
 
@@ -170,7 +173,7 @@ test('order the other rows where some are invalid', async () => {
 
     results  HOME/people.results.csv
 
-    Next: refcheck report sync
+    Next: refcheck request wait --batch ID_1
     2> See the reason for each row with:
     2>   refcheck batch rows ID_1
     exit 10
@@ -234,7 +237,7 @@ test('my batch stopped, what now', async () => {
 
     results  HOME/people.results.csv
 
-    Next: refcheck report sync
+    Next: refcheck request wait --batch ID_1
     exit 0
     $
   `)

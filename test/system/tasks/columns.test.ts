@@ -28,8 +28,7 @@ test('order for a file with other column names', async () => {
     $ refcheck batch run december.csv --package 102 --dry-run
     2> Columns as agreed before: First Name → first name; Last Name → last name; E-mail
     2> → email; Mobile → phone; Department, Start date → left out
-    2> To change this, add:
-    2>   --map 'First Name=first_name' --save-mapping columns-44d5a4033e
+    2> To change this, add: --map 'First Name=FIELD' --save-mapping columns-44d5a4033e
     december.csv: 1 row
       1 order of 102 Identity check only
     Sending takes under a minute

@@ -347,16 +347,17 @@ test('learn that a person was ordered before', async () => {
   await at.press('Priya\r', 'Last name')
   await at.press('Shah\r', 'Email')
   await at.press('priya@example.com\r', 'Phone')
-  await at.press('+61412345678\r')
+  await at.press('+61412345678\r', 'Leave')
+  await at.press(`${keys.down}\r`)
   expect(at.transcript()).toMatchInlineSnapshot(`
     $ refcheck request create --package 102
     2> ✔ First name (required) Priya
     2> ✔ Last name (required) Shah
     2> ✔ Email (required) priya@example.com
     2> ✔ Phone (required) +61412345678
-    2> Error: package 102 was already ordered for "priya@example.com": request
+    2> ✔ Package 102 was already ordered for "priya@example.com": request
     2> REQUEST_1, on YYYY-MM-DD HH:MM +00:00, last seen
-    2> RECEIVED
+    2> RECEIVED when it was ordered. Leave
     2> To order it once more, add --allow-duplicate. Show the request with:
     2>   refcheck request get REQUEST_1
     2> Your answers are kept. Continue with: refcheck request create --resume

@@ -49,7 +49,7 @@ test('say whether a held row is another person', async () => {
 
     results  HOME/people.results.csv
 
-    Next: refcheck report sync
+    Next: refcheck request wait --batch ID_1
     exit 0
     $
   `)

@@ -78,7 +78,7 @@ describe('the same order twice', () => {
       code: 'duplicate',
       message:
         `package 12 was already ordered for "ana.silva@example.com": ` +
-        `request ${requestId}, on 2026-11-21 09:30 +00:00, last seen RECEIVED`,
+        `request ${requestId}, on 2026-11-21 09:30 +00:00, last seen RECEIVED when it was ordered`,
       ...hint(/--allow-duplicate.* refcheck request get /),
     })
     expect(parts.api.sent).toEqual([])
