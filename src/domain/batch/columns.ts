@@ -141,7 +141,7 @@ function chosenTwice(
   })
 }
 
-const nameColumns: readonly string[] = ['first_name', 'last_name']
+const nameColumns: ReadonlySet<string> = new Set(['first_name', 'last_name'])
 
 /** A column of the first and the last name in one. */
 const wholeName = /^(?:full |whole |complete )?name$/i
@@ -163,11 +163,11 @@ function requireColumns(
   const missing = missingColumns(targets, schemas)
   if (missing.length === 0) return
   const [what, are] = missing.length === 1 ? ['column', 'is'] : ['columns', 'are']
-  const split = missing.some((each) => nameColumns.includes(each))
+  const advice = missing.some((each) => nameColumns.has(each))
     ? splitText(headers.map(headerName))
     : undefined
   throw new InvalidInputError(`${name}: the ${what} ${missing.join(', ')} ${are} missing`, {
-    hint: split ?? "Add a column, or name an existing one, for example with: --map 'Given name=first_name'",
+    hint: advice ?? "Add a column, or name an existing one, for example with: --map 'Given name=first_name'",
     field: missing[0],
   })
 }
@@ -198,13 +198,13 @@ function unknownColumns(
     suggestion === undefined && rival === undefined ? [header] : [],
   )
   const flags = mappingFlags({ map, ignore })
-  const isNamed = targets.some(({ column }) => nameColumns.includes(column))
-  const split = isNamed ? undefined : splitText(ignore)
+  const isNamed = targets.some(({ column }) => nameColumns.has(column))
+  const advice = isNamed ? undefined : splitText(ignore)
   const meant = flags === '' ? [] : [`If this is what ${isOne ? 'it means' : 'they mean'}, add: ${flags}`]
   return new InvalidInputError(
     `${name}: ${isOne ? 'the column' : 'the columns'} ${list} ${isOne ? 'is' : 'are'} unknown`,
     {
-      hint: [...rivals(unknown), ...(split === undefined ? meant : [split])].join(' '),
+      hint: [...rivals(unknown), ...(advice === undefined ? meant : [advice])].join(' '),
       field: unknown[0]?.header,
     },
   )
