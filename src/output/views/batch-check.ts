@@ -421,9 +421,13 @@ export function plannedReadingText(choices: ColumnChoices): string {
     const end = each.lastIndexOf('=')
     return { column: shownName(each.slice(0, end)), field: shownName(each.slice(end + 1)) }
   })
-  const isPerson = ({ field }: { field: string }): boolean =>
-    ['first_name', 'last_name', 'email', 'phone'].includes(field)
-  const named = ignore.slice(0, maxNamed).map((column) => shownName(column))
+  const isOfPerson = (name: string): boolean =>
+    ['firstname', 'lastname', 'email', 'phone'].includes(name.toLowerCase().replaceAll(/[^a-z]/g, ''))
+  const isPerson = ({ field }: { field: string }): boolean => isOfPerson(field)
+  // Those that would be a name or an e-mail by what they are called come first, before the list is cut.
+  const named = [...ignore.filter(isOfPerson), ...ignore.filter((column) => !isOfPerson(column))]
+    .slice(0, maxNamed)
+    .map((column) => shownName(column))
   const more = ignore.length > maxNamed ? ` and ${ignore.length - maxNamed} more` : ''
   // Whose name and e-mail is which column comes last, next to the question.
   const lines = [
