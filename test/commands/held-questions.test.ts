@@ -104,6 +104,18 @@ test('the held rows of a batch are listed with the person whom each may be and t
   write('people.csv', people)
   const first = (await type(`${run} --yes --json`)).json() as { batch_id: string }
   const rows = `batch rows ${first.batch_id} --state held`
+  expect(await type(rows, { tty: true, exported: { NO_COLOR: '1' } })).toMatchInlineSnapshot(`
+    $ refcheck batch rows BATCH_1 --state held
+    ROW  LINE  NAME          STATE  EMAIL               OUTCOME
+    2    3     Anna Mueller  held   anna.m@example.com  held: has the same phone as
+                                                        Anna Müller
+                                                        (anna.mueller@example.com),
+                                                        row 1, ordered 2026-11-20
+                                                        12:00 +00:00
+    2> Decide about each held row:
+    2>   refcheck batch release BATCH_1
+    exit 0
+  `)
   expect(await type(rows, { answers: [] })).toMatchInlineSnapshot(`
     $ refcheck batch rows BATCH_1 --state held
     ROW  LINE  STATE  EMAIL               OUTCOME

@@ -172,6 +172,7 @@ test('on a terminal a purge asks before it deletes files', async () => {
     2>   plan file     HOME/plan.json
     2>   report        HOME/reports/zelda-example-com.pdf
     2>   manifest      HOME/reports/manifest.json
+    2> Results files and exports are deleted whole, with the other people in them.
     ? Delete 5 files that refcheck wrote as well? yes
     Removed personal data of 1 row and 0 events.
     Removed from files:

@@ -206,13 +206,13 @@ test('a backup sends nothing when it is opened as a store, and never closes the 
   `)
   expect(await here.all([batchRunLine(), 'store check'], backup)).toMatchInlineSnapshot(`
     $ REFCHECK_STORE=HOME/copy.sqlite refcheck batch run people.csv --package 102 --yes
-    2> Error: the store "HOME/copy.sqlite" is closed: it is a backup of another store
+    2> Error: the store "HOME/copy.sqlite" is closed: it is a backup that is used as a store
     2> Nothing was sent, because people could be ordered twice. See what is missing, and how to continue, with: refcheck store check
     exit 1
 
     $ REFCHECK_STORE=HOME/copy.sqlite refcheck store check
-    wrong  it is a backup of another store
-    2> Error: the store "HOME/copy.sqlite" is closed: it is a backup of another store
+    wrong  it is a backup that is used as a store
+    2> Error: the store "HOME/copy.sqlite" is closed: it is a backup that is used as a store
     2> If there is a newer copy of the store, put it in its place. All waiting rows are held when you continue, since they may have been sent: refcheck store check --accept-older
     exit 1
   `)

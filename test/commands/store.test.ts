@@ -227,7 +227,7 @@ test('a restored backup lacks the persons ordered since: no one is ordered until
   expect(await type('store check')).toMatchInlineSnapshot(`
     $ refcheck store check
     wrong  it lacked 2 attempts that were made with it
-    wrong  it is a backup of another store
+    wrong  it is a backup that is used as a store
     wrong  a person whose name is lost: package 102, sent at 2026-11-20 12:00 +00:00, row 1 of batch BATCH_2, accepted
     wrong  a person whose name is lost: package 102, sent at 2026-11-20 12:00 +00:00, row 2 of batch BATCH_2, accepted
     2> Error: the store "HOME/data/ledger.sqlite" is closed: it lacked 2 attempts that were made with it

@@ -37,9 +37,9 @@ ONE REPORT
 WHAT IS IN THE FOLDER
   manifest.csv and manifest.json list each file with its service, ids, person,
   e-mail, package, size, SHA-256 and time; manifest.csv opens in Excel. A file
-  that is listed and unchanged is skipped; a damaged one is downloaded again; one
-  that somebody changed is left in place and reported. --overwrite replaces it.
-  One run at a time works in a folder, with a hidden .refcheck in it meanwhile.
+  that is listed and unchanged is skipped; a damaged one is downloaded again;
+  one that somebody changed is left in place and reported. --overwrite replaces
+  it. One run at a time works in a folder, with a hidden .refcheck meanwhile.
 
   A report that cannot be downloaded is listed as "unavailable" with its
   reason, and the exit code is 10.

@@ -4,7 +4,7 @@ import { listFlags, rowStates } from '../../cli/flags/list.ts'
 import { heldText } from '../../domain/batch/batch-status.ts'
 import { nextForHeld } from '../../domain/batch/held-question.ts'
 import { batchRowsView } from '../../output/views/batches.ts'
-import { findBatch, listHeld, listRows } from '../../usecases/batch/read-batch.ts'
+import { findBatch, listHeld, listRows, namesOfRows } from '../../usecases/batch/read-batch.ts'
 import { withListedReasons } from '../../usecases/request/read-requests.ts'
 
 export default class BatchRows extends BaseCommand<typeof BatchRows> {
@@ -33,7 +33,10 @@ export default class BatchRows extends BaseCommand<typeof BatchRows> {
     const isShown = !this.flags.json && !this.flags.csv && rows.some(({ state }) => state === 'held')
     const held = isShown ? await listHeld(stored, batch) : []
     const texts = new Map(held.map(({ held: row, other }) => [row.row, heldText(row, other?.recipient)]))
-    this.answerList(batchRowsView(await withListedReasons(rows, inbox, () => batch.baseUrl), texts))
+    const isForPerson = this.context.streams.stdout.isTTY && !this.flags.json && !this.flags.csv
+    const names = isForPerson ? await namesOfRows(stored, batch, states) : undefined
+    const explained = await withListedReasons(rows, inbox, () => batch.baseUrl)
+    this.answerList(batchRowsView(explained, texts, names))
     if (held.length > 0) this.app.reporter.note(nextForHeld(held, this.app.prompter() !== undefined))
   }
 }

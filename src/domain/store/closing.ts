@@ -113,7 +113,7 @@ const sentences: Readonly<Record<CloseReason, string>> = {
   moved: 'it was moved to another place',
   older: 'it lacks attempts that were made with it',
   generation: 'it is an older copy of the store',
-  backup: 'it is a backup of another store',
+  backup: 'it is a backup that is used as a store',
   server: 'its database is on another server than before',
   restored: 'a backup of it was restored',
   log_missing: 'the log of its attempts is missing',

@@ -178,15 +178,18 @@ export function batchListView(batches: readonly ListedBatch[]): ListView<ListedB
 }
 
 /** Rows of a batch. `held`: why each held row is held, as a person reads it. */
+/** `names`: of the people by row, where a person reads the list. */
 export function batchRowsView(
   rows: readonly PrintedRow[],
   held: ReadonlyMap<number, string>,
+  names: ReadonlyMap<number, string> | undefined,
 ): ListView<PrintedRow> {
   return {
     rows,
     columns: [
       { name: 'row' },
       { name: 'line', extra: rows.every(({ line }) => line === null) },
+      ...(names === undefined ? [] : [{ name: 'name', value: ({ row }: PrintedRow) => names.get(row) }]),
       { name: 'state', style: (row) => statusStyle(row.state) },
       { name: 'email' },
       { name: 'request_id', extra: true },

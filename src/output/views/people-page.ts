@@ -56,7 +56,7 @@ export function peoplePage(page: PeoplePage): Promise<string> {
       <p class="kind">Background and reference checks</p>
       <h1>${sanitize(title)}</h1>
       <dl class="facts">
-        ${[...facts, ['Read', localTime(readAt)] as const].map(
+        ${[...facts, ['Made', localTime(readAt)] as const, ...statusesRead(people)].map(
           ([word, value]) =>
             html`<div>
               <dt>${word}</dt>
@@ -77,10 +77,19 @@ export function peoplePage(page: PeoplePage): Promise<string> {
       ${peopleSection(page)}
     </main>
     <footer class="container">
-      Read ${localTime(readAt)} from the store of refcheck ${page.version}, without a call to the service:
+      Made ${localTime(readAt)} from the store of refcheck ${page.version}, without a call to the service:
       statuses are as last read. This page holds personal data.
     </footer>`
   return standalonePage({ title, body, script: tableScript })
+}
+
+/** Between which times the service was asked for the statuses on the page. */
+function statusesRead(people: readonly PersonRow[]): (readonly [word: string, value: string])[] {
+  const times = people.flatMap(({ read_at: at }) => at ?? []).sort()
+  const [first, last] = [times.at(0), times.at(-1)]
+  if (first === undefined || last === undefined) return []
+  const from = localTime(first)
+  return [['Statuses read', from === localTime(last) ? from : `${from} to ${localTime(last)}`]]
 }
 
 function tiles({ people: rows, persons, attention }: PeoplePage): Piece {

@@ -11,6 +11,7 @@ import {
 import type { HeldRow } from '../../domain/batch/held-question.ts'
 import { isUnmatched } from '../../domain/submission/unmatched.ts'
 import { type AboutToOrder, maxNamed } from '../../domain/submission/confirmation.ts'
+import { personName } from '../../domain/wording/text.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
 import type { Recipient } from '../../contract/request.ts'
 import { ambiguousStart, isWholeId } from '../../domain/request/id-start.ts'
@@ -88,6 +89,18 @@ export async function listRows(
   const rows: ListedRow[] = []
   for await (const row of batches.rows(batch.id, { states })) rows.push(toListedRow(row, lines.get(row.row)))
   return rows
+}
+
+/** Returns the names of the people of a batch, by row. */
+export async function namesOfRows(
+  { batches }: Pick<Services, 'batches'>,
+  { id }: Batch,
+  states: readonly SubmissionState[] | undefined,
+): Promise<ReadonlyMap<number, string>> {
+  const names = new Map<number, string>()
+  for await (const { row, recipient } of batches.rows(id, { states }))
+    if (recipient !== undefined) names.set(row, personName(recipient))
+  return names
 }
 
 /** Returns the order that a held row conflicts with; undefined if this store does not have it. */

@@ -31,7 +31,7 @@ test('a sound store has no findings, and fails nothing', () => {
 test('why it is closed comes first, then what was recovered, who has not reported, and the damage', () => {
   const found = findingsOf(['a page is torn'], { ...closed, recovered: ['row 2'], unreported: [log] })
   expect(found).toEqual([
-    'it is a backup of another store',
+    'it is a backup that is used as a store',
     'row 2',
     'hr-2 (no order) has not compared its attempt log with the store',
     'a page is torn',

@@ -258,6 +258,7 @@ test('remove the data of a person', async () => {
     2> permanently? Yes
     2> Files that show the person:
     2>   results file  HOME/people.results.csv
+    2> Results files and exports are deleted whole, with the other people in them.
     2> ✔ Delete 1 file that refcheck wrote as well? Yes
     Removed personal data of 1 row and 0 events.
     Removed from files:

@@ -229,7 +229,7 @@ describe('a backup', () => {
     const path = join(setup.folder, 'backup.sqlite')
     await store.backup(path)
     const backup = await setup.store(path)
-    expect(await tries(backup, batchId)).toEqual(shut('it is a backup of another store'))
+    expect(await tries(backup, batchId)).toEqual(shut('it is a backup that is used as a store'))
     expect(await tries(store, batchId)).toEqual(letIn)
   })
 
