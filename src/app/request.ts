@@ -24,7 +24,7 @@ export async function orderServices(app: App, signal: AbortSignal): Promise<Orde
     },
     onStopInFlight: () =>
       app.note(
-        'An order is in flight; waiting for its answer. Press Ctrl-C again to stop at once; its outcome is then unknown.',
+        'An order is in flight; waiting for its answer. Press Ctrl-C again to stop at once; its outcome is then unknown. See how to continue with: refcheck status',
       ),
   }
 }

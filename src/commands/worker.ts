@@ -12,7 +12,7 @@ export default class Worker extends BaseCommand<typeof Worker> {
   static override summary = 'Send queued batches, and keep requests and reports up to date'
   static override description = [
     'Runs until it is stopped. It orders the rows of batches queued with "refcheck batch queue", within the quota of each key, reads unfinished requests again, and once a day removes personal data that is older than the setting retention. Any number of workers on any number of machines can share one PostgreSQL store.',
-    'Its log, on stdout, is one JSON document per line, without names, e-mails or what was sent; a warning has its reason. SIGTERM or Ctrl-C ends it with exit 0, after the row in flight is finished (at most 60 s). With --health-port it answers /healthz, /readyz and /metrics (Prometheus).',
+    'Its log, on stdout, is one JSON document per line (on a terminal a line of words, unless --json), without names, e-mails or what was sent; a warning has its reason. SIGTERM or Ctrl-C ends it with exit 0, after the row in flight is finished (at most 60 s). With --health-port it answers /healthz, /readyz and /metrics (Prometheus).',
   ].join('\n\n')
   static override examples = [
     'refcheck worker --output /var/lib/refcheck/reports --health-port 9400',

@@ -251,10 +251,10 @@ function wordsOf(command: string): string[] {
 const statusStyles: ReadonlyMap<string, Style> = new Map(
   Object.entries({
     green: ['COMPLETED', 'ACTIVE', 'accepted', 'done'],
-    yellow: ['PARTIAL', 'INACTIVE', 'duplicate', 'held', 'dropped', 'stopped'],
+    yellow: ['PARTIAL', 'INACTIVE', 'DISABLED', 'duplicate', 'held', 'dropped', 'stopped'],
     blue: ['IN_PROGRESS', 'sending', 'running'],
     cyan: ['RECEIVED'],
-    red: ['ERROR', 'DISABLED', 'unknown', 'rejected', 'invalid', 'halted'],
+    red: ['ERROR', 'unknown', 'rejected', 'invalid', 'halted'],
     magenta: ['CANCELLED', 'cancelled'],
   } satisfies Partial<Record<Style, string[]>>).flatMap(([style, statuses]) =>
     statuses.map((status) => [status, style as Style] as const),

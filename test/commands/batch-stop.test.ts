@@ -127,7 +127,7 @@ test('Ctrl-C finishes the row in flight, says what is left, and the same command
     2>   5 orders of 102 Identity check only
     2> Sending takes under a minute
     2>
-    2> An order is in flight; waiting for its answer. Press Ctrl-C again to stop at once; its outcome is then unknown.
+    2> An order is in flight; waiting for its answer. Press Ctrl-C again to stop at once; its outcome is then unknown. See how to continue with: refcheck status
     3 of 5 people in people.csv are ordered; 2 pending
 
     batch  BATCH_1
@@ -165,7 +165,7 @@ test('Ctrl-C finishes the row in flight, says what is left, and the same command
   ;[stop, created] = [new AbortController(), 3]
   expect(await type(`batch resume ${batch?.batch_id} --yes`, { signal: stop.signal })).toMatchInlineSnapshot(`
     $ refcheck batch resume BATCH_1 --yes
-    2> An order is in flight; waiting for its answer. Press Ctrl-C again to stop at once; its outcome is then unknown.
+    2> An order is in flight; waiting for its answer. Press Ctrl-C again to stop at once; its outcome is then unknown. See how to continue with: refcheck status
     4 of 5 people in people.csv are ordered; 1 pending
 
     batch  BATCH_1

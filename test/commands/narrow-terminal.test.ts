@@ -66,3 +66,21 @@ test('lines that are too long for the terminal are broken between two words', as
     exit 0
   `)
 })
+
+test('the log of a worker is words on a terminal, and JSON elsewhere and with --json', async () => {
+  const { type, folder } = await session()
+  peopleFile(folder, emails(1))
+  await type('batch queue people.csv --package 102 --yes')
+  expect(await type('worker --once', on80)).toMatchInlineSnapshot(`
+    $ refcheck worker --once
+    12:00:00  started  profiles default
+    12:00:00  batch-started  profile default, batch BATCH_1…, pending 1
+    12:00:00  refreshed  profile default
+    12:00:00  row  profile default, batch BATCH_1…, row 1, state accepted
+    12:00:00  batch-ended  profile default, batch BATCH_1…, 1 accepted
+    12:00:00  stopping
+    12:00:00  stopped
+    exit 0
+  `)
+  expect((await type('worker --once --json', on80)).stdout).toMatch(/^\{"time":/)
+})

@@ -9,7 +9,7 @@ test('packages list: a table, a package whole, columns to choose and to sort by'
     ID   NAME                        STATUS  REFERENCE SURVEY                            BACKGROUND CHECKS
     101  Standard employment screen  ACTIVE  Professional reference survey (2 referees)  National police check, Credit history check
     102  Identity check only         ACTIVE  -                                           Identity check
-    103  Two references              ACTIVE  unnamed (2 referees)                        -
+    103  Two references              ACTIVE  2 referees                                  -
     104  Executive screen            ACTIVE  Executive reference survey (3 referees)     National police check, Credit history check, Identity check
     exit 0
   `)

@@ -154,7 +154,8 @@ export function packagesView(packages: readonly Package[]): ListView<Package> {
 function survey(row: Package): string {
   const found = row.details.reference_survey
   if (found === null) return '-'
-  return `${found.name ?? 'unnamed'} (${formatCount(found.min_referees, 'referee')})`
+  const referees = formatCount(found.min_referees, 'referee')
+  return found.name === null ? referees : `${found.name} (${referees})`
 }
 
 function checkNames(row: Package): string[] {

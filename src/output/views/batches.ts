@@ -11,9 +11,9 @@ import {
 } from '../../domain/batch/batch-status.ts'
 import type { SheetAppearance } from '../../domain/sheet/appearance.ts'
 import { formatCount, personName, personWithEmail } from '../../domain/wording/text.ts'
-import { localDay, localTime } from '../../domain/wording/time.ts'
+import { localClock, localDay, localTime } from '../../domain/wording/time.ts'
 import { sanitize } from '../../host/text.ts'
-import { formatDuration, progressLine, styled, type Terminal, statusStyle } from '../terminal.ts'
+import { formatDuration, progressLine, styled, type Terminal, statusStyle, wrapLines } from '../terminal.ts'
 import { jsonText, type ListView, type View } from '../view.ts'
 import { createEventText } from './events.ts'
 import type { RefcheckError } from '../../errors/kinds.ts'
@@ -425,9 +425,24 @@ function lostText({ lost, otherSheets }: Pick<SheetAppearance, 'lost' | 'otherSh
   return [...parts, `the sheet${otherSheets.length === 1 ? '' : 's'} ${names.join(', ')}${more}`].join(', ')
 }
 
-/** A line of a log: the same JSON for people and programs. */
+/** A line of a log: JSON, but for a terminal in words. */
 export function logView(entry: Record<string, unknown>): View {
-  return { json: entry, text: () => jsonText(entry), isVerbatim: true }
+  return {
+    json: entry,
+    text: (terminal) => (terminal.columns === undefined ? jsonText(entry) : logLine(entry, terminal)),
+    isVerbatim: true,
+  }
+}
+
+/** `12:00:03  batch-started  profile acme, batch 3f2b8c1e, pending 3`. */
+function logLine({ time, level, event, ...fields }: Record<string, unknown>, terminal: Terminal): string {
+  const shown = Object.entries(fields).map(([name, value]) => {
+    if (name === 'batch_id') return `batch ${String(value).slice(0, 8)}`
+    return name === 'counts' ? rowsText(value as BatchCounts) : `${name} ${sanitize(String(value))}`
+  })
+  const word = styled(terminal, level === 'warn' ? 'yellow' : 'bold', sanitize(String(event)))
+  const line = `${localClock(String(time))}  ${word}  ${shown.join(', ')}`
+  return wrapLines(line.trimEnd(), terminal.columns)
 }
 
 /** What a screen has room for under the rows. */

@@ -13,7 +13,7 @@ test('see what I can order', async () => {
          screen                         reference survey (2    check, Credit history
                                         referees)              check
     102  Identity check only    ACTIVE  -                      Identity check
-    103  Two references         ACTIVE  unnamed (2 referees)   -
+    103  Two references         ACTIVE  2 referees             -
     104  Executive screen       ACTIVE  Executive reference    National police
                                         survey (3 referees)    check, Credit history
                                                                check, Identity check
