@@ -4,7 +4,7 @@ import { type Envelope, ping } from '../contract/envelope.ts'
 import { apiKeyHeader, userEmailHeader } from '../contract/headers.ts'
 import { type PackageSchema, packageSchema } from '../contract/package-schema.ts'
 import { type Package, packageList } from '../contract/package.ts'
-import { parsedOrUndefined, utf8Text } from '../contract/parse-json.ts'
+import { parseJsonOrUndefined, utf8Text } from '../contract/parse-json.ts'
 import { type RequestResource, requestResource } from '../contract/request.ts'
 import { type User, userList } from '../contract/user.ts'
 import type { CreateAnswer } from '../domain/submission/outcome.ts'
@@ -13,7 +13,7 @@ import { shellWord } from '../domain/wording/pasted-command.ts'
 import { RefcheckError, InternalError, InvalidInputError, UnavailableError } from '../errors/kinds.ts'
 import type { Clock } from '../host/clock.ts'
 import type { Random } from '../host/random.ts'
-import { decoded, Secrets } from '../host/secrets.ts'
+import { decodeUriOrUndefined, Secrets } from '../host/secrets.ts'
 import { collect, type HttpClient } from '../http/client.ts'
 import { TransportError } from '../http/failure.ts'
 import { type RetryEvent, type RetryPolicy, withRetries } from '../http/retry.ts'
@@ -233,7 +233,7 @@ function unanswered(error: unknown): CreateAnswer {
 /** The same report without the URL. */
 function byIds({ pathname }: URL): string {
   const [, check = '', referee] = /\/v1\/reports\/([^/]+)(?:\/referees\/([^/]+))?$/.exec(pathname) ?? []
-  const which = referee === undefined ? '' : ` --referee ${shellWord(decoded(referee) ?? referee)}`
+  const which = referee === undefined ? '' : ` --referee ${shellWord(decodeUriOrUndefined(referee) ?? referee)}`
   return `Download the report by its ids: refcheck report download ${shellWord(check)}${which}`
 }
 
@@ -255,7 +255,7 @@ function pathBelow(
       hint: 'For example: refcheck api GET /v1/users',
     })
   }
-  if (credentials !== undefined && (decoded(path) ?? path).includes(credentials.apiKey)) {
+  if (credentials !== undefined && (decodeUriOrUndefined(path) ?? path).includes(credentials.apiKey)) {
     throw new InvalidInputError('PATH: the API key is refused in a URL', {
       hint: 'Leave it out: it is sent as a header.',
     })
@@ -411,7 +411,7 @@ class ApiClient {
     const secrets = new Secrets(this.#secrets)
     secrets.addTokenOf(url)
     const text = utf8Text(body) ?? ''
-    const answer = parsedOrUndefined(text)
+    const answer = parseJsonOrUndefined(text)
     const isCut = cutMessage(answer)
     // Few answers hold any, and a walk over 16 MiB takes longer than to look for them.
     const envelope = parseEnvelope(isCut || secrets.mayBeIn(text) ? secrets.redactAnswer(answer) : answer)

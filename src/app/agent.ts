@@ -4,7 +4,7 @@ import { callbackify } from 'node:util'
 import type { App } from './app.ts'
 import { requireReading } from '../domain/agent/calls.ts'
 import { InternalError } from '../errors/kinds.ts'
-import { agentMark } from '../host/process.ts'
+import { agentVariable } from '../host/process.ts'
 import type { AgentServices } from '../mcp/tools.ts'
 import type { Sink } from '../output/terminal.ts'
 import { ConcurrencyLimit, type RunReadOnly } from '../usecases/agent/calls.ts'
@@ -70,15 +70,15 @@ function runReading(app: App): RunReadOnly {
       const printed: string[] = []
       const code = await program([...argv, '--json', ...profile], {
         ...context,
-        env: { ...context.env, [agentMark]: '1' },
+        env: { ...context.env, [agentVariable]: '1' },
         prompter: undefined,
         interrupts: {
           signal: either,
-          get stopped() {
+          get isStopped() {
             return either.aborted
           },
-          get terminated() {
-            return context.interrupts.terminated
+          get isTerminated() {
+            return context.interrupts.isTerminated
           },
         },
         streams: {

@@ -2,7 +2,7 @@ import type { App } from './app.ts'
 import { type BugReport, bugReport } from '../domain/doctor/finding.ts'
 import type { MachineReport } from '../domain/doctor/finding.ts'
 import { variable } from '../host/process.ts'
-import { machineKind, nodeVersion } from '../host/machine.ts'
+import { machineDetails, nodeVersion } from '../host/machine.ts'
 import { proxySettings } from '../http/transport.ts'
 import { storeLocation } from '../store/ledger/open.ts'
 import { diagnose as checkAll, isStoreThere } from '../usecases/doctor/checks.ts'
@@ -42,7 +42,7 @@ export async function reportOn(app: App, report: MachineReport): Promise<BugRepo
   const isThere = sound && (await isStoreThere(await locationOf(app)))
   return bugReport({
     version: app.options.version,
-    machine: machineKind(),
+    machine: machineDetails(),
     isSet: (name) => variable(app.context.env, name) !== undefined,
     settings: await settings.values().then(
       (values) => [...values.keys()],

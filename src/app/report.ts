@@ -8,7 +8,7 @@ import { rememberWritten } from './output-file.ts'
 import { destination, isReportOf, isSingle, type ReportSource } from '../domain/report/source.ts'
 import { defaultTemplate, parseTemplate } from '../domain/report/template.ts'
 import { UsageError } from '../errors/kinds.ts'
-import { flatMemory } from '../host/memory.ts'
+import { createGarbageTrigger } from '../host/memory.ts'
 import { type ReadingTime, ReportProgress } from '../output/views/progress.ts'
 import { makePrivate, type ReportFolder } from '../store/reports/folder.ts'
 import type { FilingResult } from '../domain/report/filed.ts'
@@ -47,7 +47,7 @@ export async function downloadReports(
   const { api, patientApi, clock } = await app.services('api', 'patientApi', 'clock')
   const { folder, file } = await openFolder(app, options, flags)
   const progress = new ReportProgress(app.reporter, clock, isLong ? estimateReadingTime(app) : undefined)
-  const countReceived = flatMemory()
+  const countReceived = createGarbageTrigger()
   const result = await fetchReports(source, {
     api: waitsForQuota ? patientApi : api,
     ledger: () => app.service('ledger'),

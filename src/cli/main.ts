@@ -9,7 +9,7 @@ import { failureJson, failureLine, failureText, jsonDocument } from '../output/p
 import { redactedSink, terminalOf } from '../output/terminal.ts'
 import { diskFailure, errorNumber } from '../disk/failure.ts'
 import { secretsOf } from '../host/secrets.ts'
-import { resolvePaths, withAccount } from '../host/paths.ts'
+import { resolvePaths, withAccountVariables } from '../host/paths.ts'
 import { type Context, within } from '../app/context.ts'
 import { AlreadyReported, isParseFailure, nameCommand, removeFrame, usageError } from './failures.ts'
 import type { BuiltCommand } from './base-command.ts'
@@ -86,7 +86,7 @@ async function throughOclif(
     import('@oclif/core/settings'),
   ])
   settings.enableAutoTranspile = false
-  await withAccount(async () => run([...argv], await loadConfig(root, pjson, options)))
+  await withAccountVariables(async () => run([...argv], await loadConfig(root, pjson, options)))
 }
 
 const configs = new Map<string, Interfaces.Config>()
@@ -190,7 +190,7 @@ function plainExit(error: unknown): number | undefined {
 
 function asRefcheckError(error: unknown, context: Context): RefcheckError {
   if (error instanceof RefcheckError) return removeFrame(error)
-  if (context.interrupts.stopped) return interrupted(error)
+  if (context.interrupts.isStopped) return interrupted(error)
   if (isParseFailure(error)) return usageError(error)
   if (isOfTheSystem(error)) return diskFailure(error.syscall, error.path, error)
   return internalError(error)

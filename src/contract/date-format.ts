@@ -1,30 +1,33 @@
 /**
- * The document gives a field six JSON types and a help text; that a string is a date is in the help
- * text alone ("Package schema", `description`). This reads it there, for people and for the JSON Schema.
+ * The API document gives a field one of six JSON types and a help text (`description`, "Package schema"). Only the help
+ * text shows that a string is a date. This module reads the help text, for input checks and for the JSON Schema.
  */
 export type DateRule =
-  /** The text asks for an ISO 8601 calendar date: nothing else will do. */
+  /** The help text requires an ISO 8601 calendar date, and no other form. */
   | 'iso'
-  /** The text mentions a date and no form: what looks like an ISO date must exist, other forms pass. */
+  /**
+   * The help text mentions a date without a form: a value in ISO form must be a date that exists, other forms are
+   * accepted.
+   */
   | 'mentioned'
 
 const isoForm = /\byyyy-mm-dd(?![\s_-]?t?hh)|\biso(?:[\s-]?8601)?\s+(?:calendar\s+)?date\b(?![\s-]?time)/i
 const otherForm = /\bd{1,2}[/.-]mm[/.-]yy|\bmm?[/.-]dd[/.-]yy|\bdate[\s-]?time\b|\btimestamp\b/i
 const anyDate = /\bdates?\b/i
-/** More than one date, or a choice of forms: no single form can be insisted on. */
-const several = /\bdates\b|\brange\b|\byyyy-mm-dd\W{1,3}(?:to|or|and|yyyy)\b/i
-const isoWord = /\biso[\s-]?8601\b/i
+/** The text names more than one date, or a choice of forms, so no single form can be required. */
+const severalDates = /\bdates\b|\brange\b|\byyyy-mm-dd\W{1,3}(?:to|or|and|yyyy)\b/i
+const isoStandard = /\biso[\s-]?8601\b/i
 
-/** What a field's help text asks of its dates, if anything. */
+/** Returns which form of date a field's help text requires; undefined if the field is not a date. */
 export function dateRule(description: string): DateRule | undefined {
   const text = description.slice(0, 2000)
   if (otherForm.test(text)) return undefined
-  const iso = isoForm.test(text) || (isoWord.test(text) && anyDate.test(text))
-  if (iso && !several.test(text)) return 'iso'
+  const iso = isoForm.test(text) || (isoStandard.test(text) && anyDate.test(text))
+  if (iso && !severalDates.test(text)) return 'iso'
   return iso || anyDate.test(text) ? 'mentioned' : undefined
 }
 
-/** The form of an ISO 8601 calendar date, existing or not. */
+/** Pattern of the form of an ISO 8601 calendar date. The day need not exist. */
 export const isoDateForm = '^\\d{4}-\\d{2}-\\d{2}$'
 const isoDate = new RegExp(isoDateForm, 'u')
 
@@ -35,11 +38,11 @@ export function looksLikeIsoDate(text: string): boolean {
 
 const daysOfMonths = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
-function twoDigits(text: string, at: number): number {
-  return (text.charCodeAt(at) - 48) * 10 + text.charCodeAt(at + 1) - 48
+function twoDigits(text: string, index: number): number {
+  return (text.charCodeAt(index) - 48) * 10 + text.charCodeAt(index + 1) - 48
 }
 
-/** Whether a text of that form names a day that exists. */
+/** Whether a text in ISO form names a day that exists. */
 export function dateExists(text: string): boolean {
   const year = twoDigits(text, 0) * 100 + twoDigits(text, 2)
   const month = twoDigits(text, 5)

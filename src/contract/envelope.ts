@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** The wrapper of every JSON answer ("Errors", envelope). `data` is null on errors. */
+/** The wrapper of every JSON response ("Errors", envelope). `data` is null in errors. */
 export const envelope = z.looseObject({
   data: z.unknown(),
   status_message: z.string(),

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 
-/** What zod expects, as a person who writes JSON or YAML calls it. */
-const kinds: Readonly<Record<string, string>> = {
+/** Names that zod uses for types, and the words that messages use for them. */
+const typeNames: Readonly<Record<string, string>> = {
   array: 'a list',
   object: 'an object',
   string: 'a text',
@@ -10,30 +10,30 @@ const kinds: Readonly<Record<string, string>> = {
   boolean: 'true or false',
 }
 
-const kind = (name: string): string => kinds[name] ?? name
+const typeName = (name: string): string => typeNames[name] ?? name
 
-function kindOf(value: unknown): string {
+function typeOf(value: unknown): string {
   if (typeof value === 'number' && !Number.isFinite(value)) return String(value)
-  return kind(value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)
+  return typeName(value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)
 }
 
-const formats: Readonly<Record<string, string>> = {
+const formatMessages: Readonly<Record<string, string>> = {
   email: 'must be an e-mail address',
   guid: 'must be a UUID',
   uuid: 'must be a UUID',
   url: 'must be a URL',
 }
 
-/** What a limit counts, by the kind of value: `at most 16 characters`. */
-const units: Readonly<Record<string, string>> = { string: ' characters', array: ' items' }
+/** The unit of a limit by the type of the value, as in `at most 16 characters`. */
+const limitUnits: Readonly<Record<string, string>> = { string: ' characters', array: ' items' }
 
-/** For safeParse: messages that can follow the path of a value, such as `must be one of: before, after`. */
+/** An option of safeParse. Its messages follow the path of a value, such as `must be one of: before, after`. */
 export const formatIssues = {
-  /** Undefined where zod's own message stays. */
+  /** Returns undefined for issues whose message from zod is used. */
   error(issue: z.core.$ZodRawIssue): string | undefined {
     if (issue.code === 'invalid_type') {
-      if (issue.input === undefined) return `is missing; it must be ${kind(issue.expected)}`
-      return `must be ${kind(issue.expected)}, not ${kindOf(issue.input)}`
+      if (issue.input === undefined) return `is missing; it must be ${typeName(issue.expected)}`
+      return `must be ${typeName(issue.expected)}, not ${typeOf(issue.input)}`
     }
     if (issue.code === 'invalid_value') {
       if (issue.values.length === 1) return `must be ${JSON.stringify(issue.values[0])}`
@@ -42,12 +42,12 @@ export const formatIssues = {
     if (issue.code === 'invalid_union') {
       return Array.isArray(issue.options) ? `must be one of: ${issue.options.join(', ')}` : 'is not valid'
     }
-    if (issue.code === 'invalid_format') return formats[issue.format] ?? 'is not valid'
+    if (issue.code === 'invalid_format') return formatMessages[issue.format] ?? 'is not valid'
     if (issue.code === 'too_big')
-      return `must be ${issue.inclusive === false ? 'less than' : 'at most'} ${issue.maximum}${units[issue.origin] ?? ''}`
+      return `must be ${issue.inclusive === false ? 'less than' : 'at most'} ${issue.maximum}${limitUnits[issue.origin] ?? ''}`
     if (issue.code === 'too_small') {
-      if (units[issue.origin] !== undefined && issue.minimum === 1) return 'must not be empty'
-      return `must be ${issue.inclusive === false ? 'more than' : 'at least'} ${issue.minimum}${units[issue.origin] ?? ''}`
+      if (limitUnits[issue.origin] !== undefined && issue.minimum === 1) return 'must not be empty'
+      return `must be ${issue.inclusive === false ? 'more than' : 'at least'} ${issue.minimum}${limitUnits[issue.origin] ?? ''}`
     }
     if (issue.code !== 'unrecognized_keys') return undefined
     const names = issue.keys.map((each) => JSON.stringify(each)).join(', ')

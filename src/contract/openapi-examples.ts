@@ -1,6 +1,6 @@
-/*
- * What a sandbox with the seed "refcheck" gives that is started at 2026-03-02T09:00:00Z. test/contract/openapi.test.ts
- * compares every line with one; tokens of report URLs are left out.
+/**
+ * The responses of a sandbox that is started with the seed "refcheck" at 2026-03-02T09:00:00Z.
+ * test/contract/openapi.test.ts compares all of them with such a sandbox, except the tokens of report URLs.
  */
 
 const recipient = {
@@ -36,7 +36,7 @@ const background = (id: string, partner_name: string, check_name: string) => ({
   report_pdf_url: reportUrl(id),
 })
 
-/** Bodies, and `data` of answers, by the name of their schema. */
+/** Examples of request bodies and of `data` in responses, by the name of the schema. */
 export const bodyExamples = {
   RequestBody: {
     package_id: 101,
@@ -69,7 +69,7 @@ export const bodyExamples = {
       },
     ],
   },
-  // One without a field of the type "array": linters take such a field for a schema.
+  // This package has no field of the type "array", because linters mistake such a field for a schema.
   PackageSchema: {
     id: 105,
     fields: {
@@ -164,7 +164,7 @@ export const bodyExamples = {
   WebhookEvent: { event: 'request.updated', request_id: requestId, status: 'COMPLETED' },
 } as const
 
-/** Messages of failures, by the name of their response. */
+/** Example messages of failures, by the name of the response. */
 export const failureExamples = {
   BadRequest: 'recipient.email: is required',
   Unauthenticated: 'missing authentication headers',

@@ -10,47 +10,50 @@ import { checkStatuses, refereeStatuses, requestStatuses } from './statuses.ts'
 
 type Json = Record<string, unknown>
 
-/** A contract shape as JSON Schema 2020-12, the dialect of OpenAPI 3.1. */
+/** Returns the JSON Schema 2020-12 of a shape of the contract. OpenAPI 3.1 uses that dialect. */
 export function schemaOf(shape: z.ZodType): Json {
   const { $schema: _dialect, ...schema } = z.toJSONSchema(shape, { io: 'input', unrepresentable: 'any' })
   return schema
 }
 
 /**
- * The same with what the contract leaves open, because a later server may send more: the values that the
- * document lists, by the path of the property that has them.
+ * Returns the JSON Schema of a shape with `documentedValues` added, by the path of the property. These are values that
+ * the API document lists and the contract does not require, because a later server may send more.
  */
-function documented(shape: z.ZodType, open: Readonly<Record<string, Json>>): Json {
+function schemaWithValues(shape: z.ZodType, documentedValues: Readonly<Record<string, Json>>): Json {
   const schema = schemaOf(shape)
-  for (const [path, values] of Object.entries(open)) {
+  for (const [path, values] of Object.entries(documentedValues)) {
     const steps = path.split('.').flatMap((name) => (name === '[]' ? ['items'] : ['properties', name]))
     const last = steps.pop() ?? ''
-    const holder = steps.reduce((at, step) => at[step] as Json, schema)
+    const holder = steps.reduce((parent, step) => parent[step] as Json, schema)
     holder[last] = { ...(holder[last] as Json), ...values }
   }
   return schema
 }
 
-const one = (values: readonly string[]): Json => ({ type: 'string', enum: [...values] })
-const format = (name: string): Json => ({ format: name })
-const orNull = (schema: Json): Json => ({ ...schema, type: ['string', 'null'] })
+const enumOf = (values: readonly string[]): Json => ({ type: 'string', enum: [...values] })
+const withFormat = (name: string): Json => ({ format: name })
+const nullable = (schema: Json): Json => ({ ...schema, type: ['string', 'null'] })
 const text = { type: 'string' }
 const ref = (name: string): Json => ({ $ref: `#/components/schemas/${name}` })
 const listOf = (name: string): Json => ({ type: 'array', items: ref(name) })
 const email = { type: 'string', format: 'email' }
-const reportUrl = orNull(format('uri'))
+const reportUrl = nullable(withFormat('uri'))
 
-/** Not blank, and without control characters; as every dialect of regular expressions writes it. */
-const control = String.raw`\u0000-\u001F\u007F-\u009F`
-const namePattern = String.raw`^[^${control}]*[^\s${control}][^${control}]*$`
+/**
+ * A name is not blank and has no control characters. The pattern uses only what every dialect of regular expressions
+ * supports.
+ */
+const controlCharacters = String.raw`\u0000-\u001F\u007F-\u009F`
+const namePattern = String.raw`^[^${controlCharacters}]*[^\s${controlCharacters}][^${controlCharacters}]*$`
 
-/** A dot-atom of RFC 5322, and a domain of two labels or more. */
+/** The pattern accepts a dot-atom of RFC 5322, and a domain of at least two labels. */
 const atom = "[A-Za-z0-9_!#$%&'*+/=?^`{|}~-]+"
 const label = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
 const emailPattern = String.raw`^${atom}(?:\.${atom})*@(?:${label}\.)+${label}$`
 
-/** A choice by one property, each value leading to its schema: what generators narrow by. */
-function chosenBy(propertyName: string, mapping: Readonly<Record<string, string>>): Json {
+/** A union whose schema is chosen by the value of one property, as code generators need it. */
+function discriminatedBy(propertyName: string, mapping: Readonly<Record<string, string>>): Json {
   return {
     oneOf: [...new Set(Object.values(mapping))].map(ref),
     discriminator: {
@@ -62,7 +65,7 @@ function chosenBy(propertyName: string, mapping: Readonly<Record<string, string>
   }
 }
 
-/** The resources of the document ("Resources and their fields"), its events and its errors. */
+/** Returns the schemas of the API document: "Resources and their fields", events and errors. */
 function schemas(): Json {
   const ok = { status_message: { type: 'string', const: 'ok' }, message: text }
   const envelopes = dataNames.map((name) => [`${name}Envelope`, object({ data: ref(name), ...ok })])
@@ -72,15 +75,15 @@ function schemas(): Json {
     ...packageSchemas(),
     ...requestSchemas(),
     ...eventSchemas(),
-    User: documented(user, {
-      id: format('uuid'),
-      email: format('email'),
-      'teams.[].id': format('uuid'),
+    User: schemaWithValues(user, {
+      id: withFormat('uuid'),
+      email: withFormat('email'),
+      'teams.[].id': withFormat('uuid'),
     }),
     UserList: object({ users: listOf('User') }),
     Failure: object({
       data: { type: 'null' },
-      status_message: one(['client_error', 'server_error']),
+      status_message: enumOf(['client_error', 'server_error']),
       message: { type: 'string', minLength: 1 },
     }),
   }
@@ -88,13 +91,13 @@ function schemas(): Json {
 
 function packageSchemas(): Json {
   return {
-    Package: documented(packageResource, { status: one(packageStatuses) }),
+    Package: schemaWithValues(packageResource, { status: enumOf(packageStatuses) }),
     PackageList: object({ packages: listOf('Package') }),
-    PackageSchema: documented(packageSchema, {
-      // The contract reads these names by hand, since the service chooses them.
+    PackageSchema: schemaWithValues(packageSchema, {
+      // The contract checks these names without a zod object, because the service chooses them.
       'fields.additional_information.[].fields': {
         type: 'object',
-        additionalProperties: documented(fieldDefinition, { type: one(fieldTypes) }),
+        additionalProperties: schemaWithValues(fieldDefinition, { type: enumOf(fieldTypes) }),
       },
     }),
   }
@@ -103,15 +106,15 @@ function packageSchemas(): Json {
 function requestSchemas(): Json {
   const name = { pattern: namePattern }
   const address = { format: 'email', pattern: emailPattern }
-  const body = documented(requestBody, {
+  const body = schemaWithValues(requestBody, {
     'recipient.first_name': name,
     'recipient.last_name': name,
     'recipient.email': address,
   })
-  const check = { id: orNull(uuid), type: text, status: one(checkStatuses) }
+  const check = { id: nullable(uuid), type: text, status: enumOf(checkStatuses) }
   return {
-    RequestBody: closed(body),
-    CreatedRequest: documented(createdRequest, { status: { const: 'RECEIVED' } }),
+    RequestBody: withoutUnknownFields(body),
+    CreatedRequest: schemaWithValues(createdRequest, { status: { const: 'RECEIVED' } }),
     Request: object({
       request_id: uuid,
       package_id: integer,
@@ -121,8 +124,8 @@ function requestSchemas(): Json {
       recipient: schemaOf(recipient),
       checks: listOf('Check'),
     }),
-    RequestStatus: one(requestStatuses),
-    Check: chosenBy('type', { reference: 'ReferenceCheck', background: 'BackgroundCheck' }),
+    RequestStatus: enumOf(requestStatuses),
+    Check: discriminatedBy('type', { reference: 'ReferenceCheck', background: 'BackgroundCheck' }),
     ReferenceCheck: object({
       ...check,
       type: { type: 'string', const: 'reference' },
@@ -131,31 +134,31 @@ function requestSchemas(): Json {
     BackgroundCheck: object({
       ...check,
       type: { type: 'string', const: 'background' },
-      partner_name: orNull({}),
-      check_name: orNull({}),
+      partner_name: nullable({}),
+      check_name: nullable({}),
       report_pdf_url: reportUrl,
     }),
     Referee: object({
       referee_id: text,
-      referee_name: orNull({}),
-      referee_email: orNull({}),
-      status: one(refereeStatuses),
+      referee_name: nullable({}),
+      referee_email: nullable({}),
+      status: enumOf(refereeStatuses),
       report_pdf_url: reportUrl,
     }),
   }
 }
 
-/** "error_reason | Present only when status is ERROR". */
+/** Only events with the status ERROR may have `error_reason` ("Events"). */
 function eventSchemas(): Json {
   const event = { event: { type: 'string', const: 'request.updated' }, request_id: uuid }
   const others = requestStatuses.filter((status) => status !== 'ERROR')
   return {
-    WebhookEvent: chosenBy('status', {
+    WebhookEvent: discriminatedBy('status', {
       ERROR: 'ErrorEvent',
       ...Object.fromEntries(others.map((status) => [status, 'StatusEvent'])),
     }),
     StatusEvent: {
-      ...object({ ...event, status: one(others) }),
+      ...object({ ...event, status: enumOf(others) }),
       not: { required: ['error_reason'], properties: { error_reason: text } },
     },
     ErrorEvent: {
@@ -166,29 +169,31 @@ function eventSchemas(): Json {
   }
 }
 
-/** An object, and those in it, with no field that is not named: "400 for an unknown … field". */
-function closed(schema: Json): Json {
+/** Forbids unknown properties in an object and in the objects within it: "400 for an unknown … field". */
+function withoutUnknownFields(schema: Json): Json {
   const { properties, items } = schema as { properties?: Record<string, Json>; items?: Json }
   return {
     ...schema,
     ...(properties !== undefined && {
-      properties: Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, closed(each)])),
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([name, each]) => [name, withoutUnknownFields(each)]),
+      ),
       additionalProperties: false,
     }),
-    ...(items !== undefined && { items: closed(items) }),
+    ...(items !== undefined && { items: withoutUnknownFields(items) }),
   }
 }
 
 const uuid = { type: 'string', format: 'uuid' }
 
-/** As exact as JSON numbers are. */
+/** The range in which a JSON number represents every integer exactly. */
 const integer = {
   type: 'integer',
   minimum: Number.MIN_SAFE_INTEGER,
   maximum: Number.MAX_SAFE_INTEGER,
 }
 
-/** Every property required. */
+/** An object whose properties are all required. */
 function object(properties: Json): Json {
   return { type: 'object', properties, required: Object.keys(properties) }
 }
@@ -209,10 +214,10 @@ const failures = {
 } as const
 type FailureStatus = keyof typeof failures
 
-/** `data` of the successes. */
+/** Names of the schemas of `data` in successful responses. */
 const dataNames = ['Ping', 'PackageList', 'PackageSchema', 'CreatedRequest', 'Request', 'UserList'] as const
 
-/** JSON by the name of its schema, with an example. */
+/** A JSON body: the schema with this name, and an example. */
 const json = (name: string, example: unknown): Json => ({
   'application/json': { schema: ref(name), example },
 })
@@ -226,20 +231,20 @@ function inPath(name: string, schema: Json, example: unknown): Json {
   return { name, in: 'path', required: true, schema, example }
 }
 
-/** An endpoint of the document, in the order of its keys. */
+/** An endpoint of the API document. The keys are in the order of the published file. */
 interface Endpoint {
   operationId: string
   summary: string
   security?: Json[]
   parameters?: Json[]
   requestBody?: Json
-  /** The schema of its `data`; without one it answers with a PDF. */
+  /** The name of the schema of `data`. An endpoint without it responds with a PDF. */
   data?: (typeof dataNames)[number]
   failures: readonly FailureStatus[]
 }
 
-const ofEverything: readonly FailureStatus[] = ['401', '403', '429', '5XX']
-const ofResources: readonly FailureStatus[] = ['401', '403', '404', '429', '5XX']
+const commonFailures: readonly FailureStatus[] = ['401', '403', '429', '5XX']
+const resourceFailures: readonly FailureStatus[] = ['401', '403', '404', '429', '5XX']
 
 const [referenceCheck, backgroundCheck] = bodyExamples.Request.checks
 
@@ -247,7 +252,8 @@ function report(operationId: string, summary: string, parameters: Json[]): Endpo
   return {
     operationId,
     summary,
-    // `t` replaces the headers; as a scheme of security a client might put its key there.
+    // `t` is a parameter and no security scheme, because clients might send the API key as the value of a security
+    // scheme.
     security: [{ apiKey: [], userEmail: [] }, {}],
     parameters: [
       ...parameters,
@@ -258,7 +264,7 @@ function report(operationId: string, summary: string, parameters: Json[]): Endpo
         schema: text,
       },
     ],
-    failures: ofResources,
+    failures: resourceFailures,
   }
 }
 
@@ -273,11 +279,11 @@ const endpoints: readonly [path: string, endpoint: Endpoint, method?: 'post'][] 
       operationId: 'listPackages',
       summary: 'Packages available to the organisation and the user.',
       parameters: [
-        { name: 'status', in: 'query', schema: one(['active', 'inactive', 'disabled']) },
+        { name: 'status', in: 'query', schema: enumOf(['active', 'inactive', 'disabled']) },
         { name: 'id', in: 'query', schema: integer },
       ],
       data: 'PackageList',
-      failures: ['400', ...ofEverything],
+      failures: ['400', ...commonFailures],
     },
   ],
   [
@@ -287,7 +293,7 @@ const endpoints: readonly [path: string, endpoint: Endpoint, method?: 'post'][] 
       summary: 'The input schema of a package.',
       parameters: [inPath('id', integer, bodyExamples.PackageSchema.id)],
       data: 'PackageSchema',
-      failures: ofResources,
+      failures: resourceFailures,
     },
   ],
   [
@@ -297,7 +303,7 @@ const endpoints: readonly [path: string, endpoint: Endpoint, method?: 'post'][] 
       summary: 'Create a request. Not idempotent: a retry can create a second one.',
       requestBody: bodyOf('RequestBody'),
       data: 'CreatedRequest',
-      failures: ['400', ...ofResources],
+      failures: ['400', ...resourceFailures],
     },
     'post',
   ],
@@ -308,7 +314,7 @@ const endpoints: readonly [path: string, endpoint: Endpoint, method?: 'post'][] 
       summary: 'A request with its checks and referees; each read makes fresh report URLs.',
       parameters: [inPath('request_id', uuid, bodyExamples.Request.request_id)],
       data: 'Request',
-      failures: ofResources,
+      failures: resourceFailures,
     },
   ],
   [
@@ -330,12 +336,15 @@ const endpoints: readonly [path: string, endpoint: Endpoint, method?: 'post'][] 
       operationId: 'listUsers',
       summary: 'The active users of the organisation.',
       data: 'UserList',
-      failures: ofEverything,
+      failures: commonFailures,
     },
   ],
 ]
 
-/** An endpoint's success, JSON in the envelope or a PDF, and the failures that the document names for it. */
+/**
+ * An operation with its success, which is JSON in the envelope or a PDF, and the failures that the API document lists
+ * for it.
+ */
 function operation({ data, failures: statuses, ...endpoint }: Endpoint): Json {
   const success =
     data === undefined
@@ -349,16 +358,25 @@ function operation({ data, failures: statuses, ...endpoint }: Endpoint): Json {
           headers: cacheHeaders,
           content: json(`${data}Envelope`, { data: bodyExamples[data], status_message: 'ok', message: '' }),
         }
-  const failed = statuses.map((status) => [status, { $ref: `#/components/responses/${failures[status]}` }])
+  const failureResponses = statuses.map((status) => [
+    status,
+    { $ref: `#/components/responses/${failures[status]}` },
+  ])
   return {
     ...endpoint,
-    responses: { [data === 'CreatedRequest' ? '201' : '200']: success, ...Object.fromEntries(failed) },
+    responses: {
+      [data === 'CreatedRequest' ? '201' : '200']: success,
+      ...Object.fromEntries(failureResponses),
+    },
     tags: ['service'],
     description: endpoint.summary,
   }
 }
 
-/** The service as OpenAPI 3.1, made of the same contract that the program reads it by; `baseUrl` is where it is served. */
+/**
+ * Returns the OpenAPI 3.1 document of the service, made from the contract that checks responses. `baseUrl` is the URL
+ * of the server.
+ */
 export function openApi(baseUrl: string): Json {
   return {
     openapi: '3.1.0',
@@ -440,14 +458,14 @@ const webhook = {
 }
 
 /**
- * An OpenAPI 3.1 document as 3.0.4, for generators that know no 3.1. Webhooks become the extension `x-webhooks`; their
- * schemas stay. Of what 3.0 lacks it knows what our documents use: null, const, numeric exclusive limits, names of
- * properties, and the identifier of a licence.
+ * Converts an OpenAPI 3.1 document to 3.0.4, for generators that do not support 3.1. Webhooks become the extension
+ * `x-webhooks`, and their schemas remain. Only those features of 3.1 are converted that `openApi` uses: null, const,
+ * numeric exclusive limits, `propertyNames`, and the identifier of a licence.
  */
 export function toOpenApi30(document: Json): Json {
   const { webhooks, info, ...rest } = document
   const { license, ...about } = info as { license: { name: string } }
-  return converted({
+  return convertTo30({
     ...rest,
     openapi: '3.0.4',
     info: { ...about, license: { name: license.name } },
@@ -455,27 +473,27 @@ export function toOpenApi30(document: Json): Json {
   }) as Json
 }
 
-function converted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(converted)
+function convertTo30(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(convertTo30)
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).map(([key, each]) => [
     key,
-    // Examples are data, and the names of properties are no keywords.
-    key === 'example' ? each : key === 'properties' ? convertedEach(each as Json) : converted(each),
+    // Examples are data, and names of properties are not keywords: neither is converted.
+    key === 'example' ? each : key === 'properties' ? convertProperties(each as Json) : convertTo30(each),
   ])
-  return keywords.reduce((schema, convert) => convert(schema), Object.fromEntries(entries) as Json)
+  return keywordConversions.reduce((schema, convert) => convert(schema), Object.fromEntries(entries) as Json)
 }
 
-const convertedEach = (each: Json): Json =>
-  Object.fromEntries(Object.entries(each).map(([name, schema]) => [name, converted(schema)]))
+const convertProperties = (each: Json): Json =>
+  Object.fromEntries(Object.entries(each).map(([name, schema]) => [name, convertTo30(schema)]))
 
 const isNull = (schema: unknown): boolean => {
   const { nullable, enum: values } = schema as { nullable?: boolean; enum?: unknown[] }
   return nullable === true && values?.length === 1 && values[0] === null
 }
 
-/** One keyword each; a schema in which it does not occur is returned as it is. */
-const keywords: ((schema: Json) => Json)[] = [
+/** Each function converts one keyword, and returns a schema without that keyword unchanged. */
+const keywordConversions: ((schema: Json) => Json)[] = [
   ({ type, ...rest }) => {
     if (type === 'null') return { ...rest, type: 'object', nullable: true, enum: [null] }
     if (!Array.isArray(type)) return type === undefined ? rest : { type, ...rest }

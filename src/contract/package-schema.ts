@@ -4,8 +4,8 @@ import { z } from 'zod'
 export const fieldTypes = ['string', 'integer', 'number', 'boolean', 'array', 'object'] as const
 
 /**
- * A map keyed by names that the service chose. It has no prototype, so that a field called
- * `__proto__` or `constructor` is a field like any other.
+ * Parses an object whose keys are names that the service chose. The result has no prototype, so that a field called
+ * `__proto__` or `constructor` is treated like any other.
  */
 function nameMap<T extends z.ZodType>(value: T) {
   return z.unknown().transform((input, context): Record<string, z.output<T>> => {
@@ -40,7 +40,7 @@ export const fieldDefinition = z.looseObject({
 })
 export type FieldDefinition = z.infer<typeof fieldDefinition>
 
-/** One check that needs extra information. `fields` has no prototype. */
+/** A check that needs additional information. `fields` has no prototype. */
 export const checkInformation = z.looseObject({
   display_name: z.string(),
   code: z.string(),

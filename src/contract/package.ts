@@ -3,7 +3,7 @@ import { z } from 'zod'
 /** "Package status". */
 export const packageStatuses = ['ACTIVE', 'INACTIVE', 'DISABLED'] as const
 
-/** "Package". Unknown keys and unknown statuses pass: a newer server may add some. */
+/** "Package". Unknown keys and unknown statuses are accepted, because a newer server may add some. */
 export const packageResource = z.looseObject({
   id: z.int(),
   name: z.string(),

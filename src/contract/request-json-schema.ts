@@ -6,13 +6,13 @@ import { emailAddress, phoneNumber } from './request.ts'
 
 type JsonSchema = Record<string, unknown>
 
-/** Something other than white space, first and last; no control characters. */
+/** The first and last characters are not white space, and there are no control characters. */
 const namePattern = '^[^\\s\\p{Cc}](?:[^\\p{Cc}]*[^\\s\\p{Cc}])?$'
 
 /**
- * The JSON Schema (2020-12) of a body of POST /v1/requests for this package, as it travels: a phone number
- * with spaces, which this program tidies before it sends, does not fit. A day's existence is left to
- * `format: date`, which validators check as an option.
+ * Returns the JSON Schema (2020-12) of the body of POST /v1/requests for a package. It describes the body as it is
+ * sent: a phone number with spaces, which refcheck removes before sending, is invalid. Only `format: date` checks that
+ * a day exists, and validators may ignore it.
  */
 export function requestJsonSchema(schema: PackageSchema): JsonSchema {
   const checks = schema.fields.additional_information
@@ -40,16 +40,19 @@ function recipient(): JsonSchema {
     properties: {
       first_name: name('Given name'),
       last_name: name('Family name'),
-      email: { ...wire(emailAddress), description: 'At most 254 characters' },
-      phone: { ...wire(phoneNumber), description: 'E.164: + and country calling code, at most 15 digits' },
+      email: { ...schemaOfText(emailAddress), description: 'At most 254 characters' },
+      phone: {
+        ...schemaOfText(phoneNumber),
+        description: 'E.164: + and country calling code, at most 15 digits',
+      },
     },
     required: ['first_name', 'last_name', 'email', 'phone'],
     additionalProperties: false,
   }
 }
 
-/** zod's JSON Schema of a text; both halves of a pipe apply. */
-function wire(text: z.ZodType): JsonSchema {
+/** Returns zod's JSON Schema of a text. It combines the schemas of both parts of a pipe. */
+function schemaOfText(text: z.ZodType): JsonSchema {
   const { $schema: _dialect, ...output } = z.toJSONSchema(text)
   const { $schema: _same, ...input } = z.toJSONSchema(text, { io: 'input' })
   return { ...input, ...output }
@@ -62,7 +65,7 @@ function additionalInformation(checks: readonly CheckInformation[]): JsonSchema 
   return {
     description: 'What single checks need to know, each code at most once',
     type: 'array',
-    items: { oneOf: checks.map(entry) },
+    items: { oneOf: checks.map(informationSchema) },
     allOf: checks.map((check) => ({
       contains: { type: 'object', properties: { code: { const: check.code } }, required: ['code'] },
       minContains: isRequired(check) ? 1 : 0,
@@ -75,7 +78,7 @@ function isRequired({ fields }: CheckInformation): boolean {
   return Object.values(fields).some(({ required }) => required)
 }
 
-function entry({ code, display_name, fields }: CheckInformation): JsonSchema {
+function informationSchema({ code, display_name, fields }: CheckInformation): JsonSchema {
   const properties = Object.create(null) as Record<string, JsonSchema>
   for (const [name, definition] of Object.entries(fields)) properties[name] = fieldSchema(definition)
   const required = Object.keys(fields).filter((name) => fields[name]?.required === true)
@@ -94,7 +97,7 @@ function entry({ code, display_name, fields }: CheckInformation): JsonSchema {
 function fieldSchema({ type, required, description }: FieldDefinition): JsonSchema {
   switch (type) {
     case 'string':
-      return { type, description, ...(required ? { pattern: '\\S' } : {}), ...dated(description) }
+      return { type, description, ...(required ? { pattern: '\\S' } : {}), ...dateSchema(description) }
     case 'integer':
       return { type, description, minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }
     case 'number':
@@ -103,13 +106,13 @@ function fieldSchema({ type, required, description }: FieldDefinition): JsonSche
     case 'object':
       return { type, description }
     default:
-      // A type of a later version: anything may be there.
+      // The type is one that a later version of the API added: any value is accepted.
       return { description }
   }
 }
 
-/** What the help text asks of a date (see date-format). */
-function dated(description: string): JsonSchema {
+/** Returns the JSON Schema of a date that the help text of a field requires (date-format.ts). */
+function dateSchema(description: string): JsonSchema {
   const date = { pattern: isoDateForm, format: 'date' }
   switch (dateRule(description)) {
     case 'iso':

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 
-/** A UUID of any version; the document promises no version ("Request", "Check"). */
+/** A UUID of any version, because the API document names no version ("Request", "Check"). */
 export const uuid = z.guid()
 
-/** RFC 5321 allows 254 characters in a forward path; longer addresses cannot be delivered to. */
+/** RFC 5321 limits a forward path to 254 characters, so longer addresses cannot receive mail. */
 export const emailAddress = z.string().max(254).pipe(z.email())
 
 /** "E.164 format with country calling code; at most 15 digits" (POST /v1/requests). */
@@ -12,7 +12,7 @@ export const phoneNumber = z
   .max(16)
   .regex(/^\+[1-9]\d{1,14}$/, 'must be + and a country calling code, with at most 15 digits in all')
 
-/** Body of POST /v1/requests, as far as it is the same for every package. */
+/** The part of the body of POST /v1/requests that is the same for every package. */
 export const requestBody = z.object({
   package_id: z.int(),
   recipient: z.object({
@@ -26,7 +26,7 @@ export const requestBody = z.object({
     .optional(),
 })
 
-/** A value of additional information: whatever JSON can hold. */
+/** A value of additional information: any JSON value. */
 export type FieldValue = string | number | boolean | null | FieldValue[] | { [name: string]: FieldValue }
 
 export interface Recipient {
@@ -48,7 +48,10 @@ export interface RequestBody {
   additional_information?: AdditionalInformation[]
 }
 
-/** "Referee". The document gives the id as a string in one section and "integer or string" in another; both pass, unchanged. */
+/**
+ * "Referee". The API document describes the id as a string in one section and as "integer or string" in another. Both
+ * types are accepted.
+ */
 export const referee = z.looseObject({
   referee_id: z.union([z.string(), z.int()]),
   referee_name: z.string().nullable(),
@@ -58,23 +61,26 @@ export const referee = z.looseObject({
 })
 export type Referee = z.infer<typeof referee>
 
-/** Ids are compared without case, as UUIDs are. One that comes twice would file two reports as one. */
+/**
+ * Adds an issue for an id that occurs twice, because two reports would be saved under it. Ids are compared without
+ * case, as UUIDs are.
+ */
 function requireDistinct(
-  what: string,
+  kind: string,
   field: string,
   ids: readonly (string | number | null)[],
   context: z.RefinementCtx,
 ) {
-  const seen = new Set<string>()
+  const earlierIds = new Set<string>()
   for (const [index, id] of ids.entries()) {
     const normalised = String(id).toLowerCase()
-    if (id !== null && seen.has(normalised))
-      context.addIssue({ code: 'custom', path: [index, field], message: `is the id of another ${what}` })
-    seen.add(normalised)
+    if (id !== null && earlierIds.has(normalised))
+      context.addIssue({ code: 'custom', path: [index, field], message: `is the id of another ${kind}` })
+    earlierIds.add(normalised)
   }
 }
 
-/** "Check". Which of the optional keys are there depends on `type`. */
+/** "Check". `type` determines which of the optional keys are present. */
 export const check = z.looseObject({
   id: z.string().nullable(),
   type: z.string(),
@@ -103,7 +109,7 @@ export const recipient = z.looseObject({
   phone: z.string(),
 })
 
-/** `data` of a 201 to POST /v1/requests. */
+/** `data` of the 201 response to POST /v1/requests. */
 export const createdRequest = z.looseObject({ request_id: z.guid(), status: z.string() })
 
 /** "Request": `data` of GET /v1/requests/{request_id}. */
@@ -125,7 +131,7 @@ export const requestResource = z.looseObject({
 })
 export type RequestResource = z.infer<typeof requestResource>
 
-/** Body of a webhook delivery ("Events"). `error_reason` is there only when the status is ERROR. */
+/** Body of a webhook delivery ("Events"). `error_reason` is present only if the status is ERROR. */
 export const webhookEvent = z.looseObject({
   event: z.string(),
   request_id: z.string(),

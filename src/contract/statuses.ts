@@ -16,7 +16,10 @@ export const refereeStatuses = ['IN_PROGRESS', 'COMPLETED', 'CANCELLED'] as cons
 /** "Terminal statuses … never transition further" ("States and transitions", rule 1). */
 export const terminalStatuses: readonly string[] = ['COMPLETED', 'ERROR', 'CANCELLED']
 
-/** How far on a request is: a status is only ever followed by one of a higher rank, and the terminal ones by none. */
+/**
+ * The rank of a status. The status of a request changes only to a status of a higher rank, and never after a terminal
+ * status.
+ */
 export const statusRank: Readonly<Record<RequestStatus, number>> = {
   RECEIVED: 0,
   IN_PROGRESS: 1,

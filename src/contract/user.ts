@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** "User". `permissions` is there only when the role is member. */
+/** "User". `permissions` is present only if the role is member. */
 export const user = z.looseObject({
   id: z.string(),
   first_name: z.string(),

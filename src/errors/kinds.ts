@@ -1,4 +1,4 @@
-/** What a script reads as `error.code`, with the exit code of the command; src/docs/cli.md, "Exit codes". */
+/** The codes that scripts read as `error.code`, with the exit code of the command (src/docs/cli.md, "Exit codes"). */
 export const exitCodes = {
   internal: 1,
   io: 1,
@@ -20,45 +20,48 @@ export const exitCodes = {
 export type ErrorCode = keyof typeof exitCodes
 
 export interface ErrorDetails {
-  /** What to do next: one sentence, shown on a line of its own. */
+  /** What the user can do next: one sentence, shown on a separate line. */
   hint?: string | undefined
-  /** What introduces the command line that was run, where running it again is what to do; shown after the hint. */
-  again?: string | undefined
-  /** HTTP status of the answer, where one came. */
+  /**
+   * A label such as `Continue with`. It is shown after the hint, before the command line that was run, if running that
+   * line again continues the work.
+   */
+  rerunLabel?: string | undefined
+  /** HTTP status of the response; undefined if there was no response. */
   status?: number | undefined
-  /** Path of the field at fault, as the service or our own validation names it. */
+  /** Path of the invalid field, as the service or the validation of refcheck names it. */
   field?: string | undefined
-  /** Seconds to wait before the service takes calls again. */
+  /** Seconds until the service accepts calls again. */
   retryAfter?: number | undefined
-  /** The order that it is about. */
+  /** The order that the error is about. */
   order?: OrderInError | undefined
-  /** Everything that is wrong, where that is several things; shown one a line. */
+  /** All problems of an input that has several; each is shown on a separate line. */
   problems?: readonly FieldProblem[] | undefined
-  /** Whether all that is left undone was chosen, so that it is shown as no error. */
+  /** Whether the user chose to leave all the remaining work undone, so that it is not shown as an error. */
   isChosen?: boolean | undefined
   cause?: unknown
 }
 
-/** One of several things that are wrong with an input (src/docs/cli.md, "Streams"). */
+/** One of several problems of an input (src/docs/cli.md, "Streams"). */
 export interface FieldProblem {
-  /** As the service names it. */
+  /** The path of the field in the names of the service. */
   field: string
   value?: string | undefined
   problem: string
-  /** The whole sentence, in the words of the input: a flag, or a path in JSON. */
+  /** The whole sentence, with the name that the field has in the input: a flag, or a path in JSON. */
   text: string
 }
 
-/** What a `duplicate` matches, and the row of an `outcome_unknown` (src/docs/cli.md, "Streams"). */
+/** The order that a `duplicate` matches, or the row of an `outcome_unknown` (src/docs/cli.md, "Streams"). */
 export interface OrderInError {
   requestId?: string | undefined
   batchId?: string | undefined
   row?: number | undefined
-  /** Of a duplicate. */
+  /** Set for a duplicate only. */
   match?: 'exact' | 'similar' | undefined
 }
 
-/** Every failure the program foresees. Its `code` alone decides the exit code. */
+/** Base class of all expected failures. `code` alone determines the exit code. */
 export abstract class RefcheckError extends Error {
   abstract readonly code: ErrorCode
   hint: string | undefined
@@ -74,7 +77,7 @@ export abstract class RefcheckError extends Error {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
     this.name = new.target.name
     this.hint = details.hint
-    this.again = details.again
+    this.again = details.rerunLabel
     this.status = details.status
     this.field = details.field
     this.retryAfter = details.retryAfter
@@ -84,127 +87,130 @@ export abstract class RefcheckError extends Error {
   }
 }
 
-/** The command line itself is wrong: flags, arguments, or a prompt needed and no terminal. */
+/** The command line is wrong: its flags or arguments, or a prompt is needed and there is no terminal. */
 export class UsageError extends RefcheckError {
   override readonly code = 'usage'
 }
 
-/** A value fails validation, here or by a 400 of the service. */
+/** A value is invalid, according to refcheck or to a 400 of the service. */
 export class InvalidInputError extends RefcheckError {
   override readonly code = 'invalid_input'
 }
 
-/** The same order (package and recipient) was made before. */
+/** An order with the same package and recipient was made before. */
 export class DuplicateError extends RefcheckError {
   override readonly code = 'duplicate'
 }
 
-/** A 401, or no key at hand. */
+/** The service returned a 401, or there is no API key. */
 export class UnauthenticatedError extends RefcheckError {
   override readonly code = 'unauthenticated'
 }
 
-/** A 403: membership, role, credits, trial or subscription. */
+/** The service returned a 403: membership, role, credits, trial or subscription. */
 export class ForbiddenError extends RefcheckError {
   override readonly code = 'forbidden'
 }
 
-/** A 404, or a name this machine does not know. */
+/** The service returned a 404, or there is no local record of that name. */
 export class NotFoundError extends RefcheckError {
   override readonly code = 'not_found'
 }
 
-/** A 429, and waiting was not allowed or ran out. */
+/** The service returned a 429, and the command could not wait or its time to wait ran out. */
 export class ThrottledError extends RefcheckError {
   override readonly code = 'throttled'
 }
 
-/** Unreachable, a 5xx or a malformed answer, and nothing was created. */
+/** The service was unreachable, or returned a 5xx or a malformed response, and nothing was created. */
 export class UnavailableError extends RefcheckError {
   override readonly code = 'unavailable'
 }
 
-/** A create that may or may not have been accepted. */
+/** The outcome of a create is unknown: the service may have accepted it. */
 export class OutcomeUnknownError extends RefcheckError {
   override readonly code = 'outcome_unknown'
 }
 
-/** A webhook signature that does not match the bytes. */
+/** A webhook signature does not match the bytes. */
 export class BadSignatureError extends RefcheckError {
   override readonly code = 'bad_signature'
 }
 
-/** Finished, but not all of it. */
+/** The command ended, but part of the work was not done. */
 export class IncompleteError extends RefcheckError {
   override readonly code = 'incomplete'
 }
 
-/** A wait's own time limit has passed. */
+/** The time limit of a wait has passed. */
 export class TimedOutError extends RefcheckError {
   override readonly code = 'timed_out'
 }
 
-/** The person stopped it (Ctrl-C); what was journaled stays. */
+/** The user interrupted the command (Ctrl-C). Records in the journal remain. */
 export class InterruptedError extends RefcheckError {
   override readonly code = 'interrupted'
 }
 
-/** Ctrl-C, where all that it cost is that the rest is still to do: the command line itself continues. */
+/** Returns the error for Ctrl-C in a command that the same command line continues. */
 export function interrupted(cause?: unknown, hint?: string): InterruptedError {
-  return new InterruptedError('interrupted', { hint, again: 'Continue with', cause })
+  return new InterruptedError('interrupted', { hint, rerunLabel: 'Continue with', cause })
 }
 
-/** The disk or the operating system refused something. */
+/** The disk or the operating system refused an operation. */
 export class IoError extends RefcheckError {
   override readonly code = 'io'
 }
 
-/** The store takes no orders until a person has checked it. */
+/** The store accepts no orders until the user has checked it. */
 export class StoreClosedError extends IoError {}
 
-/** Another process has the store for itself just then: the same may go well in a moment. */
+/** Another process has exclusive use of the store at the moment. A retry may succeed. */
 export class StoreBusyError extends IoError {}
 
-/** The database of the store cannot be used just then, and nothing was changed: the same may go well once it can. */
+/** The database of the store cannot be used at the moment, and nothing was changed. A retry may succeed. */
 export class StoreDownError extends StoreBusyError {}
 
-/** The database of the store was asked to commit, and did not answer: it may or may not have. Nothing may follow from it. */
+/**
+ * The database did not answer a COMMIT, so it is not known whether it committed. No decision may be based on the
+ * result.
+ */
 export class NoAnswerError extends IoError {}
 
-/** A fault of this program: a state it holds impossible. */
+/** A fault of refcheck: a state that should be impossible. */
 export class InternalError extends RefcheckError {
   override readonly code = 'internal'
 }
 
-/** What only a person can decide about a file: the flag's name without its dashes. */
-export type Undecided = 'sheet' | 'header-row' | 'encoding' | 'hidden'
+/** A question about a file that only the user can answer. The value is the name of the flag without its dashes. */
+export type UndecidedFlag = 'sheet' | 'header-row' | 'encoding' | 'hidden'
 
 export interface PossibleAnswer {
-  /** As the flag takes it. */
+  /** The value for the flag. */
   value: string
-  /** What the file would then be read as. */
+  /** The label of the choice in a prompt. */
   label: string
 }
 
-/** A file that can be read in more than one way. Refused as it stands; a person at a terminal is asked instead. */
+/** A file can be read in more than one way. On a terminal the user is asked; otherwise the file is refused. */
 export class UndecidedError extends InvalidInputError {
-  readonly about: Undecided
+  readonly flag: UndecidedFlag
   readonly question: string
-  /** The likeliest first; at least one. */
+  /** The likeliest answer comes first; there is at least one. */
   readonly answers: readonly PossibleAnswer[]
 
   constructor(
     message: string,
-    details: ErrorDetails & { about: Undecided; question: string; answers: readonly PossibleAnswer[] },
+    details: ErrorDetails & { about: UndecidedFlag; question: string; answers: readonly PossibleAnswer[] },
   ) {
     super(message, details)
-    this.about = details.about
+    this.flag = details.about
     this.question = details.question
     this.answers = details.answers
   }
 }
 
-/** A person asked for the question before this one. */
+/** The user went back to the previous question in a prompt. */
 export class PromptBackError extends Error {
   constructor() {
     super('went back to the question before')

@@ -1,24 +1,24 @@
-/** Time as an input. Milliseconds throughout. */
+/** The time, as an input of functions. All values are in milliseconds. */
 export interface Clock {
-  /** Wall time since the epoch; may jump. */
+  /** Wall time since the epoch. It may jump in either direction. */
   now(): number
-  /** Time since some fixed moment of this process; never goes back. */
+  /** Time since a fixed moment of this process. It never decreases. */
   monotonic(): number
-  /** Resolves after `ms`; rejects with the signal's reason when it is aborted first. */
+  /** Resolves after `ms`. Rejects with the signal's reason if the signal is aborted first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 
-/** setTimeout fires at once above 2^31-1 ms, so long waits are cut into pieces. */
-const longestTimer = 2_147_483_647
+/** setTimeout fires at once for more than 2^31-1 ms, so longer waits are split. */
+const maxTimerMs = 2_147_483_647
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  // The global `performance` would load what measures much more than this.
+  // The global `performance` would load a whole module of measurements.
   monotonic: () => Number(process.hrtime.bigint()) / 1e6,
   async sleep(ms, signal) {
     signal?.throwIfAborted()
-    for (let left = Math.max(0, ms); left >= 0; left -= longestTimer) {
-      await pause(Math.min(left, longestTimer), signal)
+    for (let remainingMs = Math.max(0, ms); remainingMs >= 0; remainingMs -= maxTimerMs) {
+      await pause(Math.min(remainingMs, maxTimerMs), signal)
     }
   },
 }

@@ -1,34 +1,36 @@
 import { readFileSync } from 'node:fs'
 import { arch, hostname, release } from 'node:os'
 
-/** What this machine calls itself. */
+/** The hostname of this machine. */
 export function machineName(): string {
   return hostname()
 }
 
-/** Where Linux keeps an identifier of the installation (machine-id(5)). */
+/** The files in which Linux stores an id of the installation (machine-id(5)). */
 const idFiles = ['/etc/machine-id', '/var/lib/dbus/machine-id']
 
-/** The identifier of this installation of the operating system; empty where it has none. */
+/** The id of this installation of the operating system; empty if there is none. */
 export function machineId(): string {
   for (const path of idFiles) {
     try {
       return readFileSync(path, 'utf8').trim()
     } catch {
-      // Other systems have no such file, and some containers neither.
+      // Other operating systems, and some containers, do not have these files.
     }
   }
   return ''
 }
 
-/** The version of Node that runs this, such as "24.21.0". */
+/** The version of Node that runs this process, such as "24.21.0". */
 export const nodeVersion = (): string => process.versions.node
 
-/** Whether a file's mode determines who may read it; on Windows Node makes it up. */
+/**
+ * Whether a file's mode determines which accounts can read it. On Windows, Node derives the mode from other attributes.
+ */
 export const hasFileModes = (platform: NodeJS.Platform = process.platform): boolean => platform !== 'win32'
 
-/** What kind of machine this is; nothing of it identifies a person. */
-export const machineKind = () => ({
+/** Versions and the architecture of this machine. None of them identifies a person. */
+export const machineDetails = () => ({
   node: nodeVersion(),
   platform: process.platform,
   architecture: arch(),
@@ -36,8 +38,8 @@ export const machineKind = () => ({
 })
 
 /**
- * Whether the name servers answer about `host` within `ms`, whatever they answer. The system's own lookup, once begun,
- * keeps the process until it is over.
+ * Whether the name servers respond to a query about `host` within `ms`, with any response. It does not use
+ * `dns.lookup`, because a lookup that has begun cannot be cancelled and keeps the process alive.
  */
 export async function isNameAnswered(host: string, ms: number): Promise<boolean> {
   const { isIP } = process.getBuiltinModule('node:net')

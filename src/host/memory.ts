@@ -3,29 +3,28 @@ import { runInNewContext } from 'node:vm'
 
 type Collector = (options: { type: 'minor' }) => void
 
-/** Bytes that may pass between two collections. */
-const everyBytes = 8 * 1024 * 1024
+/** The garbage collector runs after this many bytes. */
+const bytesPerCollection = 8 * 1024 * 1024
 
 /**
- * Keeps memory flat while many bytes pass through. Each read of a socket leaves a buffer behind that
- * lives outside the JavaScript heap, and V8 lets 64 MB and more of them pile up before it looks.
- * Called with the number of bytes as they come, this has the youngest objects collected now and then, which takes
- * about a millisecond.
+ * Returns a function that takes the number of bytes of each read, and collects young objects after every 8 MiB, which
+ * takes about a millisecond. Each read of a socket allocates a buffer outside the JavaScript heap, and V8 would collect
+ * these only after 64 MB or more.
  */
-export function flatMemory(): (bytes: number) => void {
+export function createGarbageTrigger(): (bytes: number) => void {
   let collect: Collector | undefined
-  let passed = 0
+  let uncollected = 0
   return (bytes) => {
-    passed += bytes
-    if (passed < everyBytes) return
-    passed = 0
-    collect ??= collector()
+    uncollected += bytes
+    if (uncollected < bytesPerCollection) return
+    uncollected = 0
+    collect ??= createCollector()
     collect({ type: 'minor' })
   }
 }
 
-/** The collector of a context made for it; what runs here does not see it. */
-function collector(): Collector {
+/** The collector comes from a new context, so that code of the main context has no `gc` function. */
+function createCollector(): Collector {
   setFlagsFromString('--expose-gc')
   return runInNewContext('gc') as Collector
 }

@@ -3,16 +3,16 @@ import { posix, win32 } from 'node:path'
 
 import { type Environment, variable } from './process.ts'
 
-/** Absolute folders of this user for this program; none of them need exist yet. */
+/** Absolute paths of the folders that refcheck uses for this user. The folders may not exist yet. */
 export interface Paths {
   config: string
   data: string
 }
 
-/** An account without a home folder, as a container's often is, and no variable that names other folders. */
+/** The account has no home folder, as in many containers, and no variable names other folders. */
 export class NoHomeError extends Error {}
 
-/** A folder was given as a relative path: in another working folder it would be another store. */
+/** A variable names a relative path, which would be a different store in each working folder. */
 export class RelativeFolderError extends Error {
   readonly variable: string
   readonly path: string
@@ -25,8 +25,9 @@ export class RelativeFolderError extends Error {
 }
 
 /**
- * REFCHECK_CONFIG_DIR and REFCHECK_DATA_DIR, else the platform's own places (XDG, Application Support, AppData). Throws a
- * NoHomeError where those are below a home folder that there is not, a RelativeFolderError for a relative path.
+ * Returns REFCHECK_CONFIG_DIR and REFCHECK_DATA_DIR, or the folders of the platform (XDG, Application Support,
+ * AppData). Throws NoHomeError if a home folder is needed and there is none, and RelativeFolderError for a relative
+ * path.
  */
 export function resolvePaths(env: Environment, platform: NodeJS.Platform = process.platform): Paths {
   const [config, data] = ['REFCHECK_CONFIG_DIR', 'REFCHECK_DATA_DIR'].map((name) => {
@@ -35,18 +36,21 @@ export function resolvePaths(env: Environment, platform: NodeJS.Platform = proce
     return given
   })
   if (config !== undefined && data !== undefined) return { config, data }
-  const own = platformFolders(env, platform)
-  return { config: config ?? own.config(), data: data ?? own.data() }
+  const folders = platformFolders(env, platform)
+  return { config: config ?? folders.config(), data: data ?? folders.data() }
 }
 
 const pathOf = (platform: NodeJS.Platform): typeof posix => (platform === 'win32' ? win32 : posix)
 
-/** Throws a NoHomeError where the account has none: a uid that no line of /etc/passwd names. A relative HOME is ignored. */
+/**
+ * Returns the home folder. Throws NoHomeError if the account has none: /etc/passwd has no line for its uid. A relative
+ * HOME is ignored.
+ */
 export function homeFolder(env: Environment, platform: NodeJS.Platform = process.platform): string {
   const named = variable(env, 'HOME') ?? variable(env, 'USERPROFILE')
   if (named !== undefined && pathOf(platform).isAbsolute(named)) return named
   try {
-    // Node's homedir() answers HOME again.
+    // homedir() of Node would return the relative HOME.
     return named === undefined ? homedir() : userInfo().homedir
   } catch (cause) {
     throw new NoHomeError('no home folder', { cause })
@@ -58,8 +62,8 @@ function platformFolders(
   platform: NodeJS.Platform,
 ): { config: () => string; data: () => string } {
   const path = pathOf(platform)
-  // The XDG Base Directory Specification: a relative path is invalid, and is ignored.
-  const below = (name: string, ...rest: string[]): string => {
+  // The XDG Base Directory Specification requires that relative paths are ignored.
+  const userFolder = (name: string, ...rest: string[]): string => {
     const named = variable(env, name)
     return named !== undefined && path.isAbsolute(named)
       ? named
@@ -67,8 +71,8 @@ function platformFolders(
   }
   if (platform === 'win32') {
     return {
-      config: () => path.join(below('APPDATA', 'AppData', 'Roaming'), 'refcheck'),
-      data: () => path.join(below('LOCALAPPDATA', 'AppData', 'Local'), 'refcheck'),
+      config: () => path.join(userFolder('APPDATA', 'AppData', 'Roaming'), 'refcheck'),
+      data: () => path.join(userFolder('LOCALAPPDATA', 'AppData', 'Local'), 'refcheck'),
     }
   }
   if (platform === 'darwin') {
@@ -77,17 +81,17 @@ function platformFolders(
     return { config: support, data: () => path.join(support(), 'data') }
   }
   return {
-    config: () => path.join(below('XDG_CONFIG_HOME', '.config'), 'refcheck'),
-    data: () => path.join(below('XDG_DATA_HOME', '.local', 'share'), 'refcheck'),
+    config: () => path.join(userFolder('XDG_CONFIG_HOME', '.config'), 'refcheck'),
+    data: () => path.join(userFolder('XDG_DATA_HOME', '.local', 'share'), 'refcheck'),
   }
 }
 
 /**
- * oclif asks for the account's home folder and shell, needs neither, and ends where there are none: a uid that no line
- * of /etc/passwd names.
+ * Runs `job` with HOME and SHELL set, if /etc/passwd has no line for the uid of this account. oclif reads the account's
+ * home folder and shell, does not need them, and exits if they are missing.
  */
-export async function withAccount<T>(job: () => Promise<T>): Promise<T> {
-  if (hasName()) return job()
+export async function withAccountVariables<T>(job: () => Promise<T>): Promise<T> {
+  if (hasAccountName()) return job()
   const named = Object.entries({ HOME: '/', SHELL: '/bin/sh' }).filter(
     ([name]) => process.env[name] === undefined,
   )
@@ -99,7 +103,7 @@ export async function withAccount<T>(job: () => Promise<T>): Promise<T> {
   }
 }
 
-function hasName(): boolean {
+function hasAccountName(): boolean {
   try {
     userInfo()
     return true
@@ -108,7 +112,9 @@ function hasName(): boolean {
   }
 }
 
-/** A folder that was removed has no path any more; what it was called leads to plain words about it later. */
+/**
+ * Returns the working folder; if it was removed, its former path from PWD, so that a later error message can name it.
+ */
 export function currentFolder(): string {
   try {
     return process.cwd()

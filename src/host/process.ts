@@ -1,91 +1,95 @@
-/** This process's id. */
+/** The id of this process. */
 export function processId(): number {
   return process.pid
 }
 
-/** The account this process runs as; undefined on Windows, where files have no such number. */
+/** The id of the account that runs this process; undefined on Windows, where files have no such number. */
 export function ownUserId(): number | undefined {
   return process.geteuid?.()
 }
 
-/** The group that its new files get; undefined on Windows. */
+/** The id of the group that owns new files of this process; undefined on Windows. */
 export function ownGroupId(): number | undefined {
   return process.getegid?.()
 }
 
-/** `work` is done as the last of all; what it does has to be done at once. `code`: with which the process ends. */
-export function atExit(work: (code: number) => void): void {
-  process.on('exit', work)
+/** Calls `onExit` with the exit code when the process exits. It has to be synchronous. */
+export function runAtExit(onExit: (code: number) => void): void {
+  process.on('exit', onExit)
 }
 
-/** How a person or a supervisor asks this process to stop. */
+/** The signals by which the user or a supervisor stops this process. */
 export interface Interrupts {
-  /** Aborted at the first SIGINT, SIGTERM or SIGHUP (a terminal that was closed). Once it has been asked for, the process no longer dies of them at once. */
+  /**
+   * Aborted at the first SIGINT, SIGTERM or SIGHUP (the terminal was closed). Reading this property installs the
+   * handlers: from then on the first signal does not end the process.
+   */
   readonly signal: AbortSignal
-  /** Whether it has been aborted; asking this does not change what a signal does. */
-  readonly stopped: boolean
-  /** Whether it was aborted by SIGTERM, as a supervisor ends a service. */
-  readonly terminated: boolean
+  /** Whether the signal was aborted. Reading this property installs no handlers. */
+  readonly isStopped: boolean
+  /** Whether the cause was SIGTERM, the signal of supervisors. */
+  readonly isTerminated: boolean
 }
 
-const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-const ours = new WeakSet<object>()
+const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+const ownListeners = new WeakSet<object>()
 
 /**
- * Turns SIGINT, SIGTERM and SIGHUP into an abort, once. A second one ends the process the plain way, for a
- * person who will not wait.
+ * Converts the first SIGINT, SIGTERM or SIGHUP to an abort. The handlers run once, so a second signal ends the process
+ * without waiting.
  */
 export function processInterrupts(): Interrupts {
   let controller: AbortController | undefined
-  let by: NodeJS.Signals | undefined
+  let stopSignal: NodeJS.Signals | undefined
   return {
     get signal() {
       if (controller === undefined) {
-        const started = new AbortController()
-        controller = started
+        const newController = new AbortController()
+        controller = newController
         const stop = (name: NodeJS.Signals): void => {
-          by ??= name
-          started.abort()
+          stopSignal ??= name
+          newController.abort()
         }
-        ours.add(stop)
-        for (const name of names) process.once(name, stop)
+        ownListeners.add(stop)
+        for (const name of stopSignals) process.once(name, stop)
       }
       return controller.signal
     },
-    get stopped() {
+    get isStopped() {
       return controller?.signal.aborted ?? false
     },
-    get terminated() {
-      return by === 'SIGTERM'
+    get isTerminated() {
+      return stopSignal === 'SIGTERM'
     },
   }
 }
 
 /**
- * Loads a module and takes away the signal handlers it brought: a library that sends the first signal
- * to the process again would end it before it could end in order.
+ * Loads a module and removes the signal handlers that it installed. A library that sends the signal to the process
+ * again would end it before the cleanup is done.
  */
-export async function withoutItsSignalHandlers<T>(load: () => Promise<T>): Promise<T> {
-  const before = names.map((name) => new Set(process.listeners(name)))
+export async function loadWithoutSignalHandlers<T>(load: () => Promise<T>): Promise<T> {
+  const before = stopSignals.map((name) => new Set(process.listeners(name)))
   const loaded = await load()
-  for (const [at, name] of names.entries()) {
+  for (const [index, name] of stopSignals.entries()) {
     for (const listener of process.listeners(name)) {
-      if (!ours.has(listener) && before[at]?.has(listener) !== true) process.removeListener(name, listener)
+      if (!ownListeners.has(listener) && before[index]?.has(listener) !== true)
+        process.removeListener(name, listener)
     }
   }
   return loaded
 }
 
-/** The environment variables as a value. */
+/** The environment variables, as an input of functions. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
 export const processEnvironment = (): Environment => process.env
 
-/** A variable's value; an empty one counts as absent. */
+/** Returns the value of a variable; undefined if it is empty. */
 export function variable(env: Environment, name: string): string | undefined {
   const value = env[name]
   return value === undefined || value === '' ? undefined : value
 }
 
-/** Set in the environment of everything that `refcheck mcp` starts. */
-export const agentMark = 'REFCHECK_STARTED_BY_AGENT'
+/** The name of a variable that is set for all programs that `refcheck mcp` starts. */
+export const agentVariable = 'REFCHECK_STARTED_BY_AGENT'

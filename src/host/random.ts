@@ -1,4 +1,4 @@
-/** Randomness as an input. */
+/** Random values, as an input of functions. */
 export interface Random {
   uuid(): string
   bytes(count: number): Buffer
@@ -6,7 +6,7 @@ export interface Random {
   fraction(): number
 }
 
-/** The global Web Crypto, because node:crypto itself costs every start-up a quarter of bare Node's. */
+/** The global Web Crypto: loading node:crypto would add a quarter to the start-up time of Node. */
 export const systemRandom: Random = {
   uuid: () => crypto.randomUUID(),
   bytes: (count) => crypto.getRandomValues(Buffer.alloc(count)),

@@ -1,21 +1,21 @@
 import { type Environment, variable } from './process.ts'
 
 export interface ProgramRun {
-  /** Exit code; null where a signal ended it or it could not be started. */
+  /** Exit code; null if a signal ended the program or it could not be started. */
   code: number | null
-  /** Why it did not end by itself. */
+  /** Why the program did not exit by itself, or could not be started. */
   failure: string | undefined
 }
 
 interface ProgramOptions {
-  /** The whole environment it gets. */
+  /** The complete environment of the program. */
   env: Readonly<Record<string, string | undefined>>
   input: Uint8Array
-  /** Milliseconds, after which it is ended. */
+  /** Milliseconds after which the program is killed. */
   timeoutMs: number
 }
 
-/** Runs a program, never through a shell; its output goes where ours goes on stderr. */
+/** Runs a program without a shell. Its output goes to the stderr of this process. */
 export function runProgram(
   [program = '', ...args]: readonly string[],
   options: ProgramOptions,
@@ -30,26 +30,26 @@ export function runProgram(
       killSignal: 'SIGKILL',
       shell: false,
     })
-    child.once('error', (error) => resolve({ code: null, failure: whyNot(program, error) }))
+    child.once('error', (error) => resolve({ code: null, failure: startFailure(program, error) }))
     child.once('close', (code, signal) =>
       resolve({ code, failure: signal === null ? undefined : `it was stopped by ${signal}` }),
     )
-    // A program need not read what it is given.
+    // A program may exit before it has read its input.
     child.stdin?.once('error', () => undefined)
     child.stdin?.end(input)
   })
 }
 
 export interface StartedProgram {
-  /** Settles once it has ended; never rejects. */
+  /** Resolves when the program has ended; never rejects. */
   ended: Promise<ProgramRun>
-  /** Ends it and what it started at once (SIGKILL), unless it has ended by itself. */
+  /** Kills the program and the processes that it started (SIGKILL), unless the program has ended. */
   kill(): void
 }
 
 /**
- * Starts a program, never through a shell, in a process group of its own. Its output is discarded: what it leaves running
- * would otherwise hold our streams open.
+ * Starts a program without a shell, in a new process group. Its output is discarded, because processes that it leaves
+ * running would keep the streams of this process open.
  */
 export function startProgram(
   [program = '', ...args]: readonly string[],
@@ -59,7 +59,7 @@ export function startProgram(
   const child = spawn(program, args, { env: { ...env }, stdio: 'ignore', shell: false, detached: true })
   let isOver = false
   const ended = new Promise<ProgramRun>((resolve) => {
-    child.once('error', (error) => resolve({ code: null, failure: whyNot(program, error) }))
+    child.once('error', (error) => resolve({ code: null, failure: startFailure(program, error) }))
     child.once('exit', (code, signal) => {
       isOver = true
       resolve({ code, failure: signal === null ? undefined : `it was stopped by ${signal}` })
@@ -75,13 +75,13 @@ export function startProgram(
   }
 }
 
-function whyNot(program: string, error: NodeJS.ErrnoException): string {
+function startFailure(program: string, error: NodeJS.ErrnoException): string {
   if (error.code === 'ENOENT') return `program not found: "${program}"`
   return error.code === 'EACCES' ? `the program "${program}" is not executable` : error.message
 }
 
-/** How a platform shows a file: the program, and the arguments before the path. */
-const openers: Readonly<Record<string, readonly string[]>> = {
+/** The program that opens a file on each platform, and its arguments before the path. */
+const fileOpeners: Readonly<Record<string, readonly string[]>> = {
   darwin: ['open'],
   linux: ['xdg-open'],
   freebsd: ['xdg-open'],
@@ -90,23 +90,27 @@ const openers: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * Shows a file or folder (absolute) with the desktop's own program, never through a shell.
- * Answers why it could not; it does not wait for the program to end. `childEnv`: what the program gets.
+ * Opens a file or folder (an absolute path) with the program of the desktop, without a shell. Returns why it could not
+ * be started, or undefined; it does not wait for the program to end. `childEnv` is the environment of the program.
  */
 export async function openFile(
   path: string,
   { env, childEnv }: { env: Environment; childEnv: Readonly<Record<string, string | undefined>> },
   platform: NodeJS.Platform = process.platform,
 ): Promise<string | undefined> {
-  const [program, ...before] = openers[platform] ?? []
+  const [program, ...firstArguments] = fileOpeners[platform] ?? []
   if (program === undefined) return `no program to open files is known for ${platform}`
   if (variable(env, 'CI') !== undefined) return 'this is a CI job without a screen'
-  const isX = program === 'xdg-open'
-  if (isX && variable(env, 'DISPLAY') === undefined && variable(env, 'WAYLAND_DISPLAY') === undefined) {
+  const usesDesktop = program === 'xdg-open'
+  if (
+    usesDesktop &&
+    variable(env, 'DISPLAY') === undefined &&
+    variable(env, 'WAYLAND_DISPLAY') === undefined
+  ) {
     return 'this machine has no desktop'
   }
   const { spawn } = process.getBuiltinModule('node:child_process')
-  const child = spawn(program, [...before, path], {
+  const child = spawn(program, [...firstArguments, path], {
     env: { ...childEnv },
     detached: true,
     stdio: 'ignore',

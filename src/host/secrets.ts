@@ -1,100 +1,103 @@
 import type { Environment } from './process.ts'
 
-/** A shorter value occurs in ordinary text by chance. */
+/** Shorter values occur in ordinary text by chance. */
 const minLength = 6
-/** A value of this length is not an ordinary word or a part of an id. */
-const certainLength = 16
-/** Words, and what numbers and UUIDs are made of: replacing them would damage names and ids, and show what they are. */
-const ordinary = /^(?:[a-z_]+|[\da-f-]+)$/i
-/** The walk over an answer is recursive; no documented answer is nested as deep. */
+/** A value of at least this length is not an ordinary word or a part of an id. */
+const unambiguousLength = 16
+/**
+ * Words, and characters of numbers and UUIDs. Replacing these would damage names and ids, and would disclose the value.
+ */
+const ordinaryValue = /^(?:[a-z_]+|[\da-f-]+)$/i
+/** Limit of the recursion over a response. No response of the API document is nested this deep. */
 const maxDepth = 200
 
-/** The field that holds a signed URL in answers of the service; the program needs its token. */
+/** The field of responses that holds a signed URL. The program needs the token of that URL. */
 const signedUrlKey = 'report_pdf_url'
-/** A JSON escape of a character that may also be written as it is, which services use for none or for all of a text. */
+/** A JSON escape of a character that needs none. A service uses such escapes everywhere in a text or nowhere. */
 const needlessEscape = /\\u00[2-7]/
-/** A signed URL: its address, its token, and parameters after it. */
+/** A signed URL in three parts: the address, the token, and later parameters. */
 const signedUrl = /^([^?#\s]*\?t=)([^&#\s]*)(&[^#\s]*)?$/
 const signedToken =
   /((?:[?&;]|%3f|%26|\\{1,8}u00(?:3f|26))t(?:=|%3d|\\{1,8}u003d))(?:[^&#\s"'<>\\]|\\(?!["'nrt]))+/gi
 
 /**
- * Values that are neither printed nor stored. Each is found as it is, in hexadecimal and in base64, also where its characters
- * are encoded or have hidden ones between them.
+ * Values that are neither printed nor stored. Each is found literally, in hexadecimal and in base64, also if its
+ * characters are encoded or have hidden characters between them.
  */
 export class Secrets {
   readonly #outer: Secrets | undefined
-  /** What each value is replaced by. */
-  readonly #names = new Map<string, string>()
-  /** Values that are looked for only in what a program that we start is given. */
-  readonly #ordinaryNames = new Map<string, string>()
+  /** The replacement of each value. */
+  readonly #nameByValue = new Map<string, string>()
+  /** Values that are searched only in the environment of programs that refcheck starts. */
+  readonly #nameByOrdinaryValue = new Map<string, string>()
   #search: Search | undefined
 
-  /** `outer`: more of them; values may still be added there. */
+  /** `outer` holds more values, and values may still be added to it. */
   constructor(outer?: Secrets) {
     this.#outer = outer
   }
 
   add(name: string, value: string | undefined): void {
     if (value === undefined || value.length < minLength || this.#has(value)) return
-    if (value.length < certainLength && ordinary.test(value)) {
-      this.#ordinaryNames.set(value, name)
+    if (value.length < unambiguousLength && ordinaryValue.test(value)) {
+      this.#nameByOrdinaryValue.set(value, name)
       return
     }
-    this.#names.set(value, name)
+    this.#nameByValue.set(value, name)
     this.#search = undefined
   }
 
-  /** The token of a signed URL, as it is written there and decoded. */
+  /** Adds the token of a signed URL, both encoded and decoded. */
   addTokenOf(url: string): void {
     const [, raw] = /[?&;]t=([^&#\s]*)/.exec(url) ?? []
     this.add('token', raw)
-    if (raw !== undefined) this.add('token', decoded(raw))
+    if (raw !== undefined) this.add('token', decodeUriOrUndefined(raw))
   }
 
-  /** For a command whose answer is this very value. */
+  /** Removes a value, for a command that prints it. */
   reveal(value: string): void {
-    this.#names.delete(value)
-    this.#ordinaryNames.delete(value)
+    this.#nameByValue.delete(value)
+    this.#nameByOrdinaryValue.delete(value)
     this.#search = undefined
   }
 
   #has(value: string): boolean {
-    return this.#names.has(value) || (this.#outer !== undefined && this.#outer.#has(value))
+    return this.#nameByValue.has(value) || (this.#outer !== undefined && this.#outer.#has(value))
   }
 
-  /** The same values, and also those that are ordinary words. */
+  /** Returns a copy that also searches for values that are ordinary words. */
   withOrdinary(): Secrets {
     const all = new Secrets(this.#outer?.withOrdinary())
-    for (const [value, name] of [...this.#names, ...this.#ordinaryNames]) all.#names.set(value, name)
+    for (const [value, name] of [...this.#nameByValue, ...this.#nameByOrdinaryValue])
+      all.#nameByValue.set(value, name)
     return all
   }
 
-  /** Whether a text holds one of the values. */
+  /** Whether a text contains one of the values. */
   isIn(text: string): boolean {
-    return this.#replaced(text) !== text
+    return this.#replaceIn(text) !== text
   }
 
-  /** The text with each value replaced by its name, and without the tokens of signed URLs. */
+  /** Replaces each value by its name, and the tokens of signed URLs by ***. */
   redact(text: string): string {
-    const rest = this.#replaced(text)
-    // Most texts need no slower pattern.
+    const rest = this.#replaceIn(text)
+    // Most texts do not contain these characters, and the pattern is slow.
     return /[=%\\]/.test(rest) ? rest.replace(signedToken, '$1***') : rest
   }
 
-  /** Whether an answer of the service, as it came, may hold anything that redactAnswer would change. */
+  /** Whether `redactAnswer` may change a response. The argument is its text before parsing. */
   mayBeIn(answer: string): boolean {
     return answer.includes(signedUrlKey) || needlessEscape.test(answer) || this.redact(answer) !== answer
   }
 
   /**
-   * Redacts every text and every key of a parsed answer of the service, in place. Signed URLs keep their tokens, which
-   * are removed from the rest of the answer.
+   * Redacts every text and every key of a parsed response, in place. Signed URLs keep their tokens; elsewhere in the
+   * response the tokens are removed.
    */
   redactAnswer(answer: unknown): unknown {
-    const all = new Secrets(this)
-    addTokens(answer, all, 0)
-    return this.#walk(answer, '', all, 0)
+    const withTokens = new Secrets(this)
+    addTokens(answer, withTokens, 0)
+    return this.#walk(answer, '', withTokens, 0)
   }
 
   #walk(value: unknown, key: string, all: Secrets, depth: number): unknown {
@@ -102,18 +105,18 @@ export class Secrets {
       const [, address, token = '', rest = ''] = (key === signedUrlKey && signedUrl.exec(value)) || []
       return address === undefined
         ? all.redact(value)
-        : all.#replaced(address) + this.#replaced(token) + all.redact(rest)
+        : all.#replaceIn(address) + this.#replaceIn(token) + all.redact(rest)
     }
     if (typeof value !== 'object' || value === null) return value
     if (depth > maxDepth) return null
     for (const [name, each] of Object.entries(value)) {
-      const shown = Array.isArray(value) ? name : all.redact(name)
-      const next = this.#walk(each, name, all, depth + 1)
-      if (shown === name && next === each) continue
-      if (shown !== name) Reflect.deleteProperty(value, name)
-      // An assignment to __proto__ would set the prototype.
-      Object.defineProperty(value, shown, {
-        value: next,
+      const redactedName = Array.isArray(value) ? name : all.redact(name)
+      const redactedValue = this.#walk(each, name, all, depth + 1)
+      if (redactedName === name && redactedValue === each) continue
+      if (redactedName !== name) Reflect.deleteProperty(value, name)
+      // An assignment to `__proto__` would set the prototype.
+      Object.defineProperty(value, redactedName, {
+        value: redactedValue,
         enumerable: true,
         writable: true,
         configurable: true,
@@ -122,17 +125,17 @@ export class Secrets {
     return value
   }
 
-  #replaced(text: string): string {
+  #replaceIn(text: string): string {
     const searches = this.#searches()
     if (searches.length === 0) return text
-    const replaced = searches.reduce((rest, search) => search.replacedIn(rest), text)
-    return replacedInDecodings(replaced, searches)
+    const replaced = searches.reduce((rest, search) => search.replaceIn(rest), text)
+    return replaceInDecodings(replaced, searches)
   }
 
   #searches(): readonly Search[] {
     const outer = this.#outer === undefined ? [] : this.#outer.#searches()
-    if (this.#names.size === 0) return outer
-    this.#search ??= new Search(this.#names)
+    if (this.#nameByValue.size === 0) return outer
+    this.#search ??= new Search(this.#nameByValue)
     return [...outer, this.#search]
   }
 }
@@ -145,23 +148,23 @@ function addTokens(value: unknown, secrets: Secrets, depth: number): void {
   }
 }
 
-interface Found {
+interface Match {
   from: number
   to: number
   name: string
 }
 
-/** The text with each value replaced by its name that is found only once hidden and encoded characters are decoded. */
-function replacedInDecodings(text: string, searches: readonly Search[]): string {
+/** Replaces the values that are found only after hidden characters are removed and encoded characters are decoded. */
+function replaceInDecodings(text: string, searches: readonly Search[]): string {
   const isFound = (each: string): boolean => searches.some((search) => search.isIn(each))
   const isIn = mayBeEncoded(text)
     ? decodings(text).some(isFound)
     : text.indexOf('\n') < text.length - 1 && text.includes('\n') && isFound(text.replaceAll('\n', ''))
   if (!isIn) return text
   const passes: Edit[][] = []
-  const all: Found[] = []
+  const all: Match[] = []
   for (const each of decodings(text, passes)) {
-    for (const { from, to, name } of searches.flatMap((search) => search.allIn(each))) {
+    for (const { from, to, name } of searches.flatMap((search) => search.findAllIn(each))) {
       const [start, end] = rangeIn(passes, from, to)
       all.push({ from: start, to: end, name })
     }
@@ -175,22 +178,25 @@ function replacedInDecodings(text: string, searches: readonly Search[]): string 
   return replaced + text.slice(end)
 }
 
-/** Finds values in texts. */
+/** Finds a set of values in texts. */
 class Search {
-  readonly #known: ReadonlyMap<string, string>
-  /** The longest first: one value may be a part of another. */
+  readonly #nameByValue: ReadonlyMap<string, string>
+  /** The longest value comes first, because one value may be a part of another. */
   readonly #values: string[]
-  /** How each form of each value begins where it is letters and digits for longest, in small letters; all of the same length. */
+  /**
+   * The start of the longest run of letters and digits in each form of each value, in lowercase. All have the same
+   * length.
+   */
   readonly #starts: readonly string[]
   readonly #startLength: number
-  /** A text without a match holds no value. */
+  /** A text in which no word contains one of `#starts` contains no value. */
   readonly #words: RegExp
-  #made: RegExp | undefined
+  #compiledPattern: RegExp | undefined
 
-  constructor(known: ReadonlyMap<string, string>) {
-    this.#known = known
-    this.#values = [...known.keys()].sort((one, other) => other.length - one.length)
-    const words = this.#values.flatMap(formsOf).map(longestWord)
+  constructor(nameByValue: ReadonlyMap<string, string>) {
+    this.#nameByValue = nameByValue
+    this.#values = [...nameByValue.keys()].sort((one, other) => other.length - one.length)
+    const words = this.#values.flatMap(encodedForms).map(longestWord)
     const length = Math.min(...words.map((word) => word.length))
     this.#startLength = length
     this.#starts = [...new Set(words.map((word) => word.slice(0, length)))]
@@ -201,12 +207,12 @@ class Search {
     return this.#mayBeIn(text) && text.search(this.#pattern) !== -1
   }
 
-  replacedIn(text: string): string {
+  replaceIn(text: string): string {
     if (!this.#mayBeIn(text)) return text
     return text.replace(this.#pattern, (_found, ...groups: unknown[]) => `[${this.#nameOf(groups)}]`)
   }
 
-  allIn(text: string): Found[] {
+  findAllIn(text: string): Match[] {
     if (!this.#mayBeIn(text)) return []
     return [...text.matchAll(this.#pattern)].map(({ 0: found, index, ...groups }) => ({
       from: index,
@@ -223,25 +229,25 @@ class Search {
     })
   }
 
-  /** Ignores case: some services answer ids in small letters. It takes long to make, and few texts need it. */
+  /** Ignores case, because some services return ids in lowercase. Compiling it is slow, and few texts need it. */
   get #pattern(): RegExp {
-    return (this.#made ??= new RegExp(
-      this.#values.map((value) => `(${formsOf(value).map(literalPattern).join('|')})`).join('|'),
+    return (this.#compiledPattern ??= new RegExp(
+      this.#values.map((value) => `(${encodedForms(value).map(literalPattern).join('|')})`).join('|'),
       'gi',
     ))
   }
 
   #nameOf(groups: readonly unknown[]): string {
     const value = this.#values[groups.findIndex((group) => group !== undefined)]
-    return this.#known.get(value ?? '') ?? 'secret'
+    return this.#nameByValue.get(value ?? '') ?? 'secret'
   }
 }
 
 /**
- * A value as it is, in hexadecimal and in base64, there also as a part of a longer text: what depends on the characters before and
- * after it is left out.
+ * Returns a value literally, in hexadecimal and in base64. The base64 forms within a longer text omit the characters
+ * that depend on the text before and after the value.
  */
-function formsOf(value: string): string[] {
+function encodedForms(value: string): string[] {
   const whole = Buffer.from(value).toString('base64')
   const parts = [0, 1, 2].map((before) => {
     const bytes = Buffer.from('\0'.repeat(before) + value)
@@ -255,10 +261,14 @@ function longestWord(text: string): string {
   return words.sort((one, other) => other.length - one.length)[0] ?? ''
 }
 
-/** A text as it is, after backslashes, with doubled quotes as in CSV, as in a form, and where it is base64 in the alphabet of URLs. */
+/**
+ * Returns a pattern of a text: literally, with backslashes, with doubled quotes as in CSV, with + for a space as in a
+ * form, and in the base64 alphabet of URLs.
+ */
 function literalPattern(text: string): string {
   return text.replace(/\\+|[^\w\\]/gu, (part) => {
-    // One quantifier for several backslashes: of many the time would be exponential. Decoding may have taken them away.
+    // One quantifier covers several backslashes, because several quantifiers take exponential time. It allows none,
+    // because decoding may have removed the backslashes.
     if (part.startsWith('\\')) return `\\\\{0,${part.length * 8}}`
     if (part === ' ') return '[ +]'
     const itself = part.replace(/[$()*.?[\]^{|}]/, '\\$&')
@@ -266,8 +276,8 @@ function literalPattern(text: string): string {
   })
 }
 
-/** Undefined where the percent encoding is not of UTF-8. */
-export function decoded(text: string): string | undefined {
+/** Decodes percent encoding; undefined if the encoded bytes are not UTF-8. */
+export function decodeUriOrUndefined(text: string): string | undefined {
   try {
     return decodeURIComponent(text)
   } catch {
@@ -275,7 +285,7 @@ export function decoded(text: string): string | undefined {
   }
 }
 
-/** Variables whose whole value is a secret. */
+/** Variables whose whole value is secret. */
 const secretVariables: readonly [pattern: RegExp, name: string][] = [
   [/^REFCHECK_.*API_KEY/i, 'API key'],
   [/_WEBHOOK_SECRET$/i, 'webhook secret'],
@@ -286,89 +296,100 @@ const secretVariables: readonly [pattern: RegExp, name: string][] = [
 interface AddressVariable {
   pattern: RegExp
   name: string
-  /** The part before the host: user and password. Of several @ the last one ends the password, which may not be encoded. */
+  /**
+   * The part before the host: user and password. The last @ ends the password, because an @ in it may not be encoded.
+   */
   userinfo: RegExp
-  /** What a program that we start is given of these. */
-  found: string
+  /** The replacement of `userinfo` in the environment of programs that refcheck starts. */
+  childReplacement: string
 }
 
 /**
- * Variables that hold an address, which may hold a password. Blanks and quotes may precede it. The address of a proxy may have no
- * scheme, and its user may be a token.
+ * Variables that hold an address with an optional password. Blanks and quotes may precede the address. The address of a
+ * proxy may have no scheme, and its user may be a token.
  */
 const addressVariables: readonly AddressVariable[] = [
   {
     pattern: /^REFCHECK_STORE$/i,
     name: 'store password',
     userinfo: /^([^a-z]*postgres(?:ql)?:\/\/)([^:/?#@]*):(.*)@/is,
-    found: '$1$2@',
+    childReplacement: '$1$2@',
   },
   {
     pattern: /^(?:.*_)?proxy$/i,
     name: 'proxy password',
     userinfo: /^((?:[^a-z\d]*[a-z][a-z\d+.-]*:\/\/)?)([^:]*)(?::(.*))?@/is,
-    found: '$1',
+    childReplacement: '$1',
   },
 ]
-/** A token instead of a user; what is shorter, or an e-mail address, may be a name, which occurs elsewhere. */
+/**
+ * A token in the position of the user. Shorter values and e-mail addresses may be names, which also occur elsewhere.
+ */
 const tokenAsUser = /^(?!.*(?:@|%40)).{16,}$/s
 const passwordParameter = /([?&]password=)([^&#]*)/gi
 
-const secretNamed = (variable: string): string | undefined =>
+const secretNameOf = (variable: string): string | undefined =>
   secretVariables.find(([pattern]) => pattern.test(variable))?.[1]
 
-const addressNamed = (variable: string): AddressVariable | undefined =>
+const addressVariableOf = (variable: string): AddressVariable | undefined =>
   addressVariables.find(({ pattern }) => pattern.test(variable))
 
-/** What the environment holds in confidence, besides what is known already. */
+/** Adds the secrets of the environment to `secrets`, and returns `secrets`. */
 export function secretsOf(env: Environment, secrets: Secrets = new Secrets()): Secrets {
   for (const [variable, value = ''] of Object.entries(env)) {
-    const name = secretNamed(variable)
+    const name = secretNameOf(variable)
     if (name !== undefined) secrets.add(name, value)
-    const address = addressNamed(variable)
+    const address = addressVariableOf(variable)
     if (address !== undefined) addPasswords(secrets, address, value)
   }
   return secrets
 }
 
 function addPasswords(secrets: Secrets, { name, userinfo }: AddressVariable, address: string): void {
-  const [, , user = '', ofUser] = userinfo.exec(address) ?? []
-  const passwords = [ofUser, ...[...address.matchAll(passwordParameter)].map(([, , value]) => value)]
-  const token = !ofUser && tokenAsUser.test(user) ? user : undefined
+  const [, , user = '', userPassword] = userinfo.exec(address) ?? []
+  const passwords = [userPassword, ...[...address.matchAll(passwordParameter)].map(([, , value]) => value)]
+  const token = !userPassword && tokenAsUser.test(user) ? user : undefined
   for (const raw of [...passwords, token]) {
     if (raw === undefined) continue
-    const plain = decoded(raw) ?? raw
+    const plain = decodeUriOrUndefined(raw) ?? raw
     secrets.add(name, raw)
     secrets.add(name, plain)
-    // As a proxy is sent it (RFC 7617).
-    secrets.add(name, Buffer.from(`${decoded(user) ?? user}:${plain}`).toString('base64'))
+    // The form in which the password is sent to a proxy (RFC 7617).
+    secrets.add(name, Buffer.from(`${decodeUriOrUndefined(user) ?? user}:${plain}`).toString('base64'))
   }
 }
 
-/** Variables by which a program finds its files and the same store and profile; a word in them is no secret. */
-const needed = /^(?:PATH|HOME|PWD|USER|LOGNAME|SHELL|TMPDIR|LANG|TERM|XDG_\w+|REFCHECK_(?!STORE)\w+)$/i
+/**
+ * Variables by which a program finds its files, the store and the profile. An ordinary word in their values is not a
+ * secret.
+ */
+const neededVariables =
+  /^(?:PATH|HOME|PWD|USER|LOGNAME|SHELL|TMPDIR|LANG|TERM|XDG_\w+|REFCHECK_(?!STORE)\w+)$/i
 
 /**
- * The environment for a program that we start: without keys, webhook secrets and tokens, and without any variable that
- * holds one of `secrets`, also where that is an ordinary word. The address of the store loses its password, those of proxies lose
- * user and password, and both any other secret; the program uses the same ones.
+ * Returns the environment for a program that refcheck starts. It has no keys, webhook secrets and tokens, and no
+ * variable that contains one of `secrets`, including those that are ordinary words. The address of the store has no
+ * password, addresses of proxies have no user and password, and both contain no other secret.
  */
 export function childEnvironment(env: Environment, secrets: Secrets): Record<string, string | undefined> {
   const all = secrets.withOrdinary()
-  const found = Object.entries(env).flatMap(([variable, value = '']): [string, string][] => {
-    if (secretNamed(variable) !== undefined || secrets.isIn(variable)) return []
-    const address = addressNamed(variable)
+  const childVariables = Object.entries(env).flatMap(([variable, value = '']): [string, string][] => {
+    if (secretNameOf(variable) !== undefined || secrets.isIn(variable)) return []
+    const address = addressVariableOf(variable)
     if (address !== undefined) {
-      const rest = value.replace(address.userinfo, address.found).replace(passwordParameter, '$1')
-      // Without the variable a program would use another store or no proxy; with a name instead of the secret it fails.
+      const rest = value.replace(address.userinfo, address.childReplacement).replace(passwordParameter, '$1')
+      // Without the variable the program would silently use another store or no proxy. With a redacted value it fails.
       return [[variable, secrets.isIn(rest) ? secrets.redact(rest) : rest]]
     }
-    return (needed.test(variable) ? secrets : all).isIn(value) ? [] : [[variable, value]]
+    return (neededVariables.test(variable) ? secrets : all).isIn(value) ? [] : [[variable, value]]
   })
-  return Object.fromEntries(found)
+  return Object.fromEntries(childVariables)
 }
 
-/** A part of a text that a pass changed: `at` and `length` in its result, `from` and `to` in what it read. */
+/**
+ * A part of a text that a pass changed. `at` and `length` are its range in the result, `from` and `to` its range in the
+ * input.
+ */
 interface Edit {
   at: number
   length: number
@@ -377,39 +398,48 @@ interface Edit {
 }
 
 /**
- * What a reader does not see within a word: terminal sequences, control and format characters, line breaks, and U+FFFD, which is
- * printed instead of them.
+ * Characters that are not visible within a word: terminal sequences, control and format characters, line breaks, and
+ * U+FFFD, which the program prints in their stead.
  */
 const hidden = new RegExp(
   [
     String.raw`\u001B(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001B\\]*(?:\u0007|\u001B\\)|[()][A-Z\d])`,
     String.raw`\u009B[0-?]*[ -/]*[@-~]`,
-    // Cc, Cf and Default_Ignorable_Code_Point as ranges: with \p the pattern takes ten times as long to make at each start.
+    // Cc, Cf and Default_Ignorable_Code_Point are written as ranges: with \p the pattern takes ten times as long to
+    // compile at each start.
     String.raw`[\0-\x1F\x7F-\x9F\xAD\u034F\u0600-\u0605\u061C\u06DD\u070F\u0890\u0891\u08E2\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u2028-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFD\u{110BD}\u{110CD}\u{13430}-\u{1343F}\u{1BCA0}-\u{1BCA3}\u{1D173}-\u{1D17A}\u{E0000}-\u{E0FFF}]+`,
   ].join('|'),
   'gu',
 )
 
-/** Forms of ASCII characters that NFKC replaces: superscript, circled, mathematical and fullwidth ones, and spaces. */
-const compatible = String.raw`[\xA0\xAA\xB2\xB3\xB9\xBA\u02B0-\u02B8\u2000-\u200A\u202F\u205F\u2070-\u209C\u2100-\u214F\u2460-\u24FF\u3000\uFE50-\uFE6B\uFF01-\uFF5E\u{1D400}-\u{1D7FF}\u{1F100}-\u{1F149}\u{1FBF0}-\u{1FBF9}]`
-/** One character in percent encoding (the bytes of UTF-8), in an escape of JSON, JavaScript, C or Python, or as an HTML entity. */
+/**
+ * Variants of ASCII characters that NFKC replaces: superscript, circled, mathematical and fullwidth ones, and spaces.
+ */
+const compatibleForms = String.raw`[\xA0\xAA\xB2\xB3\xB9\xBA\u02B0-\u02B8\u2000-\u200A\u202F\u205F\u2070-\u209C\u2100-\u214F\u2460-\u24FF\u3000\uFE50-\uFE6B\uFF01-\uFF5E\u{1D400}-\u{1D7FF}\u{1F100}-\u{1F149}\u{1FBF0}-\u{1FBF9}]`
+/** An encoded character: percent encoding of UTF-8, an escape of JSON, JavaScript, C or Python, or an HTML entity. */
 const encodedCharacter = new RegExp(
   [
     String.raw`%(?:[C-Fc-f][\dA-Fa-f](?:%[89ABab][\dA-Fa-f]){1,3}|[\dA-Fa-f]{2}|u[\dA-Fa-f]{4})`,
     String.raw`\\{1,8}(?:u[\dA-Fa-f]{4}|u\{0{0,8}[\dA-Fa-f]{1,6}\}|U[\dA-Fa-f]{8}|x[C-Fc-f][\dA-Fa-f](?:\\{1,8}x[89ABab][\dA-Fa-f]){1,3}|x[\dA-Fa-f]{2}|3[0-7]{2}(?:\\{1,8}2[0-7]{2}){1,3}|[0-3][0-7]{2}|[0abefnrtv]|(?=\w))`,
-    // Browsers read numbers without a semicolon too.
+    // Browsers also accept numeric entities without a semicolon.
     String.raw`&(?:#(?:0{0,8}\d{1,7}|[xX]0{0,8}[\dA-Fa-f]{1,6});?|[A-Za-z]\w{1,30};)`,
-    compatible,
+    compatibleForms,
   ].join('|'),
   'gu',
 )
-/** A text without any of these holds no encoded and, but for line feeds, no hidden character. Letters of most languages are none. */
-const odd =
+/**
+ * A text that does not match contains no encoded character, and no hidden character except line feeds. The letters of
+ * most languages do not match.
+ */
+const mayHideText =
   /[^ -~\n\xA1-\xA9\xAB\xAC\xAE-\xB1\xB4-\xB8\xBB-\u02AF\u0370-\u058F\u2010-\u2027\u20A0-\u20BF\u2190-\u23FF\u2500-\u27BF\u3041-\u30FF\u4E00-\u9FFF\uAC00-\uD7A3]|\\\\?\w|%[\dA-Fa-fu]|&[#A-Za-z]/
 
 const mayChange = /[^ -~]|[\\%&]/
 
-/** By name, the entities of HTML 5 that are ASCII characters, and the space. Ligatures stand for their letters. */
+/**
+ * The character of each HTML 5 entity that is an ASCII character, a space or a ligature. A ligature becomes its
+ * letters.
+ */
 const entities: ReadonlyMap<string, string> = new Map(
   Object.entries({
     '\t': 'Tab',
@@ -454,17 +484,18 @@ const entities: ReadonlyMap<string, string> = new Map(
   }).flatMap(([char, names]) => names.split(' ').map((name): [string, string] => [name, char])),
 )
 
-/** More than an answer can hold of one encoding within another and still be read by a person. */
+/** The greatest number of nested encodings that are decoded. A text with more of them is not readable for a person. */
 const maxPasses = 24
 
-/** Whether `decodings` may yield more than the text without its line feeds. */
+/** Whether `decodings` may yield a text other than the source without its line feeds. */
 function mayBeEncoded(text: string): boolean {
-  return odd.test(text)
+  return mayHideText.test(text)
 }
 
 /**
- * A text after each pass that took hidden characters out or decoded encoded ones, until nothing is left of either. What the passes
- * changed is added to `passes`, for `placeIn`; for a long text that takes many times its memory.
+ * Yields the text after each pass. A pass removes hidden characters or decodes encoded ones; the passes end when
+ * nothing changes. `passes` receives the edits of each pass, for `rangeIn`; for a long text they need many times its
+ * memory.
  */
 function* decodings(source: string, passes?: Edit[][]): Generator<string> {
   let text = source
@@ -473,7 +504,7 @@ function* decodings(source: string, passes?: Edit[][]): Generator<string> {
     const edits: Edit[] | undefined = passes && []
     const next = isStripping
       ? replacePattern(text, hidden, () => '', edits)
-      : replacePattern(text, encodedCharacter, decodedCharacter, edits)
+      : replacePattern(text, encodedCharacter, decodeCharacter, edits)
     if (next === text && !isStripping) return
     if (next === text) continue
     if (edits !== undefined) passes?.push(edits)
@@ -482,7 +513,7 @@ function* decodings(source: string, passes?: Edit[][]): Generator<string> {
   }
 }
 
-/** Where the part of a text after `passes` from `start` to before `end` was in the source. */
+/** Returns the range in the source of the range from `start` to `end` (exclusive) in the text after `passes`. */
 function rangeIn(passes: readonly Edit[][], start: number, end: number): [from: number, to: number] {
   return passes.reduceRight<[number, number]>(
     ([from, to], edits) => [rangeBefore(edits, from).from, rangeBefore(edits, to - 1).to],
@@ -496,7 +527,7 @@ function replacePattern(
   change: (found: string) => string,
   edits?: Edit[],
 ): string {
-  // Most texts need no slower pattern.
+  // Most texts do not contain these characters, and the patterns are slow.
   if (!mayChange.test(text)) return text
   let shift = 0
   return text.replace(pattern, (found, ...rest: unknown[]) => {
@@ -509,7 +540,7 @@ function replacePattern(
   })
 }
 
-/** Where a character of a pass's result was before the pass. */
+/** Returns the range before a pass of the character at `at` in its result. */
 function rangeBefore(edits: readonly Edit[], at: number): { from: number; to: number } {
   let low = 0
   let high = edits.length
@@ -524,32 +555,32 @@ function rangeBefore(edits: readonly Edit[], at: number): { from: number; to: nu
   return beyond < 0 ? last : { from: last.to + beyond, to: last.to + beyond + 1 }
 }
 
-function decodedCharacter(found: string): string {
-  if (found.startsWith('&')) return entity(found.slice(1).replace(/;$/, ''))
+function decodeCharacter(found: string): string {
+  if (found.startsWith('&')) return decodeEntity(found.slice(1).replace(/;$/, ''))
   if (/^%[^u]/.test(found)) return Buffer.from(found.replaceAll('%', ''), 'hex').toString()
   if (!/^[%\\]/.test(found)) return found.normalize('NFKC')
   const numbers = found.match(/[\dA-Fa-f]{2,}/g) ?? []
-  if (/x/.test(found)) return bytesOf(numbers.map((each) => Number.parseInt(each, 16)))
+  if (/x/.test(found)) return textOfBytes(numbers.map((each) => Number.parseInt(each, 16)))
   if (/u/i.test(found)) return characterOf(Number.parseInt(/[\dA-Fa-f]+/.exec(found)?.[0] ?? '', 16))
-  if (/\d\d/.test(found)) return bytesOf(numbers.map((each) => Number.parseInt(each, 8)))
+  if (/\d\d/.test(found)) return textOfBytes(numbers.map((each) => Number.parseInt(each, 8)))
   if (found.endsWith('\\')) return ''
   return found.endsWith('e') ? '\u001B' : '\0'
 }
 
-/** Bytes of UTF-8, or else the characters of those numbers. */
-function bytesOf(numbers: readonly number[]): string {
+/** Decodes bytes as UTF-8, or as Latin-1 if they are not UTF-8. */
+function textOfBytes(numbers: readonly number[]): string {
   const bytes = Buffer.from(numbers)
   const text = bytes.toString()
   return text.includes('\uFFFD') ? bytes.toString('latin1') : text
 }
 
-/** What is not known is taken for something that is not seen. */
-function entity(name: string): string {
+/** An unknown entity becomes a hidden character, so that the next pass removes it. */
+function decodeEntity(name: string): string {
   if (!name.startsWith('#')) return entities.get(name) ?? '\0'
   return characterOf(
     /^#x/i.test(name) ? Number.parseInt(name.slice(2), 16) : Number.parseInt(name.slice(1), 10),
   )
 }
 
-/** One half of a pair stays one: its other half comes next. */
+/** A surrogate is returned alone: the next escape contains the other half of the pair. */
 const characterOf = (code: number): string => (code <= 0x10_ff_ff ? String.fromCodePoint(code) : '\0')

@@ -14,7 +14,7 @@ function newApp(): { app: App; storeFile: string } {
   const folder = temporaryFolder()
   const env = { REFCHECK_CONFIG_DIR: join(folder, 'config'), REFCHECK_DATA_DIR: join(folder, 'data') }
   const streams = captureStreams()
-  const interrupts = { signal: new AbortController().signal, stopped: false, terminated: false }
+  const interrupts = { signal: new AbortController().signal, isStopped: false, isTerminated: false }
   const context = { env, clock: systemClock, random: systemRandom, streams, interrupts, cwd: folder }
   const options = { version: '0', profile: undefined, noColor: true, quiet: false, verbose: false }
   const app = new App(context, { ...options, timeoutMs: undefined })

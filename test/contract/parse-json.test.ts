@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
 
-import { deepestNesting, hasMoreValues, parseJson, parseJsonBytes } from '../../src/contract/parse-json.ts'
+import { maxNesting, hasMoreValues, parseJson, parseJsonBytes } from '../../src/contract/parse-json.ts'
 
 /** Text enough that its nesting is looked at. */
 const padding = ' '.repeat(100_001)
 const nested = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}${padding}`
 
 test('as deep as is allowed is read, one level more is not', () => {
-  expect(() => parseJson(nested(deepestNesting))).not.toThrow()
-  expect(() => parseJson(nested(deepestNesting + 1))).toThrow('is nested deeper than 100 levels')
+  expect(() => parseJson(nested(maxNesting))).not.toThrow()
+  expect(() => parseJson(nested(maxNesting + 1))).toThrow('is nested deeper than 100 levels')
 })
 
 test.each(['{"a":', '[{"a":', '['])('millions of %s are refused before they are held', (unit) => {

@@ -72,10 +72,10 @@ export async function refcheck(argv: readonly string[], options: RunOptions = {}
     streams,
     interrupts: {
       signal,
-      get stopped() {
+      get isStopped() {
         return signal.aborted
       },
-      get terminated() {
+      get isTerminated() {
         return signal.aborted && options.terminated === true
       },
     },

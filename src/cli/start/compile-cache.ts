@@ -16,7 +16,7 @@ import { constants, Script } from 'node:vm'
 
 import { makeFolders } from '../../disk/folders.ts'
 import { byOthers, folderWeakness, openOwn, weaknessOf } from '../../disk/ownership.ts'
-import { processEnvironment, atExit, processId } from '../../host/process.ts'
+import { processEnvironment, runAtExit, processId } from '../../host/process.ts'
 import { resolvePaths } from '../../host/paths.ts'
 
 /**
@@ -121,7 +121,7 @@ export function keepCode(file: string, root: string, build: string): void {
     const require = (id: string): unknown => this.require(id)
     return load.call(this.exports, this.exports, require, this, path, dirname(path))
   }
-  atExit((code) => {
+  runAtExit((code) => {
     const whole = code === 0
     if ([...scripts.values()].every(({ known }) => known) && (cached.whole || !whole)) return
     for (const [name, { script }] of scripts) cached.code.set(name, script.createCachedData())

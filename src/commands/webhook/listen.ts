@@ -98,7 +98,7 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
     refused.end()
     if (failure !== undefined) this.end(failure)
     if (gone.aborted) this.end(unreadEnd(stored.count))
-    if (this.context.interrupts.terminated) app.reporter.note(stoppedNote(stored.count, forwards))
+    if (this.context.interrupts.isTerminated) app.reporter.note(stoppedNote(stored.count, forwards))
     else if (signal.aborted) this.end(listeningEnd(stored.count, forwards))
   }
 

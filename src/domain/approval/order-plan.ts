@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { InvalidInputError, UsageError } from '../../errors/kinds.ts'
 import { shellWord } from '../wording/pasted-command.ts'
 import { isoTime, localTime } from '../wording/time.ts'
-import { parsedOrUndefined, propertyOf } from '../../contract/parse-json.ts'
+import { parseJsonOrUndefined, propertyOf } from '../../contract/parse-json.ts'
 import { redactArgument } from '../wording/redact-argument.ts'
 
 /** A plan that was not approved by then has expired. */
@@ -80,7 +80,7 @@ export function planFileText(plan: OrderPlan): string {
 
 /** A stored plan; an InvalidInputError for one that is not what was planned. */
 export function parseOrderPlan(text: string, code: string): OrderPlan {
-  const stored = parsedOrUndefined(text)
+  const stored = parseJsonOrUndefined(text)
   const read = orderPlan.safeParse(propertyOf(stored, 'plan'))
   if (read.success && read.data.code === code && digestOf(read.data) === propertyOf(stored, 'sha256'))
     return read.data
@@ -90,7 +90,7 @@ export function parseOrderPlan(text: string, code: string): OrderPlan {
 }
 
 export function parseUsedPlan(text: string): UsedPlan | undefined {
-  return usedPlan.safeParse(parsedOrUndefined(text)).data
+  return usedPlan.safeParse(parseJsonOrUndefined(text)).data
 }
 
 /** Whether it can be approved no more. A clock that was set back makes no plan young. */

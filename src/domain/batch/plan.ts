@@ -9,7 +9,7 @@ import type { RowChange, UnlikelyValue, RowProblem, RowReading } from './row.ts'
 import type { Recipient, RequestBody } from '../../contract/request.ts'
 import type { ConflictReason } from '../submission/conflicts.ts'
 import { shellWord } from '../wording/pasted-command.ts'
-import { parsedOrUndefined } from '../../contract/parse-json.ts'
+import { parseJsonOrUndefined } from '../../contract/parse-json.ts'
 import { personName, formatCount } from '../wording/text.ts'
 import type { ImplausibleValue } from '../form/implausible.ts'
 import { areAllOrderedBefore, type ConflictCounts, countConflicts, notStartedError } from './verdict.ts'
@@ -147,7 +147,7 @@ export function storedPlan(
 
 /** Reads a plan file; an InvalidInputError for anything else. */
 export function parsePlan(text: string, name: string): StoredPlan {
-  const plan = (parsedOrUndefined(text) ?? {}) as Partial<StoredPlan>
+  const plan = (parseJsonOrUndefined(text) ?? {}) as Partial<StoredPlan>
   const { refcheck_plan, file, sha256, base_url, reading } = plan
   const isPlan =
     refcheck_plan === 1 &&

@@ -1,6 +1,6 @@
 import { dateExists, dateRule, looksLikeIsoDate } from '../../contract/date-format.ts'
 import type { FieldValue } from '../../contract/request.ts'
-import { deepestNesting, isJsonObject } from '../../contract/parse-json.ts'
+import { maxNesting, isJsonObject } from '../../contract/parse-json.ts'
 import { keepsDigits, readJson } from './json-text.ts'
 
 /** What a value is checked against: a field's definition in the schema, or as much of one as there is. */
@@ -74,7 +74,7 @@ function jsonProblem(value: unknown, depth: number): string | undefined {
     return 'contains a number that JSON does not allow'
   if (value === null || ['string', 'boolean', 'number'].includes(typeof value)) return undefined
   if (typeof value !== 'object') return 'contains something that JSON does not allow'
-  if (depth === deepestNesting) return `is nested deeper than ${deepestNesting} levels`
+  if (depth === maxNesting) return `is nested deeper than ${maxNesting} levels`
   for (const inner of Object.values(value)) {
     const problem = jsonProblem(inner, depth + 1)
     if (problem !== undefined) return problem

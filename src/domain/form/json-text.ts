@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 
-import { deepestNesting } from '../../contract/parse-json.ts'
+import { maxNesting } from '../../contract/parse-json.ts'
 import type { FieldValue } from '../../contract/request.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 
@@ -125,8 +125,8 @@ class Walk {
 
   #value(character: string): void {
     if (character === '{' || character === '[') {
-      if (this.#open.length === deepestNesting) {
-        throw new Fault(`is nested deeper than ${deepestNesting} levels`, this.#at)
+      if (this.#open.length === maxNesting) {
+        throw new Fault(`is nested deeper than ${maxNesting} levels`, this.#at)
       }
       this.#open.push(character === '{' ? new Map() : undefined)
       this.#at += 1

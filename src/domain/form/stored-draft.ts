@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 import { localTime } from '../wording/time.ts'
 import type { DraftBody } from './validate.ts'
-import { parsedOrUndefined } from '../../contract/parse-json.ts'
+import { parseJsonOrUndefined } from '../../contract/parse-json.ts'
 
 /** A draft that was not continued for this long is removed. */
 export const draftLifetimeMs = 30 * 24 * 60 * 60 * 1000
@@ -42,7 +42,7 @@ export interface DraftOwner {
 
 /** A draft as it was stored; undefined for anything else. */
 export function parseDraft(text: string): StoredDraft | undefined {
-  return storedDraft.safeParse(parsedOrUndefined(text)).data as StoredDraft | undefined
+  return storedDraft.safeParse(parseJsonOrUndefined(text)).data as StoredDraft | undefined
 }
 
 /** The drafts of one service, user and account, newest first; only those of `packageId` if it is given. */

@@ -202,7 +202,7 @@ export function incompleteError(missing: readonly MissingReport[]): RefcheckErro
     doable === undefined
       ? { hint: noReportFollows }
       : doable.hint === undefined
-        ? { hint: 'What is on disk is skipped.', again: 'Run again later' }
+        ? { hint: 'What is on disk is skipped.', rerunLabel: 'Run again later' }
         : { hint: doable.hint },
   )
 }

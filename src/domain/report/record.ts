@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-import { parsedOrUndefined } from '../../contract/parse-json.ts'
+import { parseJsonOrUndefined } from '../../contract/parse-json.ts'
 import { IoError } from '../../errors/kinds.ts'
 
 /** A path below the folder, `/` between its parts; a manifest from elsewhere cannot lead out of it. */
@@ -46,7 +46,7 @@ export function manifestTable(records: readonly ReportRecord[]): (string | numbe
 
 /** The records of a manifest's text. An IoError where it is something else that has its name. */
 export function parseManifest(text: string, path: string): ReportRecord[] {
-  const found = z.array(reportRecord).safeParse(parsedOrUndefined(text))
+  const found = z.array(reportRecord).safeParse(parseJsonOrUndefined(text))
   if (found.success) return found.data
   throw new IoError(`"${path}" is not a list of reports written by refcheck`, {
     hint: 'Use another folder, or move that file away: the reports are then compared and listed again.',
@@ -55,7 +55,7 @@ export function parseManifest(text: string, path: string): ReportRecord[] {
 
 /** One line of the journal; undefined for one that was not written to its end. */
 export function parseLine(line: string): ReportRecord | undefined {
-  return reportRecord.safeParse(parsedOrUndefined(line)).data
+  return reportRecord.safeParse(parseJsonOrUndefined(line)).data
 }
 
 /** What a record says besides the file. */

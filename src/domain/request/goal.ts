@@ -73,7 +73,7 @@ export function waitFailure(
       open.length > 0 && unread === 0 && open.every(({ status }) => status === 'COMPLETED')
     const tail = isReportMissing ? ', with a report that is not ready yet' : ''
     return new TimedOutError(`timed out: ${[...formatStatuses(open), ...rest].join(', ')}${tail}`, {
-      again: 'Continue with',
+      rerunLabel: 'Continue with',
     })
   }
   const ended = requests.filter((request) => !isGoalReached(request, goal))

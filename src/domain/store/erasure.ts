@@ -46,9 +46,9 @@ export function notScrubbedError(location: string, { isLeftTo }: Pick<Purged, 'i
     isOwners
       ? {
           hint: 'The server cleans them later by itself (autovacuum).',
-          again: 'To clean them now, run VACUUM as the owner, or as the owner run',
+          rerunLabel: 'To clean them now, run VACUUM as the owner, or as the owner run',
         }
-      : { again: 'Once the other process has ended, run' },
+      : { rerunLabel: 'Once the other process has ended, run' },
   )
 }
 
@@ -57,7 +57,7 @@ export function notDeletedError(count: number): IncompleteError {
   return new IncompleteError(
     `${formatCount(count, 'file')} ${count === 1 ? 'was' : 'were'} not deleted: a link is in the way, or other users of this machine may put one there`,
     {
-      again:
+      rerunLabel:
         'Move the folder itself to where the link is, and make its parent private (chmod go-w), then run',
     },
   )

@@ -1,5 +1,5 @@
 import { signatureHeader } from '../../contract/headers.ts'
-import { hasMoreValues, isJsonObject, parsedOrUndefined, propertyOf } from '../../contract/parse-json.ts'
+import { hasMoreValues, isJsonObject, parseJsonOrUndefined, propertyOf } from '../../contract/parse-json.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 
 /** A delivery as it was captured: its exact body and every value its signature header had. */
@@ -230,13 +230,13 @@ const encodingNames = ['encoding', 'body_encoding', 'bodyEncoding'] as const
 export function* readLog(content: Uint8Array): Generator<LoggedDelivery> {
   const text = bufferOf(content)
   if (firstCharacter(text) === '[') {
-    const whole = parsedOrUndefined(smallDocument(text).toString('utf8'))
+    const whole = parseJsonOrUndefined(smallDocument(text).toString('utf8'))
     if (!Array.isArray(whole)) throw noLog('it starts like a JSON array but does not end like one')
     yield* loggedAll(whole)
     return
   }
   const data = isSmallDocument(text)
-    ? propertyOf(parsedOrUndefined(text.toString('utf8')), 'data')
+    ? propertyOf(parseJsonOrUndefined(text.toString('utf8')), 'data')
     : undefined
   if (Array.isArray(data)) {
     yield* loggedAll(data)
@@ -253,7 +253,7 @@ export function* readLog(content: Uint8Array): Generator<LoggedDelivery> {
       yield { position: `line ${line}`, delivery: undefined, fault }
     } else {
       const source = bytes.toString('utf8').replace(/^\uFEFF/, '')
-      if (source.trim() !== '') yield logged(`line ${line}`, parsedOrUndefined(source))
+      if (source.trim() !== '') yield logged(`line ${line}`, parseJsonOrUndefined(source))
     }
     at = end + 1
   }
@@ -282,7 +282,7 @@ function smallDocument<T extends Uint8Array>(text: T): T {
 /** The POSTs of an HTTP archive (HAR 1.2), whose body is `request.postData.text`. */
 export function* readHar(bytes: Uint8Array): Generator<LoggedDelivery> {
   const text = new TextDecoder('utf-8').decode(smallDocument(bytes))
-  const entries = propertyOf(propertyOf(parsedOrUndefined(text), 'log'), 'entries')
+  const entries = propertyOf(propertyOf(parseJsonOrUndefined(text), 'log'), 'entries')
   if (!Array.isArray(entries)) throw noLog('it has no log.entries, as an HTTP archive (HAR 1.2) has')
   for (const [at, entry] of entries.entries()) {
     const request = propertyOf(entry, 'request')

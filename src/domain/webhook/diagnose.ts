@@ -1,4 +1,4 @@
-import { parsedOrUndefined } from '../../contract/parse-json.ts'
+import { parseJsonOrUndefined } from '../../contract/parse-json.ts'
 import { sign, signingKey } from '../../contract/signature.ts'
 import { type CapturedDelivery, latin1 } from './capture.ts'
 
@@ -322,7 +322,7 @@ function formValue(text: string): string | undefined {
 }
 
 function jsonString(text: string): string | undefined {
-  const value = parsedOrUndefined(text)
+  const value = parseJsonOrUndefined(text)
   return typeof value === 'string' ? value : undefined
 }
 
@@ -340,7 +340,7 @@ const separators = [
 
 /** The same JSON as other programs write it. */
 function* rewritten(text: string): Generator<BodyVariant> {
-  const value = parsedOrUndefined(text.trim().replace(/^\uFEFF/, ''))
+  const value = parseJsonOrUndefined(text.trim().replace(/^\uFEFF/, ''))
   if (typeof value !== 'object' || value === null) return
   for (const [order, ordered] of orders(value)) {
     for (const [style, indent] of separators) {
@@ -392,7 +392,7 @@ function spaced(value: unknown): string {
 
 /** A few characters lost at the end of an object, or something that follows it. */
 function* truncations(text: string): Generator<BodyVariant> {
-  if (parsedOrUndefined(text) !== undefined) return
+  if (parseJsonOrUndefined(text) !== undefined) return
   for (const end of ['}', '"}', '\n}', '}\n', '"}\n']) {
     const words = `with ${JSON.stringify(end)} at its end: something cut it`
     yield variant('truncated', words, text.trimEnd() + end)

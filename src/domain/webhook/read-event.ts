@@ -1,6 +1,6 @@
 // Not in events.ts, which the ledger imports: this loads zod. No import of Node: refcheck/webhook/edge runs without it.
 import { webhookEvent, type WebhookEvent, uuid } from '../../contract/request.ts'
-import { parsedOrUndefined, parseJsonBytes } from '../../contract/parse-json.ts'
+import { parseJsonOrUndefined, parseJsonBytes } from '../../contract/parse-json.ts'
 import { requestStatuses } from '../../contract/statuses.ts'
 import type { ReceivedEvent } from './events.ts'
 import { BadSignatureError, InvalidInputError, UsageError } from '../../errors/kinds.ts'
@@ -82,7 +82,7 @@ export function requestIdsIn(text: string, name: string): string[] {
   const ids = new Set<string>()
   for (const [at, line] of text.split(/\r?\n/).entries()) {
     if (line.trim() === '') continue
-    const id = requestIdOf(parsedOrUndefined(line))
+    const id = requestIdOf(parseJsonOrUndefined(line))
     if (id === undefined) {
       throw new InvalidInputError(`${name}: line ${at + 1} is not an event with a request_id`, {
         hint: 'Nothing was changed. Give one JSON object per line: the event, or a capture with the event in "body".',
@@ -99,6 +99,6 @@ function requestIdOf(value: unknown): string | undefined {
   const id = uuid.safeParse(request_id)
   if (id.success) return id.data.toLowerCase()
   if (typeof body_base64 === 'string')
-    return requestIdOf(parsedOrUndefined(Buffer.from(body_base64, 'base64').toString()))
-  return typeof body === 'string' ? requestIdOf(parsedOrUndefined(body)) : requestIdOf(body)
+    return requestIdOf(parseJsonOrUndefined(Buffer.from(body_base64, 'base64').toString()))
+  return typeof body === 'string' ? requestIdOf(parseJsonOrUndefined(body)) : requestIdOf(body)
 }

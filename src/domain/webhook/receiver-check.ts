@@ -1,6 +1,6 @@
 import { bufferOf } from './capture.ts'
 import type { Reply } from './delivery.ts'
-import { parsedOrUndefined, parseJsonBytes } from '../../contract/parse-json.ts'
+import { parseJsonOrUndefined, parseJsonBytes } from '../../contract/parse-json.ts'
 import { InvalidInputError, UnavailableError } from '../../errors/kinds.ts'
 
 export type Verdict = 'passed' | 'advised' | 'failed' | 'not_judged'
@@ -135,7 +135,7 @@ export function parseStoredLines(bytes: Uint8Array): ReceiverEvent[] {
   const lines = bufferOf(bytes).toString('utf8').split('\n')
   return lines.flatMap((line, at) => {
     if (line.trim() === '') return []
-    const event = storedEvent(parsedOrUndefined(line))
+    const event = storedEvent(parseJsonOrUndefined(line))
     if (event !== undefined) return [event]
     if (at === lines.length - 1) return []
     throw new InvalidInputError(

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { formatIssues } from '../../contract/issue-words.ts'
 import { fieldTypes } from '../../contract/package-schema.ts'
 import { packageStatuses } from '../../contract/package.ts'
-import { deepestNesting } from '../../contract/parse-json.ts'
+import { maxNesting } from '../../contract/parse-json.ts'
 import { InvalidInputError, IoError, UsageError } from '../../errors/kinds.ts'
 import { checkedChoice, type Choices } from '../service/rules.ts'
 import { checkedWebhookUrl } from '../service/delivery.ts'
@@ -162,7 +162,7 @@ export function parseFixture(text: string): Fixture {
 }
 
 function parseYaml(text: string): unknown {
-  if (hasManyOpenBrackets(text)) throw tooMuch(`the fixture has more than ${deepestNesting} open brackets`)
+  if (hasManyOpenBrackets(text)) throw tooMuch(`the fixture has more than ${maxNesting} open brackets`)
   // Its own search for a name twice compares each with each: minutes for a file of 256 KiB.
   const document = parseDocument(text, { uniqueKeys: false, logLevel: 'error' })
   const [error] = document.errors
@@ -197,7 +197,7 @@ function hasManyOpenBrackets(text: string): boolean {
   let depth = 0
   for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
     depth += bracket === '[' || bracket === '{' ? 1 : -1
-    if (depth > deepestNesting) return true
+    if (depth > maxNesting) return true
   }
   return false
 }

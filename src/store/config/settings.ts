@@ -9,7 +9,7 @@ import { settingDefinition, settingDefinitions } from '../../domain/session/sett
 import { UsageError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Paths } from '../../host/paths.ts'
-import { withoutItsSignalHandlers } from '../../host/process.ts'
+import { loadWithoutSignalHandlers } from '../../host/process.ts'
 import { locked } from './locked.ts'
 import type { SettingsFile } from './json-files.ts'
 
@@ -87,7 +87,7 @@ async function readSettings(path: string, options: SettingsOptions): Promise<Set
 
 /** conf costs 80 ms to load, so reading goes without it. */
 async function writeSettings(path: string, content: SettingsFile): Promise<void> {
-  const { default: Conf } = await withoutItsSignalHandlers(() => import('conf'))
+  const { default: Conf } = await loadWithoutSignalHandlers(() => import('conf'))
   const { settingsSchema } = await import('./json-files.ts')
   const extension = extname(path)
   try {

@@ -194,7 +194,7 @@ export async function readAsAnswered<T>(
       return await job()
     } catch (error) {
       if (!(error instanceof UndecidedError) || error.answers.length === 0) throw error
-      const option = error.about === 'header-row' ? 'headerRow' : error.about
+      const option = error.flag === 'header-row' ? 'headerRow' : error.flag
       if (prompter === undefined || choices[option] !== undefined) throw error
       const answer = await prompter.select({ message: error.question, choices: error.answers })
       Object.assign(choices, { [option]: option === 'headerRow' ? Number(answer) : answer })

@@ -152,7 +152,7 @@ export async function readAgain(
     } catch (error) {
       if (signal?.aborted)
         throw new InterruptedError('interrupted; the statuses read so far are kept', {
-          again: 'Continue with',
+          rerunLabel: 'Continue with',
         })
       if (!(error instanceof RefcheckError)) throw error
       failures.push({ base_url, request_id, error })

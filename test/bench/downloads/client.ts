@@ -9,7 +9,7 @@ import { connectApi } from '../../../src/api/api.ts'
 import { fetchReports } from '../../../src/usecases/report/fetch.ts'
 import { defaultTemplate, parseTemplate } from '../../../src/domain/report/template.ts'
 import { systemClock as clock } from '../../../src/host/clock.ts'
-import { flatMemory } from '../../../src/host/memory.ts'
+import { createGarbageTrigger } from '../../../src/host/memory.ts'
 import { systemRandom as random } from '../../../src/host/random.ts'
 import { HttpClient } from '../../../src/http/client.ts'
 import { csv } from '../../../src/output/present.ts'
@@ -22,7 +22,7 @@ const http = new HttpClient({ clock, env: {}, userAgent: 'refcheck-bench' })
 const credentials = { apiKey: 'k'.repeat(32), userEmail: 'owner@example.com' }
 const api = connectApi({ http, clock, random, baseUrl, credentials, budgetMs: 0 })
 
-const passed = flatMemory()
+const passed = createGarbageTrigger()
 
 async function file(into: string): Promise<number> {
   const began = performance.now()
