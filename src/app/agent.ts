@@ -2,7 +2,7 @@ import { Readable, Writable } from 'node:stream'
 import { callbackify } from 'node:util'
 
 import type { App } from './app.ts'
-import { requireReading } from '../domain/agent/calls.ts'
+import { requireReadOnly } from '../domain/agent/calls.ts'
 import { InternalError } from '../errors/kinds.ts'
 import { agentVariable } from '../host/process.ts'
 import type { AgentServices } from '../mcp/tools.ts'
@@ -64,7 +64,7 @@ function runReading(app: App): RunReadOnly {
   return async (argv, { stdin, signal, onNote }) => {
     const { program } = context
     if (program === undefined) throw new InternalError('no program to run command lines with')
-    requireReading(argv)
+    requireReadOnly(argv)
     const either = AbortSignal.any([signal, context.interrupts.signal])
     return limit.through(either, async () => {
       const printed: string[] = []

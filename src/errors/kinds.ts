@@ -201,10 +201,10 @@ export class UndecidedError extends InvalidInputError {
 
   constructor(
     message: string,
-    details: ErrorDetails & { about: UndecidedFlag; question: string; answers: readonly PossibleAnswer[] },
+    details: ErrorDetails & { flag: UndecidedFlag; question: string; answers: readonly PossibleAnswer[] },
   ) {
     super(message, details)
-    this.flag = details.about
+    this.flag = details.flag
     this.question = details.question
     this.answers = details.answers
   }

@@ -266,7 +266,7 @@ export function headerRow<Row extends HeadRow>(
   throw new UndecidedError(
     `${name}: line ${first.line}, ${shown(filledTexts(first)[0] ?? '')}, looks like a title, not like the header`,
     {
-      about: 'header-row',
+      flag: 'header-row',
       hint: `If line ${meant.line} names the columns (${listTexts(meant)}), add: --header-row ${meant.line}`,
       question: `Which line of ${name} names the columns?`,
       answers: [meant, first].map((row) => ({

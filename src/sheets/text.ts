@@ -303,7 +303,7 @@ export async function undecidedEncoding(
     `${encoding} (${texts.slice(0, 2).join(', ')})`
   const [first] = readings
   return new UndecidedError(`${name}: ${position} is not UTF-8, so its letters cannot be told for sure`, {
-    about: 'encoding',
+    flag: 'encoding',
     hint:
       first === undefined
         ? 'Save it again as "CSV UTF-8", or name its encoding: --encoding NAME'

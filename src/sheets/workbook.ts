@@ -159,7 +159,7 @@ async function chosenSheet(
   throw new UndecidedError(
     `${name}: it has several sheets: ${filled.map((each) => shown(each.sheet.name)).join(', ')}`,
     {
-      about: 'sheet',
+      flag: 'sheet',
       hint: `Say which one: --sheet ${shown(first.sheet.name)}`,
       question: `Which sheet of ${name} is the list?`,
       answers: filled.map(({ sheet, label }) => ({ value: sheet.name, label })),

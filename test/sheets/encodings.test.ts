@@ -114,7 +114,7 @@ test('bytes of a column that is sent are refused with what they may be, never gu
   expect(error).toMatchObject({
     message: 'p.csv: "name" on line 2 is not UTF-8, so its letters cannot be told for sure',
     hint: 'Save it as "CSV UTF-8", or say what it is, such as --encoding windows-1250. It may be windows-1250 (Dvořák) or windows-1257 (Dvoųįk).',
-    about: 'encoding',
+    flag: 'encoding',
   })
   expect(error.answers[0]).toEqual({ value: 'windows-1250', label: 'Dvořák (windows-1250, Central Europe)' })
 })

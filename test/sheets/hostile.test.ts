@@ -204,7 +204,7 @@ test('a title above the header is recognised, and the line below it offered', as
   await expect(rowsOf(titled, 'p.csv')).rejects.toMatchObject({
     message: 'p.csv: line 1, "Candidates", looks like a title, not like the header',
     hint: 'If line 3 names the columns (name, phone), add: --header-row 3',
-    about: 'header-row',
+    flag: 'header-row',
     answers: [
       { value: '3', label: 'line 3: name, phone' },
       { value: '1', label: 'line 1: Candidates' },

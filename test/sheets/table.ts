@@ -73,10 +73,10 @@ export async function refusalOf(
     const sheet = await openBytes(bytes, name, how)
     const targets = sheet.columns.map((): Target => ({ kind: 'recipient', column: 'first_name' }))
     const ambiguities = new Ambiguities({ headers: sheet.columns, targets, hidden: undefined })
-    for await (const row of sheet.rows()) ambiguities.leavesOut(row)
+    for await (const row of sheet.rows()) ambiguities.shouldLeaveOut(row)
     const { firstBytes, samples } = ambiguities
     if (firstBytes !== undefined) throw await sheet.undecided(`line ${String(firstBytes.line)}`, samples)
-    const refusal = ambiguities.refusal({
+    const refusal = ambiguities.findRefusal({
       name,
       headerLine: sheet.headerLine,
       merged: sheet.merged(),

@@ -5,8 +5,11 @@ import type { OrderPlan } from '../approval/order-plan.ts'
 import { type OrderedPackage, packageWithName } from '../submission/confirmation.ts'
 import { formatCount } from '../wording/text.ts'
 
-/** The command lines that an agent's calls may become; each reads, but for the PDFs in the folder it was given. */
-const reading: readonly (readonly string[])[] = [
+/**
+ * The commands that a call of an agent may run. They only read, except that `report download` writes PDFs into the
+ * folder that the call names.
+ */
+const readingCommands: readonly (readonly string[])[] = [
   ['packages', 'list'],
   ['schema', 'show'],
   ['request', 'get'],
@@ -22,36 +25,40 @@ const reading: readonly (readonly string[])[] = [
   ['report', 'download'],
 ]
 
-/** Those that would order are run dry or not at all. */
-const dry: readonly (readonly string[])[] = [
+/** These commands order, so a call of an agent may only run them with --dry-run. */
+const dryRunCommands: readonly (readonly string[])[] = [
   ['request', 'create'],
   ['batch', 'run'],
 ]
 
 const startsWith = (argv: readonly string[], words: readonly string[]): boolean =>
-  words.every((word, at) => argv[at] === word)
+  words.every((word, index) => argv[index] === word)
 
-/** Throws for a line that could order or change anything. No call makes one; this is the second lock. */
-export function requireReading(argv: readonly string[]): void {
-  if (reading.some((words) => startsWith(argv, words))) return
-  if (dry.some((words) => startsWith(argv, words)) && argv.includes('--dry-run')) return
+/**
+ * Throws InternalError for a command line that could order or change anything. No call produces such a line; this is a
+ * second check.
+ */
+export function requireReadOnly(argv: readonly string[]): void {
+  if (readingCommands.some((words) => startsWith(argv, words))) return
+  if (dryRunCommands.some((words) => startsWith(argv, words)) && argv.includes('--dry-run')) return
   throw new InternalError('a call of an agent became a command that it may not run')
 }
 
-export type PlannedForAgent = ReturnType<typeof plannedForAgent>
+export type PlanForAgent = ReturnType<typeof planForAgent>
 
 /**
- * A plan as an agent receives it: nothing was ordered, and what a person types. `orders`: how many a yes would send;
- * `review`: what would be sent or what checking came to, as the command prints it.
+ * Returns a plan in the form that an agent receives: nothing was ordered, and the command by which a person approves
+ * it. `orders` is the number of orders that an approval sends. `review` is what would be sent or the result of the
+ * check, as the command prints it.
  */
-export function plannedForAgent(
+export function planForAgent(
   { code, expires_at, base_url, user_email }: OrderPlan,
   { packageId, orders, review }: { packageId: number | null; orders: number; review: unknown },
 ) {
   return {
     ordered: false,
     code,
-    /** What a person types in a terminal of their own. */
+    /** The command that a person types in a separate terminal. */
     approve_with: `refcheck approve ${code}`,
     expires_at,
     base_url,
@@ -62,7 +69,7 @@ export function plannedForAgent(
   }
 }
 
-/** The plan that `batch plan` would write for these rows, if they were a file: JSON that is read without a mapping. */
+/** Returns the plan that `batch plan` would write if these rows were a file. JSON rows need no mapping of columns. */
 export function planOfRows(rows: string, baseUrl: string, packageId: number): string {
   return JSON.stringify({
     refcheck_plan: 1,
@@ -74,8 +81,8 @@ export function planOfRows(rows: string, baseUrl: string, packageId: number): st
   })
 }
 
-/** `3 orders of 102 Financial services check (people.csv)`, for the list of what waits. */
-export function planTitle(orders: number, ordered: OrderedPackage | undefined, from?: string): string {
-  const what = ordered === undefined ? '' : ` of ${packageWithName(ordered)}`
-  return `${formatCount(orders, 'order')}${what}${from === undefined ? '' : ` (${from})`}`
+/** The title of a plan in the list of plans to approve: `3 orders of 102 Financial services check (people.csv)`. */
+export function planTitle(orders: number, orderedPackage: OrderedPackage | undefined, file?: string): string {
+  const packageText = orderedPackage === undefined ? '' : ` of ${packageWithName(orderedPackage)}`
+  return `${formatCount(orders, 'order')}${packageText}${file === undefined ? '' : ` (${file})`}`
 }

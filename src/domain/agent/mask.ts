@@ -2,82 +2,84 @@ import { maskUrl } from '../../contract/url.ts'
 import { recipientFields } from '../../contract/package-schema.ts'
 import { checkStatuses, requestStatuses } from '../../contract/statuses.ts'
 
-/** A longer list is cut. */
+/** Longer lists are cut. */
 const maxItems = 200
-const deepest = 30
+const maxDepth = 30
 
-/** A signed address opens a report without any key. */
-const signed = new Set(['report_pdf_url'])
-const address = /https?:\/\/[^\s"<>]+/giu
+/** Fields that hold a signed URL, which opens a report without a key. */
+const signedUrlKeys = new Set(['report_pdf_url'])
+const httpAddress = /https?:\/\/[^\s"<>]+/giu
 
 type Redact = (text: string) => string
 
 interface RedactOptions {
-  /** Whether personal data is shown as it is. */
+  /** Whether personal data is not masked. */
   showsPersonalData: boolean
-  /** A text without keys, secrets and tokens. */
+  /** Removes keys, secrets and tokens from a text. */
   redact: Redact
-  /** Other documents, with names that may stand in this one's texts. */
+  /** Other documents whose names may occur in the texts of this document. */
   others?: readonly unknown[] | undefined
   /** The packages of the account, whose names of checks and providers are shown. */
   packages?: unknown
 }
 
-/** A document as an agent receives it, and how many items of lists were left out. */
+/** A document in the form that an agent receives, and the number of list items that were left out. */
 export interface MaskedDocument {
   data: unknown
   leftOut: number
 }
 
 /**
- * What an agent may know of what a command printed: texts plain and short, lists cut, addresses of reports and secrets
- * never, people masked unless they may be shown.
+ * Removes from a printed document what an agent must not receive. Texts become plain and are cut, lists are cut, signed
+ * URLs and secrets are removed, and people are masked unless `showsPersonalData` is set.
  */
 export function redactForAgent(document: unknown, options: RedactOptions): MaskedDocument {
   const counts = { leftOut: 0 }
   const { showsPersonalData, redact, others = [], packages } = options
-  // Before it is masked: what is not seen may stand between the letters of a name.
-  const [shown, ...otherDocuments] = [document, ...others].map((each) => plain(each, '', redact, 0))
-  const short = cut(shown, counts)
-  const ofPackages = namesOfChecks(plain(packages, '', redact, 0))
+  // Texts become plain before they are masked, because invisible characters may separate the letters of a name.
+  const [plainDocument, ...otherDocuments] = [document, ...others].map((each) =>
+    plainValue(each, '', redact, 0),
+  )
+  const short = cutLists(plainDocument, counts)
+  const checkNames = namesOfChecks(plainValue(packages, '', redact, 0))
   const data = showsPersonalData
     ? short
-    : maskDocument(short, namesIn([shown, ...otherDocuments]), ofPackages)
+    : maskDocument(short, nameWordsIn([plainDocument, ...otherDocuments]), checkNames)
   return { data, leftOut: counts.leftOut }
 }
 
-function cut(value: unknown, counts: { leftOut: number }): unknown {
+function cutLists(value: unknown, counts: { leftOut: number }): unknown {
   if (Array.isArray(value)) {
     counts.leftOut += Math.max(0, value.length - maxItems)
-    return value.slice(0, maxItems).map((each) => cut(each, counts))
+    return value.slice(0, maxItems).map((each) => cutLists(each, counts))
   }
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, cut(inner, counts)]))
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, cutLists(inner, counts)]))
 }
 
-function plain(value: unknown, key: string, redact: Redact, depth: number): unknown {
-  if (depth > deepest) return null
-  if (typeof value === 'string') return signed.has(key) ? 'withheld' : plainOf(value, redact)
+function plainValue(value: unknown, key: string, redact: Redact, depth: number): unknown {
+  if (depth > maxDepth) return null
+  if (typeof value === 'string') return signedUrlKeys.has(key) ? 'withheld' : redactPlain(value, redact)
   if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map((each) => plain(each, key, redact, depth + 1))
+  if (Array.isArray(value)) return value.map((each) => plainValue(each, key, redact, depth + 1))
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => [
-      plainOf(name, redact),
-      plain(inner, name, redact, depth + 1),
+      redactPlain(name, redact),
+      plainValue(inner, name, redact, depth + 1),
     ]),
   )
 }
 
-/** A secret is looked for again once what is not seen is gone from between its letters. */
-function plainOf(text: string, redact: Redact): string {
-  return redact(plainText(redact(text)).replace(address, (each) => maskUrl(each)))
+/** Redacts twice, because a secret may be found only after the invisible characters between its letters are removed. */
+function redactPlain(text: string, redact: Redact): string {
+  return redact(plainText(redact(text)).replace(httpAddress, (each) => maskUrl(each)))
 }
 
 /**
- * What of a person is shown to an agent: of a name the initial, of an e-mail the first letter and the domain, of a phone the
- * last two digits. The keys are those of the API and of what is printed with --json.
+ * The masks of personal data by key: a name becomes initials, an e-mail its first letter and its domain, a phone its
+ * last two digits. The keys are those of the API and of the output of --json.
  */
-const byKey: Readonly<Record<string, (text: string) => string>> = {
+const maskByKey: Readonly<Record<string, (text: string) => string>> = {
   first_name: maskName,
   last_name: maskName,
   referee_name: maskName,
@@ -85,63 +87,63 @@ const byKey: Readonly<Record<string, (text: string) => string>> = {
   user_email: maskEmail,
   referee_email: maskEmail,
   phone: maskPhone,
-  // Cells of a file, before and after they were read.
+  // Cells of a file, before and after they are read.
   value: withheld,
   from: withheld,
   to: withheld,
   suggestion: withheld,
-  // Of a file of one person whose other cells are known, it confirms a guess of the last cell.
+  // The digest of a file could confirm a guess of one cell, if the other cells of the file are known.
   sha256: withheld,
 }
 
-/** Of these only names that are known and e-mails are masked, so that they lead somewhere. */
-const paths = new Set(['path', 'file', 'folder', 'results_file'])
+/** In paths only known names and e-mails are masked, so that a path remains usable. */
+const pathKeys = new Set(['path', 'file', 'folder', 'results_file'])
 
-/** What columns of a file are called. */
-const columnNames = new Set(['map', 'ignore'])
+/** Fields that contain names of columns. */
+const columnNameKeys = new Set(['map', 'ignore'])
 
-/** Generated by refcheck, from no personal data. */
-const ours = new Set(['code', 'approve_with', 'base_url', 'state'])
+/** Values that refcheck generates without personal data. */
+const ownKeys = new Set(['code', 'approve_with', 'base_url', 'state'])
 
-/** The service's, or counted by it: one word, whatever the service writes there. */
-const words = new Set(['status', 'statuses', 'by_type', 'type'])
+/** Values of the service, or counts by such values. They are shown only if they are one word. */
+const oneWordKeys = new Set(['status', 'statuses', 'by_type', 'type'])
 const oneWord = /^[A-Za-z_]{1,30}$/
 
-/** The service may write anything there: of a request only what the packages of the account have there too. */
-const ofCheck = new Set(['check_name', 'partner_name'])
-const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
+/** Fields of a check, in which the service may write any text. A text is shown only if a package of the account has it. */
+const checkNameKeys = new Set(['check_name', 'partner_name'])
+const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
 
-/** May hold a text of the service, which names values of the order as it likes. */
-const reasons = new Set(['reason', 'error', 'error_reason'])
+/** Fields that may contain a text of the service, which may repeat values of the order. */
+const reasonKeys = new Set(['reason', 'error', 'error_reason'])
 
-const names = new Set(['first_name', 'last_name', 'referee_name'])
+const nameKeys = new Set(['first_name', 'last_name', 'referee_name'])
 
-/** All below these is about a person, whatever a service or a schema calls it. */
-const personal = new Set(['recipient', 'requester', 'fields'])
+/** Fields whose whole content is about a person, whatever keys a service or schema uses in it. */
+const personalKeys = new Set(['recipient', 'requester', 'fields'])
 
-/** Says something of a person, or holds one in its text. */
+/** Patterns of personal data in running text. */
 const email = /(?<![^\s"'<>()[\]{},;:])[^\s"'<>()[\]{},;:]+@[^\s"'<>()[\]{},;:]+/gu
 const domain = /^[\p{L}\p{M}\p{N}.-]+$/u
 const phone = /\+?\d(?:[ ().-]?\d){6,14}/g
-/** Our own sentences name a person before the e-mail. */
-const named = /(^|: | for | and |, |")((?:(?!: | for | and |, |").)+?) \((?=[^\s()]+@[^\s()]+\))/gu
+/** Sentences of refcheck contain a name followed by the e-mail in parentheses. */
+const nameBeforeEmail = /(^|: | for | and |, |")((?:(?!: | for | and |, |").)+?) \((?=[^\s()]+@[^\s()]+\))/gu
 /** A text that `plainText` has cut. */
 const isCut = /… \(cut: \d+ characters\)$/
-/** Where a sentence of ours goes on with a piece of a file that is not quoted. */
-const unquoted =
+/** Words of refcheck's sentences that are followed by an unquoted part of a file. */
+const unquotedFilePart =
   /\b(is the error|is of the type|is the number|number format,|round it to|calling code|damaged workbook|not sound XML|may be(?= -?\d)|is(?= (?:TRUE|FALSE) shown)) .*$/su
-/** Ids and times have as many digits as a phone. */
-const visible =
+/** Ids and times have as many digits as a phone, so they are excluded from the masks. */
+const idOrTime =
   /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32,}|\d{4}-\d\d-\d\d(?:[T ][\d:.+Z-]*(?: [+-]\d\d:\d\d)?)?/gi
-/** Our own sentences about a report begin with the check's name and may end with its status, as the service gives both. */
-const ofReport =
+/** Sentences about a report. They begin with the name of the check and may end with its status, both from the service. */
+const reportSentence =
   /^.*: (no report; the check ended |the report is not ready; the check is |the check is COMPLETED, but its report |its report )(.*)$/s
 const word = /[\p{L}\p{M}\p{N}'’-]+/gu
 
 /**
- * Words of refcheck's own sentences and commands. In lowercase, and in hints in any case, one is no name, also where a person
- * has it as a name (`File`, `An`): masked, no sentence could be read and no command pasted. Names that are often
- * given and seldom used here (`mark`) are left out.
+ * Words of refcheck's own sentences and commands. They are not masked as names in lowercase, and in hints in any case,
+ * even if a person has such a name (`File`, `An`): otherwise no sentence could be read and no command pasted. Frequent
+ * names that refcheck seldom uses as words (`mark`) are not in the list.
  */
 const ownWords = new Set(
   `
@@ -188,9 +190,9 @@ const ownWords = new Set(
     .split(/\s+/),
 )
 
-/** No text has one: they are private. */
-const mark = '\uF8FF'
-const marked = /\uF8FF(.)\uF8FF/gu
+/** A private character, which occurs in no real text. */
+const privateMark = '\uF8FF'
+const markedIndex = /\uF8FF(.)\uF8FF/gu
 
 const withheldText = '…'
 
@@ -207,7 +209,7 @@ export function maskName(text: string): string {
 /** `priya@example.com` → `p…@example.com` */
 export function maskEmail(text: string): string {
   const at = text.lastIndexOf('@')
-  // What no domain can be is not shown: a cell may hold an @ and be no address.
+  // A cell may contain an @ without being an address, so anything that cannot be a domain is withheld.
   return at < 1 || !domain.test(text.slice(at + 1))
     ? withheldText
     : `${Array.from(text)[0] ?? ''}…${text.slice(at)}`
@@ -219,54 +221,54 @@ export function maskPhone(text: string): string {
   return digits.length < 7 ? withheldText : `${withheldText}${digits.slice(-2)}`
 }
 
-/** Words of names that stand in these documents, to be found again in running text. */
-export function namesIn(documents: readonly unknown[]): Set<string> {
-  const found = new Set<string>()
+/** Returns the words of all names in these documents, so that they can be found in running text. */
+export function nameWordsIn(documents: readonly unknown[]): Set<string> {
+  const nameWords = new Set<string>()
   const walk = (value: unknown, key: string): void => {
-    if (typeof value === 'string' && names.has(key)) for (const each of wordsOf(value)) found.add(each)
+    if (typeof value === 'string' && nameKeys.has(key)) for (const each of wordsOf(value)) nameWords.add(each)
     if (typeof value !== 'object' || value === null) return
     for (const [name, inner] of Object.entries(value)) walk(inner, Array.isArray(value) ? key : name)
   }
   for (const each of documents) walk(each, '')
-  return found
+  return nameWords
 }
 
-/** What packages call their checks and who provides them. */
+/** Returns the names of the checks and of their providers in packages. */
 export function namesOfChecks(packages: unknown): Set<string> {
-  const found = new Set<string>()
+  const checkNames = new Set<string>()
   const walk = (value: unknown, isCheck: boolean): void => {
     if (typeof value !== 'object' || value === null) return
     for (const [key, inner] of Object.entries(value)) {
-      if (isCheck && ofCheck.has(key) && typeof inner === 'string') found.add(inner)
+      if (isCheck && checkNameKeys.has(key) && typeof inner === 'string') checkNames.add(inner)
       walk(inner, key === 'background_checks' || (isCheck && Array.isArray(value)))
     }
   }
   walk(packages, false)
-  return found
+  return checkNames
 }
 
 /**
- * A document from which no person can be recognised; `known`: names that may occur in its texts, `checks`: what
- * packages call their checks and providers.
+ * Masks all personal data of a document. `knownNames` are words of names that may occur in its texts. `checkNames` are
+ * the names of the checks and providers of packages.
  */
 export function maskDocument(
   document: unknown,
-  known: ReadonlySet<string>,
-  checks: ReadonlySet<string> = new Set(),
+  knownNames: ReadonlySet<string>,
+  checkNames: ReadonlySet<string> = new Set(),
 ): unknown {
-  return maskedAt(document, '', false, { known, checks })
+  return maskAt(document, '', false, { knownNames, checkNames })
 }
 
 const readingHint =
   'Say how the file is read with map, ignore, sheet, header_row, encoding or hidden. A person sees its columns and sheets with: refcheck batch validate FILE'
 
-/** Failures that differ by whether the file has the columns that map and ignore name. */
-const ofColumns = /--map|--ignore|\bcolumns?\b|looks like a title/
+/** Failures that depend on whether the file has the columns that `map` and `ignore` name. */
+const aboutColumns = /--map|--ignore|\bcolumns?\b|looks like a title/
 
 /**
- * Why a file cannot be read, without names of its columns and sheets: a hint lists them as flags that can be pasted, and
- * where a line of data is taken for the header each is a cell. Where the agent `namesColumns`, one sentence replaces every
- * failure of columns: with two of them it could try values until one is a cell.
+ * Returns the failure to read a file without names of its columns and sheets. A hint lists them as flags, and each is a
+ * cell of a person if a data line was taken as the header. If the agent sets `namesColumns`, one sentence replaces all
+ * failures about columns: different ones would let the agent test guesses of a cell.
  */
 export function maskFileFailure(document: unknown, namesColumns: boolean): unknown {
   if (typeof document !== 'object' || document === null || Object.keys(document).join(' ') !== 'error')
@@ -274,7 +276,7 @@ export function maskFileFailure(document: unknown, namesColumns: boolean): unkno
   const { error } = document as { error: Record<string, unknown> }
   if (error['code'] !== 'invalid_input' && error['code'] !== 'usage') return document
   const { field, ...rest } = error
-  if (namesColumns && ofColumns.test(String(error['message']))) {
+  if (namesColumns && aboutColumns.test(String(error['message']))) {
     const message =
       'map and ignore do not fit the file: they name a column that it does not have, or one is unknown, missing or there twice'
     return { error: { code: 'invalid_input', message, hint: readingHint } }
@@ -283,36 +285,44 @@ export function maskFileFailure(document: unknown, namesColumns: boolean): unkno
   return { error: { ...rest, hint: readingHint, ...(isRecipientField && { field }) } }
 }
 
-/** Running text without names that are known, e-mails, phones, and what it quotes. Only refcheck itself writes a hint. */
-export function maskText(text: string, known: ReadonlySet<string>, isHint = false): string {
-  const sentence = withoutQuoted(text.replaceAll(mark, ''))
-    .replace(unquoted, `$1 ${withheldText}`)
-    .replace(ofReport, (_, own: string, rest: string) => {
-      const isShown = own.startsWith('the check') || own.startsWith('its') || oneWord.test(rest)
-      return `${withheldText}: ${own}${isShown ? rest : withheldText}`
+/**
+ * Masks known names, e-mails, phones and quoted parts of a running text. `isHint` is set for a text that only refcheck
+ * writes.
+ */
+export function maskText(text: string, knownNames: ReadonlySet<string>, isHint = false): string {
+  const unquotedText = withoutQuoted(text.replaceAll(privateMark, ''))
+    .replace(unquotedFilePart, `$1 ${withheldText}`)
+    .replace(reportSentence, (_, status: string, rest: string) => {
+      const isShown = status.startsWith('the check') || status.startsWith('its') || oneWord.test(rest)
+      return `${withheldText}: ${status}${isShown ? rest : withheldText}`
     })
-  return changeAround(visible, sentence, (rest) =>
+  return changeAround(idOrTime, unquotedText, (rest) =>
     rest
-      .replace(named, (_, before: string, name: string) => `${before}${maskName(name)} (`)
+      .replace(nameBeforeEmail, (_, before: string, name: string) => `${before}${maskName(name)} (`)
       .replace(email, (each) => maskEmail(each))
       .replace(phone, (each) => maskPhone(each))
       .replace(word, (each) =>
-        isKnown(each, known) && !isOwn(isHint ? each.toLowerCase() : each, known) ? maskName(each) : each,
+        isKnownName(each, knownNames) && !isOwnWord(isHint ? each.toLowerCase() : each, knownNames)
+          ? maskName(each)
+          : each,
       ),
   )
 }
 
-/** Changes a text without `mark`, in which what matches `pattern` is one private mark each and comes back unchanged. */
+/** Changes the parts of a text that do not match `pattern`. The text must not contain `privateMark`. */
 function changeAround(pattern: RegExp, text: string, change: (rest: string) => string): string {
   const found: string[] = []
   const rest = text.replace(
     pattern,
-    (each) => `${mark}${String.fromCharCode(0xe000 + found.push(each) - 1)}${mark}`,
+    (each) => `${privateMark}${String.fromCharCode(0xe000 + found.push(each) - 1)}${privateMark}`,
   )
-  return change(rest).replaceAll(marked, (_, at: string) => found[at.charCodeAt(0) - 0xe000] ?? '')
+  return change(rest).replaceAll(markedIndex, (_, at: string) => found[at.charCodeAt(0) - 0xe000] ?? '')
 }
 
-/** The `<field path>` of a 400's `<field path>: <reason>`, where it is one of an order: a text of the service may begin like one. */
+/**
+ * The `<field path>` of a 400 (`<field path>: <reason>`). It must be a path of an order, because any text of the
+ * service may begin like one.
+ */
 const fieldPath =
   /^(?:package_id|recipient(?:\.(?:first_name|last_name|email|phone))?|additional_information(?:\[\d{1,2}\])?(?:\.(?:code|fields(?:\.[a-z_]{1,40})*))?)(?=: |$)/
 const uuid = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/gi
@@ -321,28 +331,28 @@ const opening = '(['
 const closing = ')]…,.:;!?'
 
 /**
- * A reason that may be the service's own: it can repeat any cell of an order in any spelling, so that only ids and words of
- * refcheck's own sentences are shown of it.
+ * Masks a reason that the service may have written. It can repeat any cell of an order in any spelling, so only ids and
+ * words of refcheck's own sentences are shown.
  */
 export function maskReason(text: string): string {
   const path = fieldPath.exec(text)?.[0] ?? ''
-  const sentence = withoutQuoted(text.slice(path.length).replaceAll(mark, ''))
-  const shown = changeAround(uuid, sentence, (rest) =>
+  const unquotedText = withoutQuoted(text.slice(path.length).replaceAll(privateMark, ''))
+  const maskedText = changeAround(uuid, unquotedText, (rest) =>
     rest
       .split(' ')
       .map((each) => {
         const [start, end] = wordWithin(each)
         const core = each.slice(start, end)
-        const isShown = core.replaceAll(marked, '') === '' || ownWords.has(core) || statuses.has(core)
+        const isShown = core.replaceAll(markedIndex, '') === '' || ownWords.has(core) || statuses.has(core)
         return isShown ? each : `${each.slice(0, start)}${withheldText}${each.slice(end)}`
       })
       .join(' ')
       .replaceAll(/…(?: …)+/g, withheldText),
   )
-  return `${path}${shown}`
+  return `${path}${maskedText}`
 }
 
-/** Where a word begins and ends between brackets and marks of punctuation. */
+/** Returns where a word begins and ends within brackets and punctuation. */
 function wordWithin(text: string): [start: number, end: number] {
   let [start, end] = [0, text.length]
   while (end > 0 && closing.includes(text.charAt(end - 1))) end -= 1
@@ -350,7 +360,10 @@ function wordWithin(text: string): [start: number, end: number] {
   return [start, end]
 }
 
-/** From the first quotation mark to the last, since what is quoted may hold some; one that is never closed goes to the end. */
+/**
+ * Replaces the text from the first quotation mark to the last, because a quoted text may contain quotation marks.
+ * Without a closing mark the rest of the text is replaced.
+ */
 function withoutQuoted(text: string): string {
   const first = text.search(/["“]/u)
   if (first === -1) return text
@@ -359,95 +372,108 @@ function withoutQuoted(text: string): string {
   return `${text.slice(0, first)}"${withheldText}"${rest}`
 }
 
-/** The path of a report as agents have it named, by ids alone; and the id at the end of any other report's name. */
+/**
+ * The path of a report that an agent downloaded, which consists of ids; and the id at the end of the name of any other
+ * report.
+ */
 const reportOfAgent =
   /[\\/][\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}[\\/][\da-f-]{36}(?:_[\da-f-]{8,})*\.pdf$/i
 const idOfReport = /[\da-f]{8}(?=\.pdf$)/i
 
-function maskPath(path: string, known: ReadonlySet<string>): string {
-  // Folders and names that a person chose may name a referee, whom no list of requests has.
+function maskPath(path: string, knownNames: ReadonlySet<string>): string {
+  // A folder or file that a person named may contain the name of a referee, and no list of requests has referees.
   if (/\.pdf$/i.test(path) && !reportOfAgent.test(path)) {
     const [id = ''] = idOfReport.exec(path) ?? []
-    // Letters alone may be a name: Abe, Dee.
+    // An id without digits may be a name, such as Abe or Dee.
     return `${withheldText}${/\d/.test(id) ? id : ''}.pdf`
   }
   return path
     .replace(email, maskEmail)
-    .replace(word, (each) => (isKnown(each, known) ? maskName(each) : each))
+    .replace(word, (each) => (isKnownName(each, knownNames) ? maskName(each) : each))
 }
 
-/** As a whole, or in its parts: file names join names with dashes. */
-function isKnown(text: string, known: ReadonlySet<string>): boolean {
-  return known.has(folded(text)) || text.split('-').some((part) => known.has(folded(part)))
+/** Whether a word, or a part of it between dashes, is in a known name. File names join names with dashes. */
+function isKnownName(text: string, knownNames: ReadonlySet<string>): boolean {
+  return knownNames.has(fold(text)) || text.split('-').some((part) => knownNames.has(fold(part)))
 }
 
-/** A word of ours, or a flag of which each part that is a name is one as well. */
-function isOwn(text: string, known: ReadonlySet<string>): boolean {
+/** Whether a word is in `ownWords`. For a flag, every part that is a known name has to be in `ownWords`. */
+function isOwnWord(text: string, knownNames: ReadonlySet<string>): boolean {
   if (!text.startsWith('--')) return ownWords.has(text)
-  return text.split('-').every((part) => !known.has(part) || ownWords.has(part))
+  return text.split('-').every((part) => !knownNames.has(part) || ownWords.has(part))
 }
 
-interface Known {
-  known: ReadonlySet<string>
-  checks: ReadonlySet<string>
+interface NamesOfDocument {
+  knownNames: ReadonlySet<string>
+  checkNames: ReadonlySet<string>
 }
 
-function maskedAt(value: unknown, key: string, isPersonal: boolean, shown: Known): unknown {
-  if (columnNames.has(key)) return withheldText
-  if (Array.isArray(value)) return value.map((each) => maskedAt(each, key, isPersonal, shown))
+function maskAt(value: unknown, key: string, isPersonal: boolean, names: NamesOfDocument): unknown {
+  if (columnNameKeys.has(key)) return withheldText
+  if (Array.isArray(value)) return value.map((each) => maskAt(each, key, isPersonal, names))
   if (typeof value === 'object' && value !== null) {
-    const inside = isPersonal || personal.has(key)
-    // An error with an HTTP status has the message of an answer.
+    const inside = isPersonal || personalKeys.has(key)
+    // The message of an error with an HTTP status is a text of the service.
     const isAnswer = 'status' in value && typeof value.status === 'number'
     return Object.fromEntries(
       Object.entries(value).map(([name, inner]) => {
         const at = isAnswer && name === 'message' ? 'reason' : key === 'by_type' ? 'statuses' : name
         return [
-          words.has(key) && !oneWord.test(name) ? withheldText : name,
-          maskedAt(inner, at, inside, shown),
+          oneWordKeys.has(key) && !oneWord.test(name) ? withheldText : name,
+          maskAt(inner, at, inside, names),
         ]
       }),
     )
   }
   if (typeof value === 'string') {
-    const mask = Object.hasOwn(byKey, key) ? byKey[key] : undefined
+    const mask = Object.hasOwn(maskByKey, key) ? maskByKey[key] : undefined
     if (mask !== undefined) return mask(value)
     if (isPersonal) return withheldText
-    if (ours.has(key)) return value
-    if (words.has(key)) return oneWord.test(value) ? value : withheldText
-    if (ofCheck.has(key)) return shown.checks.has(value) ? value : withheldText
-    if (key === 'created_at') return moment.test(value) ? value : withheldText
-    if (reasons.has(key)) return maskReason(value)
-    return paths.has(key) ? maskPath(value, shown.known) : maskText(value, shown.known, key === 'hint')
+    if (ownKeys.has(key)) return value
+    if (oneWordKeys.has(key)) return oneWord.test(value) ? value : withheldText
+    if (checkNameKeys.has(key)) return names.checkNames.has(value) ? value : withheldText
+    if (key === 'created_at') return isoTime.test(value) ? value : withheldText
+    if (reasonKeys.has(key)) return maskReason(value)
+    return pathKeys.has(key)
+      ? maskPath(value, names.knownNames)
+      : maskText(value, names.knownNames, key === 'hint')
   }
   return isPersonal && value !== null ? withheldText : value
 }
 
-/** Of a name of several words each; a single letter says nothing, and would be found everywhere. */
+/**
+ * Returns the words of a name. Single letters are left out, because they identify no person and occur in every text.
+ */
 function wordsOf(name: string): string[] {
   return (name.match(word) ?? [])
     .flatMap((each) => [each].concat(each.split(/['’-]/)))
     .filter((each) => Array.from(each).length > 1)
-    .map(folded)
+    .map(fold)
 }
 
-const folded = (text: string): string => text.normalize('NFKC').toLowerCase()
+const fold = (text: string): string => text.normalize('NFKC').toLowerCase()
 
-/** What a text from elsewhere may be long at most before it is cut. */
-export const longestText = 600
+/** Maximal length of a text before it is cut. */
+export const maxTextLength = 600
 
-const blank = /[\p{Cc}\p{Zl}\p{Zp}\s]+/gu
-/** What is not seen and may hide or turn words: zero-width, bidi, tags, selectors of variants, fillers, private and unpaired ones. */
-const unseen = /[\p{Cf}\p{Co}\p{Cs}\p{Default_Ignorable_Code_Point}]+/gu
+const blanks = /[\p{Cc}\p{Zl}\p{Zp}\s]+/gu
+/**
+ * Invisible characters, which may hide or reorder words: zero-width, bidi, tags, variation selectors, fillers, private
+ * and unpaired ones.
+ */
+const invisible = /[\p{Cf}\p{Co}\p{Cs}\p{Default_Ignorable_Code_Point}]+/gu
 
-/** A text as a program may read it: one line, nothing hidden, no longer than `longestText` and a word about the rest. */
+/**
+ * Returns a text as one line without invisible characters. A text longer than `maxTextLength` is cut, and its length is
+ * added.
+ */
 export function plainText(text: string): string {
   const shown = text
-    .slice(0, 20 * longestText)
-    .replace(unseen, '')
-    .replace(blank, ' ')
+    .slice(0, 20 * maxTextLength)
+    .replace(invisible, '')
+    .replace(blanks, ' ')
     .trim()
   const characters = Array.from(shown)
-  if (characters.length <= longestText && text.length <= 20 * longestText) return shown
-  return `${characters.slice(0, longestText).join('')}… (cut: ${text.length} characters)`
+  if (characters.length <= maxTextLength && text.length <= 20 * maxTextLength) return shown
+  return `${characters.slice(0, maxTextLength).join('')}… (cut: ${text.length} characters)`
 }

@@ -7,36 +7,39 @@ import { isoTime, localTime } from '../wording/time.ts'
 import { parseJsonOrUndefined, propertyOf } from '../../contract/parse-json.ts'
 import { redactArgument } from '../wording/redact-argument.ts'
 
-/** A plan that was not approved by then has expired. */
+/** A plan expires if it is not approved within this time. */
 export const planLifetimeMs = 24 * 60 * 60 * 1000
 
-/** A program that plans more than this is in a loop. */
-export const maxWaiting = 50
+/** A program that makes more plans than this is probably in a loop. */
+export const maxWaitingPlans = 50
 
-/** An order that a program prepared and a person has to approve. */
+/** An order that a program prepared, and that a person has to approve. */
 const orderPlan = z.strictObject({
   refcheck_order_plan: z.literal(1),
   code: z.string(),
   made_at: z.iso.datetime(),
   expires_at: z.iso.datetime(),
-  /** Where, as whom and for whose people it is ordered. */
+  /** The service, user and account of the order. */
   base_url: z.string(),
   user_email: z.string(),
-  /** Null where the environment alone said it. */
+  /** Null if only environment variables named the service and user. */
   profile: z.string().nullable(),
   account: z.string(),
   what: z.discriminatedUnion('kind', [
-    /** `body`: JSON of one request, as it would be sent. */
+    /** `body` is the JSON of one request, in the form that is sent. */
     z.strictObject({ kind: z.literal('order'), body: z.string() }),
-    /** `plan`: JSON as `batch plan` keeps it. `rows`: what it would read as a file, where there is none. */
+    /**
+     * `plan` is JSON in the form of `batch plan`. `rows` is the content of the planned file if no file exists, or else
+     * null.
+     */
     z.strictObject({ kind: z.literal('batch'), plan: z.string(), rows: z.string().nullable() }),
   ]),
-  /** For the list of what waits. */
+  /** The title in the list of plans to approve. */
   title: z.string(),
 })
 export type OrderPlan = z.infer<typeof orderPlan>
 
-/** What became of an approved plan. */
+/** The result of an approved plan. */
 const usedPlan = z.strictObject({
   refcheck_used_plan: z.literal(1),
   code: z.string(),
@@ -46,7 +49,7 @@ const usedPlan = z.strictObject({
 })
 export type UsedPlan = z.infer<typeof usedPlan>
 
-/** Whose plans they are. */
+/** The service, user, profile and account that a plan is made for. */
 export interface PlanOwner {
   baseUrl: string
   userEmail: string
@@ -54,7 +57,7 @@ export interface PlanOwner {
   account: string
 }
 
-/** A plan of what is to be ordered. `now`: wall time in milliseconds. */
+/** Creates a plan of an order. `now` is wall time in milliseconds. */
 export function newOrderPlan(
   { baseUrl, userEmail, profile, account }: PlanOwner,
   { code, now, what, title }: { code: string; now: number; what: OrderPlan['what']; title: string },
@@ -73,12 +76,12 @@ export function newOrderPlan(
   }
 }
 
-/** As it is stored: with the digest of every byte of it. */
+/** Returns the text of a stored plan: the plan with its digest. */
 export function planFileText(plan: OrderPlan): string {
   return JSON.stringify({ sha256: digestOf(plan), plan })
 }
 
-/** A stored plan; an InvalidInputError for one that is not what was planned. */
+/** Parses a stored plan. Throws InvalidInputError if it is not the plan with this code or was changed. */
 export function parseOrderPlan(text: string, code: string): OrderPlan {
   const stored = parseJsonOrUndefined(text)
   const read = orderPlan.safeParse(propertyOf(stored, 'plan'))
@@ -93,13 +96,16 @@ export function parseUsedPlan(text: string): UsedPlan | undefined {
   return usedPlan.safeParse(parseJsonOrUndefined(text)).data
 }
 
-/** Whether it can be approved no more. A clock that was set back makes no plan young. */
+/**
+ * Whether a plan can no longer be approved. A plan made more than 10 minutes in the future is expired too, because the
+ * clock was set back.
+ */
 export function isExpired({ made_at, expires_at }: Pick<OrderPlan, 'made_at' | 'expires_at'>, now: number) {
   const clockDifferenceMs = 10 * 60 * 1000
   return now >= Date.parse(expires_at) || now < Date.parse(made_at) - clockDifferenceMs
 }
 
-/** Throws where a plan is for another user or profile, or has expired. */
+/** Throws InvalidInputError for an expired plan, and UsageError for a plan of another user or profile. */
 export function requireApprovable(plan: OrderPlan, owner: PlanOwner, now: number): void {
   const { code } = plan
   if (isExpired(plan, now)) {
@@ -107,7 +113,7 @@ export function requireApprovable(plan: OrderPlan, owner: PlanOwner, now: number
       hint: 'Nothing was sent. Have it planned again: a plan can be approved for 24 hours.',
     })
   }
-  const differs = difference(plan, owner)
+  const differs = describeDifference(plan, owner)
   if (differs === undefined) return
   const profile = plan.profile === null ? '' : ` --profile ${shellWord(plan.profile)}`
   throw new UsageError(`plan ${code} was made for ${differs}`, {
@@ -118,7 +124,7 @@ export function requireApprovable(plan: OrderPlan, owner: PlanOwner, now: number
   })
 }
 
-/** A plan that was approved before. */
+/** The error for a plan that was approved before. */
 export function alreadyUsed({ code, used_at, request_id, batch_id }: UsedPlan): InvalidInputError {
   const result =
     request_id === null
@@ -131,14 +137,14 @@ export function alreadyUsed({ code, used_at, request_id, batch_id }: UsedPlan): 
   })
 }
 
-/** Throws where approving was started by the program that runs the agent. */
+/** The error for an approval that was started by the program that runs the agent. */
 export function startedByAgent(code: string): UsageError {
   return new UsageError('approve was started by the program that runs the agent', {
     hint: `A person approves, in a terminal opened outside of that program, with: refcheck approve ${code}`.trim(),
   })
 }
 
-function difference(
+function describeDifference(
   plan: OrderPlan,
   { baseUrl, userEmail, profile, account }: PlanOwner,
 ): string | undefined {
@@ -155,27 +161,31 @@ function digestOf(plan: OrderPlan): string {
   return createHash('sha256').update(JSON.stringify(plan)).digest('hex')
 }
 
-/** Letters that are not confused with another letter or a digit, and of which no word is made. */
-const letters = 'BCDFGHJKMPQRTVWX'
-const length = 8
+/** Letters that look unlike other letters and digits. Without vowels they form no words. */
+const codeLetters = 'BCDFGHJKMPQRTVWX'
+const codeLength = 8
 
-/** Random bytes that a code is made of. */
-export const planCodeBytes = length
+/** The number of random bytes that a code needs. */
+export const planCodeBytes = codeLength
 
-/** `KXRT-WMPH`, of 8 random bytes. */
+/** Returns a code such as `KXRT-WMPH`, made of 8 random bytes. */
 export function planCode(bytes: Uint8Array): string {
-  const code = Array.from(bytes.subarray(0, length), (byte) => letters[byte % letters.length]).join('')
-  return shown(code)
+  const code = Array.from(
+    bytes.subarray(0, codeLength),
+    (byte) => codeLetters[byte % codeLetters.length],
+  ).join('')
+  return formatPlanCode(code)
 }
 
-/** A code as it was typed; UsageError for what is none. */
+/** Returns the code that a user typed. Throws UsageError if the text is not a code. */
 export function parsePlanCode(text: string): string {
   const code = text.replaceAll(/[\s-]/g, '').toUpperCase()
-  if (code.length === length && Array.from(code).every((letter) => letters.includes(letter)))
-    return shown(code)
+  if (code.length === codeLength && Array.from(code).every((letter) => codeLetters.includes(letter)))
+    return formatPlanCode(code)
   throw new UsageError(`CODE: "${redactArgument(text)}" is not the code of a plan`, {
     hint: 'A code looks like KXRT-WMPH. Choose among the plans that wait with: refcheck approve',
   })
 }
 
-const shown = (code: string): string => `${code.slice(0, length / 2)}-${code.slice(length / 2)}`
+const formatPlanCode = (code: string): string =>
+  `${code.slice(0, codeLength / 2)}-${code.slice(codeLength / 2)}`

@@ -8,102 +8,106 @@ export interface AmbiguityRules {
   hidden: HiddenRows | undefined
 }
 
-/** What is known of a sheet once all its rows were read. */
+/** A sheet after all its rows were read. */
 interface ReadSheet {
   name: string
   headerLine: number
   merged: readonly MergedCells[]
-  /** What a rule may strike through. */
+  /** Ranges that a conditional format may strike through. */
   struckByRule: readonly MergedCells[]
 }
 
-/** Enough bytes to tell encodings by. */
+/** The number of values that suffice to detect an encoding. */
 const maxSamples = 200
 
 /**
- * What a person sees otherwise than it is read, in the columns that are sent: rows that are hidden or struck
- * through, bytes of an encoding that was not given, cells merged over several rows. Collected while a file is
- * checked.
+ * Collects what a person sees differently in a file than refcheck reads it, in the columns that are sent: hidden rows,
+ * rows that are struck through, bytes of an unknown encoding, and cells merged over several rows. It is filled while
+ * the file is checked.
  */
 export class Ambiguities {
   readonly #rules: AmbiguityRules
-  readonly #sent: readonly number[]
-  /** Lines of rows that hold something and are not shown, or struck through. */
-  readonly hidden: number[] = []
-  readonly struck: number[] = []
-  /** Values as bytes, each a character (Latin-1), and the position of the first of them. */
+  readonly #sentColumns: readonly number[]
+  /** Lines of rows with values that are hidden or struck through. */
+  readonly hiddenLines: number[] = []
+  readonly struckLines: number[] = []
+  /** Values as bytes in Latin-1 (one character for each byte), and the position of the first such value. */
   readonly samples: string[] = []
   firstBytes: { line: number; column: string } | undefined
   #lastLine = 0
 
   constructor(rules: AmbiguityRules) {
     this.#rules = rules
-    this.#sent = rules.targets.flatMap(({ kind }, at) => (kind === 'unused' ? [] : [at]))
+    this.#sentColumns = rules.targets.flatMap(({ kind }, at) => (kind === 'unused' ? [] : [at]))
   }
 
-  /** Whether a row is to be left out; asked once for each row, in the file's order. */
-  leavesOut({ line, cells, hidden, struck }: SheetRow): boolean {
+  /** Whether a row should be left out. It must be called once for each row, in the order of the file. */
+  shouldLeaveOut({ line, cells, hidden, struck }: SheetRow): boolean {
     this.#lastLine = line
-    for (const at of this.#sent) {
-      const cell = cells[at]
-      if (typeof cell === 'object' && cell.kind === 'bytes') this.#sample(cell.text, line, at)
+    for (const column of this.#sentColumns) {
+      const cell = cells[column]
+      if (typeof cell === 'object' && cell.kind === 'bytes') this.#addSample(cell.text, line, column)
     }
-    const isStruck = struck?.some((at) => this.#sent.includes(at)) === true
+    const isStruck = struck?.some((at) => this.#sentColumns.includes(at)) === true
     if (hidden !== true && !isStruck) return false
-    if (this.#rules.hidden === undefined) (hidden === true ? this.hidden : this.struck).push(line)
+    if (this.#rules.hidden === undefined) (hidden === true ? this.hiddenLines : this.struckLines).push(line)
     return this.#rules.hidden === 'skip'
   }
 
-  #sample(text: string, line: number, at: number): void {
-    this.firstBytes ??= { line, column: this.#rules.headers[at]?.trim() ?? '' }
+  #addSample(text: string, line: number, column: number): void {
+    this.firstBytes ??= { line, column: this.#rules.headers[column]?.trim() ?? '' }
     if (this.samples.length < maxSamples) this.samples.push(text)
   }
 
-  /** Why rows cannot be taken as they were read, but for bytes; undefined where they can. */
-  refusal(sheet: ReadSheet): InvalidInputError | undefined {
-    const merged = sheet.merged.find((cells) => this.#matters(cells, sheet.headerLine))
+  /**
+   * Returns the error for ambiguous rows; undefined if there are none. Bytes of an unknown encoding are not included.
+   */
+  findRefusal(sheet: ReadSheet): InvalidInputError | undefined {
+    const merged = sheet.merged.find((cells) => this.#isSent(cells, sheet.headerLine))
     if (merged !== undefined) {
       return new InvalidInputError(
         `${sheet.name}: the cells ${merged.range} are merged, so it is unclear which row the value belongs to`,
         { hint: 'Unmerge them, and give each row its own value.' },
       )
     }
-    const ruled = sheet.struckByRule.find((cells) => this.#matters(cells, sheet.headerLine))
-    if (ruled !== undefined && this.#rules.hidden !== 'include') {
+    const struck = sheet.struckByRule.find((cells) => this.#isSent(cells, sheet.headerLine))
+    if (struck !== undefined && this.#rules.hidden !== 'include') {
       return new InvalidInputError(
-        `${sheet.name}: a conditional format may strike through, hide or change cells of ${ruled.range}, and it is not evaluated`,
+        `${sheet.name}: a conditional format may strike through, hide or change cells of ${struck.range}, and it is not evaluated`,
         { hint: 'Remove that conditional format, or order these rows too with --hidden include.' },
       )
     }
-    return this.hidden.length + this.struck.length === 0 ? undefined : this.#undecided(sheet.name)
+    return this.hiddenLines.length + this.struckLines.length === 0
+      ? undefined
+      : this.#undecidedError(sheet.name)
   }
 
-  #matters({ firstRow, lastRow, firstColumn, lastColumn }: MergedCells, header: number): boolean {
+  #isSent({ firstRow, lastRow, firstColumn, lastColumn }: MergedCells, header: number): boolean {
     if (lastRow < header || firstRow > this.#lastLine) return false
-    return this.#sent.some((at) => at >= firstColumn && at <= lastColumn)
+    return this.#sentColumns.some((at) => at >= firstColumn && at <= lastColumn)
   }
 
-  #undecided(name: string): UndecidedError {
+  #undecidedError(name: string): UndecidedError {
     const parts = [
-      ...(this.hidden.length === 0 ? [] : [`${rowsAt(this.hidden)} hidden`]),
-      ...(this.struck.length === 0 ? [] : [`${rowsAt(this.struck)} struck through`]),
+      ...(this.hiddenLines.length === 0 ? [] : [`${rowsOnLines(this.hiddenLines)} hidden`]),
+      ...(this.struckLines.length === 0 ? [] : [`${rowsOnLines(this.struckLines)} struck through`]),
     ]
-    const count = this.hidden.length + this.struck.length
-    const them = count === 1 ? 'this row' : `these ${count} rows`
+    const count = this.hiddenLines.length + this.struckLines.length
+    const rowsText = count === 1 ? 'this row' : `these ${count} rows`
     return new UndecidedError(`${name}: ${parts.join(', and ')}`, {
-      about: 'hidden',
+      flag: 'hidden',
       hint: 'Leave them out with --hidden skip, or order them too with --hidden include.',
       question: `${name}: ${parts.join(', and ')}. Order checks for ${count === 1 ? 'it' : 'them'} too?`,
       answers: [
-        { value: 'skip', label: `No, leave out ${them}` },
-        { value: 'include', label: `Yes, include ${them}` },
+        { value: 'skip', label: `No, leave out ${rowsText}` },
+        { value: 'include', label: `Yes, include ${rowsText}` },
       ],
     })
   }
 }
 
-/** "the rows on lines 3, 5 to 9 and 12 are". */
-function rowsAt(lines: readonly number[]): string {
+/** Returns a subject with its verb: "the rows on lines 3, 5 to 9 and 12 are". */
+function rowsOnLines(lines: readonly number[]): string {
   const ranges: [first: number, last: number][] = []
   for (const line of lines) {
     const last = ranges.at(-1)

@@ -7,29 +7,29 @@ import { type OrderInError, IncompleteError } from '../../errors/kinds.ts'
 import { isoTime, localTime } from '../wording/time.ts'
 import { personName, personWithEmail } from '../wording/text.ts'
 
-/** The same as it is printed. */
+/** A row in the form in which it is printed. */
 export interface PrintedRow extends ListedRow {
-  /** Why its request ended in ERROR, where an event gave the reason. */
+  /** The reason of an ERROR status, if an event contained one. */
   error_reason: string | null
 }
 
-/** Thrown where another process runs the batch. */
-export function heldElsewhere(batch: Batch | undefined): IncompleteError {
+/** Returns the error for a batch that another process runs. */
+export function heldElsewhereError(batch: Batch | undefined): IncompleteError {
   const holder = batch?.holder
-  const who =
+  const holderText =
     holder === undefined
       ? 'another process'
       : `process ${holder.pid}${holder.machine === undefined ? '' : ` on ${holder.machine}`}, since ${localTime(holder.since)}`
-  return new IncompleteError(`batch ${batch?.id ?? ''} is being run by ${who}`, {
+  return new IncompleteError(`batch ${batch?.id ?? ''} is being run by ${holderText}`, {
     hint: `Watch it with: refcheck batch status ${batch?.id ?? ''} --watch`,
   })
 }
 
-/** What scripts read of a batch (src/docs/cli.md, "Streams"). */
+/** The summary of a batch for scripts (src/docs/cli.md, "Streams"). */
 export function summaryOf(batch: Batch) {
   return {
     batch_id: batch.id,
-    /** Null where the rows name their packages. */
+    /** Null if the rows name their packages. */
     package_id: batch.packageId ?? null,
     counts: batch.counts,
     results_file: batch.resultsFile ?? null,
@@ -38,7 +38,7 @@ export function summaryOf(batch: Batch) {
 
 export type BatchStatus = ReturnType<typeof statusOf>
 
-/** The same with what an operator needs besides. Times are ISO 8601. */
+/** The summary of a batch with details for an operator. Times are ISO 8601. */
 export function statusOf(batch: Batch) {
   const { halt, holder } = batch
   return {
@@ -48,7 +48,7 @@ export function statusOf(batch: Batch) {
     changed_at: isoTime(batch.changedAt),
     base_url: batch.baseUrl,
     user_email: batch.userEmail,
-    /** Since when it is left to a worker. */
+    /** The time since which a worker may run the batch. */
     queued: batch.queuedAt === undefined || batch.counts.pending === 0 ? undefined : isoTime(batch.queuedAt),
     halt: halt && { ...halt, at: isoTime(halt.at) },
     holder: holder && { ...holder, since: isoTime(holder.since) },
@@ -69,7 +69,7 @@ export function toListedBatch(batch: Batch) {
     accepted: counts.accepted,
     pending: counts.pending,
     unknown: counts.unknown,
-    /** `running`, `halted`, `queued`, `stopped`, `held`, `done`, or `unknown` where rows have to be reconciled. */
+    /** `running`, `halted`, `queued`, `stopped`, `held`, `done`, or `unknown` if rows have to be reconciled. */
     state: stateOf(batch),
   }
 }
@@ -85,23 +85,24 @@ function stateOf({ holder, halt, queuedAt, counts }: Batch): string {
 export type ListedRow = ReturnType<typeof toListedRow>
 
 /**
- * One row (src/docs/cli.md, "Streams"). `line`: where it is in the file as a spreadsheet program counts; null where that
- * file is not as it was.
+ * Returns a row for scripts (src/docs/cli.md, "Streams"). `line` is its line in the file as a spreadsheet program
+ * counts; null if the file has changed.
  */
 export function toListedRow(row: BatchRow, line: number | null = null) {
   return {
     row: row.row,
     line,
     state: row.state,
-    // A duplicate's is that of the order it matches: a file that is run again keeps what was known of its rows.
+    // A duplicate has the request id of the order that it matches, so that a second run of a file shows the requests of
+    // its rows.
     request_id: row.requestId ?? row.matches?.requestId ?? null,
-    /** The request's, as last read or reported by an event; null where that is not known. */
+    /** The last status that was read or reported by an event; null if it is not known. */
     status: row.requestStatus ?? null,
     attempts: row.attempts,
     email: row.recipient?.email ?? row.email ?? null,
-    /** Why it is not accepted. */
+    /** Why the row is not accepted. */
     error: errorOf(row),
-    /** What a duplicate or held row matches, in its present state. */
+    /** The order that a duplicate or held row matches, in its present state. */
     matches: row.matches === undefined ? null : listedMatch(row.matches),
   }
 }
@@ -119,13 +120,13 @@ function listedMatch({ state, batchId, row, requestId, externalResult }: Match) 
 
 export type StoppedRow = ReturnType<typeof toStoppedRow>
 
-/** A row that an order made before, or an earlier row, keeps from being sent. */
+/** Returns a row that is not sent because of an earlier order or an earlier row. */
 export function toStoppedRow({ row, line, state, email, error, matches }: ListedRow) {
-  const becomes = state === 'held' ? ('held' as const) : ('duplicate' as const)
-  return { row, line, state: becomes, email, reason: error, matches }
+  const newState = state === 'held' ? ('held' as const) : ('duplicate' as const)
+  return { row, line, state: newState, email, reason: error, matches }
 }
 
-/** `Ana Silva (line 3)`: a row as a person finds it; by its number where neither is known. */
+/** Returns the person and line of a row, such as `Ana Silva (line 3)`; the number of the row if neither is known. */
 export function formatRow(
   { row, recipient }: Pick<BatchRow, 'row'> & Partial<Pick<BatchRow, 'recipient'>>,
   line: number | undefined,
@@ -135,28 +136,31 @@ export function formatRow(
   return position === undefined ? personName(recipient) : `${personName(recipient)} (${position})`
 }
 
-/** What a duplicate row matches, as an error names it. */
+/** Returns the order that a duplicate row matches, for an error. */
 export function matchInError({ batchId, row, requestId, externalResult }: Match): OrderInError {
   return { requestId, ...(externalResult === undefined && { batchId, row }), match: 'exact' }
 }
 
-/** Why a held row is held. `other`: whom it may be, where this store has that person. */
+/**
+ * Returns why a held row is held. `other` is the person of the order that it conflicts with, if this store has that
+ * person.
+ */
 export const heldText = (row: BatchRow, other: Recipient | undefined): string => errorOf(row, other) ?? ''
 
-/** Why a row is not accepted, in one sentence: what is so, and no more. */
+/** Returns the reason why a row is not accepted, as one sentence without advice. */
 function errorOf(row: BatchRow, other?: Recipient): string | null {
   const { state, reason, field, matches, heldFor, shares, batchId } = row
   if (state === 'accepted') return null
   if (heldFor === 'unmatched_request' && state === 'held')
     return `held: ${unmatchedText(matches?.requestId, shares)}`
   if (matches !== undefined && state !== 'cancelled') {
-    const what =
+    const reasonText =
       heldFor === undefined
         ? 'is the same order as'
         : heldFor === 'similar' || heldFor === 'similar_unknown'
           ? `held: has the same ${sharedText(shares)} as`
           : `held: ${heldReasonTexts[heldFor]}:`
-    return `${what} ${other === undefined ? matchText(matches, batchId) : personText(matches, batchId, other)}`
+    return `${reasonText} ${other === undefined ? matchText(matches, batchId) : personText(matches, batchId, other)}`
   }
   if (reason === undefined) return null
   return field === undefined || reason.startsWith(field) ? reason : `${field}: ${reason}`
@@ -164,28 +168,28 @@ function errorOf(row: BatchRow, other?: Recipient): string | null {
 
 function matchText(
   { batchId, row, requestId, state, orderedAt, externalResult }: Match,
-  own: string,
+  ownBatchId: string,
 ): string {
-  const other =
+  const otherText =
     externalResult === undefined ? `row ${row} of batch ${batchId}` : externalResultPosition(externalResult)
   if (isUnmatched({ row }))
     return `request ${batchId}${orderedAt === undefined ? '' : ` (created ${localTime(orderedAt)})`}`
-  const where = batchId === own ? `row ${row}` : other
+  const rowText = batchId === ownBatchId ? `row ${row}` : otherText
   if (requestId !== undefined) {
-    return `request ${requestId} (${where}${orderedAt === undefined ? '' : `, ordered ${localTime(orderedAt)}`})`
+    return `request ${requestId} (${rowText}${orderedAt === undefined ? '' : `, ordered ${localTime(orderedAt)}`})`
   }
-  return batchId === own || state === undefined ? where : `${where} (${state})`
+  return batchId === ownBatchId || state === undefined ? rowText : `${rowText} (${state})`
 }
 
-/** The same for a terminal: the person instead of ids. */
+/** Returns the matching order for a terminal: the person instead of ids. */
 function personText(
   { batchId, row, requestId, state, orderedAt }: Match,
-  own: string,
+  ownBatchId: string,
   other: Recipient,
 ): string {
   const isOrdered = requestId !== undefined && orderedAt !== undefined
-  const where = batchId === own ? [`row ${row}`] : []
-  const word = state === 'unknown' ? 'unknown outcome' : state
-  const rest = isOrdered ? [`ordered ${localTime(orderedAt)}`] : word === undefined ? [] : [word]
-  return [personWithEmail(other), ...where, ...rest].join(', ')
+  const rowText = batchId === ownBatchId ? [`row ${row}`] : []
+  const stateText = state === 'unknown' ? 'unknown outcome' : state
+  const details = isOrdered ? [`ordered ${localTime(orderedAt)}`] : stateText === undefined ? [] : [stateText]
+  return [personWithEmail(other), ...rowText, ...details].join(', ')
 }

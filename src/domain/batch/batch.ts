@@ -5,68 +5,71 @@ import type { Conflict, ConflictReason } from '../submission/conflicts.ts'
 import type { Submission } from '../submission/submission.ts'
 import type { ExternalResult } from '../submission/external-results.ts'
 
-/** A file that was taken in as a batch. */
+/** A file whose rows were added to the store as a batch. */
 export interface NewFileBatch {
-  /** A UUID, never used twice. */
+  /** A UUID that is never used again. */
   id: string
   addedAt: number
   baseUrl: string
   userEmail: string
-  /** The same for the same bytes read in the same way for the same service, whatever the file is called. */
+  /** The same text for the same bytes, read in the same way for the same service. The file's name is not part of it. */
   identity: string
-  /** The file's name as it was typed, for people. */
+  /** The file's name as the user typed it. */
   name: string
   /** SHA-256 of the file's bytes, in hex. */
   sha256: string
-  /** Undefined where the rows name their packages. */
+  /** Undefined if the rows name their packages. */
   packageId: number | undefined
-  /** An absolute path; undefined where the file came by stdin. */
+  /** An absolute path; undefined if the file was read from stdin. */
   path: string | undefined
-  /** Where results go; an absolute path. */
+  /** The absolute path of the results file. */
   resultsFile: string | undefined
-  /** What is needed to read the file again in the same way: JSON, opaque to the store. */
+  /** The options for reading the file again in the same way: JSON that the store does not interpret. */
   reading: string
-  /** The account of these people; '' where none was named. */
+  /** The account of these people; '' if none was named. */
   account?: string | undefined
-  /** Order although the same was ordered before. */
+  /** Whether rows are ordered although the same person was ordered before. */
   allowDuplicate: boolean
-  /** Order its own rows although they are similar to one another. */
+  /** Whether rows are ordered although they are similar to one another. */
   allowSimilar?: boolean | undefined
-  /** E-mails and phones that many of its rows share, as `sharedKey` has them. */
+  /** E-mails and phones that many of its rows share, in the form of `sharedKey`. */
   shared?: readonly string[] | undefined
-  /** The finished batch of the same file whose place it takes: the file is this batch from then on. */
+  /**
+   * The id of a finished batch of the same file. The new batch replaces it: from then on the file belongs to the new
+   * batch.
+   */
   replaces?: string | undefined
 }
 
-/** A data row as it is taken in. `row` counts the file's data rows from 1. */
+/** A data row when it is added. `row` is its number among the data rows of the file, from 1. */
 export type NewRow =
   | {
       row: number
       state: 'pending'
       packageId: number
       recipient: Recipient
-      /** What will be sent, to the byte. */
+      /** The exact bytes of the request body. */
       body: Uint8Array
-      /** Its line as a spreadsheet program counts. */
+      /** The row's line as a spreadsheet program counts. */
       line?: number | undefined
-      /** What results files say of the person. */
+      /** The external results for the person of the row. */
       externalResults?: readonly ExternalResult[] | undefined
     }
   | {
       row: number
-      /** `duplicate`: of an earlier row of the same file. */
+      /** `duplicate`: the row repeats an earlier row of the same file. */
       state: 'invalid' | 'duplicate'
       packageId: number | undefined
-      /** As far as it could be read. */
+      /** Undefined if the row has none or it could not be read. */
       email: string | undefined
       reason: string
-      /** The first field that is wrong. */
+      /** The first invalid field. */
       field: string | undefined
-      /** Of the earlier row, for a duplicate. */
+      /** For a duplicate, the number of the earlier row. */
       matchesRow: number | undefined
     }
 
-/** The rows of a file in its order, by position from 0. */
+/** The rows of a file in file order. Positions start at 0. */
 export interface RowList extends Iterable<NewRow> {
   at(position: number): NewRow | undefined
 }
@@ -74,7 +77,7 @@ export interface RowList extends Iterable<NewRow> {
 /** Why a batch is halted although rows are pending. */
 export interface Halt {
   at: number
-  /** An `error.code` of the contract. */
+  /** An `error.code` (src/docs/cli.md, "Exit codes"). */
   code: string
   message: string
   hint: string | undefined
@@ -84,26 +87,28 @@ export type BatchCounts = Record<SubmissionState | 'total', number>
 
 /** A batch in its present state. */
 export interface Batch extends Omit<NewFileBatch, 'identity'> {
-  /** `single`: a `request create`, a batch of one. */
+  /** `single`: a batch of one row, made by `request create`. */
   kind: 'file' | 'single'
   counts: BatchCounts
   halt: Halt | undefined
-  /** Since when it is left for a worker. */
+  /** The time since which a worker may run the batch. */
   queuedAt: number | undefined
-  /** Of the newest change of any row. */
+  /** The time of the latest change of a row. */
   changedAt: number
-  /** The process that runs it now, by its lock; undefined where there is none. */
-  holder: { pid: number; since: number; /** Where it is not this one. */ machine?: string } | undefined
+  /**
+   * The process that holds the lock of the batch; undefined if no process does. `machine` is set for another machine.
+   */
+  holder: { pid: number; since: number; machine?: string } | undefined
 }
 
 /** A row of a batch in its present state. */
 export interface BatchRow extends Omit<Submission, 'packageId'> {
   packageId: number | undefined
-  /** Of a row that never was a whole order, as far as it could be read. */
+  /** The e-mail of a row that was never a complete order, if it could be read. */
   email: string | undefined
-  /** What a duplicate or held row matches: a row of this batch or an order of another, in its present state. */
+  /** The order that a duplicate or held row matches, in its present state: a row of this batch or of another one. */
   matches: Match | undefined
-  /** Why it is held, and what it has in common with what it matches. */
+  /** Why the row is held, and what it has in common with the order that it matches. */
   heldFor: ConflictReason | undefined
   shares: readonly Shared[]
 }
@@ -112,34 +117,39 @@ export interface Match {
   batchId: string
   row: number
   requestId: string | undefined
-  /** Undefined where it is gone. */
+  /** Undefined if the store no longer has the row. */
   state: SubmissionState | undefined
   packageId: number | undefined
-  /** When it was sent, or else when it came in. */
+  /** The time when it was sent; if it was not sent, the time when it was added. */
   orderedAt: number | undefined
-  /** The results file that names it, where no store here has it. */
+  /** The line of a results file, if no row of this store matches. */
   externalResult?: Pick<ExternalResult, 'file' | 'line'> | undefined
 }
 
 export interface BatchPreview {
   counts: BatchCounts
-  /** Orders of each package that would be sent. */
+  /** The number of orders of each package that would be sent. */
   packages: Map<number, number>
-  /** What rows conflict with: orders made before, or earlier rows of the file; in the order of the file. */
+  /** Rows that conflict with earlier orders or with earlier rows of the file, in the order of the file. */
   conflicts: { row: NewRow; stop: Conflict }[]
   /** Rows that would be sent and have the phone of another person. */
   phones: { row: NewRow; order: Submission }[]
-  /** Rows that would be sent, of whose full name a person with another e-mail and phone was ordered, last at this time. */
+  /**
+   * Rows that would be sent, with the last time at which a person of the same full name, but another e-mail and phone,
+   * was ordered.
+   */
   names: { row: NewRow; orderedAt: number }[]
-  /** Rows that would be sent, whose full name an earlier such row of the file has with another e-mail and phone. */
+  /**
+   * Rows that would be sent, with an earlier row of the file that has the same full name, but another e-mail and phone.
+   */
   namesInFile: { row: NewRow; earlier: NewRow }[]
-  /** The first people who would be ordered: one more than are named. */
+  /** The first people who would be ordered: one more than a message names. */
   people: Recipient[]
 }
 
 export interface RowFilter {
   states?: readonly SubmissionState[] | undefined
-  /** Rows after this one. */
+  /** Only rows with a greater number. */
   after?: number | undefined
   limit?: number | undefined
 }

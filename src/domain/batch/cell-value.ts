@@ -7,14 +7,17 @@ import { shownNumber, shownOtherwise } from '../sheet/number-format.ts'
 import type { FieldValue } from '../../contract/request.ts'
 import { readJson } from '../form/json-text.ts'
 
-const asText = 'format the column as text and type it again'
+const retypeAsText = 'format the column as text and type it again'
 
 export type TextReading = { text: string; problem?: undefined } | { problem: string; text?: undefined }
 
-/** The problem of bytes whose encoding was not given; the file as a whole is refused for it. */
-const undecoded = 'is not UTF-8, and its encoding is not known'
+/** The problem of a value whose encoding is not known. The whole file is refused for it. */
+const unknownEncoding = 'is not UTF-8, and its encoding is not known'
 
-/** A cell where a text is wanted. What a spreadsheet made of the text on its own is refused, never undone. */
+/**
+ * Reads a cell of a text column. A value that a spreadsheet program converted from the text is refused, because the
+ * conversion cannot be reversed safely.
+ */
 export function cellText(cell: Cell): TextReading {
   if (typeof cell === 'string') return { text: cell }
   switch (cell.kind) {
@@ -23,29 +26,31 @@ export function cellText(cell: Cell): TextReading {
     case 'number':
       return numberText(cell.value, cell.format)
     case 'date':
-      return { problem: `is a date in the spreadsheet; ${asText}` }
+      return { problem: `is a date in the spreadsheet; ${retypeAsText}` }
     case 'boolean':
-      return { problem: `is TRUE or FALSE in the spreadsheet, not text; ${asText}` }
+      return { problem: `is TRUE or FALSE in the spreadsheet, not text; ${retypeAsText}` }
     case 'json':
       return { problem: 'is not a string; put it in double quotes' }
     case 'fault':
       return { problem: cell.reason }
     case 'bytes':
-      return { problem: undecoded }
+      return { problem: unknownEncoding }
   }
 }
 
 function numberText(value: number, format: string): TextReading {
   const text = String(value)
   if (Math.abs(value) >= 1e15) {
-    return { problem: `is a number with more than 15 digits, which spreadsheets do not keep; ${asText}` }
+    return {
+      problem: `is a number with more than 15 digits, which spreadsheets do not keep; ${retypeAsText}`,
+    }
   }
   return shownNumber(value, format) === text
     ? { text }
-    : { problem: `is the number ${text} shown as "${format.slice(0, 40)}"; ${asText}` }
+    : { problem: `is the number ${text} shown as "${format.slice(0, 40)}"; ${retypeAsText}` }
 }
 
-/** A cell as a value of a field's type. */
+/** Reads a cell as a value of a field's type. */
 export function cellValue(definition: FieldDefinition, cell: Cell): ValueReading {
   if (typeof cell === 'string') return textValue(definition, cell)
   switch (cell.kind) {
@@ -56,13 +61,13 @@ export function cellValue(definition: FieldDefinition, cell: Cell): ValueReading
     case 'fault':
       return { problem: cell.reason }
     case 'bytes':
-      return { problem: undecoded }
+      return { problem: unknownEncoding }
     case 'date':
       return dateValue(definition, cell.text, cell.format)
     case 'boolean':
       if (definition.type === 'boolean') return { value: cell.value }
       return {
-        problem: `is TRUE or FALSE in the spreadsheet, but ${definition.type} is expected; ${asText}`,
+        problem: `is TRUE or FALSE in the spreadsheet, but ${definition.type} is expected; ${retypeAsText}`,
       }
     case 'number': {
       if (definition.type === 'integer' || definition.type === 'number') {
@@ -75,7 +80,7 @@ export function cellValue(definition: FieldDefinition, cell: Cell): ValueReading
   }
 }
 
-/** A text is checked with its body; here only what a file can do to it. */
+/** Reads a text. It checks only damage that a file can cause; `validateBody` checks the value. */
 function textValue(definition: FieldDefinition, text: string): ValueReading {
   const problem = findDamage(text)
   if (problem !== undefined) return { problem }
@@ -83,7 +88,7 @@ function textValue(definition: FieldDefinition, text: string): ValueReading {
     case 'string':
       return { value: text }
     case 'number':
-      return ambiguous(text.trim()) ?? readFieldText(definition, text)
+      return ambiguousNumber(text.trim()) ?? readFieldText(definition, text)
     case 'array':
       return listValue(definition, text)
     default:
@@ -92,18 +97,18 @@ function textValue(definition: FieldDefinition, text: string): ValueReading {
 }
 
 /** `52.000` is fifty-two thousand in half of Europe; `1e5` may be a number or a reference code. */
-function ambiguous(text: string): { problem: string } | undefined {
+function ambiguousNumber(text: string): { problem: string } | undefined {
   if (/^-?\d{1,3}\.\d{3}$/.test(text)) {
     const [whole = '', thousands = ''] = text.split('.')
-    const both = `${text.replace(/(?<!0)0+$/, '').replace(/\.$/, '')} or ${whole}${thousands}`
-    return { problem: `may be ${both}; write one of them` }
+    const readings = `${text.replace(/(?<!0)0+$/, '').replace(/\.$/, '')} or ${whole}${thousands}`
+    return { problem: `may be ${readings}; write one of them` }
   }
   return /^-?\d+(?:\.\d+)?e[+-]?\d+$/i.test(text)
     ? { problem: 'is in scientific notation; write the number out' }
     : undefined
 }
 
-/** A list as JSON, or its texts with ; between them; `none` says that it has none. */
+/** Reads a list: JSON, or texts separated by ; or `none` for an empty list. */
 export function listValue(definition: ValueRule, text: string): ValueReading {
   const bare = text.trim()
   if (bare === '') return { problem: 'is empty; write none if there are none, or separate texts with ;' }
@@ -119,20 +124,20 @@ export function listValue(definition: ValueRule, text: string): ValueReading {
   return items.includes('') ? { problem: 'has an empty text between two ;' } : { value: items }
 }
 
-/** A date is sent as its day, so that day has to be what is seen. */
+/** A date is sent as a day, so the format of the cell has to show that day. */
 function dateValue(definition: FieldDefinition, text: string, format: string): ValueReading {
   if (definition.type === 'string' && dateRule(definition.description) !== undefined && text.length === 10) {
-    return showsDay(format)
+    return showsWholeDay(format)
       ? readFieldText(definition, text)
-      : { problem: `is a date shown as "${format.slice(0, 40)}", not as a whole day; ${asText}` }
+      : { problem: `is a date shown as "${format.slice(0, 40)}", not as a whole day; ${retypeAsText}` }
   }
-  return { problem: `is a date in the spreadsheet, but ${definition.type} is expected; ${asText}` }
+  return { problem: `is a date in the spreadsheet, but ${definition.type} is expected; ${retypeAsText}` }
 }
 
-/** Calendars that are Gregorian, as the third and fourth last byte of a locale's number name them. */
+/** The Gregorian calendars. A locale number of a format names its calendar in bits 16 to 23. */
 const gregorian = new Set([0, 1, 2, 9, 10, 11, 12])
 
-function showsDay(format: string): boolean {
+function showsWholeDay(format: string): boolean {
   const locale = /\[\$-([\da-f]{5,8})\]/i.exec(format)?.[1]
   if (locale !== undefined && !gregorian.has((Number.parseInt(locale, 16) >> 16) & 0xff)) return false
   if (/(?:^|[^a-z])b[12]/i.test(format)) return false
@@ -143,40 +148,43 @@ function showsDay(format: string): boolean {
   return /d/.test(shown) && /m/.test(shown) && /y/.test(shown)
 }
 
-/** `30/04/1990` can only be one day, `04/05/1990` two: only the first has a suggestion. */
+/**
+ * Suggests an ISO date. `30/04/1990` has a suggestion, because it can be only one day; `04/05/1990` may be two, so it
+ * has none.
+ */
 export function isoSuggestion(definition: FieldDefinition, text: string): string | undefined {
   if (definition.type !== 'string' || dateRule(definition.description) === undefined) return undefined
   const parts = /^(\d{1,2})[./-](\d{1,2})[./-](\d{4})$/.exec(text.trim())
   if (parts === null) return undefined
   const [, one = '', two = '', year = ''] = parts
-  const either = [
+  const existingDays = [
     [one, two],
     [two, one],
   ].flatMap(([day = '', month = '']) => {
     const iso = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
     return dateExists(iso) ? [iso] : []
   })
-  const days = new Set(either)
+  const days = new Set(existingDays)
   return days.size === 1 ? [...days][0] : undefined
 }
 
-/** The package a cell names. */
-export function packageIdIn(cell: Cell): number | 'none' | 'wrong' {
+/** Returns the package id in a cell. */
+export function packageIdOf(cell: Cell): number | 'none' | 'wrong' {
   if (isEmpty(cell)) return 'none'
   if (typeof cell !== 'string' && cell.kind !== 'number' && cell.kind !== 'json') return 'wrong'
-  const text = textIn(cell).trim()
+  const text = textOfCell(cell).trim()
   if (typeof cell !== 'string' && cell.kind === 'number' && shownNumber(cell.value, cell.format) !== text) {
     return 'wrong'
   }
   return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : 'wrong'
 }
 
-/** The text of a cell, unchanged. */
-export function textIn(cell: Cell): string {
+/** Returns the text of a cell, unchanged. */
+export function textOfCell(cell: Cell): string {
   return typeof cell === 'string' ? cell : cell.text
 }
 
-/** "An empty cell is an absent value" (src/docs/cli.md, "Batch files"); white space is empty too. */
+/** Whether a cell is empty or white space: "An empty cell is an absent value" (src/docs/cli.md, "Batch files"). */
 export function isEmpty(cell: Cell): boolean {
   if (typeof cell !== 'string') return false
   const first = cell.charCodeAt(0)
@@ -184,9 +192,8 @@ export function isEmpty(cell: Cell): boolean {
 }
 
 /**
- * A JSON object as columns: its names as they are, `{"recipient": {"email": …}}` and
- * `{"additional_information": [{"code": …, "fields": {…}}]}` (a request's body) taken apart as dotted names,
- * and so is an object under any other name.
+ * Reads a JSON object as a row. Its names are columns. A nested object becomes several columns with dotted names, such
+ * as `recipient.email`. The list `additional_information` of a request's body becomes columns named `CODE.FIELD`.
  */
 export function jsonRow(text: string): JsonRow {
   const { value, fault } = readJson(text)

@@ -10,82 +10,82 @@ import { positionOf, type SheetFormat } from '../sheet/cell.ts'
 import { cutText } from '../wording/text.ts'
 import { shellWord } from '../wording/pasted-command.ts'
 
-/** Whether rows that are not shown, or struck through, are ordered. */
+/** Whether rows that are hidden or struck through are ordered. */
 export type HiddenRows = 'include' | 'skip'
 
-/** How a person said that the columns of a file are to be read. */
+/** The options by which the user states how the columns of a file are read. */
 export interface ColumnChoices {
   /** The package of rows that name none. */
   packageId: number | undefined
-  /** A sheet of a workbook, by name. */
+  /** The name of a sheet of a workbook. */
   sheet: string | undefined
-  /** `header=column`. */
+  /** Entries of the form `header=column`. */
   map: readonly string[] | undefined
-  /** Headers to leave out. */
+  /** Headers of columns that are not read. */
   ignore: readonly string[] | undefined
   /** The name of a saved mapping. */
   mapping: string | undefined
-  /** The name to save this one under. */
+  /** The name under which this mapping is saved. */
   saveMapping: string | undefined
-  /** Two letters, for phones without a country code. */
+  /** A country code of two letters, for phones without a calling code. */
   defaultCountry: string | undefined
   /** The line that names the columns, as a spreadsheet program counts. */
   headerRow: number | undefined
-  /** Of bytes that are no UTF-8. */
+  /** The encoding of a file that is not UTF-8. */
   encoding: string | undefined
-  /** What becomes of rows that are not shown. */
+  /** What is done with rows that are hidden or struck through. */
   hidden: HiddenRows | undefined
-  /** Lines whose names are right though they look damaged. */
+  /** Lines whose names are correct although they look damaged. */
   acceptLines: readonly number[] | undefined
 }
 
-/** A header that no rule explains, and what it may have been meant to be. */
+/** A header that no rule matches, and the column that it may mean. */
 export interface UnknownColumn {
   header: string
   suggestion: string | undefined
-  /** What it and another column could both mean; neither is proposed then. */
+  /** A column that this header and another one could both mean. Then neither has a suggestion. */
   rival?: string | undefined
 }
 
 export interface ColumnMatch {
-  /** One for each column of the file. */
+  /** One target for each column of the file. */
   targets: Target[]
   unknown: UnknownColumn[]
 }
 
-/** Which column says what: by exact name, or as the person said. Nothing is guessed. */
+/** Maps each column to a target by its exact name, or by the mapping of the user. It applies no suggestions. */
 export function matchColumns(
   headers: readonly string[],
   schemas: readonly PackageSchema[],
   mapping: Mapping,
 ): ColumnMatch {
-  const fields = knownFields(schemas)
-  const names = columnNames(fields)
-  const unknown: UnknownColumn[] = []
+  const checkFields = knownFields(schemas)
+  const names = columnNames(checkFields)
+  const unknownColumns: UnknownColumn[] = []
   const targets = headers.map((header): Target => {
     const name = headerName(header)
-    if (name === '' || mapping.ignore.some((each) => headerName(each) === name)) return unused
+    if (name === '' || mapping.ignore.some((each) => headerName(each) === name)) return unusedTarget
     const mapped = Object.hasOwn(mapping.map, name) ? mapping.map[name] : undefined
-    const target = targetOf(mapped ?? name, fields)
+    const target = targetOf(mapped ?? name, checkFields)
     if (target !== undefined) return target
-    if (mapped === undefined && name.startsWith(ownPrefix)) return unused
-    unknown.push({ header: name, suggestion: suggestColumn(mapped ?? name, names) })
-    return unused
+    if (mapped === undefined && name.startsWith(ownColumnPrefix)) return unusedTarget
+    unknownColumns.push({ header: name, suggestion: suggestColumn(mapped ?? name, names) })
+    return unusedTarget
   })
-  const taken = new Set(targets.map(targetName))
-  const wanted = Map.groupBy(unknown, ({ suggestion }) => suggestion)
+  const takenTargets = new Set(targets.map(targetName))
+  const unknownBySuggestion = Map.groupBy(unknownColumns, ({ suggestion }) => suggestion)
   return {
     targets,
-    unknown: unknown.map(({ header, suggestion }) => {
-      if (suggestion === undefined || taken.has(suggestion)) return { header, suggestion: undefined }
-      return wanted.get(suggestion)?.length === 1
+    unknown: unknownColumns.map(({ header, suggestion }) => {
+      if (suggestion === undefined || takenTargets.has(suggestion)) return { header, suggestion: undefined }
+      return unknownBySuggestion.get(suggestion)?.length === 1
         ? { header, suggestion }
         : { header, suggestion: undefined, rival: suggestion }
     }),
   }
 }
 
-/** What a table says of its columns. */
+/** The columns of an open table. */
 interface OpenedColumns {
   name: string
   columns: readonly string[]
@@ -94,7 +94,7 @@ interface OpenedColumns {
   dialect: { format: SheetFormat }
 }
 
-/** The columns as they will be read, or an InvalidInputError with what prevents it. */
+/** Returns the targets of all columns. Throws InvalidInputError for an unknown, hidden, missing or repeated column. */
 export function resolveColumns(
   sheet: OpenedColumns,
   { targets, unknown }: ColumnMatch,
@@ -102,16 +102,17 @@ export function resolveColumns(
   hidden: HiddenRows | undefined,
 ): Target[] {
   const { name, columns } = sheet
-  if (unknown.length > 0) throw unknownColumns(name, unknown, targets)
-  const first = new Map<string, number>()
-  for (const [at, target] of targets.entries()) {
+  if (unknown.length > 0) throw unknownColumnsError(name, unknown, targets)
+  const firstColumnOf = new Map<string, number>()
+  for (const [position, target] of targets.entries()) {
     if (target.kind === 'unused') continue
-    const whole = target.kind === 'field' && target.path.length > 0 ? first.get(target.column) : undefined
-    const other = first.get(targetName(target)) ?? whole
-    if (other !== undefined) throw chosenTwice(sheet, other, at, target)
-    first.set(targetName(target), at)
-    if (sheet.hiddenColumns.has(at) && hidden !== 'include') {
-      const header = headerName(columns[at] ?? '')
+    const wholeField =
+      target.kind === 'field' && target.path.length > 0 ? firstColumnOf.get(target.column) : undefined
+    const other = firstColumnOf.get(targetName(target)) ?? wholeField
+    if (other !== undefined) throw mappedTwiceError(sheet, other, position, target)
+    firstColumnOf.set(targetName(target), position)
+    if (sheet.hiddenColumns.has(position) && hidden !== 'include') {
+      const header = headerName(columns[position] ?? '')
       throw new InvalidInputError(`${name}: the column "${header}" is hidden, and would be sent`, {
         hint: `Show it and look at it, or leave it out with --ignore ${shellWord(header)}, or send it as it is with --hidden include.`,
         field: header,
@@ -122,7 +123,7 @@ export function resolveColumns(
   return targets
 }
 
-function chosenTwice(
+function mappedTwiceError(
   { name, columns, dialect, headerLine }: OpenedColumns,
   first: number,
   again: number,
@@ -143,18 +144,18 @@ function chosenTwice(
 
 const nameColumns: ReadonlySet<string> = new Set(['first_name', 'last_name'])
 
-/** A column of the first and the last name in one. */
-const wholeName = /^(?:full |whole |complete )?name$/i
+/** The header of a column that contains first and last name. */
+const fullNameHeader = /^(?:full |whole |complete )?name$/i
 
-/** Only a person knows where a first name ends. */
-function splitText(headers: readonly string[]): string | undefined {
-  const whole = headers.find((header) => wholeName.test(header))
+/** Returns the hint to split a column of full names. Only the user knows where a first name ends. */
+function splitNameHint(headers: readonly string[]): string | undefined {
+  const whole = headers.find((header) => fullNameHeader.test(header))
   return whole === undefined
     ? undefined
     : `Split the column "${whole}" into two, first_name and last_name, and run it again.`
 }
 
-/** A file without a column that every row needs is refused once, not once a row. */
+/** Throws one error for the whole file if a column is missing that every row needs. */
 function requireColumns(
   { name, columns: headers }: OpenedColumns,
   targets: readonly Target[],
@@ -164,7 +165,7 @@ function requireColumns(
   if (missing.length === 0) return
   const [what, are] = missing.length === 1 ? ['column', 'is'] : ['columns', 'are']
   const advice = missing.some((each) => nameColumns.has(each))
-    ? splitText(headers.map(headerName))
+    ? splitNameHint(headers.map(headerName))
     : undefined
   throw new InvalidInputError(`${name}: the ${what} ${missing.join(', ')} ${are} missing`, {
     hint: advice ?? "Add a column, or name an existing one, for example with: --map 'Given name=first_name'",
@@ -172,17 +173,19 @@ function requireColumns(
   })
 }
 
-/** Columns that every row needs and no target is. */
+/** Returns the columns that every row needs and that no target maps. */
 export function missingColumns(targets: readonly Target[], schemas: readonly PackageSchema[]): string[] {
-  const there = new Set(targets.map(({ column }) => column))
-  const always = schemas.map((schema) =>
+  const mappedColumns = new Set(targets.map(({ column }) => column))
+  const requiredBySchema = schemas.map((schema) =>
     formFields(schema).flatMap(({ required, column }) => (required ? [column] : [])),
   )
-  const [needed = [...recipientFields]] = always
-  return needed.filter((column) => !there.has(column) && always.every((each) => each.includes(column)))
+  const [requiredColumns = [...recipientFields]] = requiredBySchema
+  return requiredColumns.filter(
+    (column) => !mappedColumns.has(column) && requiredBySchema.every((each) => each.includes(column)),
+  )
 }
 
-function unknownColumns(
+function unknownColumnsError(
   name: string,
   unknown: readonly UnknownColumn[],
   targets: readonly Target[],
@@ -199,43 +202,46 @@ function unknownColumns(
   )
   const flags = mappingFlags({ map, ignore })
   const isNamed = targets.some(({ column }) => nameColumns.has(column))
-  const advice = isNamed ? undefined : splitText(ignore)
+  const advice = isNamed ? undefined : splitNameHint(ignore)
   const meant = flags === '' ? [] : [`If this is what ${isOne ? 'it means' : 'they mean'}, add: ${flags}`]
   return new InvalidInputError(
     `${name}: ${isOne ? 'the column' : 'the columns'} ${list} ${isOne ? 'is' : 'are'} unknown`,
     {
-      hint: [...rivals(unknown), ...(advice === undefined ? meant : [advice])].join(' '),
+      hint: [...rivalHints(unknown), ...(advice === undefined ? meant : [advice])].join(' '),
       field: unknown[0]?.header,
     },
   )
 }
 
-/** Flags that name what is not there are mistakes; a mapping saved for many files may name it. */
-export function checkFlags(
+/**
+ * Throws UsageError if a flag names a column that the file or the schemas do not have. Saved mappings are not checked,
+ * because they apply to many files.
+ */
+export function requireKnownMapping(
   headers: readonly string[],
   schemas: readonly PackageSchema[],
   chosen: Mapping,
 ): void {
-  const known = headers.map(headerName)
+  const fileHeaders = headers.map(headerName)
   for (const header of chosen.ignore) {
-    if (known.includes(headerName(header))) continue
+    if (fileHeaders.includes(headerName(header))) continue
     throw new UsageError(`--ignore: the file has no column "${header.slice(0, 80)}"`, {
-      hint: `Columns of the file: ${known.filter((each) => each !== '').join(', ')}`,
+      hint: `Columns of the file: ${fileHeaders.filter((each) => each !== '').join(', ')}`,
     })
   }
   const fields = knownFields(schemas)
   for (const column of Object.values(chosen.map)) {
     if (targetOf(column, fields) !== undefined) continue
     const names = columnNames(fields)
-    const meant = nearest(column, names)
+    const nearestName = nearest(column, names)
     throw new UsageError(`--map: unknown field "${column.slice(0, 80)}"`, {
-      hint: meant === undefined ? `Fields: ${names.join(', ')}` : `Did you mean ${meant}?`,
+      hint: nearestName === undefined ? `Fields: ${names.join(', ')}` : `Did you mean ${nearestName}?`,
     })
   }
 }
 
-/** Which columns could be the same field: a person says which, and leaves the others out. */
-function rivals(unknown: readonly UnknownColumn[]): string[] {
+/** Returns a hint for each field that several columns may mean: the user maps one of them and ignores the others. */
+function rivalHints(unknown: readonly UnknownColumn[]): string[] {
   const groups = Map.groupBy(unknown, ({ rival }) => rival)
   return [...groups].flatMap(([field, columns]) => {
     if (field === undefined) return []
@@ -245,19 +251,19 @@ function rivals(unknown: readonly UnknownColumn[]): string[] {
   })
 }
 
-/** What a column of a batch file says (src/docs/cli.md, "Batch files"). */
+/** The meaning of a column of a batch file (src/docs/cli.md, "Batch files"). */
 export type Target =
   | { kind: 'recipient'; column: RecipientField }
   | { kind: 'package_id'; column: 'package_id' }
-  /** A field of a check, or with a path a part of one: `ncc_acic.residential_address.street`. */
+  /** A field of a check; with a path, a part of that field: `ncc_acic.residential_address.street`. */
   | { kind: 'field'; column: string; code: string; name: string; path: readonly string[] }
-  /** Ignored by name, written by us, or nameless. */
+  /** The column is ignored by name, was written by refcheck, or has no name. */
   | { kind: 'unused'; column: '' }
 
-/** Columns that we add to a person's file begin so, and are never read. */
-const ownPrefix = 'refcheck_'
+/** The start of the names of columns that refcheck adds to a file. They are never read. */
+const ownColumnPrefix = 'refcheck_'
 
-export const unused: Target = { kind: 'unused', column: '' }
+export const unusedTarget: Target = { kind: 'unused', column: '' }
 
 interface KnownField {
   column: string
@@ -266,7 +272,7 @@ interface KnownField {
   type: string
 }
 
-/** The fields of checks of all packages in use, the longest name first, so that the longest one wins. */
+/** Returns the fields of all checks of the packages. The longest name comes first, so that the longest match wins. */
 export function knownFields(schemas: Iterable<PackageSchema>): KnownField[] {
   const known = new Map<string, KnownField>()
   for (const schema of schemas) {
@@ -277,12 +283,12 @@ export function knownFields(schemas: Iterable<PackageSchema>): KnownField[] {
   return [...known.values()].sort((a, b) => b.column.length - a.column.length)
 }
 
-/** Every name a column may have, for suggestions. */
+/** Returns all names that a column may have, for suggestions. */
 export function columnNames(fields: readonly KnownField[]): string[] {
   return [...recipientFields, ...fields.map(({ column }) => column), 'package_id']
 }
 
-/** What a name says; undefined for one that is no column's. */
+/** Returns the target of a column name; undefined for an unknown name. */
 export function targetOf(name: string, fields: readonly KnownField[]): Target | undefined {
   if (name === 'package_id') return { kind: 'package_id', column: 'package_id' }
   const short = name.startsWith('recipient.') ? name.slice('recipient.'.length) : name
@@ -299,12 +305,15 @@ export function targetOf(name: string, fields: readonly KnownField[]): Target | 
   return undefined
 }
 
-/** One name for one target, whichever way a file writes it. */
+/** Returns one name for each target, however the file spells it. */
 export function targetName(target: Target): string {
   return target.kind === 'field' ? [target.column, ...target.path].join('.') : target.column
 }
 
-/** What people, and the systems they export from, call the recipient's four fields. Letters and digits only. */
+/**
+ * Other names of the four recipient fields, as people and the systems that export files write them. Only letters and
+ * digits are compared.
+ */
 const otherNames: Readonly<Record<string, readonly string[]>> = {
   first_name: [
     'givenname',
@@ -360,34 +369,36 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * The column that a header probably means: the same letters, another word for it, the same field without its
- * code, or a slip of the finger. Never applied unless the person says so.
+ * Suggests the column that a header probably means: the same letters, a synonym, a field without the code of its check,
+ * or a typing error. A suggestion is applied only if the user confirms it.
  */
 export function suggestColumn(header: string, names: readonly string[]): string | undefined {
   const letters = foldHeader(header)
   if (letters === '') return undefined
   const same = names.find((name) => foldHeader(name) === letters)
   if (same !== undefined) return same
-  const other = names.find((name) => otherNames[name]?.some((each) => forms(letters).includes(each)) === true)
-  if (other !== undefined) return other
-  const ends = names.filter((name) => foldHeader(name.slice(name.indexOf('.') + 1)) === letters)
-  if (ends.length === 1) return ends[0]
+  const synonym = names.find(
+    (name) => otherNames[name]?.some((each) => headerForms(letters).includes(each)) === true,
+  )
+  if (synonym !== undefined) return synonym
+  const sameField = names.filter((name) => foldHeader(name.slice(name.indexOf('.') + 1)) === letters)
+  if (sameField.length === 1) return sameField[0]
   return nearest(header.trim(), names)
 }
 
-/** A header without its plural and without whose it is: "Candidate Email(s)", "Person : Email". */
-function forms(letters: string): string[] {
-  const own = letters.replace(
+/** Returns a header without a word for the person, and without its plural: "Candidate Email(s)", "Person : Email". */
+function headerForms(letters: string): string[] {
+  const withoutPerson = letters.replace(
     /^(?:candidate|person|people|applicant|employee|recipient|contact|worker)s?(?=.)/,
     '',
   )
-  return [letters, own].flatMap((each) => [each, each.replace(/s$/, ''), each.replace(/es$/, '')])
+  return [letters, withoutPerson].flatMap((each) => [each, each.replace(/s$/, ''), each.replace(/es$/, '')])
 }
 
-/** Letters and digits alone, accents folded. */
+/** Keeps only letters and digits, without accents. */
 const foldHeader = (text: string): string => foldedName(text.slice(0, 100))
 
-/** What a person said about the columns of a file: header → column, and headers to leave out. */
+/** The mapping of the user: header → column, and headers of columns that are not read. */
 export interface Mapping {
   map: Readonly<Record<string, string>>
   ignore: readonly string[]
@@ -396,14 +407,14 @@ export interface Mapping {
 export const noMapping: Mapping = { map: {}, ignore: [] }
 
 /**
- * Reads `--map 'Given name=first_name'`. A header may hold `=` itself, so the split is taken whose left side
- * the file has; without one, the last.
+ * Reads `--map 'Given name=first_name'`. A header may contain `=`, so the flag is split where the left side is a header
+ * of the file.
  */
 export function readMapFlags(flags: readonly string[], headers: readonly string[]): Record<string, string> {
   const map = bareObject<string>()
   const known = new Set(headers.map(headerName))
   for (const flag of flags) {
-    const [header, column] = split(flag, known)
+    const [header, column] = splitMapFlag(flag, known)
     if (map[header] !== undefined) {
       throw new UsageError(`--map: the column "${header}" is mapped twice`, { hint: 'Map it once.' })
     }
@@ -412,7 +423,7 @@ export function readMapFlags(flags: readonly string[], headers: readonly string[
   return map
 }
 
-function split(flag: string, known: ReadonlySet<string>): [header: string, column: string] {
+function splitMapFlag(flag: string, known: ReadonlySet<string>): [header: string, column: string] {
   for (let at = flag.indexOf('='); at !== -1; at = flag.indexOf('=', at + 1)) {
     const header = headerName(flag.slice(0, at))
     if (known.has(header)) return [header, flag.slice(at + 1).trim()]
@@ -429,17 +440,17 @@ function split(flag: string, known: ReadonlySet<string>): [header: string, colum
 }
 
 /** Flags override the saved mapping. */
-export function mergeMappings(stored: Mapping, now: Mapping): Mapping {
-  const ignore = [...stored.ignore.filter((header) => now.map[header] === undefined), ...now.ignore]
-  const map = { ...stored.map, ...now.map }
-  const left = Object.entries(map).filter(([header]) => !now.ignore.includes(header))
+export function mergeMappings(stored: Mapping, current: Mapping): Mapping {
+  const ignore = [...stored.ignore.filter((header) => current.map[header] === undefined), ...current.ignore]
+  const map = { ...stored.map, ...current.map }
+  const remaining = Object.entries(map).filter(([header]) => !current.ignore.includes(header))
   return {
-    map: bareObject(left),
+    map: bareObject(remaining),
     ignore: [...new Set(ignore)],
   }
 }
 
-/** The flags that say the same on a command line. */
+/** Returns the flags that are equivalent to a mapping. */
 export function mappingFlags({ map, ignore }: Mapping): string {
   return [
     ...Object.entries(map).map(([header, column]) => `--map ${shellWord(`${header}=${column}`)}`),
@@ -447,22 +458,24 @@ export function mappingFlags({ map, ignore }: Mapping): string {
   ].join(' ')
 }
 
-/** The name under which answers about a header are saved: they apply to the same columns and the same fields. */
+/**
+ * Returns the name under which answers about a header are saved. They apply to the same columns with the same fields.
+ */
 export function headerMappingName(headers: readonly string[], schemas: readonly PackageSchema[]): string {
   const text = JSON.stringify([headers.map(headerName).sort(), columnNames(knownFields(schemas)).sort()])
   return `columns-${createHash('sha256').update(text).digest('hex').slice(0, 10)}`
 }
 
-/** A field as a person says it: `first name`, `ncc_acic.date_of_birth`. */
-export function fieldName(column: string): string {
+/** Returns the name of a field in messages: `first name`, `ncc_acic.date_of_birth`. */
+export function fieldText(column: string): string {
   return [...recipientFields, 'package_id'].includes(column) ? column.replace('_', ' ') : column
 }
 
-/** A column of a file that is about to be read: `field` is undefined where it is left out. */
+/** A column as it would be read. `field` is undefined if the column is left out. */
 interface ProposedColumn {
   header: string
   field: string | undefined
-  /** Its first value. */
+  /** The first value of the column. */
   example: string
 }
 
@@ -470,44 +483,50 @@ const maxHeader = 26
 const maxField = 30
 const lineWidth = 78
 
-/** How the columns of a file are about to be read, in lines of at most 78 characters, but for what is left out. */
+/**
+ * Describes how the columns would be read. Lines have at most 78 characters, except those of columns that are left out
+ * or keep their names.
+ */
 export function proposedColumnLines(columns: readonly ProposedColumn[]): string[] {
   const mapped = columns.filter(({ header, field }) => field !== undefined && field !== header)
   const byName = columns.filter(({ header, field }) => field === header)
-  const left = columns.filter(({ field }) => field === undefined)
+  const leftOut = columns.filter(({ field }) => field === undefined)
   const cells = mapped.map(({ header, field = '', example }) => ({
     header: cutText(header, maxHeader),
-    field: cutText(fieldName(field), maxField),
+    field: cutText(fieldText(field), maxField),
     example,
   }))
   const headerWidth = Math.max(0, ...cells.map(({ header }) => header.length))
   const fieldWidth = Math.max(0, ...cells.map(({ field }) => field.length))
-  const room = lineWidth - headerWidth - fieldWidth - 9
-  const list = (some: readonly ProposedColumn[]): string => some.map(({ header }) => header).join(', ')
+  const exampleWidth = lineWidth - headerWidth - fieldWidth - 9
+  const headerList = (some: readonly ProposedColumn[]): string => some.map(({ header }) => header).join(', ')
   return [
     ...cells.map(({ header, field, example }) =>
-      `  ${header.padEnd(headerWidth)}  → ${field.padEnd(fieldWidth)}  ${cutText(example, room)}`.trimEnd(),
+      `  ${header.padEnd(headerWidth)}  → ${field.padEnd(fieldWidth)}  ${cutText(example, exampleWidth)}`.trimEnd(),
     ),
-    ...(byName.length === 0 ? [] : [`  By their own names: ${list(byName)}`]),
-    ...(left.length === 0 ? [] : [`  ${list(left)} → left out`]),
+    ...(byName.length === 0 ? [] : [`  By their own names: ${headerList(byName)}`]),
+    ...(leftOut.length === 0 ? [] : [`  ${headerList(leftOut)} → left out`]),
   ]
 }
 
-/** What is said where a file is read as was agreed before, and how that is changed. */
+/** Describes a mapping that the user confirmed before, and how to change it. */
 export function agreedText({ map, ignore }: Mapping, name: string): string {
-  const columns = Object.entries(map).map(([header, field]) => `${header} → ${fieldName(field)}`)
-  const left = ignore.length === 0 ? [] : [`${ignore.join(', ')} → left out`]
+  const columns = Object.entries(map).map(([header, field]) => `${header} → ${fieldText(field)}`)
+  const leftOut = ignore.length === 0 ? [] : [`${ignore.join(', ')} → left out`]
   const [header = ignore[0] ?? ''] = Object.keys(map)
   const change = `--map ${shellWord(`${header}=FIELD`)} --save-mapping ${name}`
-  return `Columns as agreed before: ${[...columns, ...left].join('; ')}\nTo change this, add: ${change}`
+  return `Columns as agreed before: ${[...columns, ...leftOut].join('; ')}\nTo change this, add: ${change}`
 }
 
-/** A header as it is spoken of: line breaks and other white space within it are one space. */
+/** Returns a header for messages: each run of white space becomes one space. */
 export function headerName(header: string): string {
   return header.trim().replaceAll(/\s+/g, ' ')
 }
 
-/** How a kind of file is read besides its columns, as a saved mapping keeps it. Lines are of one file alone. */
+/**
+ * How a kind of file is read besides its columns. It is saved with the mapping. Line numbers of a single file are not
+ * part of it.
+ */
 export interface StoredReading {
   sheet?: string | undefined
   header_row?: number | undefined
@@ -520,7 +539,7 @@ export interface StoredMapping extends Mapping {
   reading?: StoredReading | undefined
 }
 
-/** A saved reading out of JSON; undefined for anything else. */
+/** Parses a saved reading; undefined if it is not an object. */
 export function parseStoredReading(value: unknown): StoredReading | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const { sheet, header_row, encoding, hidden, default_country } = value as Record<string, unknown>

@@ -16,15 +16,15 @@ import { orderWith, type Submission } from '../submission/submission.ts'
 
 export type OrderRow = Extract<NewRow, { state: 'pending' }>
 
-/** A row with what it conflicts with: an order of the store, or an earlier row of the same file. */
+/** A row and its conflict with an order of the store or an earlier row of the same file. */
 export interface ComparedRow {
   row: NewRow
-  /** Of a row that is a whole order. */
+  /** Undefined unless the row is a complete order. */
   identities: PersonIdentities | undefined
   stop: Conflict | undefined
-  /** Another person who has the same phone. */
+  /** An order of another person who has the same phone. */
   sharesPhone?: Submission | undefined
-  /** An earlier row of the file that would be sent, of the same full name. */
+  /** An earlier row of the file that would be sent and has the same full name. */
   sharesName?: NewRow | undefined
 }
 
@@ -42,11 +42,13 @@ export function emptyPreview(): BatchPreview {
   }
 }
 
-/** Counts a row with what would become of it. `namesakeAt`: when a person of that name alone was ordered. */
+/**
+ * Counts a row by the state that it would get. `namesakeOrderedAt` is when another person of the same name was ordered.
+ */
 export function addToPreview(
   preview: BatchPreview,
   { row, stop, sharesPhone, sharesName }: ComparedRow,
-  namesakeAt?: number,
+  namesakeOrderedAt?: number,
 ): void {
   const { counts, packages, people } = preview
   const state = stop?.becomes ?? row.state
@@ -54,14 +56,17 @@ export function addToPreview(
   counts[state] += 1
   if (stop !== undefined) preview.conflicts.push({ row, stop })
   if (sharesPhone !== undefined) preview.phones.push({ row, order: sharesPhone })
-  if (namesakeAt !== undefined) preview.names.push({ row, orderedAt: namesakeAt })
+  if (namesakeOrderedAt !== undefined) preview.names.push({ row, orderedAt: namesakeOrderedAt })
   if (sharesName !== undefined) preview.namesInFile.push({ row, earlier: sharesName })
   if (state !== 'pending' || row.state !== 'pending') return
   packages.set(row.packageId, (packages.get(row.packageId) ?? 0) + 1)
   if (people.length <= maxNamed) people.push(row.recipient)
 }
 
-/** Compares the rows of a file with the store and with those before them that would be sent: "the first goes, later ones are held". */
+/**
+ * Compares each row of a file with the orders of the store, and with earlier rows that would be sent. The first of two
+ * equal rows is sent, and later ones are duplicates or held.
+ */
 export class FileComparer {
   readonly #batch: NewFileBatch
   readonly #allowed: Allowed
@@ -69,7 +74,7 @@ export class FileComparer {
   readonly #earlier: EarlierRows
   #position = -1
 
-  /** `rows` finds an earlier row again; rows are compared in its order. */
+  /** `rows` returns earlier rows by position. Rows must be compared in its order. */
   constructor(
     batch: NewFileBatch,
     rows: RowList,
@@ -82,14 +87,14 @@ export class FileComparer {
     this.#earlier = new EarlierRows(batch, rows, allowed)
   }
 
-  /** Compares the next row, `known`: orders of the store that share anything with it. */
-  compare(row: NewRow, known: readonly Candidate[]): ComparedRow {
+  /** Compares the next row. `storedCandidates` are orders of the store that have anything in common with it. */
+  compare(row: NewRow, storedCandidates: readonly Candidate[]): ComparedRow {
     this.#position += 1
     if (row.state !== 'pending') return { row, identities: undefined, stop: undefined }
     const { id, baseUrl, addedAt, account } = this.#batch
     const { recipient, packageId, externalResults } = row
     const identities = personIdentities(recipient)
-    const compared: Compared = {
+    const comparedOrder: Compared = {
       batchId: id,
       row: row.row,
       baseUrl,
@@ -100,34 +105,37 @@ export class FileComparer {
       account,
       externalResults,
     }
-    const candidates = [...known, ...this.#earlier.candidates(row, identities)]
+    const candidates = [...storedCandidates, ...this.#earlier.candidates(row, identities)]
     const relations = this.#relationsOf(packageId)
-    const stop = findConflict(compared, candidates, this.#allowed, relations)
-    const sharesPhone = stop === undefined ? phoneSharer(compared, candidates, relations) : undefined
+    const stop = findConflict(comparedOrder, candidates, this.#allowed, relations)
+    const sharesPhone = stop === undefined ? phoneSharer(comparedOrder, candidates, relations) : undefined
     const sharesName = stop === undefined ? this.#earlier.findNamesake(row) : undefined
     if (stop === undefined) this.#earlier.add(this.#position, row, identities)
     return { row, identities, stop, sharesPhone, sharesName }
   }
 }
 
-/** From so many rows of one phone on, they are found by their names. */
-const minCrowd = 16
+/** From this number of rows with one phone on, these rows are searched by name. */
+const minCrowdSize = 16
 
-/** Rows of the file that would be sent, by what people are found by: hashes and positions, since there may be 100,000. */
+/**
+ * Finds rows of the file that would be sent by the values that identify people. It stores hashes and positions only,
+ * because a file may have 100,000 rows.
+ */
 class EarlierRows {
   readonly #batch: NewFileBatch
   readonly #rows: RowList
   readonly #allowed: Allowed
-  /** Of whole persons, where nothing else is compared. */
-  readonly #persons = new PositionsByHash()
-  readonly #emails = new PositionsByHash()
-  readonly #phones = new PositionsByHash()
-  /** Of the first row of each full name and package. */
-  readonly #names = new Map<number, number>()
-  readonly #crowds = new Map<number, PhoneSharers>()
+  /** Hashes of whole persons. They are used if similar rows are allowed, because then nothing else is compared. */
+  readonly #byPerson = new PositionsByHash()
+  readonly #byEmail = new PositionsByHash()
+  readonly #byPhone = new PositionsByHash()
+  /** The first row of each full name and package. */
+  readonly #firstByName = new Map<number, number>()
+  readonly #crowdByPhone = new Map<number, PhoneSharers>()
   readonly #budget: ComparingBudget = { left: maxComparing }
-  /** Those that were found, which are few. */
-  readonly #orders = new Map<number, Submission>()
+  /** Orders that were returned as candidates. They are few. */
+  readonly #orderByPosition = new Map<number, Submission>()
 
   constructor(batch: NewFileBatch, rows: RowList, allowed: Allowed) {
     this.#batch = batch
@@ -135,9 +143,9 @@ class EarlierRows {
     this.#allowed = allowed
   }
 
-  /** The first row of the same full name and package, where its e-mail and phone are others. */
+  /** Returns the first row of the same full name and package, if its e-mail and phone are different. */
   findNamesake(row: OrderRow): NewRow | undefined {
-    const position = this.#names.get(nameHash(row))
+    const position = this.#firstByName.get(nameHash(row))
     const earlier = position === undefined ? undefined : (this.#rows.at(position) as OrderRow)
     if (earlier === undefined || fullName(earlier.recipient) !== fullName(row.recipient)) return undefined
     const { email, phone } = earlier.recipient
@@ -146,29 +154,32 @@ class EarlierRows {
 
   add(position: number, row: OrderRow, identities: PersonIdentities): void {
     const name = nameHash(row)
-    if (!this.#names.has(name)) this.#names.set(name, position)
+    if (!this.#firstByName.has(name)) this.#firstByName.set(name, position)
     if (this.#allowed.similar) {
-      this.#persons.add(hashOf(identities.person), position)
+      this.#byPerson.add(hashOf(identities.person), position)
       return
     }
-    const { email, phone } = this.#keys(row, identities)
-    this.#emails.add(email, position)
-    const crowd = this.#crowds.get(phone)
+    const { email, phone } = this.#hashesOf(row, identities)
+    this.#byEmail.add(email, position)
+    const crowd = this.#crowdByPhone.get(phone)
     if (crowd !== undefined) {
       crowd.add(position, row.recipient, String(row.packageId))
       return
     }
-    const count = this.#phones.add(phone, position)
-    if (count === minCrowd) this.#gatherCrowd(phone)
+    const count = this.#byPhone.add(phone, position)
+    if (count === minCrowdSize) this.#gatherCrowd(phone)
   }
 
   candidates(row: OrderRow, identities: PersonIdentities): Candidate[] {
     if (this.#allowed.similar) {
-      return this.#persons.get(hashOf(identities.person)).map((position) => this.#candidate(position))
+      return this.#byPerson.get(hashOf(identities.person)).map((position) => this.#candidate(position))
     }
-    const { email, phone } = this.#keys(row, identities)
-    const crowd = this.#crowds.get(phone)?.find(row.recipient)
-    const positions = new Set([...this.#emails.get(email), ...(crowd?.positions ?? this.#phones.get(phone))])
+    const { email, phone } = this.#hashesOf(row, identities)
+    const crowd = this.#crowdByPhone.get(phone)?.find(row.recipient)
+    const positions = new Set([
+      ...this.#byEmail.get(email),
+      ...(crowd?.positions ?? this.#byPhone.get(phone)),
+    ])
     return [
       ...[...positions].map((position) => this.#candidate(position)),
       ...(crowd?.uncompared ?? []).map((position) => this.#candidate(position, true)),
@@ -177,22 +188,28 @@ class EarlierRows {
 
   #gatherCrowd(phone: number): void {
     const crowd = new PhoneSharers(this.#budget)
-    for (const position of this.#phones.addHash(phone)) {
+    for (const position of this.#byPhone.removeHash(phone)) {
       const { packageId, recipient } = this.#rows.at(position) as OrderRow
       crowd.add(position, recipient, String(packageId))
     }
-    this.#crowds.set(phone, crowd)
+    this.#crowdByPhone.set(phone, crowd)
   }
 
-  /** Both recipients are available, and similarity is computed from them: equal hashes of two people join no rows. */
+  /**
+   * Candidates have their recipients, and similarity is computed from these. So a collision of hashes causes no
+   * conflict.
+   */
   #candidate(position: number, isUncompared = false): Candidate {
-    const order = this.#orders.get(position) ?? rowOrder(this.#batch, this.#rows.at(position) as OrderRow)
-    this.#orders.set(position, order)
+    const order =
+      this.#orderByPosition.get(position) ?? rowOrder(this.#batch, this.#rows.at(position) as OrderRow)
+    this.#orderByPosition.set(position, order)
     return { order, samePerson: false, isUncompared }
   }
 
-  /** What many were said to share joins only those who have the full name in common too. */
-  #keys({ recipient }: OrderRow, { email, phone }: PersonIdentities): { email: number; phone: number } {
+  /**
+   * A value that many rows share is combined with the full name, so that it matches only rows that have both in common.
+   */
+  #hashesOf({ recipient }: OrderRow, { email, phone }: PersonIdentities): { email: number; phone: number } {
     return {
       email: hashOf(this.#isShared(recipient.email) ? `${email} ${fullName(recipient)}` : email),
       phone: hashOf(this.#isShared(recipient.phone) ? `${phone} ${fullName(recipient)}` : phone),
@@ -204,31 +221,31 @@ class EarlierRows {
   }
 }
 
-/** Positions of rows by a hash; most hashes have one. */
+/** Positions of rows by hash. Most hashes have one position. */
 class PositionsByHash {
   readonly #positions = new Map<number, number | number[]>()
 
-  /** Returns how many there are. */
+  /** Adds a position and returns the number of positions of that hash. */
   add(hash: number, position: number): number {
-    const known = this.#positions.get(hash)
-    if (typeof known === 'object') return known.push(position)
-    this.#positions.set(hash, known === undefined ? position : [known, position])
-    return known === undefined ? 1 : 2
+    const stored = this.#positions.get(hash)
+    if (typeof stored === 'object') return stored.push(position)
+    this.#positions.set(hash, stored === undefined ? position : [stored, position])
+    return stored === undefined ? 1 : 2
   }
 
   get(hash: number): readonly number[] {
-    const known = this.#positions.get(hash)
-    return typeof known === 'number' ? [known] : (known ?? [])
+    const stored = this.#positions.get(hash)
+    return typeof stored === 'number' ? [stored] : (stored ?? [])
   }
 
-  addHash(hash: number): readonly number[] {
+  removeHash(hash: number): readonly number[] {
     const positions = this.get(hash)
     this.#positions.delete(hash)
     return positions
   }
 }
 
-/** The same for names that are swapped. */
+/** Returns the same text if first and last name are swapped. */
 function fullName({ first_name, last_name }: Recipient): string {
   return [foldedName(first_name), foldedName(last_name)].sort().join(' ')
 }

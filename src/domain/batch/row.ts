@@ -24,9 +24,9 @@ import {
   cellValue,
   isEmpty,
   isoSuggestion,
-  packageIdIn,
+  packageIdOf,
   type TextReading,
-  textIn,
+  textOfCell,
 } from './cell-value.ts'
 import { findDamage, findNameDamage } from '../sheet/loss.ts'
 import { headerName, type Target } from './columns.ts'
@@ -138,7 +138,7 @@ class RowReader {
 
   #package(): PackageReading | undefined {
     const { packageAt: at, packageId, packages } = this.#file
-    const id = at === -1 ? 'none' : packageIdIn(this.#source.cells[at] ?? '')
+    const id = at === -1 ? 'none' : packageIdOf(this.#source.cells[at] ?? '')
     const problem = (text: string): undefined => this.#problem('package_id', at, text)
     if (id === 'none') {
       if (packageId === undefined) return problem('is missing, and no --package was given')
@@ -259,7 +259,9 @@ class RowReader {
     const at = this.#columnAt(name)
     const definition = definitions[at]
     const meant =
-      definition === undefined ? undefined : isoSuggestion(definition, textIn(this.#source.cells[at] ?? ''))
+      definition === undefined
+        ? undefined
+        : isoSuggestion(definition, textOfCell(this.#source.cells[at] ?? ''))
     this.#problem(name, at, ofFlag, suggestion ?? meant)
   }
 
@@ -276,7 +278,7 @@ class RowReader {
       line: this.#source.line,
       person: '',
       column: at === -1 ? column : headerName(this.#file.headers[at] ?? column),
-      value: textIn(cell),
+      value: textOfCell(cell),
       problem,
       ...(suggestion === undefined ? {} : { suggestion }),
     })

@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 
 import { personName } from '../../domain/wording/text.ts'
 import { type OrderPlan, isExpired } from '../../domain/approval/order-plan.ts'
-import { plannedForAgent, type PlannedForAgent, planOfRows, planTitle } from '../../domain/agent/calls.ts'
+import { planForAgent, type PlanForAgent, planOfRows, planTitle } from '../../domain/agent/calls.ts'
 import { addPlan, type AddPlanServices } from '../approval/plans.ts'
 import type { Services } from '../services.ts'
 import type { CommandResult, RunReadOnly } from './calls.ts'
@@ -19,7 +19,7 @@ export interface Planning {
 }
 
 /** A plan, or what the command printed that found nothing to plan. */
-export type PlanEnd = { planned: PlannedForAgent } | { refused: CommandResult }
+export type PlanEnd = { planned: PlanForAgent } | { refused: CommandResult }
 
 /** Checks an order as `request create --dry-run` does, and keeps it for a person to approve. */
 export async function planOrder(
@@ -38,7 +38,7 @@ export async function planOrder(
   const what = { kind: 'order', body: JSON.stringify(checked) } as const
   const plan = await storePlan({ planning, signal }, what, { orders: 1, packageId, from: who })
   const answer = { packageId, orders: 1, review: ran.document }
-  return { planned: plannedForAgent(plan, answer) }
+  return { planned: planForAgent(plan, answer) }
 }
 
 /** The same for several people at once, each a request's body without its package. */
@@ -54,7 +54,7 @@ export async function planPeople(
   const services = await planning()
   const what = { kind: 'batch', plan: planOfRows(rows, services.owner.baseUrl, packageId), rows } as const
   const plan = await storePlan({ planning: async () => services, signal }, what, { orders, packageId })
-  return { planned: plannedForAgent(plan, { packageId, orders, review: ran.document }) }
+  return { planned: planForAgent(plan, { packageId, orders, review: ran.document }) }
 }
 
 /** The same for a file: `line` is what `batch plan` is run with, `file` its real path. */
@@ -70,7 +70,7 @@ export async function planFile(
   const packageId = typeof checked['package_id'] === 'number' ? checked['package_id'] : null
   const what = { kind: 'batch', plan: JSON.stringify(checked), rows: null } as const
   const plan = await storePlan({ planning, signal }, what, { orders, packageId, from: basename(file) })
-  return { planned: plannedForAgent(plan, { packageId, orders, review: ran.document }) }
+  return { planned: planForAgent(plan, { packageId, orders, review: ran.document }) }
 }
 
 async function storePlan(

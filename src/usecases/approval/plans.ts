@@ -5,7 +5,7 @@ import {
   type PlanOwner,
   requireApprovable,
   type UsedPlan,
-  maxWaiting,
+  maxWaitingPlans,
   newOrderPlan,
 } from '../../domain/approval/order-plan.ts'
 import { localTime } from '../../domain/wording/time.ts'
@@ -101,9 +101,9 @@ export async function addPlan(
   const { plans, clock, random, owner } = services
   const now = clock.now()
   await plans.sweep(now)
-  const isFull = (await plans.waiting()).length >= maxWaiting
-  if (isFull && (await waitingPlans(services)).length >= maxWaiting) {
-    throw new InvalidInputError(`${maxWaiting} plans wait for approval already`, {
+  const isFull = (await plans.waiting()).length >= maxWaitingPlans
+  if (isFull && (await waitingPlans(services)).length >= maxWaitingPlans) {
+    throw new InvalidInputError(`${maxWaitingPlans} plans wait for approval already`, {
       hint: 'A person approves them, or they expire after 24 hours. List them with: refcheck approve',
     })
   }

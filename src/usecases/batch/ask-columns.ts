@@ -1,7 +1,7 @@
 import {
   agreedText,
   columnNames,
-  fieldName,
+  fieldText,
   headerMappingName,
   headerName,
   knownFields,
@@ -75,7 +75,7 @@ async function askColumns(prompter: Prompter, columns: UnexplainedColumns): Prom
       label: labelOf(header, exampleOf(header)),
     }))
     const header = await prompter.select({
-      message: `Which column is the ${fieldName(field)}?`,
+      message: `Which column is the ${fieldText(field)}?`,
       choices: [...choices, { value: undefined, label: 'None of these' }],
     })
     if (header !== undefined) map.set(header, field)
@@ -136,7 +136,7 @@ async function askEach(
     )
     const choices: Choice<string | undefined>[] = fields.map((field) => ({
       value: field,
-      label: fieldName(field),
+      label: fieldText(field),
     }))
     const proposedField = map.get(header)
     const field = await prompter.select({

@@ -1,5 +1,5 @@
 import type { Batch } from '../../domain/batch/batch.ts'
-import { heldElsewhere, formatRow } from '../../domain/batch/batch-status.ts'
+import { heldElsewhereError, formatRow } from '../../domain/batch/batch-status.ts'
 import { heldReasonTexts, sameServiceHint } from '../../domain/submission/duplicate.ts'
 import { releasableReasons, type ConflictReason, type Release } from '../../domain/submission/conflicts.ts'
 import { InterruptedError, UsageError, InvalidInputError, NotFoundError } from '../../errors/kinds.ts'
@@ -18,7 +18,7 @@ import { loadSchema, type SchemaServices } from '../form/package.ts'
 /** Runs `change` with the lease of the batch, so that no other process changes the batch meanwhile. */
 async function withLease<T>(batches: Batches, batch: Batch, change: () => Promise<T>): Promise<T> {
   const lease = await batches.acquire(batch.id)
-  if (lease === undefined) throw heldElsewhere(await batches.find(batch.id))
+  if (lease === undefined) throw heldElsewhereError(await batches.find(batch.id))
   try {
     return await change()
   } finally {

@@ -1,6 +1,6 @@
-import { packageIdIn } from '../../domain/batch/cell-value.ts'
+import { packageIdOf } from '../../domain/batch/cell-value.ts'
 import {
-  checkFlags,
+  requireKnownMapping,
   matchColumns,
   type ColumnMatch,
   resolveColumns,
@@ -68,7 +68,7 @@ export async function readColumns(sheet: Sheet, options: OrdersOptions): Promise
   const typed = { map: readMapFlags(options.map, sheet.columns), ignore: options.ignore }
   let mapping = mergeMappings(options.kept, typed)
   let schemas = await loadSchemas(sheet, mapping, options)
-  checkFlags(sheet.columns, [...schemas.values()], typed)
+  requireKnownMapping(sheet.columns, [...schemas.values()], typed)
   let match = matchColumns(sheet.columns, [...schemas.values()], mapping)
   // Each answer explains at least one column. If a column names the package of each row, new fields have to be
   // matched.
@@ -128,7 +128,7 @@ const maxPackages = 50
 async function packageIds(sheet: Sheet, column: number): Promise<Set<number>> {
   const ids = new Set<number>()
   for await (const { cells } of sheet.rows()) {
-    const id = packageIdIn(cells[column] ?? '')
+    const id = packageIdOf(cells[column] ?? '')
     if (typeof id === 'number') ids.add(id)
     if (ids.size > maxPackages) {
       throw new UsageError(`${sheet.name}: it has more than ${String(maxPackages)} packages`, {
@@ -169,7 +169,7 @@ export async function checkBatch(
   for await (const rows of orders.sheet.parts()) {
     for (const row of rows) {
       ordinal += 1
-      if (ambiguities.leavesOut(row)) {
+      if (ambiguities.shouldLeaveOut(row)) {
         check.leftOut += 1
         continue
       }
@@ -184,7 +184,7 @@ export async function checkBatch(
   if (firstBytes !== undefined) {
     throw await orders.sheet.undecided(`"${firstBytes.column}" on line ${String(firstBytes.line)}`, samples)
   }
-  const refusal = ambiguities.refusal({
+  const refusal = ambiguities.findRefusal({
     name: orders.sheet.name,
     headerLine: orders.sheet.headerLine,
     merged: orders.sheet.merged(),

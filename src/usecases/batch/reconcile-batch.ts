@@ -9,7 +9,7 @@ import {
   type Reconciliation,
 } from '../../domain/batch/reconciliation.ts'
 import type { Batch, BatchRow } from '../../domain/batch/batch.ts'
-import { heldElsewhere, formatRow } from '../../domain/batch/batch-status.ts'
+import { heldElsewhereError, formatRow } from '../../domain/batch/batch-status.ts'
 import {
   RefcheckError,
   DuplicateError,
@@ -225,7 +225,7 @@ async function orderAgain(
   await requireOrganisation(ports, batch)
   const confirmedEmail = typedEmail ?? (await askEmail(ports, row))
   const lease = await ports.ledger.acquire(batch)
-  if (lease === undefined) throw heldElsewhere(batch)
+  if (lease === undefined) throw heldElsewhereError(batch)
   try {
     await queueAgain(ports, row, confirmedEmail, reason ?? 'a person decided to send it again')
   } finally {

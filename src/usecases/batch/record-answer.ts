@@ -7,7 +7,7 @@ import {
   differencesToConfirm,
 } from '../../domain/batch/reconciliation.ts'
 import type { Batch, BatchRow } from '../../domain/batch/batch.ts'
-import { heldElsewhere } from '../../domain/batch/batch-status.ts'
+import { heldElsewhereError } from '../../domain/batch/batch-status.ts'
 import { acceptedByEvidence, changedElsewhereError } from '../../domain/submission/outcome.ts'
 import type { Change } from '../../domain/submission/states.ts'
 import { InternalError, InvalidInputError, UsageError } from '../../errors/kinds.ts'
@@ -85,7 +85,7 @@ export async function orderSingleAgain(
   requireSendable(row, now - Math.max(0, await ledger.clockAheadMs(now)))
   await requireOrganisation(ports, batch)
   const lease = await ledger.acquire(batch)
-  if (lease === undefined) throw heldElsewhere(batch)
+  if (lease === undefined) throw heldElsewhereError(batch)
   try {
     await queueAgain(ports, row, confirmedEmail, 'the provider does not have it: order again')
     if (recipient === undefined || packageId === undefined) return

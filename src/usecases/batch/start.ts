@@ -14,7 +14,7 @@ import {
 import { fileOfBatch, lineOfRow, loadResultsModules, writeResults } from './results-file.ts'
 import { secondOrders, reconcile, unknownRows } from './reconcile.ts'
 import type { Reconciliation } from '../../domain/batch/reconciliation.ts'
-import { heldElsewhere, matchInError, formatRow } from '../../domain/batch/batch-status.ts'
+import { heldElsewhereError, matchInError, formatRow } from '../../domain/batch/batch-status.ts'
 import { type BatchResult, type FirstRows, verdict } from '../../domain/batch/verdict.ts'
 import { readAndLinkPackages, packageGoneError } from './packages.ts'
 import { runWithOthers } from './runner.ts'
@@ -316,7 +316,7 @@ async function lockAndRecover({ batches, ledger, clock }: RunServices, batchId: 
   for (let tries = 0; tries < 3; tries += 1) {
     await ledger.recover(clock.now())
     const lease = await batches.acquire(batchId, 'sending')
-    if (lease === undefined) throw heldElsewhere(await batches.find(batchId))
+    if (lease === undefined) throw heldElsewhereError(await batches.find(batchId))
     // In a shared store, rows in `sending` may be those of other processes.
     if (batches.isShared) return lease
     const { sending } = await batches.counts(batchId)

@@ -8,7 +8,7 @@ import {
   maskName,
   maskPhone,
   maskText,
-  namesIn,
+  nameWordsIn,
   namesOfChecks,
 } from '../../../src/domain/agent/mask.ts'
 
@@ -62,7 +62,7 @@ const request = {
 }
 
 test('no person can be recognised in a request, and what is about no person stays', () => {
-  expect(maskDocument(request, namesIn([request]))).toEqual({
+  expect(maskDocument(request, nameWordsIn([request]))).toEqual({
     request_id: '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55',
     status: 'ERROR',
     created_at: '2026-11-20T12:00:00Z',
@@ -228,13 +228,13 @@ test.each([
   ['unknown flag --first-name; example-file is no order', 'unknown flag --first-name; e. f. is no order'],
 ])('refcheck’s own words in lowercase are no names: %s', (text, shown) => {
   expect(
-    maskText(text, namesIn([{ first_name: 'File', last_name: 'Example' }, { referee_name: 'First No' }])),
+    maskText(text, nameWordsIn([{ first_name: 'File', last_name: 'Example' }, { referee_name: 'First No' }])),
   ).toBe(shown)
 })
 
 test('a hint can be read and pasted where people are named like its words', () => {
   const recipients = ['File', 'Show', 'Retry', 'An', 'Name', 'Batch'].map((first_name) => ({ first_name }))
-  const known = namesIn([...recipients, { last_name: 'Shah' }])
+  const known = nameWordsIn([...recipients, { last_name: 'Shah' }])
   const hint = 'Show an order with: refcheck batch retry 3f2b8c1e --first-name=NAME FILE shah-an.csv'
   expect(maskDocument({ error: { message: 'Show: no such batch', hint } }, known)).toEqual({
     error: { message: 'S.: no such batch', hint: hint.replace('shah-an', 's. a.') },
@@ -262,7 +262,7 @@ test('names are found under their keys, in lists too, and single letters are non
     { referee_name: 'Kim Li' },
     { title: 'Police' },
   ]
-  expect([...namesIn(documents)].toSorted()).toEqual([
+  expect([...nameWordsIn(documents)].toSorted()).toEqual([
     'ann',
     'ann-lee',
     'kim',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { longestText, plainText } from '../../../src/domain/agent/mask.ts'
+import { maxTextLength, plainText } from '../../../src/domain/agent/mask.ts'
 
 test.each([
   ['one\ntwo\r\n\tthree\u2028four', 'one two three four'],
@@ -17,7 +17,7 @@ test.each([
 
 test('a long text is cut, between characters, with a word about it', () => {
   const shown = plainText('🙂'.repeat(5_000))
-  expect(shown).toBe(`${'🙂'.repeat(longestText)}… (cut: 10000 characters)`)
-  expect(plainText('x'.repeat(longestText))).toBe('x'.repeat(longestText))
+  expect(shown).toBe(`${'🙂'.repeat(maxTextLength)}… (cut: 10000 characters)`)
+  expect(plainText('x'.repeat(maxTextLength))).toBe('x'.repeat(maxTextLength))
   expect(plainText(`${' '.repeat(1_000_000)}x`)).toContain('cut: 1000001 characters')
 })

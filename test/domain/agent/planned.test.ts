@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { plannedForAgent, planOfRows, planTitle } from '../../../src/domain/agent/calls.ts'
+import { planForAgent, planOfRows, planTitle } from '../../../src/domain/agent/calls.ts'
 import { newOrderPlan } from '../../../src/domain/approval/order-plan.ts'
 import { parsePlan, requireUnchanged } from '../../../src/domain/batch/plan.ts'
 
@@ -18,7 +18,7 @@ test('an agent receives that nothing was ordered, and the line that a person typ
     what: { kind: 'order', body: '{}' },
     title: '',
   })
-  expect(plannedForAgent(plan, { packageId: 102, orders: 1, review: 'all' })).toEqual({
+  expect(planForAgent(plan, { packageId: 102, orders: 1, review: 'all' })).toEqual({
     ordered: false,
     code: 'BCDF-BCDF',
     approve_with: 'refcheck approve BCDF-BCDF',

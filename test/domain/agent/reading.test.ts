@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { requireReading } from '../../../src/domain/agent/calls.ts'
+import { requireReadOnly } from '../../../src/domain/agent/calls.ts'
 
 test.each([
   ['packages', 'list', '--json'],
@@ -8,7 +8,7 @@ test.each([
   ['batch', 'run', '-', '--dry-run'],
   ['batch', 'plan', '/f.csv'],
 ])('%s %s may be run', (...argv) => {
-  expect(() => requireReading(argv)).not.toThrow()
+  expect(() => requireReadOnly(argv)).not.toThrow()
 })
 
 test.each([
@@ -26,5 +26,5 @@ test.each([
   ['store', 'purge', '--yes'],
   [],
 ])('%s %s may not', (...argv) => {
-  expect(() => requireReading(argv)).toThrow('may not run')
+  expect(() => requireReadOnly(argv)).toThrow('may not run')
 })

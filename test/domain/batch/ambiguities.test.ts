@@ -21,8 +21,8 @@ const sheet = { name: 'people.xlsx', headerLine: 1, merged: [], struckByRule: []
 
 test('rows that are shown are read, and nothing is ambiguous', () => {
   const ambiguities = new Ambiguities(rules())
-  expect(ambiguities.leavesOut(row(2))).toBe(false)
-  expect(ambiguities.refusal(sheet)).toBeUndefined()
+  expect(ambiguities.shouldLeaveOut(row(2))).toBe(false)
+  expect(ambiguities.findRefusal(sheet)).toBeUndefined()
 })
 
 test('rows that are hidden, or struck through in a column that is sent, are refused until the user decides', () => {
@@ -33,9 +33,9 @@ test('rows that are hidden, or struck through in a column that is sent, are refu
     row(6, { struck: [0] }),
     row(7, { struck: [1] }),
   ]
-  expect(rows.map((each) => ambiguities.leavesOut(each))).toEqual([false, false, false, false])
-  expect([ambiguities.hidden, ambiguities.struck]).toEqual([[3, 4], [6]])
-  const message = ambiguities.refusal(sheet)?.message
+  expect(rows.map((each) => ambiguities.shouldLeaveOut(each))).toEqual([false, false, false, false])
+  expect([ambiguities.hiddenLines, ambiguities.struckLines]).toEqual([[3, 4], [6]])
+  const message = ambiguities.findRefusal(sheet)?.message
   expect(message).toMatch(/^people\.xlsx: .*lines 3 to 4 .*line 6 /)
 })
 
@@ -44,17 +44,17 @@ test.each([
   ['include', false],
 ] as const)('with --hidden %s they are left out: %s', (hidden, leftOut) => {
   const ambiguities = new Ambiguities(rules(hidden))
-  expect(ambiguities.leavesOut(row(3, { hidden: true }))).toBe(leftOut)
-  expect(ambiguities.leavesOut(row(4))).toBe(false)
-  expect(ambiguities.refusal(sheet)).toBeUndefined()
+  expect(ambiguities.shouldLeaveOut(row(3, { hidden: true }))).toBe(leftOut)
+  expect(ambiguities.shouldLeaveOut(row(4))).toBe(false)
+  expect(ambiguities.findRefusal(sheet)).toBeUndefined()
 })
 
 test('bytes of columns that are sent are sampled, from the first of them', () => {
   const bytes = (text: string): Cell => ({ kind: 'bytes', text })
   const ambiguities = new Ambiguities(rules())
-  ambiguities.leavesOut(row(2, { cells: ['a', bytes('é')] }))
+  ambiguities.shouldLeaveOut(row(2, { cells: ['a', bytes('é')] }))
   expect(ambiguities.firstBytes).toBeUndefined()
-  for (let line = 3; line < 303; line += 1) ambiguities.leavesOut(row(line, { cells: [bytes('é'), ''] }))
+  for (let line = 3; line < 303; line += 1) ambiguities.shouldLeaveOut(row(line, { cells: [bytes('é'), ''] }))
   expect([ambiguities.firstBytes, ambiguities.samples.length]).toEqual([{ line: 3, column: 'email' }, 200])
 })
 
@@ -62,8 +62,8 @@ test('cells merged over rows of a column that is sent are refused; elsewhere the
   const merged = { range: 'A2:A3', firstRow: 2, lastRow: 3, firstColumn: 0, lastColumn: 0 }
   const refusal = (over: Partial<typeof merged>) => {
     const ambiguities = new Ambiguities(rules())
-    ambiguities.leavesOut(row(2))
-    return ambiguities.refusal({ ...sheet, merged: [{ ...merged, ...over }] })
+    ambiguities.shouldLeaveOut(row(2))
+    return ambiguities.findRefusal({ ...sheet, merged: [{ ...merged, ...over }] })
   }
   expect(refusal({})?.message).toContain('A2:A3')
   expect(refusal({ firstColumn: 1, lastColumn: 1 })).toBeUndefined()

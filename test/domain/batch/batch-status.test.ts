@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import type { Batch } from '../../../src/domain/batch/batch.ts'
 import {
-  heldElsewhere,
+  heldElsewhereError,
   toListedBatch,
   toListedRow,
   summaryOf,
@@ -100,9 +100,9 @@ test('why a row is not accepted: what it matches, or the field and the reason, w
 })
 
 test('the error of a second runner names who runs the batch, as far as that is known', () => {
-  const held = heldElsewhere(batch({ holder: { pid: 42, since: 0 } }))
+  const held = heldElsewhereError(batch({ holder: { pid: 42, since: 0 } }))
   expect(held).toMatchObject({ code: 'incomplete' })
   expect(held.message).toMatch(/b-1 .*process 42, since 1970/)
   expect(held.hint).toContain('refcheck batch status b-1')
-  expect(heldElsewhere(batch()).message).toContain('another process')
+  expect(heldElsewhereError(batch()).message).toContain('another process')
 })

@@ -5,8 +5,8 @@ import {
   cellValue,
   isEmpty,
   isoSuggestion,
-  packageIdIn,
-  textIn,
+  packageIdOf,
+  textOfCell,
 } from '../../../src/domain/batch/cell-value.ts'
 import type { Cell } from '../../../src/domain/sheet/cell.ts'
 
@@ -95,7 +95,7 @@ test.each<[Cell, number | 'none' | 'wrong']>([
   ['1234567890123456', 'wrong'],
   [yes, 'wrong'],
 ])('%j names the package %s', (cell, id) => {
-  expect(packageIdIn(cell)).toBe(id)
+  expect(packageIdOf(cell)).toBe(id)
 })
 
 test('a cell of white space is empty, whichever space it is', () => {
@@ -105,7 +105,7 @@ test('a cell of white space is empty, whichever space it is', () => {
 })
 
 test('a cell as it stands', () => {
-  expect([textIn('a'), textIn(number(5))]).toEqual(['a', '5'])
+  expect([textOfCell('a'), textOfCell(number(5))]).toEqual(['a', '5'])
 })
 
 test('a day is sent as it is seen, in the calendar that it is seen in', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import {
-  checkFlags,
+  requireKnownMapping,
   headerMappingName,
   matchColumns,
   proposedColumnLines,
@@ -133,7 +133,8 @@ test('an unknown column is refused with the flags that would do', () => {
 })
 
 test('flags that name no column of the file, or of a batch file, are slips', () => {
-  const flags = (given: Partial<Mapping>) => () => checkFlags(four, [plainSchema], { ...noMapping, ...given })
+  const flags = (given: Partial<Mapping>) => () =>
+    requireKnownMapping(four, [plainSchema], { ...noMapping, ...given })
   expect(flags({ ignore: ['phone'], map: { email: 'email' } })).not.toThrow()
   expect(flags({ ignore: ['Notes'] })).toThrow(UsageError)
   expect(flags({ ignore: ['Notes'] })).toThrow(/--ignore.*"Notes"/)

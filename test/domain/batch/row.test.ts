@@ -1,6 +1,12 @@
 import { expect, test, describe } from 'vitest'
 
-import { matchColumns, noMapping, knownFields, targetOf, unused } from '../../../src/domain/batch/columns.ts'
+import {
+  matchColumns,
+  noMapping,
+  knownFields,
+  targetOf,
+  unusedTarget,
+} from '../../../src/domain/batch/columns.ts'
 import {
   type RowReading,
   rowReader,
@@ -169,7 +175,7 @@ describe('a row', () => {
 describe('the order of columns', () => {
   const fields = knownFields([sampleSchema])
   const order = (...names: string[]): number[] =>
-    readingOrder(names.map((name) => targetOf(name, fields) ?? unused)).map(({ at }) => at)
+    readingOrder(names.map((name) => targetOf(name, fields) ?? unusedTarget)).map(({ at }) => at)
 
   test('columns are read as they stand; the package, and what is unused, are not among them', () => {
     expect(order('email', 'nothing', 'package_id', 'phone')).toEqual([0, 3])
