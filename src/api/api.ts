@@ -233,7 +233,8 @@ function unanswered(error: unknown): CreateAnswer {
 /** The same report without the URL. */
 function byIds({ pathname }: URL): string {
   const [, check = '', referee] = /\/v1\/reports\/([^/]+)(?:\/referees\/([^/]+))?$/.exec(pathname) ?? []
-  const which = referee === undefined ? '' : ` --referee ${shellWord(decodeUriOrUndefined(referee) ?? referee)}`
+  const which =
+    referee === undefined ? '' : ` --referee ${shellWord(decodeUriOrUndefined(referee) ?? referee)}`
   return `Download the report by its ids: refcheck report download ${shellWord(check)}${which}`
 }
 
