@@ -33,12 +33,12 @@ function schemaWithValues(shape: z.ZodType, documentedValues: Readonly<Record<st
 
 const enumOf = (values: readonly string[]): Json => ({ type: 'string', enum: [...values] })
 const withFormat = (name: string): Json => ({ format: name })
-const nullable = (schema: Json): Json => ({ ...schema, type: ['string', 'null'] })
+const nullableText = (schema: Json): Json => ({ ...schema, type: ['string', 'null'] })
 const text = { type: 'string' }
 const ref = (name: string): Json => ({ $ref: `#/components/schemas/${name}` })
 const listOf = (name: string): Json => ({ type: 'array', items: ref(name) })
 const email = { type: 'string', format: 'email' }
-const reportUrl = nullable(withFormat('uri'))
+const reportUrl = nullableText(withFormat('uri'))
 
 /**
  * A name is not blank and has no control characters. The pattern uses only what every dialect of regular expressions
@@ -111,7 +111,7 @@ function requestSchemas(): Json {
     'recipient.last_name': name,
     'recipient.email': address,
   })
-  const check = { id: nullable(uuid), type: text, status: enumOf(checkStatuses) }
+  const check = { id: nullableText(uuid), type: text, status: enumOf(checkStatuses) }
   return {
     RequestBody: withoutUnknownFields(body),
     CreatedRequest: schemaWithValues(createdRequest, { status: { const: 'RECEIVED' } }),
@@ -134,14 +134,14 @@ function requestSchemas(): Json {
     BackgroundCheck: object({
       ...check,
       type: { type: 'string', const: 'background' },
-      partner_name: nullable({}),
-      check_name: nullable({}),
+      partner_name: nullableText({}),
+      check_name: nullableText({}),
       report_pdf_url: reportUrl,
     }),
     Referee: object({
       referee_id: text,
-      referee_name: nullable({}),
-      referee_email: nullable({}),
+      referee_name: nullableText({}),
+      referee_email: nullableText({}),
       status: enumOf(refereeStatuses),
       report_pdf_url: reportUrl,
     }),
