@@ -97,8 +97,6 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
   async #deletesFiles(files: readonly FoundFile[]): Promise<boolean> {
     if (this.flags['delete-files'] || this.flags.yes) return this.flags['delete-files']
     this.app.note(foundFilesText(files))
-    if (files.some(({ kind }) => kind === 'results' || kind === 'export'))
-      this.app.note('Results files and exports are deleted whole, with the other people in them.')
     const question = `Delete ${formatCount(files.length, 'file')} that refcheck wrote as well?`
     return (await this.app.prompter()?.confirm({ message: question, isDestructive: true })) === true
   }

@@ -144,7 +144,13 @@ const fileLine = (kind: string, path: string): string =>
 
 /** Files that show a person, and may be deleted. */
 export const foundFilesText = (files: readonly Omit<PurgedFile, 'isDeleted'>[]): string =>
-  ['Files that show the person:', ...files.map(({ kind, path }) => fileLine(kind, path))].join('\n')
+  [
+    'Files that show the person:',
+    ...files.map(({ kind, path }) => fileLine(kind, path)),
+    ...(files.some(({ kind }) => kind === 'results' || kind === 'export')
+      ? ['Results files and exports are deleted whole, with the other people in them.']
+      : []),
+  ].join('\n')
 
 function filesText(files: readonly PurgedFile[]): string[] {
   const lines = (title: string, isDeleted: boolean): string[] => {
