@@ -66,7 +66,7 @@ function runReading(app: App): RunReadOnly {
     if (program === undefined) throw new InternalError('no program to run command lines with')
     requireReadOnly(argv)
     const either = AbortSignal.any([signal, context.interrupts.signal])
-    return limit.through(either, async () => {
+    return limit.run(either, async () => {
       const printed: string[] = []
       const code = await program([...argv, '--json', ...profile], {
         ...context,

@@ -71,7 +71,7 @@ const makers: { readonly [K in keyof Services]: (app: App) => Services[K] | Prom
   },
   governor: async (app) => {
     const session = await app.service('session')
-    return app.usage.through(await governorOf(app, session.baseUrl, session.apiKey))
+    return app.usage.wrapGovernor(await governorOf(app, session.baseUrl, session.apiKey))
   },
 
   store: async (app) => openStore(app, app.isClosing ? { busyMs: busyMsAtTheEnd } : {}),
@@ -357,7 +357,7 @@ export async function openHttp(app: App, authority?: string): Promise<HttpClient
     authority,
     userAgent: `refcheck/${options.version}`,
     onExchange(report) {
-      usage.exchange(report.url)
+      usage.recordExchange(report.url)
       if (options.verbose) reporter.exchange(exchangeText(report))
     },
   })
@@ -371,7 +371,7 @@ async function connector(app: App): Promise<Connect> {
   const { usage, secrets } = app
   const { clock, random } = app.context
   return ({ baseUrl, apiKey, email = '', budgetMs = usual }) => {
-    if (apiKey !== undefined) usage.of(baseUrl, apiKey)
+    if (apiKey !== undefined) usage.setKey(baseUrl, apiKey)
     secrets.add('API key', apiKey)
     return connectApi({
       http,
@@ -382,7 +382,7 @@ async function connector(app: App): Promise<Connect> {
       credentials: apiKey === undefined ? undefined : { apiKey, userEmail: email },
       budgetMs,
       onRetry: (event) => app.note(retryText(event)),
-      onThrottled: (seconds, understood) => usage.throttled(seconds, understood),
+      onThrottled: (seconds, understood) => usage.recordThrottle(seconds, understood),
       // For showing requests of them later.
       onPackages: async (packages) =>
         (await app.service('packageNames')).put({ baseUrl, userEmail: email }, packages),

@@ -5,7 +5,7 @@ import { variable } from '../host/process.ts'
 import { machineDetails, nodeVersion } from '../host/machine.ts'
 import { proxySettings } from '../http/transport.ts'
 import { storeLocation } from '../store/ledger/open.ts'
-import { diagnose as checkAll, isStoreThere } from '../usecases/doctor/checks.ts'
+import { diagnose as checkAll, storeExists } from '../usecases/doctor/checks.ts'
 
 const locationOf = async (app: App): Promise<string> => storeLocation(await app.storeOptions())
 
@@ -39,7 +39,7 @@ export async function reportOn(app: App, report: MachineReport): Promise<BugRepo
   const settings = await app.service('settings')
   const sound = report.findings.some(({ check, level }) => check === 'store' && level !== 'fail')
   // Where the settings are damaged the path of the store is not known.
-  const isThere = sound && (await isStoreThere(await locationOf(app)))
+  const isThere = sound && (await storeExists(await locationOf(app)))
   return bugReport({
     version: app.options.version,
     machine: machineDetails(),

@@ -36,7 +36,7 @@ export async function orderForm(
     today: localDay(app.context.clock.now()),
     onPackages: keepSuccessions(app),
     onImprobable: (text) => app.reporter.warn(text),
-    onPerson: given.yes ? undefined : (body, isMore) => similar.early(body, api.baseUrl, isMore),
+    onPerson: given.yes ? undefined : (body, isMore) => similar.checkEarly(body, api.baseUrl, isMore),
     onAnswer: (body, pack) => draft.keep(body, pack.name),
     onDrop: () => draft.drop(),
     similarityWarning: (body) => similar.similarityWarning(body),

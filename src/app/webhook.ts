@@ -81,7 +81,7 @@ export async function listenServices(
     secret: string
   },
 ): Promise<ListenServices> {
-  const [{ serveSmallRequests }, { delivering }] = await Promise.all([
+  const [{ serveSmallRequests }, { createDelivery }] = await Promise.all([
     import('../server/small-requests.ts'),
     import('../usecases/webhook/listen.ts'),
   ])
@@ -94,7 +94,7 @@ export async function listenServices(
     program: exec && ((event) => runProgram(exec, { env, input: event.body, timeoutMs: execPatienceMs })),
   }
   const isAsked = to !== undefined || exec !== undefined
-  return { inbox, clock, serve: serveSmallRequests, deliver: isAsked ? delivering(services) : undefined }
+  return { inbox, clock, serve: serveSmallRequests, deliver: isAsked ? createDelivery(services) : undefined }
 }
 
 /**

@@ -9,7 +9,7 @@ import { RefcheckError, UsageError } from '../errors/kinds.ts'
 import { updateStatuses } from '../usecases/batch/results-file.ts'
 import { startBatch } from '../usecases/batch/start.ts'
 import type { ListedRequest } from '../domain/request/listed-request.ts'
-import { readAgain, unfinishedRequests } from '../usecases/request/read-requests.ts'
+import { recordStatuses, unfinishedRequests } from '../usecases/request/read-requests.ts'
 import type { WorkerProfile } from '../usecases/worker/work.ts'
 import { startServices } from './batch.ts'
 import { downloadReports } from './report.ts'
@@ -149,7 +149,7 @@ function profileOf({ member, members, unfinished }: AmongMembers, choices: Worke
         signal,
       }
       const before = app.context.clock.now()
-      const failures = await readAgain(parts, await unfinished(member))
+      const failures = await recordStatuses(parts, await unfinished(member))
       await updateStatuses(await app.services('ledger', 'batches', 'files'), before)
       return failures.find(({ error }) => error.code !== 'not_found')?.error
     },

@@ -16,7 +16,7 @@ import {
 import { createdView, showReview } from '../output/views/order.ts'
 import { approveFile, approveOrder } from '../usecases/approval/approve.ts'
 import { SimilarQuestion } from '../usecases/request/create.ts'
-import { type Approval, approvablePlan } from '../usecases/approval/plans.ts'
+import { type Approval, findApprovablePlan } from '../usecases/approval/plans.ts'
 
 type PlannedBatch = Extract<OrderPlan['what'], { kind: 'batch' }>
 
@@ -43,7 +43,7 @@ export default class Approve extends BaseCommand<typeof Approve> {
   async run(): Promise<void> {
     const { code } = this.args
     const services = await startApproval(this.app, code)
-    const plan = await approvablePlan(services, code)
+    const plan = await findApprovablePlan(services, code)
     this.app.reporter.note(plannedText(plan))
     const { what } = plan
     return what.kind === 'order' ? this.order(services, plan, what.body) : this.batch(services, plan, what)
@@ -60,7 +60,7 @@ export default class Approve extends BaseCommand<typeof Approve> {
       prompter: approval.prompter,
       onPackages: keepSuccessions(app),
       similar: new SimilarQuestion(() => orderServices(app, signal), approval.prompter, guard),
-      placing: async () => ({ ...(await servicesToOrder(app, signal)), ...guard }),
+      openOrdering: async () => ({ ...(await servicesToOrder(app, signal)), ...guard }),
       signal,
       show: (rows, pack, page) => {
         const pages = show(rows, pack, page)
@@ -86,7 +86,7 @@ export default class Approve extends BaseCommand<typeof Approve> {
     const end = await approveFile(approval, plan, planned, {
       planning: { ...(await planServices(app)), signal },
       prompts: orderPrompts(app, shown, (question) => this.confirm(question, false))(planned.file.name),
-      sending: () => startServices(app, signal),
+      openSending: () => startServices(app, signal),
     })
     if (end.kind === 'unstarted') {
       return this.answer(unstartedView(end, planned.file.name, true), end.failure)

@@ -19,8 +19,8 @@ import type { WrittenFiles } from '../store/written-files.ts'
 import type { Governor } from './quota/governor.ts'
 
 /**
- * All that use cases work with. One that uses two of them takes `Pick<Services, 'ledger' | 'clock'>`; src/app makes each of
- * them when it is first asked for.
+ * All services of the use cases. A use case that needs two of them has the parameter type `Pick<Services, 'ledger' |
+ * 'clock'>`; src/app creates each service at its first use.
  */
 export interface Services extends Pick<
   Store,
@@ -34,32 +34,32 @@ export interface Services extends Pick<
   /** Undefined without a terminal. */
   prompter: Prompter | undefined
 
-  /** `--profile`. */
+  /** Name of the profile, from `--profile`. */
   profile: string | undefined
   settings: Settings
   secrets: Secrets
-  /** Who calls which service. */
+  /** The user and the service of the current profile. */
   session: Session
-  /** The account that is ordered for, which the store has; '' where none was named. */
+  /** The account of the orders, which is registered in the store; '' if none is set. */
   account: string
-  /** The milliseconds that retries and waits on a 429 of one command may take together. */
+  /** Maximum time in milliseconds that all retries and waits on a 429 of one command may take together. */
   budgetMs: number
 
   http: HttpClient
-  /** Makes the API of credentials that are not those of the session. */
+  /** Creates an API client for credentials other than those of the session. */
   connect: Connect
-  /** The service of the session. */
+  /** The API client of the session. */
   api: Api
-  /** The same for waits, whose reads wait as long as the quota takes. */
+  /** The API client of the session for commands that wait: its reads wait as long as the quota requires. */
   patientApi: Api
-  /** Who may call next with the key of the session. */
+  /** Decides when requests with the API key of the session may be sent. */
   governor: Governor
 
-  /** Where orders, events and the quota are stored. */
+  /** The store of orders, events and the use of the quota. */
   store: Store
-  /** The store's inbox for a command that shows events: the secrets of the profile are known and are redacted. */
+  /** The store's inbox for a command that shows events; secrets of the profile are redacted. */
   inboxToShow: Store['inbox']
-  /** Of the service and user of the session. */
+  /** Schemas for the service and user of the session. */
   schemas: SchemaCache
   packageNames: PackageNames
   mappings: Mappings
@@ -69,14 +69,14 @@ export interface Services extends Pick<
   reportFolders: ReportFolders
 }
 
-/** Where files are read from. */
+/** The sources that files are read from. */
 export interface FileTarget {
-  /** What a relative path starts from. */
+  /** The folder that relative paths start from. */
   cwd: string
   stdin: { isTTY: boolean; stream: AsyncIterable<Uint8Array | string> }
 }
 
-/** Without a key only what needs none can be called. */
+/** Creates an API client. Without a key, only endpoints that need no key can be called. */
 export type Connect = (to: {
   baseUrl: string
   apiKey?: string | undefined
@@ -84,7 +84,7 @@ export type Connect = (to: {
   budgetMs?: number | undefined
 }) => Api
 
-/** Where schemas are kept between runs; keyed by the service and user that it was made for. */
+/** Stores schemas between runs. A cache belongs to one service and user. */
 export interface SchemaCache {
   get(packageId: number): Promise<PackageSchema | undefined>
   put(schema: PackageSchema): Promise<void>

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { Args, BaseCommand, Flags } from '../../cli/base-command.ts'
 import { readSecretLine } from '../../app/input.ts'
 import { accountChange, setSetting } from '../../usecases/session/settings.ts'
-import { keepWebhookSecret } from '../../usecases/session/webhook-secret.ts'
+import { saveWebhookSecret } from '../../usecases/session/webhook-secret.ts'
 import { changedView } from '../../output/views/account.ts'
 import { accountName, settingDefinitions } from '../../domain/session/setting-keys.ts'
 
@@ -71,7 +71,7 @@ export default class ConfigSet extends BaseCommand<typeof ConfigSet> {
       prompter === undefined
         ? await readSecretLine(this.context, 'the webhook secret')
         : await prompter.secret({ message: 'Webhook secret (not shown)' })
-    const { profile, storage } = await keepWebhookSecret({
+    const { profile, storage } = await saveWebhookSecret({
       ...(await this.app.sessionSources()),
       secret,
     })

@@ -1,6 +1,6 @@
 import { Args, BaseCommand, Flags } from '../../cli/base-command.ts'
 import { accountChange, unsetSetting } from '../../usecases/session/settings.ts'
-import { forgetWebhookSecret } from '../../usecases/session/webhook-secret.ts'
+import { removeWebhookSecret } from '../../usecases/session/webhook-secret.ts'
 import { changedView } from '../../output/views/account.ts'
 
 export default class ConfigUnset extends BaseCommand<typeof ConfigUnset> {
@@ -21,7 +21,7 @@ export default class ConfigUnset extends BaseCommand<typeof ConfigUnset> {
     if (key === 'account' && sources.profile !== undefined) await this.confirmAccount(sources.profile)
     const removed =
       key === 'webhook-secret'
-        ? (await forgetWebhookSecret(sources)).removed
+        ? (await removeWebhookSecret(sources)).removed
         : await unsetSetting(sources, key)
     this.answer(changedView({ key, removed }, removed ? `${key} is no longer set` : `${key} was not set`))
   }

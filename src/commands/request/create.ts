@@ -46,7 +46,7 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
     try {
       await this.order(draft)
     } catch (error) {
-      throw await draft.after(error)
+      throw await draft.withResumeHint(error)
     }
   }
 
@@ -80,7 +80,7 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
     const { flags, app } = this
     const { file } = flags
     requireOneSource(flags)
-    const answers = flags.resume ? await draft.resumed(flags.package, app.prompter()) : undefined
+    const answers = flags.resume ? await draft.findDraftToResume(flags.package, app.prompter()) : undefined
     const named = answers?.package_id ?? flags.package
     const given = {
       packageId: named ?? (file === undefined ? await app.packageSetting() : undefined),

@@ -5,7 +5,7 @@ import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { reachFlags, tlsFlags, tlsPair } from '../../cli/flags/server.ts'
 import { parseWindows } from '../../domain/quota/windows.ts'
 import { login as logIn } from '../../usecases/session/login.ts'
-import { keepWebhookSecret } from '../../usecases/session/webhook-secret.ts'
+import { saveWebhookSecret } from '../../usecases/session/webhook-secret.ts'
 import { controlToken, requireSandboxProfile, sandboxServices } from '../../app/sandbox.ts'
 import { sandboxView } from '../../output/views/sandbox.ts'
 
@@ -96,7 +96,7 @@ export default class SandboxStart extends BaseCommand<typeof SandboxStart> {
         const sources = { ...services, profile }
         const credentials = { baseUrl: server.url, apiKey, email: userEmail, insecure: true }
         await logIn({ ...sources, ...credentials, signal })
-        await keepWebhookSecret({ ...sources, secret: webhookSecret })
+        await saveWebhookSecret({ ...sources, secret: webhookSecret })
       }
       // Its own credentials are the answer, also where the environment holds the same ones.
       for (const value of Object.values(server.address)) this.app.secrets.reveal(value)

@@ -3,7 +3,7 @@ import { sandboxFlags } from '../../cli/flags/server.ts'
 import { Args, Flags } from '../../cli/oclif.ts'
 import { SandboxCommand } from '../../cli/sandbox-command.ts'
 import { storiesView, storyView } from '../../output/views/sandbox.ts'
-import { isRight, triggerStory } from '../../usecases/sandbox/control.ts'
+import { hasExpectedStatus, triggerStory } from '../../usecases/sandbox/control.ts'
 
 export default class SandboxTrigger extends SandboxCommand<typeof SandboxTrigger> {
   static override summary = 'Play a story: one order, and its signed events delivered to a receiver'
@@ -41,6 +41,6 @@ export default class SandboxTrigger extends SandboxCommand<typeof SandboxTrigger
       `Stories: ${stories.map(({ name }) => name).join(', ')}`,
     )
     const { result, failure } = await triggerStory(await this.running(baseUrl), story, to)
-    this.answer(storyView(result, isRight), failure)
+    this.answer(storyView(result, hasExpectedStatus), failure)
   }
 }

@@ -6,7 +6,7 @@ import { UsageError, NotFoundError } from '../../errors/kinds.ts'
 /** What a command line printed with --json. */
 export interface CommandResult {
   code: number
-  /** Undefined where it printed nothing. */
+  /** The printed document; undefined if nothing was printed. */
   document: unknown
   /** The command was refused; `document` is not the answer. */
   isRefused?: boolean | undefined
@@ -23,16 +23,16 @@ export interface RunOptions {
 export type RunReadOnly = (argv: readonly string[], options: RunOptions) => Promise<CommandResult>
 
 /** More calls at once would slow the machine down; more waiting calls than this mean a client in a loop. */
-const atOnce = 4
+const maxConcurrent = 4
 const maxWaiting = 100
 
-/** Lets a few jobs run at a time, in the order they came. */
+/** Runs a limited number of jobs concurrently, in the order of the calls. */
 export class ConcurrencyLimit {
   readonly #waiting: (() => void)[] = []
   #running = 0
 
-  async through<T>(signal: AbortSignal, job: () => Promise<T>): Promise<T> {
-    if (this.#running >= atOnce) await this.#waitForTurn(signal)
+  async run<T>(signal: AbortSignal, job: () => Promise<T>): Promise<T> {
+    if (this.#running >= maxConcurrent) await this.#waitForTurn(signal)
     signal.throwIfAborted()
     this.#running += 1
     try {
@@ -50,15 +50,18 @@ export class ConcurrencyLimit {
     const { promise, resolve: start } = Promise.withResolvers<void>()
     this.#waiting.push(start)
     signal.addEventListener('abort', () => {
-      const at = this.#waiting.indexOf(start)
-      if (at !== -1) this.#waiting.splice(at, 1)
+      const index = this.#waiting.indexOf(start)
+      if (index !== -1) this.#waiting.splice(index, 1)
       start()
     })
     await promise
   }
 }
 
-/** The one file of a folder that an agent named, by its real path. Throws for any other: nothing outside is read. */
+/**
+ * Returns the real path of a file in the folder that the user allowed. Throws the same error for every other path, so
+ * that no file outside can be read.
+ */
 export async function allowedFile(folder: string | undefined, named: string): Promise<string> {
   if (folder === undefined) {
     throw new UsageError('no folder with files was allowed', {
@@ -66,19 +69,24 @@ export async function allowedFile(folder: string | undefined, named: string): Pr
     })
   }
   const root = await realpath(folder).catch(() => folder)
-  const wanted = resolve(root, named)
-  const refused = new NotFoundError('there is no such file in the folder of --files', {
+  const path = resolve(root, named)
+  const notFound = new NotFoundError('there is no such file in the folder of --files', {
     hint: 'Name a file by its path in that folder.',
   })
-  // One answer for what is outside and for what is missing, so that nothing outside can be looked for.
-  if (named.includes('\0') || !isInside(root, wanted)) throw refused
-  const real = await realpath(wanted).catch(() => undefined)
-  if (real === undefined || !isInside(root, real)) throw refused
-  if (!(await stat(real)).isFile()) throw refused
+  // The same error for files outside and missing files, so that an agent cannot find out which files exist outside.
+  if (named.includes('\0') || !isInside(root, path)) throw notFound
+  const real = await realpath(path).catch(() => undefined)
+  if (real === undefined || !isInside(root, real)) throw notFound
+  if (!(await stat(real)).isFile()) throw notFound
   return real
 }
 
 function isInside(folder: string, path: string): boolean {
-  const between = relative(folder, path)
-  return between !== '' && between !== '..' && !between.startsWith(`..${sep}`) && !isAbsolute(between)
+  const relativePath = relative(folder, path)
+  return (
+    relativePath !== '' &&
+    relativePath !== '..' &&
+    !relativePath.startsWith(`..${sep}`) &&
+    !isAbsolute(relativePath)
+  )
 }

@@ -8,73 +8,77 @@ import type { Services } from '../services.ts'
 import type { CommandResult, RunReadOnly } from './calls.ts'
 import { parsePlanCode } from '../../domain/approval/order-plan.ts'
 
-/** What storing a plan of an agent works with; its title names the package. */
+/** The services that store a plan of an agent; the title of a plan contains the package's name. */
 export type StorePlanServices = AddPlanServices & Pick<Services, 'packageNames'>
 
-export interface Planning {
+export interface PlanningServices {
   run: RunReadOnly
-  /** Made once a plan is worth keeping. */
+  /** Opens the services for a plan that is to be stored. */
   planning: () => Promise<StorePlanServices>
   signal: AbortSignal
 }
 
-/** A plan, or what the command printed that found nothing to plan. */
+/** A stored plan, or the output of the command that refused to plan. */
 export type PlanEnd = { planned: PlanForAgent } | { refused: CommandResult }
 
-/** Checks an order as `request create --dry-run` does, and keeps it for a person to approve. */
+/** Checks an order as `request create --dry-run` does, and stores it as a plan for the user to approve. */
 export async function planOrder(
-  { run, planning, signal }: Planning,
+  { run, planning, signal }: PlanningServices,
   body: Readonly<Record<string, unknown>>,
 ): Promise<PlanEnd> {
   const line = ['request', 'create', '--file', '-', '--dry-run']
-  const ran = await run(line, { stdin: JSON.stringify(body), signal })
-  const { error, ...checked } = fieldsOf(ran)
-  // A similar person becomes a question of the approval; an identical order is no plan.
-  const isAskedAbout = fields(error)['match'] === 'similar'
-  if (typeof checked['package_id'] !== 'number' || (ran.code !== 0 && !isAskedAbout)) return { refused: ran }
+  const result = await run(line, { stdin: JSON.stringify(body), signal })
+  const { error, ...checked } = fieldsOf(result)
+  // The approval asks about a similar person. An identical order is not stored as a plan.
+  const isSimilar = fields(error)['match'] === 'similar'
+  if (typeof checked['package_id'] !== 'number' || (result.code !== 0 && !isSimilar))
+    return { refused: result }
   const { first_name: first, last_name: last } = fields(checked['recipient'])
   const who = personName({ first_name: String(first), last_name: String(last) })
   const packageId = checked['package_id']
   const what = { kind: 'order', body: JSON.stringify(checked) } as const
   const plan = await storePlan({ planning, signal }, what, { orders: 1, packageId, from: who })
-  const answer = { packageId, orders: 1, review: ran.document }
+  const answer = { packageId, orders: 1, review: result.document }
   return { planned: planForAgent(plan, answer) }
 }
 
-/** The same for several people at once, each a request's body without its package. */
+/** Plans orders for several people, each given as the body of a request without its package. */
 export async function planPeople(
-  { run, planning, signal }: Planning,
+  { run, planning, signal }: PlanningServices,
   packageId: number,
   people: readonly Readonly<Record<string, unknown>>[],
 ): Promise<PlanEnd> {
   const rows = JSON.stringify(people)
-  const ran = await run(['batch', 'run', '-', '--dry-run', `--package=${packageId}`], { stdin: rows, signal })
-  const orders = pendingOf(ran)
-  if (ran.code !== 0 || orders === 0) return { refused: ran }
+  const result = await run(['batch', 'run', '-', '--dry-run', `--package=${packageId}`], {
+    stdin: rows,
+    signal,
+  })
+  const orders = pendingCount(result)
+  if (result.code !== 0 || orders === 0) return { refused: result }
   const services = await planning()
   const what = { kind: 'batch', plan: planOfRows(rows, services.owner.baseUrl, packageId), rows } as const
   const plan = await storePlan({ planning: async () => services, signal }, what, { orders, packageId })
-  return { planned: planForAgent(plan, { packageId, orders, review: ran.document }) }
+  return { planned: planForAgent(plan, { packageId, orders, review: result.document }) }
 }
 
-/** The same for a file: `line` is what `batch plan` is run with, `file` its real path. */
+/** Plans the orders of a file. `line`: the arguments of `batch plan` after the file; `file`: its real path. */
 export async function planFile(
-  { run, planning, signal }: Planning,
+  { run, planning, signal }: PlanningServices,
   file: string,
   line: readonly string[],
 ): Promise<PlanEnd> {
-  const ran = await run(['batch', 'plan', file, ...line], { signal })
-  const { error: _, ...checked } = fieldsOf(ran)
-  const orders = pendingOf(ran)
-  if (ran.code !== 0 || orders === 0) return { refused: ran }
+  const result = await run(['batch', 'plan', file, ...line], { signal })
+  const { error: _, ...checked } = fieldsOf(result)
+  const orders = pendingCount(result)
+  if (result.code !== 0 || orders === 0) return { refused: result }
   const packageId = typeof checked['package_id'] === 'number' ? checked['package_id'] : null
   const what = { kind: 'batch', plan: JSON.stringify(checked), rows: null } as const
   const plan = await storePlan({ planning, signal }, what, { orders, packageId, from: basename(file) })
-  return { planned: planForAgent(plan, { packageId, orders, review: ran.document }) }
+  return { planned: planForAgent(plan, { packageId, orders, review: result.document }) }
 }
 
 async function storePlan(
-  { planning, signal }: Pick<Planning, 'planning' | 'signal'>,
+  { planning, signal }: Pick<PlanningServices, 'planning' | 'signal'>,
   what: OrderPlan['what'],
   { orders, packageId, from }: { orders: number; packageId: number | null; from?: string },
 ): Promise<OrderPlan> {
@@ -85,7 +89,7 @@ async function storePlan(
   return addPlan(services, what, planTitle(orders, ordered, from))
 }
 
-const pendingOf = (ran: CommandResult): number => Number(fields(fieldsOf(ran)['counts'])['pending'] ?? 0)
+const pendingCount = (ran: CommandResult): number => Number(fields(fieldsOf(ran)['counts'])['pending'] ?? 0)
 
 const fieldsOf = ({ document }: CommandResult): Record<string, unknown> => fields(document)
 
@@ -100,7 +104,7 @@ export interface PlanState {
   batch_id: string | null
 }
 
-/** What became of the plan of a code; UsageError for what is no code. */
+/** Returns the state of the plan with a code. Throws a UsageError if the text is not a code. */
 export async function planState(plans: Services['plans'], typed: string, now: number): Promise<PlanState> {
   const code = parsePlanCode(typed)
   const found = await plans.find(code)

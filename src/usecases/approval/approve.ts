@@ -17,22 +17,22 @@ import {
 } from '../batch/order-file.ts'
 import { type RunOutcome, startBatch, type StartServices } from '../batch/start.ts'
 
-export interface ApproveOrderOptions extends Omit<PrepareOptions, 'yes' | 'isFixed' | 'doubt' | 'repair'> {
+export interface ApproveOrderOptions extends Omit<PrepareOptions, 'yes' | 'isFixed' | 'repair'> {
   prompter: Prompter
   similar: SimilarQuestion
-  /** What ordering needs, made once a person has said yes. */
-  placing: () => Promise<Omit<OrderAndWaitOptions, 'wait' | 'onSimilar'>>
+  /** Opens the services for ordering; called after the user has confirmed. */
+  openOrdering: () => Promise<Omit<OrderAndWaitOptions, 'wait' | 'onSimilar'>>
 }
 
 /**
- * Shows a planned order as `request create` does, asks, and orders it as it is, at most once. Throws as prepareOrder and
- * placeOrder do; a plan that was not confirmed stays open.
+ * Shows a planned order as `request create` does, asks for confirmation and orders it unchanged, at most once. Throws
+ * as prepareOrder and placeOrder do; a plan that was not confirmed can still be approved.
  */
 export async function approveOrder(
   approval: Approval,
   plan: OrderPlan,
   body: string,
-  { similar, placing, ...preparing }: ApproveOrderOptions,
+  { similar, openOrdering, ...preparing }: ApproveOrderOptions,
 ): Promise<FollowedOrder> {
   const order = await prepareOrder(
     { packageId: undefined, body: parseBodyFile(Buffer.from(body)), flags: {} },
@@ -40,12 +40,12 @@ export async function approveOrder(
       ...preparing,
       yes: false,
       isFixed: true,
-      similarityWarning: (each) => findImplausible(each, similar, preparing.api.baseUrl),
+      similarityWarning: (each) => checkBeforeClaim(each, similar, preparing.api.baseUrl),
     },
   )
   const used = await claimPlan(approval, plan)
   const outcome = await placeOrder(order, {
-    ...(await placing()),
+    ...(await openOrdering()),
     onSimilar: (stop) => similar.isConfirmed(stop),
     wait: false,
   })
@@ -53,8 +53,11 @@ export async function approveOrder(
   return outcome
 }
 
-/** What a yes could not order is refused before it is asked for, so that the plan is not used up. */
-async function findImplausible(
+/**
+ * Throws if the order would be refused, before the user is asked: a confirmation would use up the plan. Returns the
+ * warning about similar people.
+ */
+async function checkBeforeClaim(
   body: Parameters<SimilarQuestion['previewConflict']>[0],
   similar: SimilarQuestion,
   baseUrl: string,
@@ -66,33 +69,33 @@ async function findImplausible(
 
 export interface ApproveFileOptions {
   planning: OrderFileServices
-  /** Who is shown what; `confirm` throws where the person does not want these orders. */
+  /** Show the plan and ask; `confirm` throws if the user does not want these orders. */
   prompts: OrderFilePrompts
-  /** What sending needs, made once a person has said yes. */
-  sending: () => Promise<StartServices>
+  /** Opens the services for sending; called after the user has confirmed. */
+  openSending: () => Promise<StartServices>
 }
 
 export type ApprovedFile = { kind: 'sent'; done: RunOutcome } | Extract<OrderFileEnd, { kind: 'unstarted' }>
 
 /**
- * Shows the planned orders of several people as `batch run` does, asks, and orders them; a plan that was not confirmed
- * stays open.
+ * Shows the planned orders of several people as `batch run` does, asks for confirmation and orders them. A plan that
+ * was not confirmed can still be approved.
  */
 export async function approveFile(
   approval: Approval,
   plan: OrderPlan,
   { file, columns, allowances }: FileToOrder,
-  { planning, prompts, sending }: ApproveFileOptions,
+  { planning, prompts, openSending }: ApproveFileOptions,
 ): Promise<ApprovedFile> {
   let used: UsedPlan | undefined
-  const claiming: OrderFilePrompts = {
+  const claimingPrompts: OrderFilePrompts = {
     ...prompts,
     async confirm(about) {
       await prompts.confirm(about)
       used = await claimPlan(approval, plan)
     },
   }
-  const end = await orderFile(planning, claiming, file, {
+  const end = await orderFile(planning, claimingPrompts, file, {
     columns,
     allowances,
     isReadingChosen: true,
@@ -104,8 +107,8 @@ export async function approveFile(
   if (end.kind === 'unstarted') return end
   if (end.kind === 'known') throw new InternalError('a plan was run dry')
   const { batchId, isPlanned } = end
-  // Where nothing was left to send, nothing was asked.
+  // If no rows were left to send, the user was not asked, and the plan is claimed here.
   used ??= await claimPlan(approval, plan)
   await approval.plans.record({ ...used, batch_id: batchId })
-  return { kind: 'sent', done: await startBatch(await sending(), batchId, { file, isPlanned }) }
+  return { kind: 'sent', done: await startBatch(await openSending(), batchId, { file, isPlanned }) }
 }

@@ -14,20 +14,20 @@ import type { Prompter } from '../../prompt/prompter.ts'
 import type { Services } from '../services.ts'
 import { planCode, planCodeBytes } from '../../domain/approval/order-plan.ts'
 
-/** What approving works with, and who approves. */
+/** The services for approving plans, and the user who approves. */
 export interface Approval extends Pick<Services, 'plans' | 'clock'> {
   prompter: Prompter
   owner: PlanOwner
 }
 
 /**
- * The plan of a code, or the one that a person chooses, which may be approved here and now. Throws NotFoundError where
- * there is none, and UsageError or InvalidInputError where it is for another user or profile, or has expired.
+ * Returns the plan with this code, or the one that the user chooses, if it may be approved now. Throws NotFoundError
+ * if there is none, and UsageError or InvalidInputError if it is for another user or profile, or has expired.
  */
-export async function approvablePlan(approval: Approval, code: string | undefined): Promise<OrderPlan> {
+export async function findApprovablePlan(approval: Approval, code: string | undefined): Promise<OrderPlan> {
   const { plans, clock, owner } = approval
   await plans.sweep(clock.now())
-  const found = code === undefined ? await chosenPlan(approval) : await plans.find(code)
+  const found = code === undefined ? await choosePlan(approval) : await plans.find(code)
   if (found === undefined) {
     throw new NotFoundError(`there is no plan ${code ?? ''}`.trim(), {
       hint: 'Choose among the plans that wait with: refcheck approve',
@@ -38,7 +38,7 @@ export async function approvablePlan(approval: Approval, code: string | undefine
   return found
 }
 
-/** Takes a plan that was approved; throws where it was approved before, or has expired meanwhile. */
+/** Claims an approved plan, so that it is used once. Throws if it was claimed before or has expired meanwhile. */
 export async function claimPlan(
   { plans, clock, owner }: Pick<Approval, 'plans' | 'clock' | 'owner'>,
   plan: OrderPlan,
@@ -55,8 +55,8 @@ export async function claimPlan(
       })
 }
 
-async function chosenPlan({ plans, clock, prompter }: Approval): Promise<OrderPlan> {
-  const waiting = await waitingPlans({ plans, clock })
+async function choosePlan({ plans, clock, prompter }: Approval): Promise<OrderPlan> {
+  const waiting = await findWaitingPlans({ plans, clock })
   if (waiting.length === 0) {
     throw new NotFoundError('no plan waits for approval', {
       hint: 'Plans are made by agents, for 24 hours. How that works: refcheck help agents',
@@ -72,8 +72,8 @@ async function chosenPlan({ plans, clock, prompter }: Approval): Promise<OrderPl
   })
 }
 
-/** What waits and has not expired; a file that is none is passed over. */
-export async function waitingPlans({
+/** Returns the plans that wait and have not expired; files that are not plans are ignored. */
+export async function findWaitingPlans({
   plans,
   clock,
 }: Pick<Approval, 'plans' | 'clock'>): Promise<OrderPlan[]> {
@@ -89,10 +89,10 @@ export interface AddPlanServices extends Pick<Services, 'plans' | 'clock' | 'ran
   owner: PlanOwner
 }
 
-/** Codes that another plan has, one after the other: that is no chance. */
+/** Maximum number of codes that are tried. So many codes in use cannot be chance. */
 const maxTries = 20
 
-/** Keeps a plan for a person to approve; nothing is ordered. `title` is for the list of what waits. */
+/** Stores a plan for approval. Nothing is ordered. `title` is shown in the list of waiting plans. */
 export async function addPlan(
   services: AddPlanServices,
   what: OrderPlan['what'],
@@ -102,7 +102,7 @@ export async function addPlan(
   const now = clock.now()
   await plans.sweep(now)
   const isFull = (await plans.waiting()).length >= maxWaitingPlans
-  if (isFull && (await waitingPlans(services)).length >= maxWaitingPlans) {
+  if (isFull && (await findWaitingPlans(services)).length >= maxWaitingPlans) {
     throw new InvalidInputError(`${maxWaitingPlans} plans wait for approval already`, {
       hint: 'A person approves them, or they expire after 24 hours. List them with: refcheck approve',
     })

@@ -20,7 +20,13 @@ import type { SubmissionState } from '../../domain/submission/states.ts'
 import type { Attempt, RowVersion } from '../../domain/submission/submission.ts'
 import { RefcheckError, InternalError, IoError } from '../../errors/kinds.ts'
 import { packageGoneError, rowsNoLongerFit } from './packages.ts'
-import { newAttempt, sendAttempt, reconcileByAnswer, recordOutcome, untilRecorded } from '../request/send.ts'
+import {
+  newAttempt,
+  sendAttempt,
+  reconcileByAnswer,
+  recordOutcome,
+  writeUntilRecorded,
+} from '../request/send.ts'
 
 const pollIntervalMs = 500
 /** Longer than the longest POST and than the lease of a process that ended during one. */
@@ -273,7 +279,7 @@ class Run {
       attempt: next,
       stop,
       row: number = row.row,
-    } = await untilRecorded(clock, { attempt, outcome }, () =>
+    } = await writeUntilRecorded(clock, { attempt, outcome }, () =>
       ledger.moveAndBegin(
         attempt,
         change,
@@ -377,7 +383,7 @@ class Run {
     this.#event(row, state, outcome.kind === 'unknown' ? outcome.reason : outcome.error.message)
   }
 
-  /** What came in its way since it was taken in. */
+  /** Reports a conflict that was found after the batch was made. */
   #reportConflict(row: number, lookedUp: NextRow, stop: Conflict): void {
     this.conflict = stop
     this.#event(lookedUp.row === row ? lookedUp : { row }, stop.becomes, conflictText(stop))
@@ -396,25 +402,25 @@ const firstPauseMs = 5_000
 const longestPauseMs = 60_000
 
 /**
- * "After any unknown nothing more is sent until a ping and a read answer well, so an outage costs one
- * row" (src/docs/ordering.md, section 2). Undefined once it answers well; an error where waiting does not help, or `budgetMs` ran out.
- * Rejects when the signal aborts.
+ * "After any unknown nothing more is sent until a ping and a read answer well, so an outage costs one row"
+ * (src/docs/ordering.md, section 2). Returns undefined once both succeed, or the error if waiting does not help or
+ * would exceed `budgetMs`. Rejects when the signal aborts.
  */
 async function waitUntilHealthy(ports: OrderServices, budgetMs: number): Promise<RefcheckError | undefined> {
   const { api, clock, signal, onEvent } = ports
   const deadline = clock.monotonic() + budgetMs
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
-    const error = await trouble()
+    const error = await findHealthError()
     if (error === undefined) return undefined
     signal?.throwIfAborted()
-    const passes = error.code === 'unavailable' || error.code === 'throttled'
+    const isTemporary = error.code === 'unavailable' || error.code === 'throttled'
     const waitMs = Math.max(pauseMs, (error.retryAfter ?? 0) * 1000)
-    if (!passes || clock.monotonic() + waitMs > deadline) return error
+    if (!isTemporary || clock.monotonic() + waitMs > deadline) return error
     onEvent?.({ name: 'outage', reason: error.message, seconds: waitMs / 1000 })
     await clock.sleep(waitMs, signal)
   }
 
-  async function trouble(): Promise<RefcheckError | undefined> {
+  async function findHealthError(): Promise<RefcheckError | undefined> {
     try {
       await api.ping(signal)
       await api.listUsers(signal)

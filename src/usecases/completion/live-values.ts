@@ -4,11 +4,11 @@ import { localTime } from '../../domain/wording/time.ts'
 import type { Profile } from '../../domain/session/session.ts'
 import type { Store } from '../../store/ledger/store.ts'
 
-/** Where values come from; each is asked for its own kind alone. */
+/** Sources of the values, by kind; only the source of the completed kind is called. */
 export interface LiveSources {
   packages: () => Promise<ReadonlyMap<number, string>>
   profiles: () => Promise<ReadonlyMap<string, Profile>>
-  /** Undefined where there is none yet: completing makes none. */
+  /** Undefined if there is no store: completion does not create one. */
   store: () => Promise<Pick<Store, 'batches' | 'ledger' | 'inbox'> | undefined>
   mappings: () => Promise<readonly string[]>
   settings: () => readonly Completion[]
@@ -17,10 +17,10 @@ export interface LiveSources {
   stories: () => Promise<readonly Completion[]>
 }
 
-/** More than anybody reads in a list. */
+/** More values than a user reads in a list. */
 const maxValues = 50
 
-/** Values of one kind that begin with what was typed, the newest first where they have a time. */
+/** Returns the values of one kind that start with the typed text; values with a time are listed newest first. */
 export async function liveValues(
   kind: LiveKind,
   sources: LiveSources,
@@ -31,7 +31,8 @@ export async function liveValues(
 }
 
 async function valuesOf(kind: LiveKind, sources: LiveSources): Promise<readonly Completion[]> {
-  const bare = (values: readonly string[]): Completion[] => values.map((value) => ({ value, about: '' }))
+  const withoutAbout = (values: readonly string[]): Completion[] =>
+    values.map((value) => ({ value, about: '' }))
   switch (kind) {
     case 'package':
       return [...(await sources.packages())].map(([id, name]) => ({ value: String(id), about: name }))
@@ -47,11 +48,11 @@ async function valuesOf(kind: LiveKind, sources: LiveSources): Promise<readonly 
     case 'event':
       return events(sources)
     case 'mapping':
-      return bare(await sources.mappings())
+      return withoutAbout(await sources.mappings())
     case 'setting':
       return sources.settings()
     case 'plan':
-      return bare(await sources.plans())
+      return withoutAbout(await sources.plans())
     case 'command':
       return sources.commands()
     case 'story':

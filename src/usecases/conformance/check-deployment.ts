@@ -12,53 +12,66 @@ import { fromEnvironment } from '../session/chosen-profile.ts'
 import { resolveWebhookSecret } from '../session/webhook-secret.ts'
 
 export interface ConformanceOptions {
-  /** Default: the one of the profile or the environment. */
+  /** Base URL of the service; by default that of the profile or the environment. */
   baseUrl: string | undefined
   secondEmail: string | undefined
   noCreateEmail: string | undefined
   inactiveEmail: string | undefined
-  /** A user of another organisation; its key comes from the environment. */
+  /** E-mail of a user of another organisation, whose key comes from the environment. */
   foreignEmail: string | undefined
   recipients: NonNullable<Target['recipients']>
   allowCreate: boolean
-  /** The service is a sandbox of this machine, which may be steered; it is left as it was found. */
+  /**
+   * Whether the service is a sandbox of this machine that the suite may control; its state is restored at the end.
+   */
   control: boolean
   useUpQuota: boolean
   webhookPort: number | undefined
-  /** Milliseconds a request is followed for. */
+  /** Time in milliseconds for which a request is followed. */
   watchMs: number | undefined
-  /** Milliseconds for waits on the quota. */
+  /** Maximum time in milliseconds for waits on the quota. */
   waitBudgetMs: number | undefined
-  /** Topics or ids of cases; none stands for all. */
+  /** Topics or ids of cases; empty for all. */
   only: readonly string[]
   signal: AbortSignal
 }
 
-/** What the document says of the quota. */
-const documented: readonly QuotaWindow[] = [
+/** The quota that the API document states. */
+const documentedQuota: readonly QuotaWindow[] = [
   { calls: 60, seconds: 60 },
   { calls: 1000, seconds: 3600 },
 ]
 
 export interface ConformanceResult {
   report: ConformanceReport
-  /** Set where a rule is broken, and where the quota ran out before all were judged. */
+  /** Set if a rule is broken, or if the quota was used up before all rules were judged. */
   failure: IncompleteError | ThrottledError | undefined
 }
 
-/** The webhook secret and the keys of others are read from the profile and the environment. */
+/**
+ * The services of the suite. The webhook secret and the keys of other users come from the profile and the
+ * environment.
+ */
 export type ConformanceServices = SessionSources & Pick<Services, 'http' | 'clock' | 'reporter'>
 
-/** Runs the conformance suite on the service that is in use. */
+/** Runs the conformance suite on the service of the current profile. */
 export async function checkDeployment(
   services: ConformanceServices,
   options: ConformanceOptions,
 ): Promise<ConformanceResult> {
   const { http, clock, env, reporter } = services
-  const { allowCreate, control: steered, useUpQuota, webhookPort, watchMs, waitBudgetMs, signal } = options
-  const only = chosen(options.only)
+  const {
+    allowCreate,
+    control: isControlled,
+    useUpQuota,
+    webhookPort,
+    watchMs,
+    waitBudgetMs,
+    signal,
+  } = options
+  const only = caseFilter(options.only)
   const target = await targetOf(services, options)
-  const control = steered
+  const control = isControlled
     ? await sandboxControl(http, target, fromEnvironment(env, 'REFCHECK_SANDBOX_TOKEN'))
     : undefined
   try {
@@ -67,13 +80,13 @@ export async function checkDeployment(
       clock,
       target: {
         ...control?.known,
-        ...given(target),
-        recipients: { ...control?.known.recipients, ...given(options.recipients) },
+        ...withoutUndefined(target),
+        recipients: { ...control?.known.recipients, ...withoutUndefined(options.recipients) },
         quota: useUpQuota ? windowsOf(target.baseUrl, env) : control?.known.quota,
       },
       control,
       allowCreate,
-      receivePort: webhookPort ?? (steered ? 0 : undefined),
+      receivePort: webhookPort ?? (isControlled ? 0 : undefined),
       watchMs,
       waitBudgetMs,
       only,
@@ -95,7 +108,10 @@ function failureOf({ counts: { broken, cases } }: ConformanceReport): Incomplete
   })
 }
 
-/** A kept key goes to the origin it was saved for and nowhere else; resolveSession sees to it. */
+/**
+ * Returns the target of the suite. resolveSession ensures that a stored key is sent only to the origin that it was
+ * saved for.
+ */
 async function targetOf(
   sources: SessionSources,
   { baseUrl, secondEmail, noCreateEmail, inactiveEmail, foreignEmail }: ConformanceOptions,
@@ -108,7 +124,7 @@ async function targetOf(
   }
   const env = baseUrl === undefined ? sources.env : { ...sources.env, REFCHECK_BASE_URL: baseUrl }
   const session = await resolveSession({ ...sources, env }).catch((error: unknown) => {
-    throw baseUrl === undefined ? error : aboutFlag(error)
+    throw baseUrl === undefined ? error : asFlagError(error)
   })
   return {
     baseUrl: session.baseUrl,
@@ -125,13 +141,13 @@ async function targetOf(
   }
 }
 
-/** Without absent values, so that they replace nothing. */
-function given<T extends object>(values: T): T {
+/** Removes undefined values, so that they do not override others when the objects are merged. */
+function withoutUndefined<T extends object>(values: T): T {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T
 }
 
-/** What is said of the variable is meant of the flag that stood in for it. */
-function aboutFlag(error: unknown): unknown {
+/** Rewrites an error about REFCHECK_BASE_URL to name `--base-url`, whose value was passed in this variable. */
+function asFlagError(error: unknown): unknown {
   if (!(error instanceof UsageError) || !error.message.startsWith('REFCHECK_BASE_URL')) return error
   return new UsageError(error.message.replace('REFCHECK_BASE_URL', '--base-url'), {
     hint: error.hint?.includes('REFCHECK_BASE_URL')
@@ -142,22 +158,22 @@ function aboutFlag(error: unknown): unknown {
 
 function windowsOf(baseUrl: string, env: SessionSources['env']): readonly QuotaWindow[] {
   const text = isLoopbackUrl(baseUrl) ? env['REFCHECK_QUOTA'] : undefined
-  return text === undefined || text === '' ? documented : parseWindows(text, 'REFCHECK_QUOTA')
+  return text === undefined || text === '' ? documentedQuota : parseWindows(text, 'REFCHECK_QUOTA')
 }
 
-function chosen(only: readonly string[]): ((each: Pick<CaseResult, 'id'>) => boolean) | undefined {
-  const known = suite.flatMap(({ id }) => [id, id.split('.')[0] ?? id])
-  const unknown = only.find((name) => !known.includes(name))
+function caseFilter(only: readonly string[]): ((each: Pick<CaseResult, 'id'>) => boolean) | undefined {
+  const knownNames = suite.flatMap(({ id }) => [id, id.split('.')[0] ?? id])
+  const unknown = only.find((name) => !knownNames.includes(name))
   if (unknown !== undefined) {
     throw new UsageError(`--only: no case or topic named "${unknown}"`, {
-      hint: `Topics: ${[...new Set(known.filter((name) => !name.includes('.')))].join(', ')}`,
+      hint: `Topics: ${[...new Set(knownNames.filter((name) => !name.includes('.')))].join(', ')}`,
     })
   }
   if (only.length === 0) return undefined
   return ({ id }) => only.includes(id) || only.includes(id.split('.')[0] ?? id)
 }
 
-/** Undefined where none is known. */
+/** Returns the webhook secret; undefined if none is set. */
 async function knownWebhookSecret(sources: SessionSources): Promise<string | undefined> {
   try {
     return (await resolveWebhookSecret(sources)).secret

@@ -7,21 +7,21 @@ import { IncompleteError, InternalError } from '../../errors/kinds.ts'
 import { makeFolders } from '../../disk/folders.ts'
 import { type SandboxServices, type SandboxServer, startSandbox } from '../sandbox/start.ts'
 
-/** The progress of a demo, for the command that shows it. */
+/** Progress of the demo, for the command that shows it. */
 export type DemoEvent =
-  /** `#` before each line of it. */
+  /** An explanation, shown with `#` before each line. */
   | { name: 'said'; text: string }
-  /** A command line, as a person would type it. */
+  /** A command line as a user would type it. */
   | { name: 'typed'; argv: readonly string[] }
 
 export interface DemoServices {
   sandbox: SandboxServices
-  /** A folder that is new and private. */
+  /** A new and private folder. */
   home: string
-  /** Absolute folder for the PDFs; in `home` where undefined. */
+  /** Absolute path of the folder for the PDFs; undefined for a folder in `home`. */
   output: string | undefined
   /**
-   * Runs a command line of this program, showing what it prints; throws an InterruptedError where it was
+   * Runs a command line of this program and shows its output. Throws an InterruptedError if the command was
    * interrupted.
    */
   run: (argv: readonly string[], env: Readonly<Record<string, string | undefined>>) => Promise<DemoRun>
@@ -30,7 +30,7 @@ export interface DemoServices {
 
 export interface DemoRun {
   code: number
-  /** Both streams, in the order they were written. */
+  /** The text of both streams, in the order written. */
   printed: string
 }
 
@@ -45,7 +45,7 @@ interface Delivery {
   event: WebhookEvent
 }
 
-/** Progress a hundred and more times real time: a request is COMPLETED in about six seconds. */
+/** Speed of the sandbox relative to real time: a request is COMPLETED in about six seconds. */
 const speed = 600
 const packageId = '102'
 
@@ -53,11 +53,11 @@ const people = [
   ['Priya', 'Shah', 'priya.shah@example.com', '+61412345678'],
   ['Tomás', 'Silva', 'tomas.silva@example.com', '+351912345678'],
 ] as const
-const mistaken = ['Mei', 'Tanaka', 'mei.tanaka@example.com', '090 1234 5678'] as const
+const invalidPerson = ['Mei', 'Tanaka', 'mei.tanaka@example.com', '090 1234 5678'] as const
 
 /**
- * The main job, from end to end, on a sandbox, profile and store of its own: every line is a command
- * line that runs as if a person had typed it. Nothing is left running; only the PDFs stay.
+ * Runs the main workflow with a separate sandbox, profile and store. Every step is a command line, run as if a user
+ * had typed it. Nothing is left running, and only the PDFs are kept.
  */
 export async function runDemo(services: DemoServices): Promise<DemoResult> {
   const { home, output, sandbox } = services
@@ -65,7 +65,7 @@ export async function runDemo(services: DemoServices): Promise<DemoResult> {
   const receiver = await sandbox.listen((request) => receive(request, deliveries))
   const server = await startSandbox(sandbox, { port: 0, speed, webhookUrl: `${receiver.url}/hook` })
   try {
-    return await play(services, server, deliveries)
+    return await runCommands(services, server, deliveries)
   } finally {
     await server.close()
     await receiver.close()
@@ -82,7 +82,7 @@ async function receive(request: Request, deliveries: Delivery[]): Promise<Respon
   return new Response(null, { status: 204 })
 }
 
-async function play(
+async function runCommands(
   services: DemoServices,
   { url, sandbox: { credentials } }: SandboxServer,
   deliveries: readonly Delivery[],
@@ -90,7 +90,7 @@ async function play(
   const { home, onEvent } = services
   const reports = services.output ?? join(home, 'reports')
   makeFolders(reports, 0o700)
-  const say = (text: string): void => onEvent({ name: 'said', text })
+  const explain = (text: string): void => onEvent({ name: 'said', text })
   /** Shows a command line, runs it, and returns what it printed. */
   const run = async (argv: readonly string[], expected = 0): Promise<string> => {
     onEvent({ name: 'typed', argv })
@@ -107,35 +107,35 @@ async function play(
     if (code === expected) return printed
     throw new InternalError(`the demo's "refcheck ${argv.join(' ')}" ended with ${code}`)
   }
-  say(`A sandbox of the whole service runs at ${url} for this demo. No real person is checked.`)
+  explain(`A sandbox of the whole service runs at ${url} for this demo. No real person is checked.`)
 
-  say('Is the service up, and what can be ordered?')
+  explain('Is the service up, and what can be ordered?')
   await run(['ping'])
   await run(['packages', 'list', '--status', 'active', '--columns', 'id,name,background_checks'])
-  say('What does an order of this package need?')
+  explain('What does an order of this package need?')
   await run(['schema', 'show', packageId])
 
-  say('Order it for two people. Each order is recorded on disk before it is sent, and sent once.')
+  explain('Order it for two people. Each order is recorded on disk before it is sent, and sent once.')
   const ids: string[] = []
   for (const person of people) ids.push(createdId(await run(create(person))))
-  say(
+  explain(
     'Two mistakes, caught before anything is sent: a phone number without its country code, and the same order again.',
   )
-  await run(create(mistaken), 2)
+  await run(create(invalidPerson), 2)
   await run(create(people[0]), 2)
 
-  say('Wait for the reports (hours in reality, seconds here).')
+  explain('Wait for the reports (hours in reality, seconds here).')
   await run(['request', 'wait', ...ids, '--for', 'report'])
   const captured = deliveries.find(({ event }) => event.request_id === ids[0] && event.status === 'COMPLETED')
   if (captured === undefined)
     throw new IncompleteError('the sandbox delivered no event for a finished request')
   await writeFile(join(home, 'event.json'), captured.body, { mode: 0o600 })
-  say('Meanwhile the service delivered an event to our webhook. Is its signature valid?')
+  explain('Meanwhile the service delivered an event to our webhook. Is its signature valid?')
   await run(['webhook', 'verify', 'event.json', '--signature', captured.signature])
 
-  say('Download the reports.')
+  explain('Download the reports.')
   await run(['report', 'download', ...ids.flatMap((id) => ['--request', id]), '--output', reports])
-  say(nextSteps(reports))
+  explain(nextSteps(reports))
   return { request_ids: ids, reports_folder: reports }
 }
 

@@ -16,7 +16,7 @@ import { sessionStatus } from '../session/login.ts'
 import { resolveBaseUrl, resolveSession, type SessionSources } from '../session/resolve.ts'
 import { purgeExpired, purgeServices, retentionLimit } from '../store/purge.ts'
 
-/** What a command stands on; services are made by the check that needs them. */
+/** The parts that are checked. A check that needs services creates them. */
 interface DoctorParts extends Pick<Services, 'clock' | 'env'> {
   /** "24.21.0", and the versions that will do. */
   node: { version: string; needed: string }
@@ -28,24 +28,24 @@ interface DoctorParts extends Pick<Services, 'clock' | 'env'> {
   signal: AbortSignal
 }
 
-/** The same, with what was read before anything was opened. */
+/** The parts, with the data that is read before the first check. */
 interface Parts extends DoctorParts {
   sources: SessionSources
   connect: Connect
-  /** Files of the store; none of a database. */
+  /** Files of the store; empty for a database. */
   storeFiles: readonly string[]
-  /** Files with keys or personal data, and how open to other accounts they were. */
+  /** Files with keys or personal data, whose permissions are checked. */
   privateFiles: readonly string[]
 }
 
-/** A clock that is off by more than this, in ms, is worth a word: orders and answers are matched by time. */
-const skewAllowed = 60_000
+/** Maximum difference of the clocks in ms before a warning: orders and responses are matched by time. */
+const maxClockDifferenceMs = 60_000
 
-/** Looks at all that a command stands on: this machine, then two pings and one call of the service. */
+/** Checks all that the commands need: this machine, then the service with two pings and one call. */
 export async function diagnose(given: DoctorParts): Promise<MachineReport> {
   const sources = await given.services('settings', 'secrets', 'env', 'profile')
   const storeFiles = await given.storeLocation().then(filesOf, () => [])
-  // What keeps the settings from being read is one finding, and not the end of all the others.
+  // An error in the settings is one finding and must not prevent the other checks.
   const connect = await given.services('connect').then(
     (services) => services.connect,
     (error: unknown) => (): never => {
@@ -61,12 +61,12 @@ export async function diagnose(given: DoctorParts): Promise<MachineReport> {
       name: 'folders',
       check: async () => ({ message: `settings in ${folders.config}, data in ${folders.data}` }),
     },
-    { name: 'writing', check: () => writing(parts) },
-    { name: 'privacy', check: () => privacy(parts) },
-    { name: 'certificates', check: () => certificates(parts) },
-    { name: 'proxy', check: async () => proxyRemark(parts.proxy()) },
-    { name: 'store', after: ['writing'], check: () => storeRemark(parts) },
-    { name: 'retention', after: ['writing', 'store'], check: () => retentionRemark(parts) },
+    { name: 'writing', check: () => checkWriting(parts) },
+    { name: 'privacy', check: () => checkPrivacy(parts) },
+    { name: 'certificates', check: () => checkCertificates(parts) },
+    { name: 'proxy', check: async () => proxyResult(parts.proxy()) },
+    { name: 'store', after: ['writing'], check: () => checkStore(parts) },
+    { name: 'retention', after: ['writing', 'store'], check: () => checkRetention(parts) },
     { name: 'profile', check: () => profile(parts) },
     { name: 'service', check: () => service(parts) },
     { name: 'clock', after: ['service'], check: () => skew(parts) },
@@ -79,22 +79,22 @@ const isFile = (location: string): boolean => location !== ':memory:' && !locati
 
 const filesOf = (location: string): string[] => (isFile(location) ? [location, `${location}-wal`] : [])
 
-/** Whether there is a store at its location. A database is taken to be one. */
-export async function isStoreThere(location: string): Promise<boolean> {
+/** Whether a store exists at its location. A database is assumed to exist. */
+export async function storeExists(location: string): Promise<boolean> {
   if (location.startsWith('postgres://')) return true
   return isFile(location) && (await stat(location).catch(() => undefined)) !== undefined
 }
 
-async function writing({ folders: { config, data }, storeFiles, setting }: Parts): Promise<CheckResult> {
-  const ofStore = storeFiles.slice(0, 1).map(dirname)
-  // Settings that are damaged are another finding.
+async function checkWriting({ folders: { config, data }, storeFiles, setting }: Parts): Promise<CheckResult> {
+  const storeFolders = storeFiles.slice(0, 1).map(dirname)
+  // Damaged settings are reported by another check.
   const reports = await setting('output-dir').catch(() => undefined)
-  for (const folder of new Set([config, ...ofStore, ...(reports === undefined ? [] : [reports])])) {
+  for (const folder of new Set([config, ...storeFolders, ...(reports === undefined ? [] : [reports])])) {
     await tryWrite(folder)
   }
   try {
-    // Without the store this folder has only copies of what can be read again.
-    if (!ofStore.includes(data)) await tryWrite(data)
+    // If the store is elsewhere, this folder contains only caches.
+    if (!storeFolders.includes(data)) await tryWrite(data)
   } catch (error) {
     if (!(error instanceof IoError)) throw error
     return { level: 'warn', message: `${error.message}; commands start slower without their caches` }
@@ -102,7 +102,11 @@ async function writing({ folders: { config, data }, storeFiles, setting }: Parts
   return { message: 'a file can be written in each' }
 }
 
-async function privacy({ folders: { config, data }, storeFiles, privateFiles }: Parts): Promise<CheckResult> {
+async function checkPrivacy({
+  folders: { config, data },
+  storeFiles,
+  privateFiles,
+}: Parts): Promise<CheckResult> {
   requireOwnFolders(config)
   requireOwnFolders(data)
   const { foreign, loose, writable, listable } = exposure(privateFiles, [
@@ -141,7 +145,7 @@ async function privacy({ folders: { config, data }, storeFiles, privateFiles }: 
   return { message: `no other user of this machine can read these files${listed}` }
 }
 
-async function certificates({ env }: Parts): Promise<CheckResult> {
+async function checkCertificates({ env }: Parts): Promise<CheckResult> {
   if (fromEnvironment(env, 'NODE_TLS_REJECT_UNAUTHORIZED') === '0') {
     return {
       level: 'warn',
@@ -149,12 +153,12 @@ async function certificates({ env }: Parts): Promise<CheckResult> {
       hint: 'Unset it. To trust your own certificate authority, set NODE_EXTRA_CA_CERTS to its file.',
     }
   }
-  const isSystems = fromEnvironment(env, 'NODE_USE_SYSTEM_CA') === '1'
-  const known = `checked against Node’s own authorities${isSystems ? ', those of the system' : ''}`
-  const extra = fromEnvironment(env, 'NODE_EXTRA_CA_CERTS')
-  if (extra === undefined) return { message: known }
-  const why = await unreadable(extra)
-  if (why === undefined) return { message: `${known} and NODE_EXTRA_CA_CERTS` }
+  const usesSystemAuthorities = fromEnvironment(env, 'NODE_USE_SYSTEM_CA') === '1'
+  const authoritiesText = `checked against Node’s own authorities${usesSystemAuthorities ? ', those of the system' : ''}`
+  const extraFile = fromEnvironment(env, 'NODE_EXTRA_CA_CERTS')
+  if (extraFile === undefined) return { message: authoritiesText }
+  const why = await readError(extraFile)
+  if (why === undefined) return { message: `${authoritiesText} and NODE_EXTRA_CA_CERTS` }
   return {
     level: 'warn',
     message: `the file that NODE_EXTRA_CA_CERTS names cannot be read: ${why}`,
@@ -162,7 +166,7 @@ async function certificates({ env }: Parts): Promise<CheckResult> {
   }
 }
 
-async function unreadable(path: string): Promise<string | undefined> {
+async function readError(path: string): Promise<string | undefined> {
   try {
     await access(path, constants.R_OK)
     return undefined
@@ -173,16 +177,16 @@ async function unreadable(path: string): Promise<string | undefined> {
   }
 }
 
-async function retentionRemark({ clock, services, setting, storeLocation }: Parts): Promise<CheckResult> {
+async function checkRetention({ clock, services, setting, storeLocation }: Parts): Promise<CheckResult> {
   const retention = await setting('retention')
   const { text } = retentionLimit(retention, clock.now()) ?? {}
   if (text === undefined) {
     return { message: 'no limit: personal data is kept until it is purged (refcheck help privacy)' }
   }
-  const old = (await isStoreThere(await storeLocation()))
+  const expired = (await storeExists(await storeLocation()))
     ? await purgeExpired(await services(...purgeServices, 'clock'), retention, true)
     : undefined
-  const due = old === undefined ? 0 : old.rows + old.events + old.drafts
+  const due = expired === undefined ? 0 : expired.rows + expired.events + expired.drafts
   const message = `personal data is kept for ${text}`
   if (due === 0) return { message: `${message}; nothing is older` }
   return {
@@ -192,19 +196,19 @@ async function retentionRemark({ clock, services, setting, storeLocation }: Part
   }
 }
 
-function proxyRemark(proxy: { host: string; variable: string } | undefined): CheckResult {
+function proxyResult(proxy: { host: string; variable: string } | undefined): CheckResult {
   if (proxy === undefined) return { message: 'none; calls go directly' }
   return {
     message: `${proxy.host}, from ${proxy.variable}; this machine’s own addresses are called directly`,
   }
 }
 
-async function storeRemark({ services, storeLocation }: Parts): Promise<CheckResult> {
+async function checkStore({ services, storeLocation }: Parts): Promise<CheckResult> {
   const location = await storeLocation()
-  const exposed = isFile(location) ? storeWeakness(location) : undefined
-  if (exposed !== undefined) {
+  const weakness = isFile(location) ? storeWeakness(location) : undefined
+  if (weakness !== undefined) {
     throw new IoError(
-      `the store "${location}" could be replaced by others: "${exposed.path}": ${exposed.why}`,
+      `the store "${location}" could be replaced by others: "${weakness.path}": ${weakness.why}`,
       { hint: 'Move the store into a folder of your own: refcheck store move FROM TO' },
     )
   }
@@ -215,7 +219,7 @@ async function storeRemark({ services, storeLocation }: Parts): Promise<CheckRes
       hint: 'For real orders, set REFCHECK_STORE to a file or unset it.',
     }
   }
-  if (!(await isStoreThere(location))) {
+  if (!(await storeExists(location))) {
     return { message: `not created yet; the first order creates it: ${location}` }
   }
   const { store } = await services('store')
@@ -227,14 +231,14 @@ async function storeRemark({ services, storeLocation }: Parts): Promise<CheckRes
     })
   }
   const server = problem === undefined ? (await store.maintenance.info()).server : undefined
-  if (server !== undefined) return serverRemark(location, server)
+  if (server !== undefined) return databaseResult(location, server)
   if (problem === undefined) return { message: `sound: ${location}` }
   throw new IoError(`the store "${location}" is damaged: ${problem}`, {
     hint: 'Order nothing until it is repaired: keep the damaged file, and restore a backup.',
   })
 }
 
-function serverRemark(location: string, { replication, hidden }: StoreServer): CheckResult {
+function databaseResult(location: string, { replication, hidden }: StoreServer): CheckResult {
   if (hidden.length > 0) {
     throw new IoError(
       `the database of the store "${location}" does not show this user its system identifier and timeline`,
@@ -257,13 +261,13 @@ function serverRemark(location: string, { replication, hidden }: StoreServer): C
 
 export interface Check {
   name: string
-  /** Not looked at where one of these failed. */
+  /** The check is skipped if one of these has failed. */
   after?: readonly string[]
-  /** Undefined where there is nothing to say. A RefcheckError that it throws is a failure. */
+  /** Undefined if there is nothing to report. A RefcheckError that it throws is a failure. */
   check: () => Promise<CheckResult | undefined>
 }
 
-/** Makes each check in turn, whatever the others came to. Only what is no RefcheckError, and Ctrl-C, ends it. */
+/** Runs each check in turn, whatever the results of the others. Only Ctrl-C and unexpected errors end the run. */
 export async function checkMachine(checks: readonly Check[]): Promise<MachineReport> {
   const findings: Finding[] = []
   const failed = new Set<string>()
@@ -290,7 +294,7 @@ export async function checkMachine(checks: readonly Check[]): Promise<MachineRep
       failed.add(name)
       failure ??= error
       const { message, hint = '' } = error
-      // A key may stand in a file or variable where something else belongs.
+      // The message could contain a key that was stored in a wrong file or variable.
       findings.push({
         check: name,
         level: 'fail',
@@ -341,7 +345,7 @@ async function skew({ sources, services, clock }: Parts): Promise<CheckResult | 
   if (Number.isNaN(serverTime)) return undefined
   const ahead = clock.now() - milliseconds / 2 - serverTime
   const off = Math.round(Math.abs(ahead) / 1000)
-  if (Math.abs(ahead) <= skewAllowed) return { message: 'agrees with the service’s clock' }
+  if (Math.abs(ahead) <= maxClockDifferenceMs) return { message: 'agrees with the service’s clock' }
   return {
     level: 'warn',
     message: `this machine’s clock is ${off} s ${ahead > 0 ? 'ahead of' : 'behind'} the service’s`,

@@ -40,39 +40,37 @@ import { DuplicateError, InterruptedError, PromptBackError } from '../../errors/
 import type { Prompter } from '../../prompt/prompter.ts'
 
 export interface InterviewOptions {
-  /** Draws a page of the answers, counted from 1, before each question what to do with them; answers how many there are. */
+  /** Shows a page of the answers, counted from 1, before each question of the review. Returns the number of pages. */
   show?: ((rows: ReviewRow[], page: number) => number) | undefined
   /**
-   * False where the person has said yes beforehand: asked for what is required and missing, and nothing else,
-   * so that a complete command line with --yes asks nothing on a terminal either.
+   * False with `--yes`: only missing required values are asked for, so that a complete command line with `--yes` asks
+   * nothing on a terminal either.
    */
   review?: boolean | undefined
-  /** True where nothing may be changed: all is shown, and the last question asked. */
+  /** True if no answer may be changed: all answers are shown, and only the last question is asked. */
   isFixed?: boolean | undefined
-  /** The last question, which a person has to answer with yes; none where absent. */
+  /** Returns the last question, which the user has to confirm; without it no last question is asked. */
   lastQuestion?: ((body: RequestBody) => Promise<string>) | undefined
-  /** Reads phones without + as of the country that the person named. */
+  /** Completes phones without + with the country that the user chose. */
   repair?: PhoneRepair | undefined
-  /** As `YYYY-MM-DD`; what is improbable on that day is asked about. */
+  /** The date as `YYYY-MM-DD`. Values that are improbable on it are asked about. */
   today?: string | undefined
-  /**
-   * Called as soon as the person is known, with whether more is asked; throws where the interview cannot go on.
-   */
+  /** Called as soon as the person is known, and whether more questions follow. Throws to end the interview. */
   onPerson?: ((body: RequestBody, isMoreAsked: boolean) => Promise<void>) | undefined
   /** Called with all answers after each one. */
   onAnswer?: ((draft: DraftBody) => Promise<void>) | undefined
-  /** Called when the person discards the answers. */
+  /** Called when the user discards the answers. */
   onDrop?: (() => Promise<void>) | undefined
-  /** Whether back leads from the first question to what was asked before the form; a PromptBackError is thrown then. */
+  /** Whether a question precedes the form. Back at the first question of the form then throws a PromptBackError. */
   canGoBack?: boolean | undefined
-  /** `given` was kept by an earlier run: what is not valid any more is asked for again. */
+  /** `given` is a draft of an earlier run: values that are no longer valid are asked for again. */
   isResumed?: boolean | undefined
 }
 
 /**
- * Asks a person for what `given` leaves out, shows all answers, lets them change any, and gives back a body
- * that validateBody takes. Throws an InvalidInputError for what is wrong in `given` before any question, and
- * an InterruptedError where the person leaves.
+ * Asks for the values that `given` lacks, shows all answers, lets the user change them, and returns a body that
+ * validateBody accepts. Throws an InvalidInputError for invalid values in `given` before any question, and an
+ * InterruptedError if the user leaves.
  */
 export async function interview(
   prompter: Prompter,
@@ -89,20 +87,20 @@ export async function interview(
     if (review) await form.review()
   } catch (error) {
     if (!(error instanceof InterruptedError) || isFixed || form.isDropped) throw error
-    throw left(error, unfinishedLine(form.draft(), schema))
+    throw withContinueHint(error, unfinishedLine(form.draft(), schema))
   }
   const { body, problems } = validateBody(form.draft(), schema)
   if (problems !== undefined) throw problemsError(problems, 'Give these values again.', 'flags')
   return body
 }
 
-/** Answers are not lost with the person who leaves. */
-function left(error: InterruptedError, line: string | undefined): InterruptedError {
+/** Adds a hint with the command that continues from these answers. */
+function withContinueHint(error: InterruptedError, line: string | undefined): InterruptedError {
   if (error.hint !== undefined) return error
   return new InterruptedError(error.message, { hint: line && `Continue from these answers with: ${line}` })
 }
 
-/** Fields and answers of one person, while they are asked for. */
+/** The fields and answers of one person during the interview. */
 class Form {
   readonly #prompter: Prompter
   readonly #schema: PackageSchema
@@ -110,9 +108,9 @@ class Form {
   readonly #answers: Answers
   readonly #options: InterviewOptions
   isDropped = false
-  /** Whether an answer was typed at a question, now or before; what flags give is refused with them. */
+  /** Whether the user has typed an answer, now or in an earlier run. A refusal then lets the user change answers. */
   #isTyped: boolean
-  /** The person of the last call. */
+  /** The person that was reported last, as JSON. */
   #person = ''
 
   constructor(
@@ -134,18 +132,18 @@ class Form {
     return bodyOf(this.#schema, this.#fields, this.#answers)
   }
 
-  /** Asks for what is not answered, or improbable; back leads to the question before. */
+  /** Asks for values that are missing or improbable; back returns to the previous question. */
   async ask(review: boolean): Promise<void> {
-    const open = await this.#open(review)
-    if (review || open.length > 0) await this.#meet(open.length > 0)
+    const openFields = await this.#findOpenFields(review)
+    if (review || openFields.length > 0) await this.#reportPerson(openFields.length > 0)
     const { canGoBack = false } = this.#options
-    for (let at = 0; at < open.length;) {
-      const field = open[at]
+    for (let at = 0; at < openFields.length;) {
+      const field = openFields[at]
       if (field === undefined) return
       try {
-        await this.#answer(field, at > 0 || canGoBack)
+        await this.#askAnswer(field, at > 0 || canGoBack)
         at += 1
-        await this.#meet(at < open.length)
+        await this.#reportPerson(at < openFields.length)
       } catch (error) {
         if (!(error instanceof PromptBackError) || at === 0) throw error
         at -= 1
@@ -153,20 +151,20 @@ class Form {
     }
   }
 
-  async #open(review: boolean): Promise<FormField[]> {
+  async #findOpenFields(review: boolean): Promise<FormField[]> {
     const open: FormField[] = []
     for (const field of this.#fields) {
       const value = this.#answers.get(field)
       const isOpen =
         value === undefined
           ? review || field.required
-          : review && !(await isMeant(this.#prompter, field, value, this.#options.today))
+          : review && !(await isIntended(this.#prompter, field, value, this.#options.today))
       if (isOpen) open.push(field)
     }
     return open
   }
 
-  async #answer(field: FormField, canGoBack: boolean): Promise<void> {
+  async #askAnswer(field: FormField, canGoBack: boolean): Promise<void> {
     const { repair, today, onAnswer } = this.#options
     const asking: AskOptions = { current: this.#answers.get(field), repair, canGoBack, today }
     this.#isTyped = true
@@ -174,8 +172,8 @@ class Form {
     await onAnswer?.(this.draft())
   }
 
-  /** Tells of the person once they are known, and again where they have become another. */
-  async #meet(isMoreAsked: boolean): Promise<void> {
+  /** Calls `onPerson` once the person is known, and again if the person changes. */
+  async #reportPerson(isMoreAsked: boolean): Promise<void> {
     const { first_name, last_name, email, phone } = this.draft().recipient
     if (first_name === undefined || last_name === undefined || email === undefined || phone === undefined)
       return
@@ -186,13 +184,16 @@ class Form {
       await this.#options.onPerson?.({ package_id: this.#schema.id, recipient }, isMoreAsked)
     } catch (error) {
       if (!(error instanceof DuplicateError) || !this.#isTyped) throw error
-      return this.#correct(error)
+      return this.#correctAnswers(error)
     }
     this.#person = person
   }
 
-  /** Answers that are refused can be changed: a mistyped e-mail may be that of a person who is ordered already. */
-  async #correct(refused: DuplicateError): Promise<void> {
+  /**
+   * Lets the user change answers that are refused: the wrong e-mail may be that of a person who was ordered
+   * already.
+   */
+  async #correctAnswers(refused: DuplicateError): Promise<void> {
     const { message, hint, order } = refused
     for (let isChanged = false; !isChanged;) {
       const next = await this.#prompter.select<'change' | 'leave'>({
@@ -207,10 +208,10 @@ class Form {
     }
   }
 
-  /** Until the person says yes to the last question. */
+  /** Shows the answers until the user confirms the last question. */
   async review(): Promise<void> {
     for (;;) {
-      const next = await this.#pages()
+      const next = await this.#reviewPages()
       if (next === 'change') await this.#change()
       if (next !== 'send') continue
       const message = await this.#lastQuestion()
@@ -219,8 +220,8 @@ class Form {
     }
   }
 
-  /** Page by page, until the person goes on, changes something or leaves. */
-  async #pages(): Promise<'send' | 'change'> {
+  /** Shows the answers page by page, until the user continues, changes an answer or leaves. */
+  async #reviewPages(): Promise<'send' | 'change'> {
     const { show, isFixed } = this.#options
     for (let page = 1; ;) {
       const pages = show?.(reviewRows(this.#fields, this.#answers), page) ?? 1
@@ -231,7 +232,7 @@ class Form {
       })
       if (next === 'send' || next === 'change') return next
       if (next === 'drop' && !(await this.#isDropMeant())) continue
-      if (next === 'leave' || next === 'drop') throw await this.#leaving(next)
+      if (next === 'leave' || next === 'drop') throw await this.#createLeaveError(next)
       page = next === 'more' ? page + 1 : 1
     }
   }
@@ -245,14 +246,14 @@ class Form {
     })
   }
 
-  async #leaving(next: 'leave' | 'drop'): Promise<InterruptedError> {
+  async #createLeaveError(next: 'leave' | 'drop'): Promise<InterruptedError> {
     if (next === 'leave') return new InterruptedError('cancelled; nothing was ordered')
     await this.#options.onDrop?.()
     this.isDropped = true
     return new InterruptedError('cancelled; nothing was ordered, and the answers are deleted')
   }
 
-  /** Whether an answer was given again. */
+  /** Asks which answer to change and asks for it again. Returns false if the user chose none. */
   async #change(): Promise<boolean> {
     const field = await this.#prompter.select<FormField | undefined>({
       message: 'Change which answer?',
@@ -260,8 +261,8 @@ class Form {
       choices: changeChoices(this.#fields, this.#answers),
     })
     if (field === undefined) return false
-    await this.#answer(field, false)
-    await this.#meet(false)
+    await this.#askAnswer(field, false)
+    await this.#reportPerson(false)
     return true
   }
 
@@ -272,16 +273,16 @@ class Form {
 }
 
 interface AskOptions {
-  /** What stands there now. */
+  /** The current value. */
   current?: FieldValue | undefined
   repair?: PhoneRepair | undefined
-  /** A PromptBackError is thrown where the person wants the question before. */
+  /** Whether the user may go back to the previous question, which throws a PromptBackError. */
   canGoBack?: boolean | undefined
-  /** As `YYYY-MM-DD`; what is improbable on that day is asked about. */
+  /** The date as `YYYY-MM-DD`. Values that are improbable on it are asked about. */
   today?: string | undefined
 }
 
-/** Asks for one field; undefined where an optional one is skipped. */
+/** Asks for one field; undefined if the user skips an optional one. */
 async function askField(
   prompter: Prompter,
   field: FormField,
@@ -289,13 +290,13 @@ async function askField(
 ): Promise<FieldValue | undefined> {
   for (let { current } = options; ;) {
     const value = await askOnce(prompter, field, { ...options, current })
-    if (value === undefined || (await isMeant(prompter, field, value, options.today))) return value
+    if (value === undefined || (await isIntended(prompter, field, value, options.today))) return value
     current = value
   }
 }
 
-/** Asks about what is improbable; true where there is nothing to ask about. */
-async function isMeant(
+/** Asks whether an improbable value is intended. Returns true for a value that is not improbable. */
+async function isIntended(
   prompter: Prompter,
   field: FormField,
   value: FieldValue,
@@ -311,11 +312,11 @@ async function askOnce(
   { current, repair, canGoBack }: AskOptions,
 ): Promise<FieldValue | undefined> {
   const { type, required, description } = field
-  const asked = { label: titleOf(field), required, help: helpOf(field), current, canGoBack }
-  if (type === 'array' || type === 'object') return askStructure(prompter, { ...asked, type, description })
+  const question = { label: titleOf(field), required, help: helpOf(field), current, canGoBack }
+  if (type === 'array' || type === 'object') return askStructure(prompter, { ...question, type, description })
   const text = await prompter.text({
-    message: `${asked.label} (${required ? 'required' : 'optional'})`,
-    help: asked.help,
+    message: `${question.label} (${required ? 'required' : 'optional'})`,
+    help: question.help,
     initial: current === undefined ? undefined : formatValue(current),
     check: (value) => (value === '' && !required ? undefined : readAnswer(field, value, repair).problem),
     canGoBack,
@@ -336,14 +337,14 @@ const expectations: ReadonlyMap<string, string> = new Map([
   ['boolean', 'Yes or no.'],
 ])
 
-/** More than this would fill the screen below the question. */
-const longestHelp = 400
+/** Longer texts would fill the screen below the question. */
+const maxHelpLength = 400
 
 function helpOf({ description, type, required }: FormField): string {
-  const help = description.slice(0, longestHelp).trim()
-  const ended = help === '' || /[.?:]$/.test(help) ? help : `${help}.`
+  const help = description.slice(0, maxHelpLength).trim()
+  const sentence = help === '' || /[.?:]$/.test(help) ? help : `${help}.`
   const isStructure = type === 'array' || type === 'object'
-  return [ended, expectations.get(type), required || isStructure ? undefined : 'Press Enter to skip it.']
+  return [sentence, expectations.get(type), required || isStructure ? undefined : 'Press Enter to skip it.']
     .filter((part) => part !== undefined && part !== '')
     .join(' ')
 }
@@ -352,17 +353,17 @@ interface StructureQuestion {
   type: 'array' | 'object'
   label: string
   required: boolean
-  /** The schema's own words, which may list the parts. */
+  /** The description in the schema, which may list the parts. */
   description: string
   help: string
-  /** What stands there now. */
+  /** The current value. */
   current?: FieldValue | undefined
   canGoBack?: boolean | undefined
 }
 
 /**
- * Asks for a list item by item, or a group part by part, in the words of its description; undefined where an optional
- * one is skipped. JSON given at the first question is the whole answer.
+ * Asks for a list item by item, or for a group part by part, as its description names them; undefined if the user
+ * skips an optional one. JSON entered at the first question is the complete value.
  */
 async function askStructure(
   prompter: Prompter,
@@ -377,15 +378,18 @@ async function askStructure(
   return parts.length === 0 ? askItems(prompter, question) : askGroups(prompter, question, parts)
 }
 
-interface Step {
+interface StructureStep {
   at: number
   canGoBack: boolean
 }
 
-/** One question after the other; `ask` answers which is next, if any. Going back leads to the one before. */
-async function inTurn(
+/**
+ * Asks one question after another. `ask` returns the index of the next question, or undefined at the end. Back
+ * returns to the previous question.
+ */
+async function askInTurn(
   { canGoBack, from = 0 }: { canGoBack: boolean | undefined; from?: number },
-  ask: (turn: Step) => Promise<number | undefined>,
+  ask: (step: StructureStep) => Promise<number | undefined>,
 ): Promise<void> {
   for (let at = from; ;) {
     try {
@@ -408,15 +412,15 @@ async function askParts(
   parts: readonly string[],
   from = 0,
 ): Promise<FieldValue | undefined> {
-  const given = new Map(isGroup(current) ? Object.entries(current) : [])
+  const values = new Map(isGroup(current) ? Object.entries(current) : [])
   let whole: FieldValue | undefined
-  await inTurn({ canGoBack, from }, async (turn) => {
+  await askInTurn({ canGoBack, from }, async (turn) => {
     const { at } = turn
     const part = parts[at] ?? ''
     const isLast = at === parts.length - 1
-    const now = given.get(part)
+    const now = values.get(part)
     const initial = now === undefined ? undefined : formatValue(now)
-    const needed = required && isLast && [...given.keys()].every((name) => name === part)
+    const needed = required && isLast && [...values.keys()].every((name) => name === part)
     const isWhole = (text: string): boolean => at === 0 && isJson(type, text)
     const text = await prompter.text({
       message: `${label}, ${part.replaceAll('_', ' ')} (part ${at + 1} of ${parts.length})`,
@@ -432,33 +436,33 @@ async function askParts(
       whole = readWhole(type, text).value
       return undefined
     }
-    if (text === '') given.delete(part)
-    else if (text !== initial) given.set(part, text)
+    if (text === '') values.delete(part)
+    else if (text !== initial) values.set(part, text)
     return isLast ? undefined : at + 1
   })
-  return whole ?? (given.size === 0 ? undefined : bareObject(given))
+  return whole ?? (values.size === 0 ? undefined : bareObject(values))
 }
 
-/** What is asked line by line until one is left empty. */
-interface Lines<Piece> {
+/** Questions that are asked line by line until a line is empty. */
+interface LineQuestions<Piece> {
   noun: string
   help: string
-  /** At least one is needed. */
+  /** Whether at least one line is required. */
   isNeeded: boolean
   toText: (piece: Piece) => string
-  /** The pieces of one line, or why there are none. */
+  /** Returns the pieces of one line, or the problem with it. */
   read: (text: string, others: readonly Piece[]) => { pieces: Piece[] } | { problem: string }
 }
 
-/** The pieces, or a whole answer in JSON. */
+/** Asks for the lines and stores them in `pieces`. Returns a value only if it was entered as JSON. */
 async function askLines<Piece>(
   prompter: Prompter,
   { type, label, required, help, canGoBack }: StructureQuestion,
   pieces: Piece[],
-  lines: Lines<Piece>,
+  lines: LineQuestions<Piece>,
 ): Promise<FieldValue | undefined> {
   let whole: FieldValue | undefined
-  await inTurn({ canGoBack }, async (turn) => {
+  await askInTurn({ canGoBack }, async (turn) => {
     const { at } = turn
     const now = pieces[at]
     const initial = now === undefined ? undefined : lines.toText(now)
@@ -485,7 +489,7 @@ async function askLines<Piece>(
     const reading = text === '' ? { pieces: [] } : read(text)
     const found = 'pieces' in reading ? reading.pieces : []
     pieces.splice(at, 1, ...found)
-    // An emptied line is taken away, and what stood below it is asked for next.
+    // An emptied line is removed, and the line that follows it is asked for next.
     return found.length > 0 || at < pieces.length ? at + found.length : undefined
   })
   return whole
@@ -504,11 +508,11 @@ async function askItems(prompter: Prompter, question: StructureQuestion): Promis
       return problem === undefined ? { pieces } : { problem }
     },
   })
-  return whole ?? (items.length > 0 ? items : none(prompter, question))
+  return whole ?? (items.length > 0 ? items : askIfEmpty(prompter, question))
 }
 
-/** A required list may be empty all the same, where a person says so; an optional one is skipped. */
-async function none(prompter: Prompter, question: StructureQuestion): Promise<FieldValue | undefined> {
+/** Asks whether a required list is empty, which is allowed. An empty optional list is skipped. */
+async function askIfEmpty(prompter: Prompter, question: StructureQuestion): Promise<FieldValue | undefined> {
   if (!question.required) return undefined
   if (await prompter.confirm({ message: `${question.label}: none at all?` })) return []
   return askItems(prompter, question)
@@ -533,7 +537,10 @@ async function askPairs(prompter: Prompter, question: StructureQuestion): Promis
   return whole ?? (pairs.length > 0 ? bareObject(pairs) : undefined)
 }
 
-/** A list whose items have parts: each asked part by part. Back leads to the part before, or to whether there is one. */
+/**
+ * Asks for a list whose items have parts, part by part. Back returns to the previous part, or to the question whether
+ * there is an item.
+ */
 async function askGroups(
   prompter: Prompter,
   question: StructureQuestion,
@@ -572,7 +579,7 @@ async function askGroups(
   return groups.length > 0 || required ? groups : undefined
 }
 
-/** A yes or no that leads back as every question of a form does. */
+/** Asks a yes-or-no question at which the user may go back, as at every question of a form. */
 async function askWhether(
   prompter: Prompter,
   { label, at, isThere, canGoBack }: { label: string; at: number; isThere: boolean; canGoBack: boolean },

@@ -8,7 +8,7 @@ import type { Services } from '../services.ts'
 export const activePackages = (packages: readonly Package[]): Package[] =>
   packages.filter(({ status }) => status === 'ACTIVE')
 
-/** The package to order from: the only ACTIVE one, or the one a person chooses. `initial`: the one pointed at first. */
+/** Returns the only ACTIVE package, or the one that the user chooses. `initial`: the package that is preselected. */
 export async function choosePackage(
   prompter: Prompter,
   packages: readonly Package[],
@@ -31,13 +31,13 @@ export async function choosePackage(
     choices: active.map((choice) => ({
       value: choice,
       label: `${choice.name} (${String(choice.id)})`,
-      detail: contents(choice),
+      detail: describeContents(choice),
     })),
   })
 }
 
-/** "Reference check (at least 2 referees), Police check (ACIC)". */
-function contents({ details }: Package): string {
+/** Describes the checks of a package, such as "Reference check (at least 2 referees), Police check (ACIC)". */
+function describeContents({ details }: Package): string {
   const survey = details.reference_survey
   const references =
     survey === null
@@ -55,30 +55,30 @@ export interface SchemaServices extends Pick<Services, 'api' | 'schemas'> {
 }
 
 export interface SchemaSource extends SchemaServices {
-  /** Past the copy kept here. */
+  /** Whether to read the schema from the service although it is cached. */
   refresh?: boolean | undefined
 }
 
 /**
- * A package's schema: the copy kept here, else the service's, which is then kept. "The schema of an
- * existing package id stays stable" ("Package status").
+ * Returns a package's schema from the cache, or else from the service, and caches it. "The schema of an existing
+ * package id stays stable" ("Package status").
  */
 export async function loadSchema(packageId: number, source: SchemaSource): Promise<PackageSchema> {
   const { api, schemas, refresh = false, signal } = source
   const cached = refresh ? undefined : await schemas.get(packageId)
   if (cached !== undefined) return cached
   const schema = await api.packageSchema(packageId, signal).catch((error: unknown) => {
-    throw named(error, packageId)
+    throw packageNotFound(error, packageId)
   })
-  // Only a copy: where the disk refuses it, the next command reads the schema again.
+  // If the disk refuses the cached schema, the next command reads it from the service again.
   await schemas.put(schema).catch((error: unknown) => {
     if (!(error instanceof IoError)) throw error
   })
   return schema
 }
 
-/** The service's own words do not say what was not found; it says the same of one that is DISABLED. */
-function named(error: unknown, packageId: number): unknown {
+/** Names the package in the error: the service's message does not, and is the same for a DISABLED package. */
+function packageNotFound(error: unknown, packageId: number): unknown {
   if (!(error instanceof NotFoundError)) return error
   const { status, hint } = error
   return new NotFoundError(`package ${packageId} was not found for this user, or is DISABLED`, {

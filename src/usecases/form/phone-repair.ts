@@ -2,8 +2,8 @@ import type { PhoneRepair } from '../../domain/form/recipient.ts'
 import { UsageError } from '../../errors/kinds.ts'
 
 /**
- * Reads numbers without + as of one country (ISO 3166-1 alpha-2, such as AU); only ever where the person
- * named it. Costs its metadata's loading, so it is made when asked for.
+ * Returns a function that reads phone numbers without + as numbers of one country (ISO 3166-1 alpha-2, such as AU).
+ * It is used only if the user named the country. Loads metadata of all countries, so it is called only when needed.
  */
 export async function phoneRepair(country: string): Promise<PhoneRepair> {
   const { default: parse, isSupportedCountry } = await import('libphonenumber-js/min')
@@ -14,19 +14,22 @@ export async function phoneRepair(country: string): Promise<PhoneRepair> {
     })
   }
   return (text) => {
-    const given = text.trim()
-    if (given.length > 40 || !/^[\d\s().-]+$/.test(given) || !/\d/.test(given) || isDate(given))
+    const trimmed = text.trim()
+    if (trimmed.length > 40 || !/^[\d\s().-]+$/.test(trimmed) || !/\d/.test(trimmed) || isDate(trimmed))
       return undefined
-    const number = parse(given, code)
+    const number = parse(trimmed, code)
     if (number?.isValid() !== true) return undefined
-    // Without a 0 in front it may be an international number that lost its +: then it is not guessed.
-    const digits = given.replaceAll(/\D/g, '')
-    const abroad = digits.startsWith('0') ? undefined : parse(`+${digits}`)
-    return abroad?.isValid() === true && abroad.number !== number.number ? undefined : number.number
+    // A number without a leading 0 may be an international one whose + was lost. If both are valid, it is not
+    // repaired.
+    const digits = trimmed.replaceAll(/\D/g, '')
+    const international = digits.startsWith('0') ? undefined : parse(`+${digits}`)
+    return international?.isValid() === true && international.number !== number.number
+      ? undefined
+      : number.number
   }
 }
 
-/** `12.03.2026`, `2026-03-12`. */
+/** Whether the text is a date such as `12.03.2026` or `2026-03-12`. */
 function isDate(text: string): boolean {
   return /^(?:\d{1,2}[.-]\d{1,2}[.-](?:\d{2}|\d{4})|\d{4}[.-]\d{1,2}[.-]\d{1,2})$/.test(text)
 }

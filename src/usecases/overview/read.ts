@@ -22,30 +22,30 @@ import type { Services } from '../services.ts'
 import { errorReason } from '../request/read-requests.ts'
 import { countPeople, type PersonRow, personRow } from '../../domain/overview/people.ts'
 
-/** The inbox of what is shown. */
+/** The services for overviews; the inbox is the one that redacts secrets. */
 export type OverviewServices = Pick<Services, 'ledger' | 'batches' | 'inboxToShow' | 'clock'>
 
-/** States of rows that a person may have to look at; an invalid one is reported when its file is read. */
-const unsent: readonly SubmissionState[] = ['unknown', 'rejected', 'held']
-export const unsentOfBatch: readonly SubmissionState[] = [...unsent, 'invalid']
+/** States of rows that may need a decision by the user; an invalid row is reported when its file is read. */
+const attentionStates: readonly SubmissionState[] = ['unknown', 'rejected', 'held']
+export const batchAttentionStates: readonly SubmissionState[] = [...attentionStates, 'invalid']
 
-/** Whose orders are read. */
+/** The organisation and account whose orders are read. */
 export interface OverviewScope {
-  /** Undefined without a session: then practice orders alone are left out. */
+  /** Undefined without a session: then all orders are in scope except those of the sandbox. */
   organisation: Organisation | undefined
   account: string
 }
 
 export const isInScope =
-  ({ organisation, account: wanted }: OverviewScope) =>
+  ({ organisation, account: chosenAccount }: OverviewScope) =>
   ({ baseUrl, account = '' }: Batch): boolean =>
     organisation === undefined
       ? !isLoopbackUrl(baseUrl)
-      : serviceOf(baseUrl) === serviceOf(organisation.base_url) && account === wanted
+      : serviceOf(baseUrl) === serviceOf(organisation.base_url) && account === chosenAccount
 
 /**
- * What the store knows of one organisation. Orders whose process died on the way are found by it, and become `unknown`.
- * `files`: reports on disk by requestKey; undefined where no folder is set for them.
+ * Reads the overview of one organisation. First turns orders whose process died into `unknown`. `files`: returns the
+ * number of reports on disk by requestKey; undefined if no folder is set for reports.
  */
 export async function readOverview(
   services: OverviewServices,
@@ -59,46 +59,55 @@ export async function readOverview(
   const batches = all.filter(isInScope(scope))
   const ids = new Set(batches.map(({ id }) => id))
   const accepted = (await ledger.list({ states: ['accepted'] })).filter(({ batchId }) => ids.has(batchId))
-  const attention = await attentionIn(services, batches, accepted, now)
+  const attention = await readAttention(services, batches, accepted, now)
   const { organisation } = scope
   const others = all.filter(({ id }) => !ids.has(id))
   return overviewOf({ organisation, accepted, batches, attention, files: await files(), others }, now)
 }
 
-/** What needs a person in these batches; `accepted`: the orders of them that the service accepted. */
-export async function attentionIn(
+/**
+ * Returns the items of these batches that need a decision by the user. `accepted`: the accepted orders of the
+ * batches.
+ */
+export async function readAttention(
   { batches, inboxToShow: inbox }: Pick<Services, 'batches' | 'inboxToShow'>,
   all: readonly Batch[],
   accepted: readonly Submission[],
   now: number,
-  states = unsent,
+  states = attentionStates,
 ): Promise<Attention[]> {
   const found: Attention[] = []
   for (const batch of all) {
-    const still = batchAttention(batch)
-    if (still !== undefined) found.push(still)
+    const batchItem = batchAttention(batch)
+    if (batchItem !== undefined) found.push(batchItem)
     if (states.every((state) => batch.counts[state] === 0)) continue
     for await (const row of batches.rows(batch.id, { states })) {
-      const each = attentionOf(row, batch, toListedRow(row).error, now)
-      if (each !== undefined) found.push(each)
+      const rowItem = attentionOf(row, batch, toListedRow(row).error, now)
+      if (rowItem !== undefined) found.push(rowItem)
     }
   }
   const byId = new Map(all.map((batch) => [batch.id, batch]))
   for (const order of accepted) {
     const batch = byId.get(order.batchId)
-    const each = batch && attentionOf(order, batch, null, now)
-    if (each === undefined) continue
+    const attention = batch && attentionOf(order, batch, null, now)
+    if (attention === undefined) continue
     const reason =
-      each.kind === 'error' ? await errorReason(inbox, order.baseUrl, order.requestId ?? '') : undefined
-    found.push({ ...each, reason: reason ?? null })
+      attention.kind === 'error' ? await errorReason(inbox, order.baseUrl, order.requestId ?? '') : undefined
+    found.push({ ...attention, reason: reason ?? null })
   }
   return found
 }
 
-/** The progress of a batch's checks, and which of its rows need a person. */
+/** Returns the progress of a batch's checks, and the rows that need a decision by the user. */
 export async function readBatchProgress(services: OverviewServices, batch: Batch): Promise<BatchProgressNow> {
   const accepted = await services.ledger.list({ states: ['accepted'], batchId: batch.id })
-  const attention = await attentionIn(services, [batch], accepted, services.clock.now(), unsentOfBatch)
+  const attention = await readAttention(
+    services,
+    [batch],
+    accepted,
+    services.clock.now(),
+    batchAttentionStates,
+  )
   return {
     statuses: countStatuses(accepted),
     checks: countChecks(accepted),
@@ -106,22 +115,22 @@ export async function readBatchProgress(services: OverviewServices, batch: Batch
   }
 }
 
-/** What a page of people shows. */
+/** The data of a page of people. */
 export interface People {
   people: PersonRow[]
-  /** How many rows there are where not all of them are listed. */
+  /** Number of all rows, of which the page may list only a part. */
   total: number
-  /** How many people all the rows are of. */
+  /** Number of different people in all rows. */
   persons: number
   attention: Attention[]
-  /** Whose packages they are of. */
+  /** The services and users whose packages the rows are for. */
   users: { baseUrl: string; userEmail: string }[]
 }
 
-/** People of one page: a browser sorts and filters so many at once. */
+/** Maximum number of people on one page, which a browser can sort and filter. */
 const maxPeople = 5000
 
-/** Every row of a batch in the order of its file, or those in some states. */
+/** Returns the rows of a batch in the order of its file, all or those in the given states. */
 export async function peopleOfBatch(
   services: OverviewServices,
   batch: Batch,
@@ -130,11 +139,17 @@ export async function peopleOfBatch(
   const people: PersonRow[] = []
   for await (const row of services.batches.rows(batch.id, { states })) people.push(personRow(row, batch))
   const accepted = await services.ledger.list({ states: ['accepted'], batchId: batch.id })
-  const attention = await attentionIn(services, [batch], accepted, services.clock.now(), unsentOfBatch)
+  const attention = await readAttention(
+    services,
+    [batch],
+    accepted,
+    services.clock.now(),
+    batchAttentionStates,
+  )
   return { people, total: people.length, persons: countPeople(people), attention, users: [batch] }
 }
 
-/** All people of an organisation, the newest first; `attention`: as it was read before. */
+/** Returns all people of an organisation, newest first. `attention`: the result of `readAttention`. */
 export async function peopleOfStore(
   { ledger, batches }: Pick<OverviewServices, 'ledger' | 'batches'>,
   scope: OverviewScope,
@@ -149,10 +164,12 @@ export async function peopleOfStore(
     if (counts.duplicate === 0) continue
     for await (const row of batches.rows(id, { states: ['duplicate'] })) matches.set(rowKey(row), row.matches)
   }
-  const newest = all.toSorted((one, other) => seenAt(other) - seenAt(one)).slice(0, maxPeople)
+  const newestOrders = all
+    .toSorted((one, other) => lastActionAt(other) - lastActionAt(one))
+    .slice(0, maxPeople)
   const users = new Map(all.map((each) => [`${each.baseUrl} ${each.userEmail}`, each]))
   return {
-    people: newest.map((each) => personRow({ ...each, matches: matches.get(rowKey(each)) }, each)),
+    people: newestOrders.map((each) => personRow({ ...each, matches: matches.get(rowKey(each)) }, each)),
     total: all.length,
     persons: countPeople(all.map((each) => personRow(each, each))),
     attention,
@@ -162,4 +179,4 @@ export async function peopleOfStore(
 
 const rowKey = ({ batchId, row }: Pick<BatchRow, 'batchId' | 'row'>): string => `${batchId} ${row}`
 
-const seenAt = ({ attemptedAt, addedAt }: Submission): number => attemptedAt ?? addedAt
+const lastActionAt = ({ attemptedAt, addedAt }: Submission): number => attemptedAt ?? addedAt

@@ -22,65 +22,68 @@ export interface GovernorOptions {
   clock: Clock
 }
 
-/** Who may call next, among all processes on one store with one key. */
+/** Distributes the quota among all processes on one store that use the same key. */
 export interface Governor {
-  /** Waits for a place and takes it. Throws ThrottledError where that takes longer than `budgetMs`. */
+  /**
+   * Waits until the quota allows a call, and counts it. Throws ThrottledError if this takes longer than `budgetMs`.
+   */
   claim(kind: CallKind, options?: ReserveOptions): Promise<void>
-  /** A create's place, to be taken in one step with what is journaled. */
+  /** Returns the claim for a create, which the store carries out in the transaction that journals the attempt. */
   place(): QuotaPriority
-  /** Calls that were made without asking. */
+  /** Counts calls that were made without a claim. */
   count(calls: number): Promise<void>
-  /** A 429 said so; `understood` is false where the wait was assumed. */
+  /** Records the wait of a 429; `understood` is false if the wait was assumed. */
   throttled(seconds: number, understood?: boolean): Promise<void>
   status(): Promise<{ windows: WindowStatus[]; notBefore: number }>
   /**
-   * Seconds until the last of so many creates has its place, as far as this process has seen the book; `callMs`: what
-   * one of them takes besides.
+   * Returns the seconds until the last of this number of creates can be sent, according to the book as this process
+   * has last read it. `callMs`: the additional time of each create.
    */
   secondsFor(creates: number, callMs?: number): number
 }
 
 export interface ReserveOptions {
   signal?: AbortSignal | undefined
-  /** Milliseconds; default Infinity. */
+  /** Maximum wait in milliseconds; default Infinity. */
   budgetMs?: number | undefined
-  /** Before each wait, in ms. */
+  /** Called before each wait, with its milliseconds. */
   onWait?: ((waitMs: number) => void) | undefined
 }
 
 /**
- * The book in the store is judged by the wall clock that all processes share (a database's own), and which may jump. What
- * this process did and received is stored a second time, by its monotonic clock; a call needs room in
- * both. So a clock set forward never sends this process early, and one set back delays it no longer
- * than a window (see the book).
+ * The shared book in the store uses the wall clock that all processes share (or the database's), which may jump. The
+ * calls of this process are recorded a second time by its monotonic clock, and a call must be allowed by both books.
+ * So a clock that is set forward never lets this process send early, and a clock that is set back delays it by at
+ * most one window (see the book).
  */
 export function governor({ quota, account, windows, clock }: GovernorOptions): Governor {
   const startedAt = clock.now() - clock.monotonic()
-  const steady = (): number => startedAt + clock.monotonic()
-  let own = emptyBook(windows)
-  // As it was last seen, and how far its clock was from this one.
-  let seen: { book: QuotaBook; ahead: number } | undefined
-  const see = (book: QuotaBook, now: number): void => {
-    seen = { book, ahead: now - clock.now() }
+  const monotonicNow = (): number => startedAt + clock.monotonic()
+  let ownBook = emptyBook(windows)
+  // The shared book as last read, and the difference of its clock from this one.
+  let lastSeen: { book: QuotaBook; ahead: number } | undefined
+  const rememberBook = (book: QuotaBook, now: number): void => {
+    lastSeen = { book, ahead: now - clock.now() }
   }
   const priorityOf = (kind: CallKind): QuotaPriority => ({
     account,
     decide: (state, now = clock.now()) => {
-      const mine = claim(own, kind, steady())
-      const ours = claim(bookOf(state, windows), kind, now)
-      if (mine.waitMs > 0) {
-        own = mine.state
-        // A wait in the shared book too, so that polls of others yield; no place is taken there.
-        const book = ours.waitMs > 0 ? ours.state : bookOf(state, windows)
-        return { state: book, waitMs: Math.max(mine.waitMs, ours.waitMs) }
+      const ownClaim = claim(ownBook, kind, monotonicNow())
+      const sharedClaim = claim(bookOf(state, windows), kind, now)
+      if (ownClaim.waitMs > 0) {
+        ownBook = ownClaim.state
+        // The wait is recorded in the shared book too, so that polls of other processes yield. No call is counted
+        // there.
+        const book = sharedClaim.waitMs > 0 ? sharedClaim.state : bookOf(state, windows)
+        return { state: book, waitMs: Math.max(ownClaim.waitMs, sharedClaim.waitMs) }
       }
-      if (ours.waitMs === 0) own = mine.state
-      see(ours.state, now)
-      return ours
+      if (sharedClaim.waitMs === 0) ownBook = ownClaim.state
+      rememberBook(sharedClaim.state, now)
+      return sharedClaim
     },
   })
   const write = async (change: (book: QuotaBook, now: number) => QuotaBook): Promise<void> => {
-    own = change(own, steady())
+    ownBook = change(ownBook, monotonicNow())
     await quota.update({
       account,
       decide: (state, now = clock.now()) => ({ state: change(bookOf(state, windows), now), waitMs: 0 }),
@@ -105,13 +108,13 @@ export function governor({ quota, account, windows, clock }: GovernorOptions): G
     async status() {
       const { state, now = clock.now() } = await quota.read(account)
       const book = bookOf(state, windows)
-      see(book, now)
+      rememberBook(book, now)
       return quotaStatus(book, now)
     },
     secondsFor(creates, callMs) {
-      const mine = secondsForCreates(own, creates, steady(), callMs)
-      if (seen === undefined) return mine
-      return Math.max(mine, secondsForCreates(seen.book, creates, clock.now() + seen.ahead, callMs))
+      const mine = secondsForCreates(ownBook, creates, monotonicNow(), callMs)
+      if (lastSeen === undefined) return mine
+      return Math.max(mine, secondsForCreates(lastSeen.book, creates, clock.now() + lastSeen.ahead, callMs))
     },
   }
 }

@@ -1,43 +1,43 @@
 import type { Governor } from './governor.ts'
 
 /**
- * What a command uses of the quota without asking first: a person's single reads are counted once the
- * answer is out, so that they cost no start-up. What went through the governor is counted already.
+ * Counts the calls that a command makes without a claim: single reads are counted after their output, so that they do
+ * not open the store before. Calls with a claim were counted by the governor.
  */
 export class QuotaUsage {
   #key: { baseUrl: string; apiKey: string } | undefined
   #calls = 0
-  #taken = 0
+  #countedByGovernor = 0
   #throttle: { seconds: number; understood: boolean } | undefined
   #governor: Governor | undefined
 
-  /** The key that calls are made with from now on. */
-  of(baseUrl: string, apiKey: string): void {
+  /** Sets the key of the following calls. */
+  setKey(baseUrl: string, apiKey: string): void {
     this.#key = { baseUrl, apiKey }
   }
 
-  /** A call was made. The ping is exempt, and so are downloads by a signed URL. */
-  exchange(url: string): void {
+  /** Counts a call. The ping and downloads by a signed URL do not count in the quota. */
+  recordExchange(url: string): void {
     const { pathname, searchParams, origin } = new URL(url)
-    const counts = this.#key !== undefined && origin === new URL(this.#key.baseUrl).origin
-    if (counts && !pathname.endsWith('/v1/ping') && !searchParams.has('t')) this.#calls += 1
+    const isCounted = this.#key !== undefined && origin === new URL(this.#key.baseUrl).origin
+    if (isCounted && !pathname.endsWith('/v1/ping') && !searchParams.has('t')) this.#calls += 1
   }
 
-  /** A 429 was answered; other processes learn of it at once where this one has the store open. */
-  throttled(seconds: number, understood: boolean): void {
+  /** Records a 429. If this process has the store open, other processes see it at once. */
+  recordThrottle(seconds: number, understood: boolean): void {
     this.#throttle = { seconds, understood }
     this.#governor?.throttled(seconds, understood).catch(() => {
-      // As in `settle`.
+      // The store may be unavailable, as in `flushUsage`.
     })
   }
 
-  /** A governor whose places are not counted a second time. */
-  through(governor: Governor): Governor {
+  /** Returns a governor whose claims are not counted a second time here. */
+  wrapGovernor(governor: Governor): Governor {
     const counted: Governor = {
       ...governor,
       claim: async (kind, options) => {
         await governor.claim(kind, options)
-        this.#taken += 1
+        this.#countedByGovernor += 1
       },
       place: () => {
         const { account, decide } = governor.place()
@@ -45,7 +45,7 @@ export class QuotaUsage {
           account,
           decide: (state, now) => {
             const decision = decide(state, now)
-            if (decision.waitMs === 0) this.#taken += 1
+            if (decision.waitMs === 0) this.#countedByGovernor += 1
             return decision
           },
         }
@@ -55,9 +55,9 @@ export class QuotaUsage {
     return counted
   }
 
-  /** Counts what is left to count. A store that cannot be written to is no fault of the command. */
+  /** Records the calls that were not counted yet. An error of the store does not fail the command. */
   async flushUsage(governorOf: (baseUrl: string, apiKey: string) => Promise<Governor>): Promise<void> {
-    const calls = this.#calls - this.#taken
+    const calls = this.#calls - this.#countedByGovernor
     if (this.#key === undefined || calls <= 0) return
     try {
       const governor = this.#governor ?? (await governorOf(this.#key.baseUrl, this.#key.apiKey))
@@ -66,7 +66,7 @@ export class QuotaUsage {
         await governor.throttled(this.#throttle.seconds, this.#throttle.understood)
       }
     } catch {
-      // The next 429 would tell what was not counted.
+      // Calls that were not counted only lead to an earlier 429.
     }
   }
 }

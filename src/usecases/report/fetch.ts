@@ -12,92 +12,95 @@ import type { ReportFolder } from '../../store/reports/folder.ts'
 import { requireSameService } from '../batch/same-organisation.ts'
 import type { Services } from '../services.ts'
 import { waitForRequests, type WaitOptions } from '../request/wait.ts'
-import { fileReports, type WantedRequest } from './filing.ts'
-import { fileOne } from './one-report.ts'
+import { downloadReports, type WantedRequest } from './filing.ts'
+import { downloadOneReport } from './one-report.ts'
 
 export interface FetchOptions extends Pick<Services, 'api' | 'clock'> {
-  /** Asked for where the source is in the store. */
+  /** Opens the ledger, which is needed only for sources in the store. */
   ledger: () => Promise<Ledger>
   folder: ReportFolder
-  /** The name of a single report, where one was given. */
+  /** The file name of a single report, if the command line gives one. */
   file: string | undefined
   template: NameTemplate
   overwrite: boolean
   concurrency: number
-  /** Whether to wait until every report is ready, and for how many milliseconds at most. */
+  /** Maximum time in milliseconds to wait until every report is ready; undefined to not wait. */
   waitMs: number | undefined
   signal: AbortSignal
   onEvent: (event: FilingEvent) => void
-  /** What a wait needs besides. */
+  /** Returns the options that only a wait needs. */
   following: () => Promise<Pick<WaitOptions, 'governor' | 'inbox' | 'onStatus' | 'onTrouble' | 'onQuotaWait'>>
 }
 
-/** Every report of the source that can be had, in the folder, which is closed; a manifest that could not be written is a failure too. */
+/**
+ * Downloads every available report of the source to the folder, and closes the folder. `failure` is also set if the
+ * manifest could not be written.
+ */
 export async function fetchReports(source: ReportSource, options: FetchOptions): Promise<FilingResult> {
   let result: FilingResult | undefined
   try {
-    result = await fetched(source, options)
+    result = await fetchFromSource(source, options)
   } finally {
-    const failure = await closed(options.folder)
+    const failure = await closeFolder(options.folder)
     if (result !== undefined) result.failure ??= failure
   }
   return result
 }
 
-async function fetched(source: ReportSource, options: FetchOptions): Promise<FilingResult> {
+async function fetchFromSource(source: ReportSource, options: FetchOptions): Promise<FilingResult> {
   switch (source.kind) {
     case 'ids':
     case 'url':
-      return filingResult([await fileOne(source, options)], {
+      return filingResult([await downloadOneReport(source, options)], {
         unfinished: 0,
         notReady: 0,
         failure: undefined,
       })
     case 'requests':
-      return named(source.requestIds, options)
+      return fetchNamed(source.requestIds, options)
     case 'batch':
-      return named(
+      return fetchNamed(
         await batchRequests(await options.ledger(), source.batchId, options.api.baseUrl),
         options,
         true,
       )
     case 'completed':
-      return ofStore(options, { since: source.since, only: 'COMPLETED', quick: false })
+      return fetchOfStore(options, { since: source.since, only: 'COMPLETED', quick: false })
     case 'all':
-      return ofStore(options, { quick: true, isOurs: source.isOurs })
+      return fetchOfStore(options, { quick: true, isOurs: source.isOurs })
   }
 }
 
-/** Requests that were named one by one: whatever they lack is reported. */
-async function named(
+/** Downloads the reports of requests that were named one by one; every missing report is listed. */
+async function fetchNamed(
   requestIds: readonly string[],
   options: FetchOptions,
   isOfStore = false,
 ): Promise<FilingResult> {
-  const { wanted, failure } = await awaited(requestIds, options)
-  const onRead = isOfStore ? await recorder(options) : undefined
-  const result = await fileReports(wanted, { ...options, named: true, quick: false, onRead })
-  // What ended the filing early says more than that the wait was in vain.
+  const { wanted, failure } = await waitForReports(requestIds, options)
+  const onRead = isOfStore ? await createStatusRecorder(options) : undefined
+  const result = await downloadReports(wanted, { ...options, named: true, quick: false, onRead })
+  // An error that ended the download early is more useful than that of the wait.
   const isEarly = result.failure !== undefined && result.failure.code !== 'incomplete'
   return { ...result, failure: isEarly ? result.failure : (failure ?? result.failure) }
 }
 
-async function ofStore(
+async function fetchOfStore(
   options: FetchOptions,
-  which: Pick<WantedOfStore, 'since' | 'isOurs'> & { only?: string; quick: boolean },
+  selection: Pick<StoreSelection, 'since' | 'isOurs'> & { only?: string; quick: boolean },
 ): Promise<FilingResult> {
   const { api, ledger } = options
-  const ids = await requestsWithReports(await ledger(), { ...which, baseUrl: api.baseUrl })
-  const onRead = await recorder(options)
-  const { only, quick } = which
-  return fileReports(
+  const ids = await requestsWithReports(await ledger(), { ...selection, baseUrl: api.baseUrl })
+  const onRead = await createStatusRecorder(options)
+  const { only, quick } = selection
+  return downloadReports(
     ids.map((requestId) => ({ requestId })),
     { ...options, named: false, only, quick, onRead },
   )
 }
 
-/** Requests as last read once every report of them is ready; they need no other read then. */
-async function awaited(
+/** Waits until every report is ready. Returns the requests as last read, so that they need no other read. */
+async function waitForReports(
   requestIds: readonly string[],
   options: FetchOptions,
 ): Promise<{ wanted: WantedRequest[]; failure?: RefcheckError | undefined }> {
@@ -116,7 +119,7 @@ async function awaited(
   return { wanted, failure }
 }
 
-async function recorder({
+async function createStatusRecorder({
   api,
   ledger,
   clock,
@@ -127,9 +130,12 @@ async function recorder({
 }
 
 /** Statuses of requests that end without a report ("Request status"). */
-const fruitless = new Set<string | undefined>(['CANCELLED', 'ERROR'])
+const statusesWithoutReport = new Set<string | undefined>(['CANCELLED', 'ERROR'])
 
-/** The requests of a batch that the service took. Throws where there is no such batch here, or none of it was taken. */
+/**
+ * Returns the ids of a batch's accepted requests. Throws if the store has no such batch, or none of its rows was
+ * accepted.
+ */
 export async function batchRequests(ledger: Ledger, batchId: string, baseUrl: string): Promise<string[]> {
   const rows = await ledger.list({ batchId })
   const [first] = rows
@@ -139,10 +145,10 @@ export async function batchRequests(ledger: Ledger, batchId: string, baseUrl: st
     })
   }
   requireSameService({ id: batchId, baseUrl: first.baseUrl }, { baseUrl })
-  const known = rows.filter(isKnown)
-  const ids = idsOfRequests(known)
+  const knownRows = rows.filter(hasPerson)
+  const ids = idsOfRequests(knownRows)
   if (ids.length > 0) return ids
-  if (known.length === 0) {
+  if (knownRows.length === 0) {
     throw new IncompleteError(`every person of batch ${batchId} was removed from the store`, {
       hint: 'A report can still be had by its check: refcheck report download CHECK_ID',
     })
@@ -152,35 +158,38 @@ export async function batchRequests(ledger: Ledger, batchId: string, baseUrl: st
   })
 }
 
-export interface WantedOfStore {
+export interface StoreSelection {
   baseUrl: string
   since?: number | undefined
   isOurs?: ((request: { baseUrl: string; userEmail: string }) => boolean) | undefined
 }
 
 /**
- * Requests of this service that the store knows and that may have reports: all but those last seen
- * CANCELLED or ERROR, which never change, and those of people who were removed.
+ * Returns the ids of the store's requests at this service that may have reports. Requests last read as CANCELLED or
+ * ERROR are left out, since these statuses never change, and so are requests of erased people.
  */
 export async function requestsWithReports(
   ledger: Ledger,
-  { baseUrl, since, isOurs }: WantedOfStore,
+  { baseUrl, since, isOurs }: StoreSelection,
 ): Promise<string[]> {
   const service = addressOf(baseUrl)
   const rows = await ledger.list({ states: ['accepted'], since })
   return idsOfRequests(
     rows.filter(
       (row) =>
-        isKnown(row) &&
+        hasPerson(row) &&
         isOurs?.(row) !== false &&
         addressOf(row.baseUrl) === service &&
-        !fruitless.has(row.requestStatus),
+        !statusesWithoutReport.has(row.requestStatus),
     ),
   )
 }
 
-/** What was purged stays so: their reports are not fetched again. An order that was recovered without its person has a reason. */
-function isKnown({ recipient, reason }: Submission): boolean {
+/**
+ * Whether the row has its person. Reports of erased people are not downloaded again. A row that was recovered without
+ * its person has a reason.
+ */
+function hasPerson({ recipient, reason }: Submission): boolean {
   return recipient !== undefined || reason !== undefined
 }
 
@@ -188,7 +197,7 @@ function idsOfRequests(rows: readonly Submission[]): string[] {
   return [...new Set(rows.flatMap((row) => row.requestId ?? []))]
 }
 
-async function closed(folder: ReportFolder): Promise<RefcheckError | undefined> {
+async function closeFolder(folder: ReportFolder): Promise<RefcheckError | undefined> {
   try {
     await folder.close()
     return undefined

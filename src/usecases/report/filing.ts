@@ -26,20 +26,20 @@ import { mostSevere } from '../../domain/request/result.ts'
 import { addressOf } from '../../domain/submission/identity.ts'
 import { RefcheckError, interrupted, NotFoundError, UnavailableError } from '../../errors/kinds.ts'
 import type { ReportFolder } from '../../store/reports/folder.ts'
-import { fileTarget, FreshReadError, signedUrls } from './one-report.ts'
+import { downloadToFolder, FreshReadError, createSignedOpener } from './one-report.ts'
 
 export interface FilingOptions {
   api: Api
   folder: ReportFolder
   template: NameTemplate
   overwrite: boolean
-  /** Downloads side by side. */
+  /** Maximum number of concurrent downloads. */
   concurrency: number
-  /** Whether what is not ready, or never will be, counts as missing: so where a request was named. */
+  /** Whether the requests were named, so that reports that are not ready or do not exist count as missing. */
   named: boolean
-  /** Only requests of this status; others count as unfinished. */
+  /** If set, only requests of this status are downloaded; others count as unfinished. */
   only?: string | undefined
-  /** Files are believed by size and time instead of being hashed. */
+  /** Whether stored files are checked by size and time instead of by hash. */
   quick: boolean
   signal?: AbortSignal | undefined
   onEvent?: ((event: FilingEvent) => void) | undefined
@@ -47,53 +47,58 @@ export interface FilingOptions {
   onRead?: ((request: RequestResource) => Promise<void>) | undefined
 }
 
-/** A request to file the reports of; `read` where it was read just now, `error` where that failed. */
+/**
+ * A request whose reports are wanted. `read`: the request, if the caller has just read it; `error`: the error of that
+ * read.
+ */
 export interface WantedRequest {
   requestId: string
   read?: RequestResource | undefined
   error?: RefcheckError | undefined
 }
 
-/** One request after another that cannot be read: then the service is away, and the rest is not tried. */
+/**
+ * Number of unreadable requests in a row after which the service counts as unreachable and the others are not read.
+ */
 const maxFailedReads = 3
 
-/** Files that may wait for the disk, for each that may be under way. */
+/** Number of files that may wait for the disk, for each download that may be under way. */
 const maxFlushing = 3
 
 /**
- * Files every report of some requests that can be had: one authenticated read a request, none where the
- * folder has all of it on record, then the signed URLs, several at a time, while the next one is read.
- * Never throws once something was filed or found missing: `failure` tells what ended it.
+ * Downloads every available report of some requests. Each request costs one authenticated read, or none if the folder
+ * has all its reports; the signed URLs are then downloaded concurrently while the next request is read. Never throws
+ * once a report was stored or found missing: `failure` is the error that ended the run.
  */
-export async function fileReports(
+export async function downloadReports(
   wanted: readonly WantedRequest[],
   options: FilingOptions,
 ): Promise<FilingResult> {
-  const filing = new Filing(options)
+  const filing = new DownloadRun(options)
   options.onEvent?.({ name: 'wanted', requests: wanted.length })
   for (const each of wanted) {
-    await filing.add(each)
+    await filing.addRequest(each)
     options.onEvent?.({ name: 'looked' })
   }
   return filing.end()
 }
 
-type OpenSigned = ReturnType<typeof signedUrls>
+type OpenSigned = ReturnType<typeof createSignedOpener>
 
-class Filing {
+class DownloadRun {
   readonly #options: FilingOptions
   readonly #service: string
   readonly #names: FileNames
   readonly #byRequest = new Map<string, ReportRecord[]>()
-  /** The request that each check was first read with in this run, since a sandbox that is started again repeats ids. */
+  /** The request that each check was first read with in this run: a restarted sandbox repeats ids. */
   readonly #requestOfCheck = new Map<string, string>()
   readonly #stop = new AbortController()
   readonly #signal: AbortSignal
-  /** Downloads that bytes are still to come of, and all that have not ended. */
-  readonly #running = new Set<Promise<void>>()
-  readonly #working = new Set<Promise<void>>()
-  readonly #ends: Promise<void>[] = []
-  /** By place in the plan, so that the answer's order is the same each time. */
+  /** Downloads that still receive bytes, and all downloads that have not ended. */
+  readonly #receiving = new Set<Promise<void>>()
+  readonly #unfinishedDownloads = new Set<Promise<void>>()
+  readonly #requestEnds: Promise<void>[] = []
+  /** The outcomes in the order of the plan, so that the output has the same order each time. */
   readonly #outcomes: FilingOutcome[] = []
   #unfinished = 0
   #notReady = 0
@@ -115,9 +120,9 @@ class Filing {
     }
   }
 
-  async add(wanted: WantedRequest): Promise<void> {
+  async addRequest(wanted: WantedRequest): Promise<void> {
     const { requestId, error: unread } = wanted
-    if (this.#isOver) {
+    if (this.#isAborted) {
       this.#outcomes.push({ untried: requestId })
       return
     }
@@ -126,9 +131,9 @@ class Filing {
       return
     }
     try {
-      if (await this.#isAllThere(wanted.requestId)) return
+      if (await this.#isComplete(wanted.requestId)) return
       const request = wanted.read ?? (await this.#read(wanted.requestId))
-      if (request !== undefined) await this.#file(request)
+      if (request !== undefined) await this.#downloadRequest(request)
     } catch (error) {
       this.#outcomes.push({ untried: requestId })
       this.#halt(error)
@@ -136,17 +141,17 @@ class Filing {
   }
 
   async end(): Promise<FilingResult> {
-    await Promise.all(this.#ends)
-    const outcomes = this.#outcomes.filter((each) => 'error' in each || 'path' in each)
-    const nothing = outcomes.every((each) => isMissing(each) && each.checkId === null)
+    await Promise.all(this.#requestEnds)
+    const done = this.#outcomes.filter((each) => 'error' in each || 'path' in each)
+    const hasNothing = done.every((each) => isMissing(each) && each.checkId === null)
     const halted = this.#haltedBy()
     if (halted !== undefined) {
-      if (nothing || !(halted instanceof RefcheckError)) throw halted
+      if (hasNothing || !(halted instanceof RefcheckError)) throw halted
       return this.#result(halted, halted)
     }
     const { missing } = this.#result(undefined, undefined)
     const [first] = missing
-    if (nothing && this.#unfinished === 0 && first !== undefined && first.error.code !== 'incomplete') {
+    if (hasNothing && this.#unfinished === 0 && first !== undefined && first.error.code !== 'incomplete') {
       if (missing.length === 1) throw first.error
       return this.#result(undefined, mostSevere(missing.map(({ error }) => error)))
     }
@@ -159,11 +164,11 @@ class Filing {
     return filingResult(reportsOf(this.#outcomes, ending), { ...open, failure })
   }
 
-  get #isOver(): boolean {
+  get #isAborted(): boolean {
     return this.#signal.aborted
   }
 
-  /** What ended everything early. */
+  /** Returns the error that ended the run early, if there is one. */
   #haltedBy(): unknown {
     return this.#options.signal?.aborted ? interrupted(undefined, 'What is on disk stays.') : this.#halted
   }
@@ -173,8 +178,11 @@ class Filing {
     this.#stop.abort(error)
   }
 
-  /** Whether nothing is left to ask about a request; its reports are answered as skipped then. */
-  async #isAllThere(requestId: string): Promise<boolean> {
+  /**
+   * Whether the folder has all reports of a request, so that it need not be read. Its reports are then listed as
+   * skipped.
+   */
+  async #isComplete(requestId: string): Promise<boolean> {
     const { folder, overwrite, named, quick, onEvent } = this.#options
     const records = this.#byRequest.get(requestId) ?? []
     const [first] = records
@@ -191,7 +199,7 @@ class Filing {
     return true
   }
 
-  /** Undefined where it cannot be read, which is listed then. */
+  /** Reads a request. Undefined if it cannot be read; it is then listed as missing. */
   async #read(requestId: string): Promise<RequestResource | undefined> {
     const { api, onRead } = this.#options
     try {
@@ -208,8 +216,8 @@ class Filing {
     }
   }
 
-  /** Starts the downloads of a request, each as soon as there is room for it. */
-  async #file(request: RequestResource): Promise<void> {
+  /** Starts the downloads of a request, each as soon as the limits allow it. */
+  async #downloadRequest(request: RequestResource): Promise<void> {
     const { api, named, only, template, onEvent } = this.#options
     const targets = reportTargets(request, this.#service)
     const isWaiting = targets.some((target) => target.url === undefined && !endedWithout(target))
@@ -217,58 +225,59 @@ class Filing {
     if (!named && isWaiting && isFinal(request)) this.#notReady += 1
     if (only !== undefined && request.status !== only) return
     if (targets.length === 0 && named) this.#outcomes.push(missingChecks(request))
-    const open = signedUrls(api, request.request_id, this.#signal)
+    const openSigned = createSignedOpener(api, request.request_id, this.#signal)
     const started: Promise<void>[] = []
     for (const target of targets) {
       const file = this.#names.assign(targetKey(target), template.name(target))
       if (!named && target.url === undefined) continue
       onEvent?.({ name: 'planned', files: 1 })
-      const owner = this.#requestOf(target.checkId, target.requestId)
+      const owner = this.#requestOfCheckIn(target.checkId, target.requestId)
       if (owner !== target.requestId.toLowerCase()) {
         this.#outcomes.push(missingReport(target, otherRequestsCheckError(target, owner)))
         continue
       }
-      await this.#room()
-      if (this.#isOver) {
+      await this.#waitForRoom()
+      if (this.#isAborted) {
         this.#outcomes.push(target)
         continue
       }
-      started.push(this.#start(target, file, open))
+      started.push(this.#startDownload(target, file, openSigned))
     }
-    this.#ends.push(Promise.all(started).then(() => this.#arrange(request, targets)))
+    this.#requestEnds.push(Promise.all(started).then(() => this.#arrangeManifest(request, targets)))
   }
 
-  /** The request that the check belongs to, as far as is known: the first one of this run. */
-  #requestOf(checkId: string, requestId: string): string {
+  /** Returns the request that a check belongs to, which is the first one with it in this run. */
+  #requestOfCheckIn(checkId: string, requestId: string): string {
     const check = checkId.toLowerCase()
     const known = this.#requestOfCheck.get(check) ?? requestId.toLowerCase()
     this.#requestOfCheck.set(check, known)
     return known
   }
 
-  /** Waits until one more download may start. What only the disk still works on is no download. */
-  async #room(): Promise<void> {
+  /** Waits until one more download may start. A download that has received all bytes does not count as running. */
+  async #waitForRoom(): Promise<void> {
     const { concurrency } = this.#options
-    while (this.#running.size >= concurrency) await Promise.race(this.#running)
-    while (this.#working.size >= concurrency * maxFlushing) await Promise.race(this.#working)
+    while (this.#receiving.size >= concurrency) await Promise.race(this.#receiving)
+    while (this.#unfinishedDownloads.size >= concurrency * maxFlushing)
+      await Promise.race(this.#unfinishedDownloads)
   }
 
-  #start(target: ReportTarget, file: string, open: OpenSigned): Promise<void> {
+  #startDownload(target: ReportTarget, file: string, open: OpenSigned): Promise<void> {
     const index = this.#outcomes.push(target) - 1
     const { promise: received, resolve } = Promise.withResolvers<void>()
     const onReceived = (): void => {
-      this.#running.delete(received)
+      this.#receiving.delete(received)
       resolve()
     }
-    const work = this.#one(target, file, open, onReceived)
+    const work = this.#downloadOne(target, file, open, onReceived)
       .then((outcome) => this.#recordOutcome(index, outcome))
       .catch((error: unknown) => this.#halt(error))
       .finally(() => {
         onReceived()
-        this.#working.delete(work)
+        this.#unfinishedDownloads.delete(work)
       })
-    this.#running.add(received)
-    this.#working.add(work)
+    this.#receiving.add(received)
+    this.#unfinishedDownloads.add(work)
     return work
   }
 
@@ -277,8 +286,11 @@ class Filing {
     this.#options.onEvent?.({ name: 'filed', skipped: 'skipped' in outcome && outcome.skipped })
   }
 
-  /** Only what concerns one report is an answer about it; anything else ends everything. */
-  async #one(
+  /**
+   * Downloads one report. An error about this report alone is returned as a missing report; any other error ends the
+   * run.
+   */
+  async #downloadOne(
     target: ReportTarget,
     file: string,
     open: OpenSigned,
@@ -286,7 +298,7 @@ class Filing {
   ): Promise<StoredReport | MissingReport> {
     const { folder, overwrite, quick, onEvent } = this.#options
     try {
-      const { record, skipped } = await fileTarget(
+      const { record, skipped } = await downloadToFolder(
         { subject: subjectOf(target), file, notReady: target.url === undefined ? target.status : undefined },
         () => open({ ...target, url: target.url ?? '' }),
         {
@@ -300,7 +312,7 @@ class Filing {
       )
       return storedReport(record, folder.pathOf(record.file), skipped)
     } catch (error) {
-      if (this.#isOver) throw error
+      if (this.#isAborted) throw error
       if (error instanceof FreshReadError && !(error.cause instanceof NotFoundError)) throw error.cause
       const cause = error instanceof FreshReadError ? error.cause : error
       if (cause instanceof RefcheckError && isAboutOne(cause)) return missingReport(target, cause)
@@ -308,8 +320,8 @@ class Filing {
     }
   }
 
-  /** What the manifest says of a request, once it is known what it has in all. */
-  #arrange(request: RequestResource, targets: readonly ReportTarget[]): void {
+  /** Writes the entries of a request to the manifest, once the number of its reports is known. */
+  #arrangeManifest(request: RequestResource, targets: readonly ReportTarget[]): void {
     const without = targets.filter(endedWithout).length
     const counts = isFinal(request) ? { reports: targets.length - without, without } : undefined
     this.#options.folder.arrange(targets.map((target) => subjectOf(target, counts)))

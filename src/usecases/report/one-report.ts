@@ -40,14 +40,14 @@ export interface Connection {
 
 export interface SingleOptions extends Connection {
   folder: ReportFolder
-  /** Its name in the folder; default: one of its ids. */
+  /** Name of the file in the folder; by default one of the report's ids. */
   file?: string | undefined
   overwrite: boolean
   onEvent?: ((event: FilingEvent) => void) | undefined
 }
 
-/** Files one report that is not reached through its request, whose person is therefore not known. */
-export async function fileOne(source: SingleSource, options: SingleOptions): Promise<StoredReport> {
+/** Downloads one report by its URL or check id, without a request; its person is therefore not known. */
+export async function downloadOneReport(source: SingleSource, options: SingleOptions): Promise<StoredReport> {
   const { folder, file, overwrite, signal, onEvent } = options
   const { checkId, refereeId } = idsOf(source)
   const subject = {
@@ -64,7 +64,7 @@ export async function fileOne(source: SingleSource, options: SingleOptions): Pro
     package_id: null,
   }
   onEvent?.({ name: 'planned', files: 1 })
-  const { record, skipped } = await fileTarget(
+  const { record, skipped } = await downloadToFolder(
     { subject, file: file ?? plainReportName(checkId ?? 'unnamed', refereeId) },
     () => openSource(source, options),
     {
@@ -75,7 +75,7 @@ export async function fileOne(source: SingleSource, options: SingleOptions): Pro
       onBytes: (bytes) => onEvent?.({ name: 'received', bytes }),
     },
   ).catch((error: unknown) => {
-    // Of one report it is not some that are lacking: it could not be written.
+    // With a single report, "incomplete" would be misleading: the file could not be written.
     if (!(error instanceof IncompleteError)) throw error
     if (file === undefined || overwrite) throw new IoError(error.message, { hint: error.hint })
     throw new UsageError(`--output: ${file} already exists and is not this report`, {
@@ -86,7 +86,7 @@ export async function fileOne(source: SingleSource, options: SingleOptions): Pro
   return storedReport(record, folder.pathOf(record.file), skipped)
 }
 
-/** One report as a checked stream, for a pipe. */
+/** Returns one report as a stream that is checked, for output to a pipe. */
 export function streamReport(source: SingleSource, connection: Connection): AsyncIterable<Uint8Array> {
   return {
     async *[Symbol.asyncIterator]() {
@@ -95,7 +95,7 @@ export function streamReport(source: SingleSource, connection: Connection): Asyn
   }
 }
 
-/** By URL with its token alone, else with the authentication headers. */
+/** Opens a report: by URL only with the URL's token, or else with the authentication headers. */
 function openSource(source: SingleSource, { api, signal }: Connection): Promise<HttpStream> {
   return source.kind === 'url'
     ? api.openSignedReport(source.url, signal)
@@ -108,24 +108,25 @@ export interface TargetOptions {
   quick: boolean
   signal?: AbortSignal | undefined
   onBytes?: ((bytes: number) => void) | undefined
-  /** Called when all of it came, and only the disk is left. */
+  /** Called when all bytes have arrived and only the disk is still working. */
   onReceived?: (() => void) | undefined
 }
 
-/** One report to file. */
+/** One report to download. */
 export interface FileRequest {
   subject: ReportSubject
-  /** The name it gets, unless it has one on record. */
+  /** Name of the file, unless the folder has recorded another one for the report. */
   file: string
-  /** The check's or referee's status, where it has no report to download. */
+  /** Status of the check or referee, if it has no report to download. */
   notReady?: string | undefined
 }
 
 /**
- * Files one report: left where it is on record and whole, fixed where it is damaged, refused with an
- * IncompleteError where something else stands there. `overwrite` replaces all of these, under the name wanted.
+ * Downloads one report into the folder. A recorded and undamaged file is left as it is, a damaged one is replaced,
+ * and another file at the path is refused with an IncompleteError. `overwrite` replaces all of these, under the
+ * requested name.
  */
-export async function fileTarget(
+export async function downloadToFolder(
   { subject, file, notReady }: FileRequest,
   open: () => Promise<HttpStream>,
   options: TargetOptions,
@@ -139,7 +140,7 @@ export async function fileTarget(
     if (statusOnDisk === 'changed') throw fileChangedError(record.file)
   }
   if (notReady !== undefined) throw reportMissing(subject.check_name ?? 'the report', notReady)
-  const stored = await transfer(
+  const stored = await transferReport(
     {
       subject,
       file: overwrite ? file : (record?.file ?? file),
@@ -156,7 +157,7 @@ export async function fileTarget(
   return { record: stored.record, skipped: stored.outcome === 'there' }
 }
 
-/** Tries of one transfer: a cut one is worth another. What fails before its first byte was repeated already. */
+/** Maximum number of tries for a transfer that breaks off. Failures before the first byte were retried already. */
 const maxTries = 3
 
 interface TransferOptions {
@@ -165,15 +166,15 @@ interface TransferOptions {
   onBytes?: ((bytes: number) => void) | undefined
 }
 
-/** Brings one report into the folder. `open` is asked again for each try. */
-export async function transfer(
+/** Transfers one report to the folder. `open` is called for each try. */
+export async function transferReport(
   request: Omit<KeepRequest, 'open'>,
   open: () => Promise<HttpStream>,
   { folder, signal, onBytes }: TransferOptions,
 ): Promise<StoreResult> {
   for (let tries = 1; ; tries += 1) {
     let isOpen = false
-    let taken = 0
+    let receivedBytes = 0
     try {
       return await folder.keep({
         ...request,
@@ -181,20 +182,20 @@ export async function transfer(
           const stream = await open()
           isOpen = true
           return new PdfStream(stream, (bytes) => {
-            taken += bytes
+            receivedBytes += bytes
             onBytes?.(bytes)
           })
         },
       })
     } catch (error) {
-      onBytes?.(-taken)
+      onBytes?.(-receivedBytes)
       const isCut = isOpen && error instanceof UnavailableError
       if (!isCut || tries >= maxTries || signal?.aborted) throw error
     }
   }
 }
 
-/** A read of a request that failed while a fresh URL was looked for: it says nothing about one report. */
+/** A request could not be read again for a new URL. The cause does not concern a single report. */
 export class FreshReadError extends Error {
   constructor(cause: unknown) {
     super('a request could not be read again', { cause })
@@ -202,54 +203,55 @@ export class FreshReadError extends Error {
 }
 
 /**
- * Opens reports of one request by their signed URLs. When one is no longer accepted, the request is read again, once for
- * all of its reports: "a fresh URL is obtained by reading the request again" ("Authentication", rule 5).
+ * Returns a function that opens reports of one request by their signed URLs. When a URL is no longer accepted, the
+ * request is read again, once for all its reports: "a fresh URL is obtained by reading the request again"
+ * ("Authentication", rule 5).
  */
-export function signedUrls(
+export function createSignedOpener(
   api: Api,
   requestId: string,
   signal: AbortSignal | undefined,
 ): (target: ReportTarget & { url: string }) => Promise<HttpStream> {
-  let fresh: Promise<ReportTarget[]> | undefined
+  let reread: Promise<ReportTarget[]> | undefined
   const openAt = async (target: ReportTarget, url: string): Promise<HttpStream> => {
     requireUrlOf(target, url)
     return api.openSignedReport(url, signal)
   }
   const freshUrl = async ({ checkId, refereeId, title }: ReportTarget): Promise<string> => {
-    fresh ??= api
+    reread ??= api
       .getRequest(requestId, signal)
       .then((request) => reportTargets(request, addressOf(api.baseUrl)))
       .catch((error: unknown) => {
         throw new FreshReadError(error)
       })
-    const found = (await fresh).find((each) => each.checkId === checkId && each.refereeId === refereeId)
+    const found = (await reread).find((each) => each.checkId === checkId && each.refereeId === refereeId)
     if (found?.url !== undefined) return found.url
     throw new NotFoundError(`${title}: its report is no longer available`)
   }
   return async (target) => {
-    const isFresh = fresh !== undefined
+    const wasReread = reread !== undefined
     try {
-      return await openAt(target, isFresh ? await freshUrl(target) : target.url)
+      return await openAt(target, wasReread ? await freshUrl(target) : target.url)
     } catch (error) {
-      if (!(error instanceof UnauthenticatedError) || isFresh) throw error
+      if (!(error instanceof UnauthenticatedError) || wasReread) throw error
       return openAt(target, await freshUrl(target))
     }
   }
 }
 
-export interface Received {
+export interface ReceivedReport {
   bytes: number
   sha256: string
 }
 
 /**
- * The bytes of a report as they come, checked as they pass: content type, length, first and last
- * marks. Throws UnavailableError where it is not a whole PDF; `received` is set when it has ended well.
+ * Yields the bytes of a report as they arrive and checks them: content type, length, first and last bytes. Throws
+ * UnavailableError if they are not a complete PDF; `received` is set once the stream has ended without an error.
  */
 export class PdfStream implements AsyncIterable<Uint8Array> {
   readonly #stream: HttpStream
   readonly #onBytes: ((bytes: number) => void) | undefined
-  received: Received | undefined
+  received: ReceivedReport | undefined
 
   /** `onBytes` is called with the number of bytes, as they arrive. */
   constructor(stream: HttpStream, onBytes?: (bytes: number) => void) {

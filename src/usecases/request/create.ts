@@ -24,22 +24,22 @@ import { localTime } from '../../domain/wording/time.ts'
 import { personName } from '../../domain/wording/text.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 
-const untouched = 'interrupted; nothing was ordered'
+const nothingOrderedMessage = 'interrupted; nothing was ordered'
 
 export interface OrderOptions extends CreateOptions {
-  /** Whether it is to be ordered although a similar person was; undefined without a terminal. */
+  /** Asks whether to order although a similar person was ordered; undefined without a terminal. */
   onSimilar?: ((stop: Conflict) => Promise<boolean>) | undefined
 }
 
 /**
- * Orders one check, at most once (src/docs/ordering.md, section 2). Journaled before it is sent
- * and before it is printed. Throws
+ * Orders one check, at most once (src/docs/ordering.md, section 2). The order is journaled before it is sent and its
+ * outcome before it is printed. Throws
  * - DuplicateError: it was ordered before, or may have been; nothing was sent,
- * - the service's refusal (InvalidInputError with its field, NotFoundError, UnauthenticatedError,
- *   ForbiddenError), ThrottledError or UnavailableError: nothing was ordered, and a new order is free,
- * - OutcomeUnknownError: it may have been ordered; the same order is refused until that is settled,
- * - InterruptedError: `signal` was aborted; the message says what is known,
- * - IoError, UsageError: the store refuses.
+ * - the service's refusal (InvalidInputError with its field, NotFoundError, UnauthenticatedError, ForbiddenError),
+ * ThrottledError or UnavailableError: nothing was ordered, and the order can be made again,
+ * - OutcomeUnknownError: it may have been ordered; the same order is refused until the row is reconciled,
+ * - InterruptedError: `signal` was aborted; the message states whether it was ordered,
+ * - IoError, UsageError: the store refuses the order.
  */
 export async function createRequest(
   ports: OrderServices,
@@ -47,21 +47,21 @@ export async function createRequest(
   options: OrderOptions,
 ): Promise<Created> {
   const { ledger, clock, random, signal, onEvent } = ports
-  if (signal?.aborted) throw new InterruptedError(untouched)
+  if (signal?.aborted) throw new InterruptedError(nothingOrderedMessage)
   const batch = { id: random.uuid(), kind: 'single' } as const
-  const lock = await ledger.acquire(batch)
-  if (lock === undefined) throw new InternalError('a new batch is held by somebody else')
+  const lease = await ledger.acquire(batch)
+  if (lease === undefined) throw new InternalError('a new batch is held by somebody else')
   try {
     const submissions = await ledger.recover(clock.now())
     if (submissions.length > 0) onEvent?.({ name: 'recovered', submissions })
-    await add(ports, batch, order, options)
+    await addOrder(ports, batch, order, options)
     return await sendSingle(ports, batch.id, order, { waitBudgetMs: options.waitBudgetMs })
   } finally {
-    await lock.release()
+    await lease.release()
   }
 }
 
-async function add(
+async function addOrder(
   ports: OrderServices,
   batch: { id: string; kind: 'single' },
   order: RequestBody,
@@ -77,7 +77,7 @@ async function add(
   }
 }
 
-/** "Names the earlier order in its one final question (default No)": asked about each that is merely similar. */
+/** "Names the earlier order in its one final question (default No)": asks about each order for a similar person. */
 async function requireConfirmation(
   { api: { baseUrl } }: OrderServices,
   stop: Conflict,
@@ -93,7 +93,10 @@ async function requireConfirmation(
   })
 }
 
-/** Sends an order that is pending by the runner of files, and answers what came of it. The caller holds its batch. `attemptId`: of its earlier attempt. */
+/**
+ * Sends a pending single order and returns the accepted one. The caller has the lease of its batch. `attemptId`: the
+ * earlier attempt of the order. Throws as `createRequest` does.
+ */
 export async function sendSingle(
   ports: OrderServices,
   batchId: string,
@@ -103,7 +106,7 @@ export async function sendSingle(
   const run = await runSingle(ports, batchId, waitBudgetMs, attemptId)
   const { outcome, conflict, row } = run
   if (conflict !== undefined) {
-    throw await cancelled(ports, row, refusedOrder(conflict, ports.api.baseUrl))
+    throw await cancelRow(ports, row, refusedOrder(conflict, ports.api.baseUrl))
   }
   switch (outcome?.kind) {
     case 'accepted': {
@@ -115,11 +118,11 @@ export async function sendSingle(
     case 'unknown':
       throw outcomeUnknown(ports, batchId, order, outcome)
     case 'halted':
-      throw await cancelled(ports, row, interruption(ports, outcome) ?? outcome.error)
+      throw await cancelRow(ports, row, interruption(ports, outcome) ?? outcome.error)
     case 'throttled':
     case 'unsent':
     case undefined:
-      throw await cancelled(ports, row, interruption(ports, outcome) ?? whyNotSent(run))
+      throw await cancelRow(ports, row, interruption(ports, outcome) ?? whyNotSent(run))
   }
 }
 
@@ -139,7 +142,7 @@ function outcomeUnknown(
   )
 }
 
-/** Why nothing was sent, or not again. */
+/** Returns the error that prevented sending, or a further attempt. */
 function whyNotSent({ end, outcome }: SingleRun): RefcheckError {
   if (end.kind !== 'halted') return changedElsewhereError()
   if (outcome?.kind !== 'throttled' || end.error !== outcome.error) return end.error
@@ -153,17 +156,17 @@ function whyNotSent({ end, outcome }: SingleRun): RefcheckError {
 }
 
 /**
- * Cancels the row and answers the error to throw: a single order that ends without having been made must not conflict with
- * the next one.
+ * Cancels the row and returns the error to throw: a single order that was not made must not conflict with the next
+ * one.
  */
-async function cancelled(
+async function cancelRow(
   { ledger, clock }: OrderServices,
-  left: RowVersion,
+  row: RowVersion,
   error: RefcheckError,
 ): Promise<RefcheckError> {
   const change = { to: 'cancelled', at: clock.now(), reason: error.message } as const
-  // A row left `pending` is cancelled by the next command, and the error at hand tells more.
-  await ledger.move(left, change).catch(() => false)
+  // If this fails, the next command cancels the row. `error` is more useful than an error of the store.
+  await ledger.move(row, change).catch(() => false)
   return error
 }
 
@@ -174,12 +177,12 @@ function interruption(
 ): InterruptedError | undefined {
   if (signal?.aborted !== true) return undefined
   return new InterruptedError(
-    outcome === undefined ? untouched : `interrupted; ${outcomeText(outcome)}`,
+    outcome === undefined ? nothingOrderedMessage : `interrupted; ${outcomeText(outcome)}`,
     details,
   )
 }
 
-/** An order as a batch of one. */
+/** Returns the order as a new batch of one row. */
 function singleOrder(
   { api: { baseUrl, userEmail }, clock, account }: OrderServices,
   batch: BatchRef,
@@ -197,74 +200,79 @@ function singleOrder(
   }
 }
 
-/** What the flags allow. */
+/** Conflicts that flags of the command line allow. */
 interface Allowances {
   allowDuplicate: boolean
   allowSimilar: boolean
 }
 
 /**
- * Asks whether to order although a similar person was (default No; `--yes` does not confirm it): as soon as the person is
- * known, where more is asked, and in the final question of the review where there is one; else by itself.
+ * Asks whether to order although a similar person was ordered (default No; `--yes` does not confirm it): as soon as
+ * the person is known if more questions follow, in the final question of the review if there is one, or else in a
+ * separate question.
  */
 export class SimilarQuestion {
   readonly #services: () => Promise<OrderServices>
   readonly #prompter: Prompter | undefined
-  readonly #guard: Allowances
+  readonly #allowances: Allowances
   #shown: Conflict | undefined
 
-  constructor(services: () => Promise<OrderServices>, prompter: Prompter | undefined, guard: Allowances) {
+  constructor(
+    services: () => Promise<OrderServices>,
+    prompter: Prompter | undefined,
+    allowances: Allowances,
+  ) {
     this.#services = services
     this.#prompter = prompter
-    this.#guard = guard
+    this.#allowances = allowances
   }
 
-  /** The conflict that an order has now, with nothing ordered and nothing stored. */
+  /** Returns the conflict that an order would have now. Orders and stores nothing. */
   async previewConflict(order: RequestBody): Promise<Conflict | undefined> {
     const services = await this.#services()
-    return services.ledger.previewConflict(unstored(services, order), this.#guard)
+    return services.ledger.previewConflict(unstoredOrder(services, order), this.#allowances)
   }
 
   /**
-   * As soon as the person is known: throws a DuplicateError where the order cannot be made whatever else is answered.
-   * Where more is asked, it asks about a similar person first; an InterruptedError where that is not to be ordered.
+   * Called as soon as the person is known. Throws a DuplicateError if no other answer could make the order possible.
+   * If more questions follow, asks about a similar person first; throws an InterruptedError if the user declines.
    */
-  async early(order: RequestBody, baseUrl: string, isMoreAsked: boolean): Promise<void> {
+  async checkEarly(order: RequestBody, baseUrl: string, isMoreAsked: boolean): Promise<void> {
     const stop = await this.previewConflict(order)
     if (stop === undefined) return
     if (!canBeConfirmed(stop)) throw refusedOrder(stop, baseUrl)
     if (!isMoreAsked) return
-    const question = { message: `${sentence(stop)} Go on all the same?`, isGrave: true }
+    const question = { message: `${conflictSentence(stop)} Go on all the same?`, isGrave: true }
     if ((await this.#prompter?.confirm(question)) !== true)
       throw new InterruptedError('cancelled; nothing was ordered')
   }
 
-  /** For the final question of the review. */
+  /** Returns the warning for the final question of the review; undefined if there is no similar person. */
   async similarityWarning(order: RequestBody): Promise<string | undefined> {
     const stop = await this.previewConflict(order)
     this.#shown = stop !== undefined && canBeConfirmed(stop) ? stop : undefined
-    if (stop !== undefined) return this.#shown && sentence(this.#shown)
+    if (stop !== undefined) return this.#shown && conflictSentence(this.#shown)
     const services = await this.#services()
-    // A person of the same full name and another e-mail and phone.
-    const at = await services.ledger.findNamesake(unstored(services, order))
+    // Finds a person with the same full name and another e-mail and phone.
+    const orderedAt = await services.ledger.findNamesake(unstoredOrder(services, order))
     const name = personName(order.recipient)
-    return at === undefined
+    return orderedAt === undefined
       ? undefined
-      : `A person named ${name} was ordered ${localTime(at)} with another e-mail and phone.`
+      : `A person named ${name} was ordered ${localTime(orderedAt)} with another e-mail and phone.`
   }
 
-  /** Whether the order is to be made; what the review has shown is not asked again. */
+  /** Asks whether to order in spite of the conflict, unless the review has shown it. */
   async isConfirmed(stop: Conflict): Promise<boolean> {
-    if (this.#shown !== undefined && isSame(this.#shown, stop)) return true
-    const question = { message: `${sentence(stop)} Order anyway?`, initial: false, isGrave: true }
+    if (this.#shown !== undefined && isSameConflict(this.#shown, stop)) return true
+    const question = { message: `${conflictSentence(stop)} Order anyway?`, initial: false, isGrave: true }
     return (await this.#prompter?.confirm(question)) === true
   }
 }
 
-const unstored = (services: OrderServices, order: RequestBody): NewBatch =>
+const unstoredOrder = (services: OrderServices, order: RequestBody): NewBatch =>
   singleOrder(services, { id: services.random.uuid(), kind: 'single' }, order)
 
-function isSame(one: Conflict, other: Conflict): boolean {
+function isSameConflict(one: Conflict, other: Conflict): boolean {
   return (
     one.order.batchId === other.order.batchId &&
     one.order.row === other.order.row &&
@@ -272,7 +280,7 @@ function isSame(one: Conflict, other: Conflict): boolean {
   )
 }
 
-function sentence(stop: Conflict): string {
+function conflictSentence(stop: Conflict): string {
   const text = conflictMessage(stop)
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 }

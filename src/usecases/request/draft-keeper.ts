@@ -13,49 +13,54 @@ import type { Prompter } from '../../prompt/prompter.ts'
 
 export interface DraftServices extends Pick<Services, 'drafts' | 'clock' | 'random'> {
   owner: DraftOwner
-  /** Called with a sentence where answers cannot be stored. */
+  /** Called with a sentence if the answers cannot be stored. */
   onMessage: (text: string) => void
 }
 
-/** Keeps the answers of one person until they are ordered, so that nothing that ends a command loses them. */
+/** Stores the answers about one person until the order is made, so that they are not lost if the command ends. */
 export class DraftKeeper {
   readonly #connect: () => Promise<DraftServices>
   readonly #resume: string
   #id: string | undefined
-  /** Whether a file has the answers as they are now. */
+  /** Whether a file contains the current answers. */
   #isStored = false
   #isRefused = false
 
-  /** `connect` finds out whose answers they are; `resume`: the command line that goes on from them. */
+  /**
+   * `connect` opens the drafts and determines their owner; `resume`: the command line that continues from a draft.
+   */
   constructor(connect: () => Promise<DraftServices>, resume: string) {
     this.#connect = connect
     this.#resume = resume
   }
 
   /**
-   * The draft to go on from: the only one, or the one that a person chooses. NotFoundError where there is none; with
-   * several and no terminal, the newest.
+   * Returns the draft to continue: the only one, or the one that the user chooses. Without a terminal it is the
+   * newest. Throws a NotFoundError if there is none.
    */
-  async resumed(packageId: number | undefined, prompter: Prompter | undefined): Promise<DraftBody> {
+  async findDraftToResume(packageId: number | undefined, prompter: Prompter | undefined): Promise<DraftBody> {
     const { drafts, owner, onMessage } = await this.#connect()
-    await this.#sweep()
-    const own = ownDrafts(await drafts.all(), owner, packageId)
-    const [newest] = own
+    await this.#removeExpired()
+    const ownDraftsOfUser = ownDrafts(await drafts.all(), owner, packageId)
+    const [newest] = ownDraftsOfUser
     if (newest === undefined) {
-      const of = packageId === undefined ? '' : ` of package ${packageId}`
-      throw new NotFoundError(`no answers are kept for an order${of} as ${owner.userEmail}`, {
+      const packageText = packageId === undefined ? '' : ` of package ${packageId}`
+      throw new NotFoundError(`no answers are kept for an order${packageText} as ${owner.userEmail}`, {
         hint: 'Begin a new order with: refcheck request create',
       })
     }
-    const isOffered = own.length > 1 && prompter !== undefined
-    const draft = isOffered ? await chosen(prompter, own) : newest
-    if (!isOffered) onMessage(`Continuing the order of ${draftTitle(draft)}`)
+    const canChoose = ownDraftsOfUser.length > 1 && prompter !== undefined
+    const draft = canChoose ? await chooseDraft(prompter, ownDraftsOfUser) : newest
+    if (!canChoose) onMessage(`Continuing the order of ${draftTitle(draft)}`)
     this.#id = draft.id
     this.#isStored = true
     return draft.body
   }
 
-  /** Keeps what was answered so far. Does without where the disk refuses: the order matters more. */
+  /**
+   * Stores the answers so far. If the disk refuses them, reports it once and continues, since the order is more
+   * important.
+   */
   async keep(body: DraftBody, packageName: string): Promise<void> {
     if (this.#isRefused) return
     const { drafts, owner, clock, random, onMessage } = await this.#connect()
@@ -81,7 +86,7 @@ export class DraftKeeper {
     }
   }
 
-  /** The answers were ordered, or are not wanted any more. */
+  /** Deletes the draft, since the answers were ordered or discarded. */
   async drop(): Promise<void> {
     const id = this.#id
     if (id === undefined) return
@@ -89,28 +94,31 @@ export class DraftKeeper {
     await (await this.#connect()).drafts.drop(id)
   }
 
-  /** What ended the command, with the way to go on from the answers; an order that may have been made needs none. */
-  async after(error: unknown): Promise<unknown> {
+  /**
+   * Adds the command that continues from the draft to an error. If the order may have been made, deletes the draft
+   * instead.
+   */
+  async withResumeHint(error: unknown): Promise<unknown> {
     if (!this.#isStored || !(error instanceof RefcheckError)) return error
     if (error.code === 'outcome_unknown' || (error.code === 'interrupted' && error.order !== undefined)) {
       await this.drop()
       return error
     }
     const message = `Your answers are kept. Continue with: ${this.#resume}`
-    // A person who leaves needs no other advice.
+    // If the user has left, no other hint is needed.
     error.hint =
       error instanceof InterruptedError ? message : [error.hint, message].filter(Boolean).join('\n')
     return error
   }
 
-  async #sweep(): Promise<void> {
+  async #removeExpired(): Promise<void> {
     const { drafts, clock } = await this.#connect()
     const savedBefore = clock.now() - draftLifetimeMs
     for (const draft of await drafts.all()) if (isDraftOf(draft, { savedBefore })) await drafts.drop(draft.id)
   }
 }
 
-async function chosen(prompter: Prompter, drafts: readonly StoredDraft[]): Promise<StoredDraft> {
+async function chooseDraft(prompter: Prompter, drafts: readonly StoredDraft[]): Promise<StoredDraft> {
   return prompter.select({
     message: 'Continue from which answers?',
     choices: drafts.map((draft) => ({ value: draft, label: draftTitle(draft) })),

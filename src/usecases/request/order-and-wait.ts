@@ -12,9 +12,9 @@ export interface OrderAndWaitOptions
   extends OrderServices, Pick<Services, 'patientApi'>, Pick<OrderOptions, 'onSimilar'> {
   allowDuplicate: boolean
   allowSimilar?: boolean | undefined
-  /** Milliseconds that retries and 429 waits may take together. */
+  /** Maximum time in milliseconds that retries and waits on a 429 may take together. */
   waitBudgetMs: number
-  /** Go on until the request has a terminal status. */
+  /** Whether to wait until the request has a final status. */
   wait: boolean
   /** See WaitOptions. */
   inbox?: WaitOptions['inbox']
@@ -25,25 +25,25 @@ export interface OrderAndWaitOptions
 
 export interface FollowedOrder {
   answer: { request_id: string; status: string }
-  /** The order was accepted, and the exit code is that of something else. */
+  /** An error that sets the exit code although the order was accepted. */
   failure: RefcheckError | undefined
 }
 
-/** Orders, at most once, and waits where that was asked for. */
+/** Orders at most once, and waits for the request if `wait` is set. */
 export async function placeOrder(order: Order, options: OrderAndWaitOptions): Promise<FollowedOrder> {
   const created = await create(order, options)
   const answer = { request_id: created.requestId, status: created.status }
   await options.onAccepted?.()
   if (created.interruption !== undefined || !options.wait) return { answer, failure: created.interruption }
   try {
-    return await followed(answer, options)
+    return await waitForOrder(answer, options)
   } catch (error) {
-    // The order stands whatever becomes of the wait, so its id is answered all the same.
-    return { answer, failure: endedWait(error, answer.request_id, options) }
+    // The order was accepted whatever ends the wait, so its id is returned in any case.
+    return { answer, failure: waitError(error, answer.request_id, options) }
   }
 }
 
-async function followed(
+async function waitForOrder(
   answer: FollowedOrder['answer'],
   options: OrderAndWaitOptions,
 ): Promise<FollowedOrder> {
@@ -56,15 +56,15 @@ async function followed(
     signal: options.signal,
     onStatus: options.onStatus,
   })
-  const [read] = requests
-  if (read === undefined) return { answer, failure }
-  const { status, checks } = read
+  const [request] = requests
+  if (request === undefined) return { answer, failure }
+  const { status, checks } = request
   const { ledger, clock, patientApi } = options
   await ledger.recordStatus(patientApi.baseUrl, answer.request_id, status, clock.now(), checksText(checks))
   return { answer: { ...answer, status }, failure }
 }
 
-function endedWait(error: unknown, requestId: string, { signal }: OrderAndWaitOptions): RefcheckError {
+function waitError(error: unknown, requestId: string, { signal }: OrderAndWaitOptions): RefcheckError {
   if (signal?.aborted) {
     return new InterruptedError('interrupted while waiting; the order was accepted', {
       hint: `Continue waiting with: refcheck request wait ${requestId}`,
@@ -80,14 +80,14 @@ async function create(order: Order, options: OrderAndWaitOptions): Promise<Creat
     return await createRequest(options, order.body, options)
   } catch (error) {
     if (error instanceof InvalidInputError && error.status === 400) {
-      throw await explained(error, order, options)
+      throw await explainRefusal(error, order, options)
     }
     throw error
   }
 }
 
 /** "If creating a request returns 400 for an unknown or missing field, fetch the schema again" (…/schema). */
-async function explained(
+async function explainRefusal(
   error: InvalidInputError,
   order: Order,
   { api, schemas, signal }: OrderAndWaitOptions,
@@ -99,7 +99,7 @@ async function explained(
     const fresh = await loadSchema(id, { api, schemas, refresh: true, signal })
     if (JSON.stringify(fresh.fields) === JSON.stringify(order.schema.fields)) return error
   } catch {
-    // The refusal matters more than why its cause could not be looked into.
+    // The refusal is more important than the error of this read.
     return error
   }
   return new InvalidInputError(error.message, {

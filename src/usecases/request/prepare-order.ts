@@ -14,32 +14,32 @@ import { activePackages, choosePackage, loadSchema, type SchemaSource } from '..
 import { interview, type InterviewOptions } from '../form/interview.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 
-/** What a person gave on the command line, before anything is asked. */
+/** The parts of an order that the command line or a draft contains, before the user is asked. */
 export interface GivenOrder {
   packageId: number | undefined
-  /** A whole body, from a file; then no flag but the package may say more. */
+  /** A complete body from a file; of the flags, only the package may be given then. */
   body: unknown
   flags: BodyFlags
-  /** Answers that were kept, in place of flags. */
+  /** Answers of a stored draft, which replace the flags. */
   draft?: DraftBody | undefined
 }
 
 export interface PrepareOptions extends SchemaSource {
-  /** The service's packages, as they were read: some may be gone and replaced by others. */
+  /** Called with all packages of the service, so that replaced ones can be stored. */
   onPackages?: ((packages: readonly Package[]) => Promise<void>) | undefined
   /** Undefined without a terminal. */
   prompter: Prompter | undefined
-  /** The person has said yes beforehand: nothing is reviewed. */
+  /** The user has confirmed the order with `--yes`, so that nothing is reviewed. */
   yes: boolean
-  /** What was given is shown and ordered as it is, or not at all. */
+  /** The order can only be confirmed or cancelled, not changed. */
   isFixed?: boolean | undefined
-  /** Draws a page of the answers for review; answers how many pages there are. */
+  /** Shows a page of the answers for review. Returns the number of pages. */
   show: (rows: ReviewRow[], pack: Package, page: number) => number
-  /** Reads phones without + as of the country that the person named. */
+  /** Completes phones without + with the country that the user chose. */
   repair?: PhoneRepair | undefined
-  /** What speaks against an order, for its last question. */
+  /** Returns a warning about the order for the final question. */
   similarityWarning?: ((body: RequestBody) => Promise<string | undefined>) | undefined
-  /** As `YYYY-MM-DD`; what is improbable on that day becomes a question, or a message without a terminal. */
+  /** The date as `YYYY-MM-DD`. Values that are improbable on it are asked about, or reported without a terminal. */
   today?: string | undefined
   onImprobable?: ((text: string) => void) | undefined
   /** See InterviewOptions. */
@@ -50,8 +50,8 @@ export interface PrepareOptions extends SchemaSource {
 }
 
 /**
- * Puts an order together: what was given, checked, and what is missing asked for. Nothing is created.
- * A package that is not ACTIVE is refused here ("only ACTIVE packages can be used to create requests").
+ * Assembles an order: checks the given values and asks for the missing ones. Nothing is ordered. Refuses a package
+ * that is not ACTIVE ("only ACTIVE packages can be used to create requests").
  */
 export async function prepareOrder(given: GivenOrder, options: PrepareOptions): Promise<Order> {
   const { prompter, api, signal, onPackages } = options
@@ -64,12 +64,15 @@ export async function prepareOrder(given: GivenOrder, options: PrepareOptions): 
   const packages = await api.listPackages(undefined, signal)
   await onPackages?.(packages)
   return id === undefined && prompter !== undefined
-    ? ofChosen(prompter, packages, given, options)
-    : ofPackage(orderable(id, packages), given, options)
+    ? prepareChosenPackage(prompter, packages, given, options)
+    : prepareForPackage(requireOrderable(id, packages), given, options)
 }
 
-/** Of a package that the person chooses; back leads from the first question to that choice, and loses no answer. */
-async function ofChosen(
+/**
+ * Prepares an order for a package that the user chooses. The back key returns from the first question to this choice
+ * and keeps all answers.
+ */
+async function prepareChosenPackage(
   prompter: Prompter,
   packages: readonly Package[],
   given: GivenOrder,
@@ -80,45 +83,58 @@ async function ofChosen(
   let answers: DraftBody | undefined
   for (let chosen: Package | undefined; ;) {
     chosen = await choosePackage(prompter, packages, chosen)
-    const keep = async (draft: DraftBody, pack: Package): Promise<void> => {
+    const saveAnswers = async (draft: DraftBody, pack: Package): Promise<void> => {
       answers = draft
       await onAnswer?.(draft, pack)
     }
-    if (answers !== undefined) await keep({ ...answers, package_id: chosen.id }, chosen)
+    if (answers !== undefined) await saveAnswers({ ...answers, package_id: chosen.id }, chosen)
     try {
-      return await ofPackage(chosen, { ...given, draft: answers }, { ...options, canGoBack, onAnswer: keep })
+      return await prepareForPackage(
+        chosen,
+        { ...given, draft: answers },
+        { ...options, canGoBack, onAnswer: saveAnswers },
+      )
     } catch (error) {
       if (!(error instanceof PromptBackError)) throw error
     }
   }
 }
 
-async function ofPackage(pack: Package, given: GivenOrder, options: PrepareOptions): Promise<Order> {
+async function prepareForPackage(pack: Package, given: GivenOrder, options: PrepareOptions): Promise<Order> {
   const { prompter, yes } = options
   const schema = await loadSchema(pack.id, options)
   if (given.body !== undefined) {
     const national = withNationalPhone(given.body, options.repair)
-    const whole = await confirmed(checked(national.body, schema, 'json'), { pack, schema }, options)
-    return { ...whole, changes: [...national.changes, ...whole.changes], package: pack, schema }
+    const confirmedBody = await confirmBody(
+      checkBody(national.body, schema, 'json'),
+      { pack, schema },
+      options,
+    )
+    return {
+      ...confirmedBody,
+      changes: [...national.changes, ...confirmedBody.changes],
+      package: pack,
+      schema,
+    }
   }
-  // A field of the flags that the package has not is refused, whatever was answered since.
+  // Flags are checked against the schema even if a draft replaces them.
   const flagged = bodyFromFlags(given.flags, schema)
   const { body: draft, changes } = withNationalPhone(given.draft ?? flagged, options.repair)
   if (prompter === undefined) {
-    const whole = checked(draft, schema, 'flags')
+    const checkedBody = checkBody(draft, schema, 'flags')
     requireYes(yes)
-    reportImprobable(whole.body, schema, options)
-    return { ...whole, changes: [...changes, ...whole.changes], package: pack, schema }
+    reportImprobable(checkedBody.body, schema, options)
+    return { ...checkedBody, changes: [...changes, ...checkedBody.changes], package: pack, schema }
   }
   changes.push(...(validateDraft(draft, schema).changes ?? []))
   const isResumed = given.draft !== undefined
-  const body = await asked(prompter, draft, { pack, schema, isResumed }, options)
+  const body = await askMissing(prompter, draft, { pack, schema, isResumed }, options)
   if (yes) reportImprobable(body, schema, options)
   return { body, changes, package: pack, schema }
 }
 
-/** The package to order from, ACTIVE and visible. */
-function orderable(id: number | undefined, packages: readonly Package[]): Package {
+/** Returns the package with this id. Throws if the user cannot see it or it is not ACTIVE. */
+function requireOrderable(id: number | undefined, packages: readonly Package[]): Package {
   const pack = packages.find((each) => each.id === id)
   if (pack === undefined) {
     throw new NotFoundError(`package ${id} was not found for this user`, {
@@ -166,7 +182,7 @@ function packageIdOf({ packageId, body }: GivenOrder): number | undefined {
   return packageId ?? inBody
 }
 
-function checked(
+function checkBody(
   input: unknown,
   schema: PackageSchema,
   speech: FieldNaming,
@@ -186,8 +202,8 @@ function checked(
   return { body, changes }
 }
 
-/** A body that came whole: on a terminal it is shown and may still be changed before it is sent. */
-async function confirmed(
+/** Shows a complete body on a terminal, where the user may change it before it is sent. */
+async function confirmBody(
   whole: { body: RequestBody; changes: Change[] },
   order: { pack: Package; schema: PackageSchema },
   options: PrepareOptions,
@@ -198,11 +214,13 @@ async function confirmed(
     reportImprobable(whole.body, order.schema, options)
     return whole
   }
-  return { ...whole, body: await asked(prompter, whole.body, order, options) }
+  return { ...whole, body: await askMissing(prompter, whole.body, order, options) }
 }
 
-/** Asks for what is missing and shows it; the last question says what is at stake, after what speaks against it. */
-async function asked(
+/**
+ * Asks for missing values and shows the review. The last question states the order, after a warning if there is one.
+ */
+async function askMissing(
   prompter: Prompter,
   draft: DraftBody,
   { pack, schema, isResumed }: { pack: Package; schema: PackageSchema; isResumed?: boolean },
@@ -222,14 +240,14 @@ async function asked(
     onAnswer: (answers) => onAnswer?.(answers, pack) ?? Promise.resolve(),
     onDrop,
     async lastQuestion(body) {
-      const against = await similarityWarning?.(body)
+      const warning = await similarityWarning?.(body)
       const question = orderQuestion({ package: pack, count: 1, people: [body.recipient] }, api)
-      return against === undefined ? question : `${against} ${question}`
+      return warning === undefined ? question : `${warning} ${question}`
     },
   })
 }
 
-/** There is no terminal to ask on, so it is printed. */
+/** Reports improbable values if there is no terminal to ask on. */
 function reportImprobable(
   body: RequestBody,
   schema: PackageSchema,

@@ -31,13 +31,15 @@ import { foldedName } from '../../domain/submission/similarity.ts'
 import { redactArgument } from '../../domain/wording/redact-argument.ts'
 import { ambiguousPerson, ambiguousStart } from '../../domain/request/id-start.ts'
 
-/** So many requests in a row that the service fails to answer about: then it is away, and the rest is not tried. */
+/**
+ * Number of requests that the service fails to return before it counts as unreachable and the others are not read.
+ */
 const maxFailedReads = 3
 
 /**
- * Reads requests in the order of their ids. One that cannot be read has its error in its place, and does not keep
- * the others from being read, unless the error is about all of them. Throws where that is so before any was read;
- * `failure` is the error of the highest precedence.
+ * Reads requests in the order of their ids. The result of a request that cannot be read is its error; the others are
+ * read all the same, unless the error concerns all of them. Throws such an error if it occurs before any request was
+ * read. `failure` is the error of the highest precedence.
  */
 export async function readRequests(
   api: Pick<Api, 'getRequest'>,
@@ -60,8 +62,8 @@ export async function readRequests(
       if (!(failure instanceof RefcheckError)) throw failure
       results.push({ requestId, error: failure })
       failedReads += failure instanceof UnavailableError ? 1 : 0
-      const isOfOne = failure instanceof NotFoundError || failure instanceof UnavailableError
-      if (!isOfOne || failedReads >= maxFailedReads) halted = failure
+      const concernsOneRequest = failure instanceof NotFoundError || failure instanceof UnavailableError
+      if (!concernsOneRequest || failedReads >= maxFailedReads) halted = failure
     }
   }
   const unread = results.filter(isUnread)
@@ -74,8 +76,8 @@ export async function readRequests(
 }
 
 /**
- * What this store knows it created, oldest first, with what may have been created. Orders whose process
- * died on the way are found by it, and become `unknown`.
+ * Lists the requests that this store created or may have created, oldest first. First turns orders whose process died
+ * into `unknown`.
  */
 export async function listRequests(
   { ledger, clock }: { ledger: Ledger; clock: Clock },
@@ -88,34 +90,34 @@ export async function listRequests(
     account: organisation?.account,
     states: statesAtService,
   })
-  const wanted = status?.toUpperCase()
+  const wantedStatus = status?.toUpperCase()
   const service = organisation && serviceOf(organisation.baseUrl)
   return submissions
-    .filter((each) => wanted === undefined || requestStatusOf(each).toUpperCase() === wanted)
+    .filter((each) => wantedStatus === undefined || requestStatusOf(each).toUpperCase() === wantedStatus)
     .filter(({ baseUrl }) => service === undefined || serviceOf(baseUrl) === service)
     .map(toListedRequest)
 }
 
 interface RefreshServices
   extends Pick<Services, 'api' | 'ledger' | 'clock'>, Partial<Pick<Services, 'governor'>> {
-  /** Milliseconds that waits for the quota may take together; default Infinity. */
+  /** Maximum time in milliseconds that waits for the quota may take together; default Infinity. */
   budgetMs?: number | undefined
   signal?: AbortSignal | undefined
   onQuotaWait?: ((seconds: number) => void) | undefined
-  /** Called before each read with how many are done. */
+  /** Called before each read with the number of reads done. */
   onProgress?: ((done: number, total: number) => void) | undefined
 }
 
 /**
- * Reads each request of this service again that is not finished, keeps its status, and lists. Requests
- * of another base URL stay as they are.
+ * Reads the unfinished requests of this service, records their statuses and returns the list. Requests of another
+ * service are listed as they are stored.
  */
-export async function refreshRequests(parts: RefreshServices, filter: RequestFilter): Promise<Refreshed> {
-  const failures = await readAgain(parts, await listRequests(parts, { ...filter, status: undefined }))
-  return { requests: await listRequests(parts, filter), failures }
+export async function refreshRequests(ports: RefreshServices, filter: RequestFilter): Promise<Refreshed> {
+  const failures = await recordStatuses(ports, await listRequests(ports, { ...filter, status: undefined }))
+  return { requests: await listRequests(ports, filter), failures }
 }
 
-/** All whose status, as last read, is not final. */
+/** Lists all requests whose status, as last read, is not final. */
 export async function unfinishedRequests({
   ledger,
   clock,
@@ -124,23 +126,26 @@ export async function unfinishedRequests({
   return (await ledger.list({ states: ['accepted'], unfinished: true })).map(toListedRequest)
 }
 
-/** Reads each of them that is of this service and not finished, and keeps its status; what failed. */
-export async function readAgain(
-  parts: RefreshServices,
+/**
+ * Reads the unfinished ones of these requests, if they are of this service, and records their statuses. Returns the
+ * failures.
+ */
+export async function recordStatuses(
+  ports: RefreshServices,
   requests: readonly ListedRequest[],
 ): Promise<Refreshed['failures']> {
-  const { api, ledger, clock, governor, signal, onQuotaWait, onProgress } = parts
-  const { budgetMs = Number.POSITIVE_INFINITY } = parts
+  const { api, ledger, clock, governor, signal, onQuotaWait, onProgress } = ports
+  const { budgetMs = Number.POSITIVE_INFINITY } = ports
   const deadline = clock.monotonic() + budgetMs
   const failures: Refreshed['failures'] = []
   const service = serviceOf(api.baseUrl)
-  const wanted = requests.flatMap(({ request_id, status, base_url }) =>
+  const unfinished = requests.flatMap(({ request_id, status, base_url }) =>
     request_id === null || terminalStatuses.includes(status ?? '') || serviceOf(base_url) !== service
       ? []
       : [{ request_id, base_url }],
   )
-  for (const [done, { request_id, base_url }] of wanted.entries()) {
-    onProgress?.(done, wanted.length)
+  for (const [done, { request_id, base_url }] of unfinished.entries()) {
+    onProgress?.(done, unfinished.length)
     try {
       await governor?.claim('poll', {
         signal,
@@ -162,44 +167,47 @@ export async function readAgain(
   return failures
 }
 
-type Events = Pick<Inbox, 'list'>
+type EventSource = Pick<Inbox, 'list'>
 
-/** Why a request ended in ERROR: the API states it in its event alone. Undefined without such an event. */
+/**
+ * Returns the reason why a request ended in ERROR, which the API states only in its event. Undefined without such an
+ * event.
+ */
 export async function errorReason(
-  inbox: Events,
+  inbox: EventSource,
   baseUrl: string,
   requestId: string,
 ): Promise<string | undefined> {
   let reason: string | undefined
   for await (const { body } of inbox.list({ baseUrl, requestId, status: 'ERROR' })) {
-    // Loads zod, which lists of requests do without.
+    // This import loads zod, which lists of requests do not need.
     const { errorReasonOf } = await import('../../domain/webhook/events.ts')
     reason = errorReasonOf(body) ?? reason
   }
   return reason
 }
 
-/** Requests that were read at a service, those in ERROR with the reason that the inbox has. It is opened for them alone. */
+/** Adds the reason from the inbox to requests in ERROR. The inbox is opened only for these. */
 export async function withReasons(
   results: readonly RequestResult[],
   baseUrl: string,
-  inbox: () => Promise<Events>,
+  inbox: () => Promise<EventSource>,
 ): Promise<RequestResult[]> {
   const all: RequestResult[] = []
   for (const result of results) {
-    const isOpen =
+    const needsReason =
       !isUnread(result) && result.request.status === 'ERROR' && result.request['error_reason'] === undefined
-    const reason = isOpen ? await errorReason(await inbox(), baseUrl, result.requestId) : undefined
+    const reason = needsReason ? await errorReason(await inbox(), baseUrl, result.requestId) : undefined
     if (isUnread(result) || reason === undefined) all.push(result)
     else all.push({ ...result, request: { ...result.request, error_reason: reason } })
   }
   return all
 }
 
-/** Rows of a list whose request is in ERROR, with the reason that the inbox has; null for every other. */
+/** Adds to each row the reason from the inbox if its request is in ERROR, or else null. */
 export async function withListedReasons<Row extends { request_id: string | null; status: string | null }>(
   rows: readonly Row[],
-  inbox: Events,
+  inbox: EventSource,
   baseUrlOf: (row: Row) => string,
 ): Promise<(Row & { error_reason: string | null })[]> {
   const all: (Row & { error_reason: string | null })[] = []
@@ -216,8 +224,8 @@ export async function withListedReasons<Row extends { request_id: string | null;
 }
 
 /**
- * The request of this store whose id starts so; `baseUrl`: at this service alone. Throws UsageError where several do,
- * with them.
+ * Returns the id of the request in this store that starts with `start`; with `baseUrl`, only of this service. Throws
+ * NotFoundError if there is none, and UsageError with the list if there are several.
  */
 export async function findRequestId(
   { ledger, inbox }: { ledger: Pick<Ledger, 'list'>; inbox: Pick<Inbox, 'unclaimed'> },
@@ -252,8 +260,8 @@ export async function findRequestId(
 }
 
 /**
- * The one request of this service that is for a person: whose e-mail `text` is, or whose name has every word of it. Throws
- * UsageError where there are several, with them.
+ * Returns the id of the only request of this service for a person: `text` is the e-mail or words of the name. Throws
+ * NotFoundError if there is none, and UsageError with the list if there are several.
  */
 export async function findRequestOfPerson(
   { ledger }: { ledger: Pick<Ledger, 'list'> },
@@ -261,26 +269,26 @@ export async function findRequestOfPerson(
   baseUrl: string,
 ): Promise<string> {
   const service = serviceOf(baseUrl)
-  const named = (await ledger.list({ states: ['accepted', 'sending', 'unknown'] })).filter(
+  const orders = (await ledger.list({ states: ['accepted', 'sending', 'unknown'] })).filter(
     (each) =>
-      serviceOf(each.baseUrl) === service && each.recipient !== undefined && isCalled(each.recipient, text),
+      serviceOf(each.baseUrl) === service && each.recipient !== undefined && isNamed(each.recipient, text),
   )
-  const found = named.filter(({ requestId }) => requestId !== undefined)
+  const found = orders.filter(({ requestId }) => requestId !== undefined)
   const [only, ...others] = found
-  const lost = named.find(({ requestId }) => requestId === undefined)
-  if (only === undefined && lost === undefined) {
+  const unknownOrder = orders.find(({ requestId }) => requestId === undefined)
+  if (only === undefined && unknownOrder === undefined) {
     throw new NotFoundError(`no request of this store is for "${redactArgument(text)}"`, {
       hint: 'List the requests with: refcheck request list',
     })
   }
-  if (only !== undefined && others.length === 0 && lost === undefined) return only.requestId ?? ''
-  const perhaps = lost?.recipient && {
-    who: `${personName(lost.recipient)} (${lost.recipient.email})`,
-    hint: `Find out with: refcheck batch reconcile ${lost.batchId}`,
+  if (only !== undefined && others.length === 0 && unknownOrder === undefined) return only.requestId ?? ''
+  const possibleOrder = unknownOrder?.recipient && {
+    who: `${personName(unknownOrder.recipient)} (${unknownOrder.recipient.email})`,
+    hint: `Find out with: refcheck batch reconcile ${unknownOrder.batchId}`,
   }
-  if (only === undefined && perhaps !== undefined) {
-    throw new NotFoundError(`${perhaps.who} is perhaps ordered: the outcome is unknown`, {
-      hint: perhaps.hint,
+  if (only === undefined && possibleOrder !== undefined) {
+    throw new NotFoundError(`${possibleOrder.who} is perhaps ordered: the outcome is unknown`, {
+      hint: possibleOrder.hint,
     })
   }
   const candidates = found.toReversed().map(({ requestId = '', ...each }) => {
@@ -289,13 +297,13 @@ export async function findRequestOfPerson(
     return [requestId, [who, `package ${packageId}, ${requestStatus}, ${localDay(changedAt)}`]] as const
   })
   const [message, { hint }] = ambiguousPerson(text, candidates)
-  if (perhaps === undefined) throw new UsageError(message, { hint })
+  if (possibleOrder === undefined) throw new UsageError(message, { hint })
   throw new UsageError(message, {
-    hint: `${hint}\n${perhaps.who} is perhaps ordered as well. ${perhaps.hint}`,
+    hint: `${hint}\n${possibleOrder.who} is perhaps ordered as well. ${possibleOrder.hint}`,
   })
 }
 
-function isCalled({ first_name: first, last_name: last, email }: Recipient, text: string): boolean {
+function isNamed({ first_name: first, last_name: last, email }: Recipient, text: string): boolean {
   if (text.includes('@')) return email.toLowerCase() === text.trim().toLowerCase()
   const wordsOf = (name: string): string[] =>
     name
@@ -303,11 +311,11 @@ function isCalled({ first_name: first, last_name: last, email }: Recipient, text
       .map(foldedName)
       .filter((word) => word !== '')
   const words = new Set(wordsOf(`${first} ${last}`))
-  const wanted = wordsOf(text)
-  return wanted.length > 0 && wanted.every((word) => words.has(word))
+  const wantedWords = wordsOf(text)
+  return wantedWords.length > 0 && wantedWords.every((word) => words.has(word))
 }
 
-/** The rows of this service that have a request. Another service may give out the same id. */
+/** Returns the rows of this service that have a request. Another service may use the same id. */
 export async function rowsOfRequest(
   { api, ledger }: { api: Pick<Api, 'baseUrl'>; ledger: Pick<Ledger, 'list'> },
   requestId: string,

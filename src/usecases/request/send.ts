@@ -20,19 +20,19 @@ import { differences } from '../../domain/batch/reconciliation.ts'
 import type { Change } from '../../domain/submission/states.ts'
 import { rowsOfRequest } from './read-requests.ts'
 
-/** What ordering needs of the world. */
+/** The services that ordering uses. */
 export interface OrderServices
   extends
     Pick<Services, 'api' | 'ledger' | 'batches' | 'governor' | 'schemas' | 'clock' | 'random'>,
     Partial<Pick<Services, 'account'>> {
-  /** Ctrl-C. An exchange under way is finished and journaled first. */
+  /** Aborted by Ctrl-C. An exchange under way is finished and journaled first. */
   signal?: AbortSignal | undefined
   onEvent?: ((event: RunEvent) => void) | undefined
-  /** Called where a person stops the program while an order is in flight. */
+  /** Called when the user stops the program while an order is being sent. */
   onStopInFlight?: (() => void) | undefined
 }
 
-/** What an attempt that is about to begin is journaled with. */
+/** Returns the data that an attempt is journaled with, immediately before it. */
 export function newAttempt({ api, clock, random }: OrderServices): NewAttempt {
   return {
     attemptId: random.uuid(),
@@ -43,8 +43,8 @@ export function newAttempt({ api, clock, random }: OrderServices): NewAttempt {
 }
 
 /**
- * Makes an attempt that has just been journaled: the bytes sent are the journaled ones. For its caller to do once, and to
- * journal the outcome. No signal goes along: an exchange that has begun is finished, within its limits.
+ * Sends an attempt that was just journaled, with the journaled bytes. The caller calls this once per attempt and
+ * journals the outcome. No signal is passed on: an exchange that has begun is finished, within its time limits.
  */
 export async function sendAttempt(
   { api, clock, signal, onStopInFlight }: OrderServices,
@@ -61,42 +61,45 @@ export async function sendAttempt(
   try {
     return outcomeOf(await api.createRequest(attempt.body))
   } catch (error) {
-    const known = error instanceof RefcheckError ? error : undefined
+    const refcheckError = error instanceof RefcheckError ? error : undefined
     return outcomeOf({
       kind: 'lost',
-      error: known ?? new UnavailableError('the connection broke', { cause: error }),
+      error: refcheckError ?? new UnavailableError('the connection broke', { cause: error }),
     })
   } finally {
     signal?.removeEventListener('abort', stopped)
   }
 }
 
-/** The wall clock counts the time a machine was suspended; the other one knows when the wall clock was set back. */
+/**
+ * Whether an attempt was journaled a moment ago. The wall clock includes the time of a suspended machine, and the
+ * monotonic clock detects that the wall clock was set back.
+ */
 function isFresh(attempt: Attempt, clock: Clock): boolean {
   return Math.max(clock.now() - attempt.at, clock.monotonic() - attempt.monotonic) <= longestPauseMs
 }
 
 type AcceptedOutcome = Extract<Outcome, { kind: 'accepted' }>
 
-/** How long a busy store is waited for before an outcome is given up as unrecorded, in addition to SQLite's own 5 s a try. */
-const longestBusyMs = 600_000
+/** Maximum wait for a busy store before an outcome counts as unrecorded, in addition to SQLite's own 5 s per try. */
+const maxBusyMs = 600_000
 const busyPauseMs = 500
 
-/** A row as its attempt has left it, and what the attempt came to in the end. */
-interface Recorded {
+/** A row after its attempt, and the final outcome of the attempt. */
+interface RecordedOutcome {
   version: RowVersion
   outcome: Outcome
 }
 
 /**
- * Journals the outcome of an attempt, before it is printed: a request that another order has already is none of
- * this one. A store that cannot record it throws an IoError that says what is known: it is the only place left for it.
+ * Journals the outcome of an attempt before it is printed. A request that another order has already is not recorded
+ * for this one. Throws an IoError with the outcome if the store cannot record it: nothing else would preserve it.
  */
-export async function recordOutcome(ports: OrderServices, tried: AttemptOutcome): Promise<Recorded> {
-  return untilRecorded(ports.clock, tried, () => record(ports, tried))
+export async function recordOutcome(ports: OrderServices, tried: AttemptOutcome): Promise<RecordedOutcome> {
+  return writeUntilRecorded(ports.clock, tried, () => moveRow(ports, tried))
 }
 
-async function record(ports: OrderServices, { attempt, outcome }: AttemptOutcome): Promise<Recorded> {
+async function moveRow(ports: OrderServices, { attempt, outcome }: AttemptOutcome): Promise<RecordedOutcome> {
   const change = changeFor(outcome, ports.clock.now())
   const recorded = { version: { ...attempt, state: change.to }, outcome }
   if (await ports.ledger.move(attempt, change)) return recorded
@@ -108,33 +111,37 @@ async function record(ports: OrderServices, { attempt, outcome }: AttemptOutcome
   return recorded
 }
 
-/** Two rows were answered with one request: a read shows whose order it is, and the other row is unknown. */
+/**
+ * Handles a response with a request that another row has: a read shows whose order it is, and the other row becomes
+ * unknown.
+ */
 async function recordMixedUp(
   ports: OrderServices,
   { attempt, outcome, holder }: { attempt: Attempt; outcome: AcceptedOutcome; holder: Submission },
-): Promise<Recorded> {
+): Promise<RecordedOutcome> {
   const { ledger, clock } = ports
-  const unknown = (): Promise<Recorded> =>
-    record(ports, { attempt, outcome: requestTakenOutcome(outcome, holder) })
+  const recordUnknown = (): Promise<RecordedOutcome> =>
+    moveRow(ports, { attempt, outcome: requestTakenOutcome(outcome, holder) })
   const request = await readOnce(ports, outcome.requestId)
-  if (request === undefined || (await isFor(ports, holder, request))) return unknown()
-  const rows = await ledger.list({ batchId: attempt.batchId, states: ['sending', ...movedOnTo] })
-  const own = rows.find(({ row, attemptId }) => row === attempt.row && attemptId === attempt.attemptId)
+  if (request === undefined || (await isForRow(ports, holder, request))) return recordUnknown()
+  const rows = await ledger.list({ batchId: attempt.batchId, states: ['sending', ...laterStates] })
+  const ownRow = rows.find(({ row, attemptId }) => row === attempt.row && attemptId === attempt.attemptId)
   const reason = `the service answered with request ${outcome.requestId}, which is the order of another person`
   const decision = { by: 'refcheck', why: `a read of request ${outcome.requestId} showed another person` }
   const loss: Change = { to: 'unknown', at: clock.now(), reason, decision }
-  if (own === undefined || !(await isFor(ports, own, request))) {
+  if (ownRow === undefined || !(await isForRow(ports, ownRow, request))) {
     await ledger.move(holder, loss)
-    return unknown()
+    return recordUnknown()
   }
   const change = changeFor(outcome, clock.now())
-  const later = own.state === 'sending' ? change : { ...change, decision: cameLater }
-  if (!(await ledger.moveFrom(holder, loss, { ...attempt, state: own.state }, later))) return unknown()
+  const laterChange = ownRow.state === 'sending' ? change : { ...change, decision: lateAnswerDecision }
+  if (!(await ledger.moveFrom(holder, loss, { ...attempt, state: ownRow.state }, laterChange)))
+    return recordUnknown()
   const halts = requestTakenError(outcome.requestId, { own: attempt, other: holder }, outcome.answerStatus)
   return { version: { ...attempt, state: change.to }, outcome: { ...outcome, halts } }
 }
 
-/** Undefined where the read fails: then nothing shows whose the request is, and nothing is proven. */
+/** Reads a request once. Undefined if the read fails: then there is no evidence whose order it is. */
 async function readOnce(
   { api, signal }: OrderServices,
   requestId: string,
@@ -148,13 +155,17 @@ async function readOnce(
 }
 
 /** Whether a request is for the person and package of a row. */
-async function isFor({ ledger }: OrderServices, row: Submission, request: RequestResource): Promise<boolean> {
+async function isForRow(
+  { ledger }: OrderServices,
+  row: Submission,
+  request: RequestResource,
+): Promise<boolean> {
   const person = row.recipient === undefined ? await ledger.personMatch(row, request.recipient) : 'other'
   const found = differences(row, request, 0, person)
   return found !== undefined && !found.includes('person') && !found.includes('package')
 }
 
-/** Another order that has this request. */
+/** Finds another order that has this request. */
 async function otherHolder(
   ports: OrderServices,
   { batchId, row }: Attempt,
@@ -165,15 +176,15 @@ async function otherHolder(
 }
 
 /**
- * Writes an outcome to the store; where that fails, the error thrown is the only place left that tells it. So a store
- * that another process has for itself is waited for.
+ * Writes an outcome to the store. Waits for a store that another process has locked. If the write fails, throws an
+ * error that states the outcome, since nothing else would preserve it.
  */
-export async function untilRecorded<T>(
+export async function writeUntilRecorded<T>(
   clock: Clock,
   tried: AttemptOutcome,
   write: () => Promise<T>,
 ): Promise<T> {
-  const deadline = clock.monotonic() + longestBusyMs
+  const deadline = clock.monotonic() + maxBusyMs
   for (;;) {
     try {
       return await write()
@@ -185,31 +196,32 @@ export async function untilRecorded<T>(
   }
 }
 
-/** Where a row whose process was taken for dead may be: `unknown`, and what a person has made of that. */
-const movedOnTo = ['unknown', 'dropped', 'pending'] as const
+/** States of a row whose process was assumed dead: `unknown`, and the states after a user's decision about it. */
+const laterStates = ['unknown', 'dropped', 'pending'] as const
 
-const cameLater = {
+const lateAnswerDecision = {
   by: 'refcheck',
   why: 'the answer to this very attempt came in later, with the id',
 }
 
 /**
- * An answer that comes for a row that has moved on is recorded and reported (src/docs/ordering.md, section 1): a request's id in hand still
- * is evidence, whatever was decided meanwhile. Throws where the row is none that the answer can be recorded with.
+ * Records and reports a response for a row that has changed state meanwhile (src/docs/ordering.md, section 1): a
+ * request id is evidence, whatever the user decided. Throws if the row is in no state in which the response can be
+ * recorded.
  */
 async function recordLateAnswer(ports: OrderServices, attempt: Attempt, change: Change): Promise<void> {
   if (change.to === 'unknown') return
   if (change.to !== 'accepted') throw changedElsewhereError()
-  for (const state of movedOnTo) {
-    if (await ports.ledger.move({ ...attempt, state }, { ...change, decision: cameLater })) return
+  for (const state of laterStates) {
+    if (await ports.ledger.move({ ...attempt, state }, { ...change, decision: lateAnswerDecision })) return
   }
   throw changedElsewhereError()
 }
 
 /**
- * Reads the id that came with a failed answer: "After a 5xx, if a request_id was obtained, read the
- * request before creating another." A 200 with this package, person, requester and time, on an id that no other order
- * of the store has, proves the order: it becomes `accepted`. Undefined where nothing is proven.
+ * Reads the id that a failed response contained: "After a 5xx, if a request_id was obtained, read the request before
+ * creating another." A 200 with this package, person, requester and time, with an id that no other order of the store
+ * has, is evidence: the row becomes `accepted`. Undefined without evidence.
  */
 export async function reconcileByAnswer(
   ports: OrderServices,
@@ -222,8 +234,8 @@ export async function reconcileByAnswer(
   const request = await readOnce(ports, offeredId)
   if (request === undefined) return undefined
   const rows = await ledger.list({ batchId: unknown.batchId, states: ['unknown'] })
-  const sent = rows.find(({ row }) => row === unknown.row)
-  if (sent === undefined || differences(sent, request, await serviceAheadMs(ports))?.length !== 0)
+  const unknownRow = rows.find(({ row }) => row === unknown.row)
+  if (unknownRow === undefined || differences(unknownRow, request, await serviceAheadMs(ports))?.length !== 0)
     return undefined
   if ((await rowsOfRequest(ports, request.request_id)).length > 0) return undefined
   const why =
@@ -235,8 +247,8 @@ export async function reconcileByAnswer(
 }
 
 /**
- * How far the service's clock is ahead of the one that times attempts: on PostgreSQL that is the database's, and not this
- * machine's. Undefined where the service has not said its time.
+ * Returns the milliseconds by which the service's clock is ahead of the clock that times attempts, which is the
+ * database's on PostgreSQL. Undefined if the service has not sent its time.
  */
 export async function serviceAheadMs({
   api,

@@ -35,98 +35,98 @@ import { type BatchServices, findBatch } from '../batch/read-batch.ts'
 
 export interface WaitOptions {
   goal: WaitGoal
-  /** Milliseconds; Infinity for as long as it takes. */
+  /** Maximum time in milliseconds; Infinity for no limit. */
   timeoutMs: number
   clock: Clock
   signal?: AbortSignal | undefined
-  /** Shares the quota with what else uses the key. */
+  /** Distributes the quota among all processes that use the API key. */
   governor?: Pick<Governor, 'claim'> | undefined
-  /** Where a receiver on this store keeps events: what it tells of need not be asked for. */
+  /** The inbox of a receiver on this store: an event there makes reads of its request unnecessary until then. */
   inbox?: Pick<Inbox, 'latestStatus' | 'list' | 'onArrival'> | undefined
-  /** Called at each read that shows a status not seen before. */
+  /** Called at each read that shows a new status. */
   onStatus?: ((request: RequestResource) => void) | undefined
   /** Called at each read. */
   onRead?: ((request: RequestResource) => void) | undefined
-  /** Called when a read failed and the wait goes on. */
+  /** Called when a read has failed and the wait continues. */
   onTrouble?: ((error: UnavailableError, seconds: number) => void) | undefined
   /** Called before each rest, with the seconds until the next read is due. */
   onRest?: ((seconds: number) => void) | undefined
-  /** Called when the next read has to wait for a place in the quota. */
+  /** Called when the next read has to wait for the quota. */
   onQuotaWait?: ((seconds: number) => void) | undefined
 }
 
-/** A service that answered before and is away now is given this long between reads, this many times. */
-const outagePause = 30_000
+/** Pause between reads, and maximum number of them, while a service that responded before is unreachable. */
+const outagePauseMs = 30_000
 
-const longestOutage = 40
+const maxOutageReads = 40
 
 /**
- * Reads requests again and again until each has reached the goal, can no longer reach it, is not found, or the time
- * is up. Each read has a place in the quota; a request that is finished is not read again. Of several, what was
- * read is answered whatever ends the wait; of one, what ends it is thrown.
+ * Reads requests repeatedly until each has reached the goal, can no longer reach it, is not found, or the time is up.
+ * Every read counts in the quota; a finished request is not read again. If several requests were given, an error that
+ * ends the wait is returned with the requests that were read; with one request it is thrown.
  */
 export async function waitForRequests(
   api: Pick<Api, 'baseUrl' | 'getRequest'>,
   requestIds: readonly string[],
   options: WaitOptions,
 ): Promise<WaitResult> {
-  const wait: Wait = { api, options, seen: new Map(), notFound: new Map() }
-  const halted = await untilOver(wait, requestIds).catch((error: unknown) => {
+  const state: Wait = { api, options, seen: new Map(), notFound: new Map() }
+  const halted = await readUntilOver(state, requestIds).catch((error: unknown) => {
     const failure = options.signal?.aborted ? interrupted(error) : error
-    const isAnswer = requestIds.length > 1 && wait.seen.size > 0
+    const isAnswer = requestIds.length > 1 && state.seen.size > 0
     if (!isAnswer || !(failure instanceof RefcheckError)) throw error
     return failure
   })
   const results = requestIds.map((requestId) => {
-    const request = wait.seen.get(requestId)
+    const request = state.seen.get(requestId)
     return request === undefined
-      ? { requestId, error: wait.notFound.get(requestId) ?? halted ?? notReadInTime(requestId) }
+      ? { requestId, error: state.notFound.get(requestId) ?? halted ?? notReadInTime(requestId) }
       : { requestId, request }
   })
-  const requests = requestIds.flatMap((id) => wait.seen.get(id) ?? [])
-  const unread = requestIds.length - requests.length - wait.notFound.size
+  const requests = requestIds.flatMap((id) => state.seen.get(id) ?? [])
+  const unread = requestIds.length - requests.length - state.notFound.size
   const ended = halted ?? waitFailure(requests, unread, options.goal)
-  return { requests, results, failure: mostSevere([ended, ...wait.notFound.values()]) }
+  return { requests, results, failure: mostSevere([ended, ...state.notFound.values()]) }
 }
 
 interface Wait {
   api: Pick<Api, 'baseUrl' | 'getRequest'>
   options: WaitOptions
-  /** As last read. */
+  /** Requests as last read, by id. */
   seen: Map<string, RequestResource>
   notFound: Map<string, NotFoundError>
 }
 
-async function untilOver(wait: Wait, requestIds: readonly string[]): Promise<undefined> {
+async function readUntilOver(wait: Wait, requestIds: readonly string[]): Promise<undefined> {
   const { options, seen, notFound } = wait
   const { clock, signal, goal } = options
   const deadline = clock.monotonic() + options.timeoutMs
   const schedule = new WaitSchedule(requestIds, clock, options.inbox, wait.api.baseUrl)
   const arrivals = new WakeableSleep(clock)
-  // Without a way to be notified it reads all the same.
+  // If the store cannot announce events, the wait only polls.
   await arrivals.listen(options.inbox, 'event').catch(() => undefined)
   for (let next = await schedule.next(); next !== undefined; next = await schedule.next()) {
-    const patience = schedule.patience(next)
-    const left = Math.max(0, deadline - clock.monotonic())
-    if (seen.size > 0 && patience >= left) {
-      await clock.sleep(left, signal)
+    const maxSleepMs = schedule.patience(next)
+    const remainingMs = Math.max(0, deadline - clock.monotonic())
+    if (seen.size > 0 && maxSleepMs >= remainingMs) {
+      await clock.sleep(remainingMs, signal)
       return
     }
-    if (patience > 0) {
+    if (maxSleepMs > 0) {
       options.onRest?.(Math.max(0, next.at - clock.monotonic()) / 1000)
-      if (await arrivals.sleep(patience, signal)) schedule.expectNews()
+      if (await arrivals.sleep(maxSleepMs, signal)) schedule.requireInboxRead()
       continue
     }
-    if (!(await waitForQuota(options, left))) return
-    const request = await read(wait, next, requestIds.length > 1)
+    if (!(await waitForQuota(options, remainingMs))) return
+    const request = await readRequest(wait, next, requestIds.length > 1)
     if (notFound.has(next.id)) schedule.drop(next)
-    else if (request === undefined) schedule.postpone(next, outagePause)
+    else if (request === undefined) schedule.postpone(next, outagePauseMs)
     else if (isWaitOver(request, goal)) schedule.drop(next)
-    else schedule.read(next, request)
+    else schedule.recordRead(next, request)
   }
 }
 
-/** Waits for a place in the quota; false when there is none before the time is up, which it then is. */
+/** Waits until the quota allows a read. Returns false, after the remaining time, if it does not within this time. */
 async function waitForQuota(
   { governor, clock, signal, onQuotaWait }: WaitOptions,
   left: number,
@@ -142,8 +142,8 @@ async function waitForQuota(
   }
 }
 
-/** One read; undefined where a service that was well before is away for now, and where there is no such request. */
-async function read(
+/** Reads a request once. Undefined if the service is unreachable for now, or has no such request. */
+async function readRequest(
   { api, options, seen, notFound }: Wait,
   due: Due,
   isOfSeveral: boolean,
@@ -161,9 +161,9 @@ async function read(
       return undefined
     }
     due.failures += 1
-    const isOutage = error instanceof UnavailableError && seen.has(due.id) && due.failures <= longestOutage
+    const isOutage = error instanceof UnavailableError && seen.has(due.id) && due.failures <= maxOutageReads
     if (!isOutage) throw error
-    options.onTrouble?.(error, outagePause / 1000)
+    options.onTrouble?.(error, outagePauseMs / 1000)
     return undefined
   }
 }
@@ -171,25 +171,24 @@ async function read(
 /** A request that still has to be read. Times are monotonic, in ms. */
 interface Due {
   id: string
-  /** When to read it next. */
+  /** The time of the next read. */
   at: number
-  /** As last read; undefined before the first read. */
+  /** The status as last read; undefined before the first read. */
   status: string | undefined
   changedAt: number
-  /** An event reported another status; it comes before those that are read for safety. */
+  /** An event reported another status, so this request is read before those of the regular schedule. */
   isNews: boolean
-  /** Failed reads in a row. */
+  /** Number of failed reads in a row. */
   failures: number
 }
 
-/** How often the inbox is looked into; it costs no call. */
-const pollInboxEveryMs = 1000
+/** Interval at which the inbox is read, which costs no API call. */
+const inboxPollMs = 1000
 
 /**
- * Which of the requests that are waited for to read next, and when. An event in the inbox that tells of
- * another status than was read makes its request due at once. Once a read has confirmed an event, a
- * receiver is known to run, and what it is silent about is read for safety alone; a change that it
- * did not tell of ends that.
+ * Decides which request to read next, and when. An event in the inbox with another status than was read makes its
+ * request due at once. Once a read has confirmed an event, the store has a running receiver, and requests without new
+ * events are read only at the long safety interval; a change without an event ends that.
  */
 class WaitSchedule {
   readonly #clock: Clock
@@ -199,8 +198,8 @@ class WaitSchedule {
   /** The newest status that an event reported, by request. */
   readonly #reported = new Map<string, string>()
   readonly #since: number
-  #seenEvent = 0
-  #lookedAt: number | undefined
+  #lastEventId = 0
+  #inboxReadAt: number | undefined
   #hasReceiver = false
 
   constructor(
@@ -214,94 +213,95 @@ class WaitSchedule {
     this.#baseUrl = baseUrl
     this.#inbox = inbox
     this.#since = clock.now() - earlierMs
-    const fresh = { at: now, status: undefined, changedAt: now, isNews: false, failures: 0 }
-    this.#queue = requestIds.map((id) => ({ id, ...fresh }))
+    const unread = { at: now, status: undefined, changedAt: now, isNews: false, failures: 0 }
+    this.#queue = requestIds.map((id) => ({ id, ...unread }))
   }
 
-  /** The request to read next; undefined when none is left. */
+  /** Returns the request to read next; undefined if all are finished. */
   async next(): Promise<Due | undefined> {
     await this.#readInbox()
     return this.#queue.reduce<Due | undefined>(
-      (first, each) => (first === undefined || goesBefore(each, first) ? each : first),
+      (first, each) => (first === undefined || isEarlier(each, first) ? each : first),
       undefined,
     )
   }
 
-  /** How long to sleep for it at most: until it is due, or an event may have changed that. */
+  /** Returns the maximum sleep in milliseconds: until the request is due or the inbox has to be read. */
   patience(due: Due): number {
     const untilDue = Math.ceil(Math.max(0, due.at - this.#clock.monotonic()))
-    return this.#inbox === undefined ? untilDue : Math.min(untilDue, pollInboxEveryMs)
+    return this.#inbox === undefined ? untilDue : Math.min(untilDue, inboxPollMs)
   }
 
-  /** The inbox is worth a look now. */
-  expectNews(): void {
-    this.#lookedAt = this.#clock.monotonic() - pollInboxEveryMs
+  /** Makes the next call of `next` read the inbox. */
+  requireInboxRead(): void {
+    this.#inboxReadAt = this.#clock.monotonic() - inboxPollMs
   }
 
-  /** It is finished, and not read again. */
+  /** Removes a finished request. */
   drop(due: Due): void {
     this.#queue.splice(this.#queue.indexOf(due), 1)
   }
 
-  /** A read brought this; it goes on being waited for. */
-  read(due: Due, { status }: RequestResource): void {
+  /** Records the result of a read and sets the time of the next one. */
+  recordRead(due: Due, { status }: RequestResource): void {
     const now = this.#clock.monotonic()
     const reported = this.#reported.get(due.id)
     if (due.status !== status) {
-      // The first read is no change.
-      if (reported === status) this.#trust()
-      else if (due.status !== undefined) this.#distrust()
+      // The first read does not count as a change.
+      if (reported === status) this.#trustReceiver()
+      else if (due.status !== undefined) this.#distrustReceiver()
       due.changedAt = now
     }
     due.status = status
     due.isNews = false
     due.failures = 0
     const isSilent = this.#hasReceiver && !terminalStatuses.includes(status)
-    due.at = now + (isSilent ? this.#safetyMs() : pauseAfter(now - due.changedAt))
+    due.at = now + (isSilent ? this.#safetyPauseMs() : pauseAfter(now - due.changedAt))
   }
 
-  /** A read failed; the next one in `ms`. */
+  /** Sets the next read of a request after a failed one. */
   postpone(due: Due, ms: number): void {
     due.isNews = false
     due.at = this.#clock.monotonic() + ms
   }
 
-  #trust(): void {
+  #trustReceiver(): void {
     if (this.#hasReceiver) return
     this.#hasReceiver = true
-    const later = this.#clock.monotonic() + this.#safetyMs()
+    const safetyReadAt = this.#clock.monotonic() + this.#safetyPauseMs()
     for (const due of this.#queue) {
-      const isStill = due.status !== undefined && (this.#reported.get(due.id) ?? due.status) === due.status
-      if (isStill) due.at = later
+      const isUnchanged =
+        due.status !== undefined && (this.#reported.get(due.id) ?? due.status) === due.status
+      if (isUnchanged) due.at = safetyReadAt
     }
   }
 
-  #distrust(): void {
+  #distrustReceiver(): void {
     if (!this.#hasReceiver) return
     this.#hasReceiver = false
     const now = this.#clock.monotonic()
     for (const due of this.#queue) due.at = Math.min(due.at, now + pauseAfter(now - due.changedAt))
   }
 
-  #safetyMs(): number {
+  #safetyPauseMs(): number {
     return Math.max(safetyPause.leastMs, safetyPause.perRequestMs * this.#queue.length)
   }
 
   async #readInbox(): Promise<void> {
     const now = this.#clock.monotonic()
     if (this.#inbox === undefined) return
-    if (this.#lookedAt !== undefined && now - this.#lookedAt < pollInboxEveryMs) return
-    if (this.#lookedAt === undefined) await this.#readOlderEvents(this.#inbox)
-    this.#lookedAt = now
-    const waited = new Map(this.#queue.map((due) => [due.id, due]))
+    if (this.#inboxReadAt !== undefined && now - this.#inboxReadAt < inboxPollMs) return
+    if (this.#inboxReadAt === undefined) await this.#readOlderEvents(this.#inbox)
+    this.#inboxReadAt = now
+    const byId = new Map(this.#queue.map((due) => [due.id, due]))
     for await (const event of this.#inbox.list({
       baseUrl: this.#baseUrl,
-      after: this.#seenEvent,
+      after: this.#lastEventId,
       since: this.#since,
     })) {
-      this.#seenEvent = event.id
+      this.#lastEventId = event.id
       const { requestId, status, oddity } = event
-      const due = requestId === undefined ? undefined : waited.get(requestId)
+      const due = requestId === undefined ? undefined : byId.get(requestId)
       if (due === undefined || status === undefined || oddity !== undefined) continue
       this.#reported.set(due.id, status)
       if (due.status === undefined || due.status === status) continue
@@ -318,17 +318,17 @@ class WaitSchedule {
   }
 }
 
-function goesBefore(one: Due, other: Due): boolean {
+function isEarlier(one: Due, other: Due): boolean {
   return one.isNews === other.isNews ? one.at < other.at : one.isNews
 }
 
-/** Ids of the requests of a batch of this service, in the order of its rows, and how many of its rows have none. */
+/** Returns the ids of the requests of a batch, in the order of its rows, and the number of rows without one. */
 export async function requestsOfBatch(
   ports: BatchServices,
-  named: string,
+  batchStart: string,
   baseUrl: string,
 ): Promise<{ batchId: string; requestIds: string[]; others: number }> {
-  const batch = await findBatch(ports, named)
+  const batch = await findBatch(ports, batchStart)
   const { id: batchId, name, counts } = batch
   requireSameService(batch, { baseUrl })
   const accepted = await ports.ledger.list({ states: ['accepted'], batchId })
@@ -341,7 +341,7 @@ export async function requestsOfBatch(
   return { batchId, requestIds, others: counts.total - requestIds.length }
 }
 
-/** Ids of requests of the service in use that are in flight, chosen by a person. */
+/** Asks the user which unfinished requests of the current service to wait for. Returns their ids. */
 export async function chooseInFlight(
   services: Pick<Services, 'session' | 'ledger' | 'clock' | 'packageNames'>,
   prompter: Prompter,

@@ -2,30 +2,30 @@ import { UsageError, IncompleteError, NotFoundError, type RefcheckError } from '
 import type { RunningSandbox } from '../../sandbox/control/client.ts'
 
 interface Setting {
-  /** What the value may be, as it is printed. */
+  /** The possible values, as the hint shows them. */
   values: readonly string[]
-  /** The control that sets it, and its order; undefined for an invalid value. */
-  order: (value: string) => [control: string, order: object] | undefined
+  /** Returns the control path and its JSON body for a value; undefined if the value is invalid. */
+  controlCallFor: (value: string) => [control: string, order: object] | undefined
 }
 
 const oneOf = (control: string, name: string, values: readonly string[]): Setting => ({
   values,
-  order: (value) => (values.includes(value) ? [control, { [name]: value }] : undefined),
+  controlCallFor: (value) => (values.includes(value) ? [control, { [name]: value }] : undefined),
 })
 
 const user = (active: boolean): Setting => ({
   values: ['the e-mail of a user'],
-  order: (email) => (email.includes('@') ? ['user', { email, active }] : undefined),
+  controlCallFor: (email) => (email.includes('@') ? ['user', { email, active }] : undefined),
 })
 
 const settings: Readonly<Record<string, Setting>> = {
   'webhook-url': {
     values: ['a URL', 'none'],
-    order: (value) => ['webhook', { url: value === 'none' ? null : value }],
+    controlCallFor: (value) => ['webhook', { url: value === 'none' ? null : value }],
   },
   credits: {
     values: ['a number', 'unlimited'],
-    order(value) {
+    controlCallFor(value) {
       if (value === 'unlimited') return ['credits', { credits: null }]
       return /^\d{1,9}$/.test(value) ? ['credits', { credits: Number(value) }] : undefined
     },
@@ -36,10 +36,10 @@ const settings: Readonly<Record<string, Setting>> = {
   'inactive-user': user(false),
 }
 
-/** What `sandbox set` takes, a line each: the name and its values. */
+/** The names of all settings, for hints. */
 const settingNames: readonly string[] = Object.keys(settings)
 
-/** Changes one setting of a running sandbox. Throws UsageError where there is no such setting or value. */
+/** Changes one setting of a running sandbox. Throws UsageError if there is no such setting or value. */
 export async function setInSandbox(
   sandbox: Pick<RunningSandbox, 'send'>,
   name: string,
@@ -51,7 +51,7 @@ export async function setInSandbox(
       hint: `Settings: ${settingNames.join(', ')}`,
     })
   }
-  const order = setting.order(value)
+  const order = setting.controlCallFor(value)
   if (order === undefined) {
     throw new UsageError(`${name} cannot be set to "${value.slice(0, 60)}"`, {
       hint: `Give ${setting.values.join(', ').replace(/, (?=[^,]+$)/, ' or ')}.`,
@@ -62,9 +62,9 @@ export async function setInSandbox(
 
 export interface StoryDelivery {
   status: string
-  /** `bad`: of another secret; the receiver has to refuse it. */
+  /** `bad`: the signature was made with another secret, and the receiver has to refuse the event. */
   signature: 'good' | 'bad'
-  /** Null where there was no answer. */
+  /** The receiver's HTTP status; null if it did not respond. */
   http_status: number | null
   failure: string | null
   ms: number
@@ -77,8 +77,8 @@ export interface StoryResult {
 }
 
 /**
- * Has a sandbox play a story; what its receiver answered, and an IncompleteError where that is not what it should
- * answer. Throws UsageError, before anything is posted, where the service is no sandbox of ours.
+ * Makes a sandbox send the events of a story. Returns the receiver's responses, with an IncompleteError if they are
+ * not the expected ones. Throws UsageError, before an event is posted, if the service is not a refcheck sandbox.
  */
 export async function triggerStory(
   sandbox: RunningSandbox,
@@ -90,13 +90,13 @@ export async function triggerStory(
   return { result, failure: failureOf(result.deliveries) }
 }
 
-/** Whether the receiver did as it has to: it takes what is signed, and answers a refusal to what is not. */
-export function isRight({ signature, http_status: status }: StoryDelivery): boolean {
+/** Whether the receiver responded correctly: with 2xx to a good signature, and with another status to a bad one. */
+export function hasExpectedStatus({ signature, http_status: status }: StoryDelivery): boolean {
   if (status === null) return false
   return (status >= 200 && status < 300) === (signature === 'good')
 }
 
-/** The control interface answers with the state of a sandbox: no other service does. */
+/** Checks that the control interface returns the state of a sandbox, which no other service does. */
 async function requireSandbox(sandbox: RunningSandbox): Promise<void> {
   const hint = 'Name a sandbox with --base-url, or start one with: refcheck sandbox start --login'
   const state = await sandbox.read('state').catch((error: unknown) => {
@@ -110,19 +110,22 @@ async function requireSandbox(sandbox: RunningSandbox): Promise<void> {
 }
 
 function failureOf(deliveries: readonly StoryDelivery[]): IncompleteError | undefined {
-  const wrong = deliveries.filter((each) => !isRight(each))
+  const wrong = deliveries.filter((each) => !hasExpectedStatus(each))
   if (wrong.length === 0) return undefined
-  const of = `${wrong.length} of ${deliveries.length} events`
+  const eventsText = `${wrong.length} of ${deliveries.length} events`
   if (wrong.every(({ http_status: status }) => status === null)) {
-    return new IncompleteError(`the receiver did not answer ${of}`, {
+    return new IncompleteError(`the receiver did not answer ${eventsText}`, {
       hint: 'Check the URL, and that the receiver is running.',
     })
   }
   return wrong.some(({ signature }) => signature === 'bad')
-    ? new IncompleteError(`the receiver did not answer ${of} as it has to: it accepted a bad signature`, {
-        hint: 'Anybody could send it events. It has to verify the signature over the exact bytes.',
-      })
-    : new IncompleteError(`the receiver did not answer ${of} with 2xx`, {
+    ? new IncompleteError(
+        `the receiver did not answer ${eventsText} as it has to: it accepted a bad signature`,
+        {
+          hint: 'Anybody could send it events. It has to verify the signature over the exact bytes.',
+        },
+      )
+    : new IncompleteError(`the receiver did not answer ${eventsText} with 2xx`, {
         hint: 'Check that it has the webhook secret of the sandbox, and find the cause with: refcheck webhook check-receiver URL',
       })
 }
@@ -131,7 +134,7 @@ interface Message {
   body: string | null
 }
 
-/** One thing that happened in a sandbox; `n` counts from 0. */
+/** One entry of a sandbox's log; `n` counts from 0. */
 export interface NumberedEntry {
   n: number
   kind: string
@@ -143,9 +146,9 @@ export interface NumberedEntry {
   response?: Message | null | undefined
 }
 
-/** What to leave out; an entry has to fit all that are given. */
+/** Conditions for the entries to print; an entry has to meet all that are given. */
 export interface LogFilter {
-  /** Of a call; `*` stands for any part of it. */
+  /** Path of a call; `*` matches any part of it. */
   path?: string | undefined
   /** HTTP status of a call or of a receiver's answer, such as 404 or 4xx; or status of a request, such as PARTIAL. */
   status?: string | undefined
@@ -154,22 +157,22 @@ export interface LogFilter {
 }
 
 interface LogOptions extends LogFilter {
-  /** With headers and bodies. */
+  /** Whether to include headers and bodies. */
   bodies: boolean
 }
 
-/** Seconds that the sandbox keeps a question for more before it answers with none. */
-const waitSeconds = 20
+/** Seconds that the sandbox waits for new entries before it responds with an empty list. */
+const longPollSeconds = 20
 
-/** The last thousand entries, oldest first, as far as they fit. */
+/** Returns those of the last thousand entries that match the filter, oldest first. */
 export async function readLog<Entry extends NumberedEntry>(
   sandbox: Pick<RunningSandbox, 'read'>,
   options: LogOptions,
 ): Promise<Entry[]> {
-  return selected((await sandbox.read(`log?bodies=${needsBodies(options)}`)) as Entry[], options)
+  return selectEntries((await sandbox.read(`log?bodies=${needsBodies(options)}`)) as Entry[], options)
 }
 
-/** What happens in a running sandbox from now on, and what it still knows of before; ends when `signal` is aborted. */
+/** Yields the entries that a running sandbox still has, and then new ones until `signal` is aborted. */
 export async function* followLog<Entry extends NumberedEntry>(
   sandbox: Pick<RunningSandbox, 'read'>,
   options: LogOptions,
@@ -179,22 +182,24 @@ export async function* followLog<Entry extends NumberedEntry>(
   while (!signal.aborted) {
     let entries: Entry[]
     try {
-      const what = `log?from=${from}&wait=${waitSeconds}&bodies=${needsBodies(options)}`
-      entries = (await sandbox.read(what, signal)) as Entry[]
+      const path = `log?from=${from}&wait=${longPollSeconds}&bodies=${needsBodies(options)}`
+      entries = (await sandbox.read(path, signal)) as Entry[]
     } catch (error) {
       if (signal.aborted) return
       throw error
     }
-    yield* selected(entries, options)
+    yield* selectEntries(entries, options)
     from = (entries.at(-1)?.n ?? from - 1) + 1
   }
 }
 
-/** A create names its request in the answer alone. */
+/**
+ * Bodies are needed for a filter by request too: a call that creates a request contains its id only in the response.
+ */
 const needsBodies = ({ bodies, request }: LogOptions): 0 | 1 => (bodies || request !== undefined ? 1 : 0)
 
-function selected<Entry extends NumberedEntry>(entries: readonly Entry[], options: LogOptions): Entry[] {
-  const fitting = entries.filter((entry) => fits(entry, options))
+function selectEntries<Entry extends NumberedEntry>(entries: readonly Entry[], options: LogOptions): Entry[] {
+  const fitting = entries.filter((entry) => matchesFilter(entry, options))
   if (options.bodies) return fitting
   return fitting.map((entry) => {
     const { request: _request, response: _response, ...rest } = entry
@@ -202,28 +207,28 @@ function selected<Entry extends NumberedEntry>(entries: readonly Entry[], option
   })
 }
 
-function fits(entry: NumberedEntry, { path, status, request }: LogFilter): boolean {
-  if (path !== undefined && (entry.path === undefined || !globOf(path).test(entry.path))) return false
+function matchesFilter(entry: NumberedEntry, { path, status, request }: LogFilter): boolean {
+  if (path !== undefined && (entry.path === undefined || !globPattern(path).test(entry.path))) return false
   if (status !== undefined && !statusesOf(entry).some((each) => statusPattern(status).test(each)))
     return false
-  return request === undefined || concerns(entry, request)
+  return request === undefined || mentionsRequest(entry, request)
 }
 
 function statusesOf({ status, outcome }: NumberedEntry): string[] {
   return [status, outcome].flatMap((each) => (each === undefined || each === null ? [] : [String(each)]))
 }
 
-/** "4xx" is any of 400 to 499. */
+/** Returns the pattern of a status; "4xx" matches 400 to 499. */
 function statusPattern(status: string): RegExp {
   return new RegExp(`^${/^\dxx$/i.test(status) ? `${status.slice(0, 1)}\\d\\d` : status}$`, 'i')
 }
 
-function globOf(path: string): RegExp {
+function globPattern(path: string): RegExp {
   const parts = path.split('*').map((part) => part.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`))
   return new RegExp(`^${parts.join('.*')}$`)
 }
 
-function concerns(entry: NumberedEntry, id: string): boolean {
-  const named = [entry.request_id, entry.path, entry.request?.body, entry.response?.body]
-  return named.some((text) => text?.toLowerCase().includes(id) === true)
+function mentionsRequest(entry: NumberedEntry, id: string): boolean {
+  const texts = [entry.request_id, entry.path, entry.request?.body, entry.response?.body]
+  return texts.some((text) => text?.toLowerCase().includes(id) === true)
 }

@@ -10,18 +10,18 @@ import type { Services } from '../services.ts'
 
 export interface SandboxServices extends Pick<Services, 'clock' | 'random'> {
   listen: typeof listen
-  /** Opens the file that keeps the state. */
+  /** Opens the file that stores the state. */
   openData: (path: string) => Promise<NonNullable<SandboxOptions['data']>>
 }
 
 export interface SandboxServerOptions {
-  /** Default 127.0.0.1, with `allowHttpFrom` every address; any other address of this machine takes one of `tls` and that. */
+  /** Default: 127.0.0.1, or with `allowHttpFrom` every address. Any other host requires `tls` or `allowHttpFrom`. */
   host?: string | undefined
-  /** Networks from which plain http is taken, such as 172.16.0.0/12. */
+  /** Networks from which plain http is accepted, such as 172.16.0.0/12. */
   allowHttpFrom?: readonly string[] | undefined
-  /** Where callers reach it through a proxy. */
+  /** The base URL at which clients reach the sandbox through a proxy. */
   publicUrl?: string | undefined
-  /** The token that controls it, where other machines can reach it; else one is made. */
+  /** The token for the control interface if other machines can reach it; a random one by default. */
   controlToken?: string | undefined
   port: number
   /** PEM texts. */
@@ -30,13 +30,13 @@ export interface SandboxServerOptions {
   quota?: readonly QuotaWindow[] | undefined
   webhookUrl?: string | undefined
   seed?: string | undefined
-  /** Absolute path of the file that keeps the state; in memory only where undefined. */
+  /** Absolute path of the file that stores the state; undefined to keep the state in memory. */
   data?: string | undefined
   /** Absolute path of a JSON or YAML fixture. */
   fixture?: string | undefined
-  /** A clock that stands still until `sandbox advance` moves it. */
+  /** Whether the clock only moves with `sandbox advance`. */
   manualClock?: boolean | undefined
-  /** `name=choice`, or `seeded` alone. */
+  /** Rules as `name=choice`, or only `seeded`. */
   rules?: readonly string[] | undefined
 }
 
@@ -52,24 +52,24 @@ export interface SandboxAddress {
 /** A sandbox on a port of this machine. */
 export interface SandboxServer {
   sandbox: Sandbox
-  /** No slash at the end. */
+  /** The URL without a slash at the end. */
   url: string
-  /** What others need to call it, and where they can reach it to steer it. */
+  /** The keys and URLs that clients need, and the token for the control interface. */
   address: SandboxAddress
-  /** Of keys that others can guess. */
+  /** A warning if others can guess the keys. */
   warning: string | undefined
   close(): Promise<void>
 }
 
 const minTokenLength = 16
-const minDistinct = 8
-const guessable =
+const minDistinctCharacters = 8
+const guessableKeysWarning =
   'the keys of this sandbox follow from --seed, and others can reach it; leave out --seed for random ones'
 
 const isReachable = (host: string | undefined, reach: SandboxOptions['reach']): boolean =>
   reach !== undefined || (host !== undefined && !isLoopbackHost(host))
 
-/** The sandbox and the server are made for each other here. */
+/** Creates a sandbox and starts its server. */
 export async function startSandbox(
   services: SandboxServices,
   options: SandboxServerOptions,
@@ -94,13 +94,13 @@ export async function startSandbox(
       sandbox.fetch(request, connection)
     const onError = (error: unknown) => sandbox.refuse(error)
     const listener = await services.listen(answer, { host, port, tls, onError })
-    // Every address of this machine is none that can be called.
+    // The wildcard address is not one that clients can call.
     const url = listener.url.replace(/\/\/(?:0\.0\.0\.0|\[::\]):/, '//localhost:')
     return {
       sandbox,
       url,
       address: addressOf(sandbox, url, reach),
-      warning: seed === undefined || !isReachable(host, reach) ? undefined : guessable,
+      warning: seed === undefined || !isReachable(host, reach) ? undefined : guessableKeysWarning,
       async close() {
         await listener.close()
         sandbox.close()
@@ -128,10 +128,13 @@ function reachOf({ random }: SandboxServices, options: SandboxServerOptions): Sa
       hint: 'Set a longer one, or unset it: a random control token is then printed.',
     })
   }
-  if (controlToken !== undefined && new Set(controlToken).size < minDistinct) {
-    throw new UsageError(`REFCHECK_SANDBOX_TOKEN has fewer than ${minDistinct} different characters`, {
-      hint: 'Set a random one, or unset it: a random control token is then printed.',
-    })
+  if (controlToken !== undefined && new Set(controlToken).size < minDistinctCharacters) {
+    throw new UsageError(
+      `REFCHECK_SANDBOX_TOKEN has fewer than ${minDistinctCharacters} different characters`,
+      {
+        hint: 'Set a random one, or unset it: a random control token is then printed.',
+      },
+    )
   }
   return {
     networks: networksOf(allowHttpFrom, '--allow-http-from'),
@@ -140,7 +143,7 @@ function reachOf({ random }: SandboxServices, options: SandboxServerOptions): Sa
   }
 }
 
-/** https or http: what stands in front of the sandbox is not its own to judge. No slash at the end. */
+/** Returns the base URL without a slash at the end. It may be http, since the proxy decides about TLS. */
 function publicBase(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const isBase =
@@ -155,7 +158,10 @@ function publicBase(text: string): string {
   return url.href.replace(/(?<!\/)\/+$/, '')
 }
 
-/** "HTTPS only; plain HTTP requests are rejected", but on this machine and from networks that were named. */
+/**
+ * Returns the host to listen on. "HTTPS only; plain HTTP requests are rejected", except on this machine and from
+ * networks that the user named.
+ */
 function hostOf(
   { host, tls, allowHttpFrom = [] }: SandboxServerOptions,
   reach: SandboxOptions['reach'],

@@ -10,15 +10,15 @@ export interface ChosenProfile extends Profile {
   name: string
 }
 
-/** A variable's value; an empty one counts as absent. */
+/** Returns the value of a variable; undefined if it is empty. */
 export function fromEnvironment(env: Environment, name: string): string | undefined {
   const value = env[name]
   return value === '' ? undefined : value
 }
 
 /**
- * The profile by `--profile`, else REFCHECK_PROFILE, else the current one; undefined where none is
- * named. A name that is not there is a UsageError that lists the others.
+ * Returns the profile of `--profile`, or of REFCHECK_PROFILE, or else the current one; undefined if there is none.
+ * Throws a UsageError with the list of profiles if the name is unknown.
  */
 export async function chosenProfile(sources: ProfileSources): Promise<ChosenProfile | undefined> {
   const { settings } = sources
@@ -31,8 +31,8 @@ export async function chosenProfile(sources: ProfileSources): Promise<ChosenProf
 }
 
 export async function unknownProfile(name: string, settings: Settings): Promise<UsageError> {
-  const known = [...(await settings.profiles()).keys()]
+  const names = [...(await settings.profiles()).keys()]
   return new UsageError(`no profile named "${name}"`, {
-    hint: known.length === 0 ? 'Log in with: refcheck auth login' : `Profiles: ${known.join(', ')}`,
+    hint: names.length === 0 ? 'Log in with: refcheck auth login' : `Profiles: ${names.join(', ')}`,
   })
 }

@@ -19,13 +19,13 @@ import { shellWord } from '../../domain/wording/pasted-command.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import { resolveSession, type SessionSources } from './resolve.ts'
 
-/** Makes the API of these credentials; nothing is called yet. */
+/** Creates the API client for these credentials, without a call. */
 export type Connect = (credentials: Credentials) => Api
 
 export interface LoginInput extends Credentials {
-  /** Name to save it under; chosen where it is left out. */
+  /** Name of the profile to save; chosen automatically if undefined. */
   profile?: string | undefined
-  /** Into a file even where there is a keychain. */
+  /** Whether to store the key in a file even if there is a keychain. */
   insecure?: boolean | undefined
   settings: Settings
   secrets: Secrets
@@ -34,8 +34,8 @@ export interface LoginInput extends Credentials {
 }
 
 /**
- * Checks the credentials by their form, then live (GET /v1/users), and only then saves them as a
- * profile and makes it the current one. Whatever fails before that leaves everything as it was.
+ * Checks the form of the credentials, then tries them with a call (GET /v1/users), and only then saves them as a
+ * profile and makes it the current one. A failure before that changes nothing.
  */
 export async function login(input: LoginInput): Promise<LoginResult> {
   const { settings, secrets } = input
@@ -44,13 +44,13 @@ export async function login(input: LoginInput): Promise<LoginResult> {
     apiKey: checkApiKey(input.apiKey),
     email: checkEmail(input.email),
   }
-  // Looked up before the call, so that an impossible name or a damaged file costs none.
+  // Read before the call, so that an invalid name or a damaged file does not cost a call.
   if (input.profile !== undefined) await settings.profile(input.profile)
   const profiles = await settings.profiles()
-  const user = await activeUser(credentials, input)
+  const user = await requireActiveUser(credentials, input)
 
-  const name = input.profile ?? freeName(credentials, profiles, await settings.currentProfile())
-  const replaced = await otherKeys(name, credentials, profiles, secrets)
+  const name = input.profile ?? chooseProfileName(credentials, profiles, await settings.currentProfile())
+  const replacedProfiles = await profilesWithOtherKeys(name, credentials, profiles, secrets)
   const { apiKey, baseUrl, email } = credentials
   const storage = await secrets.save(name, 'api-key', apiKey, { baseUrl, insecure: input.insecure })
   try {
@@ -59,12 +59,12 @@ export async function login(input: LoginInput): Promise<LoginResult> {
     if (!profiles.has(name)) await secrets.remove(name, 'api-key')
     throw error
   }
-  return { profile: name, storage, user, replaced }
+  return { profile: name, storage, user, replaced: replacedProfiles }
 }
 
 /**
- * The e-mails a person may log in with, learnt with the new key and the users of the profiles that
- * already call the same base URL. Empty where none of that works.
+ * Returns the e-mails that the user may log in with: those of the organisation, read with the new key as a user of a
+ * profile with the same base URL. Empty if no such call works.
  */
 export async function offerEmails(
   input: Pick<LoginInput, 'baseUrl' | 'apiKey' | 'settings' | 'connect' | 'signal'>,
@@ -77,7 +77,7 @@ export async function offerEmails(
       const users = await input.connect({ baseUrl, apiKey, email }).listUsers(input.signal)
       return users.map((each) => each.email)
     } catch (error) {
-      // The next user may be an active one; a key that is refused, or no answer, is the same for all.
+      // The next user may be an active one. A refused key or a service that does not respond is the same for all.
       if (!(error instanceof RefcheckError) || error.code === 'interrupted') throw error
       if (error.code !== 'forbidden') return []
     }
@@ -85,7 +85,7 @@ export async function offerEmails(
   return []
 }
 
-/** What is not found at a base URL is the service itself. */
+/** Replaces a "not found" by an error that names the base URL: there is no service at it. */
 function serviceMissing(error: RefcheckError, baseUrl: string): RefcheckError {
   if (error.code !== 'not_found') return error
   return new NotFoundError(`there is no service at ${baseUrl}`, {
@@ -94,30 +94,32 @@ function serviceMissing(error: RefcheckError, baseUrl: string): RefcheckError {
   })
 }
 
-async function activeUser(credentials: Credentials, { connect, signal }: LoginInput): Promise<User> {
+async function requireActiveUser(credentials: Credentials, { connect, signal }: LoginInput): Promise<User> {
   const users = await connect(credentials)
     .listUsers(signal)
     .catch((error: unknown) => {
       throw error instanceof RefcheckError ? serviceMissing(error, credentials.baseUrl) : error
     })
-  const wanted = credentials.email.toLowerCase()
-  const user = users.find((each) => each.email.toLowerCase() === wanted)
+  const wantedEmail = credentials.email.toLowerCase()
+  const user = users.find((each) => each.email.toLowerCase() === wantedEmail)
   if (user !== undefined) return user
   throw new ForbiddenError(`"${credentials.email}" is not an active user of the key’s organisation`, {
     hint: 'Use the e-mail of an active user. An Owner sees them in the organisation settings; a working profile lists them with: refcheck users list',
   })
 }
 
-/** The profile that is already this one, else `default`, else the host's first label. */
-function freeName(
+/**
+ * Returns the name of the profile with the same user, or `default`, or else a name made of the host's first label.
+ */
+function chooseProfileName(
   { baseUrl, email }: Credentials,
   profiles: ReadonlyMap<string, Profile>,
   current: string | undefined,
 ): string {
-  const same = (profile: Profile | undefined): boolean =>
+  const isSameUser = (profile: Profile | undefined): boolean =>
     profile?.baseUrl === baseUrl && profile.userEmail.toLowerCase() === email.toLowerCase()
-  if (current !== undefined && same(profiles.get(current))) return current
-  for (const [name, profile] of profiles) if (same(profile)) return name
+  if (current !== undefined && isSameUser(profiles.get(current))) return current
+  for (const [name, profile] of profiles) if (isSameUser(profile)) return name
   if (!profiles.has('default')) return 'default'
   const label = hostLabel(baseUrl)
   if (!profiles.has(label)) return label
@@ -129,11 +131,11 @@ function hostLabel(baseUrl: string): string {
   const { hostname } = new URL(baseUrl)
   const address = /^[\d.]+$|^\[/.test(hostname)
   const label = address ? hostname : (hostname.split('.')[0] ?? '')
-  const safe = label.replace(/[^A-Za-z0-9_-]+/g, '-').replace(/^-+|-+$/g, '')
-  return safe.slice(0, 48) || 'service'
+  const safeLabel = label.replace(/[^A-Za-z0-9_-]+/g, '-').replace(/^-+|-+$/g, '')
+  return safeLabel.slice(0, 48) || 'service'
 }
 
-async function otherKeys(
+async function profilesWithOtherKeys(
   name: string,
   { baseUrl, apiKey }: Credentials,
   profiles: ReadonlyMap<string, Profile>,
@@ -142,7 +144,7 @@ async function otherKeys(
   const others: string[] = []
   for (const [each, profile] of profiles) {
     if (each === name || profile.baseUrl !== baseUrl) continue
-    // A keychain that will not tell is no reason to fail a login.
+    // A keychain that refuses to return a secret must not fail the login.
     const stored = await secrets.read(each, 'api-key').catch(() => undefined)
     if (stored !== undefined && stored.value !== apiKey) others.push(each)
   }
@@ -152,14 +154,14 @@ async function otherKeys(
 interface AskSources extends Omit<LoginInput, keyof Given> {
   /** Undefined without a terminal. */
   prompter: Prompter | undefined
-  /** Calls what needs no key; throws where nothing answers there as the service does. */
+  /** Calls an endpoint that needs no key. Throws if the service does not respond at this base URL. */
   reach: (baseUrl: string) => Promise<void>
-  /** Called with the reason why something is asked for again. */
+  /** Called with the error before a value is asked for again. */
   onRefused: (error: RefcheckError) => void
 }
 
-/** What is asked for again after a failure: nothing else that was typed is. */
-const wrongPart: Partial<Record<RefcheckError['code'], keyof Given>> = {
+/** The value that is asked for again after an error; the other values are kept. */
+const refusedPart: Partial<Record<RefcheckError['code'], keyof Given>> = {
   unauthenticated: 'apiKey',
   forbidden: 'email',
   unavailable: 'baseUrl',
@@ -167,20 +169,21 @@ const wrongPart: Partial<Record<RefcheckError['code'], keyof Given>> = {
 }
 
 /**
- * Logs in with what was given, and asks for the rest: the base URL, which is tried at once, the key, the e-mail. What
- * the service refuses is asked for again, alone. A profile that is there needs its new key alone.
+ * Logs in with the given values and asks for the others: the base URL, which is tried at once, the key and the
+ * e-mail. Only a value that the service refuses is asked for again. For an existing profile only the new key is asked
+ * for.
  */
 export async function loginAsking(
   given: Given,
   sources: AskSources,
 ): Promise<LoginResult & { baseUrl: string }> {
   const { prompter } = sources
-  const formed = checkedForm(given)
+  const checkedGiven = checkGiven(given)
   if (prompter === undefined) {
-    const credentials = complete(formed, sources.profile)
+    const credentials = requireComplete(checkedGiven, sources.profile)
     return { ...(await login({ ...sources, ...credentials })), baseUrl: credentials.baseUrl }
   }
-  const { profile, ...known } = await renewed(prompter, formed, sources)
+  const { profile, ...known } = await chooseProfileToRenew(prompter, checkedGiven, sources)
   const refused: Partial<Given> = {}
   for (;;) {
     try {
@@ -191,7 +194,7 @@ export async function loginAsking(
       known.email = email
       return { ...(await login({ ...sources, profile, baseUrl, apiKey, email })), baseUrl }
     } catch (error) {
-      const part = error instanceof RefcheckError ? wrongPart[error.code] : undefined
+      const part = error instanceof RefcheckError ? refusedPart[error.code] : undefined
       if (part === undefined || !(error instanceof RefcheckError)) throw error
       sources.onRefused(error)
       refused[part] = known[part]
@@ -200,21 +203,24 @@ export async function loginAsking(
   }
 }
 
-/** The profile whose key is renewed, named or chosen, with what it knows; else what was given. */
-async function renewed(
+/**
+ * Returns the profile whose key is renewed, named or chosen by the user, with its values; without one, the given
+ * values.
+ */
+async function chooseProfileToRenew(
   prompter: Prompter,
   given: Given,
   { profile: named, settings }: AskSources,
 ): Promise<Given & { profile: string | undefined }> {
   const profiles = await settings.profiles()
-  const isOpen = named === undefined && given.baseUrl === undefined && given.email === undefined
-  const name = isOpen ? await chooseProfile(prompter, profiles, await settings.currentProfile()) : named
+  const canChoose = named === undefined && given.baseUrl === undefined && given.email === undefined
+  const name = canChoose ? await chooseProfile(prompter, profiles, await settings.currentProfile()) : named
   const existing = name === undefined ? undefined : profiles.get(name)
   return {
     profile: name,
     apiKey: given.apiKey,
     baseUrl: given.baseUrl ?? existing?.baseUrl,
-    // Another service may know other users.
+    // The users of another service may be different.
     email: given.email ?? (given.baseUrl === undefined ? existing?.userEmail : undefined),
   }
 }
@@ -241,11 +247,11 @@ async function chooseProfile(
   })
 }
 
-/** Credentials as far as they were given. */
+/** Credentials, as far as the command line gives them. */
 type Given = { [name in keyof Credentials]: string | undefined }
 
-/** What was given, checked by its form alone. */
-function checkedForm(given: Given): Given {
+/** Checks the form of the given values. */
+function checkGiven(given: Given): Given {
   return {
     baseUrl: given.baseUrl === undefined ? undefined : parseBaseUrl(given.baseUrl, '--base-url'),
     apiKey: given.apiKey === undefined ? undefined : checkApiKey(given.apiKey),
@@ -253,22 +259,23 @@ function checkedForm(given: Given): Given {
   }
 }
 
-/** All three, without a terminal; a UsageError where one is missing. */
-function complete({ baseUrl, apiKey, email }: Given, profile: string | undefined): Credentials {
+/** Returns all three values, for use without a terminal. Throws a UsageError if one is missing. */
+function requireComplete({ baseUrl, apiKey, email }: Given, profile: string | undefined): Credentials {
   const missing = [
     ...(baseUrl === undefined ? ['--base-url URL'] : []),
     ...(apiKey === undefined ? ['--with-key'] : []),
     ...(email === undefined ? ['--email EMAIL'] : []),
   ]
   if (baseUrl !== undefined && apiKey !== undefined && email !== undefined) return { baseUrl, apiKey, email }
-  const profiled = profile === undefined ? '' : ` --profile ${shellWord(profile)}`
+  const profileFlag = profile === undefined ? '' : ` --profile ${shellWord(profile)}`
   throw new UsageError(`there is no terminal to ask on; missing: ${missing.join(', ')}`, {
-    hint: `Give all three with: refcheck auth login${profiled} --base-url URL --email EMAIL --with-key < key.txt`,
+    hint: `Give all three with: refcheck auth login${profileFlag} --base-url URL --email EMAIL --with-key < key.txt`,
   })
 }
 
 /**
- * Asked for before anything else, and tried, until something answers. `typed`: what was given before and was refused.
+ * Asks for the base URL, before anything else, until the service responds there. `typed`: a value that was refused
+ * before.
  */
 async function askBaseUrl(
   prompter: Prompter,
@@ -298,19 +305,19 @@ async function askKey(prompter: Prompter): Promise<string> {
   return checkApiKey(await prompter.secret({ message: 'API key (not shown)', check: problemOf(checkApiKey) }))
 }
 
-/** A choice of the organisation's users where they are known, else whatever is typed. */
+/** Lets the user choose among the organisation's users if they could be read, or else type an e-mail. */
 async function askEmail(
   prompter: Prompter,
   known: Parameters<typeof offerEmails>[0],
   typed: string | undefined,
 ): Promise<string> {
-  const offered = typed === undefined ? await offerEmails(known) : []
+  const offeredEmails = typed === undefined ? await offerEmails(known) : []
   const other = ''
-  if (offered.length > 0) {
+  if (offeredEmails.length > 0) {
     const chosen = await prompter.select({
       message: 'User who makes the calls',
       choices: [
-        ...offered.map((value) => ({ value, label: value })),
+        ...offeredEmails.map((value) => ({ value, label: value })),
         { value: other, label: 'Another e-mail' },
       ],
     })
@@ -325,7 +332,7 @@ async function askEmail(
   return checkEmail(text)
 }
 
-/** A check that throws, as one that answers with the reason. */
+/** Turns a check that throws into one that returns the reason. */
 function problemOf(check: (text: string) => string): (text: string) => string | undefined {
   return (text) => {
     try {
@@ -337,7 +344,10 @@ function problemOf(check: (text: string) => string): (text: string) => string | 
   }
 }
 
-/** Which session the next command would use, and whether it works. Throws where there is none. */
+/**
+ * Returns the session that the next command would use, and whether its credentials work. Throws if there is no
+ * session.
+ */
 export async function sessionStatus(
   sources: SessionSources & { connect: Connect; signal?: AbortSignal | undefined },
 ): Promise<StatusAnswer> {

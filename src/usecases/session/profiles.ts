@@ -10,14 +10,14 @@ interface StoredProfiles {
   secrets: Secrets
 }
 
-const byName = async (settings: Settings): Promise<[string, Profile][]> =>
+const readProfilesByName = async (settings: Settings): Promise<[string, Profile][]> =>
   [...(await settings.profiles())].sort(([one], [other]) => (one < other ? -1 : 1))
 
-/** Every profile, by name. */
+/** Lists all profiles, sorted by name. */
 export async function listProfiles({ settings, secrets }: StoredProfiles): Promise<ProfileEntry[]> {
   const current = await settings.currentProfile()
   return Promise.all(
-    (await byName(settings)).map(async ([name, profile]) => {
+    (await readProfilesByName(settings)).map(async ([name, profile]) => {
       const key = await secrets.read(name, 'api-key').catch(() => undefined)
       return {
         profile: name,
@@ -32,12 +32,12 @@ export async function listProfiles({ settings, secrets }: StoredProfiles): Promi
   )
 }
 
-/** The profile that a person chooses of all there are; a UsageError without a terminal, or without a profile. */
+/** Returns the profile that the user chooses. Throws a UsageError without a terminal or without a profile. */
 export async function askProfile(
   prompter: Prompter | undefined,
   { settings }: Pick<StoredProfiles, 'settings'>,
 ): Promise<string> {
-  const profiles = await byName(settings)
+  const profiles = await readProfilesByName(settings)
   if (prompter === undefined || profiles.length === 0) {
     const [message, hint] =
       profiles.length === 0
@@ -56,7 +56,7 @@ export async function askProfile(
   })
 }
 
-/** Makes a profile the current one; one that is not there is a UsageError that lists the others. */
+/** Makes a profile the current one. Throws a UsageError with the list of profiles if the name is unknown. */
 export async function switchTo(
   name: string,
   { settings }: Pick<StoredProfiles, 'settings'>,
@@ -66,8 +66,8 @@ export async function switchTo(
 }
 
 /**
- * Removes a profile (the chosen one where none is named) with its key and webhook secret, wherever
- * they are. If it was the current one, none is afterwards.
+ * Removes a profile, by default the one in use, with its key and webhook secret in every storage. If it was the
+ * current one, no profile is current afterwards.
  */
 export async function logout(
   sources: ProfileSources & StoredProfiles & { name?: string | undefined },
@@ -79,9 +79,9 @@ export async function logout(
       hint: 'List the profiles with: refcheck auth list',
     })
   }
-  // The secrets first: if the second step fails, the profile is still there to be removed again.
+  // The secrets are removed first: if the second step fails, the profile can be removed again.
   const { removed, left } = await secrets.remove(name)
-  const was = await settings.removeProfile(name)
-  if (!was && removed.length === 0) throw await unknownProfile(name, settings)
+  const wasRemoved = await settings.removeProfile(name)
+  if (!wasRemoved && removed.length === 0) throw await unknownProfile(name, settings)
   return { profile: name, removed, left_in_keychain: left }
 }

@@ -16,29 +16,29 @@ import type { Services } from '../services.ts'
 export type SessionSources = ProfileSources & Pick<Services, 'secrets'>
 
 /**
- * Who calls, and where to (src/docs/cli.md, "Environment"): `--profile` names all three values; without it
- * each of REFCHECK_BASE_URL, REFCHECK_API_KEY and REFCHECK_USER_EMAIL overrides the profile's, and
- * with all three no profile and no file is touched. A kept key goes to the origin it was saved for and
- * nowhere else. No key is an UnauthenticatedError, any other gap a UsageError.
+ * Returns the credentials and base URL of the session (src/docs/cli.md, "Environment"). `--profile` determines all
+ * three values. Without it, each of REFCHECK_BASE_URL, REFCHECK_API_KEY and REFCHECK_USER_EMAIL overrides the
+ * profile's value, and with all three set no file is read. A stored key is sent only to the origin that it was saved
+ * for. Throws an UnauthenticatedError without a key, and a UsageError if another value is missing.
  */
 export async function resolveSession(sources: SessionSources): Promise<Session> {
-  if (sources.profile !== undefined) return ofNamedProfile(sources)
+  if (sources.profile !== undefined) return resolveNamedProfile(sources)
   const { env } = sources
   const values: EnvironmentValues = {
-    baseUrl: checked(env, 'REFCHECK_BASE_URL', parseBaseUrl),
-    apiKey: checked(env, 'REFCHECK_API_KEY', checkApiKey),
-    email: checked(env, 'REFCHECK_USER_EMAIL', checkEmail),
+    baseUrl: readVariable(env, 'REFCHECK_BASE_URL', parseBaseUrl),
+    apiKey: readVariable(env, 'REFCHECK_API_KEY', checkApiKey),
+    email: readVariable(env, 'REFCHECK_USER_EMAIL', checkEmail),
   }
   const { baseUrl, apiKey, email } = values
   if (baseUrl !== undefined && apiKey !== undefined && email !== undefined) {
     return { baseUrl, apiKey, email, profile: undefined, keyFrom: 'environment' }
   }
   const profile = await chosenProfile(sources)
-  if (profile === undefined) throw missing(values, [...(await sources.settings.profiles()).keys()])
-  return mixed(profile, values, sources)
+  if (profile === undefined) throw missingError(values, [...(await sources.settings.profiles()).keys()])
+  return mergeWithProfile(profile, values, sources)
 }
 
-/** Where to call; for what needs no key. */
+/** Returns the base URL, for calls that need no key. */
 export async function resolveBaseUrl(sources: ProfileSources): Promise<string> {
   const text = fromEnvironment(sources.env, 'REFCHECK_BASE_URL')
   if (sources.profile === undefined && text !== undefined) return parseBaseUrl(text, 'REFCHECK_BASE_URL')
@@ -48,8 +48,9 @@ export async function resolveBaseUrl(sources: ProfileSources): Promise<string> {
 }
 
 /**
- * The base URL of the service that signs with the secret: the profile's that has it, or the one that was named.
- * Undefined for a secret of the environment with nothing but the profile in use, which may be another service's.
+ * Returns the base URL of the service that signs with the secret: that of the profile with the secret, or the one
+ * that was named. Undefined for a secret from the environment if only the current profile is set, which may be for
+ * another service.
  */
 export async function signingService(
   sources: SessionSources,
@@ -63,7 +64,7 @@ export async function signingService(
 
 type EnvironmentValues = { [name in keyof Credentials]: string | undefined }
 
-function checked(
+function readVariable(
   env: Environment,
   name: string,
   check: (text: string, source: string) => string,
@@ -72,8 +73,11 @@ function checked(
   return text === undefined ? undefined : check(text, name)
 }
 
-/** The first thing that is not there, the key before all. `profiles`: those that could be switched to. */
-function missing(
+/**
+ * Returns the error for the first missing value, the key before all others. `profiles`: the profiles that could be
+ * used.
+ */
+function missingError(
   { baseUrl, apiKey }: EnvironmentValues,
   profiles: readonly string[],
 ): UnauthenticatedError | UsageError {
@@ -89,8 +93,8 @@ function missing(
   })
 }
 
-/** The environment's values, the profile's where it has none. */
-async function mixed(
+/** Returns the values of the environment, completed by those of the profile. */
+async function mergeWithProfile(
   profile: ChosenProfile,
   env: EnvironmentValues,
   sources: SessionSources,
@@ -112,17 +116,22 @@ async function mixed(
   return withStoredKey(profile, stored, { baseUrl, email })
 }
 
-/** `--profile`: the profile's values, and the environment's key only where the profile has none. */
-async function ofNamedProfile(sources: SessionSources): Promise<Session> {
+/**
+ * Returns the session for `--profile`: the profile's values, and the environment's key only if the profile has none.
+ */
+async function resolveNamedProfile(sources: SessionSources): Promise<Session> {
   const profile = await chosenProfile(sources)
   if (profile === undefined) throw noKey()
   const baseUrl = baseUrlOf(profile)
   const email = emailOf(profile)
   const stored = await sources.secrets.read(profile.name, 'api-key')
   if (stored !== undefined) return withStoredKey(profile, stored, { baseUrl, email })
-  const elsewhere = fromEnvironment(sources.env, 'REFCHECK_BASE_URL')
-  const apiKey = checked(sources.env, 'REFCHECK_API_KEY', checkApiKey)
-  if (apiKey === undefined || (elsewhere !== undefined && !sameOrigin(elsewhere, baseUrl))) {
+  const environmentBaseUrl = fromEnvironment(sources.env, 'REFCHECK_BASE_URL')
+  const apiKey = readVariable(sources.env, 'REFCHECK_API_KEY', checkApiKey)
+  if (
+    apiKey === undefined ||
+    (environmentBaseUrl !== undefined && !sameOrigin(environmentBaseUrl, baseUrl))
+  ) {
     throw noKey(profile.name)
   }
   return { baseUrl, apiKey, email, profile: profile.name, keyFrom: 'environment' }
@@ -143,7 +152,7 @@ function withStoredKey(
   return { baseUrl, apiKey, email, profile: profile.name, keyFrom: stored.storage }
 }
 
-/** The file may have been edited by hand. */
+/** Returns the profile's base URL, which is checked because the file may have been edited by hand. */
 function baseUrlOf(profile: ChosenProfile): string {
   return parseBaseUrl(profile.baseUrl, `the base URL of profile "${profile.name}"`)
 }

@@ -8,11 +8,11 @@ import type { Services } from '../services.ts'
 
 interface Sources {
   settings: Settings
-  /** `--profile`: settings of this profile instead of those for all. */
+  /** `--profile`: the settings of this profile are read and changed instead of those for all profiles. */
   profile?: string | undefined
 }
 
-/** Every setting that there is; values as the profile in use sees them. */
+/** Lists all settings, with the values for the current profile. */
 export async function listSettings(
   { settings, profile }: Sources,
   definitions: readonly SettingDefinition[],
@@ -24,14 +24,14 @@ export async function listSettings(
   })
 }
 
-/** Throws NotFoundError where it is not set, UsageError where there is no such setting. */
+/** Returns a value. Throws NotFoundError if it is not set, and UsageError if there is no such setting. */
 export async function getSetting({ settings, profile }: Sources, key: string): Promise<string> {
   const value = await settings.value(key, profile ?? (await settings.currentProfile()))
   if (value !== undefined) return value
   throw new NotFoundError(`${key} is not set`, { hint: `Set it with: refcheck config set ${key} VALUE` })
 }
 
-/** The value as it is kept; an InvalidInputError where that would be an API key, since settings are no secrets. */
+/** Returns the value as stored. Throws an InvalidInputError for an API key, since settings are not secret. */
 export async function setSetting({ settings, profile }: Sources, key: string, text: string): Promise<string> {
   if (containsApiKey(text)) {
     throw new InvalidInputError(`${key}: what looks like an API key is not kept in the settings`, {
@@ -39,28 +39,28 @@ export async function setSetting({ settings, profile }: Sources, key: string, te
       hint: 'Give the key to: refcheck auth login',
     })
   }
-  // The names are many, and two libraries' own.
+  // Two libraries define the names of encodings, so they are loaded only for this check.
   if (key === 'encoding') await (await import('../../sheets/text.ts')).requireEncoding(text, key)
   return settings.setValue(key, text, profile)
 }
 
-/** False where it was not set. */
+/** Removes a setting. Returns false if it was not set. */
 export function unsetSetting({ settings, profile }: Sources, key: string): Promise<boolean> {
   return settings.unsetValue(key, profile)
 }
 
 /**
- * What a person has to know before a setting changes the account: who is recorded under the one that is left. Undefined where
- * no person becomes new, as where there is no store yet.
+ * Returns a warning before a setting changes the account: the number of people recorded under the former account.
+ * Undefined if the store has none of them, or if there is no store yet.
  */
 export async function accountChange(
   openStore: () => Promise<Pick<Services, 'accounts'> | undefined>,
   { from = '', to = '' }: { from: string | undefined; to: string | undefined },
 ): Promise<string | undefined> {
-  // People without an account are seen by every account, and without an account all people are seen.
+  // Orders without an account conflict with those of every account, so these changes need no warning.
   if (from === '' || to === '' || from === to) return undefined
-  const known = (await (await openStore())?.accounts.list()) ?? []
-  const people = known.find(({ account: name }) => name === from)?.people ?? 0
+  const accounts = (await (await openStore())?.accounts.list()) ?? []
+  const people = accounts.find(({ account: name }) => name === from)?.people ?? 0
   if (people === 0) return undefined
   const them = people === 1 ? 'this person' : 'they'
   return `${formatCount(people, 'person is', 'people are')} known under the account "${from}"; under "${to}" ${them} can be ordered again.`

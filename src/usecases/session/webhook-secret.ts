@@ -12,9 +12,9 @@ export interface WebhookSecret {
 }
 
 /**
- * The secret events are signed with: of the profile that `--profile` names, else
- * REFCHECK_WEBHOOK_SECRET (an empty one is an error, not an absence), else the profile's. None is a
- * UsageError.
+ * Returns the secret that events are signed with: that of the profile named by `--profile`, or
+ * REFCHECK_WEBHOOK_SECRET (empty is an error), or else that of the current profile. Throws a UsageError if there is
+ * none.
  */
 export async function resolveWebhookSecret(sources: SessionSources): Promise<WebhookSecret> {
   if (sources.profile === undefined && sources.env[variableName] !== undefined)
@@ -37,26 +37,26 @@ function fromEnvironment(env: Environment): WebhookSecret {
   })
 }
 
-/** Keeps the secret with the profile's key and in the same kind of place. */
-export async function keepWebhookSecret(
+/** Stores the secret of the profile in the same kind of storage as its key. */
+export async function saveWebhookSecret(
   sources: SessionSources & { secret: string },
 ): Promise<{ profile: string; storage: SecretStorage }> {
   const secret = checkWebhookSecret(sources.secret)
-  const { name } = await profileToKeepIn(sources)
+  const { name } = await requireProfileForSecret(sources)
   const insecure = (await sources.secrets.storage(name, 'api-key')) === 'file'
   return { profile: name, storage: await sources.secrets.save(name, 'webhook-secret', secret, { insecure }) }
 }
 
-/** `removed` is false where none was kept. */
-export async function forgetWebhookSecret(
+/** Removes the secret of the profile; `removed` is false if it had none. */
+export async function removeWebhookSecret(
   sources: SessionSources,
 ): Promise<{ profile: string; removed: boolean; left_in_keychain: boolean }> {
-  const { name } = await profileToKeepIn(sources)
+  const { name } = await requireProfileForSecret(sources)
   const { removed, left } = await sources.secrets.remove(name, 'webhook-secret')
   return { profile: name, removed: removed.length > 0, left_in_keychain: left.length > 0 }
 }
 
-async function profileToKeepIn(sources: SessionSources): Promise<{ name: string }> {
+async function requireProfileForSecret(sources: SessionSources): Promise<{ name: string }> {
   const profile = await chosenProfile(sources)
   if (profile !== undefined) return profile
   throw new UsageError('no profile to save the webhook secret in', {
@@ -64,7 +64,9 @@ async function profileToKeepIn(sources: SessionSources): Promise<{ name: string 
   })
 }
 
-/** Every other secret that is known here, by words that say whose it is; what cannot be read is left out. */
+/**
+ * Returns all other secrets that are stored here, with a name for messages. Secrets that cannot be read are left out.
+ */
 export async function otherWebhookSecrets(
   { env, settings, secrets }: SessionSources,
   inUse: string,

@@ -10,25 +10,31 @@ import type { ErasureTarget, FilesToErase, Traces } from '../../domain/store/typ
 import type { WrittenFile, WrittenKind } from '../../store/written-files.ts'
 import type { Services } from '../services.ts'
 
-/** A file of this machine that shows the person. */
+/** A file of this machine that contains data of the person. */
 export interface FoundFile {
   path: string
   kind: Exclude<WrittenKind, 'reports'> | 'input' | 'report' | 'manifest'
-  /** Whether it is the user's own, a backup, or where another account may have put another file: a purge leaves it alone. */
+  /**
+   * Whether a purge does not delete the file: it is the user's own, a backup, or another account may have replaced
+   * it.
+   */
   isLeft: boolean
 }
 
-/** What was found of a person outside the store. */
+/** The files of a person outside the store. */
 export interface FoundFiles {
   files: FoundFile[]
   reports: FilesToErase['reports']
-  /** Of those files, the ones that the next purge finds by this only: the store may no longer know of them. */
+  /**
+   * Those of the files whose paths have to be stored for the next purge, since the store may have no other record of
+   * them.
+   */
   toRemember: WrittenFile[]
-  /** Those whose path is not kept because it names the person. */
+  /** Paths that are no longer stored because they contain the person's name. */
   toForget: string[]
 }
 
-/** In the order in which they are listed. */
+/** All kinds, in the order in which they are listed. */
 const kinds: readonly FoundFile['kind'][] = [
   'input',
   'results',
@@ -39,16 +45,21 @@ const kinds: readonly FoundFile['kind'][] = [
   'backup',
 ]
 
-const leftKinds: ReadonlySet<FoundFile['kind']> = new Set(['input', 'backup'])
-/** They are removed by the folder that they are in, which is checked then. */
-const ofReports: ReadonlySet<FoundFile['kind']> = new Set(['report', 'manifest'])
+const userKinds: ReadonlySet<FoundFile['kind']> = new Set(['input', 'backup'])
+/** Kinds of files that are removed through their report folder, which checks its own safety. */
+const reportKinds: ReadonlySet<FoundFile['kind']> = new Set(['report', 'manifest'])
 
-/** A text search reads so many bytes at once, and so many of them again with the next. */
+/**
+ * Bytes that the text search reads at once, and characters of each block that it searches again with the next one.
+ */
 const blockBytes = 1024 * 1024
 const overlapChars = 512
 
-/** Files of this machine that still show the person: what batches were read from and written to, exports, and reports. */
-export async function filesOfPerson(
+/**
+ * Finds files of this machine that contain data of the person: input files of batches, results files, exports and
+ * reports.
+ */
+export async function findFilesOfPerson(
   { written, reportFolders }: Pick<Services, 'written' | 'reportFolders'>,
   traces: Traces,
   who: Exclude<ErasureTarget, { endedBefore: number }>,
@@ -59,7 +70,7 @@ export async function filesOfPerson(
   )
   const requestIds = new Set(requests.map(({ requestId }) => requestId))
   if ('requestId' in who) requestIds.add(who.requestId.toLowerCase())
-  // Without a row there is no service to compare: the id alone was named.
+  // Without a row the service is unknown, so only the id is compared.
   const isOfPerson = (id: string, service: string): boolean =>
     requests.length === 0
       ? requestIds.has(id)
@@ -70,11 +81,11 @@ export async function filesOfPerson(
     ...traces.rows.flatMap(({ email }) => email?.toLowerCase() ?? []),
   ]
   const found: FoundFiles = { files: [], reports: [], toRemember: [], toForget: [] }
-  const seen = new Set<string>()
+  const foundPaths = new Set<string>()
   const add = (path: string, kind: FoundFile['kind']): void => {
-    if (seen.has(path)) return
-    seen.add(path)
-    const isLeft = leftKinds.has(kind) || (!ofReports.has(kind) && isReplaceable(path))
+    if (foundPaths.has(path)) return
+    foundPaths.add(path)
+    const isLeft = userKinds.has(kind) || (!reportKinds.has(kind) && isReplaceable(path))
     found.files.push({ path, kind, isLeft })
   }
   for (const { id, path, resultsFile } of traces.batches) {
@@ -96,7 +107,7 @@ export async function filesOfPerson(
   }
   const isNamed = ({ path }: { path: string }): boolean =>
     traces.rows.some((person) => namesPerson(path, person))
-  // A report is found by its folder.
+  // A report is found by its folder, so its own path is not stored.
   found.toForget = found.files
     .filter((file) => file.kind !== 'report' && isNamed(file))
     .map(({ path }) => path)
@@ -120,7 +131,7 @@ export async function filesOfPerson(
   }
 }
 
-/** May be repeated. Answers the paths of what could not be removed safely. */
+/** Erases files; a call may be repeated. Returns the paths that could not be removed safely. */
 export async function eraseFiles(
   { drafts, plans, written, reportFolders }: Pick<Services, 'drafts' | 'plans' | 'written' | 'reportFolders'>,
   files: FilesToErase,
@@ -128,42 +139,42 @@ export async function eraseFiles(
   for (const id of files.drafts) await drafts.drop(id)
   for (const code of files.plans) await plans.drop(code)
   let failure: unknown
-  const left: string[] = []
+  const notRemoved: string[] = []
   for (const path of files.files) {
     if (isReplaceable(path)) continue
     if (await isFile(path)) await rm(path, { force: true })
     await written.drop(path)
   }
   for (const { folder, keys } of files.reports) {
-    // A folder that cannot be used does not keep the reports of the others.
+    // An unusable folder must not prevent the removal of reports in the other folders.
     try {
-      left.push(...(await reportFolders.erase(folder, keys)))
+      notRemoved.push(...(await reportFolders.erase(folder, keys)))
     } catch (error) {
       failure ??= error
     }
   }
   if (failure !== undefined) throw failure
-  return left
+  return notRemoved
 }
 
-/** Whether another account owns it, or could have put it there: it owns a folder above it, or may rename one. */
+/** Whether another account owns the file or could replace it, because it owns or may rename a folder above it. */
 const isReplaceable = (path: string): boolean => folderWeakness(path) !== undefined
 
-/** Links are not followed. */
+/** Whether the path is a regular file; links are not followed. */
 async function isFile(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => undefined))?.isFile() === true
 }
 
-/** Whether a file has one of these words, in lower case, as UTF-8; one that cannot be read has none. */
+/** Whether a file contains one of these lower-case words as UTF-8. False if it cannot be read. */
 async function containsWord(path: string, words: readonly string[]): Promise<boolean> {
   if (words.length === 0) return false
   const wanted = words.map((word) => Buffer.from(word).toString('latin1'))
-  let before = ''
+  let previous = ''
   try {
     for await (const chunk of createReadStream(path, { highWaterMark: blockBytes })) {
-      const text = before + (chunk as Buffer).toString('latin1').toLowerCase()
+      const text = previous + (chunk as Buffer).toString('latin1').toLowerCase()
       if (wanted.some((word) => text.includes(word))) return true
-      before = text.slice(-overlapChars)
+      previous = text.slice(-overlapChars)
     }
   } catch {
     return false

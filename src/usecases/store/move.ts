@@ -14,26 +14,27 @@ import type { Services } from '../services.ts'
 
 export interface MoveOptions extends Pick<Services, 'clock' | 'random'> {
   from: Store
-  /** The new place as it was typed; undefined for a file, which is named by its path. */
+  /** The new address as typed; undefined for a file, which is identified by its path. */
   address: string | undefined
-  /** Asked once nothing is in the way. */
+  /** Called after all checks; throws if the user does not confirm. */
   confirm: () => Promise<void>
-  /** Made where there is none; opened for the second time once it is filled. */
+  /** Opens the new store and creates it if it does not exist. Called a second time once it is filled. */
   openTo: () => Promise<Store>
 }
 
-/** What was moved, and proved. */
+/** The result of a move that was verified. */
 export interface MovedStore {
   from: string
   to: string
-  /** What names the new place from now on. */
+  /** The address by which the new store has to be used from now on. */
   use: string
   tables: TableDigest[]
 }
 
 /**
- * Moves a whole store. It is closed before anything is copied, and stays so; one that could not be copied is open again. A run
- * that was killed is continued by another: the new place is filled all at once, and says by which move.
+ * Moves a whole store. The old store is closed before anything is copied, and stays closed; if the copy fails, it is
+ * opened again. A move that was killed is continued by the next run: the new store is filled in one transaction,
+ * which records the id of the move.
  */
 export async function moveStore({
   from,
@@ -44,40 +45,40 @@ export async function moveStore({
   random,
 }: MoveOptions): Promise<MovedStore> {
   const source = await from.moving()
-  const former = await source.leaving()
-  if (former?.isDone === true) throw storeMoved(from.location, former)
-  if (former === undefined) await requireReady(from, clock)
+  const earlierMove = await source.leaving()
+  if (earlierMove?.isDone === true) throw storeMoved(from.location, earlierMove)
+  if (earlierMove === undefined) await requireReady(from, clock)
   await confirm()
   const to = await openTo()
   requireOtherAddress(from.location, to.location)
-  const where = address ?? to.location
-  requireSameWay(from.location, former, where)
+  const newAddress = address ?? to.location
+  requireSameWay(from.location, earlierMove, newAddress)
   const target = await to.moving()
-  const move: Move = former ?? { id: random.uuid(), to: where, isDone: false }
-  const before = await target.arrived()
-  let tables = before?.id === move.id ? before.tables : undefined
-  if (former === undefined) await source.beginToLeave(move)
+  const move: Move = earlierMove ?? { id: random.uuid(), to: newAddress, isDone: false }
+  const arrival = await target.arrived()
+  let tables = arrival?.id === move.id ? arrival.tables : undefined
+  if (earlierMove === undefined) await source.beginToLeave(move)
   try {
     await source.leave(move, async (rows) => {
       tables ??= await target.fill(rows, { id: move.id, from: from.location })
     })
   } catch (error) {
     if (error instanceof NoAnswerError || tables !== undefined) throw error
-    // Where the new place cannot be asked whether it was filled, the same command finds out.
-    const there = await target.arrived()
-    if (there?.id !== move.id) await source.stay(move)
+    // If the new store cannot be read, a repeated command determines whether it was filled.
+    const newArrival = await target.arrived()
+    if (newArrival?.id !== move.id) await source.stay(move)
     throw error
   }
   await requireOpen(await openTo())
-  return { from: from.location, to: to.location, use: where, tables: tables ?? [] }
+  return { from: from.location, to: to.location, use: newAddress, tables: tables ?? [] }
 }
 
-/** No process orders with it or forwards, and it contains all that was ordered with it. */
+/** Throws unless the store is idle: no process sends or forwards, and no row is being sent. */
 async function requireReady(store: Store, clock: Pick<Clock, 'now'>): Promise<void> {
   await requireOpen(store)
   await store.ledger.recover(clock.now())
   const batches = await store.batches.list({ singles: true })
-  const busy = batches.find(({ holder }) => holder !== undefined)?.holder
+  const runner = batches.find(({ holder }) => holder !== undefined)?.holder
   const inFlight = batches.filter(
     ({ kind, counts }) => counts.sending > 0 || (kind === 'single' && counts.pending > 0),
   )
@@ -85,7 +86,7 @@ async function requireReady(store: Store, clock: Pick<Clock, 'now'>): Promise<vo
   await forwarding?.release()
   requireQuiet(store.location, {
     inFlight: inFlight.length,
-    holder: busy && `process ${busy.pid}${busy.machine === undefined ? '' : ` on ${busy.machine}`}`,
+    holder: runner && `process ${runner.pid}${runner.machine === undefined ? '' : ` on ${runner.machine}`}`,
     isForwarding: forwarding === undefined,
   })
 }

@@ -3,7 +3,7 @@ import { isDraftOf } from '../../domain/form/stored-draft.ts'
 import { retainedSince } from '../../domain/wording/time.ts'
 import type { ErasureTarget, Named, Purged } from '../../domain/store/types.ts'
 import type { Services } from '../services.ts'
-import { eraseFiles, filesOfPerson, type FoundFile, type FoundFiles } from './files-of-person.ts'
+import { eraseFiles, findFilesOfPerson, type FoundFile, type FoundFiles } from './files-of-person.ts'
 
 export const purgeServices = ['maintenance', 'ledger', 'drafts', 'plans', 'written', 'reportFolders'] as const
 
@@ -12,27 +12,27 @@ type PurgeServices = Pick<Services, (typeof purgeServices)[number]>
 interface PurgeOptions {
   dryRun: boolean
   completely: boolean
-  /** Asked where there is something to remove; throws where nothing is to be removed after all. */
+  /** Called if there is something to remove; throws if the user does not confirm. */
   confirm: (found: PurgedAll, people: readonly Named[]) => Promise<void>
-  /** Whether files that refcheck wrote are deleted too. */
+  /** Whether to delete the files that refcheck wrote, too. */
   deletesFiles: (files: readonly FoundFile[]) => Promise<boolean>
 }
 
-/** What is removed of a store, and of the files next to it. */
+/** The numbers of items that were removed from a store, and the files outside it. */
 export interface PurgedAll extends Purged {
   drafts: number
   plans: number
-  /** `isRefused`: it was to be deleted, but a link is in the way, or could be. */
+  /** `isRefused`: the file was not deleted, because a link could redirect the deletion. */
   files: (FoundFile & { isDeleted: boolean; isRefused?: boolean })[]
-  /** Whether another purge of the same person finds those of the files that could be deleted. */
+  /** Whether another purge of the same person would find the files that can be deleted. */
   isFoundAgain: boolean
 }
 
 const noFiles: FoundFiles = { files: [], reports: [], toRemember: [], toForget: [] }
 
 /**
- * Removes what names a person, or what is old, wherever this machine keeps it; with `dryRun` it counts. Files are looked for
- * where a person is named, and deleted where that is wanted.
+ * Removes all data of a person, or all expired data, from the store and from this machine; with `dryRun` only counts
+ * it. Files are searched for only if a person is named, and deleted only if the user confirms it.
  */
 export async function purgeAll(
   services: PurgeServices,
@@ -40,47 +40,53 @@ export async function purgeAll(
   { dryRun, completely, confirm, deletesFiles }: PurgeOptions,
 ): Promise<PurgedAll> {
   const { maintenance, ledger, drafts, plans, written } = services
-  // Looked for first: the purge forgets whose a request was.
+  // Determined first, since the purge removes the link between a request and its person.
   const emails = await emailsOf(ledger, who)
-  const own = await draftsOf(drafts, who, emails)
-  const planned = await plansOf(plans, emails)
+  const draftIds = await draftsOf(drafts, who, emails)
+  const planCodes = await plansOf(plans, emails)
   const traces = 'endedBefore' in who ? undefined : await maintenance.traces(who)
-  const outside =
-    traces === undefined || 'endedBefore' in who ? noFiles : await filesOfPerson(services, traces, who)
-  const left = outside.files.map((file) => ({ ...file, isDeleted: false }))
-  const isFoundAgain = !completely && outside.toForget.length === 0
-  const counts = { drafts: own.length, plans: planned.length, files: left, isFoundAgain }
+  const foundFiles =
+    traces === undefined || 'endedBefore' in who ? noFiles : await findFilesOfPerson(services, traces, who)
+  const notDeletedFiles = foundFiles.files.map((file) => ({ ...file, isDeleted: false }))
+  const isFoundAgain = !completely && foundFiles.toForget.length === 0
+  const counts = { drafts: draftIds.length, plans: planCodes.length, files: notDeletedFiles, isFoundAgain }
   const found = { ...(await maintenance.purge(who, { dryRun: true, completely })), ...counts }
   if (dryRun) return found
-  const isNothing = found.rows + found.events + own.length + planned.length === 0
+  const isNothing = found.rows + found.events + draftIds.length + planCodes.length === 0
   if (!isNothing || completely) await confirm(found, traces?.rows ?? [])
-  const deletable = outside.files.filter(({ isLeft }) => !isLeft)
-  const deletes = deletable.length > 0 && (await deletesFiles(deletable))
-  if (isNothing && found.isScrubbed && !completely && !deletes) return found
-  if (!deletes) for (const file of outside.toRemember) await written.add(file)
-  for (const path of outside.toForget) await written.drop(path)
-  const files = {
-    drafts: own,
-    plans: planned,
-    files: deletes
+  const deletable = foundFiles.files.filter(({ isLeft }) => !isLeft)
+  const shouldDelete = deletable.length > 0 && (await deletesFiles(deletable))
+  if (isNothing && found.isScrubbed && !completely && !shouldDelete) return found
+  if (!shouldDelete) for (const file of foundFiles.toRemember) await written.add(file)
+  for (const path of foundFiles.toForget) await written.drop(path)
+  const filesToErase = {
+    drafts: draftIds,
+    plans: planCodes,
+    files: shouldDelete
       ? deletable.flatMap(({ path, kind }) => (kind === 'report' || kind === 'manifest' ? [] : [path]))
       : [],
-    reports: deletes ? outside.reports : [],
+    reports: shouldDelete ? foundFiles.reports : [],
   }
   const notDeleted = new Set<string>()
-  const purged = await maintenance.purge(who, { dryRun: false, completely, files }, async (each) => {
-    for (const path of await eraseFiles(services, each)) notDeleted.add(path)
-  })
-  const after = deletes
-    ? left.map((file) => {
+  const purged = await maintenance.purge(
+    who,
+    { dryRun: false, completely, files: filesToErase },
+    async (each) => {
+      for (const path of await eraseFiles(services, each)) notDeleted.add(path)
+    },
+  )
+  const filesAfter = shouldDelete
+    ? notDeletedFiles.map((file) => {
         const isRefused = notDeleted.has(file.path)
         return { ...file, isRefused, isDeleted: !file.isLeft && !isRefused }
       })
-    : left
-  return { ...purged, ...counts, files: after }
+    : notDeletedFiles
+  return { ...purged, ...counts, files: filesAfter }
 }
 
-/** The setting `retention` as it is written, and the moment before which it keeps nothing; undefined where it is not set. */
+/**
+ * Returns the text of the setting `retention`, and the time before which data is expired; undefined if it is not set.
+ */
 export function retentionLimit(
   text: string | undefined,
   now: number,
@@ -89,7 +95,7 @@ export function retentionLimit(
   return text === undefined || endedBefore === undefined ? undefined : { text, endedBefore }
 }
 
-/** Removes what is older than that setting says, or with `dryRun` counts it; undefined where it is not set. */
+/** Purges data that is older than the retention, or counts it with `dryRun`. Undefined if the setting is not set. */
 export async function purgeExpired(
   services: PurgeServices & Pick<Services, 'clock'>,
   retention: string | undefined,
@@ -112,7 +118,7 @@ async function emailsOf(ledger: Services['ledger'], who: ErasureTarget): Promise
   return (await ledger.list(who)).flatMap(({ recipient }) => recipient?.email ?? [])
 }
 
-/** Ids of kept answers. */
+/** Returns the ids of stored drafts to remove. */
 async function draftsOf(
   drafts: Services['drafts'],
   who: ErasureTarget,
@@ -123,11 +129,11 @@ async function draftsOf(
       ? isDraftOf(draft, { savedBefore: who.endedBefore })
       : emails.some((email) => isDraftOf(draft, { email })),
   )
-  // A damaged one does not show its person, and cannot be continued either.
+  // A damaged draft may belong to any person and cannot be continued, so it is removed too.
   return [...found.map(({ id }) => id), ...(await drafts.unreadable())]
 }
 
-/** Codes of plans that wait; what is old, sweeping removes by itself. */
+/** Returns the codes of waiting plans about the person. Expired plans are removed by the regular sweep. */
 async function plansOf(plans: Services['plans'], emails: readonly string[]): Promise<string[]> {
   if (emails.length === 0) return []
   const found: string[] = []

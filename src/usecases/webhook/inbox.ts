@@ -33,17 +33,19 @@ export async function findEvent(inbox: Inbox, id: number): Promise<InboxEvent> {
   })
 }
 
-/** A log of a quarter of a GiB holds more than a million. */
+/** Limits the memory for an import: a log of a quarter of a GiB has more than a million events. */
 const maxEventsAtOnce = 1_000
 
-/** Adds captured events to the inbox once each of them has a valid signature. It may be repeated after it was interrupted. */
+/**
+ * Adds captured events to the inbox, after the signature of each was verified. An interrupted import can be repeated.
+ */
 export async function importEvents(
   inbox: Pick<Inbox, 'add'>,
   bytes: Uint8Array,
   { key, baseUrl, now, name }: { key: SigningKey; baseUrl: string | undefined; now: number; name: string },
 ): Promise<Imported> {
   const imported: Imported = { read: 0, added: 0, repeated: 0 }
-  for (const logged of readLog(bytes)) requireGenuine(logged, key, name)
+  for (const logged of readLog(bytes)) requireVerified(logged, key, name)
   let events: ReceivedEvent[] = []
   const add = async (): Promise<void> => {
     const results = events.length === 0 ? [] : await inbox.add(events, false)
@@ -55,16 +57,16 @@ export async function importEvents(
   }
   for (const { delivery, receivedAt } of readLog(bytes)) {
     if (delivery === undefined) continue
-    // One that was captured elsewhere came when it came there.
-    const at = receivedAt === undefined || receivedAt > now ? now : receivedAt
-    events.push(readEvent(delivery.body, delivery.signatures[0] ?? '', at, baseUrl))
+    // An event that was captured on another machine keeps the time at which it was received there.
+    const receivedTime = receivedAt === undefined || receivedAt > now ? now : receivedAt
+    events.push(readEvent(delivery.body, delivery.signatures[0] ?? '', receivedTime, baseUrl))
     if (events.length === maxEventsAtOnce) await add()
   }
   await add()
   return imported
 }
 
-function requireGenuine({ position, delivery, fault }: LoggedDelivery, key: SigningKey, name: string): void {
+function requireVerified({ position, delivery, fault }: LoggedDelivery, key: SigningKey, name: string): void {
   const failure = delivery === undefined ? fault : verifyWith(delivery, key).failure?.message
   if (delivery !== undefined && failure === undefined) return
   throw new InvalidInputError(`${name}: ${position}: ${failure ?? 'it is not a delivery'}`, {
@@ -72,12 +74,12 @@ function requireGenuine({ position, delivery, fault }: LoggedDelivery, key: Sign
   })
 }
 
-/** Events whole, a line each. */
+/** Yields the events with all their fields, one event a line. */
 export async function* exportLines(inbox: Inbox, filter: EventFilter): AsyncGenerator<Uint8Array> {
   for await (const event of inbox.list(filter)) yield new TextEncoder().encode(`${exportedLine(event)}\n`)
 }
 
-/** Gives up forwarding events, all of them or none: each has to wait for it. */
+/** Drops events that wait to be forwarded. Throws an InvalidInputError, and drops none, if one does not wait. */
 export async function dropEvents(inbox: Inbox, events: readonly InboxEvent[]): Promise<void> {
   for (const event of events) {
     if (event.forward === 'waiting' || event.forward === 'dropped') continue
@@ -88,41 +90,41 @@ export async function dropEvents(inbox: Inbox, events: readonly InboxEvent[]): P
   for (const { id } of events) await inbox.drop(id)
 }
 
-/** Of a person who was removed nothing is left that could be forwarded. */
+/** Throws for an event about an erased person, whose body and signature are no longer stored. */
 function requireWhole(events: readonly InboxEvent[]): void {
-  const gone = events.find(({ signature }) => signature === '')
-  if (gone === undefined) return
-  throw new InvalidInputError(`event ${gone.id} is about a person who was removed`, {
+  const erased = events.find(({ signature }) => signature === '')
+  if (erased === undefined) return
+  throw new InvalidInputError(`event ${erased.id} is about a person who was removed`, {
     hint: 'Nothing was forwarded: of such an event only the status is kept.',
   })
 }
 
-/** Queues events for the receiver that runs on the store. */
+/** Queues events for forwarding by the receiver that runs on the store. */
 export async function requeueEvents(inbox: Inbox, events: readonly InboxEvent[]): Promise<void> {
   requireWhole(events)
   for (const { id } of events) await inbox.requeue(id)
 }
 
-/** Posts events as they came, one after another. */
+/** Posts events with their original bytes and signatures, one after another. */
 export async function replayEvents(
   events: readonly InboxEvent[],
   options: Omit<DeliveryOptions, 'patienceMs' | 'secret'>,
 ): Promise<{ replies: ReplayReply[]; failure: IncompleteError | undefined }> {
   requireWhole(events)
   const replies: ReplayReply[] = []
-  let missed = 0
+  let missedCount = 0
   for (const { id, body, signature } of events) {
     const reply = await postEvent(
       { body, signatures: [signature] },
       { ...options, secret: '', patienceMs: 10_000 },
     )
-    if (!isAccepted(reply)) missed += 1
+    if (!isAccepted(reply)) missedCount += 1
     replies.push({ id, status: reply.status, failure: reply.failure })
   }
   const failure =
-    missed === 0
+    missedCount === 0
       ? undefined
-      : new IncompleteError(notForwardedMessage(missed, events.length), {
+      : new IncompleteError(notForwardedMessage(missedCount, events.length), {
           hint: 'A receiver has to answer 2xx within 10 seconds.',
         })
   return { replies, failure }

@@ -16,22 +16,22 @@ import type { Services } from '../services.ts'
 
 export interface ListenServices extends Pick<Services, 'inbox' | 'clock'> {
   serve: typeof serveSmallRequests
-  /** Forwards an event; undefined where forwarding was not asked for. */
+  /** Forwards an event; undefined if events are not forwarded. */
   deliver: ((event: InboxEvent) => Promise<ForwardResult>) | undefined
 }
 
 interface ListenPlan {
   secret: string
-  /** Of the service that delivers; undefined where only its secret is known. */
+  /** URL of the service that delivers; undefined if only its secret is configured. */
   baseUrl: string | undefined
   host: string
   port: number
-  /** Where deliveries are taken; anything else is 404. */
+  /** The path of deliveries; any other path is answered with 404. */
   path: string
   tls: { cert: string; key: string } | undefined
   onStored: (event: StoredEvent) => void
   onRefused: (why: string) => void
-  /** Another process has the store for itself: what that holds up. It goes on by itself. */
+  /** Called when another process has locked the store: `what` is delayed, and is tried again. */
   onHeldUp: (what: string, error: Error) => void
   /** See `RelayOptions`. */
   maxAttempts: number | undefined
@@ -39,32 +39,32 @@ interface ListenPlan {
 }
 
 export interface Listening {
-  /** With the path. */
+  /** URL for deliveries, with the path. */
   url: string
-  /** Aborted when the store is of no use any more; `finish` says why. */
+  /** Aborted when the store can no longer be used; `finish` returns the error. */
   broken: AbortSignal
-  /** Takes no more deliveries and ends when all that waits is forwarded, or `giveUp` aborts. */
+  /** Closes the listener, and ends when every waiting event is forwarded or `giveUp` aborts. */
   finish(giveUp: AbortSignal): Promise<RefcheckError | undefined>
 }
 
-/** "The receiver must return a 2xx within 10 seconds"; a sender that takes longer to say it all is no use. */
+/** "The receiver must return a 2xx within 10 seconds": the service gives up a request that takes longer. */
 const requestTimeoutMs = 10_000
 const idleTimeoutMs = 5_000
 const maxBytes = 1024 * 1024
 const takeoverCheckMs = 5_000
 
-/** Starts a receiver with its relay. */
+/** Starts a receiver, and a relay that forwards its events. */
 export async function startListening(services: ListenServices, plan: ListenPlan): Promise<Listening> {
   const { inbox, clock, deliver } = services
   const stop = new AbortController()
   const { signal } = stop
   const { host, port, path, tls, maxAttempts, onDelivered, onHeldUp } = plan
   const relay = deliver && new Relay({ inbox, clock, deliver, signal, maxAttempts, onDelivered })
-  // Events that other receivers on the store keep; what is missed is found by looking.
-  await inbox.onArrival?.(() => relay?.nudge())
+  // Other receivers on the store announce their events. Events whose announcement is lost are found by polling.
+  await inbox.onArrival?.(() => relay?.wake())
   const broken = new AbortController()
   const state: { finishing: boolean; failure?: unknown } = { finishing: false }
-  const breakOff = (failure: unknown): void => {
+  const stopForFailure = (failure: unknown): void => {
     state.failure ??= failure
     broken.abort()
   }
@@ -77,17 +77,17 @@ export async function startListening(services: ListenServices, plan: ListenPlan)
       forward: relay !== undefined,
       onStored(event) {
         plan.onStored(event)
-        relay?.nudge()
+        relay?.wake()
       },
       onLost(error) {
         if (error instanceof StoreBusyError) onHeldUp('A delivery was neither kept nor acknowledged', error)
-        else breakOff(error)
+        else stopForFailure(error)
       },
     }),
     { host, port, tls, maxBytes, requestTimeoutMs, idleTimeoutMs },
   )
   const relayOptions = { signal, untilEmpty: () => state.finishing, onHeldUp }
-  const relaying = relay && relayAlone(services, relay, relayOptions).catch(breakOff)
+  const relaying = relay && runRelay(services, relay, relayOptions).catch(stopForFailure)
   return {
     url: `${listener.url}${path}`,
     broken: broken.signal,
@@ -96,7 +96,7 @@ export async function startListening(services: ListenServices, plan: ListenPlan)
       giveUp.addEventListener('abort', () => stop.abort(), { once: true })
       if (giveUp.aborted || broken.signal.aborted) stop.abort()
       await listener.close()
-      relay?.nudge()
+      relay?.wake()
       await relaying
       if (state.failure === undefined || state.failure instanceof RefcheckError) return state.failure
       throw state.failure
@@ -111,10 +111,10 @@ interface RelayingOptions {
 }
 
 /**
- * One process relays for all receivers on a store; another takes over when it ends. A store that another
- * process has for itself is waited for, unless the command is about to end.
+ * Runs the relay while this process has the forwarding lease: one process relays for all receivers on a store, and
+ * another takes over when it ends. Waits for a store that another process has locked, unless the command is ending.
  */
-async function relayAlone(
+async function runRelay(
   { inbox, clock }: ListenServices,
   relay: Relay,
   { signal, untilEmpty, onHeldUp }: RelayingOptions,
@@ -133,7 +133,7 @@ async function relayAlone(
       if (!(error instanceof StoreBusyError) || untilEmpty()) throw error
       onHeldUp('Forwarding waits', error)
     }
-    // What this process took is forwarded by the one that relays.
+    // Events that this process received are forwarded by the process that has the lease.
     if (untilEmpty()) return
     await clock.sleep(takeoverCheckMs, signal).catch(() => undefined)
   }
@@ -144,20 +144,20 @@ interface ReceiverOptions
   inbox: Pick<Inbox, 'add'>
   key: SigningKey
   clock: Clock
-  /** Whether deliveries are to be forwarded. */
+  /** Whether events are stored for forwarding. */
   forward: boolean
-  /** A genuine one that could not be kept, and is therefore not acknowledged. */
+  /** Called for a verified delivery that could not be stored, and is therefore not acknowledged. */
   onLost: (error: unknown) => void
 }
 
 const header = 'x-service-signature'
 
 /**
- * Takes deliveries: verify the exact bytes, keep with an fsync, and only then acknowledge. What waits at the
- * same moment shares an fsync.
+ * Handles deliveries: verifies the exact bytes, stores the event with an fsync, and only then acknowledges it.
+ * Deliveries that arrive at the same time share an fsync.
  */
 export function receiver(options: ReceiverOptions): (request: SmallRequest) => Promise<SmallAnswer> {
-  const keep = groupCommits(options)
+  const storeEvent = groupCommits(options)
   return async ({ method, path, headers, body }) => {
     const isRead = method === 'GET' || method === 'HEAD'
     if (isRead && (path === '/' || path === options.path)) return health
@@ -173,7 +173,7 @@ export function receiver(options: ReceiverOptions): (request: SmallRequest) => P
     }
     let stored: StoredEvent
     try {
-      stored = await keep(readEvent(body, signatures[0] ?? '', options.clock.now(), options.baseUrl))
+      stored = await storeEvent(readEvent(body, signatures[0] ?? '', options.clock.now(), options.baseUrl))
     } catch (error) {
       options.onLost(error)
       return { status: 500, text: 'it could not be recorded\n' }
@@ -189,15 +189,18 @@ const health: SmallAnswer = {
   contentType: 'application/json',
 }
 
-interface Waiting {
+interface WaitingEvent {
   event: ReceivedEvent
   resolve: (event: StoredEvent) => void
   reject: (error: unknown) => void
 }
 
-/** Puts events that wait at the same moment, or while others are committed, into one commit; each is answered after it. */
+/**
+ * Commits events that wait at the same time, or while others are committed, in one transaction. Each is resolved
+ * after it.
+ */
 function groupCommits({ inbox, forward }: ReceiverOptions): (event: ReceivedEvent) => Promise<StoredEvent> {
-  let waiting: Waiting[] = []
+  let waiting: WaitingEvent[] = []
   let isFlushing = false
   const flush = async (): Promise<void> => {
     const group = waiting
@@ -207,8 +210,8 @@ function groupCommits({ inbox, forward }: ReceiverOptions): (event: ReceivedEven
         group.map(({ event }) => event),
         forward,
       )
-      for (const [at, { event, resolve, reject }] of group.entries()) {
-        const result = results[at]
+      for (const [index, { event, resolve, reject }] of group.entries()) {
+        const result = results[index]
         if (result === undefined) reject(new Error('the inbox lost count'))
         else resolve({ ...event, ...result })
       }
@@ -233,23 +236,25 @@ interface RelayOptions {
   inbox: Inbox
   clock: Clock
   deliver: (event: InboxEvent) => Promise<ForwardResult>
-  /** Ends the relay after what is in flight. */
+  /** Ends the relay once the deliveries under way have ended. */
   signal: AbortSignal
-  /** An event that was refused so often is dropped; undefined: it is tried until it is taken. */
+  /** Number of refused attempts after which an event is dropped; undefined: it is tried until it is accepted. */
   maxAttempts?: number | undefined
   onDelivered: (event: InboxEvent, delivered: ForwardResult, next: NextTry) => void
 }
 
 const maxConcurrent = 8
 
-/** Other processes put events into the inbox as well. */
-const pollMs = 1_000
+/** Other processes add events to the inbox too, so it is polled at least this often. */
+const maxPauseMs = 1_000
 
-/** Hands events on until they are taken: in order within a request, requests side by side. */
+/** Forwards events until they are accepted: in order within a request, different requests concurrently. */
 export class Relay {
   readonly #options: RelayOptions
-  /** What was taken although the store could not note it: forwarded once all the same, while this lives. */
-  readonly #unnoted = new Map<number, ForwardResult>()
+  /**
+   * Deliveries that were accepted but not yet recorded in the store: this process does not send them a second time.
+   */
+  readonly #unrecorded = new Map<number, ForwardResult>()
   readonly #received: WakeableSleep
 
   constructor(options: RelayOptions) {
@@ -257,42 +262,43 @@ export class Relay {
     this.#received = new WakeableSleep(options.clock)
   }
 
-  /** Something new is there. */
-  nudge(): void {
+  /** Ends the pause: there may be a new event. */
+  wake(): void {
     this.#received.wake()
   }
 
   /**
-   * Until the signal is aborted, or with `untilEmpty` until nothing waits any more; `lost`: until another may have the
-   * hold. Throws what the store throws, once nothing is in flight; it may be run again after that.
+   * Runs until the signal is aborted, or with `untilEmpty` until no event waits. Returns 'lost' if another process
+   * may have the lease. Throws the errors of the store, after all deliveries under way have ended; the relay can be
+   * run again.
    */
   async run(untilEmpty: () => boolean, lease?: Pick<Lease, 'isLost'>): Promise<'done' | 'lost'> {
     const { inbox, clock, signal } = this.#options
     while (!signal.aborted) {
       const due = await inbox.due(clock.now(), maxConcurrent)
-      // After that question it is known: the connection may be another one since.
+      // Checked after the query, since a lost lease shows only when the connection is used.
       if (lease?.isLost?.() === true) return 'lost'
-      const ends = await Promise.allSettled(due.map((event) => this.#handOn(event)))
-      const failed = ends.find((end) => end.status === 'rejected')
-      if (failed !== undefined) throw failed.reason
+      const results = await Promise.allSettled(due.map((event) => this.#forwardEvent(event)))
+      const rejected = results.find((end) => end.status === 'rejected')
+      if (rejected !== undefined) throw rejected.reason
       if (due.length > 0) continue
       const next = await inbox.nextDue()
       if (next === undefined && untilEmpty()) return 'done'
-      const pauseMs = next === undefined ? pollMs : Math.max(1, next - clock.now())
-      // At the end of it there is nothing to tell: the loop ends.
-      await this.#received.sleep(Math.min(pollMs, pauseMs), signal).catch(() => undefined)
+      const pauseMs = next === undefined ? maxPauseMs : Math.max(1, next - clock.now())
+      // An aborted sleep needs no handling: the loop ends.
+      await this.#received.sleep(Math.min(maxPauseMs, pauseMs), signal).catch(() => undefined)
     }
     return 'done'
   }
 
-  async #handOn(event: InboxEvent): Promise<void> {
+  async #forwardEvent(event: InboxEvent): Promise<void> {
     const { inbox, clock, deliver, onDelivered } = this.#options
-    const delivered = this.#unnoted.get(event.id) ?? (await deliver(event))
+    const delivered = this.#unrecorded.get(event.id) ?? (await deliver(event))
     const now = clock.now()
     if (delivered.taken) {
-      this.#unnoted.set(event.id, delivered)
+      this.#unrecorded.set(event.id, delivered)
       await inbox.forwarded(event.id, now, delivered.answer)
-      this.#unnoted.delete(event.id)
+      this.#unrecorded.delete(event.id)
       return onDelivered(event, delivered, undefined)
     }
     const next = retryAfter(event.attempts + 1, this.#options.maxAttempts)
@@ -305,15 +311,21 @@ export class Relay {
 const forwardTimeoutMs = 10_000
 
 export interface DeliverTargets {
-  /** Where events are posted to. */
+  /** The URL that events are posted to, with its options. */
   to: Omit<DeliveryOptions, 'patienceMs'> | undefined
-  /** Runs the person's program with the event on its standard input. */
+  /** Runs the user's program with the event on its standard input. */
   program: ((event: InboxEvent) => Promise<ProgramRun>) | undefined
 }
 
-/** Hands events on: to the URL with their own bytes and signature, then to the program. */
-export function delivering({ to, program }: DeliverTargets): (event: InboxEvent) => Promise<ForwardResult> {
-  // Of events that a program refuses after the URL has taken them.
+/**
+ * Returns a function that forwards an event: first to the URL with its original bytes and signature, then to the
+ * program.
+ */
+export function createDelivery({
+  to,
+  program,
+}: DeliverTargets): (event: InboxEvent) => Promise<ForwardResult> {
+  // Ids of events that the URL has accepted and the program has not.
   const posted = new Set<number>()
   return async (event) => {
     let answer = ''
@@ -325,9 +337,9 @@ export function delivering({ to, program }: DeliverTargets): (event: InboxEvent)
       posted.add(event.id)
     }
     if (program !== undefined) {
-      const ran = await program(event)
-      answer = ran.failure ?? `exit ${ran.code}`
-      if (ran.code !== 0) return { taken: false, answer }
+      const run = await program(event)
+      answer = run.failure ?? `exit ${run.code}`
+      if (run.code !== 0) return { taken: false, answer }
     }
     posted.delete(event.id)
     return { taken: true, answer }

@@ -11,46 +11,46 @@ import type { Random } from '../../host/random.ts'
 
 export interface ReceiverCase {
   id: string
-  /** What is tried, for people. */
+  /** Describes the case for the user. */
   title: string
-  /** The sentence of the document it follows from. */
+  /** The sentence of the API document that the case tests. */
   rule: string
-  /** What the user has to give so that it can be judged. */
+  /** The options that the user has to give so that the case can be judged. */
   needs?: 'stored' | 'restart'
   run(test: CaseRun): Promise<void>
 }
 
 interface CaseRunOptions {
   key: SigningKey
-  /** Signs what a stranger would send. */
+  /** Signs forged events. */
   otherKey: SigningKey
   random: Random
   clock: Pick<Clock, 'monotonic' | 'sleep'>
   post: (parcel: Delivery, mayFail: boolean) => Promise<Reply>
-  /** What the receiver has stored; in cases that need it. */
+  /** Returns the events that the receiver has stored; used only in cases that need them. */
   readStored: () => Promise<readonly ReceiverEvent[]>
-  /** Kills the receiver and starts it again, until it answers; in cases that need it. */
+  /** Kills the receiver, starts it again and waits until it responds; used only in cases that need it. */
   restart: () => Promise<void>
-  /** What was sent so far, in this case and the ones before. */
+  /** Events that were sent so far, in this case and the ones before. */
   sent: SentEvents
 }
 
-/** Texts of the pairs (request_id, status) that were sent: see `pairOf`. */
+/** Events that were sent, each as the text of its pair (request_id, status): see `pairOf`. */
 export interface SentEvents {
-  /** With a good signature, and acknowledged. */
+  /** Events with a good signature that the receiver acknowledged. */
   acknowledged: Set<string>
-  /** Forged, so that none of them may be stored. */
+  /** Forged events, which must not be stored. */
   forged: Set<string>
 }
 
-/** One case under way: what was sent, what came back, and what is wrong with it. */
+/** One run of a case: the replies of the receiver and the findings about them. */
 export class CaseRun {
   readonly replies: Reply[] = []
   readonly findings: RuleFinding[] = []
-  /** Milliseconds of what it accepted: for the rule on time. */
+  /** Response times in milliseconds of accepted events, for the rule about time. */
   readonly accepted: number[] = []
-  /** Why the answers do not show whether the rule is kept. */
-  unseen: string | undefined
+  /** The reason why the replies do not show whether the receiver follows the rule. */
+  unjudgedReason: string | undefined
   readonly #options: CaseRunOptions
 
   constructor(options: CaseRunOptions) {
@@ -77,12 +77,12 @@ export class CaseRun {
     return this.#options.random.fraction() < 0.5
   }
 
-  /** Leaves the case unjudged unless something is found. */
-  leave(reason: string): void {
-    this.unseen = reason
+  /** Leaves the case unjudged if it has no findings. */
+  leaveUnjudged(reason: string): void {
+    this.unjudgedReason = reason
   }
 
-  /** The text of an event with a new id unless one is given. */
+  /** Returns the text of an event, with a new id unless one is given. */
   event(fields: Partial<WebhookEvent> = {}): string {
     return eventText({
       event: eventName,
@@ -100,67 +100,70 @@ export class CaseRun {
     return sign(Buffer.from(body), this.#options.otherKey)
   }
 
-  /** As with an empty secret: HMAC fills keys up with zeros, so that one zero is the same key. */
-  signWithNothing(body: string): string {
+  /** Signs as with an empty secret: HMAC pads keys with zero bytes, so one zero byte is the same key. */
+  signWithEmptySecret(body: string): string {
     return sign(Buffer.from(body), signingKey(new Uint8Array(1)))
   }
 
-  /** A body with its good signature. */
+  /** Returns a delivery of the body with its good signature. */
   parcel(body: string = this.event(), more: Partial<Delivery> = {}): Delivery {
     return { body: Buffer.from(body), signatures: [this.sign(body)], ...more }
   }
 
-  /** A 2xx is due. */
+  /** Posts a delivery that has to be accepted with a 2xx. */
   async accept(parcel: Delivery, what = ''): Promise<Reply> {
     const reply = await this.#post(parcel)
     if (isAccepted(reply)) {
       this.accepted.push(reply.milliseconds)
       this.sent.acknowledged.add(pairOf(parcel))
-    } else this.find('must', `${labelled(what)}${describeReply(reply)}; expected a 2xx`)
+    } else this.find('must', `${labelPrefix(what)}${describeReply(reply)}; expected a 2xx`)
     return reply
   }
 
-  /** Anything but a 2xx is due: 400, 401 or 403 says it best. */
+  /** Posts a delivery that has to be refused with a status other than 2xx; 400, 401 or 403 is best. */
   async refuse(parcel: Delivery, what = '', level: Level = 'must'): Promise<Reply> {
     const reply = await this.#post(parcel)
     const { status } = reply
-    // Who accepts what is no more than advice may store it.
+    // If acceptance is only advised against, a receiver that accepts the event may store it.
     if (level === 'must') this.sent.forged.add(pairOf(parcel))
     else if (isAccepted(reply)) this.sent.acknowledged.add(pairOf(parcel))
-    if (isAccepted(reply)) this.find(level, `${labelled(what)}${describeReply(reply)}: it was accepted`)
+    if (isAccepted(reply)) this.find(level, `${labelPrefix(what)}${describeReply(reply)}: it was accepted`)
     else if (status === null)
-      this.find('must', `${labelled(what)}${describeReply(reply)}; expected a refusal such as 401`)
+      this.find('must', `${labelPrefix(what)}${describeReply(reply)}; expected a refusal such as 401`)
     else if (status < 400 || status >= 500) {
       this.find(
         'advice',
-        `${labelled(what)}${describeReply(reply)}; 401 would show that it was refused rather than that the receiver failed`,
+        `${labelPrefix(what)}${describeReply(reply)}; 401 would show that it was refused rather than that the receiver failed`,
       )
     }
     return reply
   }
 
-  /** A 2xx is best; a 4xx makes the service repeat it for nothing, and a failure is one. */
+  /** Posts a delivery that should be accepted: after a 4xx the service would repeat it, and a 5xx is a failure. */
   async tolerate(parcel: Delivery, what = ''): Promise<Reply> {
     const reply = await this.#post(parcel)
     if (isAccepted(reply)) this.accepted.push(reply.milliseconds)
     else {
       const failed = reply.status === null || reply.status >= 500
-      this.find(failed ? 'must' : 'advice', `${labelled(what)}${describeReply(reply)}; a 2xx would be better`)
+      this.find(
+        failed ? 'must' : 'advice',
+        `${labelPrefix(what)}${describeReply(reply)}; a 2xx would be better`,
+      )
     }
     return reply
   }
 
-  /** Any answer will do; `mayFail`: none as well, and the receiver counts as answering. */
+  /** Posts a delivery to which any response is valid; with `mayFail`, a missing response is valid too. */
   post(parcel: Delivery, { mayFail = false }: { mayFail?: boolean } = {}): Promise<Reply> {
     return this.#post(parcel, mayFail)
   }
 
-  /** Any answer will do that is no failure. */
+  /** Posts a delivery to which any response except a failure is valid. */
   async survive(parcel: Delivery, what = ''): Promise<Reply> {
     const reply = await this.#post(parcel)
-    if (reply.status === null) this.find('must', `${labelled(what)}${describeReply(reply)}`)
+    if (reply.status === null) this.find('must', `${labelPrefix(what)}${describeReply(reply)}`)
     else if (reply.status >= 500)
-      this.find('advice', `${labelled(what)}${describeReply(reply)}; expected a 4xx such as 400`)
+      this.find('advice', `${labelPrefix(what)}${describeReply(reply)}; expected a 4xx such as 400`)
     return reply
   }
 
@@ -175,7 +178,7 @@ export class CaseRun {
   }
 }
 
-/** `request_id status` of an event that is sent; empty where the body is no event. */
+/** Returns `request_id status` of an event that is sent; an empty text if the body is not an event. */
 export function pairOf({ body }: Pick<Delivery, 'body'>): string {
   const value = parseJsonBytes(body) as Partial<ReceiverEvent> | null | undefined
   return typeof value?.request_id === 'string' && typeof value.status === 'string'
@@ -187,11 +190,11 @@ export function textOfPair({ request_id, status }: ReceiverEvent): string {
   return `${request_id} ${status}`
 }
 
-function labelled(what: string): string {
+function labelPrefix(what: string): string {
   return what === '' ? '' : `${what}: `
 }
 
-/** `answered 401 "bad signature" in 3 ms`. */
+/** Describes a reply, such as `answered 401 "bad signature" in 3 ms`. */
 export function describeReply({ status, failure, milliseconds, excerpt }: Reply): string {
   if (status === null) return `no answer: ${failure}`
   const words = excerpt === '' ? '' : ` "${excerpt}"`
@@ -199,32 +202,32 @@ export function describeReply({ status, failure, milliseconds, excerpt }: Reply)
   return `answered ${status}${words} in ${Math.round(milliseconds)} ms${redirect}`
 }
 
-/** As json.dumps of Python writes it. */
-function spaced(event: string): string {
+/** Returns the event with a space after each : and , as json.dumps of Python writes it. */
+function addSpaces(event: string): string {
   return event.replaceAll(':"', ': "').replaceAll('","', '", "')
 }
 
-function inBase64(signature: string): string {
+function toBase64(signature: string): string {
   return Buffer.from(signature, 'hex').toString('base64')
 }
 
-/** Of a receiver that has the right secret, and takes the wrong bytes. */
-export const rewriting =
+/** The finding about a receiver that has the right secret and verifies the wrong bytes. */
+export const rewritesJson =
   'the same event with a space after : and , is accepted: it verifies JSON that it wrote again, as json.dumps of Python does, not the received bytes'
 
-/** Of a receiver that has the right secret, and expects another encoding. */
+/** The finding about a receiver that has the right secret and expects another encoding. */
 export const expectsBase64 =
   'the same event with its signature in base64 is accepted: it compares with a base64 digest, and the service sends lowercase hex'
 
-/** A body with its good signature: what it is called in a finding, and how else it is sent. */
-type Sent = readonly [body: string, what?: string, more?: Partial<Delivery>]
+/** A body to send with its good signature, its name in a finding, and further options of its delivery. */
+type SentBody = readonly [body: string, what?: string, more?: Partial<Delivery>]
 
-/** A case of events that are all to be accepted, one after the other. */
-const accepted = (events: (test: CaseRun) => readonly Sent[]) => async (test: CaseRun) => {
+/** Makes the run of a case in which all events have to be accepted, one after another. */
+const acceptEach = (events: (test: CaseRun) => readonly SentBody[]) => async (test: CaseRun) => {
   for (const [body, what, more] of events(test)) await test.accept(test.parcel(body, more), what)
 }
 
-/** What a receiver has to take: everything the service may send. */
+/** Cases that a receiver has to accept: everything that the service may send. */
 export const acceptingCases: readonly ReceiverCase[] = [
   {
     id: 'good-event',
@@ -233,10 +236,10 @@ export const acceptingCases: readonly ReceiverCase[] = [
     async run(test) {
       const { status } = await test.accept(test.parcel())
       if (status === null || status < 400 || status >= 500) return
-      const reply = await test.post(test.parcel(spaced(test.event())))
-      if (isAccepted(reply)) test.find('must', rewriting)
+      const reply = await test.post(test.parcel(addSpaces(test.event())))
+      if (isAccepted(reply)) test.find('must', rewritesJson)
       const body = test.event()
-      const encoded = await test.post(test.parcel(body, { signatures: [inBase64(test.sign(body))] }))
+      const encoded = await test.post(test.parcel(body, { signatures: [toBase64(test.sign(body))] }))
       if (isAccepted(encoded)) test.find('must', expectsBase64)
     },
   },
@@ -244,7 +247,7 @@ export const acceptingCases: readonly ReceiverCase[] = [
     id: 'every-status',
     title: 'every status of the document',
     rule: rules.statuses,
-    run: accepted((test) =>
+    run: acceptEach((test) =>
       ['RECEIVED', 'IN_PROGRESS', 'PARTIAL', 'COMPLETED', 'CANCELLED'].map((status) => [
         test.event({ status }),
         status,
@@ -255,7 +258,7 @@ export const acceptingCases: readonly ReceiverCase[] = [
     id: 'error-with-reason',
     title: 'ERROR with its reason',
     rule: rules.reason,
-    run: accepted((test) => [
+    run: acceptEach((test) => [
       [test.event({ status: 'ERROR', error_reason: 'The request could not be processed.' })],
     ]),
   },
@@ -263,13 +266,13 @@ export const acceptingCases: readonly ReceiverCase[] = [
     id: 'error-without-reason',
     title: 'ERROR without a reason',
     rule: rules.reason,
-    run: accepted((test) => [[test.event({ status: 'ERROR' })]]),
+    run: acceptEach((test) => [[test.event({ status: 'ERROR' })]]),
   },
   {
     id: 'error-reason-odd',
     title: 'reasons that are long, quoted, of many lines',
     rule: rules.reason,
-    run: accepted((test) =>
+    run: acceptEach((test) =>
       ['x'.repeat(8192), 'said "no"\\ \n\t\u0001', '', '<b>${1}</b> {{2}} %s \u2028'].map((error_reason) => [
         test.event({ status: 'ERROR', error_reason }),
         `a reason of ${error_reason.length} characters`,
@@ -280,16 +283,16 @@ export const acceptingCases: readonly ReceiverCase[] = [
     id: 'bytes-spaced',
     title: 'a good signature over JSON with spaces and indents',
     rule: rules.exactBytes,
-    run: accepted((test) => [
+    run: acceptEach((test) => [
       [JSON.stringify(JSON.parse(test.event()), null, 2), 'indented'],
-      [spaced(test.event()), 'a space after : and ,'],
+      [addSpaces(test.event()), 'a space after : and ,'],
     ]),
   },
   {
     id: 'bytes-escaped',
     title: 'a good signature over JSON with \\u and \\/ escapes',
     rule: rules.exactBytes,
-    run: accepted((test) => {
+    run: acceptEach((test) => {
       const text = test.event({ status: 'ERROR', error_reason: 'caf\u00e9 1/2' })
       return [[text.replace('\u00e9', '\\u00e9').replace('1/2', '1\\/2')]]
     }),
@@ -298,7 +301,7 @@ export const acceptingCases: readonly ReceiverCase[] = [
     id: 'bytes-utf8',
     title: 'a good signature over UTF-8 that is not ASCII',
     rule: rules.exactBytes,
-    run: accepted((test) => [
+    run: acceptEach((test) => [
       [test.event({ status: 'ERROR', error_reason: 'Pr\u00fcfung \u6771\u4eac \u{1F642}' })],
     ]),
   },
@@ -306,7 +309,7 @@ export const acceptingCases: readonly ReceiverCase[] = [
     id: 'bytes-order',
     title: 'a good signature over fields in another order',
     rule: rules.exactBytes,
-    run: accepted((test) => {
+    run: acceptEach((test) => {
       const value = JSON.parse(test.event()) as Record<string, string>
       return [[JSON.stringify(Object.fromEntries(Object.entries(value).reverse()))]]
     }),
@@ -315,7 +318,7 @@ export const acceptingCases: readonly ReceiverCase[] = [
     id: 'bytes-newline',
     title: 'a good signature over a body with line ends of its own',
     rule: rules.exactBytes,
-    run: accepted((test) => [
+    run: acceptEach((test) => [
       [`${test.event()}\n`, 'a newline at its end'],
       [test.event().replace('{', '{\r\n').replace('}', '\r\n}'), 'CRLF between its lines'],
     ]),
@@ -324,13 +327,13 @@ export const acceptingCases: readonly ReceiverCase[] = [
     id: 'header-case',
     title: 'the header’s name in lower case, as proxies write it',
     rule: rules.signature,
-    run: accepted((test) => [[test.event(), '', { signatureName: 'x-service-signature' }]]),
+    run: acceptEach((test) => [[test.event(), '', { signatureName: 'x-service-signature' }]]),
   },
   {
     id: 'chunked',
     title: 'a chunked body, cut inside a character',
     rule: rules.post,
-    run: accepted((test) => [[cutInside(test.event.bind(test)), '', { chunked: true }]]),
+    run: acceptEach((test) => [[textCutInCharacter(test.event.bind(test)), '', { chunked: true }]]),
   },
   {
     id: 'content-type-charset',
@@ -364,7 +367,7 @@ export const acceptingCases: readonly ReceiverCase[] = [
     id: 'out-of-order',
     title: 'PARTIAL after COMPLETED, of the same request',
     rule: rules.retried,
-    run: accepted((test) => {
+    run: acceptEach((test) => {
       const { request_id } = JSON.parse(test.event()) as { request_id: string }
       return ['COMPLETED', 'PARTIAL'].map((status) => [test.event({ request_id, status }), status])
     }),
@@ -373,7 +376,7 @@ export const acceptingCases: readonly ReceiverCase[] = [
     id: 'extra-fields',
     title: 'fields that later versions may add',
     rule: rules.versions,
-    run: accepted((test) => [[test.event({ sequence: 7, request: { tags: ['a', null] }, __meta: {} })]]),
+    run: acceptEach((test) => [[test.event({ sequence: 7, request: { tags: ['a', null] }, __meta: {} })]]),
   },
   {
     id: 'unknown-status',
@@ -389,8 +392,8 @@ export const acceptingCases: readonly ReceiverCase[] = [
   },
 ]
 
-/** A body whose middle byte, where it is cut in two, is not the first of a character. */
-function cutInside(event: (fields: { status: string; error_reason: string }) => string): string {
+/** Returns the text of an event whose middle byte, at which it is cut, is inside a character. */
+function textCutInCharacter(event: (fields: { status: string; error_reason: string }) => string): string {
   for (let pad = 0; ; pad += 1) {
     const text = event({ status: 'ERROR', error_reason: `${'x'.repeat(pad)}${'\u00e9'.repeat(100)}` })
     const bytes = Buffer.from(text)
@@ -398,48 +401,48 @@ function cutInside(event: (fields: { status: string; error_reason: string }) => 
   }
 }
 
-/** What a receiver has to refuse: everything the service did not sign like this. */
+/** Cases that a receiver has to refuse: everything that the service did not sign in this form. */
 export const refusingCases: readonly ReceiverCase[] = [
   {
     id: 'signature-missing',
     title: 'no signature',
-    ...forged(async (test, body) => void (await test.refuse(test.parcel(body, { signatures: [] })))),
+    ...forgedCase(async (test, body) => void (await test.refuse(test.parcel(body, { signatures: [] })))),
   },
   {
     id: 'signature-empty',
     title: 'an empty signature',
-    ...forged(altered(() => '')),
+    ...forgedCase(refuseAltered(() => '')),
   },
   {
     id: 'signature-wrong',
     title: 'a signature made with another secret',
-    ...forged(async (test, body) => {
+    ...forgedCase(async (test, body) => {
       await test.refuse(test.parcel(body, { signatures: [test.signWithOtherKey(body)] }))
       await test.refuse(test.parcel(body, { signatures: ['0'.repeat(64)] }), 'sixty-four zeros')
-      const signatures = [test.signWithNothing(body)]
+      const signatures = [test.signWithEmptySecret(body)]
       await test.refuse(test.parcel(body, { signatures }), 'an empty secret')
     }),
   },
   {
     id: 'signature-upper-case',
     title: 'the signature in upper case',
-    // The same bytes in other digits, so that accepting them lets in no forged event.
-    ...forged(altered((good) => good.toUpperCase(), 'advice')),
+    // The digits stand for the same bytes, so accepting them accepts no forged event.
+    ...forgedCase(refuseAltered((good) => good.toUpperCase(), 'advice')),
   },
   {
     id: 'signature-base64',
     title: 'the signature in base64',
-    ...forged(altered(inBase64, 'advice')),
+    ...forgedCase(refuseAltered(toBase64, 'advice')),
   },
   {
     id: 'signature-prefixed',
     title: 'the signature after "sha256="',
-    ...forged(altered((good) => `sha256=${good}`)),
+    ...forgedCase(refuseAltered((good) => `sha256=${good}`)),
   },
   {
     id: 'signature-doubled',
     title: 'the signature twice: in one value, and in two headers',
-    ...forged(async (test, body) => {
+    ...forgedCase(async (test, body) => {
       const good = test.sign(body)
       await test.refuse(test.parcel(body, { signatures: [good + good] }), 'in one value')
       await test.refuse(test.parcel(body, { signatures: [good, good] }), 'in two headers', 'advice')
@@ -448,7 +451,7 @@ export const refusingCases: readonly ReceiverCase[] = [
   {
     id: 'signature-cut',
     title: 'the first part of the signature',
-    ...forged(async (test, body) => {
+    ...forgedCase(async (test, body) => {
       for (const length of [1, 32, 62, 63]) {
         const signatures = [test.sign(body).slice(0, length)]
         await test.refuse(test.parcel(body, { signatures }), `${length} of 64 characters`)
@@ -458,7 +461,7 @@ export const refusingCases: readonly ReceiverCase[] = [
   {
     id: 'signature-longer',
     title: 'the signature with something after it',
-    ...forged(async (test, body) => {
+    ...forgedCase(async (test, body) => {
       for (const more of ['00', 'zz', '0']) {
         const signatures = [test.sign(body) + more]
         await test.refuse(test.parcel(body, { signatures }), `followed by "${more}"`)
@@ -468,7 +471,7 @@ export const refusingCases: readonly ReceiverCase[] = [
   {
     id: 'signature-not-hex',
     title: 'characters that are not hexadecimal',
-    ...forged(async (test, body) => {
+    ...forgedCase(async (test, body) => {
       await test.refuse(test.parcel(body, { signatures: ['z'.repeat(64)] }))
       const signatures = [`${test.sign(body).slice(0, 62)}zz`]
       await test.refuse(test.parcel(body, { signatures }), 'at the end of a good one')
@@ -504,13 +507,13 @@ export const refusingCases: readonly ReceiverCase[] = [
     id: 'verify-before-parsing',
     title: 'a forged body that is not JSON',
     rule: rules.exactBytes,
-    run: verifiesFirst,
+    run: checkVerifiedFirst,
   },
   {
     id: 'constant-time',
     title: 'the time to refuse a signature that is nearly right',
     rule: rules.exactBytes,
-    run: comparesInConstantTime,
+    run: checkConstantTime,
   },
   {
     id: 'method-get',
@@ -526,18 +529,19 @@ export const refusingCases: readonly ReceiverCase[] = [
   },
 ]
 
-/** Pairs of forged events: enough for the sign test, few enough for a receiver far away. */
-const timedPairs = 60
+/** Number of pairs of forged events: enough for the sign test, and few enough for a distant receiver. */
+const timedPairCount = 60
 const maxTimingMs = 20_000
 
 /**
- * Times forged signatures that differ from the good one in the first or only in the last character. Most comparisons that are
- * not constant in time differ by nanoseconds, which no answer over HTTP shows: then nothing is claimed.
+ * Compares the response times of forged signatures that differ from the good one in the first or only in the last
+ * character. Most comparisons that are not constant in time differ by nanoseconds, which HTTP responses do not show:
+ * then the case is left unjudged.
  */
-async function comparesInConstantTime(test: CaseRun): Promise<void> {
+async function checkConstantTime(test: CaseRun): Promise<void> {
   const pairs: [number, number][] = []
   let spentMs = 0
-  while (pairs.length < timedPairs && spentMs < maxTimingMs) {
+  while (pairs.length < timedPairCount && spentMs < maxTimingMs) {
     const body = test.event()
     const good = test.sign(body)
     const last = `${good.slice(0, -1)}${good.endsWith('0') ? '1' : '0'}`
@@ -547,7 +551,7 @@ async function comparesInConstantTime(test: CaseRun): Promise<void> {
     for (const signature of isLastFirst ? [last, first] : [first, last]) {
       const reply = await test.post(test.parcel(body, { signatures: [signature] }))
       if (reply.status === null || isAccepted(reply))
-        return test.leave('it accepts forged signatures, or stopped answering')
+        return test.leaveUnjudged('it accepts forged signatures, or stopped answering')
       replies.push(reply)
     }
     const [one = 0, other = 0] = replies.map(({ milliseconds }) => milliseconds)
@@ -559,21 +563,25 @@ async function comparesInConstantTime(test: CaseRun): Promise<void> {
   if (isSlower(pairs)) {
     const rate = 'by chance in fewer than 1 of 1,000,000 checks'
     test.find('advice', `${found}, ${rate}: compare in constant time, with timingSafeEqual or compare_digest`)
-  } else test.leave(`whether it compares in constant time cannot be seen: ${found}, which may be noise`)
+  } else
+    test.leaveUnjudged(`whether it compares in constant time cannot be seen: ${found}, which may be noise`)
 }
 
-function forged(run: (test: CaseRun, body: string) => Promise<void>): Pick<ReceiverCase, 'rule' | 'run'> {
+function forgedCase(run: (test: CaseRun, body: string) => Promise<void>): Pick<ReceiverCase, 'rule' | 'run'> {
   return { rule: rules.signature, run: (test) => run(test, test.event()) }
 }
 
-function altered(change: (good: string) => string, level: Level = 'must') {
+function refuseAltered(change: (good: string) => string, level: Level = 'must') {
   return async (test: CaseRun, body: string): Promise<void> => {
     await test.refuse(test.parcel(body, { signatures: [change(test.sign(body))] }), '', level)
   }
 }
 
-/** Who verifies first treats a forged body alike, whatever is in it. */
-async function verifiesFirst(test: CaseRun): Promise<void> {
+/**
+ * Checks that the receiver verifies before it parses: forged bodies have to get the same status whatever they
+ * contain.
+ */
+async function checkVerifiedFirst(test: CaseRun): Promise<void> {
   const signatures = ['0'.repeat(64)]
   const json = await test.refuse({ body: Buffer.from(test.event()), signatures }, 'JSON')
   for (const [what, text] of [

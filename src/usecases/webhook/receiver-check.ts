@@ -26,22 +26,22 @@ import {
   acceptingCases,
   expectsBase64,
   refusingCases,
-  rewriting,
+  rewritesJson,
 } from './receiver-cases.ts'
 import { lastCases, storedCases } from './stored-cases.ts'
 import { type DeliveryOptions, postEvent } from './send.ts'
 
 export interface ReceiverCheckOptions extends Omit<DeliveryOptions, 'patienceMs'> {
   random: Random
-  /** Milliseconds an answer may take; default: the document's 10 s. */
+  /** Maximum response time in milliseconds; default: the 10 seconds of the API document. */
   withinMs?: number | undefined
-  /** Advice counts like a broken rule. */
+  /** Whether advice counts as a broken rule. */
   strict?: boolean | undefined
-  /** Cases by id, or by the first word of it; none stands for all. */
+  /** Ids of cases, or their first words; an empty list selects all. */
   only?: readonly string[] | undefined
-  /** Reads what the receiver has stored, in the order stored. Throws a RefcheckError where it cannot be read. */
+  /** Reads the stored events of the receiver, in the order stored. Throws a RefcheckError if they cannot be read. */
   readStored?: ((signal: AbortSignal | undefined) => Promise<readonly ReceiverEvent[]>) | undefined
-  /** Starts the receiver, or kills it and starts it again; only together with `readStored`. */
+  /** Starts the receiver, or kills it and starts it again; given only together with `readStored`. */
   startReceiver?: (() => StartedProgram) | undefined
   /** Called after each case. */
   onCase?: ((result: CaseReport, done: number, of: number) => void) | undefined
@@ -54,47 +54,55 @@ interface ReceiverCheck {
 
 /** "within 10 seconds" ("Events", rule 2). */
 const acknowledgementMs = 10_000
-/** How much longer an answer is waited for, to tell late from never. */
+/** Additional time for a response, in order to distinguish a late one from a missing one. */
 const graceMs = 1_000
-/** Answers that stay out before the rest is given up: each costs the whole time. */
+/** Number of missing responses after which the check stops: each costs the whole time. */
 const maxSilences = 3
 
-/** How long a restarted receiver may take to answer, and its command to end. */
+/** Maximum time in which a restarted receiver has to respond, and in which its command has to end. */
 const maxRestartMs = 60_000
 const restartPollMs = 25
 
-const unseenStored =
+const storageUnknownReason =
   'answered 2xx; whether it was stored once cannot be seen: add --stored-url URL or --stored-file FILE'
-const unseenRestart =
+const restartUnknownReason =
   'whether acknowledged events outlive a crash cannot be seen: add --restart COMMAND with --stored-url or --stored-file'
 
-const inTime = { id: 'in-time', title: 'an answer in time', rule: rules.acknowledge }
+const lateCase = { id: 'in-time', title: 'an answer in time', rule: rules.acknowledge }
 const allCases: readonly ReceiverCase[] = [...acceptingCases, ...refusingCases, ...lastCases, ...storedCases]
 
 /**
- * Drives a receiver through what the service may do to it. Throws UnavailableError where no server
- * listens, UsageError for a URL or a case that cannot be meant, and the signal's reason.
+ * Tests a receiver with everything that the service may send. Throws UnavailableError if no server listens,
+ * UsageError for an invalid URL or an unknown case, and the signal's reason.
  */
 export async function checkReceiver(options: ReceiverCheckOptions): Promise<ReceiverCheck> {
   const { strict = false, withinMs = acknowledgementMs, onCase } = options
   if (withinMs < 1) {
     throw new UsageError('--within must be above 0', { hint: 'For example: --within 2s' })
   }
-  const { first, others, timed } = chooseCases(options.only ?? [])
+  const { first: reportsFirst, others: otherCases, timed: checksTime } = chooseCases(options.only ?? [])
   const session = new CheckSession(options, withinMs)
   try {
     await session.open()
-    return await runCases(session, { strict, withinMs, first, others, timed, onCase, url: options.url })
+    return await runCases(session, {
+      strict,
+      withinMs,
+      reportsFirst,
+      otherCases,
+      checksTime,
+      onCase,
+      url: options.url,
+    })
   } finally {
     session.close()
   }
 }
 
 interface ChosenCases {
-  /** Whether the first case is reported; it always runs. */
-  first: boolean
-  others: readonly ReceiverCase[]
-  timed: boolean
+  /** Whether the first case is reported; it runs in any case. */
+  reportsFirst: boolean
+  otherCases: readonly ReceiverCase[]
+  checksTime: boolean
 }
 
 async function runCases(
@@ -102,39 +110,39 @@ async function runCases(
   {
     strict,
     withinMs,
-    first,
-    others,
-    timed,
+    reportsFirst,
+    otherCases,
+    checksTime,
     onCase,
     url,
   }: ChosenCases & { strict: boolean; withinMs: number } & Pick<ReceiverCheckOptions, 'onCase' | 'url'>,
 ): Promise<ReceiverCheck> {
   const cases: CaseReport[] = []
-  const of = others.length + Number(first) + Number(timed)
+  const total = otherCases.length + Number(reportsFirst) + Number(checksTime)
   const add = (result: CaseReport): void => {
     cases.push(result)
-    onCase?.(result, cases.length, of)
+    onCase?.(result, cases.length, total)
   }
   const [opening] = acceptingCases
   if (opening === undefined) throw new RangeError('no such case')
   const start = await session.runCase(opening, strict)
-  const accepting = session.accepted.length > 0
-  if (first) add(start)
-  for (const each of others) {
-    if (!accepting)
+  const isAccepting = session.accepted.length > 0
+  if (reportsFirst) add(start)
+  for (const each of otherCases) {
+    if (!isAccepting)
       add(skipCase(each, 'it does not accept a valid event, without which nothing else can be judged'))
     else if (session.silences >= maxSilences) add(skipCase(each, 'the receiver stopped answering'))
-    else add(session.missing(each) ?? (await session.runCase(each, strict)))
+    else add(session.reportMissingOption(each) ?? (await session.runCase(each, strict)))
   }
-  if (timed) add(reportLateness(session, withinMs))
+  if (checksTime) add(reportLateness(session, withinMs))
   const report = receiverReport(shownUrl(url), cases, session)
-  return { report, failure: failureOf(report, { accepting, said: start }) }
+  return { report, failure: failureOf(report, { isAccepting, said: start }) }
 }
 
-/** The rest of a case is not tried: the receiver has stopped answering. */
+/** Thrown to end a case whose receiver has stopped responding. */
 class StoppedAnswering extends Error {}
 
-/** What all cases share: the courier, and what is known of the receiver so far. */
+/** The state that all cases share: the deliveries and the facts about the receiver so far. */
 class CheckSession {
   deliveries = 0
   silences = 0
@@ -154,7 +162,9 @@ class CheckSession {
     }
   }
 
-  /** Starts the receiver where it does not run yet, and finds out whether what it stored can be read, before anything is sent. */
+  /**
+   * Starts the receiver if it does not run, and checks that its stored events can be read, before anything is sent.
+   */
   async open(): Promise<void> {
     const { startReceiver, readStored, signal } = this.#options
     if (startReceiver !== undefined) {
@@ -163,7 +173,7 @@ class CheckSession {
       if (!isDown && reply.status === null) throw unreachable(this.#options.url, reply)
       if (isDown) {
         this.#program = startReceiver()
-        await this.#untilReached(this.#program)
+        await this.#waitUntilReached(this.#program)
       }
     }
     await readStored?.(signal)
@@ -173,11 +183,13 @@ class CheckSession {
     this.#program?.kill()
   }
 
-  /** The report of a case for which the user has not given what it needs. */
-  missing(each: ReceiverCase): CaseReport | undefined {
+  /** Returns the report of a case that is skipped because the user has not given the options that it needs. */
+  reportMissingOption(each: ReceiverCase): CaseReport | undefined {
     const { readStored, startReceiver } = this.#options
-    if (each.needs !== undefined && readStored === undefined) return skipCase(each, unseenStored)
-    return each.needs === 'restart' && startReceiver === undefined ? skipCase(each, unseenRestart) : undefined
+    if (each.needs !== undefined && readStored === undefined) return skipCase(each, storageUnknownReason)
+    return each.needs === 'restart' && startReceiver === undefined
+      ? skipCase(each, restartUnknownReason)
+      : undefined
   }
 
   async runCase(each: ReceiverCase, strict: boolean): Promise<CaseReport> {
@@ -194,36 +206,42 @@ class CheckSession {
     const startedAt = clock.monotonic()
     await each.run(test).catch((error: unknown) => {
       signal?.throwIfAborted()
-      // That it cannot be judged any more is the receiver's fault, and is reported as such.
+      // If the stored events cannot be read any more, that is a fault of the receiver.
       if (each.needs !== undefined && error instanceof RefcheckError) test.find('must', error.message)
       else if (!(error instanceof StoppedAnswering)) throw error
     })
     this.accepted.push(...test.accepted)
-    const { findings, replies, unseen } = test
+    const { findings, replies, unjudgedReason } = test
     return caseReport(
       each,
-      { findings, answers: replies, milliseconds: clock.monotonic() - startedAt, unseen },
+      { findings, answers: replies, milliseconds: clock.monotonic() - startedAt, unseen: unjudgedReason },
       strict,
     )
   }
 
-  /** A program that this check started is killed first; a receiver of the user's own is for its command to kill. */
+  /**
+   * Restarts the receiver. A program that this check started is killed first; otherwise the user's command kills the
+   * receiver.
+   */
   async #restart(): Promise<void> {
     const { startReceiver, signal, clock } = this.#options
     if (startReceiver === undefined) throw new InternalError('no command to restart the receiver with')
-    const own = this.#program
-    own?.kill()
-    // A command that ended well has left the receiver in the background.
-    const isOwn = own !== undefined && (await own.ended).code !== 0
+    const running = this.#program
+    running?.kill()
+    // If the command ended with exit code 0, the receiver runs in the background.
+    const wasStartedHere = running !== undefined && (await running.ended).code !== 0
     const program = startReceiver()
     this.#program = program
-    if (!isOwn) {
-      const over = new AbortController()
+    if (!wasStartedHere) {
+      const commandEnded = new AbortController()
       const timeout = clock
-        .sleep(maxRestartMs, AbortSignal.any([over.signal, ...(signal === undefined ? [] : [signal])]))
+        .sleep(
+          maxRestartMs,
+          AbortSignal.any([commandEnded.signal, ...(signal === undefined ? [] : [signal])]),
+        )
         .then(() => 'late' as const)
       const ended = await Promise.race([program.ended, timeout]).finally(() => {
-        over.abort()
+        commandEnded.abort()
         timeout.catch(() => undefined)
       })
       if (ended === 'late') {
@@ -233,11 +251,13 @@ class CheckSession {
         )
       }
     }
-    await this.#untilReached(program)
+    await this.#waitUntilReached(program)
   }
 
-  /** Waits until the receiver answers. Throws UsageError if the command fails, UnavailableError if it takes too long. */
-  async #untilReached(program: StartedProgram): Promise<void> {
+  /**
+   * Waits until the receiver responds. Throws UsageError if the command fails, UnavailableError if it takes too long.
+   */
+  async #waitUntilReached(program: StartedProgram): Promise<void> {
     const { clock, signal } = this.#options
     const startedAt = clock.monotonic()
     let ended: ProgramRun | undefined
@@ -268,7 +288,7 @@ class CheckSession {
     }
   }
 
-  /** Whether anything answers at the URL, by a request that is no delivery. */
+  /** Sends a GET request, which is no delivery, in order to find out whether a server responds at the URL. */
   #probe(): Promise<Reply> {
     const probe: Delivery = { body: Buffer.alloc(0), signatures: [], method: 'GET' }
     return postEvent(probe, { ...this.#options, patienceMs: this.#patienceMs })
@@ -287,15 +307,15 @@ class CheckSession {
   }
 }
 
-/** What a proxy answers for a receiver that does not run. */
+/** Whether the reply is that of a proxy whose receiver does not run. */
 function isGatewayFailure({ status }: Reply): boolean {
   return status !== null && status >= 502 && status <= 504
 }
 
-/** Checked over all that was accepted; missing events have a case of their own. */
+/** Reports late responses to all accepted events; missing responses are reported by the other cases. */
 function reportLateness({ accepted }: CheckSession, withinMs: number): CaseReport {
   const late = accepted.filter((milliseconds) => milliseconds > withinMs)
-  if (accepted.length === 0) return skipCase(inTime, 'it accepted nothing')
+  if (accepted.length === 0) return skipCase(lateCase, 'it accepted nothing')
   const slowest = (Math.max(...accepted) / 1000).toFixed(1)
   const findings: RuleFinding[] =
     late.length === 0
@@ -306,20 +326,20 @@ function reportLateness({ accepted }: CheckSession, withinMs: number): CaseRepor
             text: `${late.length} of ${accepted.length} answers took longer than ${withinMs / 1000} s, the slowest ${slowest} s: store the event, answer, and process it afterwards`,
           },
         ]
-  return caseReport(inTime, { findings, answers: [], milliseconds: 0 }, false)
+  return caseReport(lateCase, { findings, answers: [], milliseconds: 0 }, false)
 }
 
 function failureOf(
   { counts, passed, cases }: ReceiverReport,
-  { accepting, said }: { accepting: boolean; said: CaseReport },
+  { isAccepting, said }: { isAccepting: boolean; said: CaseReport },
 ): IncompleteError | undefined {
   if (passed) return undefined
   const status = said.answers[0]?.status ?? null
-  const rewrites = said.findings.some(({ text }) => text === rewriting)
+  const rewrites = said.findings.some(({ text }) => text === rewritesJson)
   const isBase64 = said.findings.some(({ text }) => text === expectsBase64)
   const hint = isBase64
     ? 'It expects the signature in base64. Compare X-Service-Signature with the lowercase hex digest: digest("hex") in Node, hexdigest() in Python.'
-    : !accepting && !rewrites && status !== null && status >= 400 && status < 500
+    : !isAccepting && !rewrites && status !== null && status >= 400 && status < 500
       ? 'It refuses a valid event. Check that it has the same secret, and that this is the path it listens on.'
       : cases.some(({ id, verdict }) => verdict === 'failed' && id === 'signature-missing')
         ? 'It accepts events without a signature. Verify each before you use it, as in: refcheck help webhooks'
@@ -331,9 +351,9 @@ function failureOf(
   return new IncompleteError(`the receiver failed ${counts.failed} of ${counts.cases} ${noun}`, { hint })
 }
 
-/** Which cases run; the good event always does, since the others mean nothing without it. */
+/** Chooses the cases to run. The good event always runs, since the other cases cannot be judged without it. */
 function chooseCases(only: readonly string[]): { first: boolean; others: ReceiverCase[]; timed: boolean } {
-  const all = [...allCases, inTime]
+  const all = [...allCases, lateCase]
   const unknown = only.find((name) => !all.some(({ id }) => isNamed(id, name)))
   if (unknown !== undefined) {
     throw new UsageError(`--only: no case named "${unknown}"`, {
@@ -345,7 +365,7 @@ function chooseCases(only: readonly string[]): { first: boolean; others: Receive
   return {
     first: isChosen(opening?.id ?? ''),
     others: rest.filter(({ id }) => isChosen(id)),
-    timed: isChosen(inTime.id),
+    timed: isChosen(lateCase.id),
   }
 }
 

@@ -22,36 +22,36 @@ interface SendOptions extends Omit<DeliveryOptions, 'patienceMs'> {
   status?: string | undefined
   requestId?: string | undefined
   errorReason?: string | undefined
-  /** The same event so many times. */
+  /** Number of times that the event is sent. */
   times: number
-  /** COMPLETED, PARTIAL, IN_PROGRESS of one request, in this order. */
+  /** Sends COMPLETED, PARTIAL and IN_PROGRESS of one request, in this order. */
   outOfOrder: boolean
-  /** A signature of the right form made without the secret. */
+  /** Sends a signature of the right form that was made with another secret. */
   badSignature: boolean
 }
 
 /** "within 10 seconds" ("Events", rule 2). */
 const acknowledgementMs = 10_000
 
-const wrongOrder = ['COMPLETED', 'PARTIAL', 'IN_PROGRESS']
+const outOfOrderStatuses = ['COMPLETED', 'PARTIAL', 'IN_PROGRESS']
 
-const usualReason = 'The request could not be processed.'
+const defaultReason = 'The request could not be processed.'
 
 /**
- * Sends made-up events to a receiver, one after the other, each once. A refusal fails it (a bad
- * signature's acceptance does); without a server it stops.
+ * Sends made-up events to a receiver, one after another, each once. The result is a failure if the receiver refuses
+ * an event or accepts a bad signature. Stops if no server responds.
  */
 export async function sendEvents(options: SendOptions): Promise<DeliveryPlan> {
   const { url, secret, badSignature, random } = options
-  check(options)
+  requireValidOptions(options)
   const key = signingKey(badSignature ? random.bytes(32) : secret)
   const request_id = options.requestId ?? random.uuid()
-  const statuses = options.outOfOrder ? wrongOrder : [options.status ?? 'COMPLETED']
+  const statuses = options.outOfOrder ? outOfOrderStatuses : [options.status ?? 'COMPLETED']
   const deliveries: SentDelivery[] = []
   for (const status of statuses) {
-    const reason = status === 'ERROR' ? (options.errorReason ?? usualReason) : undefined
+    const reason = status === 'ERROR' ? (options.errorReason ?? defaultReason) : undefined
     const body = Buffer.from(eventText({ event: eventName, request_id, status, error_reason: reason }))
-    for (let time = 0; time < options.times; time += 1) {
+    for (let count = 0; count < options.times; count += 1) {
       const reply = await postEvent(
         { body, signatures: [sign(body, key)] },
         { ...options, patienceMs: acknowledgementMs },
@@ -71,10 +71,10 @@ export async function sendEvents(options: SendOptions): Promise<DeliveryPlan> {
   return { to: shownUrl(url), deliveries, failure: failureOf(deliveries, badSignature) }
 }
 
-function check({ status, errorReason, outOfOrder }: SendOptions): void {
+function requireValidOptions({ status, errorReason, outOfOrder }: SendOptions): void {
   if (outOfOrder && status !== undefined) {
     throw new UsageError('--status and --out-of-order cannot be combined', {
-      hint: `--out-of-order sends ${wrongOrder.join(', ')} of one request.`,
+      hint: `--out-of-order sends ${outOfOrderStatuses.join(', ')} of one request.`,
     })
   }
   if (errorReason !== undefined && status !== 'ERROR') {
@@ -87,12 +87,12 @@ function check({ status, errorReason, outOfOrder }: SendOptions): void {
 function failureOf(deliveries: readonly SentDelivery[], badSignature: boolean): IncompleteError | undefined {
   const wrong = deliveries.filter(({ accepted }) => (badSignature ? accepted : !accepted)).length
   if (wrong === 0) return undefined
-  const of = deliveries.length === 1 ? 'the event' : `${wrong} of ${deliveries.length} events`
+  const eventsText = deliveries.length === 1 ? 'the event' : `${wrong} of ${deliveries.length} events`
   return badSignature
-    ? new IncompleteError(`the receiver accepted ${of} with a bad signature`, {
+    ? new IncompleteError(`the receiver accepted ${eventsText} with a bad signature`, {
         hint: 'Anybody could send it events. It has to verify the signature over the exact bytes.',
       })
-    : new IncompleteError(`the receiver refused ${of}`, {
+    : new IncompleteError(`the receiver refused ${eventsText}`, {
         hint: 'It has to answer 2xx. Check that it has the same secret, and find the cause with: refcheck webhook check-receiver URL',
       })
 }
@@ -100,16 +100,16 @@ function failureOf(deliveries: readonly SentDelivery[], badSignature: boolean): 
 export interface DeliveryOptions {
   http: HttpClient
   clock: Clock
-  /** https, or http to this machine. */
+  /** An https URL, or an http URL of this machine. */
   url: string
-  /** Milliseconds for the whole exchange. */
+  /** Maximum time in milliseconds for the whole exchange. */
   patienceMs: number
-  /** Never repeated, should the receiver say it back. */
+  /** The secret, which is removed from the excerpt of a response. */
   secret: string
   signal?: AbortSignal | undefined
 }
 
-/** Posts one parcel on a connection of its own, as the service does. Throws the signal's reason alone. */
+/** Posts a delivery on a new connection, as the service does. Throws only the signal's reason. */
 export async function postEvent(parcel: Delivery, options: DeliveryOptions): Promise<Reply> {
   const { http, clock, url, patienceMs, signal } = options
   const { body, signatures, chunked, signatureName = signatureHeader } = parcel
@@ -139,7 +139,7 @@ export async function postEvent(parcel: Delivery, options: DeliveryOptions): Pro
   } catch (error) {
     signal?.throwIfAborted()
     if (!(error instanceof UnavailableError)) throw error
-    // The host stands in front of every message of the wire, and is known here.
+    // The result contains the host already, so it is removed from the message.
     const failure = error.message.replace(`${new URL(url).host}: `, '')
     const reached = 'sent' in error && error.sent === true
     return { status: null, milliseconds: clock.monotonic() - startedAt, failure, reached, excerpt: '' }

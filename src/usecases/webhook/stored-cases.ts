@@ -4,24 +4,24 @@ import { type ReceiverEvent } from '../../domain/webhook/receiver-check.ts'
 import { formatCount } from '../../domain/wording/text.ts'
 import { type CaseRun, pairOf, type ReceiverCase, textOfPair } from './receiver-cases.ts'
 
-/** How long an acknowledged event may take to be listed before it counts as lost. */
+/** Time in which an acknowledged event has to be listed; after that it counts as lost. */
 const maxStoreMs = 2_000
-const pollMs = 25
-const loadedEvents = 100
-/** What a kill has to interrupt: events sent side by side until one of them fails. */
+const pollIntervalMs = 25
+const burstEventCount = 100
+/** Number of concurrent senders while the receiver is killed; each sends until one of its events fails. */
 const senders = 4
 const maxEventsBeforeKill = 1_000
-/** The receiver is killed after so many acknowledgements, once for each number. */
-const killedAfter = [1, 10, 40]
+/** Numbers of acknowledgements after which the receiver is killed, one restart for each number. */
+const killThresholds = [1, 10, 40]
 
-/** What the answers do not show: judged by the list of what the receiver stored. */
+/** Cases that are judged by the list of stored events, since the responses alone do not show the result. */
 export const storedCases: readonly ReceiverCase[] = [
   {
     id: 'stored-first',
     title: 'each event is stored before it is acknowledged',
     rule: rules.acknowledge,
     needs: 'stored',
-    run: storesFirst,
+    run: checkStoredFirst,
   },
   {
     id: 'stored-once',
@@ -33,7 +33,7 @@ export const storedCases: readonly ReceiverCase[] = [
       for (const what of ['the first time', 'the second time', 'the third time'])
         await test.accept(inTurn, what)
       await Promise.all([1, 2, 3, 4].map(() => test.accept(atOnce)))
-      const { listed } = await untilStored(test, [inTurn, atOnce].map(pairOf))
+      const { listed } = await waitUntilStored(test, [inTurn, atOnce].map(pairOf))
       for (const [parcel, sent] of [
         [inTurn, 'delivered 3 times in turn'],
         [atOnce, 'delivered 4 times at once'],
@@ -49,27 +49,27 @@ export const storedCases: readonly ReceiverCase[] = [
     title: 'three statuses of one request are three events',
     rule: rules.atLeastOnce,
     needs: 'stored',
-    run: storesEachStatus,
+    run: checkEachStatusStored,
   },
   {
     id: 'stored-in-order',
     title: 'events delivered one after another are stored in that order',
     rule: rules.retried,
     needs: 'stored',
-    run: storesInOrder,
+    run: checkStoredInOrder,
   },
   {
     id: 'stored-burst',
-    title: `${loadedEvents} events side by side are all stored`,
+    title: `${burstEventCount} events side by side are all stored`,
     rule: rules.acknowledge,
     needs: 'stored',
     async run(test) {
-      const parcels = Array.from({ length: loadedEvents }, () => test.parcel())
+      const parcels = Array.from({ length: burstEventCount }, () => test.parcel())
       const replies = await Promise.all(parcels.map((parcel) => test.post(parcel)))
       const accepted = parcels.filter((_, at) => isAccepted(replies[at] ?? { status: null })).map(pairOf)
-      const { missing } = await untilStored(test, accepted)
+      const { missing } = await waitUntilStored(test, accepted)
       if (missing.length > 0) test.find('must', `${missing.length} of ${lostAmong(accepted)}`)
-      if (accepted.length === 0) test.find('must', `none of ${loadedEvents} was accepted`)
+      if (accepted.length === 0) test.find('must', `none of ${burstEventCount} was accepted`)
     },
   },
   {
@@ -86,10 +86,10 @@ export const storedCases: readonly ReceiverCase[] = [
         { body: Buffer.from(body.replace('PARTIAL', 'COMPLETED')), signatures },
       ]
       for (const parcel of forged) await test.post(parcel)
-      // Once a later event is listed, what was sent before it would be as well.
+      // Once a later event is listed, the earlier ones would be listed as well.
       const after = test.parcel()
       await test.accept(after, 'a good event after them')
-      const { listed } = await untilStored(test, [pairOf(after)])
+      const { listed } = await waitUntilStored(test, [pairOf(after)])
       const stored = forged.filter((parcel) => listed.includes(pairOf(parcel))).length
       if (stored > 0)
         test.find('must', `forged, and stored all the same: ${stored} of ${forged.length} events`)
@@ -100,14 +100,14 @@ export const storedCases: readonly ReceiverCase[] = [
     title: 'all that was acknowledged in this check is stored once, and nothing that was forged',
     rule: rules.atLeastOnce,
     needs: 'stored',
-    run: storesAll,
+    run: checkAllStored,
   },
   {
     id: 'stored-restart',
     title: 'what was acknowledged is still stored after the receiver was killed and started again',
     rule: rules.acknowledge,
     needs: 'restart',
-    run: survivesRestarts,
+    run: checkRestarts,
   },
 ]
 
@@ -115,15 +115,15 @@ const lostAmong = (accepted: readonly unknown[]): string =>
   `${formatCount(accepted.length, 'acknowledged event')} not stored ${maxStoreMs / 1000} s later: lost, since the service does not send them again`
 
 interface Listed {
-  /** The pairs that were asked for, in the order stored, each as often as it is listed. */
+  /** All listed pairs in the order stored, repeated ones included. */
   listed: string[]
   missing: string[]
-  /** Milliseconds until all were listed, or it was given up; 0 where all were at the first reading. */
+  /** Milliseconds until all pairs were listed or the wait ended; 0 if the first read listed them all. */
   waitedMs: number
 }
 
-/** Reads what is stored until all these pairs are listed, or `maxStoreMs` are over. */
-async function untilStored(test: CaseRun, pairs: readonly string[]): Promise<Listed> {
+/** Reads the stored events until all pairs are listed or `maxStoreMs` have passed. */
+async function waitUntilStored(test: CaseRun, pairs: readonly string[]): Promise<Listed> {
   const startedAt = test.clock.monotonic()
   for (let readings = 0; ; readings += 1) {
     const listed = (await test.readStored()).map(textOfPair)
@@ -131,18 +131,18 @@ async function untilStored(test: CaseRun, pairs: readonly string[]): Promise<Lis
     const missing = pairs.filter((pair) => !known.has(pair))
     const waitedMs = readings === 0 ? 0 : test.clock.monotonic() - startedAt
     if (missing.length === 0 || waitedMs >= maxStoreMs) return { listed, missing, waitedMs }
-    await test.clock.sleep(pollMs)
+    await test.clock.sleep(pollIntervalMs)
   }
 }
 
-async function storesFirst(test: CaseRun): Promise<void> {
+async function checkStoredFirst(test: CaseRun): Promise<void> {
   const events = 10
   const late: number[] = []
   let lost = 0
   for (let sent = 0; sent < events && lost === 0; sent += 1) {
     const parcel = test.parcel()
     if (!isAccepted(await test.accept(parcel))) continue
-    const { missing, waitedMs } = await untilStored(test, [pairOf(parcel)])
+    const { missing, waitedMs } = await waitUntilStored(test, [pairOf(parcel)])
     if (missing.length > 0) lost += 1
     else if (waitedMs > 0) late.push(waitedMs)
   }
@@ -156,28 +156,28 @@ async function storesFirst(test: CaseRun): Promise<void> {
   }
 }
 
-async function storesEachStatus(test: CaseRun): Promise<void> {
+async function checkEachStatusStored(test: CaseRun): Promise<void> {
   const { request_id } = JSON.parse(test.event()) as ReceiverEvent
   const statuses = ['IN_PROGRESS', 'PARTIAL', 'COMPLETED']
   const parcels = statuses.map((status) => test.parcel(test.event({ request_id, status })))
   for (const [at, parcel] of parcels.entries()) await test.accept(parcel, statuses[at])
-  const { missing } = await untilStored(test, parcels.map(pairOf))
+  const { missing } = await waitUntilStored(test, parcels.map(pairOf))
   if (missing.length === 0) return
-  const left = statuses.filter((status) => missing.includes(textOfPair({ request_id, status })))
-  const onlyFirst = left.length === 2 && !left.includes('IN_PROGRESS')
-  const onlyLast = left.length === 2 && !left.includes('COMPLETED')
-  const why = onlyFirst
+  const missingStatuses = statuses.filter((status) => missing.includes(textOfPair({ request_id, status })))
+  const hasOnlyFirst = missingStatuses.length === 2 && !missingStatuses.includes('IN_PROGRESS')
+  const hasOnlyLast = missingStatuses.length === 2 && !missingStatuses.includes('COMPLETED')
+  const why = hasOnlyFirst
     ? ': it deduplicates on request_id alone; the pair (request_id, status) identifies an event'
-    : onlyLast
+    : hasOnlyLast
       ? ': it keeps one status of each request, and loses the others'
       : ''
   test.find(
     'must',
-    `${left.join(' and ')} of one request ${left.length === 1 ? 'is' : 'are'} not stored${why}`,
+    `${missingStatuses.join(' and ')} of one request ${missingStatuses.length === 1 ? 'is' : 'are'} not stored${why}`,
   )
 }
 
-async function storesInOrder(test: CaseRun): Promise<void> {
+async function checkStoredInOrder(test: CaseRun): Promise<void> {
   const { request_id } = JSON.parse(test.event()) as ReceiverEvent
   const parcels = [
     ...Array.from({ length: 6 }, () => test.parcel()),
@@ -185,9 +185,9 @@ async function storesInOrder(test: CaseRun): Promise<void> {
   ]
   for (const parcel of parcels) await test.accept(parcel)
   const sent = parcels.map(pairOf)
-  const { listed, missing } = await untilStored(test, sent)
+  const { listed, missing } = await waitUntilStored(test, sent)
   if (missing.length > 0) return test.find('must', `${missing.length} of ${lostAmong(sent)}`)
-  // Of what is stored twice the first counts; the repetition is another case.
+  // An event that is stored twice counts at its first position; another case reports the repetition.
   const order = [...new Set(listed.filter((pair) => sent.includes(pair)))]
   if (order.every((pair, at) => pair === sent[at])) return
   const isNewestFirst = order.toReversed().every((pair, at) => pair === sent[at])
@@ -200,10 +200,10 @@ async function storesInOrder(test: CaseRun): Promise<void> {
   )
 }
 
-async function storesAll(test: CaseRun): Promise<void> {
+async function checkAllStored(test: CaseRun): Promise<void> {
   const { acknowledged, forged } = test.sent
   const expected = [...acknowledged].filter((pair) => pair !== '')
-  const { listed, missing } = await untilStored(test, expected)
+  const { listed, missing } = await waitUntilStored(test, expected)
   const counts = new Map<string, number>()
   for (const pair of listed) counts.set(pair, (counts.get(pair) ?? 0) + 1)
   const repeated = expected.filter((pair) => (counts.get(pair) ?? 0) > 1)
@@ -215,16 +215,16 @@ async function storesAll(test: CaseRun): Promise<void> {
     test.find('must', `forged, and stored all the same: ${formatCount(storedForged.length, 'event')}`)
 }
 
-/** Kills the receiver under load, starts it again, and looks for all that was acknowledged. */
-async function survivesRestarts(test: CaseRun): Promise<void> {
-  for (const [round, after] of killedAfter.entries()) {
-    const { acknowledged, isFailed } = await loadUntilKilled(test, after)
+/** Kills the receiver under load, starts it again, and checks that all acknowledged events are stored. */
+async function checkRestarts(test: CaseRun): Promise<void> {
+  for (const [round, killAfter] of killThresholds.entries()) {
+    const { acknowledged, isFailed } = await loadUntilKilled(test, killAfter)
     if (!isFailed) {
-      return test.leave(
+      return test.leaveUnjudged(
         'no delivery failed while --restart ran: the command has to end the receiver at once (SIGKILL), and start it again',
       )
     }
-    const { missing } = await untilStored(test, acknowledged.map(pairOf))
+    const { missing } = await waitUntilStored(test, acknowledged.map(pairOf))
     if (missing.length > 0) {
       const all = missing.length === acknowledged.length ? '; it keeps them in memory alone, or' : ':'
       return test.find(
@@ -234,7 +234,7 @@ async function survivesRestarts(test: CaseRun): Promise<void> {
     }
     const repeated = acknowledged.slice(-3)
     for (const parcel of repeated) await test.accept(parcel, 'delivered again after the restart')
-    const { listed } = await untilStored(test, repeated.map(pairOf))
+    const { listed } = await waitUntilStored(test, repeated.map(pairOf))
     const twice = repeated.filter((parcel) => listed.filter((pair) => pair === pairOf(parcel)).length > 1)
     if (twice.length > 0) {
       return test.find(
@@ -245,8 +245,11 @@ async function survivesRestarts(test: CaseRun): Promise<void> {
   }
 }
 
-/** Sends side by side, and restarts the receiver after so many acknowledgements; each sender ends at its first failure. */
-async function loadUntilKilled(test: CaseRun, after: number) {
+/**
+ * Sends events concurrently and restarts the receiver after `killAfter` acknowledgements. Each sender ends at its
+ * first failure.
+ */
+async function loadUntilKilled(test: CaseRun, killAfter: number) {
   const acknowledged: ReturnType<CaseRun['parcel']>[] = []
   let restarting: Promise<void> | undefined
   const restart = (): Promise<void> => (restarting ??= test.restart())
@@ -262,8 +265,8 @@ async function loadUntilKilled(test: CaseRun, after: number) {
         return
       }
       acknowledged.push(parcel)
-      if (acknowledged.length === after) {
-        // A failure is thrown where it is awaited below.
+      if (acknowledged.length === killAfter) {
+        // An error of the restart is thrown by the `await` below.
         restart().then(end, end)
       }
     }
@@ -273,22 +276,22 @@ async function loadUntilKilled(test: CaseRun, after: number) {
   return { acknowledged, isFailed: load.isFailed }
 }
 
-/** How many events come side by side. */
-const burst = 100
+/** Number of events that are sent concurrently. */
+const burstSize = 100
 
-/** What may bring a receiver down comes last. */
+/** Cases that may make a receiver fail; they run last. */
 export const lastCases: readonly ReceiverCase[] = [
   {
     id: 'burst',
-    title: `${burst} events side by side`,
+    title: `${burstSize} events side by side`,
     rule: rules.acknowledge,
     async run(test) {
-      await Promise.all(Array.from({ length: burst }, () => test.accept(test.parcel())))
+      await Promise.all(Array.from({ length: burstSize }, () => test.accept(test.parcel())))
       const lost = test.findings.length
       const [first] = test.findings.splice(0)
-      // Nothing says how many may come at once.
+      // The API document does not state how many events may arrive at once, so this is only advice.
       if (first !== undefined)
-        test.find('advice', `${lost} of ${burst} were not accepted, one of them: ${first.text}`)
+        test.find('advice', `${lost} of ${burstSize} were not accepted, one of them: ${first.text}`)
     },
   },
   {

@@ -16,8 +16,8 @@ import {
 import { InvalidInputError } from '../../errors/kinds.ts'
 
 /**
- * The same, and where it fails what probably happened: its words become the failure's hint. `others`
- * are asked for only then.
+ * Verifies a delivery and, if it is invalid, adds the probable cause, which becomes the hint of the failure. `others`
+ * is called only then.
  */
 export async function explainDelivery(
   delivery: CapturedDelivery,
@@ -31,7 +31,7 @@ export async function explainDelivery(
   return { ...verification, ...withDiagnosis(failure, diagnosis), diagnosis }
 }
 
-/** Judges every delivery of a log; none at all is an InvalidInputError. */
+/** Verifies every delivery of a log. Throws an InvalidInputError if the log has none. */
 export async function verifyLog(
   log: Iterable<LoggedDelivery>,
   secret: string,
@@ -43,8 +43,8 @@ export async function verifyLog(
   for (const { position, delivery, fault = 'there is nothing to verify' } of log) {
     const result = delivery === undefined ? invalidResult(fault, shapeHint) : verifyWith(delivery, key)
     failed += Number(!result.valid)
-    const isTried = !result.valid && delivery !== undefined && failed <= maxDiagnosed
-    const diagnosis = isTried ? diagnose(delivery, secret, await others()) : undefined
+    const shouldDiagnose = !result.valid && delivery !== undefined && failed <= maxDiagnosed
+    const diagnosis = shouldDiagnose ? diagnose(delivery, secret, await others()) : undefined
     deliveries.push({ place: position, ...result, diagnosis })
   }
   if (deliveries.length === 0) {

@@ -2,8 +2,8 @@ import type { Clock } from '../../host/clock.ts'
 import type { Arrival, Inbox } from '../../store/ledger/inbox.ts'
 
 /**
- * Sleep that ends when other processes have added something to the store, where the store announces it: in addition to polling,
- * so that no sleep is longer than without it.
+ * A sleep that ends early when another process adds data to the store, if the store announces it. Callers poll as
+ * well, so that a missing announcement only makes the sleep longer.
  */
 export class WakeableSleep {
   readonly #clock: Pick<Clock, 'sleep'>
@@ -14,20 +14,23 @@ export class WakeableSleep {
     this.#clock = clock
   }
 
-  /** Throws where the store cannot be listened to now. */
-  async listen(inbox: Pick<Inbox, 'onArrival'> | undefined, to: Exclude<Arrival, ''>): Promise<void> {
-    await inbox?.onArrival?.((what) => {
-      if (what === '' || what === to) this.wake()
+  /** Subscribes to announcements of the store. Throws if the store cannot announce them now. */
+  async listen(inbox: Pick<Inbox, 'onArrival'> | undefined, arrival: Exclude<Arrival, ''>): Promise<void> {
+    await inbox?.onArrival?.((announced) => {
+      if (announced === '' || announced === arrival) this.wake()
     })
   }
 
-  /** Something new is there. */
+  /** Ends the current sleep, or the next one at its start. */
   wake(): void {
     this.#isWoken = true
     this.#wake?.abort()
   }
 
-  /** Whether there was news, now or since the sleep before. Rejects with the signal's reason. */
+  /**
+   * Sleeps for at most `ms`. Returns true if it was woken during this sleep or since the last one. Rejects with the
+   * signal's reason.
+   */
   async sleep(ms: number, signal?: AbortSignal): Promise<boolean> {
     this.#wake = new AbortController()
     const signals = signal === undefined ? [this.#wake.signal] : [signal, this.#wake.signal]

@@ -9,44 +9,47 @@ import type { RunOutcome } from '../batch/start.ts'
 import type { PurgedAll } from '../store/purge.ts'
 import { WakeableSleep } from '../webhook/wakeable-sleep.ts'
 
-/** One key, and what is done with it. */
+/** A profile of the worker, and the work that is done with its key. */
 export interface WorkerProfile extends Orderer {
   send(batchId: string): Promise<RunOutcome>
-  /** Reads unfinished requests again; the failure that ended it. */
+  /** Reads unfinished requests and records their statuses. Returns the failure that ended this, if any. */
   refresh(): Promise<RefcheckError | undefined>
-  /** Calls that are left in each window. */
+  /** Returns the calls that are left in each window of the quota. */
   quota(): Promise<{ seconds: number; left: number }[]>
-  /** Files new reports, where a folder is set. */
+  /** Downloads new reports; undefined if no folder is set. */
   file: (() => Promise<{ reports: number; failure: RefcheckError | undefined }>) | undefined
 }
 
-/** How much was too old. */
+/** Numbers of expired items that were purged. */
 type PurgeCounts = Pick<PurgedAll, 'rows' | 'events' | 'drafts'>
 
 export interface WorkOptions {
   batches: Pick<Batches, 'queued' | 'recordQueued'>
   profiles: readonly WorkerProfile[]
   clock: Clock
-  /** Removes personal data that is older than the retention; undefined where none is set. */
+  /** Purges personal data that is older than the retention; undefined if none is set. */
   purgeExpired: () => Promise<PurgeCounts | undefined>
-  /** Where the database can announce new work of other processes. */
+  /** Announces new work of other processes, if the database can. */
   inbox: Pick<Inbox, 'onArrival'>
-  /** Ends it: rows in flight are finished. */
+  /** Stops the worker once rows that are being sent have their outcome. */
   signal: AbortSignal
-  /** Milliseconds between two readings of unfinished requests. */
+  /** Milliseconds between two reads of unfinished requests. */
   refreshMs: number
-  /** Ends it once nothing is left to do just then. */
+  /** Whether to stop as soon as no work is left. */
   once: boolean
   onEvent: (event: WorkerEvent) => void
 }
 
-const nothing: PurgeCounts = { rows: 0, events: 0, drafts: 0 }
+const noPurgeCounts: PurgeCounts = { rows: 0, events: 0, drafts: 0 }
 const pollEveryMs = 2_000
 const purgeEveryMs = 24 * 60 * 60 * 1000
-/** After a batch that could not even be begun. */
-const restMs = 60_000
+/** Pause after a batch whose run failed before it began. */
+const retryPauseMs = 60_000
 
-/** Sends what is queued and keeps requests fresh, a batch at a time for each key and keys side by side, until it is stopped. */
+/**
+ * Sends queued batches and reads unfinished requests until it is stopped: one batch at a time for each key, and all
+ * keys concurrently.
+ */
 export function work(services: WorkOptions): Promise<void> {
   return new Worker(services).run()
 }
@@ -56,7 +59,7 @@ class Worker {
   readonly #sending = new Map<string, Promise<void>>()
   readonly #reading = new Map<string, Promise<void>>()
   readonly #lastRunAt = new Map<string, number>()
-  readonly #restsUntil = new Map<string, number>()
+  readonly #retryAt = new Map<string, number>()
   readonly #readAt = new Map<string, number>()
   readonly #unassigned = new Set<string>()
   readonly #arrivals: WakeableSleep
@@ -74,7 +77,7 @@ class Worker {
     while (!signal.aborted) {
       await this.#findWork()
       await this.#purgeExpired()
-      for (const profile of profiles) this.#keepFresh(profile)
+      for (const profile of profiles) this.#startRefresh(profile)
       if (once && this.#sending.size + this.#reading.size === 0) break
       await (once ? Promise.race([...this.#sending.values(), ...this.#reading.values()]) : this.#pause())
     }
@@ -83,7 +86,7 @@ class Worker {
     onEvent({ name: 'stopped' })
   }
 
-  /** In addition to polling: what cannot be listened for now is found all the same. */
+  /** Subscribes to announcements of new work. If this fails, polling finds the work all the same. */
   async #listen(): Promise<void> {
     const { inbox, onEvent } = this.#services
     try {
@@ -97,11 +100,11 @@ class Worker {
     await this.#arrivals.sleep(pollEveryMs, this.#services.signal).catch(() => undefined)
   }
 
-  /** A store that cannot be read is looked at again. */
+  /** Starts queued batches. A store that cannot be read is read again at the next poll. */
   async #findWork(): Promise<void> {
     const { batches, onEvent } = this.#services
     try {
-      for (const batch of await batches.queued()) await this.#turn(batch)
+      for (const batch of await batches.queued()) await this.#startBatch(batch)
     } catch (error) {
       onEvent({ name: 'store-waits', code: codeOf(error) })
     }
@@ -112,19 +115,19 @@ class Worker {
     if (this.#purgedAt !== undefined && clock.monotonic() - this.#purgedAt < purgeEveryMs) return
     this.#purgedAt = clock.monotonic()
     try {
-      const { rows, events, drafts } = (await purgeExpired()) ?? nothing
+      const { rows, events, drafts } = (await purgeExpired()) ?? noPurgeCounts
       if (rows + events + drafts > 0) onEvent({ name: 'purged', rows, events, drafts, code: undefined })
     } catch (error) {
-      onEvent({ name: 'purged', ...nothing, code: codeOf(error) })
+      onEvent({ name: 'purged', ...noPurgeCounts, code: codeOf(error) })
     }
   }
 
-  async #turn(batch: Batch): Promise<void> {
+  async #startBatch(batch: Batch): Promise<void> {
     const { batches, profiles, clock, onEvent } = this.#services
     const now = clock.now()
-    const turn = nextQueuedStep(batch, now, this.#lastRunAt.get(batch.id))
-    if (turn.kind === 'done') return batches.recordQueued(batch.id, undefined)
-    if (turn.kind !== 'run' || now < (this.#restsUntil.get(batch.id) ?? 0)) return
+    const step = nextQueuedStep(batch, now, this.#lastRunAt.get(batch.id))
+    if (step.kind === 'done') return batches.recordQueued(batch.id, undefined)
+    if (step.kind !== 'run' || now < (this.#retryAt.get(batch.id) ?? 0)) return
     const profile = ordererOf(batch, profiles)
     if (profile === undefined) {
       const reason = 'no profile of this worker has its base URL and account: see --profiles'
@@ -143,34 +146,34 @@ class Worker {
 
   async #send(profile: WorkerProfile, { id, counts }: Batch): Promise<void> {
     const { clock, onEvent } = this.#services
-    const named = { profile: profile.name, batchId: id }
-    onEvent({ name: 'batch-started', ...named, pending: counts.pending })
+    const eventFields = { profile: profile.name, batchId: id }
+    onEvent({ name: 'batch-started', ...eventFields, pending: counts.pending })
     try {
       const { batch, failure } = await profile.send(id)
-      // Rows that a person left out on purpose are no warning.
+      // Rows that the user left out on purpose are no warning.
       const code = failure?.isChosen === true ? undefined : failure?.code
-      onEvent({ name: 'batch-ended', ...named, code, counts: batch.counts })
+      onEvent({ name: 'batch-ended', ...eventFields, code, counts: batch.counts })
     } catch (error) {
-      this.#restsUntil.set(id, clock.now() + restMs)
-      onEvent({ name: 'batch-failed', ...named, code: codeOf(error) })
+      this.#retryAt.set(id, clock.now() + retryPauseMs)
+      onEvent({ name: 'batch-failed', ...eventFields, code: codeOf(error) })
     }
     this.#lastRunAt.set(id, clock.now())
   }
 
-  #keepFresh(profile: WorkerProfile): void {
+  #startRefresh(profile: WorkerProfile): void {
     const { clock, refreshMs, once } = this.#services
     const { name } = profile
-    const at = this.#readAt.get(name)
-    const isDue = at === undefined || (!once && clock.monotonic() - at >= refreshMs)
+    const lastReadAt = this.#readAt.get(name)
+    const isDue = lastReadAt === undefined || (!once && clock.monotonic() - lastReadAt >= refreshMs)
     if (!isDue || this.#reading.has(name)) return
     this.#readAt.set(name, clock.monotonic())
     this.#reading.set(
       name,
-      this.#read(profile).finally(() => this.#reading.delete(name)),
+      this.#refreshProfile(profile).finally(() => this.#reading.delete(name)),
     )
   }
 
-  async #read(profile: WorkerProfile): Promise<void> {
+  async #refreshProfile(profile: WorkerProfile): Promise<void> {
     const { name, file } = profile
     const { onEvent, signal } = this.#services
     const failure = await profile.refresh().catch((error: unknown) => error)
@@ -186,5 +189,5 @@ class Worker {
   }
 }
 
-/** A bug in one key's work ends nothing of the others. */
+/** An unexpected error in the work of one profile must not end that of the others. */
 const codeOf = (error: unknown): ErrorCode => (error instanceof RefcheckError ? error.code : 'internal')

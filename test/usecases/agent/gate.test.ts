@@ -14,26 +14,26 @@ test('four jobs run at a time, in their order, and a hundred wait; more are refu
     running -= 1
     done.push(at)
   }
-  const jobs = Array.from({ length: 110 }, async (_, at) => limit.through(never, job(at)))
+  const jobs = Array.from({ length: 110 }, async (_, at) => limit.run(never, job(at)))
   const ends = await Promise.allSettled(jobs)
   expect(ends.filter(({ status }) => status === 'rejected')).toHaveLength(6)
   expect([max, done.length, done.slice(0, 5)]).toEqual([4, 104, [0, 1, 2, 3, 4]])
-  await expect(limit.through(never, async () => 'free')).resolves.toBe('free')
+  await expect(limit.run(never, async () => 'free')).resolves.toBe('free')
 })
 
 test('a job that fails lets the next one in, and one that is cancelled while it waits never runs', async () => {
   const limit = new ConcurrencyLimit()
   const held = Promise.withResolvers<void>()
   const first = Array.from({ length: 4 }, async () =>
-    limit.through(never, async () => {
+    limit.run(never, async () => {
       await held.promise
       throw new Error('failed')
     }),
   )
   const cancelled = new AbortController()
   let ran = false
-  const second = limit.through(cancelled.signal, async () => (ran = true))
-  const third = limit.through(never, async () => 'ran')
+  const second = limit.run(cancelled.signal, async () => (ran = true))
+  const third = limit.run(never, async () => 'ran')
   cancelled.abort()
   await expect(second).rejects.toThrow('abort')
   held.resolve()

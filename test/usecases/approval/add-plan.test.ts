@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { openOrderPlans } from '../../../src/store/plans/order-plans.ts'
-import { addPlan, waitingPlans } from '../../../src/usecases/approval/plans.ts'
+import { addPlan, findWaitingPlans } from '../../../src/usecases/approval/plans.ts'
 import { systemRandom } from '../../../src/host/random.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { temporaryFolder } from '../../harness/world.ts'
@@ -28,7 +28,7 @@ test('fifty plans wait at most, and free their places as they expire', async () 
   await expect(addPlan(ports, what, 'one')).rejects.toThrow('50 plans wait for approval already')
   await clock.sleep(24 * 3_600_000)
   await addPlan(ports, what, 'one')
-  expect(await waitingPlans(ports)).toHaveLength(1)
+  expect(await findWaitingPlans(ports)).toHaveLength(1)
 })
 
 test('a code that is in use is drawn again', async () => {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 
 import {
-  forgetWebhookSecret,
-  keepWebhookSecret,
+  removeWebhookSecret,
+  saveWebhookSecret,
   resolveWebhookSecret,
 } from '../../../src/usecases/session/webhook-secret.ts'
 import { openHome, key, untouchable } from './setup.ts'
@@ -20,7 +20,7 @@ test('the environment’s overrides the profile’s, and no file is touched for 
 test('stored with the current profile, next to its key, it is found again', async () => {
   using opened = openHome()
   await opened.add('work', work, key)
-  expect(await keepWebhookSecret({ env: {}, ...opened, secret: 'hush\n' })).toEqual({
+  expect(await saveWebhookSecret({ env: {}, ...opened, secret: 'hush\n' })).toEqual({
     profile: 'work',
     storage: 'file',
   })
@@ -32,7 +32,7 @@ test('--profile names the profile whose secret counts; one without takes the env
   using opened = openHome()
   await opened.add('home', work, key)
   await opened.add('work', work, key)
-  await keepWebhookSecret({ profile: 'home', env: {}, ...opened, secret: 'hush' })
+  await saveWebhookSecret({ profile: 'home', env: {}, ...opened, secret: 'hush' })
   expect(await resolveWebhookSecret({ profile: 'home', env, ...opened })).toEqual({
     secret: 'hush',
     from: 'file',
@@ -48,7 +48,7 @@ test('--profile names the profile whose secret counts; one without takes the env
 test.each(['', '\n'])('an empty REFCHECK_WEBHOOK_SECRET (%j) is an error, not an absence', async (text) => {
   using opened = openHome()
   await opened.add('work', work, key)
-  await keepWebhookSecret({ env: {}, ...opened, secret: 'hush' })
+  await saveWebhookSecret({ env: {}, ...opened, secret: 'hush' })
   await expect(
     resolveWebhookSecret({ env: { REFCHECK_WEBHOOK_SECRET: text }, ...opened }),
   ).rejects.toMatchObject({
@@ -71,12 +71,12 @@ test('none anywhere: how to give one', async () => {
 
 test('an empty one is not kept, and without a profile there is nowhere to', async () => {
   using opened = openHome()
-  await expect(keepWebhookSecret({ env: {}, ...opened, secret: 'hush' })).rejects.toMatchObject({
+  await expect(saveWebhookSecret({ env: {}, ...opened, secret: 'hush' })).rejects.toMatchObject({
     code: 'usage',
     message: 'no profile to save the webhook secret in',
   })
   await opened.add('work', work, key)
-  await expect(keepWebhookSecret({ env: {}, ...opened, secret: '' })).rejects.toMatchObject({
+  await expect(saveWebhookSecret({ env: {}, ...opened, secret: '' })).rejects.toMatchObject({
     code: 'invalid_input',
   })
   expect(await opened.secrets.storage('work', 'webhook-secret')).toBeUndefined()
@@ -85,9 +85,9 @@ test('an empty one is not kept, and without a profile there is nowhere to', asyn
 test('removed, it is gone and the key is not', async () => {
   using opened = openHome()
   await opened.add('work', work, key)
-  await keepWebhookSecret({ env: {}, ...opened, secret: 'hush' })
+  await saveWebhookSecret({ env: {}, ...opened, secret: 'hush' })
   const gone = { profile: 'work', removed: true, left_in_keychain: false }
-  expect(await forgetWebhookSecret({ env: {}, ...opened })).toEqual(gone)
-  expect(await forgetWebhookSecret({ env: {}, ...opened })).toEqual({ ...gone, removed: false })
+  expect(await removeWebhookSecret({ env: {}, ...opened })).toEqual(gone)
+  expect(await removeWebhookSecret({ env: {}, ...opened })).toEqual({ ...gone, removed: false })
   expect((await opened.secrets.read('work', 'api-key'))?.value).toBe(key)
 })

@@ -5,7 +5,7 @@ import { systemClock } from '../../../src/host/clock.ts'
 import { systemRandom } from '../../../src/host/random.ts'
 import { HttpClient } from '../../../src/http/client.ts'
 import { UnavailableError } from '../../../src/errors/kinds.ts'
-import { expectsBase64, rewriting } from '../../../src/usecases/webhook/receiver-cases.ts'
+import { expectsBase64, rewritesJson } from '../../../src/usecases/webhook/receiver-cases.ts'
 import { checkReceiver, type ReceiverCheckOptions } from '../../../src/usecases/webhook/receiver-check.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { comparing, handler, type Steps } from './receivers/handler.ts'
@@ -59,7 +59,7 @@ test.each(plantedFaults)('a planted fault is told: $fault', async ({ start, fail
 test('who verifies what json.dumps of Python makes of an event is reported as such, not that its secret is wrong', async () => {
   const planted = plantedFaults.find(({ fault }) => fault.includes('json.dumps'))
   const { report, failure } = await check((await planted?.start()) ?? '')
-  expect(report.cases[0]?.findings.map(({ text }) => text)).toContain(rewriting)
+  expect(report.cases[0]?.findings.map(({ text }) => text)).toContain(rewritesJson)
   expect(failure?.hint).toMatch(/^It does not verify the received bytes\./)
 })
 
