@@ -15,41 +15,44 @@ import {
 } from '../errors/kinds.ts'
 import type { HttpHeaders } from '../http/types.ts'
 
-/** A header's only value; the first where it came more than once. */
+/** Returns a header's value; the first one if it was repeated. */
 export function header(headers: HttpHeaders, name: string): string | undefined {
   const value = headers[name]
   return typeof value === 'string' ? value : value?.[0]
 }
 
-/** How long a 429 asks to wait. */
+/** Returns the wait that a 429 states. */
 export function readRetryAfter(answer: { headers: HttpHeaders }): RetryAfter {
   return parseRetryAfter(header(answer.headers, 'retry-after'))
 }
 
-/** Of one answer: about 25,000 users or packages. */
+/** Maximum number of values in one response, which is that of about 25,000 users or packages. */
 const maxValues = 250_000
 
-/** Whether a body would take too much memory to parse and check. */
+/** Whether a body would need too much memory to parse and check. */
 export function isTooLarge({ body }: { body: Uint8Array }): boolean {
   return hasMoreValues(body, maxValues)
 }
 
-export function tooLarge(status: number): UnavailableError {
+export function tooLargeError(status: number): UnavailableError {
   return new UnavailableError(`the answer holds more than ${maxValues} values, the limit`, {
     status,
     hint: 'Check the base URL: something other than the service may have answered.',
   })
 }
 
-/** The envelope of a parsed answer, or undefined where it is anything else. */
+/** Returns the envelope of a parsed response; undefined if it is not an envelope. */
 export function parseEnvelope(answer: unknown): Envelope | undefined {
   const parsed = envelope.safeParse(answer)
   return parsed.success ? parsed.data : undefined
 }
 
-/** `data` in its documented shape, or an UnavailableError whose `field` is the path of the first thing that is not. */
+/**
+ * Returns `data` in its documented shape. Throws an UnavailableError whose `field` is the path of the first invalid
+ * value.
+ */
 export function parseData<T extends z.ZodType>(shape: T, data: unknown): z.output<T> {
-  const invalid = invalidList(shape, data)
+  const invalid = findListIssue(shape, data)
   const parsed = invalid === undefined ? safeParse(shape, data) : undefined
   if (parsed?.success === true) return parsed.data
   const issue = invalid ?? parsed?.error.issues[0]
@@ -64,21 +67,24 @@ export function parseData<T extends z.ZodType>(shape: T, data: unknown): z.outpu
   )
 }
 
-const pieceLength = 1000
+const chunkLength = 1000
 
-/** The first issue of a long list: zod would collect those of all its items, which take far more memory than the list. */
-function invalidList(shape: z.ZodType, data: unknown): z.core.$ZodIssue | undefined {
+/**
+ * Returns the first issue in long lists, which are checked in chunks: zod would collect the issues of all items,
+ * which take far more memory than the list.
+ */
+function findListIssue(shape: z.ZodType, data: unknown): z.core.$ZodIssue | undefined {
   const lists = Object.entries(data ?? {}).filter(
-    ([, value]) => Array.isArray(value) && value.length > pieceLength,
+    ([, value]) => Array.isArray(value) && value.length > chunkLength,
   )
   const withoutLists = { ...(data as object), ...Object.fromEntries(lists.map(([name]) => [name, []])) }
   for (const [name, list] of lists as [string, unknown[]][]) {
-    for (let start = 0; start < list.length; start += pieceLength) {
-      const piece = { ...withoutLists, [name]: list.slice(start, start + pieceLength) }
-      const issue = safeParse(shape, piece)?.error?.issues[0]
+    for (let start = 0; start < list.length; start += chunkLength) {
+      const chunk = { ...withoutLists, [name]: list.slice(start, start + chunkLength) }
+      const issue = safeParse(shape, chunk)?.error?.issues[0]
       if (issue === undefined) continue
-      const path = issue.path.map((each, at) =>
-        at === 1 && issue.path[0] === name ? start + Number(each) : each,
+      const path = issue.path.map((each, index) =>
+        index === 1 && issue.path[0] === name ? start + Number(each) : each,
       )
       return { ...issue, path }
     }
@@ -86,7 +92,10 @@ function invalidList(shape: z.ZodType, data: unknown): z.core.$ZodIssue | undefi
   return undefined
 }
 
-/** Undefined where the issues are too many: zod spreads those of all items of a list, which overflows the stack. */
+/**
+ * Parses data. Undefined if there are too many issues: zod spreads the issues of all items of a list, which overflows
+ * the stack.
+ */
 function safeParse<T extends z.ZodType>(
   shape: T,
   data: unknown,
@@ -100,43 +109,49 @@ function safeParse<T extends z.ZodType>(
 }
 
 /**
- * "A read is believed only when it answers what was asked" (src/docs/ordering.md, section 2): throws an UnavailableError for an
- * answer about another resource, as a cache or proxy that mixes up answers gives it. UUIDs are compared without case.
+ * "A read is believed only when it answers what was asked" (src/docs/ordering.md, section 2): throws an
+ * UnavailableError for a response about another resource, which a cache or proxy may have mixed up. UUIDs are
+ * compared without case.
  */
 export function requireAbout(
   what: 'request' | 'package',
-  asked: string | number,
-  answered: string | number,
+  expectedId: string | number,
+  actualId: string | number,
 ): void {
-  if (String(asked).toLowerCase() === String(answered).toLowerCase()) return
-  throw new UnavailableError(`the answer is about another ${what}, not about ${what} ${asked}`, {
+  if (String(expectedId).toLowerCase() === String(actualId).toLowerCase()) return
+  throw new UnavailableError(`the answer is about another ${what}, not about ${what} ${expectedId}`, {
     status: 200,
     hint: 'None of it was used. A cache or proxy between here and the service may mix up answers: check the base URL and the proxy, then try again.',
   })
 }
 
-/** What to do about a status where an endpoint knows better than the matrix. */
+/** Hints for statuses where an endpoint needs other hints than the status matrix has. */
 export type StatusHints = Readonly<Partial<Record<401 | 404, string>>> & {
-  /** What was asked for, as a message names it: "request 3f2b8c1e". */
+  /** The requested resource as a message names it, such as "request 3f2b8c1e". */
   readonly subject?: string | undefined
-  /** What a 401 means where no key is sent. */
+  /** The message for a 401 of a call without a key. */
   readonly refused?: string | undefined
 }
 
-/** An answer that is not the documented success, reduced to what decides the error. */
+/** The parts of a failed response that determine the error. */
 interface FailedAnswer {
   status: number
-  /** Undefined where the body was not the documented envelope. */
+  /** Undefined if the body was not the documented envelope. */
   envelope: Envelope | undefined
-  /** Seconds, for a 429. */
+  /** The wait in seconds that a 429 states. */
   retryAfter?: number | undefined
   hints?: StatusHints | undefined
 }
 
 const proxyHint = 'Check the base URL: something between this machine and the service may have answered.'
 
-/** The typed error for an answer, by the status matrix of the document ("Errors"). */
-export function failure({ status, envelope: answered, retryAfter, hints = {} }: FailedAnswer): RefcheckError {
+/** Returns the typed error for a response, by the status matrix of the API document ("Errors"). */
+export function responseError({
+  status,
+  envelope: answered,
+  retryAfter,
+  hints = {},
+}: FailedAnswer): RefcheckError {
   const message = answered?.message.trim() ?? ''
   const messageOr = (fallback: string): string => (message === '' ? fallback : message)
   if (status === 429) {
@@ -146,7 +161,7 @@ export function failure({ status, envelope: answered, retryAfter, hints = {} }: 
       hint: `Wait${retryAfter === undefined ? '' : ` ${retryAfter} s`} and run it again.`,
     })
   }
-  if (status < 400 || status >= 500) return unexpected(status, message)
+  if (status < 400 || status >= 500) return unexpectedStatusError(status, message)
   if (answered === undefined) {
     return new UnavailableError(`the answer (${status}) does not come from the service: it has no envelope`, {
       status,
@@ -158,7 +173,7 @@ export function failure({ status, envelope: answered, retryAfter, hints = {} }: 
     case 422:
       return new InvalidInputError(messageOr('the service refused the request as invalid'), {
         status,
-        field: namedField(message),
+        field: fieldOfMessage(message),
         hint: 'Nothing was done. Correct it and run it again.',
       })
     case 401:
@@ -183,12 +198,12 @@ export function failure({ status, envelope: answered, retryAfter, hints = {} }: 
         },
       )
     default:
-      return unexpected(status, message)
+      return unexpectedStatusError(status, message)
   }
 }
 
-/** The `<field path>` of a 400's `<field path>: <reason>`; undefined where the message has another shape. */
-export function namedField(message: string): string | undefined {
+/** Returns the `<field path>` of a 400's `<field path>: <reason>`; undefined if the message has another form. */
+export function fieldOfMessage(message: string): string | undefined {
   const end = message.indexOf(': ')
   if (end <= 0 || end > 200) return undefined
   const path = message.slice(0, end)
@@ -218,12 +233,15 @@ const forbiddenHints: Readonly<Record<ForbiddenCause, string>> = {
   unknown: 'Check that the user e-mail belongs to an active user, and the organisation’s plan and credits.',
 }
 
-/** The 403s have one status and six causes; only the message distinguishes them ("Errors", message texts). */
+/**
+ * Returns the cause of a 403. One status has six causes, and only the message distinguishes them ("Errors", message
+ * texts).
+ */
 export function forbiddenCause(message: string): ForbiddenCause {
   return causes.find(([, words]) => words.test(message))?.[0] ?? 'unknown'
 }
 
-function unexpected(status: number, message: string): RefcheckError {
+function unexpectedStatusError(status: number, message: string): RefcheckError {
   if (status >= 500) {
     return new UnavailableError(`the service failed (${status})${message === '' ? '' : `: ${message}`}`, {
       status,

@@ -19,7 +19,7 @@ import { TransportError } from '../http/failure.ts'
 import { type RetryEvent, type RetryPolicy, withRetries } from '../http/retry.ts'
 import { type HttpHeaders, type HttpResponse, type HttpStream, reportLimits } from '../http/types.ts'
 import {
-  failure,
+  responseError,
   header,
   isTooLarge,
   parseData,
@@ -27,7 +27,7 @@ import {
   readRetryAfter,
   requireAbout,
   type StatusHints,
-  tooLarge,
+  tooLargeError,
 } from './answer.ts'
 
 export interface PackageFilter {
@@ -35,19 +35,19 @@ export interface PackageFilter {
   id?: number | undefined
 }
 
-/** Which PDF: a background check's, or one referee's. */
+/** The PDF to download: that of a background check, or of one referee. */
 export interface ReportAddress {
   checkId: string
   refereeId?: string | undefined
 }
 
-/** An answer as it came, but for secrets. */
+/** A response with its secrets redacted. */
 export interface AnyAnswer {
   status: number
   headers: HttpHeaders
-  /** The envelope and all. */
+  /** The complete body, with the envelope. */
   body: unknown
-  /** Set where the status is not 200. */
+  /** Set if the status is not 200. */
   failure: RefcheckError | undefined
 }
 
@@ -55,40 +55,40 @@ export interface ApiClientOptions {
   http: HttpClient
   clock: Clock
   random: Random
-  /** No trailing slash. */
+  /** The base URL without a trailing slash. */
   baseUrl: string
-  /** Undefined only for ping, which needs none. */
+  /** Undefined only for ping, which needs no key. */
   credentials: { apiKey: string; userEmail: string } | undefined
-  /** What no answer may bring into the program, besides the key. */
+  /** Texts that are redacted in every response, in addition to the key. */
   secrets?: Secrets | undefined
-  /** Milliseconds that retries and 429 waits of one call may take together. */
+  /** Maximum time in milliseconds that retries and waits on a 429 of one call may take together. */
   budgetMs: number
   onRetry?: ((event: RetryEvent) => void) | undefined
-  /** Called with packages that were listed, before they are answered. */
+  /** Called with packages that were listed, before they are returned. */
   onPackages?: ((packages: readonly Package[]) => Promise<void>) | undefined
   onThrottled?: ((seconds: number, understood: boolean) => void) | undefined
 }
 
-// To compile a parser for every shape takes longer than to check the few answers that a run reads.
+// Compiling a parser for every shape would take longer than checking the few responses of a run.
 z.config({ jitless: true })
 
-/** The real service at a base URL. */
+/** Returns a client for the service at a base URL. */
 export function connectApi(options: ApiClientOptions) {
   const client = new ApiClient(options)
   return {
-    /** No trailing slash. */
+    /** The base URL without a trailing slash. */
     baseUrl: options.baseUrl,
 
-    /** The user the calls are attributed to. */
+    /** The user whom the service records as the caller. */
     userEmail: options.credentials?.userEmail ?? '',
 
     /**
-     * By how many milliseconds the service's clock is ahead of this one, by the Date header of its last answer, to
-     * the second; undefined before one.
+     * Returns the milliseconds by which the service's clock is ahead of this machine's, to the second, from the Date
+     * header of the last response; undefined before one.
      */
     clockDifferenceMs: (): number | undefined => client.clockDifferenceMs,
 
-    /** GET /v1/ping. Needs no authentication; latency in whole milliseconds, of the exchange that was answered. */
+    /** GET /v1/ping, without authentication. Returns the latency of the successful exchange in whole milliseconds. */
     async ping(signal?: AbortSignal): Promise<{ status: string; latency_ms: number }> {
       const { data, milliseconds } = await client.get('/v1/ping', ping, {
         authenticate: false,
@@ -98,15 +98,18 @@ export function connectApi(options: ApiClientOptions) {
     },
 
     /** GET /v1/packages. */
-    async listPackages({ status, id: asked }: PackageFilter = {}, signal?: AbortSignal): Promise<Package[]> {
+    async listPackages(
+      { status, id: packageId }: PackageFilter = {},
+      signal?: AbortSignal,
+    ): Promise<Package[]> {
       const query = new URLSearchParams()
       if (status !== undefined) query.set('status', status)
-      if (asked !== undefined) query.set('id', String(asked))
+      if (packageId !== undefined) query.set('id', String(packageId))
       const path = query.size === 0 ? '/v1/packages' : `/v1/packages?${query.toString()}`
       const {
         data: { packages },
       } = await client.get(path, packageList, { signal })
-      if (asked !== undefined) for (const { id } of packages) requireAbout('package', asked, id)
+      if (packageId !== undefined) for (const { id } of packages) requireAbout('package', packageId, id)
       await options.onPackages?.(packages)
       return packages
     },
@@ -124,26 +127,26 @@ export function connectApi(options: ApiClientOptions) {
       return schema
     },
 
-    /** POST /v1/requests: `body` is sent as it is, once; never throws for what the wire did. */
+    /** POST /v1/requests: sends `body` unchanged and once. Never throws for an error of the connection. */
     async createRequest(body: Uint8Array, signal?: AbortSignal): Promise<CreateAnswer> {
       let response: HttpResponse
       try {
         response = await client.postOnce('/v1/requests', body, signal)
       } catch (error) {
-        return unanswered(error)
+        return unansweredCreate(error)
       }
       const envelope = client.envelopeOf(response)
-      const success = response.status >= 200 && response.status < 300
+      const isSuccess = response.status >= 200 && response.status < 300
       return {
         kind: 'answered',
         status: response.status,
         envelope,
         retryAfter: header(response.headers, 'retry-after'),
-        error: success ? undefined : client.failed(response, envelope, createHints),
+        error: isSuccess ? undefined : client.responseError(response, envelope, createHints),
       }
     },
 
-    /** GET /v1/requests/{request_id}; the id comes out in lowercase, as every id here is compared. */
+    /** GET /v1/requests/{request_id}. The id is returned in lowercase, since ids are compared in this form. */
     async getRequest(requestId: string, signal?: AbortSignal): Promise<RequestResource> {
       const { data: request } = await client.get(apiPath`/v1/requests/${requestId}`, requestResource, {
         hints: { subject: `request ${requestId}` },
@@ -158,24 +161,30 @@ export function connectApi(options: ApiClientOptions) {
       return (await client.get('/v1/users', userList, { signal })).data.users
     },
 
-    /** GET of any path below /v1/ with its query, as it is. A body that is not the envelope throws, and so does a path elsewhere. */
+    /**
+     * GET of any path below /v1/ with its query. Throws if the body is not an envelope, or if the path is not below
+     * /v1/.
+     */
     async getAny(path: string, signal?: AbortSignal): Promise<AnyAnswer> {
-      const response = await client.getResponse(pathBelow(options, path), signal)
+      const response = await client.getResponse(requireApiPath(options, path), signal)
       const envelope = client.envelopeOf(response)
-      const failed = response.status === 200 ? undefined : client.failed(response, envelope, anyHints)
+      const error = response.status === 200 ? undefined : client.responseError(response, envelope, anyHints)
       if (envelope === undefined) {
         throw (
-          failed ??
+          error ??
           new UnavailableError('the answer has no envelope {data, status_message, message}', {
             status: response.status,
             hint: 'A report is a PDF: refcheck report download CHECK_ID. For the rest check the base URL: something other than the service may have answered.',
           })
         )
       }
-      return { status: response.status, headers: response.headers, body: envelope, failure: failed }
+      return { status: response.status, headers: response.headers, body: envelope, failure: error }
     },
 
-    /** GET /v1/reports/{check_id} and /v1/reports/{check_id}/referees/{referee_id}, with the authentication headers; counts against the quota. */
+    /**
+     * GET /v1/reports/{check_id} or /v1/reports/{check_id}/referees/{referee_id}, with the authentication headers.
+     * Counts in the quota.
+     */
     async openReport({ checkId, refereeId }: ReportAddress, signal?: AbortSignal): Promise<HttpStream> {
       const path =
         refereeId === undefined
@@ -187,20 +196,21 @@ export function connectApi(options: ApiClientOptions) {
     },
 
     /**
-     * The same by a signed URL of this service; "replaces the authentication headers", so none are sent. Any other origin or
-     * path is refused before a connection.
+     * GET of a report by a signed URL of this service. The token "replaces the authentication headers", so none are
+     * sent. Throws for any other origin or path before a connection is opened.
      */
     async openSignedReport(text: string, signal?: AbortSignal): Promise<HttpStream> {
       const url = signedReportUrl(text, options.baseUrl)
-      const hints = { ...signedHints, 401: `A signed URL is valid for one hour. ${byIds(url)}` }
+      const hints = { ...signedHints, 401: `A signed URL is valid for one hour. ${downloadByIdsHint(url)}` }
       return client.open({ url: url.href, hints, signal }, {})
     },
   }
 }
 
 /**
- * The service, an operation a method, the envelope taken off. Every method throws a RefcheckError (api/answer) for
- * anything but the documented success, except `createRequest`, which returns what happened.
+ * The client of the service, with one method for each operation. Methods return the data without the envelope, and
+ * throw a RefcheckError (api/answer) for everything but the documented success; `createRequest` returns the outcome
+ * instead.
  */
 export type Api = ReturnType<typeof connectApi>
 
@@ -208,7 +218,7 @@ const createHints = {
   404: 'List the packages that can be ordered with: refcheck packages list --status active',
 }
 
-/** Not every path holds an id. */
+/** A path may contain no id. */
 const anyHints = {
   404: "Check the path and the ids in it. List the paths of the API with: refcheck sandbox openapi --jq '.paths | keys[]'",
 }
@@ -217,39 +227,45 @@ const reportHints = {
   404: 'Check the ids and whether the report is ready with "refcheck request get" and the id of its request.',
 }
 
-/** "An invalid or expired token gives 401". Reading the request again would give a fresh URL, which is not printed. */
+/** "An invalid or expired token gives 401". A new URL could be read from the request, but is not printed. */
 const signedHints = {
   ...reportHints,
   refused: 'the report URL was refused: its token is invalid or has expired',
 }
 
-/** http knows exactly what was sent; our own errors come before that, and anything else counts as sent. */
-function unanswered(error: unknown): CreateAnswer {
+/**
+ * Converts an error to the outcome of a create. A TransportError states whether the request was sent, other
+ * RefcheckErrors occur before sending, and any other error counts as sent.
+ */
+function unansweredCreate(error: unknown): CreateAnswer {
   if (error instanceof TransportError) return { kind: error.sent ? 'lost' : 'unsent', error }
   if (error instanceof RefcheckError) return { kind: 'unsent', error }
   return { kind: 'lost', error: new InternalError('the connection broke during the order', { cause: error }) }
 }
 
-/** The same report without the URL. */
-function byIds({ pathname }: URL): string {
+/** Returns the hint that names the same report by its ids instead of the URL. */
+function downloadByIdsHint({ pathname }: URL): string {
   const [, check = '', referee] = /\/v1\/reports\/([^/]+)(?:\/referees\/([^/]+))?$/.exec(pathname) ?? []
   const which =
     referee === undefined ? '' : ` --referee ${shellWord(decodeUriOrUndefined(referee) ?? referee)}`
   return `Download the report by its ids: refcheck report download ${shellWord(check)}${which}`
 }
 
-/** The key is sent nowhere but below /v1/ of the base URL, never in it, and never together with a signed token. */
-function pathBelow(
+/**
+ * Returns the path below the base URL. Throws unless it is below /v1/: the key is not sent elsewhere, never in a URL,
+ * and never together with a signed token.
+ */
+function requireApiPath(
   { baseUrl, credentials }: Pick<ApiClientOptions, 'baseUrl' | 'credentials'>,
   path: string,
 ): string {
   const url = URL.parse(baseUrl + path)
-  const below = `${URL.parse(baseUrl)?.pathname.replace(/(?<!\/)\/+$/, '') ?? ''}/v1/`
+  const apiPrefix = `${URL.parse(baseUrl)?.pathname.replace(/(?<!\/)\/+$/, '') ?? ''}/v1/`
   const isBelow =
     url !== null &&
     path.startsWith('/v1/') &&
     url.origin === new URL(baseUrl).origin &&
-    url.pathname.startsWith(below) &&
+    url.pathname.startsWith(apiPrefix) &&
     url.hash === ''
   if (!isBelow) {
     throw new InvalidInputError('PATH is not a path below /v1/', {
@@ -266,18 +282,18 @@ function pathBelow(
       hint: 'Give the whole URL on stdin: refcheck report download --url -',
     })
   }
-  return url.pathname.slice(below.length - '/v1/'.length) + url.search
+  return url.pathname.slice(apiPrefix.length - '/v1/'.length) + url.search
 }
 
 /**
- * A path with its ids encoded, as a template: apiPath`/v1/requests/${id}`. An id that a URL would read
- * as a step through its folders is refused, so that no id can lead to another resource.
+ * Template for a path with encoded ids: apiPath`/v1/requests/${id}`. Throws for an id such as `..`, which a URL would
+ * read as a step to another folder, so that no id can lead to another resource.
  */
 function apiPath(texts: TemplateStringsArray, ...ids: (string | number)[]): string {
-  return texts.reduce((path, text, index) => path + segment(String(ids[index - 1] ?? '')) + text)
+  return texts.reduce((path, text, index) => path + encodeSegment(String(ids[index - 1] ?? '')) + text)
 }
 
-function segment(id: string): string {
+function encodeSegment(id: string): string {
   if (/^\.{0,2}$/.test(id) || !id.isWellFormed()) {
     throw new InvalidInputError(`"${redactArgument(id)}" is not an id`, {
       hint: 'Copy the id as the service shows it.',
@@ -286,36 +302,39 @@ function segment(id: string): string {
   return encodeURIComponent(id)
 }
 
-const longest = 4096
-/** Below the base URL. Of encoded characters, controls and those that a server might read as a path (% . / \\) do not pass. */
+const maxUrlLength = 4096
+/**
+ * Path of a report below the base URL. Encoded control characters, and encoded characters that a server might read as
+ * part of the path (% . / \\), are not allowed.
+ */
 const reportPath = /^\/v1\/reports\/[\w.~-]+(?:\/referees\/(?:[\w.~:-]|%(?!2[5ef]|5c|[01]))+)?$/i
 
 /**
- * A signed URL is called only if it is exactly this service's: origin of the base URL, a report's
- * path under it, one `t` and nothing else, and nothing that URL() would have to repair: what is called
- * is what was read. No message shows the token.
+ * Checks a signed URL. It must have the origin of the base URL, the path of a report and only the parameter `t`, and
+ * must not change when it is parsed: the URL that is called is the one that was checked. No error message contains
+ * the token.
  */
 export function signedReportUrl(text: string, baseUrl: string): URL {
   const base = new URL(baseUrl)
-  if (text.length > longest) throw refuse(`it is longer than ${longest} characters`)
-  if (!URL.canParse(text)) throw refuse('it is not a URL')
+  if (text.length > maxUrlLength) throw refusedUrlError(`it is longer than ${maxUrlLength} characters`)
+  if (!URL.canParse(text)) throw refusedUrlError('it is not a URL')
   const url = new URL(text)
-  if (url.username !== '' || url.password !== '') throw refuse('it has a user name in it')
+  if (url.username !== '' || url.password !== '') throw refusedUrlError('it has a user name in it')
   if (url.origin !== base.origin) {
-    throw refuse(`it points to ${url.protocol}//${url.host}, not to ${base.origin}`)
+    throw refusedUrlError(`it points to ${url.protocol}//${url.host}, not to ${base.origin}`)
   }
-  if (url.href !== text) throw refuse('it differs from the URLs that the service makes')
+  if (url.href !== text) throw refusedUrlError('it differs from the URLs that the service makes')
   const prefix = base.pathname.replace(/\/$/, '')
   if (!url.pathname.startsWith(prefix) || !reportPath.test(url.pathname.slice(prefix.length))) {
-    throw refuse('its path is not that of a report')
+    throw refusedUrlError('its path is not that of a report')
   }
   if (!/^\?t=[^&;]+$/.test(url.search) || text.includes('#')) {
-    throw refuse('it does not have exactly one token "t"')
+    throw refusedUrlError('it does not have exactly one token "t"')
   }
   return url
 }
 
-function refuse(why: string): InvalidInputError {
+function refusedUrlError(why: string): InvalidInputError {
   return new InvalidInputError(`refused the report URL: ${why}`, {
     field: 'url',
     hint: 'Download the report by the id of its check: refcheck report download CHECK_ID',
@@ -336,14 +355,14 @@ interface Download {
 
 interface ReceivedData<T> {
   data: T
-  /** How long the exchange took that brought it; waits and earlier tries do not count. */
+  /** Duration of the successful exchange, without waits and earlier tries. */
   milliseconds: number
 }
 
-/** Bytes of an error answer that are read at most, where a file was expected. */
-const largestFailure = 1024 * 1024
+/** Maximum number of bytes that are read of an error response to a download. */
+const maxFailureBytes = 1024 * 1024
 
-/** Authentication and envelope on top of http. The key goes to the base URL's origin and nowhere else. */
+/** Adds authentication and the envelope to the HTTP client. The key is sent only to the origin of the base URL. */
 class ApiClient {
   readonly #options: ApiClientOptions
   readonly #secrets: Secrets
@@ -355,16 +374,16 @@ class ApiClient {
     this.#secrets.add('API key', options.credentials?.apiKey)
   }
 
-  /** GET a JSON resource: retried, its envelope taken off, `data` checked against `shape`. */
+  /** GET of a JSON resource with retries. Removes the envelope and checks `data` against `shape`. */
   async get<T extends z.ZodType>(
     path: string,
     shape: T,
     { authenticate = true, hints, signal }: GetOptions = {},
   ): Promise<ReceivedData<z.output<T>>> {
     const response = await this.getResponse(path, signal, authenticate)
-    const wrapped = this.envelopeOf(response)
-    if (response.status !== 200) throw this.failed(response, wrapped, hints)
-    if (wrapped === undefined) {
+    const envelope = this.envelopeOf(response)
+    if (response.status !== 200) throw this.responseError(response, envelope, hints)
+    if (envelope === undefined) {
       throw new UnavailableError(
         'the answer does not come from the service: it has no envelope {data, status_message, message}',
         {
@@ -373,10 +392,10 @@ class ApiClient {
         },
       )
     }
-    return { data: parseData(shape, wrapped.data), milliseconds: response.milliseconds }
+    return { data: parseData(shape, envelope.data), milliseconds: response.milliseconds }
   }
 
-  /** GET, retried, whatever its status. */
+  /** GET with retries. Returns the response whatever its status. */
   async getResponse(
     path: string,
     signal: AbortSignal | undefined,
@@ -387,11 +406,11 @@ class ApiClient {
       () => this.#options.http.send({ method: 'GET', url: this.#options.baseUrl + path, headers, signal }),
       this.#retryPolicy(signal),
     )
-    if (response.status === 200 && isTooLarge(response)) throw tooLarge(response.status)
-    return this.#received(response)
+    if (response.status === 200 && isTooLarge(response)) throw tooLargeError(response.status)
+    return this.#processResponse(response)
   }
 
-  /** One POST of JSON, sent once. */
+  /** POST of JSON, sent once. */
   async postOnce(path: string, body: Uint8Array, signal: AbortSignal | undefined): Promise<HttpResponse> {
     const response = await this.#options.http.sendOnce({
       method: 'POST',
@@ -400,12 +419,13 @@ class ApiClient {
       body,
       signal,
     })
-    return this.#received(response)
+    return this.#processResponse(response)
   }
 
   /**
-   * The envelope of an answer, or undefined where the body is anything else, or too large. A service, or a proxy, may send back what it
-   * was sent in confidence, and its texts go into the store, results files and logs. `url`: signed, that was called.
+   * Returns the envelope of a response; undefined if the body is too large or not an envelope. Secrets are redacted,
+   * since a service or a proxy may return the data that it was sent, and its texts are stored and printed. `url`: the
+   * signed URL that was called.
    */
   envelopeOf({ body }: { body: Uint8Array }, url = ''): Envelope | undefined {
     if (isTooLarge({ body })) return undefined
@@ -413,28 +433,28 @@ class ApiClient {
     secrets.addTokenOf(url)
     const text = utf8Text(body) ?? ''
     const answer = parseJsonOrUndefined(text)
-    const isCut = cutMessage(answer)
-    // Few answers hold any, and a walk over 16 MiB takes longer than to look for them.
+    const isCut = cutLongMessage(answer)
+    // Few responses contain a secret, and redacting 16 MiB takes longer than searching for one.
     const envelope = parseEnvelope(isCut || secrets.mayBeIn(text) ? secrets.redactAnswer(answer) : answer)
-    // A secret that the cut has split is only in the part that is left out here.
+    // The end is removed too, since a secret that was cut in two is not redacted there.
     if (isCut && envelope !== undefined) envelope.message = envelope.message.slice(0, -cutOverlap)
     return envelope
   }
 
-  /** The typed error of an answer that is not the documented success. */
-  failed(
+  /** Returns the typed error of a failed response. */
+  responseError(
     response: { status: number; headers: HttpHeaders },
-    wrapped: Envelope | undefined,
+    envelope: Envelope | undefined,
     hints: StatusHints = {},
   ): RefcheckError {
     const { status } = response
     const seconds = status === 429 ? readRetryAfter(response).seconds : undefined
-    return failure({ status, envelope: wrapped, retryAfter: seconds, hints })
+    return responseError({ status, envelope, retryAfter: seconds, hints })
   }
 
   /**
-   * GET a PDF; anything but a 200 throws. Retried before its first byte is passed on; the body of a failure is read, which
-   * frees its connection.
+   * GET of a PDF. Throws unless the status is 200. Retried only before the first byte is returned; the body of a
+   * failed response is read to free its connection.
    */
   async open({ url, hints, signal }: Download, authentication: Record<string, string>): Promise<HttpStream> {
     const answer = await withRetries(async () => {
@@ -445,17 +465,17 @@ class ApiClient {
         signal,
         limits: reportLimits,
       })
-      const failed = stream.status === 200 ? undefined : await collect(stream.body, largestFailure)
-      return { ...stream, failed }
+      const failedBody = stream.status === 200 ? undefined : await collect(stream.body, maxFailureBytes)
+      return { ...stream, failed: failedBody }
     }, this.#retryPolicy(signal))
     if (answer.failed !== undefined) {
-      throw this.failed(answer, this.envelopeOf({ body: answer.failed }, url), hints)
+      throw this.responseError(answer, this.envelopeOf({ body: answer.failed }, url), hints)
     }
     const { status, body } = answer
     const secrets = new Secrets(this.#secrets)
     secrets.addTokenOf(url)
     const headers = secrets.redactAnswer(answer.headers) as HttpHeaders
-    await refuseOther({ status, headers, body })
+    await requirePdf({ status, headers, body })
     return { status, headers, body }
   }
 
@@ -464,8 +484,8 @@ class ApiClient {
     return { clock, random, budgetMs, onRetry, onThrottled, signal, retryAfter: readRetryAfter }
   }
 
-  /** The clock's difference is noted, and the headers are redacted; the body is, once it is parsed. */
-  #received(response: HttpResponse): HttpResponse {
+  /** Records the difference of the clocks and redacts the headers. The body is redacted once it is parsed. */
+  #processResponse(response: HttpResponse): HttpResponse {
     const date = Date.parse(header(response.headers, 'date') ?? '')
     if (Number.isFinite(date)) this.clockDifferenceMs = date - this.#options.clock.now()
     return { ...response, headers: this.#secrets.redactAnswer(response.headers) as HttpHeaders }
@@ -475,22 +495,24 @@ class ApiClient {
     const { credentials } = this.#options
     if (credentials === undefined) throw new InternalError('a call that needs a key was made without one')
     return {
-      [apiKeyHeader]: sendable(credentials.apiKey, 'the API key'),
-      [userEmailHeader]: sendable(credentials.userEmail, 'the user e-mail'),
+      [apiKeyHeader]: requireSendable(credentials.apiKey, 'the API key'),
+      [userEmailHeader]: requireSendable(credentials.userEmail, 'the user e-mail'),
     }
   }
 }
 
-/** A header carries visible ASCII alone (RFC 9110, 5.5); the value may be a secret and is not shown. */
-function sendable(value: string, what: string): string {
+/**
+ * Requires visible ASCII, as headers do (RFC 9110, 5.5). The error does not contain the value, which may be a secret.
+ */
+function requireSendable(value: string, what: string): string {
   if (/^[\u0021-\u007E]+$/.test(value)) return value
   throw new InvalidInputError(`${what} is empty or holds characters that cannot be sent`, {
     hint: 'Correct REFCHECK_API_KEY and REFCHECK_USER_EMAIL, or log in again with: refcheck auth login',
   })
 }
 
-/** "Content-Type application/pdf": a login page with a 200 is not a report. */
-async function refuseOther(stream: HttpStream): Promise<void> {
+/** Throws unless the response has "Content-Type application/pdf": a login page with a 200 is not a report. */
+async function requirePdf(stream: HttpStream): Promise<void> {
   const type = /^\s*([\w.+-]+\/[\w.+-]+)/.exec(header(stream.headers, 'content-type') ?? '')?.[1]
   if (type?.toLowerCase() === 'application/pdf') return
   await collect(stream.body, 0)
@@ -500,13 +522,13 @@ async function refuseOther(stream: HttpStream): Promise<void> {
   })
 }
 
-/** Far more than a person reads of a message. Secrets are looked for in every encoding of it, which takes long. */
+/** Longer messages are cut, since searching all encodings of a secret in them takes long. */
 const maxMessage = 100_000
-/** Longer than any secret, however it is encoded. */
+/** Longer than any secret in any encoding. */
 const cutOverlap = 50_000
 
-/** Whether the message of an answer was too long; then it is cut in place, to more than is used of it. */
-function cutMessage(answer: unknown): boolean {
+/** Cuts a message that is too long, in the response itself. Returns whether it was cut. */
+function cutLongMessage(answer: unknown): boolean {
   if (typeof answer !== 'object' || answer === null || !('message' in answer)) return false
   const { message } = answer
   if (typeof message !== 'string' || message.length <= maxMessage + cutOverlap) return false

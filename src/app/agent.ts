@@ -10,18 +10,18 @@ import type { Sink } from '../output/terminal.ts'
 import { ConcurrencyLimit, type RunReadOnly } from '../usecases/agent/calls.ts'
 import { planOwner } from './approval.ts'
 
-/** What a person allowed an agent when they started its server. */
+/** The permissions that the user gave an agent when starting its server. */
 export interface AgentAllowances {
-  /** Absolute folders. */
+  /** Absolute paths of the folders that the agent may use. */
   files: string | undefined
   reports: string | undefined
   showsPersonalData: boolean
 }
 
-/** Answers a client on the standard streams until it goes away or `signal` is aborted. */
+/** Serves a client on the standard streams until it closes them or `signal` is aborted. */
 export async function serveAgents(app: App, allowances: AgentAllowances, signal: AbortSignal): Promise<void> {
   const { serveAgent } = await import('../mcp/server.ts')
-  // An agent gets no message about a key, whether or not a call has needed it yet.
+  // Reads the keys first, so that they are redacted even if no call has needed them yet.
   await app.service('session').catch(() => undefined)
   const { stream: input } = app.context.streams.stdin
   await serveAgent(agentServices(app, allowances), { input, output: outputStream(app), signal })
@@ -32,7 +32,7 @@ function agentServices(app: App, allowances: AgentAllowances): AgentServices {
   return {
     ...allowances,
     version: app.options.version,
-    run: runReading(app),
+    run: createReadOnlyRunner(app),
     redact: (text) => app.secrets.redact(text),
     plans: () => app.service('plans'),
     planning: async () => ({
@@ -44,7 +44,7 @@ function agentServices(app: App, allowances: AgentAllowances): AgentServices {
   }
 }
 
-/** Standard output as a stream. */
+/** Returns standard output as a stream. */
 function outputStream({ context: { streams } }: App): Writable {
   const { stdout } = streams
   const drained = callbackify(async () => stdout.drained())
@@ -56,8 +56,11 @@ function outputStream({ context: { streams } }: App): Writable {
   })
 }
 
-/** Runs lines of this program without a terminal, with their children marked as an agent's. */
-function runReading(app: App): RunReadOnly {
+/**
+ * Returns a function that runs read-only command lines without a terminal. Processes that they start are marked as an
+ * agent's.
+ */
+function createReadOnlyRunner(app: App): RunReadOnly {
   const { context, options } = app
   const limit = new ConcurrencyLimit()
   const profile = options.profile === undefined ? [] : [`--profile=${options.profile}`]
@@ -65,17 +68,17 @@ function runReading(app: App): RunReadOnly {
     const { program } = context
     if (program === undefined) throw new InternalError('no program to run command lines with')
     requireReadOnly(argv)
-    const either = AbortSignal.any([signal, context.interrupts.signal])
-    return limit.run(either, async () => {
+    const signalOfBoth = AbortSignal.any([signal, context.interrupts.signal])
+    return limit.run(signalOfBoth, async () => {
       const printed: string[] = []
       const code = await program([...argv, '--json', ...profile], {
         ...context,
         env: { ...context.env, [agentVariable]: '1' },
         prompter: undefined,
         interrupts: {
-          signal: either,
+          signal: signalOfBoth,
           get isStopped() {
-            return either.aborted
+            return signalOfBoth.aborted
           },
           get isTerminated() {
             return context.interrupts.isTerminated
@@ -83,8 +86,8 @@ function runReading(app: App): RunReadOnly {
         },
         streams: {
           stdin: { isTTY: false, stream: Readable.from(stdin === undefined ? [] : [Buffer.from(stdin)]) },
-          stdout: into((text) => printed.push(text)),
-          stderr: into(() => onNote?.()),
+          stdout: sinkTo((text) => printed.push(text)),
+          stderr: sinkTo(() => onNote?.()),
         },
       })
       const text = printed.join('')
@@ -93,7 +96,7 @@ function runReading(app: App): RunReadOnly {
   }
 }
 
-function into(write: (text: string) => void): Sink {
+function sinkTo(write: (text: string) => void): Sink {
   return {
     write: (data) => write(typeof data === 'string' ? data : Buffer.from(data).toString('utf8')),
     drained: () => Promise.resolve(),

@@ -33,15 +33,18 @@ export interface AppOptions {
 
 type Close = () => Promise<void> | void
 
-/** Milliseconds that retries and waits on a 429 take together where neither a flag nor a setting says it. */
+/**
+ * Maximum time in milliseconds that retries and waits on a 429 take together if neither a flag nor a setting states
+ * it.
+ */
 const defaultBudgetMs = 120_000
 
-/** Who is typing waits for nothing that takes longer than a person notices. */
+/** Limits for completion on the command line: a user who types must not notice a wait. */
 const shortLimits = { busyMs: 300, answerMs: 300, wholeMs: 1_000, patienceMs: 0 }
-/** Counting delays no command whose result is printed. */
+/** Counting the calls must not delay the end of a command whose result is printed. */
 const busyMsAtTheEnd = 250
 
-/** How each service is made; those that it needs are asked for by name. */
+/** Creates each service. A factory gets the services that it needs from the app. */
 const makers: { readonly [K in keyof Services]: (app: App) => Services[K] | Promise<Services[K]> } = {
   clock: ({ context }) => context.clock,
   random: ({ context }) => context.random,
@@ -102,16 +105,19 @@ const makers: { readonly [K in keyof Services]: (app: App) => Services[K] | Prom
   },
 }
 
-/** What a command runs with: its context and options, its messages on stderr, and services, closed with it. */
+/**
+ * The context, options, messages and services of a command. Services are created at their first use and closed with
+ * the app.
+ */
 export class App {
   readonly context: Context
   readonly options: AppOptions
   readonly reporter: Reporter
-  /** What is printed and stored nowhere. */
+  /** Texts that are never printed or stored. */
   readonly secrets: Secrets
   /** The flags of the present command that a command in a hint repeats. */
   readonly keep: FlagRepeater
-  /** What this command uses of the quota, counted at its end. */
+  /** The calls of this command that were not counted in the quota yet. They are counted when it closes. */
   readonly usage = new QuotaUsage()
   readonly #made = new Map<keyof Services, Promise<unknown>>()
   readonly #settlers: Close[] = []
@@ -129,14 +135,14 @@ export class App {
     this.reporter = new Reporter(stderr, terminal, options.quiet, (text) =>
       withFreeFiles(this.keep(text), (name) => existsSync(resolve(context.cwd, name))),
     )
-    // A store in memory would forget it again.
+    // A store in memory ends with this process, so nothing is counted there.
     if (variable(context.env, 'REFCHECK_STORE') !== ':memory:')
       this.beforeClose(() => this.usage.flushUsage((baseUrl, apiKey) => governorOf(this, baseUrl, apiKey)))
   }
 
   /**
-   * Services by their names. They are made in this order, each when it is first asked for, so that of several that cannot be
-   * made always the same one is reported.
+   * Returns services by their names. They are created in this order, each at its first use, so that of several errors
+   * always the same one is reported.
    */
   async services<K extends keyof Services>(...names: readonly K[]): Promise<Pick<Services, K>> {
     const found: Partial<Services> = {}
@@ -144,7 +150,7 @@ export class App {
     return found as Pick<Services, K>
   }
 
-  /** One of them. */
+  /** Returns one service. */
   async service<K extends keyof Services>(name: K): Promise<Services[K]> {
     let service = this.#made.get(name)
     if (service === undefined) {
@@ -154,17 +160,17 @@ export class App {
     return service as Promise<Services[K]>
   }
 
-  /** What finding a batch and its rows takes. */
+  /** Returns the services for finding a batch and its rows. */
   batchServices(): Promise<Pick<Services, 'batches' | 'waiting' | 'ledger' | 'clock'>> {
     return this.services('batches', 'waiting', 'ledger', 'clock')
   }
 
-  /** Where a session comes from. */
+  /** Returns the sources of a session. */
   sessionSources(): Promise<Pick<Services, 'settings' | 'secrets' | 'env' | 'profile'>> {
     return this.services('settings', 'secrets', 'env', 'profile')
   }
 
-  /** The same program for another profile: it shares the store and the connections, and prints its result alone. */
+  /** Returns an app for another profile, which shares the store and the connections and prints only its result. */
   async forProfile(profile: string | undefined): Promise<App> {
     const app = new App(this.context, { ...this.options, profile, quiet: true })
     await this.services('http', 'store')
@@ -173,7 +179,7 @@ export class App {
     return app
   }
 
-  /** A default of `refcheck config`, for the profile in use or for all. */
+  /** Returns a setting for the current profile, or for all profiles. */
   async setting(key: string): Promise<string | undefined> {
     const settings = await this.service('settings')
     return settings.value(key, await this.#profileInUse())
@@ -184,7 +190,7 @@ export class App {
     return text === undefined ? undefined : parsePackageId(text, 'the setting "package"')
   }
 
-  /** REFCHECK_ACCOUNT, else the setting: the account of the people ordered; without one, all share a single account. */
+  /** Returns the account of new orders, from REFCHECK_ACCOUNT or else the setting; '' if none is set. */
   async accountInUse(): Promise<string> {
     const named = variable(this.context.env, 'REFCHECK_ACCOUNT')
     if (named === undefined) return (await this.setting('account')) ?? ''
@@ -197,15 +203,18 @@ export class App {
   }
 
   /**
-   * Reads the key and the webhook secret of the profile in use, so that they are redacted from what a command without calls of
-   * its own prints. Those in the environment are known from the start.
+   * Reads the key and the webhook secret of the current profile, so that they are redacted in the output of a command
+   * that makes no calls. Secrets in the environment are known from the start.
    */
   async learnSecrets(): Promise<void> {
     const profile = await this.#profileInUse()
     if (profile !== undefined) await this.#readSecrets(profile)
   }
 
-  /** The environment of a program that this one starts. Secrets that a keychain does not hand out cannot be looked for. */
+  /**
+   * Returns the environment for a program that refcheck starts. A secret that the keychain does not return cannot be
+   * removed from it.
+   */
   async childEnvironment(): Promise<Record<string, string | undefined>> {
     const settings = await this.service('settings')
     const profiles = await settings.profiles().catch(() => new Map<string, unknown>())
@@ -220,7 +229,7 @@ export class App {
     }
   }
 
-  /** Where the store is, and what opens it; `chosen` where it is not the one in use. */
+  /** Returns the options for opening the store; `chosen`: the address of a store other than the current one. */
   async storeOptions(chosen?: string): Promise<StoreOptions> {
     const { paths, note: onMessage, secrets } = this
     const { clock, random, cwd, env } = this.context
@@ -229,7 +238,8 @@ export class App {
   }
 
   /**
-   * The store of the command line. Undefined where there is no store yet, or its path is not known.
+   * Opens the store for completion, with short time limits. Undefined if there is no store, or its address is
+   * unknown.
    */
   async storeWithShortTimeouts(): Promise<Store | undefined> {
     const { resolveStoreAddress } = await import('../store/ledger/open.ts')
@@ -242,7 +252,9 @@ export class App {
     return openStore(this, shortLimits, false)
   }
 
-  /** Throws a UsageError where neither the environment nor the account says where they are, or by a relative path. */
+  /**
+   * Throws a UsageError if neither the environment nor the account determines the folders, or for a relative path.
+   */
   get paths(): Paths {
     try {
       return (this.#paths ??= resolvePaths(this.context.env))
@@ -265,17 +277,17 @@ export class App {
     }
   }
 
-  /** Done at the end, while all that was made is still open. */
+  /** Registers an action for the end of the command, while all services are still open. */
   beforeClose(action: Close): void {
     this.#settlers.push(action)
   }
 
-  /** Done at the very end, what was made last first. */
+  /** Registers a close function. They are called in reverse order, after the actions of `beforeClose`. */
   onClose(close: Close): void {
     this.#closers.push(close)
   }
 
-  /** Whether the answer is out, so that nothing more is worth a wait. */
+  /** Whether the output is complete, so that nothing should wait any more. */
   get isClosing(): boolean {
     return this.#isClosing
   }
@@ -287,15 +299,15 @@ export class App {
     for (const close of this.#closers.splice(0).reverse()) await close()
   }
 
-  /** A line that stays, on stderr. */
+  /** Prints a message on stderr. */
   readonly note = (text: string): void => this.reporter.note(text)
 
-  /** A line for how far a long job has come. */
+  /** Creates a line for the progress of a long task. */
   progress(): Progress {
     return new Progress(this.reporter, this.context.clock)
   }
 
-  /** Undefined where there is no terminal to ask questions on. */
+  /** Returns the prompter; undefined without a terminal. */
   prompter(): Prompter | undefined {
     const { prompter, streams, interrupts } = this.context
     if (prompter !== undefined) return prompter
@@ -306,7 +318,7 @@ export class App {
   }
 }
 
-/** A folder of its own is a world of its own: keys of a demo or a test do not go into the person's keychain. */
+/** Opens the secrets. With a separate configuration folder, as in a demo or test, the user's keychain is not used. */
 async function openSecrets({
   paths,
   secrets: known,
@@ -319,17 +331,17 @@ async function openSecrets({
   return open({ paths, clock, random, known, keychain, onMessage })
 }
 
-/** The key goes to the origin it was saved for and nowhere else. */
+/** Opens the session. Its key is sent only to the origin that it was saved for. */
 async function resolvedSession(app: App): Promise<Services['session']> {
   const { resolveSession } = await import('../usecases/session/resolve.ts')
-  // A folder that cannot be trusted is an error also where a read could do without its caches.
+  // A folder that other users control is an error even for reads that do not need its caches.
   requireOwnFolders(app.paths.data)
   return resolveSession(await app.sessionSources())
 }
 
 /**
- * Throws UsageError for an account that the store does not have, before anything is stored or sent, so that a misspelled name
- * does not make everybody new.
+ * Returns the account. Throws UsageError for an account that the store does not have, before anything is stored or
+ * sent: with a misspelled account, people who were ordered before could be ordered again.
  */
 async function knownAccount(app: App): Promise<string> {
   const name = await app.accountInUse()
@@ -341,7 +353,10 @@ async function knownAccount(app: App): Promise<string> {
   return name
 }
 
-/** The wire as this process's environment wants it; `authority`: one more certificate authority (PEM), for one receiver. */
+/**
+ * Creates the HTTP client for this process's environment. `authority`: an additional certificate authority (PEM), for
+ * one receiver.
+ */
 export async function openHttp(app: App, authority?: string): Promise<HttpClient> {
   const { HttpClient: Client } = await import('../http/client.ts')
   const { reporter, options, usage } = app
@@ -383,7 +398,7 @@ async function connector(app: App): Promise<Connect> {
       budgetMs,
       onRetry: (event) => app.note(retryText(event)),
       onThrottled: (seconds, understood) => usage.recordThrottle(seconds, understood),
-      // For showing requests of them later.
+      // Package names are stored, so that later commands can show them.
       onPackages: async (packages) =>
         (await app.service('packageNames')).put({ baseUrl, userEmail: email }, packages),
     })
@@ -412,7 +427,7 @@ async function openSchemas(app: App): Promise<Services['schemas']> {
   }
 }
 
-/** A purge that was interrupted before it had erased its files is ended. */
+/** Opens the store and finishes a purge that was interrupted before it had erased its files. */
 async function openStore(app: App, limits: Partial<StoreOptions>, erases = true): Promise<Store> {
   const { openStore: open } = await import('../store/ledger/open.ts')
   const store = await open({ ...(await app.storeOptions()), ...limits })

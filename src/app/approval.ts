@@ -8,7 +8,7 @@ import type { Approval } from '../usecases/approval/plans.ts'
 import { openPlannedFile, type FileToOrder } from '../usecases/batch/order-file.ts'
 import type { AllowFlags } from '../domain/batch/file-command.ts'
 
-/** Whom orders are made for and as whom. */
+/** Returns the service, user, profile and account that plans are made for. */
 export async function planOwner(app: App): Promise<PlanOwner> {
   const { resolveSession } = await import('../usecases/session/resolve.ts')
   const { baseUrl, email, profile } = await resolveSession(await app.sessionSources())
@@ -16,8 +16,8 @@ export async function planOwner(app: App): Promise<PlanOwner> {
 }
 
 /**
- * What approving works with. Throws UsageError where there is no terminal, or where the environment says that an agent
- * started this process; no flag or setting overrides that.
+ * Returns the services for approving plans. Throws UsageError without a terminal, or if the environment shows that an
+ * agent started this process; no flag or setting overrides that.
  */
 export async function startApproval(app: App, code: string | undefined): Promise<Approval> {
   const { env, streams } = app.context
@@ -33,7 +33,7 @@ export async function startApproval(app: App, code: string | undefined): Promise
   return { ...(await app.services('plans', 'clock')), owner: await planOwner(app), prompter }
 }
 
-/** What a plan of several orders is to be made from, as it was when it was planned. */
+/** Opens the file of a plan of several orders, unchanged since it was planned. */
 export async function plannedFile(
   app: App,
   code: string,

@@ -18,12 +18,12 @@ import type { View } from '../output/view.ts'
 import { sanitize } from '../host/text.ts'
 import { stoppedRows } from '../usecases/batch/read-batch.ts'
 
-/** Where the reading of a file comes from that no flag says. */
+/** Returns the sources of default values for reading a file. */
 export async function readingDefaults(app: App): Promise<DefaultSources> {
   return { ...(await app.services('mappings')), setting: (key) => app.setting(key) }
 }
 
-/** What reading, checking and planning a file works with. */
+/** Returns the services for reading, checking and planning a file. */
 export async function planServices(app: App): Promise<OrderFileServices> {
   return {
     ...(await app.services('api', 'schemas', 'mappings', 'prompter', 'clock', 'random', 'files')),
@@ -33,12 +33,12 @@ export async function planServices(app: App): Promise<OrderFileServices> {
   }
 }
 
-/** What running, resuming and settling work with. */
+/** Returns the services for running, resuming and reconciling batches. */
 export async function startServices(app: App, signal: AbortSignal): Promise<StartServices> {
   const { onEvent: _, ...ordering } = await orderServices(app, signal)
   const services = await app.services('batches', 'waiting', 'inbox', 'unmatched', 'governor', 'schemas')
   const { governor } = services
-  // What others have used of the quota counts for the time that is left.
+  // The remaining time depends on the calls that other processes have made.
   await governor.status()
   return {
     ...ordering,
@@ -56,7 +56,7 @@ export async function startServices(app: App, signal: AbortSignal): Promise<Star
   }
 }
 
-/** What is shown before anything is sent; `confirm` throws where the person does not want it. */
+/** Returns the functions that show a plan and ask for confirmation; `confirm` throws if the user declines. */
 export function orderPrompts(
   app: App,
   { quiet, yes, showChanges }: { quiet: boolean; yes: boolean; showChanges: boolean },
@@ -84,7 +84,7 @@ function noticing({ reporter }: App): (event: BatchEvent) => void {
   }
 }
 
-/** Runs a batch to its end, and what is to be answered then. */
+/** Runs a batch, and asks about held rows at its end. Returns the output and the error of the run. */
 export async function runBatch(
   app: App,
   signal: AbortSignal,
@@ -92,7 +92,7 @@ export async function runBatch(
   { isJson, ...options }: StartOptions & { isJson: boolean },
 ): Promise<[View, RefcheckError | undefined]> {
   const services = await startServices(app, signal)
-  // Loaded before the run: the program may be replaced while it lasts.
+  // Loaded before the run: the program's files may be replaced while it lasts.
   const decide = isJson ? undefined : await heldDecider(app)
   let end = await startBatch(services, batchId, options)
   const { max = Number.POSITIVE_INFINITY } = options
@@ -113,13 +113,13 @@ export async function runBatch(
   return [await endedView(app, end, isJson), end.failure]
 }
 
-/** Whether nothing but a person's decision is left to wait for. */
+/** Whether the batch waits only for decisions about held rows. */
 function isToDecide({ batch: { counts, halt }, failure }: BatchEnd): boolean {
   const isOpen = failure?.code === 'incomplete' || failure?.code === 'outcome_unknown'
   return counts.held > 0 && counts.pending === 0 && halt === undefined && isOpen
 }
 
-/** What asks about each held row; undefined where there is no terminal. */
+/** Returns a function that asks about each held row; undefined without a terminal. */
 export async function heldDecider(app: App) {
   const prompter = app.prompter()
   if (prompter === undefined) return undefined
@@ -138,12 +138,12 @@ export async function heldDecider(app: App) {
   }
 }
 
-/** Shows lines that are about people, whose names may hold anything. */
+/** Returns a function that shows lines about people, whose names are sanitized. */
 export function showLines({ reporter }: App): (lines: readonly string[]) => void {
   return (lines) => reporter.block(lines.map((line) => sanitize(line, { layout: true })).join('\n'))
 }
 
-/** The answer at the end of a run of a batch. */
+/** Returns the output at the end of a run of a batch. */
 export async function endedView(
   app: App,
   { batch, failure, result }: BatchEnd,
@@ -169,7 +169,10 @@ export async function endedView(
   return batchResultView(status, text, next)
 }
 
-/** Where a batch stands, with its results file where there is one; for scripts with what each row that was not sent matches. */
+/**
+ * Returns the status of a batch, with its results file if there is one. For scripts it includes the conflict of each
+ * row that was not sent.
+ */
 export async function batchView(app: App, batch: Batch, isJson: boolean): Promise<View> {
   const { batchStatusView } = await import('../output/views/batches.ts')
   const resultsFile = existsSync(batch.resultsFile ?? '') ? batch.resultsFile : undefined

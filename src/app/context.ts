@@ -9,7 +9,7 @@ import type { Secrets } from '../host/secrets.ts'
 import { processStreams, type Streams } from '../output/terminal.ts'
 import type { Prompter } from '../prompt/prompter.ts'
 
-/** All that a run of the program takes from outside. Tests make their own. */
+/** Everything that a run of the program takes from its environment. Tests create their own. */
 export interface Context {
   env: Environment
   clock: Clock
@@ -17,19 +17,25 @@ export interface Context {
   streams: Streams
   interrupts: Interrupts
   cwd: string
-  /** What was typed after the program's name; main sets it. */
+  /** The words of the command line after the program's name; main sets them. */
   argv?: readonly string[] | undefined
-  /** What is printed and stored nowhere; main makes it of the environment, and commands add what they read. */
+  /**
+   * Texts that are never printed or stored. main takes them from the environment, and commands add those that they
+   * read.
+   */
   secrets?: Secrets | undefined
   /** Runs another command line of this program; main sets it. */
   program?: ((argv: readonly string[], context: Context) => Promise<number>) | undefined
-  /** Makes the process independent of the program's files, which an upgrade replaces; absent where src runs as it is. */
+  /**
+   * Loads all code, since an upgrade replaces the program's files while it runs; undefined if src runs without a
+   * build.
+   */
   pinCode?: (() => void) | undefined
-  /** In place of the terminal's; for tests. */
+  /** Replaces the terminal's prompter in tests. */
   prompter?: Prompter | undefined
 }
 
-/** The context of the real process. */
+/** Returns the context of the real process. */
 export function processContext(): Context {
   return {
     env: processEnvironment(),
@@ -43,8 +49,11 @@ export function processContext(): Context {
 
 const contexts = new AsyncLocalStorage<Context>()
 
-/** oclif makes the commands itself, so they find their context here; runs side by side keep theirs apart. */
-export function within<T>(context: Context, run: () => Promise<T>): Promise<T> {
+/**
+ * Runs a command in a context. oclif creates the commands, so they read their context from here; concurrent runs stay
+ * separate.
+ */
+export function runInContext<T>(context: Context, run: () => Promise<T>): Promise<T> {
   return contexts.run(context, run)
 }
 

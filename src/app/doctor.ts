@@ -9,7 +9,7 @@ import { diagnose as checkAll, storeExists } from '../usecases/doctor/checks.ts'
 
 const locationOf = async (app: App): Promise<string> => storeLocation(await app.storeOptions())
 
-/** Looks at all that a command stands on. `needed`: the versions of Node that will do. */
+/** Checks all that the commands need. `needed`: the versions of Node that refcheck supports. */
 export async function diagnose(
   app: App,
   { needed, signal }: { needed: string; signal: AbortSignal },
@@ -23,7 +23,7 @@ export async function diagnose(
     folders: paths,
     proxy() {
       const { httpsProxy, httpProxy } = proxySettings(env)
-      // The address of a proxy may hold a password; its host does not.
+      // The address of a proxy may contain a password; its host does not.
       if (httpsProxy !== '') return { host: new URL(httpsProxy).host, variable: 'HTTPS_PROXY' }
       return httpProxy === '' ? undefined : { host: new URL(httpProxy).host, variable: 'HTTP_PROXY' }
     },
@@ -34,12 +34,12 @@ export async function diagnose(
   })
 }
 
-/** What a bug report may say of all that. */
-export async function reportOn(app: App, report: MachineReport): Promise<BugReport> {
+/** Returns a bug report with the results. */
+export async function createBugReport(app: App, report: MachineReport): Promise<BugReport> {
   const settings = await app.service('settings')
-  const sound = report.findings.some(({ check, level }) => check === 'store' && level !== 'fail')
-  // Where the settings are damaged the path of the store is not known.
-  const isThere = sound && (await storeExists(await locationOf(app)))
+  const isStoreUsable = report.findings.some(({ check, level }) => check === 'store' && level !== 'fail')
+  // If the settings are damaged, the path of the store is unknown.
+  const hasStore = isStoreUsable && (await storeExists(await locationOf(app)))
   return bugReport({
     version: app.options.version,
     machine: machineDetails(),
@@ -53,6 +53,6 @@ export async function reportOn(app: App, report: MachineReport): Promise<BugRepo
       () => null,
     ),
     report,
-    store: isThere ? await (await app.service('maintenance')).info() : undefined,
+    store: hasStore ? await (await app.service('maintenance')).info() : undefined,
   })
 }

@@ -4,22 +4,24 @@ import { findBatch } from '../usecases/batch/read-batch.ts'
 import type { App } from './app.ts'
 
 /**
- * Whole ids of requests of the service in use that were named by their ids or the start of them, on a terminal also by the
- * name or e-mail of a person with one order. The store is asked for those that are no whole id. `what`: the flag or argument.
+ * Returns the whole ids of requests that were named by their ids or the start of them, on a terminal also by the name
+ * or e-mail of a person with one order. The store is read only for ids that are not whole. `what`: the flag or
+ * argument, for messages.
  */
 export async function requestIdsOf(
   app: App,
-  named: readonly string[],
+  typedIds: readonly string[],
   what = 'REQUEST_ID',
 ): Promise<string[]> {
   const ids: string[] = []
-  for (const each of named) ids.push(await requestIdNamed(app, each, what))
+  for (const each of typedIds) ids.push(await requestIdNamed(app, each, what))
   return ids
 }
 
-/** The same of one. */
+/** Returns the whole id of one request, as `requestIdsOf` does. */
 export async function requestIdNamed(app: App, text: string, what: string): Promise<string> {
-  // A script that names people could order or download for another one of the same name.
+  // Without a terminal, persons are not accepted: a script could order or download for another person of the same
+  // name.
   const isName = app.context.streams.stdout.isTTY && !isRequestIdStart(text)
   const id = isName ? '' : requestIdStart(text, what)
   if (isWholeId(id)) return id
@@ -28,7 +30,7 @@ export async function requestIdNamed(app: App, text: string, what: string): Prom
     try {
       return await requestIdOf(app, id, session.baseUrl)
     } catch (error) {
-      // "Abbe" is the start of an id too.
+      // A name such as "Abbe" may also be the start of an id.
       if (!(error instanceof NotFoundError) || !/^[a-f]+$/.test(id) || !app.context.streams.stdout.isTTY)
         throw error
     }
@@ -37,15 +39,15 @@ export async function requestIdNamed(app: App, text: string, what: string): Prom
   return findRequestOfPerson(await app.services('ledger'), text, session.baseUrl)
 }
 
-/** By its id or the start of it alone, of any service where none is said. */
-export async function requestIdOf(app: App, named: string, baseUrl?: string): Promise<string> {
-  if (isWholeId(named)) return named
+/** Returns the whole id of a request by its id or the start of it; without `baseUrl`, of any service. */
+export async function requestIdOf(app: App, typedId: string, baseUrl?: string): Promise<string> {
+  if (isWholeId(typedId)) return typedId
   const { findRequestId } = await import('../usecases/request/read-requests.ts')
-  return findRequestId(await app.services('ledger', 'inbox'), named, baseUrl)
+  return findRequestId(await app.services('ledger', 'inbox'), typedId, baseUrl)
 }
 
-/** The whole id of a batch that was named by its id or the start of it; undefined for none. */
-export async function batchIdOf(app: App, named: string | undefined): Promise<string | undefined> {
-  if (named === undefined) return undefined
-  return (await findBatch(await app.batchServices(), named)).id
+/** Returns the whole id of a batch that was named by its id or the start of it; undefined if `typedId` is. */
+export async function batchIdOf(app: App, typedId: string | undefined): Promise<string | undefined> {
+  if (typedId === undefined) return undefined
+  return (await findBatch(await app.batchServices(), typedId)).id
 }

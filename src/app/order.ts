@@ -5,10 +5,10 @@ import { phoneRepair } from '../usecases/form/phone-repair.ts'
 import type { SimilarQuestion } from '../usecases/request/create.ts'
 import { DraftKeeper } from '../usecases/request/draft-keeper.ts'
 import type { PrepareOptions } from '../usecases/request/prepare-order.ts'
-import { keepSuccessions } from './request.ts'
+import { storeSuccessors } from './request.ts'
 
-/** What stores the answers of one person; `resume` is the command line that goes on from them. */
-export function draftKeeper(app: App, resume: string): DraftKeeper {
+/** Returns what stores the answers about one person. `resume`: the command line that continues from them. */
+export function createDraftKeeper(app: App, resume: string): DraftKeeper {
   return new DraftKeeper(async () => {
     const { api, ...rest } = await app.services('api', 'drafts', 'clock', 'random')
     const { baseUrl, userEmail } = api
@@ -16,7 +16,7 @@ export function draftKeeper(app: App, resume: string): DraftKeeper {
   }, resume)
 }
 
-/** What putting one order together needs. `country`: whose phone numbers may lack the +. */
+/** Returns the options for preparing one order. `country`: the country of phone numbers without +. */
 export async function orderForm(
   app: App,
   signal: AbortSignal,
@@ -34,7 +34,7 @@ export async function orderForm(
     yes: given.yes,
     repair: country === undefined ? undefined : await phoneRepair(country),
     today: localDay(app.context.clock.now()),
-    onPackages: keepSuccessions(app),
+    onPackages: storeSuccessors(app),
     onImprobable: (text) => app.reporter.warn(text),
     onPerson: given.yes ? undefined : (body, isMore) => similar.checkEarly(body, api.baseUrl, isMore),
     onAnswer: (body, pack) => draft.keep(body, pack.name),

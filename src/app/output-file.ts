@@ -8,7 +8,7 @@ import type { WrittenFile } from '../store/written-files.ts'
 import type { App } from './app.ts'
 import type { Context } from './context.ts'
 
-/** Where `--output` leads: standard output where it is left out or `-`, else a file by its absolute path. */
+/** The target of `--output`: undefined for standard output (no flag, or `-`), or else the absolute path of a file. */
 export interface OutputFile {
   path: string | undefined
   overwrite: boolean
@@ -16,16 +16,16 @@ export interface OutputFile {
 
 interface OutputOptions {
   overwrite?: boolean | undefined
-  /** Its bytes are nothing that a terminal can show. */
+  /** Whether the output is binary, so that a terminal cannot show it. */
   binary?: boolean | undefined
-  /** The flag that names the file. */
+  /** The flag that names the file, for messages. */
   flag?: string | undefined
   hasOverwrite?: boolean | undefined
 }
 
 /**
- * Reads `--output FILE`. A file that is already there is refused unless it may be replaced, and so is
- * standard output for bytes that a terminal cannot show.
+ * Reads `--output FILE`. Throws a UsageError for a file that exists and may not be replaced, and for binary output to
+ * a terminal.
  */
 export async function openOutputFile(
   context: Pick<Context, 'cwd' | 'streams'>,
@@ -60,7 +60,7 @@ export async function openOutputFile(
   return { path, overwrite }
 }
 
-/** The same of a file that is written only where its flag is given. */
+/** Reads the flag of a file that is written only if the flag is given. */
 export async function openOptionalFile(
   context: Pick<Context, 'cwd' | 'streams'>,
   typed: string | undefined,
@@ -71,7 +71,10 @@ export async function openOptionalFile(
 
 type Written = Omit<WrittenFile, 'path'>
 
-/** Writes it there: a file whole or not at all. `written`: what to remember of a file with people's data. */
+/**
+ * Writes the output; a file is written completely or not at all. `written`: what to record about a file with personal
+ * data.
+ */
 export async function writeOutput(
   app: App,
   { path, overwrite }: OutputFile,
@@ -91,7 +94,7 @@ export async function writeOutput(
   }
 }
 
-/** Writes the file after the result was printed, which it never prevents: returns why it was not written. */
+/** Writes the file after the result was printed. Returns the error instead of throwing it. */
 export async function failureToWrite(
   app: App,
   output: OutputFile | undefined,
@@ -108,7 +111,10 @@ export async function failureToWrite(
   }
 }
 
-/** Remembers a file with people's data, so that a purge names it. The file itself is written: a failure is only a warning. */
+/**
+ * Records a file with personal data, so that a purge finds it. An error is only reported, since the file itself was
+ * written.
+ */
 export async function rememberWritten(app: App, file: WrittenFile): Promise<void> {
   const written = await app.service('written')
   try {
@@ -125,7 +131,7 @@ async function* streamed(
   yield* content
 }
 
-/** A table of our own as a file's bytes. */
+/** Returns an exported table as the bytes of a file. */
 export async function tableBytes(
   table: ExportTable,
   format: 'csv' | 'xlsx' | 'json',
@@ -134,7 +140,7 @@ export async function tableBytes(
   return bytes(table, format)
 }
 
-/** A table to be filled in as a file's bytes. */
+/** Returns an empty table for the user to fill in, as the bytes of a file. */
 export async function templateBytes(columns: readonly TemplateColumn[], format: 'csv' | 'xlsx') {
   return (await import('../sheets/rewrite.ts')).templateBytes(columns, format)
 }

@@ -12,7 +12,7 @@ import type { Batch } from '../domain/batch/batch.ts'
 import type { Overview } from '../domain/overview/overview.ts'
 import type { SubmissionState } from '../domain/submission/states.ts'
 
-/** The windows of the key in use; undefined where no profile is logged in. */
+/** Returns the windows of the current key's quota; undefined if no profile is logged in. */
 export async function quotaInUse(app: App): Promise<QuotaStatus | undefined> {
   try {
     return await (await app.service('governor')).status()
@@ -22,7 +22,7 @@ export async function quotaInUse(app: App): Promise<QuotaStatus | undefined> {
   }
 }
 
-/** Whose orders are shown: those of the profile in use. */
+/** Returns the organisation and account of the current profile, whose orders are shown. */
 export async function overviewScope(app: App): Promise<OverviewScope> {
   const account = await app.accountInUse()
   try {
@@ -35,7 +35,10 @@ export async function overviewScope(app: App): Promise<OverviewScope> {
   }
 }
 
-/** Marks finished requests, named by their ids or the start of them, on a terminal also by a person, as looked at. Nothing is marked where one is refused. */
+/**
+ * Acknowledges finished requests, named by their ids or the start of them, on a terminal also by a person. None is
+ * acknowledged if one of them is refused.
+ */
 export async function markAsDone(
   app: App,
   named: readonly string[],
@@ -67,7 +70,10 @@ export async function markAsDone(
   for (const id of ids) await ledger.acknowledge(baseUrl, id, clock.now())
 }
 
-/** Reports by service and request, as the manifest of the folder that is set tells of them. */
+/**
+ * Returns the numbers of report files by service and request, from the manifest of the configured folder. Undefined
+ * without a folder.
+ */
 export async function filesOfReports(app: App): Promise<ReadonlyMap<string, number> | undefined> {
   const folder = await app.setting('output-dir')
   if (folder === undefined) return undefined
@@ -84,7 +90,7 @@ export async function filesOfReports(app: App): Promise<ReadonlyMap<string, numb
   return files
 }
 
-/** A batch as a page, whole in one file. What makes pages is loaded for them alone. */
+/** Returns a page about a batch as one file. Modules for pages are loaded only here. */
 export async function batchPage(
   app: App,
   batch: Batch,
@@ -104,7 +110,7 @@ export async function batchPage(
   })
 }
 
-/** Every order of an organisation as a page, whole in one file. */
+/** Returns a page about every order of an organisation as one file. */
 export async function storePage(app: App, overview: Overview, scope: OverviewScope): Promise<Uint8Array> {
   const { peopleOfStore } = await import('../usecases/overview/read.ts')
   const people = await peopleOfStore(await app.services('ledger', 'batches'), scope, overview.attention)

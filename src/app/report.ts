@@ -1,7 +1,7 @@
 import { basename, dirname, resolve } from 'node:path'
 
 import type { App } from './app.ts'
-import { timeToSend, following } from './request.ts'
+import { timeToSend, waitServices } from './request.ts'
 import { batchIdOf, requestIdsOf } from './ids.ts'
 import { readSecretLine } from './input.ts'
 import { rememberWritten } from './output-file.ts'
@@ -63,7 +63,7 @@ export async function downloadReports(
       progress.record(event)
       if (event.name === 'received') countReceived(Math.max(0, event.bytes))
     },
-    following: () => following(app),
+    following: () => waitServices(app),
   })
   return { ...result, folder: folder.path }
 }
@@ -116,7 +116,7 @@ async function openFolder(
   return { folder: await reportFolders.open(dirname(path), waitOptions, file), file }
 }
 
-/** Who else may put files into a folder of reports, or exchange it for another one. */
+/** Returns warnings about other users who may write to a folder of reports, or exchange it for another one. */
 function openFolderTexts(path: string, { isOpenTo, openAbove }: ReportFolder): string[] {
   const texts: string[] = []
   if (isOpenTo === 'its owner')
@@ -138,7 +138,7 @@ function openFolderTexts(path: string, { isOpenTo, openAbove }: ReportFolder): s
   return texts
 }
 
-/** Opens the report, or the folder of several, for the person to see. */
+/** Opens the report, or the folder if there are several, in a viewer. */
 export async function showReports(
   app: App,
   { folder, stored }: FilingResult & { folder: string },
@@ -160,7 +160,7 @@ interface SourceFlags {
   url: string | undefined
 }
 
-/** Reads what was named; UsageError unless it is exactly one thing. */
+/** Reads the source of the reports from the flags. Throws a UsageError unless exactly one source is named. */
 export async function reportSource(
   app: App,
   checkId: string | undefined,

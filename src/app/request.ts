@@ -10,10 +10,10 @@ import type { OrderServices } from '../usecases/request/send.ts'
 import { variable } from '../host/process.ts'
 import { sanitize } from '../host/text.ts'
 
-/** A wait for the quota that is worth a word, in seconds. */
-const longPause = 5
+/** Waits for the quota that are longer than this, in seconds, are reported. */
+const minReportedPauseSeconds = 5
 
-/** What placing an order works with. */
+/** Returns the services for placing an order. */
 export async function orderServices(app: App, signal: AbortSignal): Promise<OrderServices> {
   return {
     ...(await app.services('api', 'ledger', 'batches', 'account', 'governor', 'schemas', 'clock', 'random')),
@@ -29,7 +29,7 @@ export async function orderServices(app: App, signal: AbortSignal): Promise<Orde
   }
 }
 
-/** What an order works with that may be waited for, its report too. */
+/** Returns the services for an order that may be waited for. */
 export async function servicesToOrder(app: App, signal: AbortSignal) {
   const { budgetMs, ...services } = await app.services('inbox', 'patientApi', 'budgetMs')
   return {
@@ -40,8 +40,8 @@ export async function servicesToOrder(app: App, signal: AbortSignal) {
   }
 }
 
-/** Keeps which packages are gone, each with its likely successor, for comparing. */
-export const keepSuccessions =
+/** Stores which packages were replaced, each with its likely successor, for conflict detection. */
+export const storeSuccessors =
   (app: App) =>
   async (packages: readonly Package[]): Promise<void> => {
     const { findSuccessors } = await import('../domain/batch/package-replacement.ts')
@@ -49,8 +49,8 @@ export const keepSuccessions =
     await waiting.linkPackages(api.baseUrl, findSuccessors(packages), clock.now())
   }
 
-/** What following requests needs: a share of the quota, the inbox, and somewhere to tell of it. */
-export async function following(app: App) {
+/** Returns the services for waiting for requests: a share of the quota, the inbox and messages. */
+export async function waitServices(app: App) {
   return {
     ...(await app.services('clock', 'governor', 'inbox')),
     onStatus: statusNote(app),
@@ -60,9 +60,12 @@ export async function following(app: App) {
   }
 }
 
-/** The same for a wait of so many, which is shown as it goes on. `kept`: when all that was read is in the store. */
-export async function watching(app: App, total: number) {
-  const [{ WaitMeter }, parts] = await Promise.all([import('../output/views/progress.ts'), following(app)])
+/**
+ * Returns the services for a wait that shows its progress. `whenStored` resolves when all statuses that were read are
+ * stored.
+ */
+export async function meteredWaitServices(app: App, total: number) {
+  const [{ WaitMeter }, parts] = await Promise.all([import('../output/views/progress.ts'), waitServices(app)])
   const meter = new WaitMeter(app.reporter, total)
   const { ledger, session } = await app.services('ledger', 'session')
   const records: Promise<void>[] = []
@@ -76,17 +79,17 @@ export async function watching(app: App, total: number) {
       const checks = checksText(read)
       if (known.get(id) === `${status} ${checks}`) return
       known.set(id, `${status} ${checks}`)
-      // A store that cannot be written to is no fault of the wait.
+      // An error of the store does not fail the wait.
       const at = app.context.clock.now()
       records.push(ledger.recordStatus(session.baseUrl, id, status, at, checks).catch(() => undefined))
     },
-    kept: async (): Promise<void> => void (await Promise.all(records)),
+    whenStored: async (): Promise<void> => void (await Promise.all(records)),
   }
 }
 
 const week = 7 * 24 * 60 * 60 * 1000
 
-/** Results files follow the statuses that were read in the last days. */
+/** Updates results files with the statuses that were read in the last seven days. */
 export async function updateResultsFiles(app: App): Promise<void> {
   try {
     const services = await app.services('ledger', 'batches', 'files')
@@ -95,12 +98,12 @@ export async function updateResultsFiles(app: App): Promise<void> {
     if (updated.length > 0)
       app.note(`Statuses updated in ${updated.map((name) => sanitize(name)).join(', ')}`)
   } catch (error) {
-    // The command has an answer without them.
+    // The output does not depend on these files.
     if (!(error instanceof RefcheckError)) throw error
   }
 }
 
-/** How far reading again has come. */
+/** Returns a function that shows the progress of reading requests. */
 export function readMeter(app: App): (done: number, total: number) => void {
   const progress = app.progress()
   return (done, total) =>
@@ -108,10 +111,10 @@ export function readMeter(app: App): (done: number, total: number) => void {
 }
 
 /**
- * Keeps at the end, where the answer is out, what was read of orders of this store. `isLookedAt`: a person sees it, so
- * that `status` no longer lists those that are finished.
+ * Stores the statuses of requests that were read, after the output. `isLookedAt`: the user sees the requests, so that
+ * `status` does not list finished ones any more.
  */
-export function keepReads(
+export function recordReads(
   app: App,
   baseUrl: string,
   requests: readonly RequestResource[],
@@ -126,17 +129,17 @@ export function keepReads(
         if (isLookedAt) await ledger.acknowledge(baseUrl, id, at)
       }
     } catch (error) {
-      // A store that cannot be used is no fault of the read.
+      // An error of the store does not fail the read.
       if (!(error instanceof RefcheckError)) throw error
     }
   })
 }
 
-/** Tells of a read that waits, if it is long. */
+/** Reports a long wait before a read. */
 export const pauseNote =
   (app: App) =>
   (seconds: number): void => {
-    if (seconds > longPause)
+    if (seconds > minReportedPauseSeconds)
       app.note(`The next read is in ${Math.ceil(seconds)} s, to stay within the quota.`)
   }
 
@@ -145,13 +148,16 @@ const statusNote =
   ({ request_id, status }: Pick<RequestResource, 'request_id' | 'status'>): void =>
     app.note(`${request_id}  ${status}`)
 
-/** Seconds until so many more are sent, by the quota: of the key in use where it is of that service, else of any key. */
+/**
+ * Returns a function that estimates the seconds until a number of creates is sent: by the quota of the current key if
+ * it is for this service, or else by an unused quota.
+ */
 export async function timeToSend(app: App, baseUrl: string): Promise<(creates: number) => Promise<number>> {
-  const own = await app.services('session').catch((error: unknown) => {
+  const inUse = await app.services('session').catch((error: unknown) => {
     if (error instanceof UnauthenticatedError) return undefined
     throw error
   })
-  if (own?.session.baseUrl !== baseUrl) {
+  if (inUse?.session.baseUrl !== baseUrl) {
     const [{ secondsForCreates }, { emptyBook }, { windowsFor }] = await Promise.all([
       import('../domain/quota/book.ts'),
       import('../domain/quota/book.ts'),
@@ -163,7 +169,7 @@ export async function timeToSend(app: App, baseUrl: string): Promise<(creates: n
   }
   const governor = await app.service('governor')
   return async (creates) => {
-    // Others run the batch: what they have used is in the store.
+    // Another process runs the batch, and its use of the quota is in the store.
     await governor.status()
     return governor.secondsFor(creates)
   }

@@ -14,10 +14,10 @@ import { type Sink, type Streams, styled, type Terminal, wrapLines } from '../ou
 import { shellWord } from '../domain/wording/pasted-command.ts'
 import type { DemoEvent, DemoServices, DemoRun } from '../usecases/demo/run.ts'
 
-/** A sandbox that runs in another process: of the profile, or at the base URL of a flag. */
+/** Connects to a sandbox that runs in another process: that of the profile, or at the base URL of a flag. */
 export async function runningSandbox(app: App, baseUrl: string | undefined): Promise<RunningSandbox> {
   const { runningSandbox: connect } = await import('../sandbox/control/client.ts')
-  // Lists of what a sandbox can do are answered without the shapes that a session is checked by.
+  // Loaded here, since lists of scenarios and stories need no session.
   const { resolveBaseUrl } = await import('../usecases/session/resolve.ts')
   const base =
     baseUrl === undefined
@@ -26,18 +26,18 @@ export async function runningSandbox(app: App, baseUrl: string | undefined): Pro
   return connect(await app.service('http'), base, controlToken(app.context))
 }
 
-/** What controls a sandbox that others can reach, if the environment names it. */
+/** Returns the token for controlling a sandbox on another machine; undefined if the environment has none. */
 export const controlToken = ({ env }: Pick<Context, 'env'>): string | undefined =>
   variable(env, 'REFCHECK_SANDBOX_TOKEN')
 
-/** What a sandbox of this process needs. */
+/** Returns the services for a sandbox in this process. */
 export async function sandboxServices({ clock, random }: Context): Promise<SandboxServices> {
   const { listen } = await import('../server/listen.ts')
   return {
     clock,
     random,
     listen,
-    // Loaded where state is kept: its lock costs start-up.
+    // Loaded only for stored state: the lock of the file makes the start slower.
     async openData(path) {
       const { openJournal } = await import('../sandbox/service/journal.ts')
       return openJournal(path, { clock, random, pid: processId() })
@@ -47,12 +47,12 @@ export async function sandboxServices({ clock, random }: Context): Promise<Sandb
 
 export { parseJson } from '../contract/parse-json.ts'
 
-/** What a tester can ask a sandbox for. */
+/** Returns the scenarios that a tester can order in a sandbox. */
 export async function sandboxScenarios() {
   return (await import('../sandbox/service/scenarios.ts')).scenarioTable
 }
 
-/** What a sandbox can be asked to play. */
+/** Returns the stories of events that a sandbox can send. */
 export async function sandboxStories() {
   return (await import('../sandbox/service/stories.ts')).storyTable
 }
@@ -66,13 +66,13 @@ export async function requireSandboxProfile(app: App, name: string): Promise<voi
   })
 }
 
-/** What the document leaves open, as a sandbox does it by default. */
+/** Returns the sandbox's default behaviour where the API document leaves it open. */
 export async function usualSandboxRules() {
   const { ruleSettings, usualRules } = await import('../sandbox/service/rules.ts')
   return ruleSettings(usualRules())
 }
 
-/** The service as OpenAPI; `control`: with what steers a running sandbox. */
+/** Returns the service as OpenAPI. `control`: with the control interface of a sandbox. */
 export async function openApiDocument(baseUrl: string, version: '3.1' | '3.0', control: boolean) {
   const { openApi, toOpenApi30 } = await import('../contract/openapi.ts')
   const document = control
@@ -89,7 +89,7 @@ interface DemoOptions {
   interruptedCode: number
 }
 
-/** A demo in a folder of its own, whose transcript goes to `sink`. */
+/** Returns the services for a demo in a new folder. Its transcript is written to `sink`. */
 export async function demoServices(
   context: Context,
   { sink, terminal, output, interruptedCode }: DemoOptions,
@@ -125,7 +125,7 @@ function transcript(event: DemoEvent, terminal: Terminal): string {
   return `\n${lines.join('\n')}\n`
 }
 
-/** Both streams of the inner command into one transcript, in the order they were written. */
+/** Writes both streams of the inner command to one transcript, in the order written. */
 function teed(streams: Streams, sink: Sink, printed: string[]): Streams {
   const into: Sink = {
     write(data) {

@@ -22,9 +22,9 @@ const execPatienceMs = 60_000
 
 export interface WebhookSecrets {
   secret: string
-  /** Base URL of the service that signs with it; undefined where nothing says which that is. */
+  /** Returns the base URL of the service that signs with the secret; undefined if it is unknown. */
   service: () => Promise<string | undefined>
-  /** The others that are known here; read once, when they are first asked for. */
+  /** Returns all other secrets that are stored here. They are read once, at the first call. */
   others: () => Promise<readonly OtherSecret[]>
 }
 
@@ -33,7 +33,10 @@ async function ownSecret(app: App): Promise<WebhookSecret> {
   return resolveWebhookSecret(await app.sessionSources())
 }
 
-/** The secret of `--secret-file`, else that of the environment or the profile; none is a UsageError. */
+/**
+ * Returns the secret of `--secret-file`, or else that of the environment or the profile. Throws a UsageError if there
+ * is none.
+ */
 export async function webhookSecrets(app: App, file: string | undefined): Promise<WebhookSecrets> {
   const { secret, from } =
     file === undefined
@@ -43,7 +46,7 @@ export async function webhookSecrets(app: App, file: string | undefined): Promis
   return {
     secret,
     async service() {
-      // Loaded where it is asked for: verifying and signing do without the rules of a session.
+      // Loaded only here: verifying and signing do not need a session.
       const { signingService } = await import('../usecases/session/resolve.ts')
       return signingService(await app.sessionSources(), from)
     },
@@ -65,7 +68,10 @@ async function fromFile({ context, reporter, secrets }: App, file: string): Prom
   return secret
 }
 
-/** What receiving and handing on needs. `exec`: the words of a program to run for each event. */
+/**
+ * Returns the services for receiving and forwarding events. `exec`: the words of a program that is run for each
+ * event.
+ */
 export async function listenServices(
   app: App,
   {
@@ -75,7 +81,7 @@ export async function listenServices(
     secret,
   }: {
     forwardTo: string | undefined
-    /** A certificate (PEM) that is trusted for it. */
+    /** A certificate (PEM) that is trusted for `forwardTo`. */
     forwardCa: string | undefined
     exec: readonly string[] | undefined
     secret: string
@@ -98,9 +104,9 @@ export async function listenServices(
 }
 
 /**
- * A receiver that is going to be sent events: https, or http to this machine; anything else is a UsageError
- * that does not repeat what may be a secret. `source` is the flag or argument it was given as; `authority` a certificate
- * (PEM) that is trusted for it.
+ * Returns the HTTP client and URL for a receiver: an https URL, or an http URL of this machine. Throws a UsageError
+ * for any other, without repeating a text that may be a secret. `source`: the flag or argument; `authority`: a
+ * certificate (PEM) that is trusted for the receiver.
  */
 export async function receiverAt(
   app: App,
@@ -121,13 +127,16 @@ export async function receiverAt(
   }
 }
 
-/** The file of --stored-file at most: thousands of times what a check sends. */
+/** Maximum size of --stored-file: thousands of times the data that a check sends. */
 const maxStoredBytes = 16 * 1024 * 1024
 const storedPatienceMs = 10_000
 
 type ReadStored = (signal: AbortSignal | undefined) => Promise<readonly ReceiverEvent[]>
 
-/** Reads from --stored-url what the receiver has stored. It follows no redirect; every failure is an UnavailableError. */
+/**
+ * Returns a function that reads the receiver's stored events from --stored-url. Redirects are not followed; every
+ * failure is an UnavailableError.
+ */
 export async function storedUrlReader(app: App, text: string): Promise<ReadStored> {
   const { http, url } = await receiverAt(app, text, '--stored-url')
   const limits = {
@@ -139,7 +148,7 @@ export async function storedUrlReader(app: App, text: string): Promise<ReadStore
   return async (signal) => {
     const read = () =>
       http.send({ method: 'GET', url, headers: { accept: 'application/json' }, limits, signal })
-    // A connection that was kept open may have ended with the receiver.
+    // A kept-open connection may have been closed by a restart of the receiver, so the read is repeated once.
     const { status, body } = await read()
       .catch(read)
       .catch((error: unknown) => {
@@ -158,7 +167,7 @@ export async function storedUrlReader(app: App, text: string): Promise<ReadStore
   }
 }
 
-/** Reads the same from the lines of --stored-file, which has to be a plain file. */
+/** Returns a function that reads the stored events from the lines of --stored-file, which has to be a plain file. */
 export function storedFileReader({ context }: App, file: string): ReadStored {
   return async () => {
     const path = resolve(context.cwd, file)
@@ -178,8 +187,8 @@ export function storedFileReader({ context }: App, file: string): ReadStored {
 }
 
 /**
- * Starts the receiver by the command of --restart, without a shell. Of the secrets its environment keeps the variables that hold
- * `secret`, which every receiver needs; keys and other secrets are left out.
+ * Returns a function that starts the receiver with the command of --restart, without a shell. Its environment
+ * contains the variables with `secret`, which every receiver needs, but no keys and no other secrets.
  */
 export async function receiverStarter(
   app: App,

@@ -13,26 +13,29 @@ import { recordStatuses, unfinishedRequests } from '../usecases/request/read-req
 import type { WorkerProfile } from '../usecases/worker/work.ts'
 import { startServices } from './batch.ts'
 import { downloadReports } from './report.ts'
-import { following } from './request.ts'
+import { waitServices } from './request.ts'
 import type { WorkerStatus } from '../output/metrics.ts'
 import type { Listener } from '../server/listen.ts'
 import type { SmallAnswer } from '../server/small-requests.ts'
 
 export interface WorkerChoices {
-  /** Undefined for the one in use; `all`, or names with commas between them. */
+  /** Undefined for the current profile; `all`, or names separated by commas. */
   profiles: string | undefined
-  /** A folder for reports; one below it for each of several profiles. */
+  /** A folder for reports; if there are several profiles, each has a subfolder. */
   output: string | undefined
   signal: AbortSignal
   onEvent: (event: WorkerEvent) => void
 }
 
-/** A profile with what belongs to it alone. */
+/** A profile with its own services. */
 interface Member extends Orderer {
   app: App
 }
 
-/** Every profile that can be used, on one store and with its own key, quota and account. At least one. */
+/**
+ * Returns all profiles that can be used. They share the store, and each has its own key, quota and account. Throws if
+ * there is none.
+ */
 export async function workerProfiles(app: App, choices: WorkerChoices): Promise<WorkerProfile[]> {
   await app.services('http', 'store')
   const members: Member[] = []
@@ -51,7 +54,7 @@ export async function workerProfiles(app: App, choices: WorkerChoices): Promise<
   return members.map((member) => profileOf({ member, members, unfinished }, choices))
 }
 
-/** What is left of each profile's quota. */
+/** Returns the calls that are left in each profile's quota. */
 export async function workerQuota(members: readonly WorkerProfile[]) {
   const left = members.map(async (member) =>
     (await member.quota()).map(({ seconds, left: calls }) => ({
@@ -90,10 +93,13 @@ async function memberOf(parent: App, name: string | undefined): Promise<Member> 
   }
 }
 
-/** So long one look at the store serves all keys that are read again. */
+/** Time for which one read of the store is used for all keys. */
 const readServesMs = 30_000
 
-/** Unfinished requests of a key. Keys that ask at the same time share a look: a store may hold very many. */
+/**
+ * Returns a function that finds the unfinished requests of a key. Keys share one read of the store, which may be very
+ * large.
+ */
 function sharedLook(app: App, members: readonly Member[]): (member: Member) => Promise<ListedRequest[]> {
   const { clock } = app.context
   let lastRead: { at: number; found: Promise<Map<Member | undefined, ListedRequest[]>> } | undefined
@@ -110,7 +116,7 @@ function sharedLook(app: App, members: readonly Member[]): (member: Member) => P
     const now = clock.monotonic()
     if (lastRead === undefined || now - lastRead.at > readServesMs) lastRead = { at: now, found: readNow() }
     const { found } = lastRead
-    // A run that failed is not left to another worker.
+    // After an error, the next worker reads the store again.
     found.catch(() => (lastRead = undefined))
     return (await found).get(member) ?? []
   }
@@ -142,7 +148,7 @@ function profileOf({ member, members, unfinished }: AmongMembers, choices: Worke
     },
     async refresh() {
       const parts = {
-        ...(await following(app)),
+        ...(await waitServices(app)),
         api: await app.service('api'),
         ledger: await app.service('ledger'),
         governor: await app.service('governor'),
@@ -198,7 +204,7 @@ function rowTeller(
 }
 
 export interface Health extends Listener {
-  /** Counts what happens. */
+  /** Counts an event for the metrics. */
   record(event: WorkerEvent): void
 }
 
@@ -206,16 +212,15 @@ interface HealthAddress {
   host: string
   port: number
   quota: () => Promise<WorkerStatus['quota']>
-  /** Whom the worker sends for. */
+  /** The profiles that the worker sends for. */
   profiles: readonly Orderer[]
 }
 
 const limits = { maxBytes: 1024, requestTimeoutMs: 5_000, idleTimeoutMs: 5_000 }
 
 /**
- * `/healthz`: the process lives. `/readyz`: the store can be read and takes orders, and every queued batch has a
- * profile. `/metrics`: for Prometheus. Nothing
- * else, and no personal data.
+ * Serves `/healthz`: the process runs; `/readyz`: the store can be read and allows orders, and every queued batch has
+ * a profile; `/metrics`: figures for Prometheus. No page contains personal data.
  */
 export async function serveHealth(app: App, { host, port, quota, profiles }: HealthAddress): Promise<Health> {
   const [{ serveSmallRequests }, { WorkerMetrics }] = await Promise.all([
@@ -245,7 +250,7 @@ export async function serveHealth(app: App, { host, port, quota, profiles }: Hea
     }),
   }
   const shared = new Map<string, Promise<SmallAnswer>>()
-  /** A page is made once for all who ask for it at the same moment: figures cost more than a request. */
+  /** Creates a page once for all requests that arrive at the same time, since reading the figures is slow. */
   const answerOf = (path: string, page: () => Promise<SmallAnswer>): Promise<SmallAnswer> => {
     const made = shared.get(path)
     if (made !== undefined) return made

@@ -10,7 +10,7 @@ import { redactedSink, terminalOf } from '../output/terminal.ts'
 import { diskFailure, errorNumber } from '../disk/failure.ts'
 import { secretsOf } from '../host/secrets.ts'
 import { resolvePaths, withAccountVariables } from '../host/paths.ts'
-import { type Context, within } from '../app/context.ts'
+import { type Context, runInContext } from '../app/context.ts'
 import { AlreadyReported, isParseFailure, nameCommand, removeFrame, usageError } from './failures.ts'
 import type { BuiltCommand } from './base-command.ts'
 
@@ -36,7 +36,7 @@ export async function main(
   const { stdin, stdout, stderr } = context.streams
   const streams = { stdin, stdout: redactedSink(stdout, secrets), stderr: redactedSink(stderr, secrets) }
   const whole = { ...context, argv, program, secrets, streams }
-  return within(whole, async () => {
+  return runInContext(whole, async () => {
     const code = await codeOf(argv, whole, root, options)
     await stdout.drained()
     return code === 0 && stdout.failure !== undefined ? reportUnwritten(stdout.failure, argv, whole) : code

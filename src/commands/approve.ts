@@ -2,7 +2,7 @@ import { Args, BaseCommand, Flags } from '../cli/base-command.ts'
 import { timeoutFlag } from '../cli/flags/values.ts'
 import { startApproval, plannedFile } from '../app/approval.ts'
 import { planServices, startServices, orderPrompts } from '../app/batch.ts'
-import { keepSuccessions, orderServices, servicesToOrder } from '../app/request.ts'
+import { storeSuccessors, orderServices, servicesToOrder } from '../app/request.ts'
 import { batchView } from '../app/batch.ts'
 import { parsePlanCode } from '../domain/approval/order-plan.ts'
 import type { OrderPlan } from '../domain/approval/order-plan.ts'
@@ -58,7 +58,7 @@ export default class Approve extends BaseCommand<typeof Approve> {
       api: await app.service('api'),
       schemas: await app.service('schemas'),
       prompter: approval.prompter,
-      onPackages: keepSuccessions(app),
+      onPackages: storeSuccessors(app),
       similar: new SimilarQuestion(() => orderServices(app, signal), approval.prompter, guard),
       openOrdering: async () => ({ ...(await servicesToOrder(app, signal)), ...guard }),
       signal,

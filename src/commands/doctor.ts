@@ -1,5 +1,5 @@
 import { BaseCommand, Flags } from '../cli/base-command.ts'
-import { diagnose, reportOn } from '../app/doctor.ts'
+import { diagnose, createBugReport } from '../app/doctor.ts'
 import { openOptionalFile, writeOutput } from '../app/output-file.ts'
 import { timeoutFlag } from '../cli/flags/values.ts'
 import { doctorView } from '../output/views/checks.ts'
@@ -27,7 +27,7 @@ export default class Doctor extends BaseCommand<typeof Doctor> {
     const file = await openOptionalFile(this.context, typed, { flag: '--report' })
     const found = await diagnose(this.app, { needed, signal: this.signal })
     if (file !== undefined) {
-      const report = await reportOn(this.app, found)
+      const report = await createBugReport(this.app, found)
       const text = this.app.secrets.redact(JSON.stringify(report, undefined, 2))
       await writeOutput(this.app, file, [Buffer.from(`${text}\n`)])
       if (typed !== undefined) this.app.reporter.note(`Wrote ${typed}. Read it before you send it.`)

@@ -22,21 +22,21 @@ export interface HttpClientOptions {
   clock: Clock
   env: Environment
   userAgent: string
-  /** Called once for every exchange when it is over, however it ended. */
+  /** Called once for every exchange, after its end. */
   onExchange?: ((report: ExchangeReport) => void) | undefined
   /** Called before every exchange. */
   onStart?: ((request: HttpRequest) => void) | undefined
-  /** Sends every exchange, instead of connections of its own. It is not closed. */
+  /** Sends every exchange instead of own connections. The caller closes it. */
   dispatcher?: { request(options: never): unknown } | undefined
-  /** Whether plain http may go to a URL of another machine; by default to none. */
+  /** Whether plain http to a URL of another machine is allowed; by default it is not. */
   isApproved?: ((url: URL) => boolean) | undefined
-  /** A certificate (PEM) that is trusted besides those of this machine. */
+  /** A certificate (PEM) that is trusted in addition to those of this machine. */
   authority?: string | undefined
 }
 
 /**
- * HTTP/1.1 exchanges with limits. It follows no redirect, repeats nothing by itself, takes no
- * compressed answer, and knows no key.
+ * HTTP/1.1 exchanges with limits. Redirects are not followed, nothing is repeated, compressed responses are refused,
+ * and no key is added.
  */
 export class HttpClient {
   readonly #options: HttpClientOptions
@@ -51,36 +51,36 @@ export class HttpClient {
     )
   }
 
-  /** One exchange, the body read whole. Throws TransportError, or the signal's reason. */
+  /** Makes one exchange and reads the whole body. Throws TransportError, or the signal's reason. */
   async send(request: HttpRequest): Promise<HttpResponse> {
     const { url, limits } = this.#target(request)
-    const flight = this.#flight(request, url, limits)
-    return this.#whole(flight, this.#transport.shared(flight.plan.to, limits))
+    const exchange = this.#startExchange(request, url, limits)
+    return this.#readWhole(exchange, this.#transport.shared(exchange.plan.to, limits))
   }
 
-  /** One exchange whose body is read as it comes. Throws as `send` does, from the iteration too. */
+  /** Makes one exchange whose body is read as it arrives. Throws as `send` does, also during the iteration. */
   async open(request: HttpRequest): Promise<HttpStream> {
     const { url, limits } = this.#target(request)
-    const flight = this.#flight(request, url, limits)
-    return this.#exchange(flight, this.#transport.shared(flight.plan.to, limits))
+    const exchange = this.#startExchange(request, url, limits)
+    return this.#exchange(exchange, this.#transport.shared(exchange.plan.to, limits))
   }
 
   /**
-   * One exchange on a connection of its own, never repeated by any layer. Once anything was sent it
-   * throws TransportError alone, whose `sent` is exact: undici asks for the body only once the
-   * connection (with TLS, through a proxy too) is open, and an iterable body cannot be replayed.
+   * Makes one exchange on a new connection, which no layer repeats. Once a byte was sent it throws only
+   * TransportError, whose `sent` is exact: undici reads the body only once the connection is open (with TLS, also
+   * through a proxy), and an iterable body cannot be sent again.
    */
   async sendOnce(request: HttpRequest & { body: Uint8Array }): Promise<HttpResponse> {
     const { url, limits } = this.#target(request)
-    const flight = this.#flight(request, url, limits)
-    const route = this.#transport.fresh(flight.plan.to, limits)
+    const exchange = this.#startExchange(request, url, limits)
+    const route = this.#transport.fresh(exchange.plan.to, limits)
     try {
-      return await this.#whole(flight, route.dispatcher, { reset: true })
+      return await this.#readWhole(exchange, route.dispatcher, { reset: true })
     } catch (error) {
       if (error instanceof RefcheckError) throw error
       throw new TransportError(`${url.host}: cancelled before an answer came`, {
-        sent: flight.sent,
-        hint: flight.sent ? 'The service may still have carried out what was sent.' : 'Nothing was sent.',
+        sent: exchange.sent,
+        hint: exchange.sent ? 'The service may still have carried out what was sent.' : 'Nothing was sent.',
         cause: error,
       })
     } finally {
@@ -88,7 +88,7 @@ export class HttpClient {
     }
   }
 
-  /** Closes every connection, also one in use, for good. */
+  /** Closes every connection permanently, even one in use. */
   async close(): Promise<void> {
     await this.#transport.close()
   }
@@ -101,46 +101,46 @@ export class HttpClient {
     }
   }
 
-  #flight(request: HttpRequest, url: URL, limits: HttpLimits): Flight {
+  #startExchange(request: HttpRequest, url: URL, limits: HttpLimits): Exchange {
     const { clock, onStart, onExchange } = this.#options
     onStart?.(request)
     const to = interceptedUrl(url) ?? url
-    return new Flight({ request, url, to, limits, clock, onExchange, proxy: this.#transport.proxyFor(to) })
+    return new Exchange({ request, url, to, limits, clock, onExchange, proxy: this.#transport.proxyFor(to) })
   }
 
-  async #whole(
-    flight: Flight,
+  async #readWhole(
+    exchange: Exchange,
     dispatcher: Dispatcher,
     extra: { reset?: boolean } = {},
   ): Promise<HttpResponse> {
-    const { status, headers, body } = await this.#exchange(flight, dispatcher, extra)
-    return { status, headers, body: await collect(body), milliseconds: flight.milliseconds }
+    const { status, headers, body } = await this.#exchange(exchange, dispatcher, extra)
+    return { status, headers, body: await collect(body), milliseconds: exchange.milliseconds }
   }
 
   async #exchange(
-    flight: Flight,
+    exchange: Exchange,
     dispatcher: Dispatcher,
     extra: { reset?: boolean } = {},
   ): Promise<HttpStream> {
     try {
-      const answer = await flight.unlessGivenUp(() =>
-        dispatcher.request({ ...this.#dispatch(flight), ...extra }),
+      const answer = await exchange.untilAborted(() =>
+        dispatcher.request({ ...this.#dispatch(exchange), ...extra }),
       )
-      flight.status = answer.statusCode
-      const refusal = refused(answer, flight)
+      exchange.status = answer.statusCode
+      const refusal = refusalOf(answer, exchange)
       if (refusal !== undefined) {
         // A body destroyed before its end emits an error, and this one has no reader.
         answer.body.on('error', () => {}).destroy()
         throw refusal
       }
-      return { status: answer.statusCode, headers: answer.headers, body: flight.bounded(answer.body) }
+      return { status: answer.statusCode, headers: answer.headers, body: exchange.limitBody(answer.body) }
     } catch (error) {
-      throw flight.fail(error)
+      throw exchange.fail(error)
     }
   }
 
-  #dispatch(flight: Flight): Dispatcher.RequestOptions {
-    const { request, to, limits } = flight.plan
+  #dispatch(exchange: Exchange): Dispatcher.RequestOptions {
+    const { request, to, limits } = exchange.plan
     const body = request.body
     return {
       origin: to.origin,
@@ -152,19 +152,19 @@ export class HttpClient {
         ...request.headers,
         ...(body && !request.chunked && { 'content-length': String(body.byteLength) }),
       },
-      body: body === undefined ? null : Readable.from(handedOver(body, flight)),
+      body: body === undefined ? null : Readable.from(sendBody(body, exchange)),
       headersTimeout: limits.idleMs,
       bodyTimeout: limits.idleMs,
-      signal: flight.signal,
+      signal: exchange.signal,
     }
   }
 }
 
 /**
- * The body, marking the flight as sent at the moment undici takes the first of it. A flight that was
- * given up has been reported as unsent, so nothing of it may leave any more.
+ * Yields the body, and marks the exchange as sent when undici takes the first byte. An exchange that was aborted is
+ * reported as unsent, so no byte may be sent then.
  */
-async function* handedOver(body: Uint8Array, flight: Flight): AsyncGenerator<Uint8Array> {
+async function* sendBody(body: Uint8Array, flight: Exchange): AsyncGenerator<Uint8Array> {
   flight.signal.throwIfAborted()
   flight.sent = true
   const first = flight.plan.request.chunked === true ? (body.byteLength + 1) >> 1 : body.byteLength
@@ -172,8 +172,8 @@ async function* handedOver(body: Uint8Array, flight: Flight): AsyncGenerator<Uin
   if (first < body.byteLength) yield body.subarray(first)
 }
 
-/** Why an answer is not read at all. */
-function refused({ headers }: Dispatcher.ResponseData, flight: Flight): TransportError | undefined {
+/** Returns the error if a response must not be read: it is compressed or too large. */
+function refusalOf({ headers }: Dispatcher.ResponseData, flight: Exchange): TransportError | undefined {
   const encoding = headers['content-encoding'] ?? 'identity'
   if (typeof encoding !== 'string' || encoding.trim().toLowerCase() !== 'identity') {
     return new TransportError(`${flight.plan.url.host}: the answer is compressed, which was not requested`, {
@@ -185,41 +185,44 @@ function refused({ headers }: Dispatcher.ResponseData, flight: Flight): Transpor
   return Number(headers['content-length']) > flight.plan.limits.maxBytes ? flight.tooLarge() : undefined
 }
 
-/** What a flight needs from the client that starts it. */
-interface FlightPlan {
+/** The parameters of an exchange. */
+interface ExchangePlan {
   request: HttpRequest
   url: URL
-  /** Where it is sent: `url`, unless that is intercepted. */
+  /** The URL that is called: `url`, unless it is intercepted. */
   to: URL
   limits: HttpLimits
   clock: Clock
-  /** The host of the proxy that the environment names for the network; NO_PROXY may still go past it. */
+  /** Host of the proxy that the environment sets; NO_PROXY may still exclude the URL. */
   proxy: string | undefined
   onExchange: ((report: ExchangeReport) => void) | undefined
 }
 
-/** One exchange under way: what ends it early, whether its first byte was handed over, and its report, made once. */
-class Flight {
-  readonly plan: FlightPlan
-  /** Set when the connection is open and the body is asked for; it has no meaning for a request without a body. */
+/**
+ * One exchange under way: its time limit and abort, whether its first byte was sent, and its report, which is made
+ * once.
+ */
+class Exchange {
+  readonly plan: ExchangePlan
+  /** Set when the connection is open and undici reads the body; has no meaning for a request without a body. */
   sent = false
   status: number | undefined
   readonly #startedAt: number
   readonly #controller = new AbortController()
   readonly #timer: NodeJS.Timeout
-  #landed = false
+  #isFinished = false
 
-  constructor(plan: FlightPlan) {
+  constructor(plan: ExchangePlan) {
     this.plan = plan
     this.#startedAt = plan.clock.monotonic()
     const { signal } = plan.request
-    this.#timer = setTimeout(() => this.#controller.abort(this.#overtime()), plan.limits.totalMs)
+    this.#timer = setTimeout(() => this.#controller.abort(this.#timeoutError()), plan.limits.totalMs)
     this.#timer.unref()
     signal?.addEventListener('abort', this.#onAbort)
     if (signal?.aborted) this.#onAbort()
   }
 
-  /** Aborts when the caller's does, with its reason, or when the total time is up, with a TransportError. */
+  /** Aborts with the reason of the caller's signal, or with a TransportError when the total time is up. */
   get signal(): AbortSignal {
     return this.#controller.signal
   }
@@ -229,30 +232,30 @@ class Flight {
   }
 
   /**
-   * What `work` comes to, or the reason the flight was given up, at once: undici itself notices an
-   * abort only when the connection is open.
+   * Returns the result of `work`, or rejects as soon as the exchange is aborted: undici itself notices an abort only
+   * when the connection is open.
    */
-  async unlessGivenUp<T>(work: () => Promise<T>): Promise<T> {
+  async untilAborted<T>(work: () => Promise<T>): Promise<T> {
     const { signal } = this
     signal.throwIfAborted()
-    const { promise: givenUp, reject } = Promise.withResolvers<never>()
+    const { promise: aborted, reject } = Promise.withResolvers<never>()
     signal.addEventListener('abort', () => reject(signal.reason as Error))
-    return Promise.race([work(), givenUp])
+    return Promise.race([work(), aborted])
   }
 
-  /** The body within its limits; ends the flight when it ends. */
-  async *bounded(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    let taken = 0
+  /** Yields the body within its limits. The end of the iteration finishes the exchange. */
+  async *limitBody(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    let receivedBytes = 0
     try {
       for await (const chunk of body) {
-        taken += chunk.byteLength
-        if (taken > this.plan.limits.maxBytes) throw this.tooLarge()
+        receivedBytes += chunk.byteLength
+        if (receivedBytes > this.plan.limits.maxBytes) throw this.tooLarge()
         yield chunk
       }
     } catch (error) {
       throw this.fail(error)
     } finally {
-      this.land()
+      this.finish()
     }
   }
 
@@ -265,11 +268,14 @@ class Flight {
     })
   }
 
-  /** Ends the flight with a failure and returns what to throw: the caller's own reason where the caller gave up. */
+  /**
+   * Finishes the exchange with a failure and returns the error to throw: the caller's reason if the caller aborted
+   * it.
+   */
   fail(error: unknown): unknown {
     const { url, proxy, request } = this.plan
     if (request.signal?.aborted && this.signal.reason === request.signal.reason) {
-      this.land('cancelled')
+      this.finish('cancelled')
       return this.signal.reason
     }
     const failure = this.signal.aborted
@@ -277,14 +283,14 @@ class Flight {
       : error instanceof errors.InvalidArgumentError
         ? new InternalError('a request was made that cannot be sent', { cause: error })
         : transportFailure(error, { url, proxy, sent: this.sent })
-    this.land(failure.message)
+    this.finish(failure.message)
     return failure
   }
 
-  /** Ends the flight: removes its timer and its listener, and reports it. */
-  land(failure?: string): void {
-    if (this.#landed) return
-    this.#landed = true
+  /** Finishes the exchange: removes its timer and its listener, and reports it. */
+  finish(failure?: string): void {
+    if (this.#isFinished) return
+    this.#isFinished = true
     clearTimeout(this.#timer)
     this.plan.request.signal?.removeEventListener('abort', this.#onAbort)
     this.plan.onExchange?.({
@@ -300,7 +306,7 @@ class Flight {
     this.#controller.abort(this.plan.request.signal?.reason)
   }
 
-  #overtime(): TransportError {
+  #timeoutError(): TransportError {
     const { url, limits } = this.plan
     return new TransportError(
       `${url.host}: timed out after ${limits.totalMs / 1000} s without a complete answer`,
@@ -312,17 +318,17 @@ class Flight {
   }
 }
 
-/** A body whole, or its first `most` bytes: what comes after them is not read. */
+/** Collects a body, or at least its first `maxBytes` bytes; later chunks are not read. */
 export async function collect(
   body: AsyncIterable<Uint8Array>,
   maxBytes = Number.POSITIVE_INFINITY,
 ): Promise<Buffer> {
   const chunks: Uint8Array[] = []
-  let taken = 0
+  let receivedBytes = 0
   for await (const chunk of body) {
     chunks.push(chunk)
-    taken += chunk.byteLength
-    if (taken >= maxBytes) break
+    receivedBytes += chunk.byteLength
+    if (receivedBytes >= maxBytes) break
   }
   return Buffer.concat(chunks)
 }

@@ -5,7 +5,7 @@ interface Interception {
   to: (path: string) => URL
 }
 
-/** The latest first: it is the one that applies where two have the same base URL. */
+/** The newest interception first: it has precedence over an older one with the same base URL. */
 const interceptions: Interception[] = []
 let uninstall: (() => void) | undefined
 
@@ -28,7 +28,7 @@ export function interceptCalls(from: URL, to: (path: string) => URL): () => void
   }
 }
 
-/** Where a call to `url` goes instead; undefined where its base URL is not intercepted. */
+/** Returns the URL to call instead of `url`; undefined if no interception applies. */
 export function interceptedUrl(url: URL): URL | undefined {
   for (const { from, to } of interceptions) {
     const base = from.pathname.replace(/\/$/, '')
@@ -41,11 +41,15 @@ export function interceptedUrl(url: URL): URL | undefined {
 /** Node's `fetch` and undici up to 7 use the first property, undici 8 the second one. */
 function installDispatchers(): () => void {
   const agent = new Agent()
-  // Node sets its dispatcher when its fetch is loaded, instead of one that was set before.
+  // Node sets its own dispatcher when `fetch` is loaded, so this is done before the dispatchers are replaced.
   void new Headers()
   const restores = [
-    replaceDispatcher('undici.globalDispatcher.1', (own) => new Dispatcher1Wrapper(own), agent),
-    replaceDispatcher('undici.globalDispatcher.2', (interceptedDispatcher) => interceptedDispatcher, agent),
+    replaceDispatcher(
+      'undici.globalDispatcher.1',
+      (agentForKey) => new Dispatcher1Wrapper(agentForKey),
+      agent,
+    ),
+    replaceDispatcher('undici.globalDispatcher.2', (agentForKey) => agentForKey, agent),
   ]
   return () => {
     for (const restore of restores) restore()
@@ -53,26 +57,29 @@ function installDispatchers(): () => void {
   }
 }
 
-/** `adapt` gives an agent the interface that callers of this property expect. */
+/**
+ * Replaces a global dispatcher. `adapt` gives an agent the interface that callers of this property expect. Returns a
+ * function that restores it.
+ */
 function replaceDispatcher(key: string, adapt: (agent: Agent) => Dispatcher, agent: Agent): () => void {
   const globals = globalThis as unknown as Record<symbol, Dispatcher | undefined>
   const symbol = Symbol.for(key)
-  // Is set again at the end, even where none was set: a copy of undici loaded meanwhile has found one and set
+  // Restored at the end even if there was none: a copy of undici that was loaded meanwhile has relied on it and set
   // none.
-  const before = globals[symbol] ?? adapt(new Agent())
-  const own = adapt(agent)
+  const previous = globals[symbol] ?? adapt(new Agent())
+  const intercepting = adapt(agent)
   const dispatch: Dispatcher['dispatch'] = (options, handler) => {
     const url = `${options.origin === undefined ? '' : new URL(options.origin).origin}${options.path}`
     const to = URL.canParse(url) ? interceptedUrl(new URL(url)) : undefined
-    if (to === undefined) return before.dispatch(options, handler)
-    return own.dispatch({ ...options, origin: to.origin, path: to.pathname + to.search }, handler)
+    if (to === undefined) return previous.dispatch(options, handler)
+    return intercepting.dispatch({ ...options, origin: to.origin, path: to.pathname + to.search }, handler)
   }
-  const replacement = Object.assign(Object.create(before) as Dispatcher, { dispatch })
+  const replacement = Object.assign(Object.create(previous) as Dispatcher, { dispatch })
   const set = (dispatcher: Dispatcher): void =>
     void Object.defineProperty(globals, symbol, { value: dispatcher, writable: true })
   set(replacement)
   return () => {
-    // A dispatcher that other code has set since is not replaced.
-    if (globals[symbol] === replacement) set(before)
+    // A dispatcher that other code has set meanwhile is not replaced.
+    if (globals[symbol] === replacement) set(previous)
   }
 }

@@ -4,7 +4,7 @@ import type { Random } from '../host/random.ts'
 import { TransportError } from './failure.ts'
 import type { HttpResponse } from './types.ts'
 
-/** Something the person should know while a call waits. */
+/** A wait or a retry that the user should see while a call continues. */
 export type RetryEvent =
   | { kind: 'throttled'; seconds: number; understood: boolean }
   | { kind: 'retry'; attempt: number; of: number; seconds: number; reason: string }
@@ -14,39 +14,40 @@ export interface RetryPolicy {
   random: Random
   /** Milliseconds that all waits of one call may take together; Infinity for no limit. */
   budgetMs: number
-  /** Reads the wait out of a 429. */
+  /** Returns the wait that a 429 states. */
   retryAfter(response: { headers: HttpResponse['headers'] }): { seconds: number; understood: boolean }
   onRetry?: ((event: RetryEvent) => void) | undefined
-  /** Every 429, whether it is waited out or not. */
+  /** Called for every 429, even if the call does not wait. */
   onThrottled?: ((seconds: number, understood: boolean) => void) | undefined
   signal?: AbortSignal | undefined
 }
 
-/** "A GET is tried at most 4 times" (src/docs/cli.md). Waiting out a 429 is not counted: nothing failed. */
+/**
+ * "A GET is tried at most 4 times" (src/docs/cli.md). A wait on a 429 does not count as a try, since nothing failed.
+ */
 const maxAttempts = 4
 const firstBackoffMs = 500
-const longestBackoffMs = 8_000
+const maxBackoffMs = 8_000
 
 /**
- * Repeats a read after a connection error or a 5xx, with capped, jittered backoff, and waits out a
- * 429. What still fails at the end is returned or thrown as it came; a 429 that the budget does not
- * allow to wait for throws ThrottledError. A failure that would end the same again (a certificate, an
- * answer too large) is not repeated. Never for a create.
+ * Repeats a read after a connection error or a 5xx, with a limited and random backoff, and waits on a 429. The last
+ * failed response is returned, or its error thrown. Throws ThrottledError if the budget does not allow the wait on a
+ * 429. Permanent failures (a certificate, a response that is too large) are not repeated. Never used for a create.
  */
 export async function withRetries<T extends { status: number; headers: HttpResponse['headers'] }>(
   attempt: () => Promise<T>,
   policy: RetryPolicy,
 ): Promise<T> {
   const deadline = policy.clock.monotonic() + policy.budgetMs
-  const left = (): number => deadline - policy.clock.monotonic()
+  const remainingMs = (): number => deadline - policy.clock.monotonic()
   for (let tries = 1; ;) {
     const outcome = await outcomeOf(attempt)
     if (outcome.kind === 'answer' && outcome.answer.status === 429) {
-      await waitOut(outcome.answer, policy, left())
+      await waitOut(outcome.answer, policy, remainingMs())
       continue
     }
     const backoff = backoffMs(tries, policy.random)
-    if (!worthRepeating(outcome) || tries >= maxAttempts || backoff > left()) return unwrap(outcome)
+    if (!isWorthRepeating(outcome) || tries >= maxAttempts || backoff > remainingMs()) return unwrap(outcome)
     tries += 1
     policy.onRetry?.({
       kind: 'retry',
@@ -70,7 +71,7 @@ async function outcomeOf<T>(attempt: () => Promise<T>): Promise<Outcome<T>> {
   }
 }
 
-function worthRepeating(outcome: Outcome<{ status: number }>): boolean {
+function isWorthRepeating(outcome: Outcome<{ status: number }>): boolean {
   return outcome.kind === 'failure' ? !outcome.error.permanent : outcome.answer.status >= 500
 }
 
@@ -82,11 +83,11 @@ function unwrap<T>(outcome: Outcome<T>): T {
 async function waitOut(
   answer: { headers: HttpResponse['headers'] },
   policy: RetryPolicy,
-  leftMs: number,
+  remainingMs: number,
 ): Promise<void> {
   const { seconds, understood } = policy.retryAfter(answer)
   policy.onThrottled?.(seconds, understood)
-  if (seconds * 1000 > leftMs) {
+  if (seconds * 1000 > remainingMs) {
     throw new ThrottledError(`the quota is used up for the next ${seconds} s`, {
       status: 429,
       retryAfter: seconds,
@@ -97,8 +98,8 @@ async function waitOut(
   await policy.clock.sleep(seconds * 1000, policy.signal)
 }
 
-/** Half fixed, half random, so that several processes do not come back together. */
+/** Returns a wait of which half is random, so that several processes do not retry at the same time. */
 function backoffMs(tries: number, random: Random): number {
-  const ceiling = Math.min(longestBackoffMs, firstBackoffMs * 2 ** (tries - 1))
+  const ceiling = Math.min(maxBackoffMs, firstBackoffMs * 2 ** (tries - 1))
   return Math.round(ceiling / 2 + (ceiling / 2) * random.fraction())
 }

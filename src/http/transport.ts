@@ -10,9 +10,10 @@ import { type Environment, variable } from '../host/process.ts'
 import type { HttpLimits } from './types.ts'
 
 /**
- * "HTTPS only; plain HTTP requests are rejected" ("What the service does"). Plain http stays on this
- * machine, so nothing is ever sent in clear text over a network. What is refused is not shown whole: it may
- * hold a password or a token. `source` names where it came from; `isApproved` names other machines that plain http may go to.
+ * Returns the URL if it is https, or http on this machine. "HTTPS only; plain HTTP requests are rejected" ("What the
+ * service does"), so no data is sent in clear text over a network. Throws a UsageError for any other URL, without its
+ * possibly secret parts. `source`: the origin of the text, for messages; `isApproved`: allows plain http to other
+ * machines.
  */
 export function secureUrl(text: string, source?: string, isApproved?: (url: URL) => boolean): URL {
   if (!URL.canParse(text)) {
@@ -34,80 +35,90 @@ export function secureUrl(text: string, source?: string, isApproved?: (url: URL)
   })
 }
 
-/** Authorities instead of the usual ones, if any. */
+/** Certificate authorities that replace the default ones, if any. */
 interface Trust {
   ca?: string[]
 }
 
-/** A way out, and what closes every socket it opened, also one that still connects. */
+/** A dispatcher, and a function that closes every socket that it opened or is opening. */
 interface Route {
   dispatcher: Dispatcher
   close(): Promise<void>
 }
 
 /**
- * The ways out: straight, or through the proxy of the environment; loopback is never proxied. HTTP/2
- * is off, because undici replays a buffered POST after a GOAWAY.
+ * The connections: direct, or through the proxy of the environment; loopback is never proxied. HTTP/2 is off, because
+ * undici repeats a buffered POST after a GOAWAY.
  */
 export class Transport {
   readonly #env: Environment
   readonly #trust: Trust
-  readonly #given: Route | undefined
-  readonly #kept = new Map<'loopback' | 'network', Route>()
+  readonly #givenRoute: Route | undefined
+  readonly #openRoutes = new Map<'loopback' | 'network', Route>()
   #proxies: ProxySettings | undefined
-  #closed = false
+  #isClosed = false
 
-  /** `authority`: a certificate (PEM) that is trusted besides those of this machine. `given`: the only way out. */
-  constructor(env: Environment, authority?: string, given?: Dispatcher) {
+  /**
+   * `authority`: a certificate (PEM) that is trusted in addition to those of this machine. `givenDispatcher`: used
+   * for all exchanges.
+   */
+  constructor(env: Environment, authority?: string, givenDispatcher?: Dispatcher) {
     this.#env = env
-    this.#given = given === undefined ? undefined : { dispatcher: given, close: async () => {} }
+    this.#givenRoute =
+      givenDispatcher === undefined ? undefined : { dispatcher: givenDispatcher, close: async () => {} }
     this.#trust = authority === undefined ? {} : { ca: [...getCACertificates(), authority] }
     skipContinues()
   }
 
-  /** The host of the proxy that the environment names for what is not loopback; its address may hold a password. */
+  /**
+   * Returns the host of the proxy for a URL, without its address, which may contain a password; undefined without a
+   * proxy.
+   */
   proxyFor(url: URL): string | undefined {
-    if (this.#given !== undefined || isLoopbackHost(url.hostname)) return undefined
+    if (this.#givenRoute !== undefined || isLoopbackHost(url.hostname)) return undefined
     const { httpsProxy, httpProxy } = this.#settings()
     const address = httpsProxy === '' ? httpProxy : httpsProxy
     return address === '' ? undefined : new URL(address).host
   }
 
-  /** Connections that stay open and are used again: for reads. The connect limit is that of the first call. */
+  /**
+   * Returns connections that stay open and are reused, for reads. The first call determines the time limit for
+   * connecting.
+   */
   shared(url: URL, limits: HttpLimits): Dispatcher {
     this.#requireOpen()
-    if (this.#given !== undefined) return this.#given.dispatcher
+    if (this.#givenRoute !== undefined) return this.#givenRoute.dispatcher
     const network = isLoopbackHost(url.hostname) ? 'loopback' : 'network'
-    let route = this.#kept.get(network)
+    let route = this.#openRoutes.get(network)
     if (route === undefined) {
       route =
         network === 'loopback'
           ? loopbackRoute(limits, this.#trust)
           : networkRoute(limits, this.#settings(), this.#trust)
-      this.#kept.set(network, route)
+      this.#openRoutes.set(network, route)
     }
     return route.dispatcher
   }
 
-  /** An unused connection; the caller closes it. */
+  /** Opens a connection for one exchange; the caller closes it. */
   fresh(url: URL, limits: HttpLimits): Route {
     this.#requireOpen()
-    if (this.#given !== undefined) return this.#given
+    if (this.#givenRoute !== undefined) return this.#givenRoute
     return isLoopbackHost(url.hostname)
       ? loopbackConnection(url, limits, this.#trust)
       : networkRoute(limits, this.#settings(), this.#trust)
   }
 
-  /** For good: what is repeated after this opens nothing again. */
+  /** Closes all connections. Later calls throw. */
   async close(): Promise<void> {
-    this.#closed = true
-    const routes = [...this.#kept.values()]
-    this.#kept.clear()
+    this.#isClosed = true
+    const routes = [...this.#openRoutes.values()]
+    this.#openRoutes.clear()
     await Promise.all(routes.map((each) => each.close()))
   }
 
   #requireOpen(): void {
-    if (this.#closed) throw new InternalError('a closed HTTP client was used')
+    if (this.#isClosed) throw new InternalError('a closed HTTP client was used')
   }
 
   #settings(): ProxySettings {
@@ -116,23 +127,27 @@ export class Transport {
   }
 }
 
-/** The signal reaches into every socket: undici alone would leave one that still connects to its time-out. */
+/**
+ * Creates direct connections. The signal closes all sockets: undici alone would leave a connecting one open until its
+ * time-out.
+ */
 function loopbackRoute({ connectMs }: HttpLimits, trust: Trust): Route {
   const sockets = new AbortController()
   const connect = { ...trust, timeout: connectMs, signal: sockets.signal }
-  return closing(new Agent({ allowH2: false, connect }), sockets)
+  return toRoute(new Agent({ allowH2: false, connect }), sockets)
 }
 
-/** For a single exchange: no agent and no pool are made only to be thrown away. */
+/** Creates a direct connection for a single exchange, without the cost of an agent and a pool. */
 function loopbackConnection({ origin }: URL, { connectMs }: HttpLimits, trust: Trust): Route {
   const sockets = new AbortController()
   const connect = { ...trust, timeout: connectMs, signal: sockets.signal }
-  return closing(new Client(origin, { allowH2: false, connect }), sockets)
+  return toRoute(new Client(origin, { allowH2: false, connect }), sockets)
 }
 
 function networkRoute({ connectMs }: HttpLimits, proxies: ProxySettings, trust: Trust): Route {
   const sockets = new AbortController()
-  // NODE_TLS_REJECT_UNAUTHORIZED=0 counts on this machine only: over a network any machine in between could read the key.
+  // NODE_TLS_REJECT_UNAUTHORIZED=0 applies only to this machine: over a network, any machine in between could read
+  // the key.
   const tls = { ...trust, rejectUnauthorized: true, signal: sockets.signal }
   const agent = new EnvHttpProxyAgent({
     ...proxies,
@@ -143,51 +158,51 @@ function networkRoute({ connectMs }: HttpLimits, proxies: ProxySettings, trust: 
     requestTls: tls,
     clientFactory: (origin, options) => new Pool(origin, { ...options, headersTimeout: connectMs }),
   })
-  return closing(agent, sockets)
+  return toRoute(agent, sockets)
 }
 
-/** Made once: without a reason of its own every abort would make an error with its stack. */
-const done = new Error('the connection is no longer needed')
+/** One error for all closed connections: without a reason, every abort would create an error with its stack. */
+const closedReason = new Error('the connection is no longer needed')
 
-function closing(dispatcher: Dispatcher, sockets: AbortController): Route {
+function toRoute(dispatcher: Dispatcher, sockets: AbortController): Route {
   return {
     dispatcher,
     async close() {
-      const destroyed = dispatcher.destroy(done)
-      sockets.abort(done)
+      const destroyed = dispatcher.destroy(closedReason)
+      sockets.abort(closedReason)
       await destroyed
     },
   }
 }
 
-/** Where the bytes of an answer begin, as far as they are there. */
+/** The position at which the final response begins, once it is known. */
 type Start = { kind: 'undecided' } | { kind: 'answer'; at: number }
 
 const interim = /^HTTP\/1\.\d 100[ \r]/
-const longestStatus = 'HTTP/1.1 100 '.length
-/** A head that does not end within this is left to undici to refuse. */
-const longestHead = 16 * 1024
+const statusLength = 'HTTP/1.1 100 '.length
+/** A longer head without an end is passed to undici, which refuses it. */
+const maxHeadBytes = 16 * 1024
 
 let isSubscribed = false
 
 /**
- * "An interim 1xx answer is no answer" (src/docs/ordering.md, section 2), and a server may send 100 without being asked
- * (RFC 9110, 15.2). undici breaks the connection off there, so it never sees one: each connection it makes, through
- * a proxy too, has them taken out where an answer begins.
+ * Removes interim 100 responses. "An interim 1xx answer is no answer" (src/docs/ordering.md, section 2), and a server
+ * may send 100 without a request for it (RFC 9110, 15.2), but undici ends the connection then. Applies to each
+ * connection that undici opens, also through a proxy.
  */
 function skipContinues(): void {
   if (isSubscribed) return
   isSubscribed = true
-  subscribe('undici:client:connected', (message) => filter((message as { socket: Socket }).socket))
+  subscribe('undici:client:connected', (message) => skipContinuesOf((message as { socket: Socket }).socket))
 }
 
-function filter(socket: Socket): void {
+function skipContinuesOf(socket: Socket): void {
   const read = socket.read.bind(socket) as (size?: number) => Buffer | null
   const write = socket.write.bind(socket) as (...values: unknown[]) => boolean
   let isStart = true
-  let held: Buffer = Buffer.alloc(0)
+  let buffered: Buffer = Buffer.alloc(0)
   socket.write = (...values: unknown[]) => {
-    // The head of a request goes out as one text; the next bytes that come in begin its answer.
+    // undici writes the head of a request as one text; the next bytes that arrive are the start of its response.
     if (typeof values[0] === 'string' && /^[A-Z]+ /.test(values[0])) isStart = true
     return write(...values)
   }
@@ -195,32 +210,32 @@ function filter(socket: Socket): void {
     for (;;) {
       const chunk = read(size)
       if (!isStart || chunk === null) return chunk
-      held = held.byteLength === 0 ? chunk : Buffer.concat([held, chunk])
-      const start = answerStart(held)
+      buffered = buffered.byteLength === 0 ? chunk : Buffer.concat([buffered, chunk])
+      const start = answerStart(buffered)
       if (start.kind === 'undecided') continue
-      const answer = held.subarray(start.at)
-      held = Buffer.alloc(0)
+      const answer = buffered.subarray(start.at)
+      buffered = Buffer.alloc(0)
       isStart = false
       return answer
     }
   }
 }
 
-/** Past every 100 before the answer. */
+/** Finds the position after every 100 that precedes the final response. */
 function answerStart(bytes: Buffer): Start {
   for (let at = 0; ;) {
-    const head = bytes.toString('latin1', at, at + longestStatus)
-    if (head.length < longestStatus && 'HTTP/1.1 100 '.startsWith(head)) return { kind: 'undecided' }
+    const head = bytes.toString('latin1', at, at + statusLength)
+    if (head.length < statusLength && 'HTTP/1.1 100 '.startsWith(head)) return { kind: 'undecided' }
     if (!interim.test(head)) return { kind: 'answer', at }
     const end = bytes.indexOf('\r\n\r\n', at, 'latin1')
     if (end === -1) {
-      return bytes.byteLength - at > longestHead ? { kind: 'answer', at } : { kind: 'undecided' }
+      return bytes.byteLength - at > maxHeadBytes ? { kind: 'answer', at } : { kind: 'undecided' }
     }
     at = end + 4
   }
 }
 
-/** The proxies of the environment, each absent as ''. */
+/** The proxies of the environment; '' for each one that is not set. */
 interface ProxySettings {
   httpProxy: string
   httpsProxy: string
@@ -228,24 +243,27 @@ interface ProxySettings {
 }
 
 /**
- * HTTPS_PROXY, HTTP_PROXY and NO_PROXY, in lower case first, as curl reads them. HTTP_PROXY serves where
- * HTTPS_PROXY is not set, as in Node itself. Throws UsageError for what is no address of a proxy.
+ * Reads HTTPS_PROXY, HTTP_PROXY and NO_PROXY, in lower case first, as curl does. As in Node, HTTP_PROXY is used if
+ * HTTPS_PROXY is not set. Throws UsageError for a text that is not the address of a proxy.
  */
 export function proxySettings(env: Environment): ProxySettings {
-  const either = (name: string): string => variable(env, name.toLowerCase()) ?? variable(env, name) ?? ''
+  const eitherCase = (name: string): string => variable(env, name.toLowerCase()) ?? variable(env, name) ?? ''
   return {
-    httpProxy: proxyAddress('HTTP_PROXY', either('HTTP_PROXY')),
-    httpsProxy: proxyAddress('HTTPS_PROXY', either('HTTPS_PROXY')),
-    noProxy: either('NO_PROXY'),
+    httpProxy: proxyAddress('HTTP_PROXY', eitherCase('HTTP_PROXY')),
+    httpsProxy: proxyAddress('HTTPS_PROXY', eitherCase('HTTPS_PROXY')),
+    noProxy: eitherCase('NO_PROXY'),
   }
 }
 
-/** Origin and credentials alone; a bare HOST:PORT is an http proxy. The value may hold a password: it is never shown. */
+/**
+ * Returns only the origin and credentials; a HOST:PORT without a scheme is an http proxy. Errors do not contain the
+ * value, which may have a password.
+ */
 function proxyAddress(name: string, value: string): string {
   if (value === '') return ''
   const text = value.includes('://') ? value : `http://${value}`
   const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url === undefined || !/^https?:$/.test(url.protocol) || !decodable(url.username + url.password)) {
+  if (url === undefined || !/^https?:$/.test(url.protocol) || !isDecodable(url.username + url.password)) {
     throw new UsageError(`${name} in the environment is not the address of an http or https proxy`, {
       hint: `Set it like this: ${name}=http://proxy.example.com:3128`,
     })
@@ -256,7 +274,7 @@ function proxyAddress(name: string, value: string): string {
   return url.href
 }
 
-function decodable(text: string): boolean {
+function isDecodable(text: string): boolean {
   try {
     decodeURIComponent(text)
     return true

@@ -1,36 +1,36 @@
-/** One HTTP exchange as every room above `http` sees it. */
+/** One HTTP request, for all modules above `http`. */
 export interface HttpRequest {
   method: 'GET' | 'POST'
-  /** Absolute. */
+  /** An absolute URL. */
   url: string
-  /** A list of values makes a line of each. */
+  /** A header with an array is sent once for each value. */
   headers?: Readonly<Record<string, string | string[]>> | undefined
   body?: Uint8Array | undefined
-  /** The body goes in two chunks, its length not announced (RFC 9112, 7.1). */
+  /** Whether the body is sent in two chunks without a Content-Length (RFC 9112, 7.1). */
   chunked?: boolean | undefined
   signal?: AbortSignal | undefined
   limits?: Partial<HttpLimits> | undefined
 }
 
 export interface HttpLimits {
-  /** Milliseconds until the connection (with TLS) must be open; through a proxy, for each step to it. */
+  /** Time in milliseconds in which the connection (with TLS) must be open; through a proxy, for each step. */
   connectMs: number
-  /** Milliseconds without a byte before the exchange is given up. */
+  /** Time in milliseconds without a byte after which the exchange is ended. */
   idleMs: number
-  /** Milliseconds for the whole exchange. */
+  /** Maximum time in milliseconds for the whole exchange. */
   totalMs: number
-  /** Bytes of body taken at most. */
+  /** Maximum number of bytes of the body. */
   maxBytes: number
 }
 
-/** Header names are lowercase; of a repeated header the values are in an array. */
+/** Names are lowercase; the values of a repeated header are in an array. */
 export type HttpHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
 
 export interface HttpResponse {
   status: number
   headers: HttpHeaders
   body: Buffer
-  /** From the call to the last byte of the body. */
+  /** Time from the call to the last byte of the body. */
   milliseconds: number
 }
 
@@ -38,24 +38,24 @@ export interface HttpStream {
   status: number
   headers: HttpHeaders
   /**
-   * The bytes as they come; throws when the transfer breaks, idles or passes a limit. It has to be
-   * iterated, to its end or to a `break`: that gives the connection back.
+   * Yields the bytes as they arrive. Throws if the transfer breaks off, idles or exceeds a limit. It has to be
+   * iterated, to its end or to a `break`, so that the connection is released.
    */
   body: AsyncIterable<Uint8Array>
 }
 
-/** What one exchange looked like once it was over, for `--verbose`. Secrets are masked where it is printed. */
+/** A summary of one exchange after its end, for `--verbose`. Secrets are masked when it is printed. */
 export interface ExchangeReport {
   method: string
   url: string
-  /** Absent where no answer came. */
+  /** Undefined if no response arrived. */
   status?: number | undefined
-  /** Why no whole answer came. */
+  /** The reason why no complete response arrived. */
   failure?: string | undefined
   milliseconds: number
 }
 
-/** For JSON exchanges. The lists come unpaged, so a large organisation must fit. */
+/** Limits of JSON exchanges. Lists are not paged, so that the list of a large organisation must fit. */
 export const jsonLimits: HttpLimits = {
   connectMs: 10_000,
   idleMs: 30_000,
@@ -63,7 +63,7 @@ export const jsonLimits: HttpLimits = {
   maxBytes: 16 * 1024 * 1024,
 }
 
-/** For PDFs: large and slow is allowed, endless is not. */
+/** Limits of PDF downloads, which may be large and slow. */
 export const reportLimits: HttpLimits = {
   connectMs: 10_000,
   idleMs: 30_000,

@@ -15,22 +15,22 @@ import {
 } from '../usecases/agent/plan.ts'
 import type { Services } from '../usecases/services.ts'
 
-/** What an agent's calls may reach. */
+/** The services and permissions of an agent's calls. */
 export interface AgentServices {
   version: string
   run: RunReadOnly
-  /** Where `validate_file` and `plan_file` read; undefined: nowhere. */
+  /** The folder that `validate_file` and `plan_file` read; undefined if none is allowed. */
   files: string | undefined
-  /** Where reports are filed; undefined: nowhere. */
+  /** The folder for downloaded reports; undefined if none is allowed. */
   reports: string | undefined
   showsPersonalData: boolean
-  /** A text without the keys, secrets and tokens that are known here. */
+  /** Removes the known keys, secrets and tokens from a text. */
   redact: (text: string) => string
   plans: () => Promise<Services['plans']>
   planning: () => Promise<StorePlanServices>
-  /** Wall time in milliseconds. */
+  /** Returns the time in milliseconds. */
   now: () => number
-  /** Random letters that no data can know. */
+  /** Returns random letters that no data can contain. */
   mark: () => string
 }
 
@@ -40,28 +40,31 @@ export interface Tool {
   description: string
   input: z.ZodObject
   answer: z.ZodType
-  /** Whether it leaves anything on this machine. */
+  /** Whether the tool stores anything on this machine. */
   keeps: boolean
   job: (
     services: AgentServices,
     input: Record<string, unknown>,
     signal: AbortSignal,
   ) => Promise<CommandResult>
-  /** Lines whose answers have names that this one's texts may hold, to mask them. */
+  /**
+   * Command lines whose output has names that the texts of this tool's result may contain, so that they can be
+   * masked.
+   */
   namesFrom?: ((input: Record<string, unknown>) => string[][]) | undefined
-  /** Its answer names checks as the service does, so that these names are compared with those of the packages. */
+  /** Whether the result contains names of checks, which are then compared with those of the packages. */
   namesChecks?: boolean
-  /** It concerns packages and no person. */
+  /** Whether the result is about packages and contains no personal data. */
   hasNoPersons?: boolean
 }
 
-/** A call that only reads: the command line it becomes, and what that prints with --json. */
+/** A tool that only reads: its command line, which is run with --json. */
 interface ReadTool extends Omit<Tool, 'keeps' | 'job' | 'answer'> {
-  /** Whose schema the answer has; without one it may be any object. */
+  /** The command whose output schema the result has; without it, the result may be any object. */
   command?: string
-  /** The words of the command line; what an agent gave is behind `=`, so that it is no flag. */
+  /** Returns the words of the command line. Values from the agent follow a `=`, so that none is read as a flag. */
   line: (input: Record<string, unknown>) => string[]
-  /** What the command reads on stdin. */
+  /** Returns the input of the command on stdin. */
   stdin?: (input: Record<string, unknown>) => string
 }
 
@@ -71,35 +74,35 @@ const batchId = z
   .string()
   .regex(/^[0-9a-f][0-9a-f-]{3,35}$/i)
   .describe('id of a batch, or the first characters of it')
-const moment = z
+const timeInput = z
   .string()
   .regex(/^[0-9TZ:.+-]{8,35}$|^\d{1,5}[smhd]$/)
   .describe('a date such as 2026-11-01, or how long ago: 7d')
-const anything = z.looseObject({})
+const anyObject = z.looseObject({})
 
 function readTool({ command = '', line, stdin, ...tool }: ReadTool): Tool {
   return {
     ...tool,
-    answer: answers[command] ?? anything,
+    answer: answers[command] ?? anyObject,
     keeps: false,
     job: async ({ run }, input, signal) => run(line(input), { stdin: stdin?.(input), signal }),
   }
 }
 
-/** A request's body, as POST /v1/requests takes it. */
+/** The body of a request, as POST /v1/requests requires it. */
 const bodyInput = z
   .record(z.string(), z.unknown())
   .describe('{package_id, recipient: {first_name, last_name, email, phone}, additional_information?}')
 
-/** The answer to it has the names of all people who were ordered. */
+/** The command line whose output has the names of all people who were ordered. */
 const orderedRequests = () => [['request', 'list']]
-/** The same of a batch. */
+/** The command lines whose output has the names of a batch, and of all people who were ordered. */
 const ofBatch = ({ batch_id: id }: Record<string, unknown>) => [
   ['batch', 'export', String(id)],
   ...orderedRequests(),
 ]
-/** A flag with what an agent gave behind `=`; none where it gave nothing. */
-const given = (flag: string, value: unknown): string[] =>
+/** Returns a flag with the agent's value after `=`; empty without a value. */
+const flagArgument = (flag: string, value: unknown): string[] =>
   typeof value === 'string' || typeof value === 'number' ? [`--${flag}=${value}`] : []
 
 const readTools = [
@@ -108,7 +111,7 @@ const readTools = [
     title: 'List packages',
     description: 'What can be ordered. Only ACTIVE packages can.',
     input: z.object({ status: z.enum(['active', 'inactive', 'disabled']).optional() }),
-    line: ({ status }) => ['packages', 'list', ...given('status', status)],
+    line: ({ status }) => ['packages', 'list', ...flagArgument('status', status)],
     command: 'packages list',
     hasNoPersons: true,
   }),
@@ -150,17 +153,17 @@ const readTools = [
         .enum([...requestStatuses, 'unknown', 'sending'])
         .optional()
         .describe('unknown: orders whose outcome is unknown'),
-      since: moment.optional(),
+      since: timeInput.optional(),
       email: z.string().max(254).optional(),
       batch_id: batchId.optional(),
     }),
     line: ({ status, since, email, batch_id: batch }) => [
       'request',
       'list',
-      ...given('status', typeof status === 'string' ? status.toLowerCase() : undefined),
-      ...given('since', since),
-      ...given('email', email),
-      ...given('batch', batch),
+      ...flagArgument('status', typeof status === 'string' ? status.toLowerCase() : undefined),
+      ...flagArgument('since', since),
+      ...flagArgument('email', email),
+      ...flagArgument('batch', batch),
     ],
     command: 'request list',
   }),
@@ -187,7 +190,7 @@ const readTools = [
     title: 'List the rows of a batch',
     description: 'Each row of a batch with its state and, where it was not accepted, why.',
     input: z.object({ batch_id: batchId, state: z.enum(submissionStates).optional() }),
-    line: ({ batch_id: id, state }) => ['batch', 'rows', String(id), ...given('state', state)],
+    line: ({ batch_id: id, state }) => ['batch', 'rows', String(id), ...flagArgument('state', state)],
     command: 'batch rows',
     namesFrom: ofBatch,
   }),
@@ -206,22 +209,22 @@ const readTools = [
     input: z.object({
       status: z.enum(requestStatuses).optional(),
       request_id: requestId.optional(),
-      since: moment.optional(),
+      since: timeInput.optional(),
     }),
     line: ({ status, request_id: id, since }) => [
       'webhook',
       'events',
       'list',
-      ...given('status', status),
-      ...given('request-id', id),
-      ...given('since', since),
+      ...flagArgument('status', status),
+      ...flagArgument('request-id', id),
+      ...flagArgument('since', since),
     ],
     command: 'webhook events list',
     namesFrom: orderedRequests,
   }),
 ]
 
-/** How a file is read, like the flags of `batch run`. */
+/** Options for reading a file, like the flags of `batch run`. */
 const fileInput = {
   file: z.string().min(1).max(1000).describe('path of the file in the folder of --files'),
   package_id: z.int().min(1).optional().describe('default: the column package_id of the file'),
@@ -238,7 +241,7 @@ const fileInput = {
 }
 type FileInput = z.infer<z.ZodObject<typeof fileInput>>
 
-const planned = z.object({
+const plannedAnswer = z.object({
   ordered: z.literal(false),
   code: z.string(),
   approve_with: z.string(),
@@ -253,7 +256,7 @@ const planned = z.object({
 const nothingOrdered =
   'Nothing is ordered: the answer has a code, and a person types the line of approve_with in a terminal of their own, looks at the plan and says yes or no. Tell them that line. No call can approve.'
 
-/** Closed, so that a person who approves sees all that is ordered. */
+/** Other properties are refused, so that the user who approves sees all that is ordered. */
 const person = z
   .strictObject({
     recipient: z.strictObject({
@@ -276,14 +279,16 @@ export const tools: readonly Tool[] = [
     description:
       'Checks every row of a file (CSV, XLSX, ODS, JSON) against its package. Nothing is sent or kept.',
     input: z.object(fileInput),
-    answer: answers['batch validate'] ?? anything,
+    answer: answers['batch validate'] ?? anyObject,
     keeps: false,
     namesFrom: orderedRequests,
     async job(services, input, signal) {
-      const { file, ...how } = input as FileInput
+      const { file, ...readingOptions } = input as FileInput
       const path = await allowedFile(services.files, file)
-      const ran = await services.run(['batch', 'validate', path, ...readingLine(how)], { signal })
-      return ofFile(services, how, ran)
+      const result = await services.run(['batch', 'validate', path, ...readingArguments(readingOptions)], {
+        signal,
+      })
+      return maskFileResult(services, readingOptions, result)
     },
   },
   {
@@ -291,35 +296,41 @@ export const tools: readonly Tool[] = [
     title: 'Plan an order',
     description: `Checks the order of one person and keeps it as a plan. ${nothingOrdered}`,
     input: z.object({ body: bodyInput }),
-    answer: planned,
+    answer: plannedAnswer,
     keeps: true,
     namesFrom: orderedRequests,
     job: async (services, { body }, signal) =>
-      endOf(await planOrder({ ...services, signal }, body as Record<string, unknown>)),
+      toCommandResult(await planOrder({ ...services, signal }, body as Record<string, unknown>)),
   },
   {
     name: 'plan_people',
     title: 'Plan orders of several people',
     description: `Checks orders of one package for up to 500 people and keeps them as one plan. ${nothingOrdered}`,
     input: z.object({ package_id: z.int().min(1), people: z.array(person).min(1).max(500) }),
-    answer: planned,
+    answer: plannedAnswer,
     keeps: true,
     namesFrom: orderedRequests,
     job: async (services, { package_id: id, people }, signal) =>
-      endOf(await planPeople({ ...services, signal }, Number(id), people as Record<string, unknown>[])),
+      toCommandResult(
+        await planPeople({ ...services, signal }, Number(id), people as Record<string, unknown>[]),
+      ),
   },
   {
     name: 'plan_file',
     title: 'Plan the orders of a file',
     description: `Checks every row of a file and keeps the orders as one plan, for the file as it is now. ${nothingOrdered}`,
     input: z.object(fileInput),
-    answer: planned,
+    answer: plannedAnswer,
     keeps: true,
     namesFrom: orderedRequests,
     async job(services, input, signal) {
-      const { file, ...how } = input as FileInput
+      const { file, ...readingOptions } = input as FileInput
       const path = await allowedFile(services.files, file)
-      return ofFile(services, how, endOf(await planFile({ ...services, signal }, path, readingLine(how))))
+      return maskFileResult(
+        services,
+        readingOptions,
+        toCommandResult(await planFile({ ...services, signal }, path, readingArguments(readingOptions))),
+      )
     },
   },
   {
@@ -360,43 +371,43 @@ export const tools: readonly Tool[] = [
           hint: 'A person allows one by starting the server with --reports DIR.',
         })
       }
-      const which = [...(ids as string[]).map((id) => `--request=${id}`), ...given('batch', batch)]
-      // A name is part of a file's name only where names may be shown.
+      const selection = [...(ids as string[]).map((id) => `--request=${id}`), ...flagArgument('batch', batch)]
+      // File names contain names of people only if the agent may see them.
       const names = showsPersonalData ? [] : ['--name-template={request_id}/{check_id}_{id}.pdf']
-      return run(['report', 'download', ...which, `--output=${reports}`, ...names], { signal })
+      return run(['report', 'download', ...selection, `--output=${reports}`, ...names], { signal })
     },
   },
 ]
 
-function readingLine({
+function readingArguments({
   package_id,
   header_row,
   default_country,
   map,
   ignore,
-  ...how
+  ...otherOptions
 }: Omit<FileInput, 'file'>) {
   return [
-    ...given('package', package_id),
-    ...given('sheet', how.sheet),
-    ...given('header-row', header_row),
-    ...given('encoding', how.encoding),
-    ...given('hidden', how.hidden),
-    ...given('default-country', default_country),
+    ...flagArgument('package', package_id),
+    ...flagArgument('sheet', otherOptions.sheet),
+    ...flagArgument('header-row', header_row),
+    ...flagArgument('encoding', otherOptions.encoding),
+    ...flagArgument('hidden', otherOptions.hidden),
+    ...flagArgument('default-country', default_country),
     ...Object.entries(map ?? {}).map(([column, field]) => `--map=${column}=${field}`),
     ...(ignore ?? []).map((column) => `--ignore=${column}`),
   ]
 }
 
-function ofFile(
+function maskFileResult(
   { showsPersonalData }: AgentServices,
   { map, ignore }: Omit<FileInput, 'file'>,
-  ran: CommandResult,
+  result: CommandResult,
 ): CommandResult {
-  if (showsPersonalData) return ran
+  if (showsPersonalData) return result
   const namesColumns = map !== undefined || ignore !== undefined
-  return { ...ran, document: maskFileFailure(ran.document, namesColumns) }
+  return { ...result, document: maskFileFailure(result.document, namesColumns) }
 }
 
-const endOf = (end: PlanEnd): CommandResult =>
+const toCommandResult = (end: PlanEnd): CommandResult =>
   'planned' in end ? { code: 0, document: end.planned } : { ...end.refused, isRefused: true }

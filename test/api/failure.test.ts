@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { failure, forbiddenCause, namedField } from '../../src/api/answer.ts'
+import { responseError, forbiddenCause, fieldOfMessage } from '../../src/api/answer.ts'
 import { exitCodes } from '../../src/errors/kinds.ts'
 import type { Envelope } from '../../src/contract/envelope.ts'
 
@@ -32,14 +32,14 @@ test.each([
   [413, 'unavailable', 7],
   [418, 'unavailable', 7],
 ])('a %i in the envelope is "%s", exit %i', (status, code, exit) => {
-  const error = failure({ status, envelope: envelopeOf('as the service says') })
+  const error = responseError({ status, envelope: envelopeOf('as the service says') })
   expect(error).toMatchObject({ code, status })
   expect(exitCodes[error.code]).toBe(exit)
   expect(error.hint).toMatch(/\S/)
 })
 
 test.each([400, 401, 403, 404, 408, 422])('a %i without the envelope is not the service’s', (status) => {
-  expect(failure({ status, envelope: undefined })).toMatchObject({
+  expect(responseError({ status, envelope: undefined })).toMatchObject({
     code: 'unavailable',
     status,
     message: `the answer (${status}) does not come from the service: it has no envelope`,
@@ -53,13 +53,15 @@ test.each([
   [503, 'unavailable'],
   [302, 'unavailable'],
 ])('a %i without the envelope is still "%s"', (status, code) => {
-  expect(failure({ status, envelope: undefined })).toMatchObject({ code, status })
+  expect(responseError({ status, envelope: undefined })).toMatchObject({ code, status })
 })
 
 test('the service’s own message is reported as it is', () => {
-  expect(failure({ status: 401, envelope: envelopeOf(' invalid API key\n') }).message).toBe('invalid API key')
+  expect(responseError({ status: 401, envelope: envelopeOf(' invalid API key\n') }).message).toBe(
+    'invalid API key',
+  )
   expect(
-    failure({ status: 500, envelope: envelopeOf('internal server error', 'server_error') }).message,
+    responseError({ status: 500, envelope: envelopeOf('internal server error', 'server_error') }).message,
   ).toBe('the service failed (500): internal server error')
 })
 
@@ -71,31 +73,35 @@ test.each([
   [429, 'the quota is used up'],
   [503, 'the service failed (503)'],
 ])('a %i with an empty message says: %s', (status, message) => {
-  expect(failure({ status, envelope: envelopeOf('') }).message).toBe(message)
+  expect(responseError({ status, envelope: envelopeOf('') }).message).toBe(message)
 })
 
 test('a redirect says that none is followed, and how to fix it', () => {
-  expect(failure({ status: 302, envelope: undefined })).toMatchObject({
+  expect(responseError({ status: 302, envelope: undefined })).toMatchObject({
     message: 'the service answered with a redirect (302); redirects are not followed',
     hint: 'Set the base URL to the service’s own address.',
   })
 })
 
 test('a 429 says how long to wait', () => {
-  expect(failure({ status: 429, envelope: envelopeOf('rate limit exceeded'), retryAfter: 42 })).toMatchObject(
-    {
-      retryAfter: 42,
-      hint: 'Wait 42 s and run it again.',
-    },
-  )
-  expect(failure({ status: 429, envelope: envelopeOf('') })).toMatchObject({ hint: 'Wait and run it again.' })
+  expect(
+    responseError({ status: 429, envelope: envelopeOf('rate limit exceeded'), retryAfter: 42 }),
+  ).toMatchObject({
+    retryAfter: 42,
+    hint: 'Wait 42 s and run it again.',
+  })
+  expect(responseError({ status: 429, envelope: envelopeOf('') })).toMatchObject({
+    hint: 'Wait and run it again.',
+  })
 })
 
 test('an endpoint knows better what a 401 or a 404 means', () => {
   const hints = { 401: 'read again', 404: 'not ready' }
-  expect(failure({ status: 401, envelope: envelopeOf('x'), hints }).hint).toBe('read again')
-  expect(failure({ status: 404, envelope: envelopeOf('x'), hints }).hint).toBe('not ready')
-  expect(failure({ status: 403, envelope: envelopeOf('x'), hints }).hint).not.toMatch(/read again|not ready/)
+  expect(responseError({ status: 401, envelope: envelopeOf('x'), hints }).hint).toBe('read again')
+  expect(responseError({ status: 404, envelope: envelopeOf('x'), hints }).hint).toBe('not ready')
+  expect(responseError({ status: 403, envelope: envelopeOf('x'), hints }).hint).not.toMatch(
+    /read again|not ready/,
+  )
 })
 
 test.each([
@@ -110,8 +116,8 @@ test.each([
   ['', undefined],
   [`${'a'.repeat(201)}: too long to be a path`, undefined],
 ])('the field a 400 names: %j → %j', (message, field) => {
-  expect(namedField(message)).toBe(field)
-  expect(failure({ status: 400, envelope: envelopeOf(message) }).field).toBe(field)
+  expect(fieldOfMessage(message)).toBe(field)
+  expect(responseError({ status: 400, envelope: envelopeOf(message) }).field).toBe(field)
 })
 
 test.each([
@@ -146,7 +152,7 @@ test('each cause of a 403 has its own advice', () => {
     'not a member',
     'no',
   ]
-  const hints = messages.map((message) => failure({ status: 403, envelope: envelopeOf(message) }).hint)
+  const hints = messages.map((message) => responseError({ status: 403, envelope: envelopeOf(message) }).hint)
   expect(new Set(hints).size).toBe(messages.length)
 })
 
@@ -154,7 +160,7 @@ test.each(['a', 'a.', 'a: ', ' member', 'subscri', ' '])(
   'a message of %j a million times ends: a quadratic expression would not within the time a test has',
   (piece) => {
     const envelope = envelopeOf(piece.repeat(1_000_000))
-    expect(failure({ status: 400, envelope }).code).toBe('invalid_input')
-    expect(failure({ status: 403, envelope }).code).toBe('forbidden')
+    expect(responseError({ status: 400, envelope }).code).toBe('invalid_input')
+    expect(responseError({ status: 403, envelope }).code).toBe('forbidden')
   },
 )

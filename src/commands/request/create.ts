@@ -11,7 +11,7 @@ import { bodyView, changeText, createdView } from '../../output/views/order.ts'
 import { SimilarQuestion } from '../../usecases/request/create.ts'
 import { placeOrder } from '../../usecases/request/order-and-wait.ts'
 import type { DraftKeeper } from '../../usecases/request/draft-keeper.ts'
-import { draftKeeper, orderForm } from '../../app/order.ts'
+import { createDraftKeeper, orderForm } from '../../app/order.ts'
 import { prepareOrder } from '../../usecases/request/prepare-order.ts'
 import { orderServices, servicesToOrder } from '../../app/request.ts'
 
@@ -42,7 +42,7 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
 
   async run(): Promise<void> {
     const { flags, app } = this
-    const draft = draftKeeper(app, resumeLine(flags))
+    const draft = createDraftKeeper(app, resumeLine(flags))
     try {
       await this.order(draft)
     } catch (error) {

@@ -4,7 +4,7 @@ import { readRequests, withReasons } from '../../usecases/request/read-requests.
 import { requestsView } from '../../output/views/requests.ts'
 import { isUnread, withPackageNames } from '../../domain/request/result.ts'
 import { requestIdsOf } from '../../app/ids.ts'
-import { keepReads } from '../../app/request.ts'
+import { recordReads } from '../../app/request.ts'
 
 export default class RequestGet extends BaseCommand<typeof RequestGet> {
   static override summary = 'Show the status, checks and referees of a request'
@@ -30,7 +30,7 @@ export default class RequestGet extends BaseCommand<typeof RequestGet> {
     const packageNames = await this.app.service('packageNames')
     const names = packageNames.get(service)
     const { results, failure } = await readRequests(service, ids, this.signal)
-    keepReads(
+    recordReads(
       this.app,
       service.baseUrl,
       results.flatMap((each) => (isUnread(each) ? [] : [each.request])),

@@ -1,7 +1,7 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { durationFlag, batchIdFlag, requestArg } from '../../cli/flags/values.ts'
 import { requestIdsOf } from '../../app/ids.ts'
-import { updateResultsFiles, watching } from '../../app/request.ts'
+import { updateResultsFiles, meteredWaitServices } from '../../app/request.ts'
 import { chooseInFlight, waitForRequests, requestsOfBatch } from '../../usecases/request/wait.ts'
 import { requestsView, waitedBatchView } from '../../output/views/requests.ts'
 import { withPackageNames } from '../../domain/request/result.ts'
@@ -55,7 +55,7 @@ export default class RequestWait extends BaseCommand<typeof RequestWait> {
     const ids = [...new Set(named)]
     const { session, packageNames } = await this.app.services('session', 'packageNames')
     const { baseUrl, email: userEmail } = session
-    const { kept, ...options } = await watching(this.app, ids.length)
+    const { whenStored, ...options } = await meteredWaitServices(this.app, ids.length)
     const reads = waitForRequests(await this.app.service('patientApi'), ids, {
       ...options,
       goal: this.flags.for ?? 'terminal',
@@ -63,10 +63,10 @@ export default class RequestWait extends BaseCommand<typeof RequestWait> {
       signal: this.signal,
     })
     const { results, failure } = await reads.catch(async (error: unknown) => {
-      await kept()
+      await whenStored()
       throw error
     })
-    await kept()
+    await whenStored()
     await updateResultsFiles(this.app)
     const explained = await withReasons(results, baseUrl, () => this.app.service('inbox'))
     const all = withPackageNames(explained, await packageNames.get({ baseUrl, userEmail }))

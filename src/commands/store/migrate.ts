@@ -1,5 +1,5 @@
 import { BaseCommand } from '../../cli/base-command.ts'
-import { migratedStore } from '../../app/store.ts'
+import { migrate } from '../../app/store.ts'
 import { storeMigratedView } from '../../output/views/store.ts'
 
 export default class StoreMigrate extends BaseCommand<typeof StoreMigrate> {
@@ -9,6 +9,6 @@ export default class StoreMigrate extends BaseCommand<typeof StoreMigrate> {
   static override examples = ['refcheck store migrate']
 
   async run(): Promise<void> {
-    this.answer(storeMigratedView(await migratedStore(this.app)))
+    this.answer(storeMigratedView(await migrate(this.app)))
   }
 }

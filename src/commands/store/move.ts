@@ -1,5 +1,5 @@
 import { Args, BaseCommand, Flags } from '../../cli/base-command.ts'
-import { storeToMove } from '../../app/store.ts'
+import { openStoresToMove } from '../../app/store.ts'
 import { storeMoveQuestion, storeMovedView } from '../../output/views/store.ts'
 import { moveStore } from '../../usecases/store/move.ts'
 
@@ -25,7 +25,7 @@ export default class StoreMove extends BaseCommand<typeof StoreMove> {
 
   async run(): Promise<void> {
     const { from, to } = this.args
-    const services = await storeToMove(this.app, from, to)
+    const services = await openStoresToMove(this.app, from, to)
     const question = storeMoveQuestion(await services.from.maintenance.info(), services.to)
     const confirm = () => this.confirm(question, this.flags.yes)
     this.answer(storeMovedView(await moveStore({ ...services, confirm })))

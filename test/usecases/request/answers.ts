@@ -1,4 +1,4 @@
-import { failure } from '../../../src/api/answer.ts'
+import { responseError } from '../../../src/api/answer.ts'
 import type { Envelope } from '../../../src/contract/envelope.ts'
 import type { RequestBody, RequestResource } from '../../../src/contract/request.ts'
 import type { CreateAnswer } from '../../../src/domain/submission/outcome.ts'
@@ -32,7 +32,7 @@ export const unsent: CreateAnswer = { kind: 'unsent', error: new UnavailableErro
 
 /** An answer with the typed error that the API's own table makes of it. */
 export function answered(status: number, envelope: Envelope | undefined, retryAfter?: string): Answered {
-  const error = status >= 200 && status < 300 ? undefined : failure({ status, envelope })
+  const error = status >= 200 && status < 300 ? undefined : responseError({ status, envelope })
   return { kind: 'answered', status, envelope, retryAfter, error }
 }
 
