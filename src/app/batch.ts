@@ -4,7 +4,7 @@ import type { App } from './app.ts'
 import type { RefcheckError } from '../errors/kinds.ts'
 import { orderQuestion } from '../domain/submission/confirmation.ts'
 import { statusOf } from '../domain/batch/batch-status.ts'
-import { decidedLater } from '../domain/batch/verdict.ts'
+import { withoutPostponed } from '../domain/batch/verdict.ts'
 import { batchMeter } from '../output/views/progress.ts'
 import { planText, unlikelyWarning } from '../output/views/batch-check.ts'
 import { batchGoesOnText, batchEventText } from '../output/views/batches.ts'
@@ -108,7 +108,7 @@ export async function runBatch(
     }
     const { counts, ordered } = end.result
     if (decided?.later === counts.held && counts.held > 0)
-      end = { ...end, failure: decidedLater(end.failure, counts, ordered) }
+      end = { ...end, failure: withoutPostponed(end.failure, counts, ordered) }
   }
   return [await endedView(app, end, isJson), end.failure]
 }

@@ -5,7 +5,7 @@ import { timeToSend, waitServices } from './request.ts'
 import { batchIdOf, requestIdsOf } from './ids.ts'
 import { readSecretLine } from './input.ts'
 import { rememberWritten } from './output-file.ts'
-import { destination, isReportOf, isSingle, type ReportSource } from '../domain/report/source.ts'
+import { parseDestination, isReportOf, isSingle, type ReportSource } from '../domain/report/source.ts'
 import { defaultTemplate, parseTemplate } from '../domain/report/template.ts'
 import { UsageError } from '../errors/kinds.ts'
 import { createGarbageTrigger } from '../host/memory.ts'
@@ -87,7 +87,7 @@ async function openFolder(
   const reportFolders = await app.service('reportFolders')
   const path = resolve(app.context.cwd, typed)
   const status = await existingAt(path)
-  const target = destination(typed, path, status, isSingle(source))
+  const target = parseDestination(typed, path, status, isSingle(source))
   const waitOptions = {
     waitMs: timeout ?? Number.POSITIVE_INFINITY,
     signal,

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 
 import type { App } from './app.ts'
-import { type Orderer, ordererOf } from '../domain/batch/run-policy.ts'
+import { type Orderer, findOrderer } from '../domain/batch/run-policy.ts'
 import type { BatchEvent } from '../domain/batch/run-policy.ts'
 import type { WorkerEvent } from '../domain/worker/events.ts'
 import { isMissing } from '../domain/report/filed.ts'
@@ -108,7 +108,7 @@ function sharedLook(app: App, members: readonly Member[]): (member: Member) => P
     const owners = new Map<string, Member | undefined>()
     return Map.groupBy(requests, ({ base_url: baseUrl, user_email: userEmail }) => {
       const name = `${baseUrl} ${userEmail}`
-      if (!owners.has(name)) owners.set(name, ordererOf({ baseUrl, userEmail }, members))
+      if (!owners.has(name)) owners.set(name, findOrderer({ baseUrl, userEmail }, members))
       return owners.get(name)
     })
   }
@@ -132,7 +132,7 @@ function profileOf({ member, members, unfinished }: AmongMembers, choices: Worke
   const { app, name } = member
   const { output, signal, onEvent } = choices
   const isOurs = (request: { baseUrl: string; userEmail: string }): boolean =>
-    ordererOf(request, members) === member
+    findOrderer(request, members) === member
   const folder = output === undefined || members.length === 1 ? output : join(output, name)
   return {
     ...member,
@@ -239,7 +239,7 @@ export async function serveHealth(app: App, { host, port, quota, profiles }: Hea
       if (isClosed) return { status: 503, text: 'the store takes no orders\n' }
       const batches = await app.service('batches')
       const waiting = (await batches.queued()).filter(({ counts }) => counts.pending > 0)
-      return waiting.every((batch) => ordererOf(batch, profiles) !== undefined)
+      return waiting.every((batch) => findOrderer(batch, profiles) !== undefined)
         ? { status: 200, text: 'ok\n' }
         : { status: 503, text: 'a queued batch has no profile: see --profiles\n' }
     },

@@ -5,7 +5,7 @@ import { BaseCommand, Flags } from '../cli/base-command.ts'
 import { pageNames } from '../cli/topic-pages.ts'
 import { commandManifest } from '../app/reference.ts'
 import { sandboxStories } from '../app/sandbox.ts'
-import { type CompletedCommand, profileIn, wantedAt } from '../domain/completion/wanted.ts'
+import { type CompletedCommand, findProfile, findWanted } from '../domain/completion/wanted.ts'
 import { settingDefinitions } from '../domain/session/setting-keys.ts'
 import { RefcheckError } from '../errors/kinds.ts'
 import { candidateLines } from '../output/views/completion.ts'
@@ -25,12 +25,12 @@ export default class Complete extends BaseCommand<typeof Complete> {
     const commands = commandManifest()
     const words = this.argv.slice(this.argv.indexOf('--') + 1)
     const { current } = this.flags
-    const wanted = wantedAt(commands, words, current, pageNames)
+    const wanted = findWanted(commands, words, current, pageNames)
     if (wanted.kind === 'candidates') return stdout.write(candidateLines(wanted.candidates))
     if (wanted.kind !== 'live') return stdout.write(`:${wanted.kind}\n`)
-    const { of, prefix } = wanted
+    const { source, prefix } = wanted
     try {
-      const found = await liveValues(of, this.#sources(commands, words), current.slice(prefix.length))
+      const found = await liveValues(source, this.#sources(commands, words), current.slice(prefix.length))
       stdout.write(candidateLines(found.map(({ value, about }) => ({ value: `${prefix}${value}`, about }))))
     } catch (error) {
       // The message is printed by the command itself, when it runs.
@@ -47,7 +47,7 @@ export default class Complete extends BaseCommand<typeof Complete> {
         const sources = await app.sessionSources()
         const { baseUrl, email: userEmail } = await resolveSession({
           ...sources,
-          profile: profileIn(words) ?? sources.profile,
+          profile: findProfile(words) ?? sources.profile,
         })
         return (await app.service('packageNames')).get({ baseUrl, userEmail })
       },

@@ -2,7 +2,7 @@ import { shellWord } from '../wording/pasted-command.ts'
 import type { ColumnChoices } from './columns.ts'
 import type { FileReading } from './new-row.ts'
 
-/** What may be ordered although a similar person was; `shared`: e-mails and phones as they were typed. */
+/** The flags that allow orders despite conflicts. `shared` are e-mails and phones as the user typed them. */
 export interface AllowFlags {
   allowDuplicate: boolean
   allowSimilar: boolean
@@ -13,19 +13,19 @@ export interface AllowFlags {
 interface FileCommand {
   file: string
   columns: Partial<ColumnChoices>
-  /** Left out of a command that orders nothing. */
+  /** Undefined for a command that orders nothing. */
   allowed?: AllowFlags | undefined
-  /** Words at the end of the line. */
+  /** Words at the end of the command line. */
   more?: readonly string[] | undefined
 }
 
-/** The command line that reads a file as it was read here, and allows what was allowed; it can be pasted. */
+/** Returns a command line for the shell that reads a file with the same options, and allows the same conflicts. */
 export function fileCommand(
   verb: 'validate' | 'plan' | 'run',
   { file, columns, allowed, more = [] }: FileCommand,
 ): string {
-  const allowing = allowed === undefined ? [] : allowWords(allowed)
-  return ['refcheck', 'batch', verb, shellWord(file), ...readingWords(columns), ...allowing, ...more].join(
+  const allowFlags = allowed === undefined ? [] : flagsOfAllowed(allowed)
+  return ['refcheck', 'batch', verb, shellWord(file), ...readingFlags(columns), ...allowFlags, ...more].join(
     ' ',
   )
 }
@@ -36,14 +36,17 @@ export const noFileHint = [
   'Make a file to fill in with: refcheck schema template 102',
 ].join('\n')
 
-/** The command that writes a file's invalid rows to another one; undefined for stdin, which is read once. */
+/**
+ * Returns the command that writes the invalid rows of a file to another file; undefined for stdin, which can be read
+ * only once.
+ */
 export function errorsCommand(file: string, columns: ColumnChoices): string | undefined {
   if (file === '-') return undefined
   const ending = /\.(?:xlsx|ods)$/i.test(file) ? 'xlsx' : 'csv'
   return fileCommand('validate', { file, columns, more: ['--errors', `invalid.${ending}`] })
 }
 
-/** How a stored batch or plan was read, as flags. */
+/** Returns the options with which a stored batch or plan was read. */
 export function choicesOf(reading: FileReading, packageId: number | null | undefined): ColumnChoices {
   const { sheet, map, ignore, default_country, header_row, encoding, hidden, accept_lines } = reading
   return {
@@ -61,25 +64,25 @@ export function choicesOf(reading: FileReading, packageId: number | null | undef
   }
 }
 
-function readingWords(choices: Partial<ColumnChoices>): string[] {
+function readingFlags(choices: Partial<ColumnChoices>): string[] {
   const { packageId, sheet, headerRow, encoding, hidden, defaultCountry, mapping } = choices
-  const one = (flag: string, value: string | number | undefined): string[] =>
+  const flagWords = (flag: string, value: string | number | undefined): string[] =>
     value === undefined ? [] : [`--${flag} ${shellWord(String(value))}`]
   return [
-    ...one('package', packageId),
-    ...one('sheet', sheet),
-    ...one('header-row', headerRow),
-    ...one('encoding', encoding),
-    ...one('hidden', hidden),
-    ...one('default-country', defaultCountry),
-    ...one('mapping', mapping),
-    ...(choices.acceptLines ?? []).flatMap((line) => one('accept-line', line)),
-    ...(choices.map ?? []).flatMap((each) => one('map', each)),
-    ...(choices.ignore ?? []).flatMap((each) => one('ignore', each)),
+    ...flagWords('package', packageId),
+    ...flagWords('sheet', sheet),
+    ...flagWords('header-row', headerRow),
+    ...flagWords('encoding', encoding),
+    ...flagWords('hidden', hidden),
+    ...flagWords('default-country', defaultCountry),
+    ...flagWords('mapping', mapping),
+    ...(choices.acceptLines ?? []).flatMap((line) => flagWords('accept-line', line)),
+    ...(choices.map ?? []).flatMap((each) => flagWords('map', each)),
+    ...(choices.ignore ?? []).flatMap((each) => flagWords('ignore', each)),
   ]
 }
 
-function allowWords({ allowDuplicate, allowSimilar, shared, ignoreResults }: AllowFlags): string[] {
+function flagsOfAllowed({ allowDuplicate, allowSimilar, shared, ignoreResults }: AllowFlags): string[] {
   return [
     ...(allowDuplicate ? ['--allow-duplicate'] : []),
     ...(allowSimilar ? ['--allow-similar'] : []),

@@ -5,26 +5,26 @@ import { sharedText } from '../submission/duplicate.ts'
 import { localTime } from '../wording/time.ts'
 import { personName, personWithEmail } from '../wording/text.ts'
 
-/** What a person may answer about a held row. `same-service`: the two URLs are one service, so the row is a duplicate. */
+/** The possible decisions about a held row. `same-service`: the two URLs are one service, so the row is a duplicate. */
 type HeldAnswer = 'later' | 'order' | 'leave-out' | 'same-service'
 
-/** What is asked about a held row. */
+/** The question about a held row. */
 interface HeldQuestion {
-  /** Lines to show before: the two people side by side. */
+  /** Lines to show before the question: the two people side by side. */
   details: string[]
   message: string
   choices: { value: HeldAnswer; label: string }[]
 }
 
-/** A held row, and the order that it conflicts with where the store has it. */
+/** A held row, and the order that it conflicts with if the store has that order. */
 export interface HeldRow {
   held: BatchRow
   other: BatchRow | undefined
 }
 
 /**
- * The question about a held row, by the reason it is held for. `verb`: what a yes does, such as "order"; `packages`: what
- * they are called, by id. Undefined where no answer releases the row: an order with an unknown outcome has to be reconciled first.
+ * Returns the question about a held row, by the reason of the hold. `verb` is what a yes does. `packages` are names by
+ * id. Undefined if no answer releases the row, because an order with an unknown outcome has to be reconciled first.
  */
 export function heldQuestion(
   { held, other }: HeldRow,
@@ -33,10 +33,10 @@ export function heldQuestion(
 ): HeldQuestion | undefined {
   const { matches, heldFor } = held
   const name = held.recipient === undefined ? `row ${held.row}` : personName(held.recipient)
-  // What a name says of an e-mail is no e-mail: the choice that orders shows the row's own.
+  // The name may not identify the person, so the choice that orders shows the e-mail of the row too.
   const person = held.recipient === undefined ? name : personWithEmail(held.recipient)
-  const when = matches?.orderedAt === undefined ? 'before' : `on ${localTime(matches.orderedAt)}`
-  const ask = (message: string, yes: string, no: string, details: string[] = []): HeldQuestion => ({
+  const whenOrdered = matches?.orderedAt === undefined ? 'before' : `on ${localTime(matches.orderedAt)}`
+  const question = (message: string, yes: string, no: string, details: string[] = []): HeldQuestion => ({
     details,
     message,
     choices: [
@@ -45,42 +45,50 @@ export function heldQuestion(
       { value: 'leave-out', label: no },
     ],
   })
-  const again = `Yes: ${verb} ${person}${verb === 'order' ? ' again' : ''}`
+  const orderAgain = `Yes: ${verb} ${person}${verb === 'order' ? ' again' : ''}`
   const no = 'No: leave out'
   const packageOf = (id = 0): string => packageWithName({ id, name: packages.get(id) })
   switch (heldFor) {
     case 'similar':
-      return ask(
+      return question(
         'Is this one person?',
         `Two people: ${verb} ${person}`,
         'The same person: leave out',
         sideBySide(held, other),
       )
     case 'ended_in_error':
-      return ask(`The order of ${name}, sent ${when}, failed with ERROR. Order again?`, again, no)
+      return question(
+        `The order of ${name}, sent ${whenOrdered}, failed with ERROR. Order again?`,
+        orderAgain,
+        no,
+      )
     case 'recent':
-      return ask(`${name} was ordered ${when}, less than 7 days ago. Order again?`, again, no)
+      return question(
+        `${name} was ordered ${whenOrdered}, less than 7 days ago. Order again?`,
+        orderAgain,
+        no,
+      )
     case 'replaced_package':
-      return ask(
-        `${name} was ordered ${when} under ${packageOf(matches?.packageId)}, which ${packageOf(held.packageId)} seems to replace. Order ${packageOf(held.packageId)} as well?`,
+      return question(
+        `${name} was ordered ${whenOrdered} under ${packageOf(matches?.packageId)}, which ${packageOf(held.packageId)} seems to replace. Order ${packageOf(held.packageId)} as well?`,
         `Yes: ${verb} ${packageOf(held.packageId)} for ${person}`,
         no,
       )
     case 'unmatched_request':
-      return ask(
+      return question(
         `Request ${matches?.requestId}, which was not ordered with this store, is for ${held.shares.length === 0 ? name : `somebody with the same ${sharedText(held.shares)} as ${name}`}. Order as well?`,
         `Yes: ${verb} ${person} as well`,
         'No: that request is this order, leave out',
       )
     case 'results_open':
     case 'results_unclear':
-      return ask(
+      return question(
         `${matches?.externalResult?.file ?? 'A results file'}, line ${matches?.externalResult?.line}, says that ${name} may have been ordered. Order?`,
         `Not ordered: ${verb} ${person}`,
         'Ordered: leave out',
       )
     case 'store_forgot':
-      return ask(
+      return question(
         `This store had forgotten attempts, so ${name} may have been ordered. Does the provider have a request?`,
         `The provider has none: ${verb} ${person}`,
         'The provider has one: leave out',
@@ -88,7 +96,7 @@ export function heldQuestion(
     case 'other_service':
       return {
         details: [],
-        message: `${name} was ordered ${when} at ${other?.baseUrl}. Is that the same service as ${held.baseUrl}?`,
+        message: `${name} was ordered ${whenOrdered} at ${other?.baseUrl}. Is that the same service as ${held.baseUrl}?`,
         choices: [
           { value: 'later', label: 'Decide later' },
           { value: 'same-service', label: 'The same service: leave out' },
@@ -102,7 +110,10 @@ export function heldQuestion(
   }
 }
 
-/** The next command for held rows that are listed. `isAsked`: on a terminal one command asks about each of them. */
+/**
+ * Returns the next command for listed held rows. `isAsked` is set on a terminal, where one command asks about all of
+ * them.
+ */
 export function nextForHeld(rows: readonly HeldRow[], isAsked: boolean): string {
   const first = rows.find(({ held }) => held.heldFor !== 'similar_unknown')?.held
   if (first === undefined) {
@@ -110,31 +121,31 @@ export function nextForHeld(rows: readonly HeldRow[], isAsked: boolean): string 
     return `Settle the order with an unknown outcome first: refcheck batch reconcile ${batchId}`
   }
   const { batchId, row } = first
-  const who = formatRow(first, undefined)
+  const rowText = formatRow(first, undefined)
   if (isAsked) return `Decide about each held row: refcheck batch release ${batchId}`
   return [
-    `Order ${who}: refcheck batch release ${batchId} --row ${row}`,
-    `Leave ${who} out: refcheck batch cancel ${batchId} --row ${row}`,
+    `Order ${rowText}: refcheck batch release ${batchId} --row ${row}`,
+    `Leave ${rowText} out: refcheck batch cancel ${batchId} --row ${row}`,
   ].join('\n')
 }
 
 function sideBySide(held: BatchRow, other: BatchRow | undefined): string[] {
   const { recipient, shares, matches } = held
   const label = matches?.state === 'accepted' ? 'ordered' : `row ${matches?.row}`
-  const at = matches?.orderedAt === undefined ? '' : `, ${localTime(matches.orderedAt)}`
-  const line = (what: string, text: string): string => `  ${what.padEnd(8)} ${text}`
-  const person = (of: BatchRow['recipient']): string =>
-    of === undefined
+  const timeText = matches?.orderedAt === undefined ? '' : `, ${localTime(matches.orderedAt)}`
+  const labelledLine = (what: string, text: string): string => `  ${what.padEnd(8)} ${text}`
+  const person = (recipientOrNone: BatchRow['recipient']): string =>
+    recipientOrNone === undefined
       ? 'removed from this store'
-      : `${personName(of)}  ${of.email}${shares.includes('phone') ? '' : `  ${of.phone}`}`
-  const same = shares.map((each) =>
+      : `${personName(recipientOrNone)}  ${recipientOrNone.email}${shares.includes('phone') ? '' : `  ${recipientOrNone.phone}`}`
+  const sharedValues = shares.map((each) =>
     recipient === undefined || each === 'name'
       ? sharedText([each])
       : `${sharedText([each])} ${recipient[each]}`,
   )
   return [
-    line('new', person(recipient)),
-    line(label, `${person(other?.recipient)}${at}`),
-    line('same', same.join(', ')),
+    labelledLine('new', person(recipient)),
+    labelledLine(label, `${person(other?.recipient)}${timeText}`),
+    labelledLine('same', sharedValues.join(', ')),
   ]
 }

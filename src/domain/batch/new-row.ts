@@ -5,7 +5,7 @@ import { serviceOf } from '../submission/identity.ts'
 import type { RequestBody } from '../../contract/request.ts'
 import type { ExternalResult } from '../submission/external-results.ts'
 
-/** What the store records of a row. The store finds out whether it conflicts with another order. */
+/** Returns the row that the store records. The store then compares it with other orders. */
 export function newRow({ row, source, body, packageId, person, problems, duplicateOf }: RowReading): NewRow {
   if (body !== undefined) {
     const { package_id, recipient } = body
@@ -42,11 +42,11 @@ export function fileIdentity(
   packageId: number | undefined,
   reading?: FileReading,
 ): string {
-  const read = reading === undefined ? [] : [readingText(reading)]
-  return JSON.stringify(['file', account, serviceOf(baseUrl), sha256, packageId ?? null, ...read])
+  const readingPart = reading === undefined ? [] : [readingText(reading)]
+  return JSON.stringify(['file', account, serviceOf(baseUrl), sha256, packageId ?? null, ...readingPart])
 }
 
-/** How a file was read, so that a later run can tell whether it is asked to read it otherwise. */
+/** How a file was read, so that a later run can detect different options. */
 export interface FileReading {
   sheet: string | null
   map: Readonly<Record<string, string>>
@@ -58,7 +58,10 @@ export interface FileReading {
   accept_lines?: readonly number[]
 }
 
-/** Absent options are left out, so that the text equals that of versions without them. */
+/**
+ * Returns a text that identifies a reading. Options that are absent are left out, so that the text is equal to that of
+ * versions without them.
+ */
 export function readingText({ sheet, map, ignore, default_country, ...more }: FileReading): string {
   const { header_row, encoding, hidden, accept_lines = [] } = more
   return JSON.stringify({
@@ -76,23 +79,23 @@ export function readingText({ sheet, map, ignore, default_country, ...more }: Fi
 const pageBytes = 256 * 1024
 
 /**
- * Rows of a checked file. Those that may be sent are stored as the bytes of their bodies, outside the heap, and decoded
- * each time they are read: as objects, 100,000 of them take more than 100 MB.
+ * The rows of a checked file. Pending rows are stored as the bytes of their bodies, outside the heap, and decoded at
+ * each read: as objects, 100,000 of them take more than 100 MB.
  */
 export class PackedRows implements RowList {
   readonly #pages: Uint8Array[] = []
-  #used = pageBytes
-  /** Of each row: its number, its line, and where its body starts; -1 for one that is not pending. */
+  #usedBytes = pageBytes
+  /** For each row: its number, its line, and the start of its body; -1 for a row that is not pending. */
   readonly #numbers: number[] = []
   readonly #lines: (number | undefined)[] = []
   readonly #starts: number[] = []
   readonly #lengths: number[] = []
   /** Rows that are not pending, by position. */
-  readonly #others = new Map<number, NewRow>()
-  readonly #results = new Map<number, readonly ExternalResult[]>()
+  readonly #notPending = new Map<number, NewRow>()
+  readonly #resultsByPosition = new Map<number, readonly ExternalResult[]>()
   readonly #ignoresResults: boolean
 
-  /** `ignoresResults`: nothing that results files contain applies to the rows. */
+  /** `ignoresResults` leaves out all external results. */
   constructor({ ignoresResults = false }: { ignoresResults?: boolean } = {}) {
     this.#ignoresResults = ignoresResults
   }
@@ -100,7 +103,7 @@ export class PackedRows implements RowList {
   push(row: NewRow): void {
     this.#numbers.push(row.row)
     if (row.state !== 'pending') {
-      this.#others.set(this.#starts.length, row)
+      this.#notPending.set(this.#starts.length, row)
       this.#lines.push(undefined)
       this.#starts.push(-1)
       this.#lengths.push(0)
@@ -113,17 +116,17 @@ export class PackedRows implements RowList {
 
   /** Sets the external results for the person of the row at `position`. */
   setResults(position: number, results: readonly ExternalResult[]): void {
-    this.#results.set(position, results)
+    this.#resultsByPosition.set(position, results)
   }
 
   at(position: number): NewRow | undefined {
     const start = this.#starts[position]
-    if (start === undefined || start === -1) return this.#others.get(position)
+    if (start === undefined || start === -1) return this.#notPending.get(position)
     const from = start % pageBytes
     const page = this.#pages[Math.floor(start / pageBytes)] as Uint8Array
     const body = page.subarray(from, from + (this.#lengths[position] as number))
     const { package_id, recipient } = JSON.parse(decoder.decode(body)) as RequestBody
-    const externalResults = this.#ignoresResults ? [] : this.#results.get(position)
+    const externalResults = this.#ignoresResults ? [] : this.#resultsByPosition.get(position)
     return {
       row: this.#numbers[position] as number,
       line: this.#lines[position],
@@ -140,14 +143,14 @@ export class PackedRows implements RowList {
   }
 
   #store(body: Uint8Array): number {
-    if (this.#used + body.length > pageBytes) {
+    if (this.#usedBytes + body.length > pageBytes) {
       this.#pages.push(new Uint8Array(Math.max(pageBytes, body.length)))
-      this.#used = 0
+      this.#usedBytes = 0
     }
     const page = this.#pages.length - 1
-    this.#pages[page]?.set(body, this.#used)
-    const start = page * pageBytes + this.#used
-    this.#used += body.length
+    this.#pages[page]?.set(body, this.#usedBytes)
+    const start = page * pageBytes + this.#usedBytes
+    this.#usedBytes += body.length
     return start
   }
 }

@@ -10,27 +10,30 @@ import type { Batch } from './batch.ts'
 import { choicesOf, fileCommand } from './file-command.ts'
 import type { FileReading } from './new-row.ts'
 
-/** How a package's schema differs from its successor's, field by field (`<code>.<field>`). */
+/** A difference between the schemas of a package and its successor, for one field (`CODE.FIELD`). */
 interface SchemaChange {
   field: string
-  /** In words. */
+  /** The difference in words. */
   change: string
   required: boolean
 }
 
-/** "Same name, or same checks and survey", a newer id, and ACTIVE. */
-export function likelySuccessor(gone: Package, packages: readonly Package[]): Package | undefined {
+/**
+ * Returns the package that probably replaces another one: ACTIVE, with a greater id, and with "same name, or same
+ * checks and survey".
+ */
+export function likelySuccessor(replaced: Package, packages: readonly Package[]): Package | undefined {
   const newer = packages
-    .filter(({ id, status }) => status === 'ACTIVE' && id > gone.id)
+    .filter(({ id, status }) => status === 'ACTIVE' && id > replaced.id)
     .sort((a, b) => b.id - a.id)
-  const content = contentOf(gone)
+  const content = contentOf(replaced)
   return (
-    newer.find(({ name }) => name === gone.name) ??
+    newer.find(({ name }) => name === replaced.name) ??
     (content === undefined ? undefined : newer.find((each) => contentOf(each) === content))
   )
 }
 
-/** Packages that cannot be ordered any more, each with its likely successor. */
+/** Returns the packages that can no longer be ordered, each with its likely successor. */
 export function findSuccessors(packages: readonly Package[]): [gone: number, successor: number][] {
   return packages
     .filter(({ status }) => status !== 'ACTIVE')
@@ -40,39 +43,39 @@ export function findSuccessors(packages: readonly Package[]): [gone: number, suc
     })
 }
 
-/** What a package asks for, in one form; undefined where it asks for nothing that could be compared. */
+/** Returns a text that is equal for packages with the same checks and survey; undefined if a package has none. */
 function contentOf({ details }: Package): string | undefined {
   const checks = details.background_checks.map(({ check_name, partner_name }) => [check_name, partner_name])
   if (checks.length === 0 && details.reference_survey === null) return undefined
   return JSON.stringify([details.reference_survey?.id ?? null, checks.map(String).sort()])
 }
 
-/** What a person who filled in the first schema has to know to fill in the second. */
+/** Returns the differences between two schemas that affect how a form is filled in. */
 export function schemaChanges(before: PackageSchema, after: PackageSchema): SchemaChange[] {
-  const [old, current] = [byColumn(before), byColumn(after)]
+  const [oldFields, newFields] = [fieldsByColumn(before), fieldsByColumn(after)]
   const changes: SchemaChange[] = []
-  for (const [field, { type, required }] of current) {
-    const was = old.get(field)
-    if (was === undefined) {
+  for (const [field, { type, required }] of newFields) {
+    const oldField = oldFields.get(field)
+    if (oldField === undefined) {
       changes.push({ field, change: required ? 'new and required' : 'new', required })
       continue
     }
-    if (was.type !== type) changes.push({ field, change: `${was.type} is now ${type}`, required })
-    if (was.required !== required) {
+    if (oldField.type !== type) changes.push({ field, change: `${oldField.type} is now ${type}`, required })
+    if (oldField.required !== required) {
       changes.push({ field, change: required ? 'now required' : 'no longer required', required })
     }
   }
-  for (const field of old.keys()) {
-    if (!current.has(field)) changes.push({ field, change: 'no longer allowed', required: false })
+  for (const field of oldFields.keys()) {
+    if (!newFields.has(field)) changes.push({ field, change: 'no longer allowed', required: false })
   }
   return changes
 }
 
-function byColumn(schema: PackageSchema): Map<string, FormField> {
+function fieldsByColumn(schema: PackageSchema): Map<string, FormField> {
   return new Map(formFields(schema).map((field) => [field.column, field]))
 }
 
-/** A row's body for another package; or what is wrong with it there. */
+/** Returns the body of a row for another package, or the problems of the row in that package. */
 export function bodyForPackage(
   body: Uint8Array,
   schema: PackageSchema,
@@ -84,22 +87,25 @@ export function bodyForPackage(
 
 const maxNamed = 3
 
-/** A row that is invalid for the other package, and why. */
+/** A row that is invalid for the other package, and its problems. */
 export interface InvalidRow {
   row: number
   problems: readonly Problem[]
 }
 
-/** The error of a move whose rows are invalid for the successor: nothing is moved. Each problem is listed once, with its rows. */
+/**
+ * Returns the error if rows are invalid for the successor; nothing is moved then. Each problem is listed once, with its
+ * rows.
+ */
 export function moveError(
   batch: Pick<Batch, 'path' | 'name' | 'reading' | 'allowDuplicate' | 'allowSimilar' | 'shared'>,
   packageId: number,
   invalid: readonly InvalidRow[],
 ): InvalidInputError | undefined {
   if (invalid.length === 0) return undefined
-  const found = invalid.flatMap(({ row, problems }) => problems.map((problem) => ({ row, problem })))
-  const groups = Map.groupBy(found, ({ problem }) => inWords(problem))
-  const problems = [...groups].map(([text, all]) => ({
+  const rowProblems = invalid.flatMap(({ row, problems }) => problems.map((problem) => ({ row, problem })))
+  const rowsByProblem = Map.groupBy(rowProblems, ({ problem }) => problemText(problem))
+  const problems = [...rowsByProblem].map(([text, all]) => ({
     field: all[0]?.problem.path ?? '',
     value: undefined,
     problem: all[0]?.problem.problem ?? '',
@@ -110,29 +116,29 @@ export function moveError(
     `${rows} invalid for package ${packageId}: ${problems.map(({ text }) => text).join('; ')}`,
     {
       problems: problems.length > 1 ? problems : undefined,
-      hint: `Nothing was moved. Fix the file and run it under the new package; people ordered before are not ordered again: ${runUnder(batch, packageId)}`,
+      hint: `Nothing was moved. Fix the file and run it under the new package; people ordered before are not ordered again: ${runCommandFor(batch, packageId)}`,
     },
   )
 }
 
-const unread: FileReading = { sheet: null, map: {}, ignore: [], default_country: null }
+const defaultReading: FileReading = { sheet: null, map: {}, ignore: [], default_country: null }
 
-/** The file of a batch, read as it was read then. */
-function runUnder(batch: Parameters<typeof moveError>[0], packageId: number): string {
+/** Returns the command that runs the file of a batch under a package, with the options of the first run. */
+function runCommandFor(batch: Parameters<typeof moveError>[0], packageId: number): string {
   const { path, name, reading, allowDuplicate, allowSimilar = false, shared = [] } = batch
   return fileCommand('run', {
     file: path ?? name,
-    // How the rows of a restored batch were read is not recorded.
+    // The store does not record how the rows of a restored batch were read.
     columns: choicesOf(
-      { ...unread, ...(readJson(reading).value as Partial<FileReading> | undefined) },
+      { ...defaultReading, ...(readJson(reading).value as Partial<FileReading> | undefined) },
       packageId,
     ),
     allowed: { allowDuplicate, allowSimilar, shared, ignoreResults: false },
   })
 }
 
-/** By its column, as one says it of what a person typed. */
-const inWords = ({ column, path, problem, ofFlag = problem }: Problem): string =>
+/** Names the field by its column, in the words for a typed value. */
+const problemText = ({ column, path, problem, ofFlag = problem }: Problem): string =>
   `${column ?? path} ${ofFlag}`
 
 function rowsText(rows: readonly number[]): string {

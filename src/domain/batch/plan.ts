@@ -19,13 +19,13 @@ import { personKey } from '../submission/identity.ts'
 
 export type Plan = ReturnType<typeof planOf>
 
-/** A row that is sent or held, with what a plan mentions of it. */
-function mentioned<More extends object>(row: NewRow, more: More) {
+/** Returns a pending or held row with `more` details; nothing for other rows. */
+function pendingRowWith<More extends object>(row: NewRow, more: More) {
   if (row.state !== 'pending') return []
   return [{ row: row.row, line: row.line, person: row.recipient, ...more }]
 }
 
-/** What running a file would do. */
+/** Returns what a run of a file would do. */
 export function planOf(
   check: BatchCheck,
   { counts, packages, conflicts, phones, names: namesakes, namesInFile, people }: BatchPreview,
@@ -38,49 +38,51 @@ export function planOf(
 ) {
   const duplicates = conflicts.filter(({ stop }) => stop.becomes === 'duplicate')
   const matches = duplicates.filter(({ stop }) => stop.order.batchId !== batchId)
-  const stopped = new Set([
+  const rowsNotSent = new Set([
     ...conflicts.map(({ row }) => row.row),
     ...check.duplicates.map(([, row]) => row),
     ...check.problems.map(({ row }) => row),
   ])
   return {
-    /** What the file would be as a batch. */
+    /** The id that the batch of the file would have. */
     batchId,
     counts,
     /** Improbable values of the rows that would be sent. */
-    unlikely: check.unlikely.filter(({ row }) => !stopped.has(row)),
-    /** Values of the rows that would be sent that are changed before. */
-    changes: check.changes.filter(({ row }) => !stopped.has(row)),
-    /** Orders of each package that would be sent, the most first. */
+    unlikely: check.unlikely.filter(({ row }) => !rowsNotSent.has(row)),
+    /** Values that would be changed before sending, of the rows that would be sent. */
+    changes: check.changes.filter(({ row }) => !rowsNotSent.has(row)),
+    /** The number of orders of each package that would be sent; the greatest number comes first. */
     packages: [...packages]
       .map(([package_id, orders]) => ({ package_id, name: names.get(package_id), orders }))
       .sort((a, b) => b.orders - a.orders),
-    /** Rows that are not sent since they conflict with an order made before. */
+    /** Rows that are not sent because they conflict with an earlier order. */
     matches: matches.map(({ row, stop }) => ({
       row: row.row,
       line: check.lines[row.row],
       person: row.state === 'pending' ? row.recipient : stop.order.recipient,
       stop,
     })),
-    /** Rows of the file that are the same as an earlier one. */
+    /** The number of rows that repeat an earlier row of the file. */
     repeated: counts.duplicate - matches.length,
-    /** Rows that are not sent until they are released, by what they share or match. */
-    held: conflicts.flatMap(({ row, stop }) => (stop.becomes === 'held' ? mentioned(row, { stop }) : [])),
-    phones: phones.flatMap(({ row, order }) => mentioned(row, { order })),
-    names: namesakes.flatMap(({ row, orderedAt }) => mentioned(row, { orderedAt })),
+    /** Rows that are not sent until they are released, with their conflicts. */
+    held: conflicts.flatMap(({ row, stop }) =>
+      stop.becomes === 'held' ? pendingRowWith(row, { stop }) : [],
+    ),
+    phones: phones.flatMap(({ row, order }) => pendingRowWith(row, { order })),
+    names: namesakes.flatMap(({ row, orderedAt }) => pendingRowWith(row, { orderedAt })),
     namesInFile: namesInFile.flatMap(({ row, earlier }) =>
-      mentioned(row, { earlier: { row: earlier.row, line: check.lines[earlier.row] } }),
+      pendingRowWith(row, { earlier: { row: earlier.row, line: check.lines[earlier.row] } }),
     ),
     people,
     check,
-    /** By quota alone, with what was used of it before. */
+    /** The time that the quota requires, including its earlier use. */
     seconds,
-    /** When the last order would have been sent; wall time in milliseconds. */
+    /** When the last order would be sent; wall time in milliseconds. */
     endsAt: now + seconds * 1000,
   }
 }
 
-/** A plan as it is written for a later `batch run --plan`: the file it is for, and how it is read. */
+/** A plan in the form that is written for `batch run --plan`: the file and how it is read. */
 export interface StoredPlan {
   refcheck_plan: 1
   file: string
@@ -91,9 +93,9 @@ export interface StoredPlan {
   counts: BatchCounts
   duplicates: [row: number, row: number][]
   changes: RowChange[]
-  /** Missing in a plan of an earlier version. */
+  /** Missing in plans of earlier versions. */
   unlikely?: Omit<UnlikelyValue, 'person'>[]
-  /** `batch_id`: null where only a results file names it. */
+  /** `batch_id` is null if only a results file names the order. */
   ordered_before: { row: number; request_id: string | null; batch_id: string | null }[]
   held: { row: number; reason: ConflictReason; request_id: string | null }[]
   allow_duplicate: boolean
@@ -145,7 +147,7 @@ export function storedPlan(
   }
 }
 
-/** Reads a plan file; an InvalidInputError for anything else. */
+/** Parses a plan file. Throws InvalidInputError for any other text. */
 export function parsePlan(text: string, name: string): StoredPlan {
   const plan = (parseJsonOrUndefined(text) ?? {}) as Partial<StoredPlan>
   const { refcheck_plan, file, sha256, base_url, reading } = plan
@@ -159,8 +161,8 @@ export function parsePlan(text: string, name: string): StoredPlan {
   })
 }
 
-/** What a plan allows; one of 0.1.0 says nothing of it. */
-export function allowedBy(plan: Partial<StoredPlan>): AllowFlags {
+/** Returns the flags that a plan allows. Plans of 0.1.0 do not have them. */
+export function allowFlagsOf(plan: Partial<StoredPlan>): AllowFlags {
   const { allow_duplicate = false, allow_similar = false, shared = [], ignore_results = false } = plan
   return {
     allowDuplicate: allow_duplicate,
@@ -170,23 +172,23 @@ export function allowedBy(plan: Partial<StoredPlan>): AllowFlags {
   }
 }
 
-/** How the same plan is made of the file as it is now; `name`: the file of the plan. */
+/** Returns the hint for planning the present file again with the same options. `name` is the path of the plan. */
 export function planAgainHint(plan: StoredPlan, name: string): string {
   const { file, reading, package_id } = plan
   const columns = choicesOf(reading, package_id)
   const more = ['--output', shellWord(name), '--overwrite']
-  return `Plan again with: ${fileCommand('plan', { file, columns, allowed: allowedBy(plan), more })}`
+  return `Plan again with: ${fileCommand('plan', { file, columns, allowed: allowFlagsOf(plan), more })}`
 }
 
-/** A plan is for a file as it was; `again`: how another one is made. */
-export function requireUnchanged(plan: StoredPlan, sha256: string, again: string): void {
+/** Throws InvalidInputError if the file has changed since it was planned. `planAgain` is the hint for a new plan. */
+export function requireUnchanged(plan: StoredPlan, sha256: string, planAgain: string): void {
   if (plan.sha256 === sha256) return
   throw new InvalidInputError(`${plan.file} has changed since it was planned`, {
-    hint: `Nothing was sent. ${again}`,
+    hint: `Nothing was sent. ${planAgain}`,
   })
 }
 
-/** What a yes to the plan would order. */
+/** Returns what an approval of the plan would order. */
 export function aboutToOrder({ counts, packages, people, unlikely: values }: Plan): AboutToOrder {
   const [first, ...others] = packages
   const isOne = first !== undefined && others.length === 0
@@ -201,23 +203,23 @@ export function aboutToOrder({ counts, packages, people, unlikely: values }: Pla
   }
 }
 
-/** What checking a file found (src/docs/cli.md, "JSON of batches and reports", `batch validate --json`). */
+/** The result of checking a file (src/docs/cli.md, "JSON of batches and reports", `batch validate --json`). */
 export interface BatchCheck {
   rows: number
   valid: number
   invalid: number
-  /** Rows that are hidden or struck through, and not ordered for that; no part of `rows`. */
+  /** Rows that are not ordered because they are hidden or struck through. `rows` does not include them. */
   leftOut: number
   problems: RowProblem[]
-  /** The row that came first, and the one that orders the same again. */
+  /** The first row, and a later row that repeats its order. */
   duplicates: [first: number, again: number][]
   /** The line of each row as a spreadsheet program counts, by row. */
   lines: number[]
-  /** Values that are changed before sending, every one. */
+  /** All values that are changed before sending. */
   changes: RowChange[]
-  /** Of rows that are valid. */
+  /** Improbable values of valid rows. */
   unlikely: UnlikelyValue[]
-  /** Orders of each package that would be sent. */
+  /** The number of orders of each package that would be sent. */
   packages: Map<number, number>
 }
 
@@ -245,7 +247,7 @@ export function countRow(
   if (changes.length > 0) check.changes.push(...changes)
 }
 
-/** What of a valid row is improbable, as it is printed. */
+/** Returns the improbable values of a valid row, as they are printed. */
 export function unlikelyIn(
   { row, source, body, person }: RowReading,
   findImplausible: (body: RequestBody) => readonly ImplausibleValue[],
@@ -261,27 +263,27 @@ export function unlikelyIn(
   }))
 }
 
-/** What a command fails with where rows are bad; undefined where none is. */
+/** Returns the error of a command for a file with invalid rows; undefined if there are none. */
 export function invalidRowsError(
   { rows, valid, invalid, problems }: BatchCheck,
   name: string,
-  /** The command that writes the invalid rows to a file; undefined where the file cannot be read again. */
+  /** The command that writes the invalid rows to a file; undefined if the file cannot be read again. */
   errorsCommand?: string,
-  /** Whether the command can leave them out. */
+  /** Whether the command has a flag that leaves out invalid rows. */
   canSkip = false,
 ): InvalidInputError | undefined {
   if (invalid === 0) return undefined
   const [first] = problems
   const isOfCountry = errorsCommand?.includes('--default-country ') === true
   const isWithoutPlus = !isOfCountry && problems.some(({ problem }) => problem.startsWith(noPlus))
-  const others = canSkip && valid > 0 ? ', or add --on-invalid skip to order the valid rows only' : ''
+  const skipHint = canSkip && valid > 0 ? ', or add --on-invalid skip to order the valid rows only' : ''
   return new InvalidInputError(
     `${name}: ${invalid} of ${formatCount(rows, 'row')} ${invalid === 1 ? 'is' : 'are'} invalid`,
     {
       hint: [
         errorsCommand === undefined
-          ? `Nothing was sent. Fix the invalid rows, then run it again${others}.`
-          : `Nothing was sent. Fix the file and run it again${others}${others === '' ? ', or write' : '. Write'} the invalid rows to a file with: ${errorsCommand}`,
+          ? `Nothing was sent. Fix the invalid rows, then run it again${skipHint}.`
+          : `Nothing was sent. Fix the file and run it again${skipHint}${skipHint === '' ? ', or write' : '. Write'} the invalid rows to a file with: ${errorsCommand}`,
         ...(isWithoutPlus
           ? ['If all phones without + are of one country, add it, as in: --default-country DE']
           : []),
@@ -291,22 +293,22 @@ export function invalidRowsError(
   )
 }
 
-/** Why a planned file is not begun; undefined where there is something to send. */
+/** Returns why a planned file is not started; undefined if there is something to send. */
 export function planFailure(
   plan: Plan,
   name: string,
-  // `skip`: whether invalid rows are left out; undefined where they cannot be.
+  // `skip` is whether invalid rows are left out; undefined if the command cannot leave them out.
   { skip, errorsCommand }: { skip?: boolean | undefined; errorsCommand?: string | undefined },
 ): RefcheckError | undefined {
-  const bad = invalidRowsError(plan.check, name, errorsCommand, skip !== undefined)
-  if (bad !== undefined && skip !== true) return bad
+  const invalidRows = invalidRowsError(plan.check, name, errorsCommand, skip !== undefined)
+  if (invalidRows !== undefined && skip !== true) return invalidRows
   const conflicts = plan.matches.map(({ stop }) => stop)
   const [first] = conflicts
   return notStartedError(plan.counts, countConflicts(conflicts), first && conflictingOrder(first))
 }
 
-/** Where all rows of a file were ordered before: how many, and when the first and the last. */
-export function orderedBefore({ counts, matches }: Plan): ConflictCounts['ordered'] | undefined {
+/** If all rows of the file were ordered before, returns their number and the times of the first and the last order. */
+export function findEarlierOrders({ counts, matches }: Plan): ConflictCounts['ordered'] | undefined {
   const conflicts = countConflicts(matches.map(({ stop }) => stop))
   return areAllOrderedBefore(counts, conflicts) ? { ...conflicts.ordered, count: counts.total } : undefined
 }
@@ -325,13 +327,13 @@ export function changeKind({ from, to }: Pick<RowChange, 'from' | 'to'>): Change
 export class Duplicates {
   readonly #firstRows = new Map<string, number>()
 
-  /** The row that was given before for the same; undefined for the first one, and for a row without a person. */
+  /** Returns an earlier row with the same package and person; undefined if there is none or the row has no person. */
   firstOf(row: number, packageId: number | undefined, person: Recipient): number | undefined {
     const { first_name, last_name, email, phone } = person
     if (email === '' && phone === '' && first_name === '' && last_name === '') return undefined
-    // 43 characters, however long the names are.
-    const named = JSON.stringify([packageId ?? 0, ...personKey(person)])
-    const key = hash('sha256', named, 'base64url')
+    // The hash has 43 characters for names of any length.
+    const personText = JSON.stringify([packageId ?? 0, ...personKey(person)])
+    const key = hash('sha256', personText, 'base64url')
     const first = this.#firstRows.get(key)
     if (first === undefined) this.#firstRows.set(key, row)
     return first

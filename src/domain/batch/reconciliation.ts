@@ -8,39 +8,42 @@ import { personKey, samePerson } from '../submission/identity.ts'
 import type { BatchRow } from './batch.ts'
 import { formatRow } from './batch-status.ts'
 
-/** What was found about rows whose outcome was unknown. */
+/** The result of looking for proof about rows with an unknown outcome. */
 export interface Reconciliation {
-  /** Proven to have been ordered, and journaled so. */
+  /** Rows that were proven to be ordered, which is recorded in the journal. */
   settled: { submission: Submission; requestId: string; status: string }[]
   /**
-   * Requests for the same or a similar person that are no proof, for a person to look at: several fit, several rows
-   * are fitted, or something differs.
+   * Requests for the same or a similar person that are not proof, so a person has to decide: several requests fit, a
+   * request fits several rows, or something differs.
    */
   ambiguous: { submission: Submission; requestIds: string[]; near: NearMatch[] }[]
-  /** No request for such a person was seen. That proves nothing. */
+  /** Rows without a request for the same or a similar person. This does not prove that they were not ordered. */
   open: Submission[]
-  /** Requests that were read. */
+  /** The number of requests that were read. */
   reads: number
   /** Requests that were not ordered with this store, for people who were. */
   secondOrders?: SecondOrder[]
-  /** Rows that a person was asked about on a terminal, and saw there. */
+  /** The number of rows that the user was asked about on a terminal. */
   asked?: number
 }
 
-/** A request for the same or a similar person, and in what it differs from what was sent; nothing: it fits in all. */
+/**
+ * A request for the same or a similar person, and how it differs from the order that was sent. Without differences it
+ * fits.
+ */
 export interface NearMatch {
   requestId: string
   createdAt: string
   differs: Difference[]
 }
 
-/** Why a request is shown, and not taken for proof. */
+/** Describes a request that is not proof, and why it is shown. */
 export function nearText({ requestId, createdAt, differs }: NearMatch): string {
   const why = differs.length === 0 ? 'fits' : `fits but for: ${differencesText(differs)}`
   return `request ${requestId}, created ${localTime(createdAt)}, ${why}`
 }
 
-export function fitsOthersToo(
+export function fitsOtherSubmission(
   request: RequestResource,
   submission: Submission,
   fits: ReadonlyMap<Submission, readonly RequestResource[]>,
@@ -48,51 +51,52 @@ export function fitsOthersToo(
   return [...fits].some(([other, found]) => other !== submission && found.includes(request))
 }
 
-/** The error or message after a reconciliation; undefined where no unknown row is left. */
+/** Returns the error after a reconciliation; undefined if no row is unknown any more. */
 export function unreconciledError(
   { open, ambiguous, asked = 0 }: Reconciliation,
   batchId: string | undefined,
 ): OutcomeUnknownError | undefined {
   const shown = ambiguous.map(({ submission }) => submission)
-  const left = [...open, ...shown].filter(({ state }) => state !== 'pending')
-  const [first] = left
+  const unreconciled = [...open, ...shown].filter(({ state }) => state !== 'pending')
+  const [first] = unreconciled
   if (first === undefined) return undefined
-  const rows = formatCount(left.length, 'order is', 'orders are')
-  const again = `Once the provider has answered: refcheck batch reconcile${batchId === undefined ? '' : ` ${batchId}`}`
+  const rows = formatCount(unreconciled.length, 'order is', 'orders are')
+  const reconcileAgain = `Once the provider has answered: refcheck batch reconcile${batchId === undefined ? '' : ` ${batchId}`}`
   return new OutcomeUnknownError(`${rows} still not settled: no proof was found`, {
     hint:
       asked > 0 && first.state === 'unknown'
-        ? again
+        ? reconcileAgain
         : answersHint({ ...first, batchId: batchId ?? first.batchId }),
     order: { batchId: first.batchId, row: first.row },
   })
 }
 
-/** In what a request is not what was sent for a row. */
+/** A way in which a request differs from the order that was sent for a row. */
 type Difference = 'package' | 'person' | 'requester' | 'time'
 
-/** How far the clocks may be apart where nothing is known of it. */
-const skewMs = 60_000
+/** The difference of the clocks that is allowed if it was not measured. */
+const clockSkewMs = 60_000
 
-/** The longest that an exchange takes, where the process died before it could say. */
-const longestExchangeMs = 10 * 60_000
+/** Maximal duration of an attempt, if the process died before it recorded the end. */
+const maxExchangeMs = 10 * 60_000
 
-/** A clock further off than this is no difference to allow for, but a wrong date. */
-const longestDifferenceMs = 24 * 60 * 60_000
+/** A greater difference is a wrong date, so it is ignored. */
+const maxClockDifferenceMs = 24 * 60 * 60_000
 
-/** What a row was sent with, and when it ended. */
+/** What was sent for a row, and when the attempt ended. */
 export type SentOrder = Pick<
   Submission,
   'recipient' | 'packageId' | 'userEmail' | 'attemptedAt' | 'changedAt'
 >
 
-/** Whom a request is for against whom a row was for; `unknown`: nothing is left that could tell. */
+/** How the person of a request matches the person of a row; `unknown` if no data is left to compare. */
 export type PersonMatch = 'same' | 'similar' | 'other' | 'unknown'
 
 /**
- * In what a request differs from what was sent for a row; empty: it fits in all. Undefined where it is about another
- * person, neither the same nor a similar one. `clockDifferenceMs`: how far the service's clock, by its Date header, is
- * ahead of the one that times attempts; it is allowed for, as are clocks that agree. `byFingerprints`: of a row whose name is gone.
+ * Returns how a request differs from the order that was sent for a row; an empty array if it fits. Undefined if the
+ * request is for another person, who is not similar. `clockDifferenceMs` is how far the service's clock is ahead of the
+ * clock that times attempts. The time fits if it is right with this difference or with none. `byFingerprints` is the
+ * match of a row whose name was erased.
  */
 export function differences(
   sent: SentOrder,
@@ -103,54 +107,54 @@ export function differences(
   const { recipient, packageId, userEmail } = sent
   const person = recipient === undefined ? byFingerprints : matchPersons(request.recipient, recipient)
   if (person === 'other') return undefined
-  const found: [Difference, boolean][] = [
+  const checks: [Difference, boolean][] = [
     ['package', request.package_id !== packageId],
     ['person', person !== 'same'],
     ['requester', request.requester.email.toLowerCase() !== userEmail.toLowerCase()],
-    ['time', !isWithin(sent, Date.parse(request.created_at), clockDifferenceMs)],
+    ['time', !isWithinAttempt(sent, Date.parse(request.created_at), clockDifferenceMs)],
   ]
-  return found.flatMap(([name, differs]) => (differs ? [name] : []))
+  return checks.flatMap(([name, differs]) => (differs ? [name] : []))
 }
 
-function isWithin(
+function isWithinAttempt(
   { attemptedAt, changedAt }: SentOrder,
   createdAt: number,
   clockDifferenceMs: number,
 ): boolean {
   if (attemptedAt === undefined) return false
-  const endedAt = Math.min(changedAt, attemptedAt + longestExchangeMs)
-  const known = Math.abs(clockDifferenceMs) <= longestDifferenceMs ? clockDifferenceMs : 0
-  return [0, known].some(
-    (ahead) => createdAt >= attemptedAt + ahead - skewMs && createdAt <= endedAt + ahead + skewMs,
+  const endedAt = Math.min(changedAt, attemptedAt + maxExchangeMs)
+  const plausibleDifferenceMs = Math.abs(clockDifferenceMs) <= maxClockDifferenceMs ? clockDifferenceMs : 0
+  return [0, plausibleDifferenceMs].some(
+    (aheadMs) =>
+      createdAt >= attemptedAt + aheadMs - clockSkewMs && createdAt <= endedAt + aheadMs + clockSkewMs,
   )
 }
 
-/** Similar is the same e-mail, phone or full name: it may be the person in another spelling. */
+/** A similar person has the same e-mail, phone or full name, so it may be the same person in another spelling. */
 function matchPersons(one: Recipient, other: Recipient): PersonMatch {
   if (samePerson(one, other)) return 'same'
   const [first, last, email, phone] = personKey(one)
   const [otherFirst, otherLast, otherEmail, otherPhone] = personKey(other)
-  const isName = first === otherFirst && last === otherLast
-  return email === otherEmail || phone === otherPhone || isName ? 'similar' : 'other'
+  const isSameName = first === otherFirst && last === otherLast
+  return email === otherEmail || phone === otherPhone || isSameName ? 'similar' : 'other'
 }
 
-const words: Readonly<Record<Difference, string>> = {
+const differenceTexts: Readonly<Record<Difference, string>> = {
   package: 'another package',
   person: 'another spelling of the person',
   requester: 'another requester',
   time: 'created outside the time of the attempt',
 }
 
-/** `another requester, created outside the time of the attempt`. */
-export function differencesText(found: readonly Difference[]): string {
-  return found.map((each) => words[each]).join(', ')
+/** Describes differences: `another requester, created outside the time of the attempt`. */
+export function differencesText(differs: readonly Difference[]): string {
+  return differs.map((each) => differenceTexts[each]).join(', ')
 }
 
 /**
- * What a read of the id that the provider named shows of a row ("they have it"): nothing, where it fits in all, or what
- * a person has to confirm, which is another spelling, requester or time. Throws an InvalidInputError where it is another
- * person or package, and a DuplicateError where another order has that request. `byFingerprints`: of a row whose name is
- * gone.
+ * Compares a row with the request that the provider named for it. Returns the differences in spelling, requester or
+ * time, which a person has to confirm. Throws InvalidInputError for another person or package, and DuplicateError if
+ * another order has that request. `byFingerprints` is the match of a row whose name was erased.
  */
 export function differencesToConfirm(
   row: SentOrder & RowId,
@@ -159,26 +163,33 @@ export function differencesToConfirm(
   clockDifferenceMs: number | undefined,
   byFingerprints?: PersonMatch,
 ): Difference[] {
-  const other = holders.find((each) => each.batchId !== row.batchId || each.row !== row.row)
-  if (other !== undefined) {
+  const otherHolder = holders.find((each) => each.batchId !== row.batchId || each.row !== row.row)
+  if (otherHolder !== undefined) {
     throw new DuplicateError(
-      `request ${request.request_id} is the order of row ${other.row} of batch ${other.batchId} already`,
+      `request ${request.request_id} is the order of row ${otherHolder.row} of batch ${otherHolder.batchId} already`,
       { hint: 'Nothing was recorded. One request is one order: check the id with the provider.' },
     )
   }
   const found = differences(row, request, clockDifferenceMs, byFingerprints)
-  if (found === undefined) throw notThis(request, row.row, 'for somebody else')
-  if (found.includes('package')) throw notThis(request, row.row, `of package ${request.package_id}`)
+  if (found === undefined) throw otherOrderError(request, row.row, 'for somebody else')
+  if (found.includes('package')) throw otherOrderError(request, row.row, `of package ${request.package_id}`)
   return found
 }
 
-function notThis({ request_id }: RequestResource, row: number, what: string): InvalidInputError {
-  return new InvalidInputError(`request ${request_id} is ${what}, so it is not the order of row ${row}`, {
-    hint: `Nothing was recorded. Check the id with the provider; "refcheck request get ${request_id}" shows that request.`,
-  })
+function otherOrderError(
+  { request_id }: RequestResource,
+  row: number,
+  description: string,
+): InvalidInputError {
+  return new InvalidInputError(
+    `request ${request_id} is ${description}, so it is not the order of row ${row}`,
+    {
+      hint: `Nothing was recorded. Check the id with the provider; "refcheck request get ${request_id}" shows that request.`,
+    },
+  )
 }
 
-/** What a person is asked where something differs: both sides, and in what. */
+/** Returns the question about a request that differs: it shows both sides and the differences. */
 export function confirmationQuestion(
   { row, recipient, userEmail, attemptedAt }: SentOrder & Pick<Submission, 'row'>,
   request: RequestResource,
@@ -196,19 +207,22 @@ function personText(person: Recipient): string {
   return `${personName(person)} (${person.email}, ${person.phone})`
 }
 
-/** "Not within 15 minutes of the attempt": an event may still come. */
-const quietMs = 15 * 60_000
+/** An event may arrive within 15 minutes of the attempt, so the row is not sent again before. */
+const resendDelayMs = 15 * 60_000
 
-/** What the provider said of a row whose outcome is unknown, as a person records it. */
+/** The answer of the provider about a row with an unknown outcome, as the user records it. */
 export type ProvidersAnswer =
-  /** They have it. */
+  /** The provider has the request. */
   | { kind: 'has'; requestId: string }
-  /** They do not: it is sent again. The e-mail as typed; undefined: it has to be asked for. */
+  /**
+   * The provider does not have it, so the row is sent again. `confirmedEmail` is the e-mail that the user typed;
+   * undefined if it still has to be typed.
+   */
   | { kind: 'order'; confirmedEmail: string | undefined }
-  /** Never send it. */
+  /** The row is never sent. */
   | { kind: 'leave' }
 
-/** A row that a person may decide about; throws a UsageError for any other. Comes before any question. */
+/** Throws UsageError for a row that is not unknown or dropped. It is called before any question. */
 export function requireUnsettled(row: BatchRow): void {
   if (row.state === 'unknown' || row.state === 'dropped') return
   throw new UsageError(`row ${row.row} is ${row.state}, not unknown: there is nothing to decide`, {
@@ -216,11 +230,17 @@ export function requireUnsettled(row: BatchRow): void {
   })
 }
 
-/** Milliseconds until a row may be sent again; at most 0: now. `now`: by the clock that times attempts. */
+/**
+ * Returns the milliseconds until a row may be sent again; 0 or less if it may be sent now. `now` is a time of the clock
+ * that times attempts.
+ */
 export const sendableInMs = ({ attemptedAt, changedAt }: BatchRow, now: number): number =>
-  (attemptedAt ?? changedAt) + quietMs - now
+  (attemptedAt ?? changedAt) + resendDelayMs - now
 
-/** What is known of a row whose outcome is unknown, before a person is asked. `sendableAt`: where that is still to come. */
+/**
+ * Describes the requests that may be the order of an unknown row, before the user decides. `sendableAt` is set if it is
+ * in the future.
+ */
 export function unknownDetails(near: readonly NearMatch[], sendableAt: number | undefined): string[] {
   return [
     ...(near.length === 0
@@ -235,16 +255,16 @@ export function unknownDetails(near: readonly NearMatch[], sendableAt: number | 
   ]
 }
 
-/** `Row 2 is accepted: request …`, after an answer. */
+/** Describes the state of a row after a decision: `Row 2 is ordered: request …`. */
 export function rowOutcome(before: BatchRow, after: BatchRow | undefined): string {
-  const who = formatRow(before, undefined)
-  if (after?.state === 'dropped') return `${who} will not be sent again.`
-  if (after?.state === 'unknown') return `${who}: the outcome is still unknown`
-  if (after?.state !== 'accepted') return `${who} is ${after?.state}`
-  return `${who} is ordered: request ${after.requestId}`
+  const rowText = formatRow(before, undefined)
+  if (after?.state === 'dropped') return `${rowText} will not be sent again.`
+  if (after?.state === 'unknown') return `${rowText}: the outcome is still unknown`
+  if (after?.state !== 'accepted') return `${rowText} is ${after?.state}`
+  return `${rowText} is ordered: request ${after.requestId}`
 }
 
-/** Why a row cannot be sent again now; throws a UsageError. Recording an id and dropping wait for nothing. */
+/** Throws UsageError if a row cannot be sent again yet. Recording an id and dropping need no such wait. */
 export function requireSendable(row: BatchRow, now: number): void {
   requireUnsettled(row)
   const waitMs = sendableInMs(row, now)
@@ -256,22 +276,23 @@ export function requireSendable(row: BatchRow, now: number): void {
 }
 
 /**
- * What the provider may say of an order whose outcome is unknown, and the command that records each answer, side by
- * side ("Settling an unknown"). `email`: the recipient's, where it is shown. A row without its recipient cannot be ordered again.
+ * Returns the possible answers of the provider about an unknown outcome, each with the command that records it
+ * ("Settling an unknown"). `email` is the recipient's, if it may be shown. A row without its recipient cannot be
+ * ordered again.
  */
 export function answersHint(
   { batchId, row, recipient }: Pick<Submission, 'batchId' | 'row' | 'recipient'>,
   email = 'EMAIL',
 ): string {
   const command = `refcheck batch reconcile ${batchId} --row ${row}`
-  const again =
+  const sendAgainText =
     recipient === undefined
       ? 'close the row (nothing is sent; the person can then be ordered)'
       : 'order it now (a new order)'
   return [
     'Ask the provider whether they have a request for this person, and record the answer.',
     `They have it: ${command} --request-id UUID`,
-    `They do not have it, ${again}: ${command} --confirm-email ${email}`,
+    `They do not have it, ${sendAgainText}: ${command} --confirm-email ${email}`,
     `Nobody knows, never send it (the same order stays refused): ${command} --drop`,
   ].join('\n')
 }

@@ -8,7 +8,7 @@ import { serviceOf } from '../submission/identity.ts'
 import { type SubmissionState, submissionStates } from '../submission/states.ts'
 import { recipientFields } from '../../contract/package-schema.ts'
 
-/** What informs another store, or a later one, of the outcome of a row: src/docs/ordering.md, section 4, "Results files". */
+/** Columns that contain the outcome of a row for other stores (src/docs/ordering.md, section 4, "Results files"). */
 export const externalResultColumns = [
   'refcheck_ordered_at',
   'refcheck_account',
@@ -21,7 +21,7 @@ export const externalResultColumns = [
   'refcheck_phone_digest',
 ] as const
 
-/** What is put at the end of a person's own columns. */
+/** Columns that are added after the columns of the user's file. */
 export const resultColumns = [
   'refcheck_state',
   'refcheck_request_id',
@@ -30,15 +30,15 @@ export const resultColumns = [
   ...externalResultColumns,
 ] as const
 
-/** Undefined where its person is not known: of a removed person there are no digests. */
+/** A row of a results file. `digests` is undefined if the person is not known, as for an erased person. */
 export interface ResultsRow extends Omit<ExternalResult, 'person' | 'shares'> {
   digests: PersonDigests | undefined
-  /** Its batch and row in a store. */
+  /** The row's batch and number in a store. */
   batchId: string | undefined
   row: number | undefined
 }
 
-/** Whose batch a row is of. */
+/** Properties of the batch that its results contain. */
 export interface ResultsOf {
   account?: string | undefined
 }
@@ -48,13 +48,13 @@ export function resultCells(row: BatchRow, of: ResultsOf): Cell[] {
   return [state, request_id ?? '', row.requestStatus ?? '', error ?? '', ...externalResultCells(row, of)]
 }
 
-/** The cells of `externalResultColumns`. */
+/** Returns the cells of `externalResultColumns`. */
 export function externalResultCells(row: BatchRow, { account = '' }: ResultsOf): string[] {
   const { recipient, matches, packageId } = row
-  const at = row.attemptedAt ?? matches?.orderedAt
+  const orderedAt = row.attemptedAt ?? matches?.orderedAt
   const digests = recipient && personDigests(recipient)
   return [
-    isoTime(at) ?? '',
+    isoTime(orderedAt) ?? '',
     account,
     serviceOf(row.baseUrl),
     packageId === undefined ? '' : String(packageId),
@@ -66,20 +66,20 @@ export function externalResultCells(row: BatchRow, { account = '' }: ResultsOf):
   ]
 }
 
-/** Where our columns stand in a table; undefined where it has none that could tell of an order. */
+/** Returns a reader for the result columns of a table; undefined if the table has no state and no request id. */
 export function resultsReader(
   columns: readonly string[],
 ):
   | ((cells: readonly Cell[], position: Pick<ExternalResult, 'file' | 'line'>) => ResultsRow | undefined)
   | undefined {
   const names = columns.map((column) => column.trim())
-  const at = (name: (typeof resultColumns)[number]): number => names.indexOf(name)
-  if (at('refcheck_state') === -1 && at('refcheck_request_id') === -1) return undefined
+  const columnOf = (name: (typeof resultColumns)[number]): number => names.indexOf(name)
+  if (columnOf('refcheck_state') === -1 && columnOf('refcheck_request_id') === -1) return undefined
   return (cells, position) => {
-    const text = (name: (typeof resultColumns)[number]): string => textOf(cells[at(name)] ?? '').trim()
+    const text = (name: (typeof resultColumns)[number]): string => textOf(cells[columnOf(name)] ?? '').trim()
     const id = uuid.safeParse(text('refcheck_request_id'))
     const requestId = id.success ? id.data.toLowerCase() : undefined
-    // A row with a request whose state was cleared in the file was ordered all the same.
+    // A row with a request was ordered, even if its state was cleared in the file.
     const state =
       submissionStates.find((each) => each === text('refcheck_state')) ??
       (requestId === undefined ? undefined : ('accepted' satisfies SubmissionState))
@@ -90,12 +90,12 @@ export function resultsReader(
       requestId,
       requestStatus: text('refcheck_status') || undefined,
       account: text('refcheck_account'),
-      baseUrl: urlIn(text('refcheck_service')),
+      baseUrl: urlOf(text('refcheck_service')),
       packageId: wholeNumber(text('refcheck_package_id')),
-      at: momentIn(text('refcheck_ordered_at')),
+      at: timeOf(text('refcheck_ordered_at')),
       batchId: text('refcheck_batch_id') || undefined,
       row: wholeNumber(text('refcheck_row')),
-      digests: digestsIn([
+      digests: digestsOf([
         text('refcheck_name_digest'),
         text('refcheck_email_digest'),
         text('refcheck_phone_digest'),
@@ -104,26 +104,26 @@ export function resultsReader(
   }
 }
 
-function digestsIn([name = '', email = '', phone = '']: readonly string[]): PersonDigests | undefined {
-  const sound = [name, email, phone].every((each) => /^x[0-9a-f]{32}$/.test(each))
-  return sound ? { name, email, phone } : undefined
+function digestsOf([name = '', email = '', phone = '']: readonly string[]): PersonDigests | undefined {
+  const areValid = [name, email, phone].every((each) => /^x[0-9a-f]{32}$/.test(each))
+  return areValid ? { name, email, phone } : undefined
 }
 
 function wholeNumber(text: string): number | undefined {
   return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined
 }
 
-function momentIn(text: string): number | undefined {
+function timeOf(text: string): number | undefined {
   const at = Date.parse(text)
   return Number.isNaN(at) ? undefined : at
 }
 
-function urlIn(text: string): string | undefined {
+function urlOf(text: string): string | undefined {
   return URL.canParse(text) ? text : undefined
 }
 
-/** Ours, after the columns of a batch file, so that an export can be run as one. */
-const exportColumns = [
+/** Columns of refcheck that follow the columns of a batch file, so that an export can be run as a batch file. */
+const ownExportColumns = [
   'refcheck_row',
   'refcheck_state',
   'refcheck_request_id',
@@ -132,61 +132,61 @@ const exportColumns = [
   'refcheck_error',
 ] as const
 
-const moreColumns = externalResultColumns.filter(
-  (column) => !(exportColumns as readonly string[]).includes(column),
+const otherResultColumns = externalResultColumns.filter(
+  (column) => !(ownExportColumns as readonly string[]).includes(column),
 )
 
 export const exportFormats = ['csv', 'xlsx', 'json', 'html'] as const
 
 export type ExportFormat = (typeof exportFormats)[number]
 
-/** As asked for, else as the name of the file ends; for stdout CSV, or JSON with `--json`. */
+/** Returns the chosen format, or that of the file's extension. For stdout it is CSV, or JSON with `--json`. */
 export function exportFormatOf(
-  asked: ExportFormat | undefined,
+  chosen: ExportFormat | undefined,
   file: string | undefined,
   json: boolean,
 ): ExportFormat {
-  if (asked === undefined && json && (file === undefined || file === '-')) return 'json'
-  return writtenFormat('an export', exportFormats, { asked, output: file })
+  if (chosen === undefined && json && (file === undefined || file === '-')) return 'json'
+  return writtenFormat('an export', exportFormats, { asked: chosen, output: file })
 }
 
 export type ExportTable = ReturnType<typeof exportTable>
 
-/** Rows as a table that can be run as a batch file. */
+/** Returns rows as a table that can be run as a batch file. */
 export function exportTable(rows: readonly ExportedRow[]) {
   const columns = valueColumns(rows)
   return {
-    columns: [...columns, 'package_id', ...exportColumns, ...moreColumns],
+    columns: [...columns, 'package_id', ...ownExportColumns, ...otherResultColumns],
     rows: rows.map(({ values, package_id, listed, status, ordered_at, evidence }): Cell[] => [
-      ...columns.map((column) => cellOf(values.get(column))),
-      cellOf(package_id ?? undefined),
-      cellOf(listed.row),
+      ...columns.map((column) => cellForValue(values.get(column))),
+      cellForValue(package_id ?? undefined),
+      cellForValue(listed.row),
       listed.state,
       listed.request_id ?? '',
       status ?? '',
       ordered_at ?? '',
       listed.error ?? '',
-      ...moreColumns.map((column) => evidence.get(column) ?? ''),
+      ...otherResultColumns.map((column) => evidence.get(column) ?? ''),
     ]),
   }
 }
 
-/** Every column that one of the rows has a value for, the recipient's first. */
+/** Returns all columns that have a value in one of the rows; those of the recipient come first. */
 function valueColumns(rows: readonly ExportedRow[]): string[] {
   const columns = new Set<string>(recipientFields)
   for (const { values } of rows) for (const column of values.keys()) columns.add(column)
   return [...columns]
 }
 
-/** A value as a cell that reads back as itself. */
-function cellOf(value: FieldValue | undefined): Cell {
+/** Returns a cell that is read back as the same value. */
+function cellForValue(value: FieldValue | undefined): Cell {
   if (value === undefined) return ''
   return typeof value === 'string' ? value : { kind: 'json', text: JSON.stringify(value), value }
 }
 
 export type ExportedRow = ReturnType<typeof toExportedRow>
 
-/** A row of a batch with everything that is known of it. */
+/** Returns a row of a batch with all that the store knows about it. */
 export function toExportedRow(row: BatchRow, body: Uint8Array | undefined, of: ResultsOf = {}) {
   const values = new Map<string, FieldValue>()
   for (const name of recipientFields) {
@@ -194,7 +194,7 @@ export function toExportedRow(row: BatchRow, body: Uint8Array | undefined, of: R
     if (value !== undefined) values.set(name, value)
   }
   if (body !== undefined) {
-    // Journaled by this program from a checked body.
+    // refcheck recorded this body in the journal after checking it.
     const order = JSON.parse(new TextDecoder().decode(body)) as RequestBody
     for (const { code, fields } of order.additional_information ?? []) {
       for (const [name, value] of Object.entries(fields)) values.set(`${code}.${name}`, value)
@@ -205,9 +205,9 @@ export function toExportedRow(row: BatchRow, body: Uint8Array | undefined, of: R
     status: row.requestStatus ?? null,
     ordered_at: isoTime(row.attemptedAt),
     package_id: row.packageId ?? null,
-    /** By column of a batch file: `first_name`, `ncc_acic.date_of_birth`. */
+    /** The values by column of a batch file: `first_name`, `ncc_acic.date_of_birth`. */
     values,
-    /** What informs another store of it, by column. */
+    /** The cells that inform other stores, by column. */
     evidence: new Map(
       externalResultCells(row, of).map((cell, at) => [externalResultColumns[at] ?? '', cell]),
     ),

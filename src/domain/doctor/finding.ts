@@ -8,7 +8,7 @@ export interface Finding {
   check: string
   level: Level
   message: string
-  /** What to do; null where there is nothing. */
+  /** What the user can do; null if nothing is needed. */
   hint: string | null
 }
 
@@ -33,8 +33,8 @@ interface MachineFacts {
   release: string
 }
 
-/** Variables that change what a command does. */
-const variables = [
+/** Environment variables that affect commands. */
+const reportedVariables = [
   'REFCHECK_PROFILE',
   'REFCHECK_BASE_URL',
   'REFCHECK_API_KEY',
@@ -79,8 +79,8 @@ export function bugReport({ isSet, settings, report, store, ...facts }: BugRepor
     refcheck_bug_report: 1,
     version: facts.version,
     machine: facts.machine,
-    /** Names of the variables that are set, never what they are set to. */
-    environment: variables.filter(isSet),
+    /** Names of the variables that are set, without their values. */
+    environment: reportedVariables.filter(isSet),
     /** Names of the settings that are set. */
     settings: [...settings],
     profiles: facts.profiles,

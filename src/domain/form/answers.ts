@@ -3,15 +3,15 @@ import { type PackageSchema, recipientFields } from '../../contract/package-sche
 import type { AdditionalInformation, FieldValue } from '../../contract/request.ts'
 import { checkFieldValue } from './field-value.ts'
 import { type FormField, titleOf, formatAnswer } from './fields.ts'
-import { problemsError, shown } from './problem.ts'
-import { answerIn } from './implausible.ts'
+import { problemsError, formatForMessage } from './problem.ts'
+import { answerOf } from './implausible.ts'
 import { readRecipientField } from './recipient.ts'
-import { type DraftBody, fieldsIn, validateDraft } from './validate.ts'
+import { type DraftBody, fieldsOfCheck, validateDraft } from './validate.ts'
 
 export type Answers = Map<FormField, FieldValue>
 
-export function answersIn(given: DraftBody, schema: PackageSchema, fields: readonly FormField[]): Answers {
-  const { draft, problems } = validateDraft(given, schema)
+export function readAnswers(input: DraftBody, schema: PackageSchema, fields: readonly FormField[]): Answers {
+  const { draft, problems } = validateDraft(input, schema)
   if (problems !== undefined) {
     throw problemsError(
       problems,
@@ -20,19 +20,19 @@ export function answersIn(given: DraftBody, schema: PackageSchema, fields: reado
     )
   }
   const answers: Answers = new Map()
-  for (const field of fields) putAnswer(answers, field, answerIn(draft, field))
+  for (const field of fields) setAnswer(answers, field, answerOf(draft, field))
   return answers
 }
 
-export function putAnswer(answers: Answers, field: FormField, answer: FieldValue | undefined): void {
+export function setAnswer(answers: Answers, field: FormField, answer: FieldValue | undefined): void {
   if (answer === undefined) answers.delete(field)
   else answers.set(field, answer)
 }
 
-/** What a person may do at the review. */
+/** The choices of a user at the review. */
 export type ReviewChoice = 'send' | 'more' | 'again' | 'change' | 'leave' | 'drop'
 
-/** The choices at a page of the review, counted from 1; only the last leads on. */
+/** Returns the choices at a page of the review, counted from 1. Only the last page has the choice to continue. */
 export function reviewChoices(
   page: number,
   pages: number,
@@ -54,7 +54,10 @@ export function reviewChoices(
   ]
 }
 
-/** Every field with its answer, to choose the one that is changed; undefined leads back. */
+/**
+ * Returns every field with its answer, as choices of the field to change. The value of the last choice is undefined:
+ * nothing is changed.
+ */
 export function changeChoices(
   fields: readonly FormField[],
   answers: Answers,
@@ -62,43 +65,45 @@ export function changeChoices(
   return [
     ...fields.map((field) => {
       const answer = answers.get(field)
-      const value = answer === undefined ? 'not given' : shown(formatAnswer(answer))
+      const value = answer === undefined ? 'not given' : formatForMessage(formatAnswer(answer))
       return { value: field, label: `${titleOf(field)} (${value})` }
     }),
     { value: undefined, label: 'Change nothing' },
   ]
 }
 
-/** The answers of a stored draft that are still valid; a schema may have changed since. */
+/** Returns the answers of a stored draft that are valid in the present schema. */
 export function validAnswers(draft: DraftBody, fields: readonly FormField[]): Answers {
   const answers: Answers = new Map()
   for (const field of fields) {
-    const answer = answerIn(draft, field)
-    if (answer !== undefined && takes(field, answer)) answers.set(field, answer)
+    const answer = answerOf(draft, field)
+    if (answer !== undefined && isValidAnswer(field, answer)) answers.set(field, answer)
   }
   return answers
 }
 
-function takes(field: FormField, answer: FieldValue): boolean {
+function isValidAnswer(field: FormField, answer: FieldValue): boolean {
   const { code, name } = field
   if (code !== undefined) return checkFieldValue(field, answer) === undefined
-  const known = recipientFields.find((each) => each === name)
+  const recipientField = recipientFields.find((each) => each === name)
   return (
-    known !== undefined &&
+    recipientField !== undefined &&
     typeof answer === 'string' &&
-    readRecipientField(known, answer).problem === undefined
+    readRecipientField(recipientField, answer).problem === undefined
   )
 }
 
-/** An entry for each check that has at least one answer, in the schema's order. */
+/**
+ * Returns the body of a request. It has an entry for each check with at least one answer, in the order of the schema.
+ */
 export function bodyOf(schema: PackageSchema, fields: readonly FormField[], answers: Answers): DraftBody {
   const recipient = bareObject<FieldValue>()
   const entries = new Map<string, AdditionalInformation>()
   for (const field of fields) {
     const answer = answers.get(field)
     if (answer === undefined) continue
-    const names = field.code === undefined ? recipient : fieldsIn(entries, field.code)
-    names[field.name] = answer
+    const target = field.code === undefined ? recipient : fieldsOfCheck(entries, field.code)
+    target[field.name] = answer
   }
   const draft: DraftBody = { package_id: schema.id, recipient }
   return entries.size === 0 ? draft : { ...draft, additional_information: [...entries.values()] }

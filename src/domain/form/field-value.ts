@@ -3,7 +3,7 @@ import type { FieldValue } from '../../contract/request.ts'
 import { maxNesting, isJsonObject } from '../../contract/parse-json.ts'
 import { keepsDigits, readJson } from './json-text.ts'
 
-/** What a value is checked against: a field's definition in the schema, or as much of one as there is. */
+/** The rule that a value is checked against: a field's definition, or the parts of it that are known. */
 export interface ValueRule {
   type: string
   required: boolean
@@ -12,7 +12,7 @@ export interface ValueRule {
 
 export type ValueReading = { value: FieldValue; problem?: undefined } | { problem: string; value?: undefined }
 
-/** Reads a text (a flag, a cell, a typed answer) as a value of a field's type and checks it. */
+/** Reads a text (a flag, a cell or a typed answer) as a value of a field's type, and checks it. */
 export function readFieldText(definition: ValueRule, text: string): ValueReading {
   const reading = parseText(definition.type, text)
   if (reading.problem !== undefined) return reading
@@ -20,7 +20,7 @@ export function readFieldText(definition: ValueRule, text: string): ValueReading
   return problem === undefined ? reading : { problem }
 }
 
-/** Why a JSON value is no value of this field; undefined where it is one. */
+/** Returns why a JSON value is not valid for this field; undefined if it is valid. */
 export function checkFieldValue(definition: ValueRule, value: unknown): string | undefined {
   const expected = jsonTypes.get(definition.type)
   const actual = jsonType(value)
@@ -33,7 +33,7 @@ export function checkFieldValue(definition: ValueRule, value: unknown): string |
   return jsonProblem(value, 0)
 }
 
-/** What JSON calls each of the contract's types; one this program does not know takes any value. */
+/** The JSON type of each type of the contract. A type that is not listed accepts any value. */
 const jsonTypes: ReadonlyMap<string, string> = new Map([
   ['string', 'string'],
   ['integer', 'number'],
@@ -68,7 +68,7 @@ function checkString({ description, required }: ValueRule, value: string): strin
   return rule === 'iso' ? 'is not a date in the form YYYY-MM-DD, such as 1990-04-23' : undefined
 }
 
-/** What JSON.stringify would drop, alter or die of, anywhere inside. */
+/** Returns a problem if the value contains anything that JSON.stringify would omit, change or throw for. */
 function jsonProblem(value: unknown, depth: number): string | undefined {
   if (typeof value === 'number' && !Number.isFinite(value))
     return 'contains a number that JSON does not allow'
@@ -101,23 +101,23 @@ function parseText(type: string, text: string): ValueReading {
 function parseInteger(text: string): ValueReading {
   if (text.length > 400 || !/^-?\d+$/.test(text)) return { problem: 'is not a whole number such as 12' }
   if (/^-?0\d/.test(text)) return { problem: leadingZero }
-  // A number holds so few digits exactly.
-  return text.length <= 15 && text !== '-0' ? { value: Number(text) } : exactly(text)
+  // A JavaScript number represents 15 digits exactly.
+  return text.length <= 15 && text !== '-0' ? { value: Number(text) } : exactNumber(text)
 }
 
 function parseNumber(text: string): ValueReading {
   if (text.length > 400 || !/^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text)) {
     return { problem: 'is not a number such as 12 or 12.5' }
   }
-  return /^-?0\d/.test(text) ? { problem: leadingZero } : exactly(text)
+  return /^-?0\d/.test(text) ? { problem: leadingZero } : exactNumber(text)
 }
 
 const leadingZero = 'starts with a 0 that a number would lose'
 
-function exactly(text: string): ValueReading {
+function exactNumber(text: string): ValueReading {
   if (!keepsDigits(text)) return { problem: 'is too large to be sent exactly' }
   const value = Number(text)
-  // JSON has no -0.
+  // JSON parsers may drop the sign of -0.
   return { value: value === 0 ? 0 : value }
 }
 
@@ -133,9 +133,9 @@ function parseStructure(type: 'array' | 'object', text: string): ValueReading {
   const { value, fault } = readJson(text)
   if (fault === undefined) return { value }
   if (/^\s*[^\s[{]/.test(text)) {
-    const what = type === 'array' ? 'a list' : 'an object'
+    const structureName = type === 'array' ? 'a list' : 'an object'
     return {
-      problem: `is not ${what} in JSON, such as ${example}${type === 'array' ? ', or [] for none' : ''}`,
+      problem: `is not ${structureName} in JSON, such as ${example}${type === 'array' ? ', or [] for none' : ''}`,
     }
   }
   return {
@@ -148,40 +148,40 @@ type PairReading =
   | { pair: [name: string, value: string]; problem?: undefined }
   | { problem: string; pair?: undefined }
 
-/** Text that is meant as JSON: a whole list or group in one answer. */
+/** Whether a text is meant as JSON: a whole list or object in one answer. */
 export function isJson(type: 'array' | 'object', text: string): boolean {
   return text.trimStart().startsWith(type === 'array' ? '[' : '{')
 }
 
-/** A whole list or group as JSON. */
-export function readWhole(type: 'array' | 'object', text: string): ValueReading {
+/** Reads a whole list or object from JSON. */
+export function readStructure(type: 'array' | 'object', text: string): ValueReading {
   return readFieldText({ type, required: true, description: '' }, text)
 }
 
-/** What people write for "none", and which is no person's former name. */
+/** Whether a text is a word for "none". None of these words is a former name of a person. */
 export const meansNone = (text: string): boolean => /^(?:none|nil|no|n\/a|-+|null|keine|aucun)$/i.test(text)
 
-/** One item of a list, or several with ; between them, as a batch file has them. */
+/** Reads one item of a list, or several items separated by ; as in batch files. */
 export function readItems(text: string): ItemsReading {
   if (meansNone(text.trim())) return { problem: 'is no item; leave it empty if there are none' }
   const items = text.split(';').map((item) => item.trim())
   return items.includes('') ? { problem: 'has an empty item beside a ;' } : { items }
 }
 
-/** A name is one word: a street is not split. */
-const name = /^\p{L}[\p{L}\p{N}_-]{0,60}$/u
+/** A name is one word, so that a street with a colon is not split. */
+const pairName = /^\p{L}[\p{L}\p{N}_-]{0,60}$/u
 
-/** `street: 12 High Street`; `taken`: names that are there already. */
-export function readPair(text: string, taken: readonly string[]): PairReading {
+/** Reads `street: 12 High Street`. `usedNames` are names that already have a value. */
+export function readPair(text: string, usedNames: readonly string[]): PairReading {
   const colon = text.indexOf(':')
   const key = text.slice(0, Math.max(colon, 0)).trim()
   const value = text.slice(colon + 1).trim()
-  if (colon === -1 || !name.test(key)) {
+  if (colon === -1 || !pairName.test(key)) {
     return {
       problem: 'has no name in front; give one word, a colon and the value, such as street: 12 High Street',
     }
   }
-  if (taken.includes(key)) return { problem: `has the name "${key}", which is already there` }
+  if (usedNames.includes(key)) return { problem: `has the name "${key}", which is already there` }
   return value === '' ? { problem: `has no value after "${key}:"` } : { pair: [key, value] }
 }
 
@@ -189,23 +189,23 @@ export function isGroup(value: FieldValue | undefined): value is { [name: string
   return isJsonObject(value)
 }
 
-/** Names in a row, as a description lists them: `street, suburb, state, postcode and country`. */
-const listed = String.raw`((?:[a-z_]{2,30}, )+[a-z_]{2,30}(?:,? and [a-z_]{2,30})?|[a-z_]{2,30} and [a-z_]{2,30})`
-const atTheEnd = new RegExp(String.raw`:\s*${listed}\.?\s*$`)
-const inBrackets = new RegExp(String.raw`\(${listed}\)\.?\s*$`)
-const ofEach = new RegExp(String.raw`\beach (?:with|as|has)(?: an?| its)? ${listed}\.?\s*$`)
-/** More of a help text is not looked through. */
-const longest = 400
+/** A list of names in a description: `street, suburb, state, postcode and country`. */
+const nameList = String.raw`((?:[a-z_]{2,30}, )+[a-z_]{2,30}(?:,? and [a-z_]{2,30})?|[a-z_]{2,30} and [a-z_]{2,30})`
+const listAtEnd = new RegExp(String.raw`:\s*${nameList}\.?\s*$`)
+const listInBrackets = new RegExp(String.raw`\(${nameList}\)\.?\s*$`)
+const listOfItemParts = new RegExp(String.raw`\beach (?:with|as|has)(?: an?| its)? ${nameList}\.?\s*$`)
+/** Maximal length of the part of a help text that is searched. */
+const maxSearchedLength = 400
 
-/** The parts of an object that its description lists, in that order; fewer than two are none. */
-export function partsIn(description: string): string[] {
-  const text = description.slice(0, longest)
-  return namesOf((atTheEnd.exec(text) ?? inBrackets.exec(text))?.[1])
+/** Returns the parts of an object that its description lists, in that order. A list needs at least two names. */
+export function partsOfObject(description: string): string[] {
+  const text = description.slice(0, maxSearchedLength)
+  return namesOf((listAtEnd.exec(text) ?? listInBrackets.exec(text))?.[1])
 }
 
-/** The parts of each item of a list, where its description says that each has some. */
+/** Returns the parts of each item of a list, if its description says that each item has parts. */
 export function partsOfItems(description: string): string[] {
-  return namesOf(ofEach.exec(description.slice(0, longest))?.[1])
+  return namesOf(listOfItemParts.exec(description.slice(0, maxSearchedLength))?.[1])
 }
 
 function namesOf(list: string | undefined): string[] {

@@ -5,20 +5,20 @@ import {
   recipientFields,
 } from '../../contract/package-schema.ts'
 import type { FieldValue } from '../../contract/request.ts'
-import { shown } from './problem.ts'
+import { formatForMessage } from './problem.ts'
 
-/** One thing a request of a package is asked for. */
+/** A field that a request of a package needs. */
 export interface FormField {
-  /** As a batch file's column and a `--field` flag name it: `first_name`, `ncc_acic.date_of_birth`. */
+  /** The name of the field in columns of batch files and in `--field`: `first_name`, `ncc_acic.date_of_birth`. */
   column: string
-  /** The check that wants it; undefined for the recipient's own four. */
+  /** The code of the check that needs the field; undefined for the four fields of the recipient. */
   code: string | undefined
   name: string
-  /** What it belongs to, in words: "Recipient" or the check's display name. */
+  /** The heading of the field: "Recipient" or the display name of the check. */
   group: string
   /** The name in words: "Date of birth". */
   label: string
-  /** One of the contract's field types, or a type this program does not know yet. */
+  /** A field type of the contract, or a type that a later version of the API added. */
   type: string
   required: boolean
   description: string
@@ -31,7 +31,10 @@ const recipientDescriptions: Record<RecipientField, string> = {
   phone: 'With + and the country code, such as +61 400 000 000.',
 }
 
-/** Every field of a package's requests, the recipient's first, then check by check as the schema has them. */
+/**
+ * Returns all fields of a package's requests: first those of the recipient, then those of each check in the order of
+ * the schema.
+ */
 export function formFields(schema: PackageSchema): FormField[] {
   return [
     ...recipientFields.map((name) => ({
@@ -41,15 +44,15 @@ export function formFields(schema: PackageSchema): FormField[] {
       group: 'Recipient',
       label: labelOf(name),
       type: 'string',
-      // POST /v1/requests requires all four, whatever a schema's `required` says.
+      // POST /v1/requests requires all four, whatever the schema says.
       required: true,
       description: recipientDescriptions[name],
     })),
-    ...schema.fields.additional_information.flatMap(fieldsOf),
+    ...schema.fields.additional_information.flatMap(checkFields),
   ]
 }
 
-function fieldsOf(check: CheckInformation): FormField[] {
+function checkFields(check: CheckInformation): FormField[] {
   return Object.entries(check.fields).map(([name, definition]) => ({
     column: `${check.code}.${name}`,
     code: check.code,
@@ -62,26 +65,26 @@ function fieldsOf(check: CheckInformation): FormField[] {
   }))
 }
 
-/** A field as a question names it. */
+/** Returns the name of a field in a question. */
 export function titleOf({ code, group, label }: FormField): string {
   return code === undefined ? label : `${group}: ${label}`
 }
 
-/** `date_of_birth`, `dateOfBirth` → "Date of birth". */
+/** Returns a name in words: `date_of_birth` and `dateOfBirth` become "Date of birth". */
 function labelOf(name: string): string {
-  const words = name
+  const labelText = name
     .slice(0, 100)
     .replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, ' ')
     .split(/[\s_-]+/)
     .filter((word) => word !== '')
     .map((word) => (/^[A-Z][a-z]/.test(word) ? word.toLowerCase() : word))
     .join(' ')
-  return words === '' ? name : words.charAt(0).toUpperCase() + words.slice(1)
+  return labelText === '' ? name : labelText.charAt(0).toUpperCase() + labelText.slice(1)
 }
 
 export type ReviewRow = ReturnType<typeof reviewRows>[number]
 
-/** Every field of the form with its answer. */
+/** Returns every field of the form with its answer. */
 export function reviewRows(fields: readonly FormField[], answers: ReadonlyMap<FormField, FieldValue>) {
   return fields.map((field) => {
     const { group, label, required, column } = field
@@ -90,24 +93,24 @@ export function reviewRows(fields: readonly FormField[], answers: ReadonlyMap<Fo
   })
 }
 
-/** An answer as a review shows it, whole and in words: `a; b`, `street: 1 High St; state: VIC`. */
+/** Formats a whole answer for the review, in words: `a; b`, `street: 1 High St; state: VIC`. */
 export function formatAnswer(value: FieldValue): string {
   if (typeof value !== 'object' || value === null) return value === null ? 'empty' : formatValue(value)
   const items = Array.isArray(value) ? value : Object.values(value)
   if (items.length === 0) return 'none'
   const names = Array.isArray(value) ? undefined : Object.keys(value)
   return items
-    .map((item, at) => {
+    .map((item, index) => {
       const isNested = typeof item === 'object' && item !== null
       const text = isNested ? `(${formatAnswer(item)})` : formatAnswer(item)
-      return names === undefined ? text : `${names[at]}: ${text}`
+      return names === undefined ? text : `${names[index]}: ${text}`
     })
     .join('; ')
 }
 
-/** A value as it can be typed: structures are JSON, cut. */
+/** Formats a value as it can be typed. Lists and objects are JSON, which is cut. */
 export function formatValue(value: FieldValue): string {
   if (typeof value === 'string') return value
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
-  return shown(value)
+  return formatForMessage(value)
 }

@@ -2,25 +2,25 @@ import type { CheckInformation, PackageSchema } from '../../contract/package-sch
 import type { AdditionalInformation, FieldValue, Recipient, RequestBody } from '../../contract/request.ts'
 import { RefcheckError } from '../../errors/kinds.ts'
 import { listValue } from '../batch/cell-value.ts'
-import { nested } from '../batch/row.ts'
+import { insertNested } from '../batch/row.ts'
 import { shellWord } from '../wording/pasted-command.ts'
 import { readFieldText } from './field-value.ts'
-import { nearest, type Problem, problemsError, shown } from './problem.ts'
-import { type DraftBody, fieldsIn, unknownCode } from './validate.ts'
+import { nearest, type Problem, problemsError, formatForMessage } from './problem.ts'
+import { type DraftBody, fieldsOfCheck, unknownCode } from './validate.ts'
 
-/** What a command line says about one request. */
+/** The values of flags that describe one request. */
 export interface BodyFlags {
   firstName?: string | undefined
   lastName?: string | undefined
   email?: string | undefined
   phone?: string | undefined
-  /** `code.name=value`, each name at most once. */
+  /** Entries of the form `code.name=value`. Each name may occur once. */
   fields?: readonly string[] | undefined
 }
 
 /**
- * The body that flags describe, values read by their schema types; the recipient's as they are given (see
- * validateDraft). Throws an InvalidInputError that names every flag that fits no field or no type.
+ * Returns the body that flags describe. Values are read by their types in the schema; `validateDraft` reads those of
+ * the recipient. Throws InvalidInputError that lists every flag without a matching field or type.
  */
 export function bodyFromFlags(flags: BodyFlags, schema: PackageSchema): DraftBody {
   const recipient: Partial<Recipient> = {}
@@ -31,7 +31,7 @@ export function bodyFromFlags(flags: BodyFlags, schema: PackageSchema): DraftBod
   const entries = new Map<string, AdditionalInformation>()
   const problems: Problem[] = []
   for (const flag of flags.fields ?? []) {
-    const problem = readField(flag, schema.fields.additional_information, entries)
+    const problem = addField(flag, schema.fields.additional_information, entries)
     if (problem !== undefined) problems.push(problem)
   }
   if (problems.length > 0) {
@@ -46,8 +46,8 @@ export function bodyFromFlags(flags: BodyFlags, schema: PackageSchema): DraftBod
   return entries.size === 0 ? draft : { ...draft, additional_information: [...entries.values()] }
 }
 
-/** Puts one `code.name=value` into its entry, or says why it cannot. */
-function readField(
+/** Adds one `code.name=value` to the entry of its check, or returns the problem. */
+function addField(
   flag: string,
   checks: readonly CheckInformation[],
   entries: Map<string, AdditionalInformation>,
@@ -55,17 +55,17 @@ function readField(
   const split = splitField(flag, checks)
   if (split === undefined) {
     const part = splitPart(flag, checks)
-    return part === undefined ? unknownName(flag, checks) : readPart(part, entries)
+    return part === undefined ? unknownName(flag, checks) : addPart(part, entries)
   }
   const { check, name, text } = split
   const { code } = check
-  const position = { path: `--field ${code}.${shown(name)}`, value: shown(text) }
-  const fields = fieldsIn(entries, code)
+  const position = { path: `--field ${code}.${formatForMessage(name)}`, value: formatForMessage(text) }
+  const fields = fieldsOfCheck(entries, code)
   if (Object.hasOwn(fields, name)) return { ...position, problem: 'is given twice' }
   const definition = check.fields[name]
   if (definition === undefined) return unknownName(flag, checks)
-  const read = definition.type === 'array' ? listValue : readFieldText
-  const { value, problem } = read(definition, text)
+  const readValue = definition.type === 'array' ? listValue : readFieldText
+  const { value, problem } = readValue(definition, text)
   if (problem !== undefined) return { ...position, problem }
   fields[name] = value
   return undefined
@@ -78,7 +78,7 @@ interface Part {
   text: string
 }
 
-/** `code.name.part=value`, the longest name of a group first; undefined where no group is called so. */
+/** Splits `code.name.part=value`. The longest matching name of an object wins. Undefined if no object matches. */
 function splitPart(flag: string, checks: readonly CheckInformation[]): Part | undefined {
   const equals = flag.indexOf('=')
   const key = flag.slice(0, Math.max(0, equals))
@@ -93,36 +93,36 @@ function splitPart(flag: string, checks: readonly CheckInformation[]): Part | un
   return path.includes('') ? undefined : { ...group, path, text: flag.slice(equals + 1) }
 }
 
-/** Puts one part into its group, as a file's column of that name does, or says why it cannot. */
-function readPart(
+/** Adds a part to its object, as a column of that name does, or returns the problem. */
+function addPart(
   { code, name, path, text }: Part,
   entries: Map<string, AdditionalInformation>,
 ): Problem | undefined {
-  const fields = fieldsIn(entries, code)
-  const put = nested(fields[name], false, path, text)
-  if (put === undefined) {
-    const at = shown([code, name, ...path].join('.'))
+  const fields = fieldsOfCheck(entries, code)
+  const combined = insertNested(fields[name], false, path, text)
+  if (combined === undefined) {
+    const column = formatForMessage([code, name, ...path].join('.'))
     return {
-      path: `--field ${at}`,
-      value: shown(text),
+      path: `--field ${column}`,
+      value: formatForMessage(text),
       problem: 'contradicts another --field, or is given twice',
     }
   }
-  fields[name] = put
+  fields[name] = combined
   return undefined
 }
 
 /**
- * Codes and names may hold dots, names even `=`: of all ways to split, the first `=` that completes a known
- * name decides, and before it the longest code.
+ * Splits a flag. Codes and names may contain dots, and names may contain `=`. The first `=` after a known name is used,
+ * and before it the longest code.
  */
 function splitField(flag: string, checks: readonly CheckInformation[]) {
   const byLength = checks.toSorted((a, b) => b.code.length - a.code.length)
-  // A value full of `=` is not tried against the schema again and again.
-  const longest = columnsOf(checks).reduce((length, column) => Math.max(length, column.length), 0)
+  // The limit avoids a search of the schema for each `=` of a long value.
+  const maxColumnLength = columnsOf(checks).reduce((length, column) => Math.max(length, column.length), 0)
   for (let equals = flag.indexOf('='); equals !== -1; equals = flag.indexOf('=', equals + 1)) {
     const key = flag.slice(0, equals)
-    if (key.length > longest) return undefined
+    if (key.length > maxColumnLength) return undefined
     for (const check of byLength) {
       const name = key.slice(check.code.length + 1)
       if (key.startsWith(`${check.code}.`) && Object.hasOwn(check.fields, name)) {
@@ -139,28 +139,34 @@ function columnsOf(checks: readonly CheckInformation[]): string[] {
 
 function unknownName(flag: string, checks: readonly CheckInformation[]): Problem {
   const equals = flag.indexOf('=')
-  if (equals === -1) return { path: '--field', value: shown(flag), problem: 'has no =; give code.name=value' }
+  if (equals === -1)
+    return { path: '--field', value: formatForMessage(flag), problem: 'has no =; give code.name=value' }
   const key = flag.slice(0, equals)
-  const known = columnsOf(checks)
+  const columns = columnsOf(checks)
   const check = checks.find(({ code }) => key.startsWith(`${code}.`))
-  const position = { path: '--field', value: shown(key) }
+  const position = { path: '--field', value: formatForMessage(key) }
   if (check !== undefined) {
     const names = Object.keys(check.fields)
     const problem = `is not a field of the check "${check.code}"; it takes ${names.join(', ')}`
-    return { ...position, problem, suggestion: nearest(key, known) }
+    return { ...position, problem, suggestion: nearest(key, columns) }
   }
   const dot = key.indexOf('.')
   if (dot === -1) {
-    const suggestion = known.find((column) => column.endsWith(`.${key}`)) ?? nearest(key, known)
+    const suggestion = columns.find((column) => column.endsWith(`.${key}`)) ?? nearest(key, columns)
     return { ...position, problem: 'has no check code before it; give code.name=value', suggestion }
   }
   const code = key.slice(0, dot)
   const { problem, suggestion } = unknownCode(code, checks)
-  const whole = suggestion === undefined ? undefined : `${suggestion}${key.slice(dot)}`
-  return { path: '--field', value: shown(code), problem, suggestion: nearest(key, known) ?? whole }
+  const withKnownCode = suggestion === undefined ? undefined : `${suggestion}${key.slice(dot)}`
+  return {
+    path: '--field',
+    value: formatForMessage(code),
+    problem,
+    suggestion: nearest(key, columns) ?? withKnownCode,
+  }
 }
 
-/** What a terminal, or a reader's eye, would not give back as it is. */
+/** Characters that a terminal changes, or that are invisible. */
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u115F\u1160\u3164\uFFA0]/u
 
 const recipientFlags = [

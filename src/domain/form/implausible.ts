@@ -4,31 +4,34 @@ import type { FieldValue } from '../../contract/request.ts'
 import { type FormField, formFields, titleOf } from './fields.ts'
 import type { DraftBody } from './validate.ts'
 
-const oldestYears = 120
+const maxAgeYears = 120
 
 /**
- * What makes a value that its type allows improbable, where the field's description makes it plain, as a sentence
- * without its end; undefined where nothing does. `today` as `YYYY-MM-DD`. A person is asked about it, nothing is
- * refused for it.
+ * Returns why a value is improbable although its type allows it, as a sentence without a full stop; undefined if it is
+ * plausible. The meaning of a field is derived from its name and description. `today` has the form `YYYY-MM-DD`. The
+ * user is asked to confirm such a value, and it is not refused.
  */
-export function implausible(field: FormField, value: FieldValue, today: string): string | undefined {
+export function findImplausible(field: FormField, value: FieldValue, today: string): string | undefined {
   const reason = implausibleReason(meaningOf(field), value, today)
   return reason && implausibleText({ field, value, reason })
 }
 
-/** "Identity: Date of birth: 2062-01-01 is in the future". */
+/** Describes an improbable value: "Identity: Date of birth: 2062-01-01 is in the future". */
 export function implausibleText({ field, value, reason }: ImplausibleValue): string {
   return typeof value === 'string' ? `${titleOf(field)}: ${value} ${reason}` : `${titleOf(field)} ${reason}`
 }
 
-/** A value of a body that is improbable, and why. */
+/** An improbable value of a body, and the reason. */
 export interface ImplausibleValue {
   field: FormField
   value: FieldValue
   reason: string
 }
 
-/** The same for whole bodies of one package, one after the other: only fields that can be doubted are looked at. */
+/**
+ * Returns a function that finds the improbable values of a body. It looks only at fields of the package that can be
+ * improbable.
+ */
 export function implausibleFinder(
   schema: PackageSchema,
   today: string,
@@ -40,7 +43,7 @@ export function implausibleFinder(
   if (fields.length === 0) return () => []
   return (body) =>
     fields.flatMap(({ field, meaning }) => {
-      const value = answerIn(body, field)
+      const value = answerOf(body, field)
       const reason = value === undefined ? undefined : implausibleReason(meaning, value, today)
       return value === undefined || reason === undefined ? [] : [{ field, value, reason }]
     })
@@ -51,9 +54,9 @@ type Meaning = 'birth' | 'expiry' | 'group' | undefined
 function meaningOf({ type, name, description }: FormField): Meaning {
   if (type === 'object') return 'group'
   if (dateRule(description) === undefined) return undefined
-  const about = `${name.replaceAll('_', ' ')} ${description.slice(0, 400)}`
-  if (/\b(?:birth|born|dob)\b/i.test(about)) return 'birth'
-  return /\bexpir/i.test(about) ? 'expiry' : undefined
+  const nameAndHelp = `${name.replaceAll('_', ' ')} ${description.slice(0, 400)}`
+  if (/\b(?:birth|born|dob)\b/i.test(nameAndHelp)) return 'birth'
+  return /\bexpir/i.test(nameAndHelp) ? 'expiry' : undefined
 }
 
 function implausibleReason(meaning: Meaning, value: FieldValue, today: string): string | undefined {
@@ -62,24 +65,24 @@ function implausibleReason(meaning: Meaning, value: FieldValue, today: string): 
   if (!looksLikeIsoDate(value) || !dateExists(value)) return undefined
   if (meaning === 'expiry') return value < today ? 'is in the past' : undefined
   if (value > today) return 'is in the future'
-  const oldest = `${String(Number(today.slice(0, 4)) - oldestYears).padStart(4, '0')}${today.slice(4)}`
-  return value < oldest ? `is more than ${oldestYears} years ago` : undefined
+  const minDate = `${String(Number(today.slice(0, 4)) - maxAgeYears).padStart(4, '0')}${today.slice(4)}`
+  return value < minDate ? `is more than ${maxAgeYears} years ago` : undefined
 }
 
-/** Nothing anywhere in it: `{}`, `{"street": ""}`. */
+/** Whether a value contains no data: `{}`, `{"street": ""}`. */
 function isEmpty(value: FieldValue): boolean {
   if (typeof value === 'string') return value.trim() === ''
   if (value === null) return true
   return typeof value === 'object' && Object.values(value).every(isEmpty)
 }
 
-/** The value a body has for a field. */
-export function answerIn(body: DraftBody, { code, name }: FormField): FieldValue | undefined {
-  const names =
+/** Returns the value that a body has for a field. */
+export function answerOf(body: DraftBody, { code, name }: FormField): FieldValue | undefined {
+  const values =
     code === undefined
       ? body.recipient
       : body.additional_information?.find((entry) => entry.code === code)?.fields
-  return names !== undefined && Object.hasOwn(names, name)
-    ? (names as Record<string, FieldValue>)[name]
+  return values !== undefined && Object.hasOwn(values, name)
+    ? (values as Record<string, FieldValue>)[name]
     : undefined
 }

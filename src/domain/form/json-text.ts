@@ -4,77 +4,77 @@ import { maxNesting } from '../../contract/parse-json.ts'
 import type { FieldValue } from '../../contract/request.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 
-/** Where and why a text is not the JSON this program takes. */
+/** Why a text is not JSON that refcheck accepts, and where. */
 interface JsonFault {
   reason: string
-  /** In UTF-16 units from the start of the text. */
+  /** Offset from the start of the text, in UTF-16 units. */
   offset: number
 }
 
 type JsonReading = { value: FieldValue; fault?: undefined } | { fault: JsonFault; value?: undefined }
 
 /**
- * RFC 8259, and stricter where a parser keeps silent: a name twice in one object is refused (JSON.parse
- * takes the last), so is a number that would not be sent as it is written (digits lost, or infinite).
- * JSON.parse makes the value, this finds what it hides and where. One pass, no recursion.
+ * Parses JSON (RFC 8259) and refuses two cases that JSON.parse accepts: a name that occurs twice in an object, and a
+ * number that would be sent differently (digits lost, or infinite). JSON.parse makes the value, and `findFault` finds
+ * the faults in one pass without recursion.
  */
 export function readJson(text: string): JsonReading {
   const fault = findFault(text)
   return fault === undefined ? { value: JSON.parse(text) as FieldValue } : { fault }
 }
 
-/** Line and column (both from 1, columns in characters) of an offset. */
+/** Returns the line and column of an offset. Both count from 1; columns are in characters. */
 export function lineAndColumn(text: string, offset: number): { line: number; column: number } {
   const before = text.slice(0, offset).split(/\r\n|\r|\n/)
   return { line: before.length, column: Array.from(before.at(-1) ?? '').length + 1 }
 }
 
-/** A whole number that nothing can happen to. */
-const short = /^-?\d{1,15}$/
+/** A whole number that JavaScript represents exactly. */
+const shortInteger = /^-?\d{1,15}$/
 
 /**
- * Whether a number written so goes out again as the same number: finite, and a whole one either written back
- * digit by digit or held exactly. (2^70 in full is held exactly and written as 1.18…e+21; both say the same.)
+ * Whether a number is sent as the same number: it is finite, and a whole number is represented exactly. (2^70 is exact
+ * although it is written as 1.18…e+21.)
  */
 export function keepsDigits(source: string): boolean {
-  if (short.test(source)) return true
+  if (shortInteger.test(source)) return true
   const value = Number(source)
   if (!Number.isFinite(value)) return false
   if (!/^-?\d+$/.test(source) || String(value) === source) return true
   return BigInt(value) === BigInt(source)
 }
 
-/** What may stand next. */
-type Expected = 'value' | 'value or ]' | 'name' | 'name or }' | 'colon' | 'comma or end'
+/** The tokens that may follow. */
+type ExpectedToken = 'value' | 'value or ]' | 'name' | 'name or }' | 'colon' | 'comma or end'
 
 class Fault extends Error {
-  readonly at: JsonFault
+  readonly fault: JsonFault
   constructor(reason: string, offset: number) {
     super(reason)
-    this.at = { reason, offset }
+    this.fault = { reason, offset }
   }
 }
 
 function findFault(text: string): JsonFault | undefined {
   try {
-    new Walk(text).run()
+    new Scanner(text).run()
     return undefined
   } catch (error) {
-    if (error instanceof Fault) return error.at
+    if (error instanceof Fault) return error.fault
     throw error
   }
 }
 
-const white = /[ \t\n\r]*/y
+const whiteSpace = /[ \t\n\r]*/y
 const literal = /true|false|null/y
 const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 
-class Walk {
+class Scanner {
   readonly #text: string
-  #at = 0
-  #expected: Expected = 'value'
-  /** One entry an open bracket: the offset of each name of an object so far, or undefined for an array. */
-  readonly #open: (Map<string, number> | undefined)[] = []
+  #offset = 0
+  #expected: ExpectedToken = 'value'
+  /** One entry for each open bracket: the offsets of the names of an object, or undefined for an array. */
+  readonly #openBrackets: (Map<string, number> | undefined)[] = []
 
   constructor(text: string) {
     this.#text = text
@@ -82,13 +82,13 @@ class Walk {
 
   run(): void {
     for (;;) {
-      this.#match(white)
-      const character = this.#text[this.#at]
+      this.#match(whiteSpace)
+      const character = this.#text[this.#offset]
       if (character === undefined) break
       this.#step(character)
     }
-    if (this.#expected !== 'comma or end' || this.#open.length > 0) {
-      throw new Fault(this.#text.trim() === '' ? 'is empty' : 'ends before it is complete', this.#at)
+    if (this.#expected !== 'comma or end' || this.#openBrackets.length > 0) {
+      throw new Fault(this.#text.trim() === '' ? 'is empty' : 'ends before it is complete', this.#offset)
     }
   }
 
@@ -101,7 +101,7 @@ class Walk {
         return this.#name()
       case 'colon':
         if (character !== ':') throw this.#unexpected('a colon after the name')
-        this.#at += 1
+        this.#offset += 1
         this.#expected = 'value'
         return
       case 'comma or end':
@@ -115,21 +115,21 @@ class Walk {
   }
 
   #afterValue(character: string): void {
-    if (this.#open.length === 0) throw this.#unexpected('nothing more')
-    const names = this.#open.at(-1)
+    if (this.#openBrackets.length === 0) throw this.#unexpected('nothing more')
+    const names = this.#openBrackets.at(-1)
     if (character === (names === undefined ? ']' : '}')) return this.#close()
     if (character !== ',') throw this.#unexpected(names === undefined ? 'a comma or ]' : 'a comma or }')
-    this.#at += 1
+    this.#offset += 1
     this.#expected = names === undefined ? 'value' : 'name'
   }
 
   #value(character: string): void {
     if (character === '{' || character === '[') {
-      if (this.#open.length === maxNesting) {
-        throw new Fault(`is nested deeper than ${maxNesting} levels`, this.#at)
+      if (this.#openBrackets.length === maxNesting) {
+        throw new Fault(`is nested deeper than ${maxNesting} levels`, this.#offset)
       }
-      this.#open.push(character === '{' ? new Map() : undefined)
-      this.#at += 1
+      this.#openBrackets.push(character === '{' ? new Map() : undefined)
+      this.#offset += 1
       this.#expected = character === '{' ? 'name or }' : 'value or ]'
       return
     }
@@ -139,15 +139,15 @@ class Walk {
   }
 
   #close(): void {
-    this.#open.pop()
-    this.#at += 1
+    this.#openBrackets.pop()
+    this.#offset += 1
     this.#expected = 'comma or end'
   }
 
   #name(): void {
-    const start = this.#at
+    const start = this.#offset
     const name = JSON.parse(this.#string()) as string
-    const names = this.#open.at(-1)
+    const names = this.#openBrackets.at(-1)
     const first = names?.get(name)
     if (first !== undefined) {
       const { line, column } = lineAndColumn(this.#text, first)
@@ -159,20 +159,20 @@ class Walk {
 
   /** Moves past a string and returns its source. */
   #string(): string {
-    const start = this.#at
-    for (let at = start + 1; at < this.#text.length; at += 1) {
-      const character = this.#text.charAt(at)
+    const start = this.#offset
+    for (let offset = start + 1; offset < this.#text.length; offset += 1) {
+      const character = this.#text.charAt(offset)
       if (character === '"') {
-        this.#at = at + 1
-        return this.#text.slice(start, this.#at)
+        this.#offset = offset + 1
+        return this.#text.slice(start, this.#offset)
       }
-      if (character < ' ') throw new Fault('has a line break or control character inside a string', at)
-      if (character === '\\') at += this.#escape(at + 1)
+      if (character < ' ') throw new Fault('has a line break or control character inside a string', offset)
+      if (character === '\\') offset += this.#escape(offset + 1)
     }
     throw new Fault('has a string without a closing quote', start)
   }
 
-  /** Length of the escape whose first character after the backslash is at `at`. */
+  /** Returns the length of the escape whose first character after the backslash is at `at`. */
   #escape(at: number): number {
     if ('"\\/bfnrt'.includes(this.#text.charAt(at)) && at < this.#text.length) return 1
     if (/^u[\dA-Fa-f]{4}$/.test(this.#text.slice(at, at + 5))) return 5
@@ -180,7 +180,7 @@ class Walk {
   }
 
   #number(): void {
-    const start = this.#at
+    const start = this.#offset
     const source = this.#match(number)
     if (source === '') throw this.#unexpected('a value')
     if (!keepsDigits(source)) {
@@ -189,37 +189,37 @@ class Walk {
   }
 
   #match(pattern: RegExp): string {
-    pattern.lastIndex = this.#at
+    pattern.lastIndex = this.#offset
     const found = pattern.exec(this.#text)?.[0] ?? ''
-    this.#at += found.length
+    this.#offset += found.length
     return found
   }
 
   #unexpected(expected: string): Fault {
-    const found = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0)
-    return new Fault(`has ${JSON.stringify(found)} where ${expected} is expected`, this.#at)
+    const found = String.fromCodePoint(this.#text.codePointAt(this.#offset) ?? 0)
+    return new Fault(`has ${JSON.stringify(found)} where ${expected} is expected`, this.#offset)
   }
 }
 
 const byteOrderMark = '\uFEFF'
 
 /**
- * The JSON of a body file, as it is: unchecked against any schema. Throws an InvalidInputError that says
- * where (line, column and byte, from 1; a byte offset from 0 where there are no lines to speak of).
+ * Parses the JSON of a body file without checking it against a schema. Throws InvalidInputError with the position: line
+ * and column from 1, and the byte from 0.
  */
 export function parseBodyFile(bytes: Uint8Array, name = 'the body'): unknown {
   const text = decode(bytes, name)
   const { value, fault } = readJson(text)
   if (fault === undefined) return value
-  if (text.trim() === '') throw unreadable(`${name} is empty`)
+  if (text.trim() === '') throw unreadableError(`${name} is empty`)
   const { line, column } = lineAndColumn(text, fault.offset)
-  const where = `line ${line}, column ${column} (byte ${byteAt(bytes, text, fault.offset)})`
-  throw new InvalidInputError(`${name}, ${where}: ${fault.reason}`, {
+  const position = `line ${line}, column ${column} (byte ${byteAt(bytes, text, fault.offset)})`
+  throw new InvalidInputError(`${name}, ${position}: ${fault.reason}`, {
     hint: 'Correct the file there. It has to be one JSON object, described by: refcheck schema show ID --json-schema',
   })
 }
 
-/** Offset from 0, in the file as it lies on disk, of a character of its text. */
+/** Returns the byte offset in the file, from 0, of a character of its text. */
 function byteAt(bytes: Uint8Array, text: string, offset: number): number {
   const mark = Buffer.byteLength(text) < bytes.length ? Buffer.byteLength(byteOrderMark) : 0
   return mark + Buffer.byteLength(text.slice(0, offset))
@@ -227,34 +227,35 @@ function byteAt(bytes: Uint8Array, text: string, offset: number): number {
 
 function decode(bytes: Uint8Array, name: string): string {
   if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) {
-    throw unreadable(`${name} is in UTF-16 (byte 0)`)
+    throw unreadableError(`${name} is in UTF-16 (byte 0)`)
   }
   const nul = bytes.indexOf(0)
-  if (nul !== -1) throw unreadable(`${name} contains a NUL character (byte ${nul})`)
-  const bad = firstBadByte(bytes)
-  if (bad !== undefined) throw unreadable(`${name} is not valid UTF-8 (byte ${bad})`)
+  if (nul !== -1) throw unreadableError(`${name} contains a NUL character (byte ${nul})`)
+  const badOffset = firstBadByte(bytes)
+  if (badOffset !== undefined) throw unreadableError(`${name} is not valid UTF-8 (byte ${badOffset})`)
   return new TextDecoder().decode(bytes)
 }
 
-function unreadable(message: string): InvalidInputError {
+function unreadableError(message: string): InvalidInputError {
   return new InvalidInputError(message, { hint: 'Save it as JSON in UTF-8.' })
 }
 
-/** Offset of the first byte of the first sequence that is not UTF-8 (RFC 3629); undefined where all is. */
+/** Returns the offset of the first byte sequence that is not UTF-8 (RFC 3629); undefined if all bytes are valid. */
 export function firstBadByte(bytes: Uint8Array): number | undefined {
   if (isUtf8(bytes)) return undefined
-  // The longest prefix that can still go on well; what breaks it may have begun up to three bytes before.
-  let [good, bad] = [0, bytes.length + 1]
-  while (bad - good > 1) {
-    const middle = (good + bad) >> 1
-    if (canGoOn(bytes.subarray(0, middle))) good = middle
-    else bad = middle
+  // A binary search finds the longest prefix that a valid text may begin with. The invalid sequence may begin up to
+  // three bytes before its end.
+  let [validLength, invalidLength] = [0, bytes.length + 1]
+  while (invalidLength - validLength > 1) {
+    const middle = (validLength + invalidLength) >> 1
+    if (isValidPrefix(bytes.subarray(0, middle))) validLength = middle
+    else invalidLength = middle
   }
-  while (!isUtf8(bytes.subarray(0, good))) good -= 1
-  return good
+  while (!isUtf8(bytes.subarray(0, validLength))) validLength -= 1
+  return validLength
 }
 
-function canGoOn(prefix: Uint8Array): boolean {
+function isValidPrefix(prefix: Uint8Array): boolean {
   try {
     new TextDecoder('utf-8', { fatal: true }).decode(prefix, { stream: true })
     return true

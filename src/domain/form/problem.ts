@@ -3,26 +3,28 @@ import { distance } from 'fastest-levenshtein'
 import { InvalidInputError } from '../../errors/kinds.ts'
 import { cutText } from '../wording/text.ts'
 
-/** One thing that is wrong with a body. */
+/** A problem of a body. */
 export interface Problem {
-  /** As the service names fields: `recipient.phone`, `additional_information[0].fields.licence_number`. */
+  /**
+   * The path of the field in the service's form: `recipient.phone`, `additional_information[0].fields.licence_number`.
+   */
   path: string
-  /** What is wrong and what is expected; reads on after the path and the value. */
+  /** The problem and what is expected. It continues a sentence that begins with the path and the value. */
   problem: string
-  /** The value, cut to a length a person reads. Absent where there was none. */
+  /** The value, cut to a readable length; undefined if there was none. */
   value?: string | undefined
-  /** What was probably meant. */
+  /** The value that was probably meant. */
   suggestion?: string | undefined
-  /** The same field as a batch file's column names it: `phone`, `ncc_acic.licence_number`. */
+  /** The name of the field in a batch file: `phone`, `ncc_acic.licence_number`. */
   column?: string | undefined
-  /** What is wrong as one says it of the flag, where that differs. */
+  /** The problem in words for a flag, if they are different. */
   ofFlag?: string | undefined
 }
 
-/** How the values were given, and so what a field is called: `--phone` or `recipient.phone`. */
+/** How the values were given, which determines the names of fields: `--phone` or `recipient.phone`. */
 export type FieldNaming = 'flags' | 'json'
 
-/** One value that will be sent otherwise than it was given. */
+/** A value that will be sent differently from how it was given. */
 export interface Change {
   path: string
   from: string
@@ -30,12 +32,12 @@ export interface Change {
   column?: string | undefined
 }
 
-const longestShown = 80
+const maxValueLength = 80
 
-/** A value as a message shows it: text as it is, anything else as JSON, cut. */
-export function shown(value: unknown): string {
+/** Formats a value for a message: a text as it is, any other value as JSON. Long values are cut. */
+export function formatForMessage(value: unknown): string {
   const text = typeof value === 'string' ? value : jsonText(value)
-  return cutText(text, longestShown)
+  return cutText(text, maxValueLength)
 }
 
 function jsonText(value: unknown): string {
@@ -46,66 +48,66 @@ function jsonText(value: unknown): string {
   }
 }
 
-/** `--phone: "0400 000 000" has no …`, `--email is required`, `recipient.email: is required`. */
-export function problemText(found: Problem, speech: FieldNaming = 'json'): string {
-  const { value, problem, ofFlag = problem, suggestion } = found
-  const fieldName = problemFieldName(found, speech)
-  const meant = suggestion === undefined ? '' : ` (did you mean "${suggestion}"?)`
-  if (value === undefined && speech === 'flags') return `${fieldName} ${ofFlag}${meant}`
-  const what = value === undefined ? '' : ` "${value}"`
-  return `${fieldName}:${what} ${problem}${meant}`
+/** Describes a problem: `--phone: "0400 000 000" has no …`, `--email is required`, `recipient.email: is required`. */
+export function problemText(details: Problem, naming: FieldNaming = 'json'): string {
+  const { value, problem, ofFlag = problem, suggestion } = details
+  const fieldName = problemFieldName(details, naming)
+  const suggestionText = suggestion === undefined ? '' : ` (did you mean "${suggestion}"?)`
+  if (value === undefined && naming === 'flags') return `${fieldName} ${ofFlag}${suggestionText}`
+  const valueText = value === undefined ? '' : ` "${value}"`
+  return `${fieldName}:${valueText} ${problem}${suggestionText}`
 }
 
-/** A field as the person named it, or would have. */
+/** Returns the name of a field in the form in which the user gives values. */
 export function problemFieldName(
   { path, column }: Pick<Problem, 'path' | 'column'>,
-  speech: FieldNaming,
+  naming: FieldNaming,
 ): string {
-  if (speech === 'json' || column === undefined) return path
+  if (naming === 'json' || column === undefined) return path
   return column.includes('.') ? `--field ${column}` : `--${column.replace('_', '-')}`
 }
 
-/** The error that stops a command for these problems. `field` is the first one's path. */
+/** Returns the error of a command for these problems. Its `field` is the path of the first one. */
 export function problemsError(
   problems: readonly Problem[],
   hint: string,
-  speech: FieldNaming = 'json',
+  naming: FieldNaming = 'json',
 ): InvalidInputError {
   const count = problems.length > 1 ? `${problems.length} problems: ` : ''
-  const named = problems.map((each) => ({
+  const fieldProblems = problems.map((each) => ({
     field: each.path,
     value: each.value,
     problem: each.problem,
-    text: problemText(each, speech),
+    text: problemText(each, naming),
   }))
-  return new InvalidInputError(`${count}${named.map(({ text }) => text).join('; ')}`, {
+  return new InvalidInputError(`${count}${fieldProblems.map(({ text }) => text).join('; ')}`, {
     hint,
     field: problems[0]?.path,
-    problems: named.length > 1 ? named : undefined,
+    problems: fieldProblems.length > 1 ? fieldProblems : undefined,
   })
 }
 
-/** Nothing longer is compared: the distance costs time by the product of both lengths. */
-const longestCompared = 64
+/** Longer words are not compared, because the time grows with the product of both lengths. */
+const maxComparedLength = 64
 
-/** The known word a mistyped one was probably meant to be; undefined where none is near. */
+/** Returns the known word that a mistyped word probably means; undefined if none is similar. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
-  if (word.length > longestCompared) return undefined
+  if (word.length > maxComparedLength) return undefined
   const limit = Math.max(1, Math.floor(word.length / 3))
   const typed = word.toLowerCase()
   let best: string | undefined
-  let least = limit + 1
+  let minSteps = limit + 1
   for (const candidate of known) {
     if (Math.abs(candidate.length - word.length) > limit) continue
     const other = candidate.toLowerCase()
-    const apart = distance(typed, other)
-    // Two letters that changed places are one slip.
-    const steps = apart === 2 && letters(typed) === letters(other) ? 1 : apart
-    if (steps < least) [best, least] = [candidate, steps]
+    const editDistance = distance(typed, other)
+    // Two swapped letters count as one step.
+    const steps = editDistance === 2 && sortedLetters(typed) === sortedLetters(other) ? 1 : editDistance
+    if (steps < minSteps) [best, minSteps] = [candidate, steps]
   }
   return best
 }
 
-function letters(word: string): string {
+function sortedLetters(word: string): string {
   return word.split('').toSorted().join('')
 }

@@ -16,7 +16,7 @@ const storedBody = z.object({
     .optional(),
 })
 
-/** Answers to `request create` that were not ordered yet. */
+/** The answers to a `request create` that was not ordered yet. */
 const storedDraft = z.object({
   refcheck_draft: z.literal(1),
   id: z.string().regex(/^[\da-f]{16}$/),
@@ -40,7 +40,7 @@ export interface DraftOwner {
   account: string
 }
 
-/** A draft as it was stored; undefined for anything else. */
+/** Parses a stored draft; undefined for any other text. */
 export function parseDraft(text: string): StoredDraft | undefined {
   return storedDraft.safeParse(parseJsonOrUndefined(text)).data as StoredDraft | undefined
 }
@@ -77,7 +77,7 @@ export function draftTitle({ body, package_name, saved_at }: StoredDraft): strin
 }
 
 /** Whether a draft is for the person with this email, or was saved before this time (wall time in ms). */
-export function isDraftOf(
+export function isDraftSelected(
   draft: StoredDraft,
   selection: { email: string } | { savedBefore: number },
 ): boolean {

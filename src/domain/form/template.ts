@@ -3,21 +3,24 @@ import { dateRule } from '../../contract/date-format.ts'
 import { type PackageSchema, recipientFields } from '../../contract/package-schema.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 import { type FormField, formFields } from './fields.ts'
-import { partsIn } from './field-value.ts'
-import { shown } from './problem.ts'
+import { partsOfObject } from './field-value.ts'
+import { formatForMessage } from './problem.ts'
 
 export const templateFormats = ['csv', 'xlsx', 'json'] as const
 type TemplateFormat = (typeof templateFormats)[number]
 
-/** What a template is written as: as asked for, else as the file's name ends, else CSV. */
+/** Returns the chosen format of a template, or else that of the file's extension, or else CSV. */
 export function templateFormat(
-  asked: TemplateFormat | undefined,
+  chosen: TemplateFormat | undefined,
   output: string | undefined,
 ): TemplateFormat {
-  return writtenFormat('a template', templateFormats, { asked, output })
+  return writtenFormat('a template', templateFormats, { asked: chosen, output })
 }
 
-/** A column for each field of a package's requests. InvalidInputError where two would have the same name. */
+/**
+ * Returns a column for each field of a package's requests. Throws InvalidInputError if two fields have the same column
+ * name.
+ */
 export function templateColumns(schema: PackageSchema): TemplateColumn[] {
   const fields = formFields(schema)
   const seen = new Set<string>()
@@ -26,9 +29,12 @@ export function templateColumns(schema: PackageSchema): TemplateColumn[] {
       seen.add(column)
       continue
     }
-    throw new InvalidInputError(`package ${schema.id} has two fields for the column "${shown(column)}"`, {
-      hint: 'Write a JSON body instead with: --format json',
-    })
+    throw new InvalidInputError(
+      `package ${schema.id} has two fields for the column "${formatForMessage(column)}"`,
+      {
+        hint: 'Write a JSON body instead with: --format json',
+      },
+    )
   }
   return fields.flatMap(partsOf).map((field) => ({
     header: field.column,
@@ -40,9 +46,9 @@ export function templateColumns(schema: PackageSchema): TemplateColumn[] {
   }))
 }
 
-/** An object as a column for each of its parts, where its description lists them; people need no JSON then. */
+/** Returns a column for each part of an object whose description lists parts, so that users need not write JSON. */
 function partsOf(field: FormField): (FormField & { isPartOf?: FormField })[] {
-  const parts = field.type === 'object' && field.code !== undefined ? partsIn(field.description) : []
+  const parts = field.type === 'object' && field.code !== undefined ? partsOfObject(field.description) : []
   if (parts.length === 0) return [field]
   return parts.map((part) => {
     const [column, label] = [`${field.column}.${part}`, `${field.label}, ${part}`]
@@ -58,16 +64,18 @@ function noteOf({
   description,
   isPartOf,
 }: FormField & { isPartOf?: FormField }): string {
-  const form =
-    type === 'string' && dateRule(description) === 'iso' ? 'a date as YYYY-MM-DD' : (forms.get(type) ?? type)
-  const need =
+  const formText =
+    type === 'string' && dateRule(description) === 'iso'
+      ? 'a date as YYYY-MM-DD'
+      : (formByType.get(type) ?? type)
+  const needText =
     isPartOf?.required === true ? 'At least one of the parts is required' : required ? 'Required' : 'Optional'
-  const ifNone = required && type === 'array' ? '; none if there are none' : ''
-  const lines = [`${group}: ${label}`, `${need}, ${form}${ifNone}.`, description]
+  const ifNoneText = required && type === 'array' ? '; none if there are none' : ''
+  const lines = [`${group}: ${label}`, `${needText}, ${formText}${ifNoneText}.`, description]
   return lines.filter((line) => line.trim() !== '').join('\n')
 }
 
-const forms: ReadonlyMap<string, string> = new Map([
+const formByType: ReadonlyMap<string, string> = new Map([
   ['string', 'text'],
   ['integer', 'a whole number'],
   ['number', 'a number'],
@@ -76,7 +84,7 @@ const forms: ReadonlyMap<string, string> = new Map([
   ['object', 'JSON, such as {"name": "value"}'],
 ])
 
-/** A cell that would be taken, so that the example can be copied and changed. */
+/** Returns a valid cell, so that the example can be copied and changed. */
 function exampleOf({ code, column, label, type, description }: FormField): TemplateColumn['example'] {
   if (code === undefined) return exampleRecipient[column] ?? ''
   switch (type) {
@@ -103,8 +111,8 @@ const exampleRecipient: Readonly<Partial<Record<string, string>>> = {
 }
 
 /**
- * A body of POST /v1/requests to fill in. No placeholder is a value that would be sent: texts are empty or
- * say their form, everything else is null, and optional fields are null so that they are filled in or left out.
+ * Returns a body of POST /v1/requests to fill in. No placeholder is a valid value: required texts are empty or name
+ * their form, and all other values are null.
  */
 export function templateBody(schema: PackageSchema): unknown {
   const information = schema.fields.additional_information.map(({ code, fields }) => ({

@@ -17,16 +17,16 @@ export const attentionKinds = [
 ] as const
 export type AttentionKind = (typeof attentionKinds)[number]
 
-export type Attention = ReturnType<typeof attentionFor>
+export type Attention = ReturnType<typeof createAttention>
 
 const dayMs = 86_400_000
-/** A request that goes on for longer is worth a look. */
+/** A request that takes longer is listed. */
 export const longWaitDays = 7
-/** A rejected row is listed for so long. */
-export const endedDays = 30
+/** A rejected row is listed for this number of days. */
+export const maxRejectedDays = 30
 
-/** An order as it is listed for a person. */
-export type SeenRow = Pick<
+/** The parts of an order that a list of attention needs. */
+export type AttentionRow = Pick<
   Submission,
   | 'batchId'
   | 'row'
@@ -41,32 +41,35 @@ export type SeenRow = Pick<
   | 'changedAt'
 > & { email?: string | undefined }
 
-/** What it is of: a file's batch by its name. */
-type SeenBatch = Pick<Batch, 'id' | 'kind' | 'name'>
+/** The batch of an order. The batch of a file is listed by its name. */
+type AttentionBatch = Pick<Batch, 'id' | 'kind' | 'name'>
 
-/** What is wrong with one order; undefined where nothing is. `reason`: why, where that is known. */
-export function attentionOf(
-  row: SeenRow,
-  batch: SeenBatch,
+/** Returns why an order needs a person; undefined if it does not. `reason` is the cause, if it is known. */
+export function findAttention(
+  row: AttentionRow,
+  batch: AttentionBatch,
   reason: string | null,
   now: number,
 ): Attention | undefined {
-  const found = kindOf(row, batch, now)
-  if (found === undefined) return undefined
-  return attentionFor(found.kind, batch, { ...found, reason, row })
+  const kindAndTime = findKind(row, batch, now)
+  if (kindAndTime === undefined) return undefined
+  return createAttention(kindAndTime.kind, batch, { ...kindAndTime, reason, row })
 }
 
-/** Something that does not go on by itself. Times are ISO 8601. `row`: undefined where it is about the batch as a whole. */
-function attentionFor(
+/**
+ * Creates an entry about an order that does not continue by itself. Times are ISO 8601. `row` is undefined if the entry
+ * is about the whole batch.
+ */
+function createAttention(
   kind: AttentionKind,
-  { id, kind: batchKind, name }: SeenBatch,
-  { since, reason, row }: { since: number; reason: string | null; row?: SeenRow },
+  { id, kind: batchKind, name }: AttentionBatch,
+  { since, reason, row }: { since: number; reason: string | null; row?: AttentionRow },
 ) {
   const requestIds = row?.requestId === undefined ? [] : [row.requestId]
   return {
     kind,
     batch_id: id,
-    /** What its file is called; null for a single order. */
+    /** The name of its file; null for a single order. */
     batch: batchKind === 'file' ? name : null,
     row: row?.row ?? null,
     request_id: row?.requestId ?? null,
@@ -75,19 +78,19 @@ function attentionFor(
     email: row?.recipient?.email ?? row?.email ?? null,
     reason,
     since: isoTime(since),
-    /** What to run next. */
+    /** The command to run next. */
     command: commandFor(kind, { batchId: id, requestIds }),
   }
 }
 
-function kindOf(
-  row: SeenRow,
-  batch: SeenBatch,
+function findKind(
+  row: AttentionRow,
+  batch: AttentionBatch,
   now: number,
 ): { kind: AttentionKind; since: number } | undefined {
   const { state, changedAt } = row
   if (state === 'unknown' || state === 'held' || state === 'invalid') return { kind: state, since: changedAt }
-  // A single order printed its error when it was made.
+  // `request create` printed the error when it made this order.
   if (state === 'rejected' && batch.kind === 'file' && isRecent(changedAt, now))
     return { kind: 'rejected', since: changedAt }
   if (state !== 'accepted') return undefined
@@ -103,29 +106,30 @@ function kindOf(
     : undefined
 }
 
-const isRecent = (at: number, now: number): boolean => now - at <= endedDays * dayMs
+const isRecent = (at: number, now: number): boolean => now - at <= maxRejectedDays * dayMs
 
-/** A stopped batch with rows that are to be sent; undefined for any other. */
+/** Returns an entry for a stopped batch with pending rows; undefined for any other batch. */
 export function batchAttention(batch: Batch): Attention | undefined {
   const { kind, counts, halt, holder, queuedAt, changedAt } = batch
   if (kind !== 'file' || counts.pending === 0 || holder !== undefined) return undefined
   if (halt === undefined && queuedAt !== undefined) return undefined
-  return attentionFor(halt === undefined ? 'stopped' : 'halted', batch, {
+  return createAttention(halt === undefined ? 'stopped' : 'halted', batch, {
     since: halt?.at ?? changedAt,
     reason: halt?.message ?? null,
   })
 }
 
-interface About {
+interface CommandSubject {
   batchId: string | undefined
   requestIds: readonly string[]
 }
 
-/** As it can be pasted. */
-function commandFor(kind: AttentionKind, { batchId, requestIds }: About): string {
+/** Returns a command line for the shell. */
+function commandFor(kind: AttentionKind, { batchId, requestIds }: CommandSubject): string {
   const [requestId, ...more] = requestIds
-  const one = more.length === 0 && requestId !== undefined ? `refcheck request get ${requestId}` : undefined
-  const ofBatch = batchId === undefined ? '' : ` --batch ${batchId}`
+  const readRequest =
+    more.length === 0 && requestId !== undefined ? `refcheck request get ${requestId}` : undefined
+  const batchFlag = batchId === undefined ? '' : ` --batch ${batchId}`
   switch (kind) {
     case 'unknown':
       return `refcheck batch reconcile ${batchId ?? ''}`.trimEnd()
@@ -139,13 +143,13 @@ function commandFor(kind: AttentionKind, { batchId, requestIds }: About): string
       return `refcheck batch resume ${batchId ?? ''}`
     case 'error':
     case 'cancelled':
-      return one ?? `refcheck request list${ofBatch} --status ${kind}`
+      return readRequest ?? `refcheck request list${batchFlag} --status ${kind}`
     case 'waiting':
-      return one ?? `refcheck request list${ofBatch} --refresh --sort ordered_at`
+      return readRequest ?? `refcheck request list${batchFlag} --refresh --sort ordered_at`
   }
 }
 
-/** In order of precedence. */
+/** Sorts entries by the precedence of their kinds. */
 export function sortAttention(attention: readonly Attention[]): Attention[] {
   return attention.toSorted(
     (one, other) => attentionKinds.indexOf(one.kind) - attentionKinds.indexOf(other.kind),
@@ -154,12 +158,15 @@ export function sortAttention(attention: readonly Attention[]): Attention[] {
 
 export type AttentionGroup = ReturnType<typeof groupOf>
 
-/** In order of precedence; rows of one batch together, and requests of all of them. */
+/**
+ * Groups entries by the precedence of their kinds. Entries about rows are grouped by batch, those about requests are
+ * grouped across batches.
+ */
 export function groupAttention(attention: readonly Attention[]): AttentionGroup[] {
   const groups = new Map<string, Attention[]>()
   for (const each of attention) {
-    const isOfAll = each.kind === 'error' || each.kind === 'cancelled' || each.kind === 'waiting'
-    const key = `${attentionKinds.indexOf(each.kind)} ${isOfAll ? '' : each.batch_id}`
+    const isAcrossBatches = each.kind === 'error' || each.kind === 'cancelled' || each.kind === 'waiting'
+    const key = `${attentionKinds.indexOf(each.kind)} ${isAcrossBatches ? '' : each.batch_id}`
     const group = groups.get(key)
     if (group === undefined) groups.set(key, [each])
     else group.push(each)
@@ -169,16 +176,16 @@ export function groupAttention(attention: readonly Attention[]): AttentionGroup[
     .map(([, items]) => groupOf(items))
 }
 
-/** What is listed in one entry, because one command handles all of it. */
+/** Returns one group. One command handles all of its entries. */
 function groupOf(items: Attention[]) {
   const [first] = items as [Attention]
-  const isOfOne = items.every(({ batch_id: id }) => id === first.batch_id)
+  const isOneBatch = items.every(({ batch_id: id }) => id === first.batch_id)
   return {
     kind: first.kind,
-    batch: isOfOne ? first.batch : null,
+    batch: isOneBatch ? first.batch : null,
     items,
     command: commandFor(first.kind, {
-      batchId: isOfOne ? first.batch_id : undefined,
+      batchId: isOneBatch ? first.batch_id : undefined,
       requestIds: items.flatMap(({ request_id: id }) => id ?? []),
     }),
   }

@@ -8,44 +8,44 @@ import type { Submission } from '../submission/submission.ts'
 import type { CheckCounts } from '../request/listed-request.ts'
 import { type Attention, sortAttention } from './attention.ts'
 
-/** Whose orders an overview is about. */
+/** The service and user whose orders an overview lists. */
 export interface Organisation {
-  /** Null where the environment alone says who calls. */
+  /** Null if only environment variables name the service and user. */
   profile: string | null
   base_url: string
   user_email: string
 }
 
-/** Orders of this store that an overview leaves out: of one other service or account. */
+/** Orders of this store that an overview leaves out, for one other service or account. */
 export interface OtherOrders {
   base_url: string
-  /** Empty where none was named. */
+  /** Empty if no account was named. */
   account: string
-  /** Of a sandbox, where no person is checked. */
+  /** Whether the service is a sandbox, which checks no real person. */
   is_practice: boolean
-  /** Those that the service accepted. */
+  /** The number of orders that the service accepted. */
   orders: number
-  /** Rows that are held, or whose outcome is unknown. */
+  /** The number of rows that are held or have an unknown outcome. */
   needs_person: number
 }
 
-/** How the orders of one batch go. */
-export interface BatchProgressNow {
-  /** Requests by status, as last read. */
+/** The progress of the orders of one batch. */
+export interface BatchOverview {
+  /** The number of requests by status, as last read. */
   statuses: Readonly<Record<string, number>>
-  /** Of its requests, as last read. */
+  /** The checks of its requests, as last read. */
   checks: CheckCounts
   attention: readonly Attention[]
 }
 
-/** Two services may give out the same id. */
+/** Returns the key of a request. It contains the service, because two services may use the same id. */
 export const requestKey = (baseUrl: string, requestId: string): string => `${serviceOf(baseUrl)} ${requestId}`
 
 const maxReports = 5
 
 const isFinished = ({ requestStatus }: Submission): boolean => terminalStatuses.includes(requestStatus ?? '')
 
-/** How many have which status; one that was not read yet was just accepted. */
+/** Counts requests by status. A request that was not read yet counts as RECEIVED. */
 export function countStatuses(
   accepted: readonly Pick<Submission, 'requestStatus'>[],
 ): Record<string, number> {
@@ -55,39 +55,39 @@ export function countStatuses(
   return statuses
 }
 
-interface Known {
+interface OverviewInput {
   organisation: Organisation | undefined
 
-  /** Every order that the service accepted. */
+  /** All orders that the service accepted. */
   accepted: readonly Submission[]
   batches: readonly Batch[]
   attention: Attention[]
-  /** Reports on disk by requestKey; undefined where no folder is set for them. */
+  /** The number of stored reports by `requestKey`; undefined if no folder for reports is set. */
   files: ReadonlyMap<string, number> | undefined
   /** Batches of other organisations. */
-  others: readonly Batch[]
+  otherBatches: readonly Batch[]
 }
 
-export type Overview = ReturnType<typeof overviewOf>
+export type Overview = ReturnType<typeof createOverview>
 
-/** The orders of one organisation, on one screen. Times are ISO 8601. */
-export function overviewOf(known: Known, now: number) {
-  const { organisation, accepted, batches, attention, files, others } = known
+/** Returns the orders of one organisation for one screen. Times are ISO 8601. */
+export function createOverview(input: OverviewInput, now: number) {
+  const { organisation, accepted, batches, attention, files, otherBatches: others } = input
   const completed = accepted.filter(({ requestStatus }) => requestStatus === 'COMPLETED')
   const open = accepted.filter((each) => !isFinished(each))
   const readAt = open.map(({ requestStatusAt, changedAt }) => requestStatusAt ?? changedAt)
   return {
     read_at: isoTime(now),
-    /** Null where no profile is logged in. */
+    /** Null if no profile is logged in. */
     organisation: organisation ?? null,
-    /** Requests by status, as last read. */
+    /** The number of requests by status, as last read. */
     statuses: countStatuses(accepted),
     in_flight: {
-      /** Requests that are not finished. */
+      /** The number of requests that are not finished. */
       requests: open.length,
-      /** When the one that was read longest ago was read; null where none is in flight. */
+      /** The oldest time at which one of these requests was read; null if there are none. */
       read_since: open.length === 0 ? null : isoTime(readAt.reduce((one, other) => Math.min(one, other))),
-      /** Batches with rows that are to be sent. */
+      /** Batches with rows that should be sent. */
       batches: batches
         .filter(({ kind, counts }) => kind === 'file' && counts.pending + counts.sending > 0)
         .map(toListedBatch),
@@ -95,40 +95,40 @@ export function overviewOf(known: Known, now: number) {
     attention: sortAttention(attention),
     reports: newestReports(completed, files),
     completed: completed.length,
-    /** Of them, those without a report in the folder that reports go to by default; null where none is set. */
+    /** The number of completed requests without a report in the default folder; null if no folder is set. */
     new_reports:
       files === undefined
         ? null
-        : completed.filter((each) => isNamed(each) && filesOf(each, files) === 0).length,
+        : completed.filter((each) => hasPerson(each) && fileCountOf(each, files) === 0).length,
     other_orders: otherOrders(others),
   }
 }
 
-/** Reports of a person who was removed are not downloaded again. */
-const isNamed = ({ recipient }: Submission): boolean => recipient !== undefined
+/** Reports of an erased person are not downloaded again. */
+const hasPerson = ({ recipient }: Submission): boolean => recipient !== undefined
 
-const filesOf = ({ baseUrl, requestId = '' }: Submission, files: ReadonlyMap<string, number>): number =>
+const fileCountOf = ({ baseUrl, requestId = '' }: Submission, files: ReadonlyMap<string, number>): number =>
   files.get(requestKey(baseUrl, requestId)) ?? 0
 
 function otherOrders(batches: readonly Batch[]): OtherOrders[] {
-  const found = new Map<string, OtherOrders>()
+  const ordersByOwner = new Map<string, OtherOrders>()
   for (const { baseUrl, account = '', counts } of batches) {
     const key = `${serviceOf(baseUrl)} ${account}`
-    const one = found.get(key) ?? {
+    const entry = ordersByOwner.get(key) ?? {
       base_url: baseUrl,
       account,
       is_practice: isLoopbackUrl(baseUrl),
       orders: 0,
       needs_person: 0,
     }
-    one.orders += counts.accepted
-    one.needs_person += counts.held + counts.unknown
-    found.set(key, one)
+    entry.orders += counts.accepted
+    entry.needs_person += counts.held + counts.unknown
+    ordersByOwner.set(key, entry)
   }
-  return [...found.values()].filter((each) => each.orders + each.needs_person > 0)
+  return [...ordersByOwner.values()].filter((each) => each.orders + each.needs_person > 0)
 }
 
-/** Requests whose reports can be had, the newest first. */
+/** Returns the requests whose reports can be downloaded, newest first. */
 function newestReports(completed: readonly Submission[], files: ReadonlyMap<string, number> | undefined) {
   return completed
     .map((each) => ({ each, at: each.requestStatusAt ?? each.changedAt }))
@@ -142,6 +142,6 @@ function newestReports(completed: readonly Submission[], files: ReadonlyMap<stri
       /** When this store read it. */
       completed_at: isoTime(at),
       /** Reports of it in the folder that reports go to by default; null where none is set. */
-      files: files === undefined ? null : filesOf(each, files),
+      files: files === undefined ? null : fileCountOf(each, files),
     }))
 }

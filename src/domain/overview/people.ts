@@ -1,16 +1,16 @@
 import type { ServiceUser } from '../request/listed-request.ts'
 import { isoTime, localDay } from '../wording/time.ts'
 import type { Match } from '../batch/batch.ts'
-import type { SeenRow } from './attention.ts'
+import type { AttentionRow } from './attention.ts'
 
-/** A row that is never sent: the request of another may be CANCELLED. */
+/** The status of a row that the user left out. It differs from CANCELLED, which is a status of a request. */
 const leftOut = 'left out'
 
 export type PersonRow = ReturnType<typeof personRow>
 
-/** A person who was or is to be checked, as a page lists them. Times are ISO 8601. */
+/** Returns a person who was checked or will be checked, for a list. Times are ISO 8601. */
 export function personRow(
-  row: SeenRow & { packageId: number | undefined; matches?: Pick<Match, 'requestId'> | undefined },
+  row: AttentionRow & { packageId: number | undefined; matches?: Pick<Match, 'requestId'> | undefined },
   { baseUrl, userEmail }: ServiceUser,
 ) {
   const { state, recipient, requestStatus, attemptedAt, requestStatusAt } = row
@@ -20,35 +20,35 @@ export function personRow(
     name: recipient === undefined ? '' : `${recipient.first_name} ${recipient.last_name}`.trim(),
     email: recipient?.email ?? row.email ?? '',
     package_id: row.packageId ?? null,
-    /** Whose package it is. */
+    /** The service and user that the package belongs to. */
     user: { baseUrl, userEmail },
-    /** The request's as last read, or else the row's state. */
+    /** The last read status of the request; for other rows the state of the row. */
     status: isAccepted ? (requestStatus ?? 'RECEIVED') : state === 'cancelled' ? leftOut : state,
-    /** When it was sent, of one that was ordered or may have been. */
+    /** When the order was sent; set only if it was sent or may have been sent. */
     ordered_at: isOrdered ? isoTime(attemptedAt) : null,
     read_at: isAccepted ? isoTime(requestStatusAt ?? row.changedAt) : null,
-    /** Of a duplicate: the request that it belongs to. */
+    /** For a duplicate, the id of the request that it repeats. */
     request_id: row.requestId ?? (state === 'duplicate' ? row.matches?.requestId : undefined) ?? null,
     batch_id: row.batchId,
     row: row.row,
   }
 }
 
-/** Rows without the duplicates of a request that another of these rows has: it is counted there. */
+/** Removes duplicates of a request that another of these rows has, because that row is counted. */
 export function withoutDuplicates(rows: readonly PersonRow[]): PersonRow[] {
   const isDuplicate = ({ status }: PersonRow): boolean => status === 'duplicate'
   const requests = new Set(rows.filter((row) => !isDuplicate(row)).map((row) => row.request_id))
   return rows.filter((row) => !isDuplicate(row) || !requests.has(row.request_id))
 }
 
-/** How many people these rows are of: a person is one by the e-mail, whatever was ordered. */
+/** Counts the people of these rows. A person is identified by the e-mail, and may have several orders. */
 export function countPeople(rows: readonly Pick<PersonRow, 'email' | 'batch_id' | 'row'>[]): number {
-  // Of a removed person no e-mail is left.
+  // The e-mail of an erased person is empty.
   return new Set(rows.map(({ email, batch_id: id, row }) => email.toLowerCase() || `${id} ${row}`)).size
 }
 
-/** The order in a chart: finished, in progress, in need of a person, ended otherwise. */
-const order = [
+/** The order of statuses in a chart: finished, in progress, waiting for a person, ended without a result. */
+const chartOrder = [
   'COMPLETED',
   'PARTIAL',
   'IN_PROGRESS',
@@ -66,12 +66,12 @@ const order = [
   'dropped',
 ]
 
-/** How many of these rows are or will be checked: not those that were left out or dropped. */
+/** Counts the rows that were or will be checked. Rows that were left out or dropped are not counted. */
 export function countOrders(rows: readonly Pick<PersonRow, 'status'>[]): number {
   return rows.filter(({ status }) => status !== leftOut && status !== 'dropped').length
 }
 
-/** How many of them have which status, in the order of a chart. */
+/** Counts rows by status, in the order of a chart. */
 export function statusCounts(
   people: readonly Pick<PersonRow, 'status'>[],
 ): [status: string, count: number][] {
@@ -80,17 +80,18 @@ export function statusCounts(
   return statusesInOrder(counts)
 }
 
-/** Counts of statuses in the order of a chart; one we do not know comes last. */
+/** Sorts counts of statuses in the order of a chart. Unknown statuses come last. */
 export function statusesInOrder(
   counts: Iterable<readonly [status: string, count: number]>,
 ): [status: string, count: number][] {
-  const rank = (status: string): number => (order.includes(status) ? order.indexOf(status) : order.length)
+  const rank = (status: string): number =>
+    chartOrder.includes(status) ? chartOrder.indexOf(status) : chartOrder.length
   return Array.from(counts, ([status, count]): [string, number] => [status, count]).sort(
     ([one], [other]) => rank(one) - rank(other),
   )
 }
 
-/** What happened in one stretch of time, of the reader’s own clock. */
+/** The orders and completions within one period of local time. */
 export interface TimeBucket {
   label: string
   ordered: number
@@ -98,57 +99,63 @@ export interface TimeBucket {
 }
 
 interface Timeline {
-  /** The stretch of one bucket. */
-  per: 'hour' | 'day' | 'week' | 'month'
+  /** The period of one bucket. */
+  unit: 'hour' | 'day' | 'week' | 'month'
   buckets: TimeBucket[]
 }
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
-/** Bars of distinguishable colours. */
+/** The greatest number of bars that a reader can distinguish. */
 const maxBars = 36
 
-/** Orders and completions (wall times in ms), by the shortest stretch that keeps the bars few. */
+/** Counts orders and completions (wall times in ms) with the shortest period that gives at most `maxBars` bars. */
 export function timelineOf(ordered: readonly number[], completed: readonly number[]): Timeline | undefined {
   const all = [...ordered, ...completed]
   if (all.length === 0) return undefined
   const first = all.reduce((one, other) => Math.min(one, other))
   const last = all.reduce((one, other) => Math.max(one, other))
-  const span = last - first
-  const per =
-    span <= dayMs ? 'hour' : span <= maxBars * dayMs ? 'day' : span <= maxBars * 7 * dayMs ? 'week' : 'month'
+  const spanMs = last - first
+  const unit =
+    spanMs <= dayMs
+      ? 'hour'
+      : spanMs <= maxBars * dayMs
+        ? 'day'
+        : spanMs <= maxBars * 7 * dayMs
+          ? 'week'
+          : 'month'
   const buckets = new Map<number, TimeBucket>()
   // Empty buckets are shown too.
-  for (let at = startOf(first, per); at <= last; at = next(at, per))
-    buckets.set(at, { label: labelOf(at, per), ordered: 0, completed: 0 })
-  for (const at of ordered) countIn(buckets.get(startOf(at, per)), 'ordered')
-  for (const at of completed) countIn(buckets.get(startOf(at, per)), 'completed')
-  return { per, buckets: [...buckets.values()] }
+  for (let at = bucketStart(first, unit); at <= last; at = nextStart(at, unit))
+    buckets.set(at, { label: bucketLabel(at, unit), ordered: 0, completed: 0 })
+  for (const at of ordered) addToBucket(buckets.get(bucketStart(at, unit)), 'ordered')
+  for (const at of completed) addToBucket(buckets.get(bucketStart(at, unit)), 'completed')
+  return { unit, buckets: [...buckets.values()] }
 }
 
-function countIn(bucket: TimeBucket | undefined, what: 'ordered' | 'completed'): void {
-  if (bucket !== undefined) bucket[what] += 1
+function addToBucket(bucket: TimeBucket | undefined, kind: 'ordered' | 'completed'): void {
+  if (bucket !== undefined) bucket[kind] += 1
 }
 
-function startOf(at: number, per: Timeline['per']): number {
+function bucketStart(at: number, unit: Timeline['unit']): number {
   const date = new Date(at)
-  if (per === 'hour') return date.setMinutes(0, 0, 0)
+  if (unit === 'hour') return date.setMinutes(0, 0, 0)
   date.setHours(0, 0, 0, 0)
-  if (per === 'week') date.setDate(date.getDate() - ((date.getDay() + 6) % 7))
-  if (per === 'month') date.setDate(1)
+  if (unit === 'week') date.setDate(date.getDate() - ((date.getDay() + 6) % 7))
+  if (unit === 'month') date.setDate(1)
   return date.getTime()
 }
 
-/** By the calendar, so that a day of 23 or 25 hours is one. */
-function next(at: number, per: Timeline['per']): number {
+/** Adds a period by the calendar, so that a day of 23 or 25 hours is one day. */
+function nextStart(at: number, unit: Timeline['unit']): number {
   const date = new Date(at)
-  if (per === 'hour') return at + hourMs
-  if (per === 'month') return date.setMonth(date.getMonth() + 1)
-  return date.setDate(date.getDate() + (per === 'week' ? 7 : 1))
+  if (unit === 'hour') return at + hourMs
+  if (unit === 'month') return date.setMonth(date.getMonth() + 1)
+  return date.setDate(date.getDate() + (unit === 'week' ? 7 : 1))
 }
 
-function labelOf(at: number, per: Timeline['per']): string {
+function bucketLabel(at: number, unit: Timeline['unit']): string {
   const day = localDay(at)
-  if (per === 'hour') return `${String(new Date(at).getHours()).padStart(2, '0')}:00`
-  return per === 'month' ? day.slice(0, 7) : day.slice(5)
+  if (unit === 'hour') return `${String(new Date(at).getHours()).padStart(2, '0')}:00`
+  return unit === 'month' ? day.slice(0, 7) : day.slice(5)
 }

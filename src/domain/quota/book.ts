@@ -1,67 +1,65 @@
 import type { QuotaWindow } from './windows.ts'
 
 /**
- * The state of the calls of one key in its windows. Pure: every function takes the book and the time and
- * returns the result.
- *
- * Where a window starts is not documented: on the clock, with the key, or with the first call after the
- * last one ended. A rule that is right for all of them: in no stretch of a window's length do more calls
- * go out than the window holds. Any window is such a stretch, so none is overfilled; and since the hour's
- * calls are far fewer than sixty minutes' worth, next to nothing is lost by it (calls are counted by
- * hundredths of a window, and each may arrive a little late: together under 3%).
- *
- * A 429 means that others use the key too, or that calls were made which this store knows nothing of. Its
- * Retry-After is where the breached window ends: no call is made before that, and those made before it count
- * no more in that window, since any window that is open later began there or after it. Which window it was
- * follows from the length of the wait (more than a minute is the hour), else from where that window was
- * stated to end before, and from which is fuller. For an hour after a 429 calls are spaced as the shortest
- * window allows instead of sent in a burst, so that when others have used the window up again, one call
- * finds out and not one of each process.
- *
- * Loops of reads get what is left: a burst of a fifth of the longest window, then three quarters of its
- * rate, all processes together, so that they never use an hour up in twenty minutes; in each window they
- * keep a twentieth free for people, and half of it while creates are made; and none goes while a create
+ * The calls of one API key in the windows of its quota. All functions are pure: they take the book and the time, and
+ * return the result.
+ * It is not documented where a window starts: on the clock, with the key, or with the first call after the previous
+ * window. The following rule is right in all cases. In any period of a window's length, the number of calls is at most
+ * the limit of the window. Every window is such a period, so no window is exceeded. The cost is small, because the
+ * limit of an hour is far below sixty times the limit of a minute. Calls are counted by hundredths of a window, and
+ * each may arrive late, which together costs less than 3%.
+ * A 429 means that others use the key too, or that this store has not counted some calls. Its Retry-After is the end of
+ * the exceeded window. No call is made before that end. Earlier calls no longer count in that window, because its next
+ * period begins at that end. The exceeded window is found from the wait (more than a minute means the hour), or else
+ * from its last known end and from which window is fuller. For an hour after a 429 calls are spaced evenly instead of
+ * sent in a burst. So if others have exceeded the window again, one call gets the 429 and not one call of each process.
+ * Polls (reads in loops) get the rest of the quota. All processes together may make a burst of a fifth of the longest
+ * window, and then three quarters of its rate, so that they do not use up an hour in twenty minutes. In each window
+ * they leave a twentieth free for commands of users, and half while creates are made. No poll is made while a create
  * waits.
  */
 export interface QuotaBook {
   windows: WindowBook[]
-  /** No call before this: what the service said in a 429. */
+  /** The end of the last Retry-After: no call is made before that time. */
   notBefore: number
-  /** When it was said; 0 where it never was. */
+  /** The time of that 429; 0 if there was none. */
   learntAt: number
-  /** Until then a create waits for quota, and no loop of reads overtakes it. */
+  /** Until this time a create waits for quota, and no poll may go first. */
   createWaitsUntil: number
   lastCreateAt: number
   lastCallAt: number
-  /** Reads of loops that are not made up for yet, as of a time. */
+  /** The number of polls that the poll rate has not yet compensated, at a time. */
   polls: { level: number; at: number }
 }
 
 interface WindowBook extends QuotaWindow {
-  /** Calls by the hundredth of the window they went out in: [number of the hundredth, calls]. */
+  /** The number of calls in each hundredth of the window. */
   parts: [part: number, calls: number][]
-  /** Where a 429 said that this window ends: its phase. */
+  /** The end of the window according to a 429, which determines its phase. */
   end: number | null
   learntAt: number | null
 }
 
-/** What a place is for. Creates go first; loops of reads leave room for them and for people. */
+/** The kind of a call. Creates go first; polls leave room for them and for commands of users. */
 export type CallKind = 'create' | 'poll'
 
 const partsPerWindow = 100
-/** How late a call may arrive after it was counted: a second for a minute's window, ten at most. */
-const lateness = { ofWindow: 1 / 60, mostMs: 10_000 }
-/** The longest that a 429 can mean, in ms; more is a clock that jumped. */
-const longestWaitMs = 3_660_000
-/** Polls keep this share of a window free while creates are being made, and otherwise. */
-const reservedShare = { busy: 0.5, idle: 0.05 }
-const busyForMs = 60_000
-/** Shares of the longest window: how many polls may go at once, and how many in its length after that. */
-const polling = { burst: 0.2, rate: 0.75 }
-/** After a 429, how long calls go out one by one, and how far apart at most, in ms. */
-const spaced = { forMs: 3_600_000, mostMs: 1000 }
-/** In ms: two 429s that tell of the same boundary, in whole seconds and after some time on the way. */
-const samePhaseMs = 2000
+/** How late a call may arrive after it was counted: a sixtieth of the window, and at most ten seconds. */
+const maxLateness = { shareOfWindow: 1 / 60, maxMs: 10_000 }
+/** The longest wait that a 429 can mean. A longer one is caused by a change of the clock. */
+const maxWaitMs = 3_660_000
+/** The share of a window that polls leave free, while creates are made and otherwise. */
+const pollReserve = { busy: 0.5, idle: 0.05 }
+const busyMs = 60_000
+/** Shares of the longest window: the number of polls in a burst, and the number in its length after that. */
+const pollShares = { burst: 0.2, rate: 0.75 }
+/** For how long calls are spaced after a 429, and the maximal distance between two calls. */
+const spacing = { durationMs: 3_600_000, mostMs: 1000 }
+/**
+ * Two 429s within this difference state the same boundary, because Retry-After is in whole seconds and the response
+ * takes time.
+ */
+const maxPhaseErrorMs = 2000
 
 export function emptyBook(windows: readonly QuotaWindow[]): QuotaBook {
   return {
@@ -75,47 +73,47 @@ export function emptyBook(windows: readonly QuotaWindow[]): QuotaBook {
   }
 }
 
-/** A book as it was stored, for the windows that apply now; an empty one where it is of other windows or none. */
+/** Returns a stored book if it has the windows that apply now, or else an empty one. */
 export function bookOf(state: unknown, windows: readonly QuotaWindow[]): QuotaBook {
   const book = state as QuotaBook | undefined
-  const same =
+  const isSameQuota =
     book?.windows.length === windows.length &&
-    // A book of an earlier version.
+    // Books of earlier versions have no polls.
     'polls' in book &&
     windows.every((window, at) => {
       const previous = book.windows[at]
       return previous?.calls === window.calls && previous.seconds === window.seconds
     })
-  return same ? book : emptyBook(windows)
+  return isSameQuota ? book : emptyBook(windows)
 }
 
-/** Takes a place if there is one: `waitMs` is 0 then, else what has to go by before it is worth asking again. */
-export function claim(
+/** Counts a call if the quota allows it. `waitMs` is 0 then, or else the time until the next attempt. */
+export function claimCall(
   previous: QuotaBook,
   kind: CallKind,
   now: number,
 ): { state: QuotaBook; waitMs: number } {
   const book = withoutExpired(previous, now)
-  const busy = book.lastCreateAt > 0 && now - book.lastCreateAt < busyForMs
-  const free = kind === 'create' ? 0 : busy ? reservedShare.busy : reservedShare.idle
-  const waits = book.windows.map((window) => roomIn(window, Math.floor(window.calls * free), now))
+  const isBusy = book.lastCreateAt > 0 && now - book.lastCreateAt < busyMs
+  const reserved = kind === 'create' ? 0 : isBusy ? pollReserve.busy : pollReserve.idle
+  const waits = book.windows.map((window) => waitForRoom(window, Math.floor(window.calls * reserved), now))
   if (kind === 'poll') waits.push(book.createWaitsUntil - now, pollWait(book, now))
   const waitMs = Math.ceil(Math.max(0, book.notBefore - now, spacingWait(book, now), ...waits))
   if (waitMs > 0) {
     const createWaitsUntil = kind === 'create' ? now + waitMs + 1000 : book.createWaitsUntil
     return { state: { ...book, createWaitsUntil }, waitMs }
   }
-  return { state: counted(book, 1, kind, now), waitMs: 0 }
+  return { state: withCounted(book, 1, kind, now), waitMs: 0 }
 }
 
-/** Calls that have been made without asking: a person's single reads. */
-export function record(book: QuotaBook, calls: number, now: number): QuotaBook {
-  return counted(withoutExpired(book, now), calls, undefined, now)
+/** Counts calls that were made without a claim: single reads of a command. */
+export function recordCalls(book: QuotaBook, calls: number, now: number): QuotaBook {
+  return withCounted(withoutExpired(book, now), calls, undefined, now)
 }
 
 /**
- * A 429: "the number of seconds left in the window that was breached". It wins over what was counted.
- * `understood` is false where the wait was assumed: then it is waited, and nothing else is known.
+ * Applies a 429: "the number of seconds left in the window that was breached". It overrides the counted calls.
+ * `understood` is false if the wait was assumed; then no window is changed.
  */
 export function withThrottle(
   previous: QuotaBook,
@@ -130,17 +128,20 @@ export function withThrottle(
     ...book,
     notBefore: Math.max(book.notBefore, end),
     learntAt: now,
-    windows: book.windows.map((window) => (window === breached ? endingAt(window, end, now) : window)),
+    windows: book.windows.map((window) => (window === breached ? windowEndingAt(window, end, now) : window)),
   }
 }
 
-function endingAt({ calls, seconds }: QuotaWindow, end: number, now: number): WindowBook {
+function windowEndingAt({ calls, seconds }: QuotaWindow, end: number, now: number): WindowBook {
   return { calls, seconds, parts: [], end, learntAt: now }
 }
 
 export type WindowStatus = ReturnType<typeof quotaStatus>['windows'][number]
 
-/** The status of each window, for people. `resetsAt`: when all of it is free again at the latest, ms on the book's clock. */
+/**
+ * Returns the status of each window for display. `resetsAt` is the latest time at which the whole window is free again,
+ * in ms on the clock of the book.
+ */
 export function quotaStatus(previous: QuotaBook, now: number) {
   const book = withoutExpired(previous, now)
   return {
@@ -150,21 +151,21 @@ export function quotaStatus(previous: QuotaBook, now: number) {
       const used = Math.min(calls, usedIn(window, now))
       const last = window.parts.at(-1)
       const isOpen = end !== null && now < end
-      const resetsAt = isOpen ? end : last === undefined ? now : expiry(window, last[0])
-      // `learnt`: whether the service has stated when it ends.
+      const resetsAt = isOpen ? end : last === undefined ? now : partExpiry(window, last[0])
+      // `learnt` is whether the service has stated the end of the window.
       return { calls, seconds, used, left: calls - used, resetsAt, learnt: isOpen }
     }),
   }
 }
 
-/** The book at `now`: what has ended is removed, and a clock that was set back delays nothing. */
+/** Returns the book at `now` without expired calls. If the clock was set back, no call is delayed by it. */
 function withoutExpired(book: QuotaBook, now: number): QuotaBook {
   const isSetBack = book.learntAt > now
   const notBefore = isSetBack ? now + book.notBefore - book.learntAt : book.notBefore
   return {
-    notBefore: Math.min(notBefore, now + longestWaitMs),
+    notBefore: Math.min(notBefore, now + maxWaitMs),
     learntAt: Math.min(book.learntAt, now),
-    createWaitsUntil: Math.min(book.createWaitsUntil, now + longestWaitMs),
+    createWaitsUntil: Math.min(book.createWaitsUntil, now + maxWaitMs),
     lastCreateAt: Math.min(book.lastCreateAt, now),
     lastCallAt: Math.min(book.lastCallAt, now),
     polls: { level: pollLevel(book, now), at: now },
@@ -175,7 +176,7 @@ function withoutExpired(book: QuotaBook, now: number): QuotaBook {
 function windowWithoutExpired(window: WindowBook, now: number): WindowBook {
   const { learntAt, end } = window
   const latest = partAt(window, now)
-  const recent = window.parts.filter(([part]) => expiry(window, part) > now)
+  const recent = window.parts.filter(([part]) => partExpiry(window, part) > now)
   const parts =
     (recent.at(-1)?.[0] ?? 0) > latest
       ? mergeParts(recent.map(([part, calls]) => [Math.min(part, latest), calls]))
@@ -189,8 +190,11 @@ function usedIn({ calls, end, parts }: WindowBook, now: number): number {
   return end !== null && now < end ? calls : parts.reduce((sum, [, each]) => sum + each, 0)
 }
 
-/** Milliseconds until the window has room for one more call, with `reserved` calls left free; 0 where it has. */
-function roomIn(window: WindowBook, reserved: number, now: number): number {
+/**
+ * Returns the milliseconds until the window allows one more call with `reserved` calls left free; 0 if it allows one
+ * now.
+ */
+function waitForRoom(window: WindowBook, reserved: number, now: number): number {
   const { end, seconds, parts } = window
   if (end !== null && now < end) return end - now
   const usable = Math.max(1, window.calls - reserved)
@@ -198,22 +202,22 @@ function roomIn(window: WindowBook, reserved: number, now: number): number {
   if (used < usable) return 0
   for (const [part, calls] of parts) {
     used -= calls
-    if (used < usable) return expiry(window, part) - now
+    if (used < usable) return partExpiry(window, part) - now
   }
   return seconds * 1000
 }
 
-/** Milliseconds until the next call, where calls go out one by one. */
+/** Returns the milliseconds until the next call while calls are spaced; 0 or less if it is allowed now. */
 function spacingWait({ windows, learntAt, lastCallAt }: QuotaBook, now: number): number {
-  if (learntAt === 0 || now > learntAt + spaced.forMs) return 0
+  if (learntAt === 0 || now > learntAt + spacing.durationMs) return 0
   const shortest = Math.min(...windows.map(({ calls, seconds }) => (seconds * 1000) / calls))
-  return lastCallAt + Math.min(spaced.mostMs, shortest) - now
+  return lastCallAt + Math.min(spacing.mostMs, shortest) - now
 }
 
-/** Milliseconds until the polls made so far allow one more. */
+/** Returns the milliseconds until the poll rate allows one more poll; 0 or less if it is allowed now. */
 function pollWait(book: QuotaBook, now: number): number {
   const { calls } = longestWindow(book)
-  const usable = Math.max(1, Math.floor(calls * polling.burst))
+  const usable = Math.max(1, Math.floor(calls * pollShares.burst))
   return (pollLevel(book, now) + 1 - usable) / pollRate(book)
 }
 
@@ -222,17 +226,17 @@ function pollLevel(book: QuotaBook, now: number): number {
   return Math.max(0, level - Math.max(0, now - at) * pollRate(book))
 }
 
-/** Polls a millisecond. */
+/** Polls for each millisecond. */
 function pollRate(book: QuotaBook): number {
   const { calls, seconds } = longestWindow(book)
-  return (calls * polling.rate) / (seconds * 1000)
+  return (calls * pollShares.rate) / (seconds * 1000)
 }
 
 function longestWindow({ windows }: QuotaBook): QuotaWindow {
   return windows.reduce((one, other) => (other.seconds > one.seconds ? other : one))
 }
 
-function counted(book: QuotaBook, calls: number, kind: CallKind | undefined, now: number): QuotaBook {
+function withCounted(book: QuotaBook, calls: number, kind: CallKind | undefined, now: number): QuotaBook {
   const { level, at } = book.polls
   return {
     ...book,
@@ -246,22 +250,22 @@ function counted(book: QuotaBook, calls: number, kind: CallKind | undefined, now
   }
 }
 
-/** Which window a 429 is about: one that is as long as the wait at least, the likeliest of those. */
+/** Returns the likeliest window for a 429, of those that are at least as long as the wait. */
 function breachedWindow(book: QuotaBook, seconds: number, now: number): WindowBook | undefined {
   const end = now + seconds * 1000
-  const likely = (window: WindowBook): number =>
+  const likelihood = (window: WindowBook): number =>
     usedIn(window, now) / window.calls + (isLearntBefore(window, end) ? 0.5 : 0)
-  // A little slack: a clock that is a second off, or a second that was rounded up.
-  const long = book.windows.filter((window) => window.seconds + 1 >= seconds)
-  return long.sort((a, b) => likely(b) - likely(a) || a.seconds - b.seconds)[0]
+  // One second is tolerated, because a clock may be off or a second may be rounded up.
+  const longEnough = book.windows.filter((window) => window.seconds + 1 >= seconds)
+  return longEnough.sort((a, b) => likelihood(b) - likelihood(a) || a.seconds - b.seconds)[0]
 }
 
-/** Whether `end` is a whole number of windows after the end that was stated before. */
+/** Whether `end` is a whole number of windows after the end that was known before. */
 function isLearntBefore(window: WindowBook, end: number): boolean {
   if (window.end === null) return false
   const length = window.seconds * 1000
-  const off = Math.abs(end - window.end) % length
-  return Math.min(off, length - off) <= samePhaseMs
+  const phaseError = Math.abs(end - window.end) % length
+  return Math.min(phaseError, length - phaseError) <= maxPhaseErrorMs
 }
 
 function partMs({ seconds }: QuotaWindow): number {
@@ -272,13 +276,15 @@ function partAt(window: QuotaWindow, at: number): number {
   return Math.floor(at / partMs(window))
 }
 
-/** When the last call of a part is a window's length ago, arrived late as it may have. */
-function expiry(window: QuotaWindow, part: number): number {
+/** Returns when the calls of a part no longer count: a window's length after the last of them may have arrived. */
+function partExpiry(window: QuotaWindow, part: number): number {
   const length = window.seconds * 1000
-  return (part + 1) * partMs(window) + length + Math.min(length * lateness.ofWindow, lateness.mostMs)
+  return (
+    (part + 1) * partMs(window) + length + Math.min(length * maxLateness.shareOfWindow, maxLateness.maxMs)
+  )
 }
 
-/** Parts are in order, and none is later than the one that the calls go into. */
+/** Adds calls to a part. Parts are in order, and none is later than `part`. */
 function withCalls(parts: WindowBook['parts'], part: number, calls: number): WindowBook['parts'] {
   const last = parts.at(-1)
   return last?.[0] === part ? [...parts.slice(0, -1), [part, last[1] + calls]] : [...parts, [part, calls]]
@@ -290,26 +296,26 @@ function mergeParts(parts: readonly [part: number, calls: number][]): [part: num
   return [...sums]
 }
 
-/** How much longer than a window its calls are held against it: a hundredth by which they are counted, and the way. */
-const heldMs = (seconds: number): number => seconds * 1010 + Math.min((seconds * 1000) / 60, 10_000)
+/** How long a call counts: the window, one hundredth of it, and the lateness. */
+const countedMs = (seconds: number): number => seconds * 1010 + Math.min((seconds * 1000) / 60, 10_000)
 
 /**
- * Seconds until the last of so many creates can be sent, by the rules of `claim`. `callMs`: what
- * one of them takes besides.
+ * Returns the seconds until the last of these creates can be sent, by the rules of `claimCall`. `callMs` is the
+ * duration of one call.
  */
 export function secondsForCreates(previous: QuotaBook, creates: number, now: number, callMs = 0): number {
   if (creates <= 0) return 0
   const longest = longestWindow(previous)
-  // As many as the longest window holds again come one such window later.
+  // Each full longest window of creates adds the time of one such window.
   const rounds = Math.floor((creates - 1) / longest.calls)
   let book = previous
   let at = now
-  for (let left = creates - rounds * longest.calls; left > 0;) {
-    const { state, waitMs } = claim(book, 'create', at)
+  for (let remaining = creates - rounds * longest.calls; remaining > 0;) {
+    const { state, waitMs } = claimCall(book, 'create', at)
     book = state
-    if (waitMs === 0) left -= 1
+    if (waitMs === 0) remaining -= 1
     at += waitMs === 0 ? callMs : waitMs
   }
-  const ofRounds = Math.max(rounds * heldMs(longest.seconds), rounds * longest.calls * callMs)
-  return (at - now + ofRounds) / 1000
+  const roundsMs = Math.max(rounds * countedMs(longest.seconds), rounds * longest.calls * callMs)
+  return (at - now + roundsMs) / 1000
 }

@@ -1,7 +1,7 @@
 import { isLoopbackUrl } from '../../contract/url.ts'
 import { ThrottledError, UsageError } from '../../errors/kinds.ts'
 
-/** A fixed window: so many calls in so many seconds ("Limits"). */
+/** A fixed window: the number of calls allowed in a number of seconds ("Limits"). */
 export interface QuotaWindow {
   calls: number
   seconds: number
@@ -13,7 +13,10 @@ const documentedWindows: readonly QuotaWindow[] = [
   { calls: 1000, seconds: 3600 },
 ]
 
-/** The document's windows, or those that REFCHECK_QUOTA says, for a service on this machine only. */
+/**
+ * Returns the windows of the API document, or those of REFCHECK_QUOTA for a service on this machine. Throws UsageError
+ * for REFCHECK_QUOTA with any other service.
+ */
 export function windowsFor(baseUrl: string, setting: string | undefined): readonly QuotaWindow[] {
   if (setting === undefined) return documentedWindows
   if (isLoopbackUrl(baseUrl)) return parseWindows(setting, 'REFCHECK_QUOTA')
@@ -22,7 +25,7 @@ export function windowsFor(baseUrl: string, setting: string | undefined): readon
   })
 }
 
-/** Reads `60/60,1000/3600` (calls/seconds). `what` names where it was written. */
+/** Parses `60/60,1000/3600` (calls/seconds). `source` is the name of the setting in the error. */
 export function parseWindows(text: string, what: string): QuotaWindow[] {
   return text.split(',').map((part) => {
     const [, calls, seconds] = /^\s*([1-9]\d{0,8})\/([1-9]\d{0,8})\s*$/.exec(part) ?? []
@@ -35,8 +38,8 @@ export function parseWindows(text: string, what: string): QuotaWindow[] {
   })
 }
 
-/** For a wait that was not allowed. */
-export function quotaUsedUp(waitMs: number): ThrottledError {
+/** Returns the error if the quota is used up and the command may not wait. */
+export function quotaExceededError(waitMs: number): ThrottledError {
   const seconds = Math.ceil(waitMs / 1000)
   return new ThrottledError(`the quota is used up for the next ${seconds} s`, {
     retryAfter: seconds,
@@ -44,19 +47,19 @@ export function quotaUsedUp(waitMs: number): ThrottledError {
   })
 }
 
-/** What one key's use of its quota has come to, as the governor writes it: JSON, opaque to the store. */
+/** The use of the quota of one key, as the governor writes it: JSON that the store does not interpret. */
 export type QuotaState = unknown
 
 /**
- * Reads a state and says what it becomes. Called within a transaction, so it decides and does nothing else. `now`: the
- * wall time of all who share the state, where that is not this machine's.
+ * Returns the next state for a state. It is called within a transaction, so it has no side effects. `now` is the wall
+ * time of the database, if several machines share the state.
  */
 type QuotaDecision = (state: QuotaState, now?: number) => { state: QuotaState; waitMs: number }
 
-/** A place in the quota that is taken together with what needs it. */
+/** A claim on the quota that is made in the same transaction as the claim of a row. */
 export interface QuotaPriority {
-  /** Names a key without telling it: see `Quota.account`. */
+  /** An identifier of the key that does not reveal it: see `Quota.account`. */
   account: string
-  /** `waitMs` above 0: there is no place yet, and nothing else is done. */
+  /** If `waitMs` is above 0, the quota allows no call yet, and the transaction changes nothing else. */
   decide: QuotaDecision
 }

@@ -4,32 +4,32 @@ import { RefcheckError, IncompleteError, NotFoundError, UnavailableError } from 
 import type { ReportRecord, ReportSubject } from './record.ts'
 import type { ReportTarget } from './source.ts'
 
-/** A report that could not be had, and why. Without a check it is about the request as a whole. */
+/** A report that could not be downloaded, and the error. Without a check, the error is about the whole request. */
 export interface MissingReport {
   requestId: string
   checkId: string | null
   refereeId: string | null
-  /** Whose; undefined where that is not known. */
+  /** The name of the person; undefined if it is not known. */
   person: string | undefined
   error: RefcheckError
 }
 
 export interface FilingResult {
-  /** In the order of what was asked for. */
+  /** In the order in which the reports were given. */
   reports: (StoredReport | MissingReport)[]
   stored: StoredReport[]
   missing: MissingReport[]
-  /** Requests of which something is not ready yet, where that is no failure. */
+  /** The number of requests with reports that are not ready yet, if this is not a failure. */
   unfinished: number
-  /** Of them, those that ended, and whose report is still to come. */
+  /** The number of these requests that have ended and whose report is not ready. */
   notReady: number
-  /** Why it is not all there: what ended it early, or IncompleteError. */
+  /** Why reports are missing: the error that ended the command early, or IncompleteError. */
   failure: RefcheckError | undefined
 }
 
 export const isMissing = (report: StoredReport | MissingReport): report is MissingReport => 'error' in report
 
-/** What filing came to, by its reports. */
+/** Creates the result of filing reports. */
 export function filingResult(
   reports: readonly (StoredReport | MissingReport)[],
   rest: Pick<FilingResult, 'unfinished' | 'notReady' | 'failure'>,
@@ -42,51 +42,54 @@ export function filingResult(
   }
 }
 
-/** A request as a whole that no report could be had of. */
-export function missingRequest(requestId: string, error: RefcheckError): MissingReport {
+/** Returns the entry for a request of which no report could be downloaded. */
+export function requestWithoutReports(requestId: string, error: RefcheckError): MissingReport {
   return { requestId, checkId: null, refereeId: null, person: undefined, error }
 }
 
-/** What has become of one place in the plan: a report that is being filed is still a target. */
+/** The state of one entry of the plan. A target is a report that is still being filed. */
 export type FilingOutcome = StoredReport | MissingReport | ReportTarget | { untried: string }
 
-/** The reports of a plan; what was not come to has what ended it all, and is left out where nothing did. */
-export function reportsOf(
+/**
+ * Returns the reports of a plan. Entries that were not reached get `ending` as their error, and are left out without
+ * it.
+ */
+export function reportsWithEnding(
   outcomes: readonly FilingOutcome[],
   ending: RefcheckError | undefined,
 ): (StoredReport | MissingReport)[] {
   return outcomes.flatMap((each): (StoredReport | MissingReport)[] => {
     if ('error' in each || 'path' in each) return [each]
     if (ending === undefined) return []
-    return ['untried' in each ? missingRequest(each.untried, ending) : missingReport(each, ending)]
+    return ['untried' in each ? requestWithoutReports(each.untried, ending) : missingReport(each, ending)]
   })
 }
 
-/** What happens on the way. */
+/** An event while reports are filed. */
 export type FilingEvent =
-  /** So many requests are looked at, one after the other. */
+  /** The number of requests that will be read, one after the other. */
   | { name: 'wanted'; requests: number }
-  /** One of them was. */
+  /** One of these requests was read. */
   | { name: 'looked' }
-  /** So many more files are to be looked after. */
+  /** The number of further files that will be checked or downloaded. */
   | { name: 'planned'; files: number }
-  /** Negative for what came and has to come again. */
+  /** The number of received bytes. It is negative for bytes that have to be received again. */
   | { name: 'received'; bytes: number }
-  /** `skipped`: it was there already. */
+  /** `skipped`: the file already existed. */
   | { name: 'filed'; skipped: boolean }
 
 export type StoredReport = ReturnType<typeof storedReport>
 
 /**
- * A report on disk; src/docs/cli.md, "JSON of batches and reports", `report download --json`. `path` is absolute; `skipped`:
- * the file was there already and was left.
+ * Returns the entry of a stored report (src/docs/cli.md, "JSON of batches and reports", `report download --json`).
+ * `path` is absolute. `skipped` is set if the file already existed and was not changed.
  */
 export function storedReport(record: ReportRecord, path: string, skipped: boolean) {
   const { check_id, referee_id, bytes, sha256 } = record
   return { check_id, referee_id, path, bytes, sha256, skipped }
 }
 
-/** What the manifest says of a report, with the counts of its request once that has a terminal status. */
+/** Returns the manifest's data about a report. The counts are those of a request with a terminal status. */
 export function subjectOf(
   target: ReportTarget,
   counts?: { reports: number; without: number },
@@ -112,25 +115,25 @@ export function missingReport(target: ReportTarget, error: RefcheckError): Missi
     checkId: target.checkId,
     refereeId: target.refereeId ?? null,
     person: `${target.person.firstName} ${target.person.lastName}`,
-    error: ofRequest(error, target.requestId),
+    error: withRequestId(error, target.requestId),
   }
 }
 
-/** Who asked for the report alone did not know its request. */
-function ofRequest(error: RefcheckError, requestId: string): RefcheckError {
+/** Adds the id of the request to a hint: a download by ids of the report alone does not know it. */
+function withRequestId(error: RefcheckError, requestId: string): RefcheckError {
   const { message, status, hint = '' } = error
-  const Same = error.constructor as typeof NotFoundError
-  const known = hint.replace(
+  const ErrorClass = error.constructor as typeof NotFoundError
+  const hintWithId = hint.replace(
     /with "refcheck request get" and the id of its request\.$/,
     `with: refcheck request get ${requestId}`,
   )
-  return known === hint ? error : new Same(message, { status, hint: known, cause: error })
+  return hintWithId === hint ? error : new ErrorClass(message, { status, hint: hintWithId, cause: error })
 }
 
-/** What to do where no report will ever come: nothing. */
+/** The hint for a report that will never exist. */
 export const noReportFollows = 'No report will follow.'
 
-export function reportMissing(title: string, status: string): NotFoundError {
+export function missingReportError(title: string, status: string): NotFoundError {
   return status === 'CANCELLED' || status === 'ERROR'
     ? new NotFoundError(`${title}: no report; the check ended ${status}`, { hint: noReportFollows })
     : new NotFoundError(
@@ -146,14 +149,14 @@ export function fileChangedError(file: string): IncompleteError {
   })
 }
 
-/** The manifest has the report as another person's: which of the two it is, only a person can tell. */
+/** The manifest lists the report as that of another person. Only a person can decide which is right. */
 export function otherPersonsReportError({ file, first_name, last_name }: ReportRecord): IncompleteError {
   return new IncompleteError(`"${file}" is listed as a report of ${first_name} ${last_name}`, {
     hint: 'It was left as it is. Ask the provider whose report it is, or use another folder with --output.',
   })
 }
 
-/** One check that two requests show: a report of it would be filed under two people. */
+/** Two requests contain the same check, so its report would be filed under two people. */
 export function otherRequestsCheckError(
   { checkId, requestId }: ReportTarget,
   owner: string,
@@ -166,7 +169,7 @@ export function otherRequestsCheckError(
   )
 }
 
-export function fileInTheWay(why: string, file: string): IncompleteError {
+export function fileExistsError(why: string, file: string): IncompleteError {
   return new IncompleteError(`"${file}" was not written: ${why}`, {
     hint: 'Move it away, choose other names with --name-template, or replace it with --overwrite.',
   })
@@ -174,8 +177,8 @@ export function fileInTheWay(why: string, file: string): IncompleteError {
 
 export const isFinal = (request: RequestResource): boolean => terminalStatuses.includes(request.status)
 
-/** Failures that leave the other reports as they are. */
-export function isAboutOne(error: RefcheckError): boolean {
+/** Whether a failure concerns one report only, so that the others can continue. */
+export function isAboutOneReport(error: RefcheckError): boolean {
   const codes = ['not_found', 'forbidden', 'unavailable', 'unauthenticated', 'invalid_input', 'incomplete']
   return codes.includes(error.code)
 }
@@ -195,14 +198,14 @@ export function incompleteError(missing: readonly MissingReport[]): RefcheckErro
   const [first] = missing
   if (first === undefined) return undefined
   const why = first.error.message
-  // What can still be done comes first.
-  const doable = missing.find(({ error }) => error.hint !== noReportFollows)?.error
+  // The first error with a next step gives the hint.
+  const withNextStep = missing.find(({ error }) => error.hint !== noReportFollows)?.error
   return new IncompleteError(
     missing.length === 1 ? why : `${missing.length} reports are unavailable; the first: ${why}`,
-    doable === undefined
+    withNextStep === undefined
       ? { hint: noReportFollows }
-      : doable.hint === undefined
+      : withNextStep.hint === undefined
         ? { hint: 'What is on disk is skipped.', rerunLabel: 'Run again later' }
-        : { hint: doable.hint },
+        : { hint: withNextStep.hint },
   )
 }

@@ -2,50 +2,53 @@ import type { RequestResource } from '../../contract/request.ts'
 import { UnavailableError, UsageError } from '../../errors/kinds.ts'
 import { reportKey, type ReportRecord } from './record.ts'
 
-/** Whether it is one report and no more. */
+/** Whether the source is exactly one report. */
 export function isSingle(source: ReportSource): source is SingleSource {
   return source.kind === 'ids' || source.kind === 'url'
 }
 
-/** One report: a check's or referee's by its ids, or a signed URL. */
+/** One report: the ids of a check or referee, or a signed URL. */
 export type SingleSource =
   | { kind: 'ids'; checkId: string; refereeId: string | undefined }
   | { kind: 'url'; url: string }
 
-export function idsOf(source: SingleSource): { checkId: string | undefined; refereeId: string | undefined } {
-  return source.kind === 'ids' ? source : namedBy(source.url)
+export function sourceIds(source: SingleSource): {
+  checkId: string | undefined
+  refereeId: string | undefined
+} {
+  return source.kind === 'ids' ? source : idsInUrl(source.url)
 }
 
-/** Whether a report that is on record has the ids of a source. */
+/** Whether a recorded report has the ids of a source. */
 export function isReportOf(
   { check_id, referee_id }: Pick<ReportRecord, 'check_id' | 'referee_id'>,
   source: SingleSource,
 ): boolean {
-  const { checkId, refereeId } = idsOf(source)
+  const { checkId, refereeId } = sourceIds(source)
   return check_id?.toLowerCase() === checkId?.toLowerCase() && referee_id === (refereeId ?? null)
 }
 
-/** The check and referee in the path of a report's URL, whatever precedes them. */
-function namedBy(url: string): { checkId: string | undefined; refereeId: string | undefined } {
+/** Returns the ids of the check and referee in the path of a report URL. The start of the path may be anything. */
+function idsInUrl(url: string): { checkId: string | undefined; refereeId: string | undefined } {
   const [path = ''] = url.split(/[?#]/)
   const [, checkId, referee] = /\/v1\/reports\/([^/]+)(?:\/referees\/([^/]+))?$/.exec(path) ?? []
-  return { checkId: checkId?.toLowerCase(), refereeId: decoded(referee) }
+  return { checkId: checkId?.toLowerCase(), refereeId: decodeOrKeep(referee) }
 }
 
 /**
  * "A report is filed under a check only when the signed URL's path names that check (and referee)"
- * (src/docs/ordering.md): throws an UnavailableError for a URL of another report. UUIDs are compared without case.
+ * (src/docs/ordering.md). Throws UnavailableError for the URL of another report. UUIDs are compared without case.
  */
 export function requireUrlOf({ checkId, refereeId, title }: ReportTarget, url: string): void {
-  const named = namedBy(url)
-  if (named.checkId === checkId.toLowerCase() && named.refereeId === refereeId) return
+  const idsOfUrl = idsInUrl(url)
+  if (idsOfUrl.checkId === checkId.toLowerCase() && idsOfUrl.refereeId === refereeId) return
   const report = refereeId === undefined ? checkId : `${checkId}, referee ${refereeId}`
   throw new UnavailableError(`${title}: its report URL is for another check or referee than ${report}`, {
     hint: 'Nothing was filed. Run it again later; if it stays so, ask the provider’s support.',
   })
 }
 
-function decoded(text: string | undefined): string | undefined {
+function decodeOrKeep(text: string | undefined): string | undefined {
   try {
     return text === undefined ? undefined : decodeURIComponent(text)
   } catch {
@@ -53,37 +56,40 @@ function decoded(text: string | undefined): string | undefined {
   }
 }
 
-/** What to download: one report, or those of some requests. */
+/** What to download: one report, or the reports of requests. */
 export type ReportSource =
   | SingleSource
   | { kind: 'requests'; requestIds: readonly string[] }
   | { kind: 'batch'; batchId: string }
-  /** Every request of the store that is COMPLETED. */
+  /** All requests of the store that are COMPLETED. */
   | { kind: 'completed'; since: number | undefined }
-  /** Every report of the store that is ready, whatever its request's status; `isOurs`: of these requests alone. */
+  /** All available reports of the store, for requests in any status. `isOurs` selects requests. */
   | { kind: 'all'; isOurs?: ((request: { baseUrl: string; userEmail: string }) => boolean) | undefined }
 
-/** One report that a request has, or will have. */
+/** A report that a request has or will have. */
 export interface ReportTarget {
-  /** The service that has it. */
+  /** The service that has the report. */
   service: string
   requestId: string
   packageId: number
-  /** As the service writes it (ISO 8601). */
+  /** The time in the form of the service (ISO 8601). */
   createdAt: string
   checkId: string
   refereeId: string | undefined
   refereeName: string | undefined
-  /** What the file is called after the person: the check's name, or `reference-` and the referee's. */
+  /** The part of the file name after the person: the name of the check, or `reference-` and the name of the referee. */
   title: string
   person: { firstName: string; lastName: string; email: string }
-  /** Signed; undefined until the report is available. */
+  /** The signed URL; undefined until the report is available. */
   url: string | undefined
   /** Status of the check or referee. */
   status: string
 }
 
-/** Every report a request can have: one a background check, one a referee. Checks not yet created have none. */
+/**
+ * Returns all reports that a request can have: one for each background check and one for each referee. Checks without
+ * an id have not been created yet, so they have none.
+ */
 export function reportTargets(request: RequestResource, service: string): ReportTarget[] {
   const { first_name: firstName, last_name: lastName, email } = request.recipient
   const target = (
@@ -117,8 +123,8 @@ export function reportTargets(request: RequestResource, service: string): Report
   })
 }
 
-/** Whether no report will ever come of it ("Check status": both are ends without one). */
-export function endedWithout(target: ReportTarget): boolean {
+/** Whether the check or referee ended without a report, so that none will follow ("Check status"). */
+export function hasEndedWithoutReport(target: ReportTarget): boolean {
   return target.url === undefined && (target.status === 'CANCELLED' || target.status === 'ERROR')
 }
 
@@ -131,44 +137,47 @@ export function targetKey({ service, requestId, checkId, refereeId }: ReportTarg
   })
 }
 
-export const headMark = '%PDF-'
+export const pdfStart = '%PDF-'
 
-export const endMark = '%%EOF'
+export const pdfEnd = '%%EOF'
 
-/** Where readers look for the end mark (ISO 32000-1, implementation note 18 of its PDF 1.7 predecessor). */
-export const tailBytes = 1024
+/**
+ * The end mark of a PDF is searched in this number of last bytes (ISO 32000-1; implementation note 18 of the PDF 1.7
+ * reference).
+ */
+export const pdfTailBytes = 1024
 
 export function headerValue(value: string | readonly string[] | undefined): string | undefined {
   return typeof value === 'string' ? value : value?.[0]
 }
 
-export function notPdf(why: string): UnavailableError {
+export function notPdfError(why: string): UnavailableError {
   return new UnavailableError(`the report is not a complete PDF: ${why}`, {
     hint: 'Nothing was stored. Try again in a moment.',
   })
 }
 
-/** What exists at a path. */
+/** The kind of entry that exists at a path. */
 type ExistingEntry = 'nothing' | 'folder' | 'file'
 
-/** Where downloads go: one file, or a folder that takes them by name. */
+/** The target of a download: a file, or a folder in which files are named by the template. */
 type Destination = { kind: 'file'; path: string } | { kind: 'folder'; path: string }
 
 /**
- * Reads `--output DIR|FILE`: an existing folder, a path that ends in a slash, or one without `.pdf` is
- * a folder; the rest is a file, which only one report can go to. `path` is absolute.
+ * Reads `--output DIR|FILE`. It is a folder if the folder exists, if it ends in a slash, or if it does not end in
+ * `.pdf`. Any other path is a file. Throws UsageError for a file if there may be several reports. `path` is absolute.
  */
-export function destination(
+export function parseDestination(
   typed: string,
   path: string,
   existing: ExistingEntry,
-  single: boolean,
+  isSingleReport: boolean,
 ): Destination {
   const looksLikeFile = /\.pdf$/i.test(typed)
   const isFolder =
     existing === 'folder' || (existing === 'nothing' && (/[/\\]$/.test(typed) || !looksLikeFile))
   if (isFolder) return { kind: 'folder', path }
-  if (!single) {
+  if (!isSingleReport) {
     throw new UsageError(`--output: ${typed} is a file, but there may be several reports`, {
       hint: 'Give a folder.',
     })

@@ -3,14 +3,14 @@ import { createHash } from 'node:crypto'
 import { UsageError } from '../../errors/kinds.ts'
 import { type ReportTarget, targetKey } from './source.ts'
 
-/** What a template may name in braces, and what it becomes. */
-const fields: Readonly<Record<string, (target: ReportTarget) => string>> = {
+/** The fields of a template, and their values. */
+const templateFields: Readonly<Record<string, (target: ReportTarget) => string>> = {
   last_name: ({ person }) => person.lastName,
   first_name: ({ person }) => person.firstName,
   email: ({ person }) => person.email,
   check_name: ({ title }) => title,
   referee_name: ({ refereeName }) => refereeName ?? '',
-  date: ({ createdAt }) => /^\d{4}-\d{2}-\d{2}/.exec(utc(createdAt))?.[0] ?? 'undated',
+  date: ({ createdAt }) => /^\d{4}-\d{2}-\d{2}/.exec(utcTime(createdAt))?.[0] ?? 'undated',
   request_id: ({ requestId }) => requestId,
   check_id: ({ checkId }) => checkId,
   referee_id: ({ refereeId }) => refereeId ?? '',
@@ -18,174 +18,177 @@ const fields: Readonly<Record<string, (target: ReportTarget) => string>> = {
   id: shortId,
 }
 
-/** Sorts by person, then by check; the id keeps it apart from every other report. */
+/** Sorts files by person and then by check. The id makes each name unique. */
 export const defaultTemplate = '{last_name}-{first_name}_{check_name}_{id}.pdf'
 
-/** Names of report files, made from the reports. */
+/** Creates names of report files. */
 export interface NameTemplate {
-  /** Relative to the output folder, with `/` between folders; safe on Linux, macOS and Windows. */
+  /**
+   * Returns a path relative to the output folder, with `/` between folders. It is valid on Linux, macOS and Windows.
+   */
   name(target: ReportTarget): string
 }
 
 type Part = { literal: string } | { field: string }
 
-/** A file name may have 255 bytes everywhere; `.pdf` and a number have to fit in. */
-const longestSegment = 240
-const deepest = 8
-/** What may stand between fields; the rest means something to one system or another. */
-const plainText = /^[\p{L}\p{M}\p{N} _.,()+@#&=~-]*$/u
+/** A file name may have 255 bytes on all systems, including `.pdf` and a number. */
+const maxSegmentBytes = 240
+const maxFolders = 8
+/** Characters that are allowed between fields. Others have a special meaning on some system. */
+const literalText = /^[\p{L}\p{M}\p{N} _.,()+@#&=~-]*$/u
 
-/** Reads `--name-template`. Throws UsageError for an unknown field, or a path that could lead elsewhere. */
+/**
+ * Parses `--name-template`. Throws UsageError for an unknown field, or for a path that could lead out of the folder.
+ */
 export function parseTemplate(text: string): NameTemplate {
-  if (text.length > 500) throw refuse('it is longer than 500 characters')
+  if (text.length > 500) throw templateError('it is longer than 500 characters')
   const segments = text
     .replace(/\.pdf$/i, '')
     .split('/')
-    .map(partsOf)
-  if (segments.length > deepest) throw refuse(`it has more than ${deepest} folders`)
+    .map(parseSegment)
+  if (segments.length > maxFolders) throw templateError(`it has more than ${maxFolders} folders`)
   if (!segments.at(-1)?.some((part) => 'field' in part)) {
-    throw refuse('it has no field, so every report would have the same name')
+    throw templateError('it has no field, so every report would have the same name')
   }
   return {
     name: (target) => {
-      const rendered = segments.map((parts) => segmentOf(parts, target))
+      const rendered = segments.map((parts) => renderSegment(parts, target))
       return `${rendered.join('/')}.pdf`
     },
   }
 }
 
-/** `a/b.pdf` as `a/b-2.pdf`; 1 is the name as it is. */
-export function numbered(name: string, number: number): string {
+/** Adds a number to a name: `a/b.pdf` becomes `a/b-2.pdf`. The number 1 is not added. */
+export function numberedName(name: string, number: number): string {
   return number === 1 ? name : `${name.slice(0, -'.pdf'.length)}-${number}.pdf`
 }
 
-function partsOf(segment: string): Part[] {
+function parseSegment(segment: string): Part[] {
   if (segment.trim() === '') {
-    throw refuse('a folder or file in it has no name')
+    throw templateError('a folder or file in it has no name')
   }
-  if (/^\.+$/.test(segment)) throw refuse(`"${segment}" points to another folder`)
+  if (/^\.+$/.test(segment)) throw templateError(`"${segment}" points to another folder`)
   return segment.split(/(\{[^{}]*\})/).map((each): Part => {
-    if (each.startsWith('{') && each.endsWith('}')) return { field: known(each.slice(1, -1)) }
-    if (!plainText.test(each)) {
-      const odd = Array.from(each).find((character) => !plainText.test(character)) ?? ''
-      throw refuse(`"${odd}" is not allowed in file names on every system`)
+    if (each.startsWith('{') && each.endsWith('}')) return { field: requireField(each.slice(1, -1)) }
+    if (!literalText.test(each)) {
+      const refusedCharacter = Array.from(each).find((character) => !literalText.test(character)) ?? ''
+      throw templateError(`"${refusedCharacter}" is not allowed in file names on every system`)
     }
     return { literal: each }
   })
 }
 
-function known(name: string): string {
-  if (Object.hasOwn(fields, name)) return name
-  throw refuse(`unknown field "${name.slice(0, 40)}"`)
+function requireField(name: string): string {
+  if (Object.hasOwn(templateFields, name)) return name
+  throw templateError(`unknown field "${name.slice(0, 40)}"`)
 }
 
-function segmentOf(parts: readonly Part[], target: ReportTarget): string {
+function renderSegment(parts: readonly Part[], target: ReportTarget): string {
   const text = parts
-    .map((part) => ('field' in part ? namePart(fields[part.field]?.(target) ?? '') : part.literal))
+    .map((part) => ('field' in part ? namePart(templateFields[part.field]?.(target) ?? '') : part.literal))
     .join('')
     .normalize('NFC')
-  // A leading dot hides, a leading dash is a flag; Windows drops dots and spaces at the end.
-  const plain = trimmed(truncated(trimmed(text), longestSegment))
-  return plain === '' ? 'unnamed' : unreserved(plain)
+  // A leading dot hides a file and a leading dash makes it a flag. Windows removes dots and spaces at the end.
+  const shortened = trim(truncate(trim(text), maxSegmentBytes))
+  return shortened === '' ? 'unnamed' : avoidDeviceName(shortened)
 }
 
-const trimmed = (text: string): string => text.replace(/^[-_. ]+|[-_. ]+$/g, '')
+const trim = (text: string): string => text.replace(/^[-_. ]+|[-_. ]+$/g, '')
 
-/** The day in UTC, whatever offset it was written with. */
-function utc(timestamp: string): string {
+/** Returns the time in UTC, for a timestamp with any offset. */
+function utcTime(timestamp: string): string {
   const at = new Date(timestamp)
   return Number.isNaN(at.getTime()) ? timestamp : at.toISOString()
 }
 
-/** Enough of the key's hash to tell reports apart, whatever characters the ids hold. */
+/** Returns a part of the key's hash that is long enough to distinguish reports, for ids with any characters. */
 function shortId(target: ReportTarget): string {
   return createHash('sha256').update(targetKey(target)).digest('hex').slice(0, 8)
 }
 
-function refuse(why: string): UsageError {
+function templateError(why: string): UsageError {
   return new UsageError(`--name-template: ${why}`, {
-    hint: `Fields: ${Object.keys(fields)
+    hint: `Fields: ${Object.keys(templateFields)
       .map((name) => `{${name}}`)
       .join(' ')}`,
   })
 }
 
 /**
- * Which report has which file name in a folder. Two that would be called the same, also where a disk
- * minds neither case nor the form of accents, get numbers in the order they are planned; a name that
- * is on record stays its report's.
+ * Assigns file names to the reports of a folder. Reports with the same name get numbers in the order of the plan. Names
+ * are compared without case and without the form of accents, as some file systems do. A recorded report keeps its name.
  */
 export class FileNames {
-  readonly #owners = new Map<string, string>()
-  readonly #recorded = new Map<string, string>()
-  readonly #next = new Map<string, number>()
+  readonly #keyByName = new Map<string, string>()
+  readonly #nameByKey = new Map<string, string>()
+  readonly #nextNumber = new Map<string, number>()
 
-  constructor(recorded: Iterable<{ key: string; file: string }>) {
-    for (const { key, file } of recorded) {
-      this.#owners.set(folded(file), key)
-      this.#recorded.set(key, file)
+  constructor(records: Iterable<{ key: string; file: string }>) {
+    for (const { key, file } of records) {
+      this.#keyByName.set(foldName(file), key)
+      this.#nameByKey.set(key, file)
     }
   }
 
-  /** The name for a report that would like to be called `wanted`. */
+  /** Returns the name for a report whose template gives `wanted`. */
   assign(key: string, wanted: string): string {
-    const had = this.#recorded.get(key)
-    if (had !== undefined && isNumbered(had, wanted)) return had
-    const first = folded(wanted)
-    for (let number = this.#next.get(first) ?? 1; ; number += 1) {
-      const name = numbered(wanted, number)
-      if (this.#owners.has(folded(name))) continue
-      this.#owners.set(folded(name), key)
-      this.#next.set(first, number)
+    const recordedName = this.#nameByKey.get(key)
+    if (recordedName !== undefined && isNumbered(recordedName, wanted)) return recordedName
+    const foldedWanted = foldName(wanted)
+    for (let number = this.#nextNumber.get(foldedWanted) ?? 1; ; number += 1) {
+      const name = numberedName(wanted, number)
+      if (this.#keyByName.has(foldName(name))) continue
+      this.#keyByName.set(foldName(name), key)
+      this.#nextNumber.set(foldedWanted, number)
       return name
     }
   }
 }
 
-/** Whether it is `wanted` itself or one of its numbered names. */
+/** Whether a name is `wanted` or one of its numbered names. */
 function isNumbered(name: string, wanted: string): boolean {
   const [, number = '1'] = /-([1-9]\d{0,8})\.pdf$/.exec(name) ?? []
-  return name === wanted || name === numbered(wanted, Number(number))
+  return name === wanted || name === numberedName(wanted, Number(number))
 }
 
-function folded(name: string): string {
+function foldName(name: string): string {
   return name.normalize('NFKC').toLowerCase().toUpperCase().normalize('NFC')
 }
 
-/** Maximum bytes of a name's part; a few of them stay below the 255 of file systems. */
-const longestPart = 60
+/** Maximal bytes of a field in a name, so that several fields stay below the 255 bytes of file systems. */
+const maxPartBytes = 60
 
-/** Names Windows keeps for devices, whatever the extension ("Naming Files, Paths, and Namespaces"). */
-const reserved = /^(?:con|prn|aux|nul|com[\d¹²³]|lpt[\d¹²³]|conin\$|conout\$)(?=\.|$)/i
+/** Names that Windows reserves for devices, with any extension ("Naming Files, Paths, and Namespaces"). */
+const deviceName = /^(?:con|prn|aux|nul|com[\d¹²³]|lpt[\d¹²³]|conin\$|conout\$)(?=\.|$)/i
 
-/** Text from the service as one part of a file name: nothing that any system treats as more than a letter. */
+/** Converts a text of the service to a part of a file name that has no special meaning on any system. */
 export function namePart(text: string): string {
   const plain = text
     .slice(0, 400)
     .normalize('NFC')
     .replace(/[^\p{L}\p{M}\p{N}]+/gu, '-')
     .replace(/^-+|-+$/g, '')
-  return unreserved(truncated(plain, longestPart).replace(/(?<!-)-+$/, ''))
+  return avoidDeviceName(truncate(plain, maxPartBytes).replace(/(?<!-)-+$/, ''))
 }
 
-/** The name of a report asked for by its ids alone. */
+/** Returns the file name of a report that was downloaded by its ids alone. */
 export function plainReportName(checkId: string, refereeId: string | undefined): string {
   const referee = refereeId === undefined ? '' : `-referee-${namePart(refereeId) || 'unnamed'}`
   return `report-${namePart(checkId)}${referee}.pdf`
 }
 
-/** A name that Windows does not take for a device. */
-function unreserved(name: string): string {
-  return name.replace(reserved, '$&-')
+/** Changes a name that Windows would treat as a device. */
+function avoidDeviceName(name: string): string {
+  return name.replace(deviceName, '$&-')
 }
 
-/** At most `bytes` of UTF-8, cut between characters. */
-export function truncated(text: string, bytes: number): string {
-  let taken = 0
+/** Cuts a text to at most `bytes` bytes of UTF-8, between characters. */
+export function truncate(text: string, bytes: number): string {
+  let usedBytes = 0
   let end = 0
   for (const character of text) {
-    taken += Buffer.byteLength(character)
-    if (taken > bytes) break
+    usedBytes += Buffer.byteLength(character)
+    if (usedBytes > bytes) break
     end += character.length
   }
   return text.slice(0, end)

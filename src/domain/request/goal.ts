@@ -3,22 +3,25 @@ import { terminalStatuses } from '../../contract/statuses.ts'
 import { type RefcheckError, IncompleteError, TimedOutError } from '../../errors/kinds.ts'
 import type { RequestResult } from './result.ts'
 
-/** What is waited for: a terminal status, PARTIAL or past it, COMPLETED, or COMPLETED with every report ready. */
+/**
+ * The goal of a wait: COMPLETED; PARTIAL or COMPLETED; or COMPLETED with every report ready. `terminal` and `completed`
+ * both end at any terminal status and succeed with COMPLETED.
+ */
 export type WaitGoal = 'terminal' | 'partial' | 'completed' | 'report'
 
 export interface WaitResult {
-  /** As last read, in the order they were asked for. */
+  /** The last read requests, in the order in which they were given. */
   requests: RequestResource[]
-  /** The same, with those that could not be read in their places. */
+  /** The results in the same order, including requests that could not be read. */
   results: RequestResult[]
   /**
-   * TimedOutError, IncompleteError where a request ended without what was waited for, NotFoundError where there is no
-   * such request, or what ended the wait.
+   * TimedOutError; IncompleteError if a request ended without reaching the goal; NotFoundError for an unknown request;
+   * or the error that ended the wait. Undefined if every request reached the goal.
    */
   failure: RefcheckError | undefined
 }
 
-/** Names of requests in one message. */
+/** The greatest number of requests that a message names. */
 const maxNamed = 5
 
 const isTerminal = (request: RequestResource): boolean => terminalStatuses.includes(request.status)
@@ -36,13 +39,13 @@ export function isGoalReached(request: RequestResource, goal: WaitGoal): boolean
   }
 }
 
-/** Whether there is nothing more to wait for: the goal is reached, or can no longer come. */
+/** Whether the wait for a request is over: the goal is reached, or can no longer be reached. */
 export function isWaitOver(request: RequestResource, goal: WaitGoal): boolean {
   if (isGoalReached(request, goal)) return true
   return isTerminal(request) && !(goal === 'report' && request.status === 'COMPLETED')
 }
 
-/** Every background check and referee that COMPLETED has its report. */
+/** Whether every completed background check and referee has a report. */
 function reportsReady(request: RequestResource): boolean {
   return request.checks.every((check) => {
     if (check.type === 'reference') {
@@ -54,8 +57,8 @@ function reportsReady(request: RequestResource): boolean {
   })
 }
 
-/** A request that was never read before the time was up. */
-export function notReadInTime(requestId: string): TimedOutError {
+/** Returns the error for a request that was not read before the time limit. */
+export function notReadInTimeError(requestId: string): TimedOutError {
   return new TimedOutError('timed out before it was read', {
     hint: `Continue with: refcheck request wait ${requestId}`,
   })
@@ -68,18 +71,21 @@ export function waitFailure(
 ): RefcheckError | undefined {
   const open = requests.filter((request) => !isWaitOver(request, goal))
   if (open.length + unread > 0) {
-    const rest = unread === 0 ? [] : [`${unread} not read yet`]
+    const unreadText = unread === 0 ? [] : [`${unread} not read yet`]
     const isReportMissing =
       open.length > 0 && unread === 0 && open.every(({ status }) => status === 'COMPLETED')
-    const tail = isReportMissing ? ', with a report that is not ready yet' : ''
-    return new TimedOutError(`timed out: ${[...formatStatuses(open), ...rest].join(', ')}${tail}`, {
-      rerunLabel: 'Continue with',
-    })
+    const reportText = isReportMissing ? ', with a report that is not ready yet' : ''
+    return new TimedOutError(
+      `timed out: ${[...formatStatuses(open), ...unreadText].join(', ')}${reportText}`,
+      {
+        rerunLabel: 'Continue with',
+      },
+    )
   }
-  const ended = requests.filter((request) => !isGoalReached(request, goal))
-  if (ended.length === 0) return undefined
-  return new IncompleteError(`ended without reaching the goal: ${formatStatuses(ended).join(', ')}`, {
-    hint: `A terminal status does not change. Show the checks with: refcheck request get ${ended
+  const missedGoal = requests.filter((request) => !isGoalReached(request, goal))
+  if (missedGoal.length === 0) return undefined
+  return new IncompleteError(`ended without reaching the goal: ${formatStatuses(missedGoal).join(', ')}`, {
+    hint: `A terminal status does not change. Show the checks with: refcheck request get ${missedGoal
       .slice(0, maxNamed)
       .map(({ request_id: id }) => id)
       .join(' ')}`,
@@ -93,17 +99,21 @@ function formatStatuses(requests: readonly RequestResource[]): string[] {
 }
 
 /**
- * A request is read again after a tenth of the time since its last change, from a second to two minutes.
- * So a change is noticed within a tenth of the time it took, and reads grow with the logarithm of that time.
+ * A request is read again after a tenth of the time since its last change, but after at least a second and at most two
+ * minutes. So a change is noticed within a tenth of the time it took, and the number of reads grows with the logarithm
+ * of that time.
  */
-const pause = { share: 0.1, leastMs: 1000, mostMs: 120_000 }
+const readPause = { share: 0.1, minMs: 1000, maxMs: 120_000 }
 
-/** With a receiver that stores events, in case that it has stopped: half of what loops may read at most. */
+/**
+ * The pause if a receiver stores events. It covers the case that the receiver has stopped, and uses at most half of the
+ * poll quota.
+ */
 export const safetyPause = { leastMs: 300_000, perRequestMs: 10_000 }
 
-/** Events that came shortly before a wait began belong to it. */
-export const earlierMs = 60_000
+/** Events that arrived this long before a wait started belong to the wait. */
+export const earlierEventsMs = 60_000
 
-export function pauseAfter(stoodMs: number): number {
-  return Math.min(pause.mostMs, Math.max(pause.leastMs, Math.ceil(stoodMs * pause.share)))
+export function pauseBeforeRead(unchangedMs: number): number {
+  return Math.min(readPause.maxMs, Math.max(readPause.minMs, Math.ceil(unchangedMs * readPause.share)))
 }

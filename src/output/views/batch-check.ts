@@ -5,7 +5,7 @@ import {
   type BatchCheck,
   type ChangeKind,
   changeKind,
-  orderedBefore,
+  findEarlierOrders,
   type StoredPlan,
   type Plan,
 } from '../../domain/batch/plan.ts'
@@ -184,7 +184,7 @@ export function unstartedView(
   showChanges = false,
 ): View {
   const { counts } = plan
-  const ordered = orderedBefore(plan)
+  const ordered = findEarlierOrders(plan)
   const nothingToDo =
     ordered === undefined ? [] : [resultText(name, { counts, ordered, now: 0, people: [] }, undefined), '']
   return {

@@ -18,7 +18,7 @@ import { jsonText, type ListView, type View } from '../view.ts'
 import { createEventText } from './events.ts'
 import type { RefcheckError } from '../../errors/kinds.ts'
 import type { BatchResult } from '../../domain/batch/verdict.ts'
-import type { BatchProgressNow } from '../../domain/overview/overview.ts'
+import type { BatchOverview } from '../../domain/overview/overview.ts'
 import { statusesInOrder } from '../../domain/overview/people.ts'
 import type { CheckCounts } from '../../domain/request/listed-request.ts'
 import { attentionLines } from './overview.ts'
@@ -77,7 +77,11 @@ export function resultText(
 /** How many people of a file are ordered, where something is left to do: "1 of 3 people in people.csv is ordered; 2 pending". */
 export function unfinishedText(name: string, counts: BatchCounts, ordered: BatchResult['ordered']): string {
   const others = othersText(counts, ordered)
-  const done = peopleText(counts.accepted + ordered.count + ordered.again, counts.total, sanitize(name))
+  const done = peopleText(
+    counts.accepted + ordered.count + ordered.orderedAgain,
+    counts.total,
+    sanitize(name),
+  )
   return [done, others].filter((part) => part !== '').join('; ') + failedText(ordered)
 }
 
@@ -94,7 +98,10 @@ function failedText({
 }
 
 /** The rows that are not ordered, by state. */
-function othersText(counts: BatchCounts, { count, leftOut, again }: BatchResult['ordered']): string {
+function othersText(
+  counts: BatchCounts,
+  { count, leftOut, orderedAgain: again }: BatchResult['ordered'],
+): string {
   const rows = rowsText({
     ...counts,
     accepted: 0,
@@ -449,7 +456,7 @@ function logLine({ time, level, event, ...fields }: Record<string, unknown>, ter
 const maxGroups = 5
 
 /** The state of a batch, with the progress of its checks and which rows need a person. `statusView`: its rows by state. */
-export function followedBatchView(statusView: View, { statuses, checks, attention }: BatchProgressNow): View {
+export function followedBatchView(statusView: View, { statuses, checks, attention }: BatchOverview): View {
   const counts = statusesInOrder(Object.entries(statuses))
   // Why it was halted stands above them.
   const needs = attention.map((each) => (each.kind === 'halted' ? { ...each, reason: null } : each))

@@ -172,10 +172,10 @@ function timeSection(people: readonly PersonRow[]): Piece | string {
   const found = timelineOf(ordered, completed)
   if (found === undefined) return ''
   // One bar compares nothing.
-  const only = found.per === 'hour' && found.buckets.length === 1 ? found.buckets[0] : undefined
+  const only = found.unit === 'hour' && found.buckets.length === 1 ? found.buckets[0] : undefined
   return html`<section aria-labelledby="time">
-    <h2 id="time">Orders and completions by ${found.per}</h2>
-    ${only === undefined ? timeline(found.buckets, found.per) : html`<p>${hourText(only, ordered, completed)}</p>`}
+    <h2 id="time">Orders and completions by ${found.unit}</h2>
+    ${only === undefined ? timeline(found.buckets, found.unit) : html`<p>${hourText(only, ordered, completed)}</p>`}
   </section>`
 }
 

@@ -9,7 +9,7 @@ import { formatDuration, progressLine } from '../terminal.ts'
 import type { Progress, Reporter } from '../reporter.ts'
 import { batchProgressText, runEventText, rowsText } from './batches.ts'
 import { type AttentionKind, attentionKinds } from '../../domain/overview/attention.ts'
-import type { BatchProgressNow } from '../../domain/overview/overview.ts'
+import type { BatchOverview } from '../../domain/overview/overview.ts'
 import type { FilingEvent } from '../../domain/report/filed.ts'
 import { attentionLines, attentionWords } from './overview.ts'
 import { size } from './requests.ts'
@@ -112,7 +112,7 @@ export class WaitMeter {
 }
 
 /** `2 COMPLETED, 1 ERROR`: requests by status. */
-function requestsText(statuses: BatchProgressNow['statuses']): string {
+function requestsText(statuses: BatchOverview['statuses']): string {
   return statusesInOrder(Object.entries(statuses))
     .map(([status, count]) => `${count} ${status}`)
     .join(', ')
@@ -127,7 +127,7 @@ const shortWait = 2
 /** Undrawn: the live lines are dimmed as a whole. */
 const plain = { columns: 80, color: false }
 
-interface WatchedBatch extends Pick<BatchProgressNow, 'statuses' | 'attention'> {
+interface WatchedBatch extends Pick<BatchOverview, 'statuses' | 'attention'> {
   batch: Batch
   progress: BatchProgress
   /** Seconds until the quota allows the next order. */

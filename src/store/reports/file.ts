@@ -9,7 +9,7 @@ import type { HeldFolder } from '../../disk/held-folder.ts'
 import { readOwn } from '../../disk/private-modes.ts'
 import { linkAsNew } from '../../disk/whole-file.ts'
 import { IoError } from '../../errors/kinds.ts'
-import { endMark, headMark, tailBytes } from '../../domain/report/source.ts'
+import { pdfEnd, pdfStart, pdfTailBytes } from '../../domain/report/source.ts'
 
 export interface Received {
   bytes: number
@@ -50,10 +50,10 @@ export async function isWholePdf(path: string): Promise<boolean> {
     const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
     try {
       const { size } = await file.stat()
-      const tail = Math.min(size, tailBytes)
-      const head = await file.read(Buffer.alloc(headMark.length), 0, headMark.length, 0)
+      const tail = Math.min(size, pdfTailBytes)
+      const head = await file.read(Buffer.alloc(pdfStart.length), 0, pdfStart.length, 0)
       const end = await file.read(Buffer.alloc(tail), 0, tail, size - tail)
-      return head.buffer.toString('latin1') === headMark && end.buffer.includes(endMark)
+      return head.buffer.toString('latin1') === pdfStart && end.buffer.includes(pdfEnd)
     } finally {
       await file.close()
     }

@@ -13,7 +13,7 @@ import {
   manifestName,
   manifestTable,
   manifestTableName,
-  parseLine,
+  parseJournalLine,
   parseManifest,
   reportKey,
   type ReportRecord,
@@ -388,7 +388,7 @@ export class ReportFolder {
   async #recover(): Promise<void> {
     this.#changed = true
     for (const line of this.#work.left) {
-      const record = parseLine(line)
+      const record = parseJournalLine(line)
       if (record !== undefined && (await this.fileStatus(record, true)) === 'whole') this.#put(record)
     }
   }

@@ -82,7 +82,7 @@ export async function readColumns(sheet: Sheet, options: OrdersOptions): Promise
   const { packageId, repair, hidden, accepted = [] } = options
   const targets = resolveColumns(sheet, match, [...schemas.values()], hidden)
   const headers = sheet.columns
-  const read = rowReader({ headers, targets, schemas, packageId, repair, accepted: new Set(accepted) })
+  const read = rowReader({ headers, targets, schemas, packageId, repair, acceptedLines: new Set(accepted) })
   return {
     sheet,
     targets,

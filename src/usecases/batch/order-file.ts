@@ -4,10 +4,10 @@ import type { ColumnChoices } from '../../domain/batch/columns.ts'
 import type { AboutToOrder } from '../../domain/submission/confirmation.ts'
 import {
   aboutToOrder,
-  orderedBefore,
+  findEarlierOrders,
   type Plan,
   planFailure,
-  allowedBy,
+  allowFlagsOf,
   parsePlan,
   planAgainHint,
   requireUnchanged,
@@ -125,7 +125,7 @@ export async function orderFile(
     (isDryRun || planned.packages === undefined
       ? undefined
       : await packageGoneError(ports, planned.packages, packageIds))
-  if (failure !== undefined || isDryRun || orderedBefore(plan) !== undefined)
+  if (failure !== undefined || isDryRun || findEarlierOrders(plan) !== undefined)
     return { kind: 'unstarted', plan, packageId, failure }
   await requireOpenStore(ports, planned.batch)
   prompts.onPlan(plan)
@@ -286,7 +286,7 @@ export async function openPlannedFile(
   }
   const columns = choicesOf(plan.reading, plan.package_id)
   const file = await openBatchFile(target, plan.file, columns)
-  const plannedAllowances = allowedBy(plan)
+  const plannedAllowances = allowFlagsOf(plan)
   requireUnchanged(plan, file.sha256, again ?? planAgainHint(plan, name))
   return {
     file,

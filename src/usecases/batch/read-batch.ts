@@ -19,7 +19,7 @@ import { localDay } from '../../domain/wording/time.ts'
 import { NotFoundError, UsageError, InternalError, InterruptedError } from '../../errors/kinds.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 import { linesOfRows } from './results-file.ts'
-import type { BatchProgressNow } from '../../domain/overview/overview.ts'
+import type { BatchOverview } from '../../domain/overview/overview.ts'
 import type { ExportedRow, ResultsOf } from '../../domain/batch/results.ts'
 
 export type BatchServices = Pick<Services, 'batches' | 'waiting' | 'ledger' | 'clock'>
@@ -135,9 +135,9 @@ const rereadIntervalMs = 5000
 
 interface WatchOptions {
   signal: AbortSignal
-  read: (batch: Batch) => Promise<BatchProgressNow>
+  read: (batch: Batch) => Promise<BatchOverview>
   /** Called at each poll, even if nothing has changed. */
-  onPoll: (batch: Batch, now: BatchProgressNow) => void | Promise<void>
+  onPoll: (batch: Batch, now: BatchOverview) => void | Promise<void>
 }
 
 /** Polls a batch until no process runs it. Throws InterruptedError on Ctrl-C. */
@@ -146,7 +146,7 @@ export async function watchBatch(
   batchId: string,
   { signal, read, onPoll }: WatchOptions,
 ): Promise<void> {
-  let lastRead: { changedAt: number; readAt: number; now: BatchProgressNow } | undefined
+  let lastRead: { changedAt: number; readAt: number; now: BatchOverview } | undefined
   for (;;) {
     const batch = await batches.find(batchId)
     if (batch === undefined) throw new InternalError(`batch ${batchId} is gone from the store`)

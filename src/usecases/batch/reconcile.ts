@@ -5,7 +5,7 @@ import {
   type PersonMatch,
   type NearMatch,
   type Reconciliation,
-  fitsOthersToo,
+  fitsOtherSubmission,
 } from '../../domain/batch/reconciliation.ts'
 import { acceptedByEvidence } from '../../domain/submission/outcome.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
@@ -57,7 +57,7 @@ export async function reconcile(
   const result: Reconciliation = { settled: [], ambiguous: [], open: [], reads: requests.length }
   for (const submission of unknown) {
     const [only, ...more] = fits.get(submission) ?? []
-    const isUnique = only !== undefined && more.length === 0 && !fitsOthersToo(only, submission, fits)
+    const isUnique = only !== undefined && more.length === 0 && !fitsOtherSubmission(only, submission, fits)
     if (isUnique && (await recordAccepted(ports, submission, only))) {
       result.settled.push({ submission, requestId: only.request_id, status: only.status })
     } else result.open.push(submission)

@@ -89,10 +89,10 @@ async function readEvidence(
     if (requestId === undefined) continue
     try {
       await api.getRequest(requestId, signal)
-      return { by: 'request', readable: true }
+      return { by: 'request', isReadable: true }
     } catch (error) {
       if (!(error instanceof NotFoundError)) throw error
     }
   }
-  return { by: 'request', readable: false }
+  return { by: 'request', isReadable: false }
 }

@@ -15,7 +15,7 @@ import { fileOfBatch, lineOfRow, loadResultsModules, writeResults } from './resu
 import { secondOrders, reconcile, unknownRows } from './reconcile.ts'
 import type { Reconciliation } from '../../domain/batch/reconciliation.ts'
 import { heldElsewhereError, matchInError, formatRow } from '../../domain/batch/batch-status.ts'
-import { type BatchResult, type FirstRows, verdict } from '../../domain/batch/verdict.ts'
+import { type BatchResult, type FirstRows, runError } from '../../domain/batch/verdict.ts'
 import { readAndLinkPackages, packageGoneError } from './packages.ts'
 import { runWithOthers } from './runner.ts'
 import { findRow } from './read-batch.ts'
@@ -223,7 +223,7 @@ export async function reconcileAndSend(
     const unwritten = typeof written === 'boolean' ? undefined : written
     const after = await requireBatch(ports, batchId)
     const conflicts = await ports.waiting.countConflicts(batchId)
-    const failure = verdict(
+    const failure = runError(
       batchId,
       after.counts,
       end,
@@ -243,7 +243,7 @@ export async function reconcileAndSend(
     const batch = await requireBatch(ports, batchId)
     if (batch.counts.unknown === 0) throw error
     const end: RunEnd = { kind: 'halted', error }
-    const failure = verdict(
+    const failure = runError(
       batchId,
       batch.counts,
       end,

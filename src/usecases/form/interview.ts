@@ -3,10 +3,10 @@ import { type PackageSchema, recipientFields } from '../../contract/package-sche
 import type { FieldValue, RequestBody } from '../../contract/request.ts'
 import {
   type Answers,
-  answersIn,
+  readAnswers,
   bodyOf,
   changeChoices,
-  putAnswer,
+  setAnswer,
   type ReviewChoice,
   reviewChoices,
   validAnswers,
@@ -16,11 +16,11 @@ import {
   type ValueReading,
   isGroup,
   isJson,
-  partsIn,
+  partsOfObject,
   partsOfItems,
   readItems,
   readPair,
-  readWhole,
+  readStructure,
 } from '../../domain/form/field-value.ts'
 import {
   type FormField,
@@ -31,7 +31,7 @@ import {
   formatValue,
 } from '../../domain/form/fields.ts'
 import { unfinishedLine } from '../../domain/form/flags.ts'
-import { implausible } from '../../domain/form/implausible.ts'
+import { findImplausible } from '../../domain/form/implausible.ts'
 import { type PhoneRepair, repairPhone, readRecipientField } from '../../domain/form/recipient.ts'
 import { problemsError } from '../../domain/form/problem.ts'
 import { type DraftBody, validateBody } from '../../domain/form/validate.ts'
@@ -79,7 +79,8 @@ export async function interview(
   options: InterviewOptions = {},
 ): Promise<RequestBody> {
   const fields = formFields(schema)
-  const answers = options.isResumed === true ? validAnswers(given, fields) : answersIn(given, schema, fields)
+  const answers =
+    options.isResumed === true ? validAnswers(given, fields) : readAnswers(given, schema, fields)
   const form = new Form(prompter, schema, fields, answers, options)
   const { review = true, isFixed = false } = options
   try {
@@ -168,7 +169,7 @@ class Form {
     const { repair, today, onAnswer } = this.#options
     const asking: AskOptions = { current: this.#answers.get(field), repair, canGoBack, today }
     this.#isTyped = true
-    putAnswer(this.#answers, field, await askField(this.#prompter, field, asking))
+    setAnswer(this.#answers, field, await askField(this.#prompter, field, asking))
     await onAnswer?.(this.draft())
   }
 
@@ -302,7 +303,7 @@ async function isIntended(
   value: FieldValue,
   today: string | undefined,
 ): Promise<boolean> {
-  const reason = today === undefined ? undefined : implausible(field, value, today)
+  const reason = today === undefined ? undefined : findImplausible(field, value, today)
   return reason === undefined || prompter.confirm({ message: `${reason}. Keep it?` })
 }
 
@@ -371,7 +372,7 @@ async function askStructure(
 ): Promise<FieldValue | undefined> {
   const { type, description } = question
   if (type === 'object') {
-    const parts = partsIn(description)
+    const parts = partsOfObject(description)
     return parts.length === 0 ? askPairs(prompter, question) : askParts(prompter, question, parts)
   }
   const parts = partsOfItems(description)
@@ -428,12 +429,12 @@ async function askParts(
       help: sentences(at === 0 && help, 'Press Enter to leave this part out.'),
       canGoBack: turn.canGoBack,
       check(typed) {
-        if (isWhole(typed)) return readWhole(type, typed).problem
+        if (isWhole(typed)) return readStructure(type, typed).problem
         return typed === '' && needed ? 'is empty, but at least one part is required' : undefined
       },
     })
     if (isWhole(text)) {
-      whole = readWhole(type, text).value
+      whole = readStructure(type, text).value
       return undefined
     }
     if (text === '') values.delete(part)
@@ -475,14 +476,14 @@ async function askLines<Piece>(
       help: sentences(at === 0 && help, lines.help),
       canGoBack: turn.canGoBack,
       check(typed) {
-        if (isWhole(typed)) return readWhole(type, typed).problem
+        if (isWhole(typed)) return readStructure(type, typed).problem
         if (typed === '') return lines.isNeeded && others.length === 0 ? 'is empty, but required' : undefined
         const reading = read(typed)
         return 'problem' in reading ? reading.problem : undefined
       },
     })
     if (isWhole(text)) {
-      whole = readWhole(type, text).value
+      whole = readStructure(type, text).value
       return undefined
     }
     if (text === initial) return at + 1

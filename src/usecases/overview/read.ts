@@ -4,15 +4,15 @@ import { toListedRow } from '../../domain/batch/batch-status.ts'
 import {
   type Attention,
   sortAttention,
-  attentionOf,
+  findAttention,
   batchAttention,
 } from '../../domain/overview/attention.ts'
 import {
-  type BatchProgressNow,
+  type BatchOverview,
   countStatuses,
   type Organisation,
   type Overview,
-  overviewOf,
+  createOverview,
 } from '../../domain/overview/overview.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import { countChecks } from '../../domain/request/listed-request.ts'
@@ -62,7 +62,10 @@ export async function readOverview(
   const attention = await readAttention(services, batches, accepted, now)
   const { organisation } = scope
   const others = all.filter(({ id }) => !ids.has(id))
-  return overviewOf({ organisation, accepted, batches, attention, files: await files(), others }, now)
+  return createOverview(
+    { organisation, accepted, batches, attention, files: await files(), otherBatches: others },
+    now,
+  )
 }
 
 /**
@@ -82,14 +85,14 @@ export async function readAttention(
     if (batchItem !== undefined) found.push(batchItem)
     if (states.every((state) => batch.counts[state] === 0)) continue
     for await (const row of batches.rows(batch.id, { states })) {
-      const rowItem = attentionOf(row, batch, toListedRow(row).error, now)
+      const rowItem = findAttention(row, batch, toListedRow(row).error, now)
       if (rowItem !== undefined) found.push(rowItem)
     }
   }
   const byId = new Map(all.map((batch) => [batch.id, batch]))
   for (const order of accepted) {
     const batch = byId.get(order.batchId)
-    const attention = batch && attentionOf(order, batch, null, now)
+    const attention = batch && findAttention(order, batch, null, now)
     if (attention === undefined) continue
     const reason =
       attention.kind === 'error' ? await errorReason(inbox, order.baseUrl, order.requestId ?? '') : undefined
@@ -99,7 +102,7 @@ export async function readAttention(
 }
 
 /** Returns the progress of a batch's checks, and the rows that need a decision by the user. */
-export async function readBatchProgress(services: OverviewServices, batch: Batch): Promise<BatchProgressNow> {
+export async function readBatchProgress(services: OverviewServices, batch: Batch): Promise<BatchOverview> {
   const accepted = await services.ledger.list({ states: ['accepted'], batchId: batch.id })
   const attention = await readAttention(
     services,

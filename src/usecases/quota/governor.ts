@@ -1,16 +1,16 @@
 import {
   bookOf,
   type CallKind,
-  claim,
+  claimCall,
   emptyBook,
   type QuotaBook,
-  record,
+  recordCalls,
   secondsForCreates,
   quotaStatus,
   type WindowStatus,
   withThrottle,
 } from '../../domain/quota/book.ts'
-import { type QuotaPriority, quotaUsedUp, type QuotaWindow } from '../../domain/quota/windows.ts'
+import { type QuotaPriority, quotaExceededError, type QuotaWindow } from '../../domain/quota/windows.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Quota } from '../../store/ledger/quota.ts'
 
@@ -68,8 +68,8 @@ export function governor({ quota, account, windows, clock }: GovernorOptions): G
   const priorityOf = (kind: CallKind): QuotaPriority => ({
     account,
     decide: (state, now = clock.now()) => {
-      const ownClaim = claim(ownBook, kind, monotonicNow())
-      const sharedClaim = claim(bookOf(state, windows), kind, now)
+      const ownClaim = claimCall(ownBook, kind, monotonicNow())
+      const sharedClaim = claimCall(bookOf(state, windows), kind, now)
       if (ownClaim.waitMs > 0) {
         ownBook = ownClaim.state
         // The wait is recorded in the shared book too, so that polls of other processes yield. No call is counted
@@ -96,13 +96,13 @@ export function governor({ quota, account, windows, clock }: GovernorOptions): G
         signal?.throwIfAborted()
         const { waitMs } = await quota.update(priorityOf(kind))
         if (waitMs === 0) return
-        if (clock.monotonic() + waitMs > deadline) throw quotaUsedUp(waitMs)
+        if (clock.monotonic() + waitMs > deadline) throw quotaExceededError(waitMs)
         onWait?.(waitMs)
         await clock.sleep(waitMs, signal)
       }
     },
     place: () => priorityOf('create'),
-    count: (calls) => write((book, now) => record(book, calls, now)),
+    count: (calls) => write((book, now) => recordCalls(book, calls, now)),
     throttled: (seconds, understood = true) =>
       write((book, now) => withThrottle(book, seconds, now, understood)),
     async status() {

@@ -8,20 +8,25 @@ import {
   type FilingOutcome,
   type FilingResult,
   incompleteError,
-  isAboutOne,
+  isAboutOneReport,
   isFinal,
   isMissing,
   missingReport,
   type MissingReport,
-  missingRequest,
-  reportsOf,
+  requestWithoutReports,
+  reportsWithEnding,
   type StoredReport,
   storedReport,
   subjectOf,
   missingChecks,
 } from '../../domain/report/filed.ts'
 import { type ReportRecord, reportKey } from '../../domain/report/record.ts'
-import { endedWithout, type ReportTarget, reportTargets, targetKey } from '../../domain/report/source.ts'
+import {
+  hasEndedWithoutReport,
+  type ReportTarget,
+  reportTargets,
+  targetKey,
+} from '../../domain/report/source.ts'
 import { mostSevere } from '../../domain/request/result.ts'
 import { addressOf } from '../../domain/submission/identity.ts'
 import { RefcheckError, interrupted, NotFoundError, UnavailableError } from '../../errors/kinds.ts'
@@ -127,7 +132,7 @@ class DownloadRun {
       return
     }
     if (unread !== undefined) {
-      this.#outcomes.push(missingRequest(requestId, unread))
+      this.#outcomes.push(requestWithoutReports(requestId, unread))
       return
     }
     try {
@@ -161,7 +166,7 @@ class DownloadRun {
   #result(halted: RefcheckError | undefined, failure: RefcheckError | undefined): FilingResult {
     const ending = this.#options.named ? halted : undefined
     const open = { unfinished: this.#unfinished, notReady: this.#notReady }
-    return filingResult(reportsOf(this.#outcomes, ending), { ...open, failure })
+    return filingResult(reportsWithEnding(this.#outcomes, ending), { ...open, failure })
   }
 
   get #isAborted(): boolean {
@@ -211,7 +216,7 @@ class DownloadRun {
       if (!(error instanceof NotFoundError || error instanceof UnavailableError)) throw error
       this.#failedReads += error instanceof UnavailableError ? 1 : 0
       if (this.#failedReads >= maxFailedReads) throw error
-      this.#outcomes.push(missingRequest(requestId, error))
+      this.#outcomes.push(requestWithoutReports(requestId, error))
       return undefined
     }
   }
@@ -220,7 +225,7 @@ class DownloadRun {
   async #downloadRequest(request: RequestResource): Promise<void> {
     const { api, named, only, template, onEvent } = this.#options
     const targets = reportTargets(request, this.#service)
-    const isWaiting = targets.some((target) => target.url === undefined && !endedWithout(target))
+    const isWaiting = targets.some((target) => target.url === undefined && !hasEndedWithoutReport(target))
     if (!named && (isWaiting || !isFinal(request))) this.#unfinished += 1
     if (!named && isWaiting && isFinal(request)) this.#notReady += 1
     if (only !== undefined && request.status !== only) return
@@ -315,14 +320,14 @@ class DownloadRun {
       if (this.#isAborted) throw error
       if (error instanceof FreshReadError && !(error.cause instanceof NotFoundError)) throw error.cause
       const cause = error instanceof FreshReadError ? error.cause : error
-      if (cause instanceof RefcheckError && isAboutOne(cause)) return missingReport(target, cause)
+      if (cause instanceof RefcheckError && isAboutOneReport(cause)) return missingReport(target, cause)
       throw cause
     }
   }
 
   /** Writes the entries of a request to the manifest, once the number of its reports is known. */
   #arrangeManifest(request: RequestResource, targets: readonly ReportTarget[]): void {
-    const without = targets.filter(endedWithout).length
+    const without = targets.filter(hasEndedWithoutReport).length
     const counts = isFinal(request) ? { reports: targets.length - without, without } : undefined
     this.#options.folder.arrange(targets.map((target) => subjectOf(target, counts)))
   }

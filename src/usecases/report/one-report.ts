@@ -6,14 +6,14 @@ import {
   type StoredReport,
   storedReport,
   fileChangedError,
-  fileInTheWay,
+  fileExistsError,
   otherPersonsReportError,
-  reportMissing,
+  missingReportError,
 } from '../../domain/report/filed.ts'
 import { plainReportName } from '../../domain/report/template.ts'
 import { isSameName, type ReportRecord, type ReportSubject } from '../../domain/report/record.ts'
 import {
-  idsOf,
+  sourceIds,
   type ReportTarget,
   reportTargets,
   requireUrlOf,
@@ -30,7 +30,7 @@ import {
 } from '../../errors/kinds.ts'
 import type { HttpStream } from '../../http/types.ts'
 import type { ReportFolder, StoreResult, KeepRequest } from '../../store/reports/folder.ts'
-import { endMark, headMark, notPdf, tailBytes } from '../../domain/report/source.ts'
+import { pdfEnd, pdfStart, notPdfError, pdfTailBytes } from '../../domain/report/source.ts'
 import { headerValue } from '../../domain/report/source.ts'
 
 export interface Connection {
@@ -49,7 +49,7 @@ export interface SingleOptions extends Connection {
 /** Downloads one report by its URL or check id, without a request; its person is therefore not known. */
 export async function downloadOneReport(source: SingleSource, options: SingleOptions): Promise<StoredReport> {
   const { folder, file, overwrite, signal, onEvent } = options
-  const { checkId, refereeId } = idsOf(source)
+  const { checkId, refereeId } = sourceIds(source)
   const subject = {
     service: addressOf(options.api.baseUrl),
     request_id: null,
@@ -139,7 +139,7 @@ export async function downloadToFolder(
     if (statusOnDisk === 'whole') return { record, skipped: true }
     if (statusOnDisk === 'changed') throw fileChangedError(record.file)
   }
-  if (notReady !== undefined) throw reportMissing(subject.check_name ?? 'the report', notReady)
+  if (notReady !== undefined) throw missingReportError(subject.check_name ?? 'the report', notReady)
   const stored = await transferReport(
     {
       subject,
@@ -150,7 +150,7 @@ export async function downloadToFolder(
     open,
     options,
   )
-  if (stored.outcome === 'refused') throw fileInTheWay(stored.why, file)
+  if (stored.outcome === 'refused') throw fileExistsError(stored.why, file)
   if (overwrite && record !== undefined && record.file !== stored.record.file && statusOnDisk === 'whole') {
     await folder.discard(record.file)
   }
@@ -259,7 +259,9 @@ export class PdfStream implements AsyncIterable<Uint8Array> {
     this.#onBytes = onBytes
     const type = headerValue(stream.headers['content-type'])?.split(';')[0]?.trim().toLowerCase()
     if (type !== 'application/pdf') {
-      throw notPdf(`the answer is ${type === undefined ? 'of no type' : `"${type}"`}, not application/pdf`)
+      throw notPdfError(
+        `the answer is ${type === undefined ? 'of no type' : `"${type}"`}, not application/pdf`,
+      )
     }
   }
 
@@ -272,24 +274,24 @@ export class PdfStream implements AsyncIterable<Uint8Array> {
       hash.update(chunk)
       bytes += chunk.byteLength
       this.#onBytes?.(chunk.byteLength)
-      if (head.byteLength < headMark.length) {
-        head = Buffer.concat([head, chunk.subarray(0, headMark.length - head.byteLength)])
-        if (!headMark.startsWith(head.toString('latin1'))) {
-          throw notPdf('it does not start like a PDF')
+      if (head.byteLength < pdfStart.length) {
+        head = Buffer.concat([head, chunk.subarray(0, pdfStart.length - head.byteLength)])
+        if (!pdfStart.startsWith(head.toString('latin1'))) {
+          throw notPdfError('it does not start like a PDF')
         }
       }
       tail =
-        chunk.byteLength < tailBytes
-          ? Buffer.concat([tail, chunk]).subarray(-tailBytes)
-          : Buffer.from(chunk.subarray(-tailBytes))
+        chunk.byteLength < pdfTailBytes
+          ? Buffer.concat([tail, chunk]).subarray(-pdfTailBytes)
+          : Buffer.from(chunk.subarray(-pdfTailBytes))
       yield chunk
     }
     const promised = headerValue(this.#stream.headers['content-length'])
     if (promised !== undefined && Number(promised) !== bytes) {
-      throw notPdf(`it is incomplete: ${bytes} of ${promised} bytes`)
+      throw notPdfError(`it is incomplete: ${bytes} of ${promised} bytes`)
     }
-    if (head.byteLength < headMark.length || !tail.includes(endMark)) {
-      throw notPdf('it is incomplete: the end mark of a PDF is missing')
+    if (head.byteLength < pdfStart.length || !tail.includes(pdfEnd)) {
+      throw notPdfError('it is incomplete: the end mark of a PDF is missing')
     }
     this.received = { bytes, sha256: hash.digest('hex') }
   }

@@ -3,7 +3,7 @@ import {
   type DraftOwner,
   draftLifetimeMs,
   draftTitle,
-  isDraftOf,
+  isDraftSelected,
   type StoredDraft,
   ownDrafts,
 } from '../../domain/form/stored-draft.ts'
@@ -114,7 +114,8 @@ export class DraftKeeper {
   async #removeExpired(): Promise<void> {
     const { drafts, clock } = await this.#connect()
     const savedBefore = clock.now() - draftLifetimeMs
-    for (const draft of await drafts.all()) if (isDraftOf(draft, { savedBefore })) await drafts.drop(draft.id)
+    for (const draft of await drafts.all())
+      if (isDraftSelected(draft, { savedBefore })) await drafts.drop(draft.id)
   }
 }
 

@@ -1,9 +1,9 @@
 import type { Api } from '../../api/api.ts'
 import type { RequestResource } from '../../contract/request.ts'
 import {
-  earlierMs,
-  notReadInTime,
-  pauseAfter,
+  earlierEventsMs,
+  notReadInTimeError,
+  pauseBeforeRead,
   safetyPause,
   isWaitOver,
   waitFailure,
@@ -80,7 +80,7 @@ export async function waitForRequests(
   const results = requestIds.map((requestId) => {
     const request = state.seen.get(requestId)
     return request === undefined
-      ? { requestId, error: state.notFound.get(requestId) ?? halted ?? notReadInTime(requestId) }
+      ? { requestId, error: state.notFound.get(requestId) ?? halted ?? notReadInTimeError(requestId) }
       : { requestId, request }
   })
   const requests = requestIds.flatMap((id) => state.seen.get(id) ?? [])
@@ -212,7 +212,7 @@ class WaitSchedule {
     this.#clock = clock
     this.#baseUrl = baseUrl
     this.#inbox = inbox
-    this.#since = clock.now() - earlierMs
+    this.#since = clock.now() - earlierEventsMs
     const unread = { at: now, status: undefined, changedAt: now, isNews: false, failures: 0 }
     this.#queue = requestIds.map((id) => ({ id, ...unread }))
   }
@@ -256,7 +256,7 @@ class WaitSchedule {
     due.isNews = false
     due.failures = 0
     const isSilent = this.#hasReceiver && !terminalStatuses.includes(status)
-    due.at = now + (isSilent ? this.#safetyPauseMs() : pauseAfter(now - due.changedAt))
+    due.at = now + (isSilent ? this.#safetyPauseMs() : pauseBeforeRead(now - due.changedAt))
   }
 
   /** Sets the next read of a request after a failed one. */
@@ -280,7 +280,7 @@ class WaitSchedule {
     if (!this.#hasReceiver) return
     this.#hasReceiver = false
     const now = this.#clock.monotonic()
-    for (const due of this.#queue) due.at = Math.min(due.at, now + pauseAfter(now - due.changedAt))
+    for (const due of this.#queue) due.at = Math.min(due.at, now + pauseBeforeRead(now - due.changedAt))
   }
 
   #safetyPauseMs(): number {

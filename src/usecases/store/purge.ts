@@ -1,5 +1,5 @@
 import type { OrderPlan, UsedPlan } from '../../domain/approval/order-plan.ts'
-import { isDraftOf } from '../../domain/form/stored-draft.ts'
+import { isDraftSelected } from '../../domain/form/stored-draft.ts'
 import { retainedSince } from '../../domain/wording/time.ts'
 import type { ErasureTarget, Named, Purged } from '../../domain/store/types.ts'
 import type { Services } from '../services.ts'
@@ -126,8 +126,8 @@ async function draftsOf(
 ): Promise<string[]> {
   const found = (await drafts.all()).filter((draft) =>
     'endedBefore' in who
-      ? isDraftOf(draft, { savedBefore: who.endedBefore })
-      : emails.some((email) => isDraftOf(draft, { email })),
+      ? isDraftSelected(draft, { savedBefore: who.endedBefore })
+      : emails.some((email) => isDraftSelected(draft, { email })),
   )
   // A damaged draft may belong to any person and cannot be continued, so it is removed too.
   return [...found.map(({ id }) => id), ...(await drafts.unreadable())]

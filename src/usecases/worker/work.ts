@@ -1,5 +1,5 @@
 import type { Batch } from '../../domain/batch/batch.ts'
-import { type Orderer, ordererOf, nextQueuedStep } from '../../domain/batch/run-policy.ts'
+import { type Orderer, findOrderer, nextQueuedStep } from '../../domain/batch/run-policy.ts'
 import type { WorkerEvent } from '../../domain/worker/events.ts'
 import { type ErrorCode, RefcheckError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
@@ -128,7 +128,7 @@ class Worker {
     const step = nextQueuedStep(batch, now, this.#lastRunAt.get(batch.id))
     if (step.kind === 'done') return batches.recordQueued(batch.id, undefined)
     if (step.kind !== 'run' || now < (this.#retryAt.get(batch.id) ?? 0)) return
-    const profile = ordererOf(batch, profiles)
+    const profile = findOrderer(batch, profiles)
     if (profile === undefined) {
       const reason = 'no profile of this worker has its base URL and account: see --profiles'
       if (!this.#unassigned.has(batch.id)) {

@@ -6,7 +6,7 @@ import {
   nearText,
   type Reconciliation,
   unreconciledError,
-  fitsOthersToo,
+  fitsOtherSubmission,
   differencesToConfirm,
   differences,
   type SentOrder,
@@ -48,8 +48,8 @@ describe('evidence', () => {
       [one, [request]],
       [two, [request]],
     ])
-    expect(fitsOthersToo(request, one, fits)).toBe(true)
-    expect(fitsOthersToo(request, one, new Map([[one, [request]]]))).toBe(false)
+    expect(fitsOtherSubmission(request, one, fits)).toBe(true)
+    expect(fitsOtherSubmission(request, one, new Map([[one, [request]]]))).toBe(false)
   })
 
   test('a request is shown with when it was created', () => {

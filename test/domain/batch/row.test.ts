@@ -12,7 +12,7 @@ import {
   rowReader,
   type RowRules,
   readingOrder,
-  nested,
+  insertNested,
 } from '../../../src/domain/batch/row.ts'
 import type { Cell } from '../../../src/domain/sheet/cell.ts'
 import { plainSchema, sampleSchema } from '../form/sample-schema.ts'
@@ -30,7 +30,7 @@ describe('a row', () => {
       schemas: new Map(schemas.map((schema) => [schema.id, schema])),
       packageId: 7,
       repair: undefined,
-      accepted: new Set(),
+      acceptedLines: new Set(),
       ...rules,
     })
     return reader({ row: 3, line: 4, cells })
@@ -189,25 +189,25 @@ describe('the order of columns', () => {
 })
 
 test('a list takes what comes by numbers, without holes', () => {
-  expect(nested(undefined, true, ['7'], 'a')).toEqual(['a'])
-  expect(nested(['a'], true, ['1'], 'b')).toEqual(['a', 'b'])
+  expect(insertNested(undefined, true, ['7'], 'a')).toEqual(['a'])
+  expect(insertNested(['a'], true, ['1'], 'b')).toEqual(['a', 'b'])
 })
 
 test('an object takes what comes by names, as deep as they say', () => {
-  expect(nested(undefined, false, ['a', 'b'], 1)).toEqual({ a: { b: 1 } })
-  expect(nested({ a: { b: 1 } }, false, ['a', 'c'], 2)).toEqual({ a: { b: 1, c: 2 } })
+  expect(insertNested(undefined, false, ['a', 'b'], 1)).toEqual({ a: { b: 1 } })
+  expect(insertNested({ a: { b: 1 } }, false, ['a', 'c'], 2)).toEqual({ a: { b: 1, c: 2 } })
 })
 
 test('there is no place for a name in a list, a part of a value, or a second value of one name', () => {
-  expect(nested(undefined, true, ['x'], 'a')).toBeUndefined()
-  expect(nested(undefined, true, ['12345'], 'a')).toBeUndefined()
-  expect(nested(undefined, true, ['1', 'x'], 'a')).toBeUndefined()
-  expect(nested('text', true, ['1'], 'a')).toBeUndefined()
-  expect(nested({ a: 1 }, false, ['a', 'b'], 2)).toBeUndefined()
-  expect(nested({ a: 1 }, false, ['a'], 2)).toBeUndefined()
-  expect(nested(['a'], false, ['a'], 2)).toBeUndefined()
+  expect(insertNested(undefined, true, ['x'], 'a')).toBeUndefined()
+  expect(insertNested(undefined, true, ['12345'], 'a')).toBeUndefined()
+  expect(insertNested(undefined, true, ['1', 'x'], 'a')).toBeUndefined()
+  expect(insertNested('text', true, ['1'], 'a')).toBeUndefined()
+  expect(insertNested({ a: 1 }, false, ['a', 'b'], 2)).toBeUndefined()
+  expect(insertNested({ a: 1 }, false, ['a'], 2)).toBeUndefined()
+  expect(insertNested(['a'], false, ['a'], 2)).toBeUndefined()
 })
 
 test('a name like a property of every object is a name like any other', () => {
-  expect(Object.keys(nested(undefined, false, ['constructor'], 1) ?? {})).toEqual(['constructor'])
+  expect(Object.keys(insertNested(undefined, false, ['constructor'], 1) ?? {})).toEqual(['constructor'])
 })

@@ -6,11 +6,11 @@ import {
   type RunCounters,
   nextStep,
   isAboutPackage,
-  manyUnknown,
-  refusedForSameReason,
-  usedUp,
+  manyUnknownError,
+  equalRefusalsError,
+  quotaUsedUpError,
   progressOf,
-  ordererOf,
+  findOrderer,
   nextQueuedStep,
 } from '../../../src/domain/batch/run-policy.ts'
 import type { Outcome } from '../../../src/domain/submission/outcome.ts'
@@ -134,7 +134,7 @@ test.each([
 test('a service that mixes up its answers halts at the first', () => {
   const error = new OutcomeUnknownError('this id is another order’s')
   const { counters, step } = after({ ...lost, error, halts: true })
-  expect({ step, unknownsInARow: counters.unknownsInARow }).toEqual({
+  expect({ step, unknownsInARow: counters.consecutiveUnknowns }).toEqual({
     step: { kind: 'halt', error },
     unknownsInARow: 0,
   })
@@ -197,20 +197,20 @@ test.each([
 
 test('a refusal that repeats halts with the reason of the last, and keeps its status and field', () => {
   const error = new InvalidInputError('recipient.phone: no', { status: 400, field: 'recipient.phone' })
-  const halt = refusedForSameReason(error, 5)
+  const halt = equalRefusalsError(error, 5)
   expect(halt).toMatchObject({ code: 'incomplete', status: 400, field: 'recipient.phone', cause: error })
   expect(halt.message).toMatch(/5 .*recipient\.phone: no/)
 })
 
 test('many unknown outcomes halt as unknown', () => {
-  expect(manyUnknown('cut', 3)).toMatchObject({ code: 'outcome_unknown' })
-  expect(manyUnknown('cut', 3).message).toMatch(/^3 .*cut$/)
+  expect(manyUnknownError('cut', 3)).toMatchObject({ code: 'outcome_unknown' })
+  expect(manyUnknownError('cut', 3).message).toMatch(/^3 .*cut$/)
 })
 
 test('a wait is in whole seconds, rounded up', () => {
-  expect(usedUp(1)).toMatchObject({ code: 'throttled', retryAfter: 1 })
-  expect(usedUp(1000).retryAfter).toBe(1)
-  expect(usedUp(1001).retryAfter).toBe(2)
+  expect(quotaUsedUpError(1)).toMatchObject({ code: 'throttled', retryAfter: 1 })
+  expect(quotaUsedUpError(1000).retryAfter).toBe(1)
+  expect(quotaUsedUpError(1001).retryAfter).toBe(2)
 })
 
 test('only rows that are to be sent count, and one in flight is not settled yet', () => {
@@ -275,5 +275,5 @@ test.each([
   ['nobody', 'https://api.example.org', 'a@example.com', 'one', undefined],
   ['a request, whose account is not told', 'https://api.example.com', 'c@example.com', undefined, 'c'],
 ] as const)('a batch is for %s', (_, baseUrl, userEmail, account, name) => {
-  expect(ordererOf({ baseUrl, userEmail, account }, profiles)?.name).toBe(name)
+  expect(findOrderer({ baseUrl, userEmail, account }, profiles)?.name).toBe(name)
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import {
   nothingSentError,
-  verdict,
+  runError,
   noConflicts,
   type ConflictCounts,
   countConflictGroups,
@@ -18,7 +18,7 @@ const done: RunEnd = { kind: 'done' }
 const interrupted: RunEnd = { kind: 'interrupted' }
 const halted: RunEnd = { kind: 'halted', error: new ForbiddenError('no credits', { hint: 'Buy some' }) }
 const of = (states: Parameters<typeof countsOf>[0], end: RunEnd = done) =>
-  verdict('b-1', countsOf(states), end)
+  runError('b-1', countsOf(states), end)
 
 test('all accepted is no failure', () => {
   expect(of({ accepted: 3 })).toBeUndefined()
@@ -67,7 +67,7 @@ test('a halt keeps the code of its cause where that is one of the contract’s, 
 const someStops = (over: Partial<ConflictCounts>): ConflictCounts => ({ ...noConflicts(), ...over })
 
 test('a duplicate of an unknown is unknown; rows that wait are incomplete; ordered before says when', () => {
-  const first = verdict(
+  const first = runError(
     'b-1',
     countsOf({ accepted: 1, duplicate: 1 }),
     halted,
@@ -80,7 +80,7 @@ test('a duplicate of an unknown is unknown; rows that wait are incomplete; order
     hint: expect.stringContaining('rows b-1 --state held') as string,
   })
   expect(
-    verdict('b-1', countsOf({ held: 2 }), done, noConflicts(), {
+    runError('b-1', countsOf({ held: 2 }), done, noConflicts(), {
       held: { row: 3, who: 'Ana Row3 (line 4)', heldFor: 'similar' },
     })
       ?.hint?.split('\n')
@@ -89,7 +89,7 @@ test('a duplicate of an unknown is unknown; rows that wait are incomplete; order
     'Ana Row3 (line 4) is another person: refcheck batch release b-1 --row 3',
     'Ana Row3 (line 4) is the same person: refcheck batch cancel b-1 --row 3',
   ])
-  const waits = verdict('b-1', countsOf({ duplicate: 1 }), done, someStops({ waiting: one('b-2') }))
+  const waits = runError('b-1', countsOf({ duplicate: 1 }), done, someStops({ waiting: one('b-2') }))
   expect(waits).toMatchObject({ code: 'incomplete', hint: expect.stringContaining('resume b-2') as string })
   const before = { ...noConflicts().ordered, count: 2, first: 0, last: 86_400_000 }
   expect(
@@ -136,7 +136,7 @@ test('duplicates of a planned file are counted by what they match', () => {
     stop({ state: 'sending', batchId: 'b-4' }),
   ])
   expect(conflicts).toEqual({
-    ordered: { count: 2, leftOut: 0, again: 0, failed: {}, first: 5, last: 9 },
+    ordered: { count: 2, leftOut: 0, orderedAgain: 0, failed: {}, first: 5, last: 9 },
     unknown: { count: 2, batchId: 'b-3' },
     waiting: { count: 2, batchId: 'b-4' },
     held: {},
@@ -160,7 +160,7 @@ test('held rows count by what they are held for, and a duplicate of a row of one
   expect(conflicts).toEqual({
     unknown: { count: 0, batchId: undefined },
     waiting: { count: 2, batchId: 'b-2' },
-    ordered: { count: 2, leftOut: 0, again: 0, failed: {}, first: undefined, last: undefined },
+    ordered: { count: 2, leftOut: 0, orderedAgain: 0, failed: {}, first: undefined, last: undefined },
     held: { similar: 4 },
   })
 })
@@ -173,13 +173,13 @@ test('the first and the last of what was ordered, in whatever order they are cou
     { ...group, first: undefined, last: undefined },
     { ...group, first: 2, last: 3 },
   ])
-  expect(ordered).toEqual({ count: 4, leftOut: 0, again: 0, failed: {}, first: 2, last: 9 })
+  expect(ordered).toEqual({ count: 4, leftOut: 0, orderedAgain: 0, failed: {}, first: 2, last: 9 })
 })
 
 test('duplicates of accepted orders count as ordered; rows left out on purpose are incomplete and no error to show', () => {
   const ordered = someStops({ ordered: { ...noConflicts().ordered, count: 2, first: 0, last: 0 } })
-  expect(verdict('b-1', countsOf({ accepted: 1, duplicate: 2 }), done, ordered)).toBeUndefined()
-  expect(verdict('b-1', countsOf({ duplicate: 2 }), done, ordered)).toBeUndefined()
+  expect(runError('b-1', countsOf({ accepted: 1, duplicate: 2 }), done, ordered)).toBeUndefined()
+  expect(runError('b-1', countsOf({ duplicate: 2 }), done, ordered)).toBeUndefined()
   expect(of({ accepted: 1, invalid: 1, cancelled: 1, dropped: 1 })).toMatchObject({
     code: 'incomplete',
     isChosen: true,

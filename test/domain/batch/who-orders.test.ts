@@ -5,11 +5,11 @@ import { requiresConfirmation } from '../../../src/domain/batch/run-policy.ts'
 const batch = { id: 'b-1', userEmail: 'Casey@example.com' }
 
 test('a key that can read one of the batch’s requests goes on with it', () => {
-  expect(requiresConfirmation(batch, { by: 'request', readable: true })).toBe(false)
+  expect(requiresConfirmation(batch, { by: 'request', isReadable: true })).toBe(false)
 })
 
 test('a key that can read none of them is another organisation’s: refused', () => {
-  expect(() => requiresConfirmation(batch, { by: 'request', readable: false })).toThrow(
+  expect(() => requiresConfirmation(batch, { by: 'request', isReadable: false })).toThrow(
     expect.objectContaining({
       code: 'usage',
       message: expect.stringContaining('cannot read what batch b-1 has ordered') as string,

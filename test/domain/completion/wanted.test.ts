@@ -2,16 +2,16 @@ import { expect, test } from 'vitest'
 
 import { commandManifest } from '../../../src/app/reference.ts'
 import { pageNames } from '../../../src/cli/topic-pages.ts'
-import { profileIn, wantedAt } from '../../../src/domain/completion/wanted.ts'
+import { findProfile, findWanted } from '../../../src/domain/completion/wanted.ts'
 
 const commands = commandManifest()
 
 /** What is wanted at the end of a line: the candidates' values, or what else. */
 function at(line: string): string {
   const words = line.split(' ')
-  const wanted = wantedAt(commands, words.slice(0, -1), words.at(-1) ?? '', pageNames)
+  const wanted = findWanted(commands, words.slice(0, -1), words.at(-1) ?? '', pageNames)
   if (wanted.kind === 'candidates') return wanted.candidates.map(({ value }) => value).join(' ')
-  return wanted.kind === 'live' ? `<${wanted.prefix}${wanted.of}>` : `<${wanted.kind}>`
+  return wanted.kind === 'live' ? `<${wanted.prefix}${wanted.source}>` : `<${wanted.kind}>`
 }
 
 test.each([
@@ -78,8 +78,8 @@ test('a command without arguments offers its flags; one that goes on offers both
 
 test('the profile that the line names', () => {
   expect([
-    profileIn(['ping', '--profile', 'a']),
-    profileIn(['ping', '--profile=b']),
-    profileIn(['ping']),
+    findProfile(['ping', '--profile', 'a']),
+    findProfile(['ping', '--profile=b']),
+    findProfile(['ping']),
   ]).toEqual(['a', 'b', undefined])
 })

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 
 import {
   type Answers,
-  answersIn,
+  readAnswers,
   bodyOf,
   changeChoices,
-  putAnswer,
+  setAnswer,
   reviewChoices,
   validAnswers,
 } from '../../../src/domain/form/answers.ts'
@@ -17,14 +17,14 @@ import { plainSchema, sampleBody, sampleSchema } from './sample-schema.ts'
 const fields = formFields(sampleSchema)
 
 test('a body becomes answers, and answers the same body', () => {
-  const answers = answersIn(sampleBody(), sampleSchema, fields)
+  const answers = readAnswers(sampleBody(), sampleSchema, fields)
   expect(answers.size).toBe(4 + 3 + 4)
   expect(bodyOf(sampleSchema, fields, answers)).toEqual(sampleBody())
 })
 
 test('what was given wrongly is refused before anything is asked', () => {
   const given = { package_id: 7, recipient: { phone: 'x' } } as DraftBody
-  expect(() => answersIn(given, plainSchema, formFields(plainSchema))).toThrow(InvalidInputError)
+  expect(() => readAnswers(given, plainSchema, formFields(plainSchema))).toThrow(InvalidInputError)
 })
 
 test('an answer taken back is gone, and so is a check without any', () => {
@@ -32,9 +32,9 @@ test('an answer taken back is gone, and so is a check without any', () => {
   const [first] = fields
   const date = fields[4]
   if (first === undefined || date === undefined) throw new Error('the schema has fields')
-  putAnswer(answers, first, 'Ann')
-  putAnswer(answers, date, '1990-04-23')
-  putAnswer(answers, date, undefined)
+  setAnswer(answers, first, 'Ann')
+  setAnswer(answers, date, '1990-04-23')
+  setAnswer(answers, date, undefined)
   expect(bodyOf(sampleSchema, fields, answers)).toEqual({ package_id: 12, recipient: { first_name: 'Ann' } })
 })
 
@@ -46,7 +46,7 @@ test('a review offers to go on at its last page alone, to change an answer, and 
 })
 
 test('each field is offered for a change, with its answer in words', () => {
-  const offered = changeChoices(fields, answersIn(sampleBody(), sampleSchema, fields))
+  const offered = changeChoices(fields, readAnswers(sampleBody(), sampleSchema, fields))
   const labels = offered.map(({ label }) => label)
   expect(labels[0]).toBe('First name (Ann)')
   expect(labels).toContain('Check ncc_acic: Date of birth (1990-04-23)')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import type { FormField } from '../../../src/domain/form/fields.ts'
-import { implausible } from '../../../src/domain/form/implausible.ts'
+import { findImplausible } from '../../../src/domain/form/implausible.ts'
 
 const today = '2026-11-20'
 const fieldOf = (name: string, type: string, description: string): FormField => {
@@ -27,5 +27,5 @@ test.each([
   [home, { street: '1' }, undefined],
   [home, { floor: 0 }, undefined],
 ])('%j: %j', (field, value, reason) => {
-  expect(implausible(field, value, today)).toBe(reason)
+  expect(findImplausible(field, value, today)).toBe(reason)
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { partsIn, partsOfItems } from '../../../src/domain/form/field-value.ts'
+import { partsOfObject, partsOfItems } from '../../../src/domain/form/field-value.ts'
 
 test.each([
   ['Current address: street, suburb, state, postcode and country.', 'street suburb state postcode country'],
@@ -13,7 +13,7 @@ test.each([
   ['Address: Street, Suburb and Country of the person.', ''],
   ['', ''],
 ])('%s', (description, parts) => {
-  expect(partsIn(description).join(' ')).toBe(parts)
+  expect(partsOfObject(description).join(' ')).toBe(parts)
 })
 
 test('parts of each item of a list, where the description says that each has them', () => {
@@ -23,5 +23,5 @@ test('parts of each item of a list, where the description says that each has the
 
 test('a help text of any length costs little', () => {
   const long = `x: ${'a, '.repeat(100_000)}`
-  expect([partsIn(long), partsOfItems(long)]).toEqual([[], []])
+  expect([partsOfObject(long), partsOfItems(long)]).toEqual([[], []])
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { bareObject } from '../../../src/contract/parse-json.ts'
-import { isGroup, isJson, readItems, readPair, readWhole } from '../../../src/domain/form/field-value.ts'
+import { isGroup, isJson, readItems, readPair, readStructure } from '../../../src/domain/form/field-value.ts'
 
 test('items of a list stand between ;', () => {
   expect(readItems(' Ann ; Bea')).toEqual({ items: ['Ann', 'Bea'] })
@@ -37,8 +37,8 @@ test('JSON is known by its first sign', () => {
     isJson('object', '{"a'),
     isJson('object', 'a'),
   ]).toEqual([true, false, true, false])
-  expect(readWhole('array', '["a", 1]')).toEqual({ value: ['a', 1] })
-  expect(readWhole('object', '{"a"').problem).toMatch(/^is not JSON/)
+  expect(readStructure('array', '["a", 1]')).toEqual({ value: ['a', 1] })
+  expect(readStructure('object', '{"a"').problem).toMatch(/^is not JSON/)
 })
 
 test('a group takes every name', () => {

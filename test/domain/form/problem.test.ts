@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest'
 
-import { problemsError, problemText, shown } from '../../../src/domain/form/problem.ts'
+import { problemsError, problemText, formatForMessage } from '../../../src/domain/form/problem.ts'
 
 test('a value is shown as it is, anything but a text as JSON, and cut after 80 characters', () => {
-  expect(shown('a "b"')).toBe('a "b"')
-  expect(shown({ a: [1] })).toBe('{"a":[1]}')
-  expect(shown(undefined)).toBe('undefined')
-  expect(shown('x'.repeat(80))).toBe('x'.repeat(80))
-  expect(shown('x'.repeat(81))).toBe(`${'x'.repeat(80)}…`)
+  expect(formatForMessage('a "b"')).toBe('a "b"')
+  expect(formatForMessage({ a: [1] })).toBe('{"a":[1]}')
+  expect(formatForMessage(undefined)).toBe('undefined')
+  expect(formatForMessage('x'.repeat(80))).toBe('x'.repeat(80))
+  expect(formatForMessage('x'.repeat(81))).toBe(`${'x'.repeat(80)}…`)
 })
 
 test('a value that JSON cannot say is named by its kind', () => {
   const round: unknown[] = []
   round.push(round)
-  expect(shown(round)).toBe('a list')
-  expect(shown({ round })).toBe('an object')
+  expect(formatForMessage(round)).toBe('a list')
+  expect(formatForMessage({ round })).toBe('an object')
 })
 
 test('a sentence names the field, the value, what is wrong and what was meant', () => {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 
-import { readyBody } from '../../../src/domain/batch/row.ts'
+import { compileQuickCheck } from '../../../src/domain/batch/row.ts'
 import { type DraftBody, validateBody } from '../../../src/domain/form/validate.ts'
 import { plainSchema, recipientOf, sampleBody, sampleSchema } from './sample-schema.ts'
 
-const ready = readyBody(sampleSchema)
+const ready = compileQuickCheck(sampleSchema)
 
 /** The sound body, changed. */
 function changed(change: (body: ReturnType<typeof sampleBody>) => void): DraftBody {
@@ -16,7 +16,7 @@ function changed(change: (body: ReturnType<typeof sampleBody>) => void): DraftBo
 test('a sound body is ready as it stands', () => {
   expect(ready(sampleBody())).toEqual(sampleBody())
   const plain = { package_id: 7, recipient: recipientOf() } as DraftBody
-  expect(readyBody(plainSchema)(plain)).toEqual(plain)
+  expect(compileQuickCheck(plainSchema)(plain)).toEqual(plain)
 })
 
 test.each<[string, (body: ReturnType<typeof sampleBody>) => void]>([

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import {
   draftTitle,
-  isDraftOf,
+  isDraftSelected,
   type StoredDraft,
   ownDrafts,
   parseDraft,
@@ -61,9 +61,9 @@ test('a purge finds it by the e-mail, or by when it was saved', () => {
   const draft = draftOf()
   const savedAt = Date.parse(draft.saved_at)
   expect([
-    isDraftOf(draft, { email: 'ZOE@example.com' }),
-    isDraftOf(draft, { email: 'ann@example.com' }),
-    isDraftOf(draft, { savedBefore: savedAt }),
-    isDraftOf(draft, { savedBefore: savedAt + 1 }),
+    isDraftSelected(draft, { email: 'ZOE@example.com' }),
+    isDraftSelected(draft, { email: 'ann@example.com' }),
+    isDraftSelected(draft, { savedBefore: savedAt }),
+    isDraftSelected(draft, { savedBefore: savedAt + 1 }),
   ]).toEqual([true, false, false, true])
 })

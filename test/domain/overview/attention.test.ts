@@ -3,12 +3,12 @@ import { expect, test } from 'vitest'
 import { noCounts, type Batch } from '../../../src/domain/batch/batch.ts'
 import {
   type Attention,
-  attentionOf,
+  findAttention,
   batchAttention,
-  endedDays,
+  maxRejectedDays,
   groupAttention,
   longWaitDays,
-  type SeenRow,
+  type AttentionRow,
 } from '../../../src/domain/overview/attention.ts'
 
 const day = 86_400_000
@@ -16,7 +16,7 @@ const now = Date.parse('2026-11-20T12:00:00Z')
 const file = { id: 'b1', kind: 'file', name: 'march.csv' } as const
 const single = { id: 'b2', kind: 'single', name: 'request create' } as const
 
-const row: SeenRow = {
+const row: AttentionRow = {
   batchId: 'b1',
   row: 3,
   state: 'accepted',
@@ -29,8 +29,10 @@ const row: SeenRow = {
   changedAt: now - day,
 }
 
-const kindOf = (change: Partial<SeenRow>, batch: typeof file | typeof single = file): string | undefined =>
-  attentionOf({ ...row, ...change }, batch, null, now)?.kind
+const kindOf = (
+  change: Partial<AttentionRow>,
+  batch: typeof file | typeof single = file,
+): string | undefined => findAttention({ ...row, ...change }, batch, null, now)?.kind
 
 test('a row in flight, finished, pending or decided needs no attention', () => {
   expect(kindOf({})).toBe(undefined)
@@ -57,7 +59,7 @@ test('a request that ended CANCELLED or ERROR is listed until it is acknowledged
 })
 
 test('what was rejected is shown for 30 days, and a single order’s rejection not at all', () => {
-  const [recent, old] = [now - endedDays * day, now - endedDays * day - 1]
+  const [recent, old] = [now - maxRejectedDays * day, now - maxRejectedDays * day - 1]
   expect(kindOf({ state: 'rejected', changedAt: recent })).toBe('rejected')
   expect(kindOf({ state: 'rejected', changedAt: old })).toBe(undefined)
   expect(kindOf({ state: 'rejected', changedAt: recent }, single)).toBe(undefined)
@@ -69,7 +71,7 @@ test('a request that goes on for more than 7 days needs attention, counted from 
   expect(kindOf({ attemptedAt: undefined, addedAt: long })).toBe('waiting')
   expect(kindOf({ attemptedAt: now - longWaitDays * day })).toBe(undefined)
   expect(kindOf({ attemptedAt: long, requestStatus: 'COMPLETED' })).toBe(undefined)
-  expect(attentionOf({ ...row, attemptedAt: long }, file, null, now)).toEqual({
+  expect(findAttention({ ...row, attemptedAt: long }, file, null, now)).toEqual({
     kind: 'waiting',
     batch_id: 'b1',
     batch: 'march.csv',

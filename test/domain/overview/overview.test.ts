@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { type Batch, noCounts } from '../../../src/domain/batch/batch.ts'
 import type { Attention } from '../../../src/domain/overview/attention.ts'
-import { countStatuses, overviewOf, requestKey } from '../../../src/domain/overview/overview.ts'
+import { countStatuses, createOverview, requestKey } from '../../../src/domain/overview/overview.ts'
 import type { Submission } from '../../../src/domain/submission/submission.ts'
 
 const order = (requestId: string, requestStatus: string | undefined, at: number): Submission =>
@@ -22,11 +22,11 @@ const nothing = {
   batches: [],
   attention: [],
   files: undefined,
-  others: [],
+  otherBatches: [],
 }
 
 test('an empty store needs no attention', () => {
-  expect(overviewOf(nothing, 0)).toEqual({
+  expect(createOverview(nothing, 0)).toEqual({
     read_at: '1970-01-01T00:00:00.000Z',
     organisation: null,
     statuses: {},
@@ -55,7 +55,7 @@ test('in flight is what has no terminal status, as old as the oldest read of it'
     order('c', 'CANCELLED', 1000),
     order('d', 'COMPLETED', 500),
   ]
-  expect(overviewOf({ ...nothing, accepted }, 9000).in_flight).toEqual({
+  expect(createOverview({ ...nothing, accepted }, 9000).in_flight).toEqual({
     requests: 2,
     read_since: '1970-01-01T00:00:02.000Z',
     batches: [],
@@ -72,7 +72,7 @@ test('the five newest completed, with the files that the folder has of each', ()
     reports,
     completed,
     new_reports: fresh,
-  } = overviewOf(
+  } = createOverview(
     { ...nothing, accepted, files: new Map([[requestKey('https://api.example.com', 'r5'), 2]]) },
     9,
   )
@@ -85,20 +85,20 @@ test('the five newest completed, with the files that the folder has of each', ()
   ])
   // Also those that are not among the newest count, and no person who was removed.
   expect([completed, fresh]).toEqual([7, 5])
-  expect(overviewOf({ ...nothing, accepted }, 9).reports[0]?.files).toBe(null)
+  expect(createOverview({ ...nothing, accepted }, 9).reports[0]?.files).toBe(null)
 })
 
 test('orders of others are counted by service and account, as far as there are any', () => {
   const batch = (baseUrl: string, account: string | undefined, counts: object): Batch =>
     ({ baseUrl, account, counts: { ...noCounts(), ...counts } }) as Batch
-  const others = [
+  const otherBatches = [
     batch('https://api.example.com', undefined, { accepted: 2, held: 1 }),
     batch('https://API.example.com/', '', { accepted: 3, unknown: 1 }),
     batch('https://api.example.com', 'north', { accepted: 1 }),
     batch('http://127.0.0.1:8080', undefined, { accepted: 4 }),
     batch('https://idle.example.com', undefined, { invalid: 5 }),
   ]
-  expect(overviewOf({ ...nothing, others }, 0).other_orders).toEqual([
+  expect(createOverview({ ...nothing, otherBatches }, 0).other_orders).toEqual([
     { base_url: 'https://api.example.com', account: '', is_practice: false, orders: 5, needs_person: 2 },
     { base_url: 'https://api.example.com', account: 'north', is_practice: false, orders: 1, needs_person: 0 },
     { base_url: 'http://127.0.0.1:8080', account: '', is_practice: true, orders: 4, needs_person: 0 },
@@ -114,12 +114,15 @@ test('a batch is in flight while rows of it are to be sent; a single order is no
     batch('done', {}),
     batch('one', { kind: 'single', counts: { ...noCounts(), sending: 1 } }),
   ]
-  const { in_flight: inFlight } = overviewOf({ ...nothing, batches }, 9)
+  const { in_flight: inFlight } = createOverview({ ...nothing, batches }, 9)
   expect(inFlight.batches.map(({ batch_id: id }) => id)).toEqual(['open', 'sending'])
 })
 
 test('what needs a person is in the order of how grave it is', () => {
   const of = (kind: Attention['kind']): Attention => ({ kind }) as Attention
-  const { attention } = overviewOf({ ...nothing, attention: [of('waiting'), of('error'), of('unknown')] }, 0)
+  const { attention } = createOverview(
+    { ...nothing, attention: [of('waiting'), of('error'), of('unknown')] },
+    0,
+  )
   expect(attention.map(({ kind }) => kind)).toEqual(['unknown', 'error', 'waiting'])
 })

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 
 import {
-  claim,
+  claimCall,
   emptyBook,
   type QuotaBook,
-  record,
+  recordCalls,
   secondsForCreates,
   withThrottle,
 } from '../../../src/domain/quota/book.ts'
@@ -19,7 +19,7 @@ const start = Date.UTC(2026, 10, 21, 9, 30, 17)
 function really(stored: QuotaBook, creates: number): number {
   let [book, at] = [stored, start]
   for (let done = 0; done < creates;) {
-    const { state, waitMs } = claim(book, 'create', at)
+    const { state, waitMs } = claimCall(book, 'create', at)
     if (waitMs === 0) done += 1
     book = state
     at += waitMs
@@ -34,7 +34,7 @@ test('what fits into the windows takes no time by quota, only what each call tak
 })
 
 test('29 left of 80 wait for the minute that the first 51 and nine reads filled', () => {
-  const book = record(emptyBook(windows), 60, start - 10_000)
+  const book = recordCalls(emptyBook(windows), 60, start - 10_000)
   const left = secondsForCreates(book, 29, start)
   expect(left).toBeGreaterThan(50)
   expect(left).toBeLessThan(53)
@@ -48,7 +48,7 @@ test('a 429 is waited out, and calls go one by one after it', () => {
 })
 
 test('for more than an hour’s calls it is right to 3 in 100', () => {
-  const book = record(emptyBook(windows), 300, start - 600_000)
+  const book = recordCalls(emptyBook(windows), 300, start - 600_000)
   for (const creates of [500, 1000, 2500]) {
     const [estimated, is] = [secondsForCreates(book, creates, start), really(book, creates)]
     expect(Math.abs(estimated - is) / is).toBeLessThan(0.03)

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 
-import { quotaUsedUp } from '../../../src/domain/quota/windows.ts'
+import { quotaExceededError } from '../../../src/domain/quota/windows.ts'
 
 test('the wait is in whole seconds, rounded up, so that the next try is not too early', () => {
-  expect(quotaUsedUp(1)).toMatchObject({ code: 'throttled', retryAfter: 1 })
-  expect(quotaUsedUp(2000).retryAfter).toBe(2)
-  expect(quotaUsedUp(2001).retryAfter).toBe(3)
-  expect(quotaUsedUp(2001).message).toContain('3 s')
+  expect(quotaExceededError(1)).toMatchObject({ code: 'throttled', retryAfter: 1 })
+  expect(quotaExceededError(2000).retryAfter).toBe(2)
+  expect(quotaExceededError(2001).retryAfter).toBe(3)
+  expect(quotaExceededError(2001).message).toContain('3 s')
 })

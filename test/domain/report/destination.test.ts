@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { destination } from '../../../src/domain/report/source.ts'
+import { parseDestination } from '../../../src/domain/report/source.ts'
 
 test.each([
   ['reports', 'folder', 'folder'],
@@ -11,9 +11,9 @@ test.each([
   ['police.PDF', 'file', 'file'],
   ['police', 'file', 'file'],
 ] as const)('--output %s where there is %s: a %s', (typed, existing, kind) => {
-  expect(destination(typed, `/abs/${typed}`, existing, true).kind).toBe(kind)
+  expect(parseDestination(typed, `/abs/${typed}`, existing, true).kind).toBe(kind)
 })
 
 test('several reports never go into one file', () => {
-  expect(() => destination('a.pdf', '/a.pdf', 'nothing', false)).toThrow('--output: a.pdf is a file')
+  expect(() => parseDestination('a.pdf', '/a.pdf', 'nothing', false)).toThrow('--output: a.pdf is a file')
 })

@@ -5,13 +5,13 @@ import {
   fileChangedError,
   filingResult,
   incompleteError,
-  fileInTheWay,
-  isAboutOne,
+  fileExistsError,
+  isAboutOneReport,
   isFinal,
   missingReport,
-  missingRequest,
-  reportMissing,
-  reportsOf,
+  requestWithoutReports,
+  missingReportError,
+  reportsWithEnding,
   noReportFollows,
   storedReport,
   subjectOf,
@@ -84,9 +84,10 @@ test.each(['RECEIVED', 'IN_PROGRESS', 'PARTIAL', 'ON_HOLD'])('%s is not', (statu
 
 test('a check that ended without a report has none to come; any other may still have one', () => {
   for (const status of ['CANCELLED', 'ERROR'])
-    expect(reportMissing('Police', status).hint).toBe(noReportFollows)
-  for (const status of ['RECEIVED', 'COMPLETED']) expect(reportMissing('Police', status).hint).toBeUndefined()
-  expect(reportMissing('Police', 'RECEIVED')).toMatchObject({ code: 'not_found' })
+    expect(missingReportError('Police', status).hint).toBe(noReportFollows)
+  for (const status of ['RECEIVED', 'COMPLETED'])
+    expect(missingReportError('Police', status).hint).toBeUndefined()
+  expect(missingReportError('Police', 'RECEIVED')).toMatchObject({ code: 'not_found' })
 })
 
 test('so has a request without checks, once it has ended', () => {
@@ -102,7 +103,7 @@ test('so has a request without checks, once it has ended', () => {
 test('files that are in the way are named', () => {
   expect(fileChangedError('a.pdf')).toMatchObject({ code: 'incomplete' })
   expect(fileChangedError('a.pdf').message).toContain('"a.pdf"')
-  expect(fileInTheWay('it is a folder', 'a.pdf').message).toMatch(/"a\.pdf".*it is a folder/)
+  expect(fileExistsError('it is a folder', 'a.pdf').message).toMatch(/"a\.pdf".*it is a folder/)
 })
 
 test('failures of one report leave the others; those of the disk, the quota and ourselves end it', () => {
@@ -115,13 +116,13 @@ test('failures of one report leave the others; those of the disk, the quota and 
     IncompleteError,
   ]
   const all = [IoError, ThrottledError, InternalError, InterruptedError]
-  expect(one.map((Kind) => isAboutOne(new Kind('x')))).toEqual(one.map(() => true))
-  expect(all.map((Kind) => isAboutOne(new Kind('x')))).toEqual(all.map(() => false))
+  expect(one.map((Kind) => isAboutOneReport(new Kind('x')))).toEqual(one.map(() => true))
+  expect(all.map((Kind) => isAboutOneReport(new Kind('x')))).toEqual(all.map(() => false))
 })
 
 test('what is missing in one sentence; the hint is about what may still come', () => {
-  const never = missingReport(target, reportMissing('Police', 'CANCELLED'))
-  const later = missingReport(target, reportMissing('Police', 'RECEIVED'))
+  const never = missingReport(target, missingReportError('Police', 'CANCELLED'))
+  const later = missingReport(target, missingReportError('Police', 'RECEIVED'))
   expect(incompleteError([])).toBeUndefined()
   expect(incompleteError([never])).toMatchObject({ code: 'incomplete', hint: noReportFollows })
   expect(incompleteError([never])?.message).toBe(never.error.message)
@@ -137,7 +138,7 @@ const stored = storedReport(
 )
 
 test('what filing came to, what is there and what is missing apart', () => {
-  const missing = missingRequest('r-2', new NotFoundError('no such request'))
+  const missing = requestWithoutReports('r-2', new NotFoundError('no such request'))
   expect(filingResult([stored, missing], { unfinished: 1, notReady: 0, failure: undefined })).toEqual({
     reports: [stored, missing],
     stored: [stored],
@@ -151,9 +152,9 @@ test('what filing came to, what is there and what is missing apart', () => {
 test('what was not come to has what ended it all, and is left out where nothing did', () => {
   const missing = missingReport(target, new NotFoundError('gone'))
   const outcomes = [stored, missing, target, { untried: 'r-2' }]
-  expect(reportsOf(outcomes, undefined)).toEqual([stored, missing])
+  expect(reportsWithEnding(outcomes, undefined)).toEqual([stored, missing])
   const ending = new InterruptedError('stopped')
-  expect(reportsOf(outcomes, ending)).toEqual([
+  expect(reportsWithEnding(outcomes, ending)).toEqual([
     stored,
     missing,
     missingReport(target, ending),
@@ -181,10 +182,10 @@ test('the hint of a report of a known request names that request', () => {
 })
 
 test('a check that is COMPLETED without a report will have one', () => {
-  expect(reportMissing('Police', 'COMPLETED').message).toBe(
+  expect(missingReportError('Police', 'COMPLETED').message).toBe(
     'Police: the check is COMPLETED, but its report is not available yet',
   )
-  expect(reportMissing('Police', 'RECEIVED').message).toBe(
+  expect(missingReportError('Police', 'RECEIVED').message).toBe(
     'Police: the report is not ready; the check is RECEIVED',
   )
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { namePart, plainReportName, truncated } from '../../../src/domain/report/template.ts'
+import { namePart, plainReportName, truncate } from '../../../src/domain/report/template.ts'
 import { faultRow } from '../../harness/faults/fault-row.ts'
 
 faultRow('names', 'escapes')
@@ -40,7 +40,7 @@ test.each([
   ['🙂a', 4, '🙂'],
   ['🙂a', 3, ''],
 ])('%j in %i bytes is %j', (text, bytes, cut) => {
-  expect(truncated(text, bytes)).toBe(cut)
+  expect(truncate(text, bytes)).toBe(cut)
 })
 
 test('a part that is cut at a dash does not end in one', () => {

@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest'
 
-import { endMark, headMark, notPdf, headerValue, tailBytes } from '../../../src/domain/report/source.ts'
+import {
+  pdfEnd,
+  pdfStart,
+  notPdfError,
+  headerValue,
+  pdfTailBytes,
+} from '../../../src/domain/report/source.ts'
 
 test('of a header that is given twice the first counts', () => {
   expect([headerValue('ab'), headerValue(['ab', 'b']), headerValue([]), headerValue(undefined)]).toEqual([
@@ -12,10 +18,10 @@ test('of a header that is given twice the first counts', () => {
 })
 
 test('an answer that is no PDF is tried again later, with why', () => {
-  expect(notPdf('it ends early')).toMatchObject({ code: 'unavailable' })
-  expect(notPdf('it ends early').message).toContain('it ends early')
+  expect(notPdfError('it ends early')).toMatchObject({ code: 'unavailable' })
+  expect(notPdfError('it ends early').message).toContain('it ends early')
 })
 
 test('the marks of a PDF, and where readers look for the second', () => {
-  expect([headMark, endMark, tailBytes]).toEqual(['%PDF-', '%%EOF', 1024])
+  expect([pdfStart, pdfEnd, pdfTailBytes]).toEqual(['%PDF-', '%%EOF', 1024])
 })

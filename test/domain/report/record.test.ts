@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import {
   manifestTable,
-  parseLine,
+  parseJournalLine,
   parseManifest,
   reportKey,
   type ReportRecord,
@@ -29,12 +29,12 @@ const record: ReportRecord = {
 
 test('a manifest and a line of the journal read back as they were written', () => {
   expect(parseManifest(JSON.stringify([record]), 'manifest.json')).toEqual([record])
-  expect(parseLine(JSON.stringify(record))).toEqual(record)
+  expect(parseJournalLine(JSON.stringify(record))).toEqual(record)
 })
 
 test('a path may be as long as systems take', () => {
   const file = 'x'.repeat(4096)
-  expect(parseLine(JSON.stringify({ ...record, file }))?.file).toBe(file)
+  expect(parseJournalLine(JSON.stringify({ ...record, file }))?.file).toBe(file)
 })
 
 test.each([
@@ -49,7 +49,7 @@ test.each([
   'x'.repeat(4097),
 ])('a file that leads elsewhere is no record: %j', (file) => {
   expect(() => parseManifest(JSON.stringify([{ ...record, file }]), 'm')).toThrow(IoError)
-  expect(parseLine(JSON.stringify({ ...record, file }))).toBeUndefined()
+  expect(parseJournalLine(JSON.stringify({ ...record, file }))).toBeUndefined()
 })
 
 test.each([
@@ -59,19 +59,19 @@ test.each([
   { sha256: 'a'.repeat(63) },
   { stored_at: 'now' },
 ])('nor is one with %j', (over) => {
-  expect(parseLine(JSON.stringify({ ...record, ...over }))).toBeUndefined()
+  expect(parseJournalLine(JSON.stringify({ ...record, ...over }))).toBeUndefined()
 })
 
 test('what is something else is refused by its path, and half a line is passed over', () => {
   for (const text of ['', '{}', '{"name":"a web page"}', '[1]']) {
     expect(() => parseManifest(text, '/reports/manifest.json')).toThrow(/manifest\.json/)
   }
-  expect(parseLine(JSON.stringify(record).slice(0, 50))).toBeUndefined()
+  expect(parseJournalLine(JSON.stringify(record).slice(0, 50))).toBeUndefined()
 })
 
 test('a record of an earlier version has no e-mail and package', () => {
   const { email: _, package_id: __, ...earlier } = record
-  expect(parseLine(JSON.stringify(earlier))).toEqual(record)
+  expect(parseJournalLine(JSON.stringify(earlier))).toEqual(record)
 })
 
 test('the table has a column for each thing a record says', () => {

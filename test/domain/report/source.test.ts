@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { idsOf, isSingle, type ReportTarget, requireUrlOf } from '../../../src/domain/report/source.ts'
+import { sourceIds, isSingle, type ReportTarget, requireUrlOf } from '../../../src/domain/report/source.ts'
 import { policeCheck } from './target.ts'
 
 const checkId = '0c9d8e7f-1a2b-4c3d-8e4f-5a6b7c8d9e0f'
@@ -31,14 +31,14 @@ test.each<[string, ReportTarget, string]>([
 })
 
 test('a signed URL is filed under the ids of its path', () => {
-  expect(idsOf({ kind: 'url', url: url(`${checkId.toUpperCase()}/referees/r%2D1`) })).toEqual({
+  expect(sourceIds({ kind: 'url', url: url(`${checkId.toUpperCase()}/referees/r%2D1`) })).toEqual({
     checkId,
     refereeId: 'r-1',
   })
 })
 
 test('ids are taken as they are given', () => {
-  expect(idsOf({ kind: 'ids', checkId, refereeId: 'r-1' })).toMatchObject({ checkId, refereeId: 'r-1' })
+  expect(sourceIds({ kind: 'ids', checkId, refereeId: 'r-1' })).toMatchObject({ checkId, refereeId: 'r-1' })
 })
 
 test('a check whose id the service writes in upper case is the same', () => {

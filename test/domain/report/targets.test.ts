@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import type { RequestResource } from '../../../src/contract/request.ts'
-import { endedWithout, reportTargets } from '../../../src/domain/report/source.ts'
+import { hasEndedWithoutReport, reportTargets } from '../../../src/domain/report/source.ts'
 
 const referee = {
   referee_id: 9,
@@ -67,5 +67,5 @@ test.each([
   ['CANCELLED', 'https://x', false],
 ])('%s with the URL %s: no report will come: %s', (status, url, never) => {
   const [target] = reportTargets(request, 'https://api.example.com')
-  expect(target && endedWithout({ ...target, status, url })).toBe(never)
+  expect(target && hasEndedWithoutReport({ ...target, status, url })).toBe(never)
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { defaultTemplate, numbered, parseTemplate } from '../../../src/domain/report/template.ts'
+import { defaultTemplate, numberedName, parseTemplate } from '../../../src/domain/report/template.ts'
 import type { ReportTarget } from '../../../src/domain/report/source.ts'
 import { policeCheck } from './target.ts'
 
@@ -89,7 +89,7 @@ test.each([
 })
 
 test('a numbered name keeps its extension', () => {
-  expect([1, 2, 10].map((number) => numbered('a/b.pdf', number))).toEqual([
+  expect([1, 2, 10].map((number) => numberedName('a/b.pdf', number))).toEqual([
     'a/b.pdf',
     'a/b-2.pdf',
     'a/b-10.pdf',
@@ -113,7 +113,7 @@ test('whatever the service sends, every part of the path is one that every syste
       for (const template of templates) {
         const name = template.name({ ...policeCheck, person, title, refereeName, refereeId: title })
         expect(name.normalize('NFC')).toBe(name)
-        for (const part of numbered(name, 9999).split('/')) {
+        for (const part of numberedName(name, 9999).split('/')) {
           expect(part).toMatch(/^[\p{L}\p{M}\p{N}][\p{L}\p{M}\p{N}_.-]*$/u)
           expect(part).not.toMatch(/^(con|prn|aux|nul|com\d|lpt\d)(\.|$)|[. ]$/i)
           expect(Buffer.byteLength(part)).toBeLessThanOrEqual(255)

@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest'
 
-import { pauseAfter, safetyPause } from '../../../src/domain/request/goal.ts'
+import { pauseBeforeRead, safetyPause } from '../../../src/domain/request/goal.ts'
 
 test('a tenth of the time that it has stood still, from a second to two minutes', () => {
-  expect(pauseAfter(0)).toBe(1000)
-  expect(pauseAfter(10_000)).toBe(1000)
-  expect(pauseAfter(10_001)).toBe(1001)
-  expect(pauseAfter(600_000)).toBe(60_000)
-  expect(pauseAfter(1_200_000)).toBe(120_000)
-  expect(pauseAfter(Infinity)).toBe(120_000)
+  expect(pauseBeforeRead(0)).toBe(1000)
+  expect(pauseBeforeRead(10_000)).toBe(1000)
+  expect(pauseBeforeRead(10_001)).toBe(1001)
+  expect(pauseBeforeRead(600_000)).toBe(60_000)
+  expect(pauseBeforeRead(1_200_000)).toBe(120_000)
+  expect(pauseBeforeRead(Infinity)).toBe(120_000)
 })
 
 test('reads of a request that stands still for a day stay few', () => {
   let reads = 0
-  for (let stood = 0; stood < 86_400_000; stood += pauseAfter(stood)) reads += 1
+  for (let stood = 0; stood < 86_400_000; stood += pauseBeforeRead(stood)) reads += 1
   expect(reads).toBeLessThan(800)
 })
 

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 
 import { backends, type Scratch, scratch } from './scratch.ts'
-import { claim, emptyBook, type QuotaBook } from '../../../src/domain/quota/book.ts'
+import { claimCall, emptyBook, type QuotaBook } from '../../../src/domain/quota/book.ts'
 import type { QuotaPriority } from '../../../src/domain/quota/windows.ts'
 
 const windows = [{ calls: 60, seconds: 60 }]
@@ -13,7 +13,7 @@ const key = 'k'.repeat(32)
 
 const slotOf = (account: string, kind: 'create' | 'poll' = 'create'): QuotaPriority => ({
   account,
-  decide: (state) => claim((state as QuotaBook | undefined) ?? emptyBook(windows), kind, at),
+  decide: (state) => claimCall((state as QuotaBook | undefined) ?? emptyBook(windows), kind, at),
 })
 
 describe.each(backends)('%s', (backend) => {
