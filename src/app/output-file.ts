@@ -82,8 +82,8 @@ export async function writeOutput(
   written?: Written,
 ): Promise<void> {
   if (path !== undefined) {
-    const { writeWhole } = await import('../disk/whole-file.ts')
-    await writeWhole(path, streamed(content), { overwrite })
+    const { writeFileAtomically } = await import('../disk/whole-file.ts')
+    await writeFileAtomically(path, streamed(content), { overwrite })
     if (written !== undefined) await rememberWritten(app, { path, ...written })
     return
   }

@@ -126,14 +126,14 @@ function openFolderTexts(path: string, { isOpenTo, openAbove }: ReportFolder): s
       `${isOpenTo === 'all' ? 'Every user of this machine' : 'Every user of its group'} may put files into ${path}; make it private with: ${makePrivate(path, isOpenTo)}`,
     )
   if (openAbove === undefined) return texts
-  const { path: above, to } = openAbove
-  if (to === 'its owner')
+  const { path: above, writers } = openAbove
+  if (writers === 'its owner')
     texts.push(
       `${above} belongs to another user of this machine, who may exchange ${path} for another folder.`,
     )
   else
     texts.push(
-      `Every user of ${to === 'all' ? 'this machine' : `the group of ${above}`} may exchange ${path} for another folder; prevent it with: ${makePrivate(above, to)}`,
+      `Every user of ${writers === 'all' ? 'this machine' : `the group of ${above}`} may exchange ${path} for another folder; prevent it with: ${makePrivate(above, writers)}`,
     )
   return texts
 }

@@ -16,7 +16,7 @@ import type { DemoEvent, DemoServices, DemoRun } from '../usecases/demo/run.ts'
 
 /** Connects to a sandbox that runs in another process: that of the profile, or at the base URL of a flag. */
 export async function runningSandbox(app: App, baseUrl: string | undefined): Promise<RunningSandbox> {
-  const { runningSandbox: connect } = await import('../sandbox/control/client.ts')
+  const { connectToSandbox: connect } = await import('../sandbox/control/client.ts')
   // Loaded here, since lists of scenarios and stories need no session.
   const { resolveBaseUrl } = await import('../usecases/session/resolve.ts')
   const base =

@@ -9,7 +9,7 @@ import { hasFileModes } from '../host/machine.ts'
 import { otherWebhookSecrets, type WebhookSecret } from '../usecases/session/webhook-secret.ts'
 import type { DeliverTargets, ListenServices } from '../usecases/webhook/listen.ts'
 import { readInput } from './input.ts'
-import { diskFailure, errorNumber } from '../disk/failure.ts'
+import { diskFailure, systemErrorCode } from '../disk/failure.ts'
 import { commandWords } from '../domain/wording/pasted-command.ts'
 import { parseStoredLines, parseStoredList } from '../domain/webhook/receiver-check.ts'
 import { type ReceiverEvent } from '../domain/webhook/receiver-check.ts'
@@ -172,7 +172,7 @@ export function storedFileReader({ context }: App, file: string): ReadStored {
   return async () => {
     const path = resolve(context.cwd, file)
     const status = await stat(path).catch((error: unknown) => {
-      if (errorNumber(error) !== 'ENOENT') throw diskFailure('read', path, error)
+      if (systemErrorCode(error) !== 'ENOENT') throw diskFailure('read', path, error)
       throw new UsageError(`--stored-file: file not found: ${file}`, {
         hint: 'Check the path. Where the receiver makes the file with its first event, make it empty before.',
       })

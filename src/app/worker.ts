@@ -16,7 +16,7 @@ import { downloadReports } from './report.ts'
 import { waitServices } from './request.ts'
 import type { WorkerStatus } from '../output/metrics.ts'
 import type { Listener } from '../server/listen.ts'
-import type { SmallAnswer } from '../server/small-requests.ts'
+import type { SmallResponse } from '../server/small-requests.ts'
 
 export interface WorkerChoices {
   /** Undefined for the current profile; `all`, or names separated by commas. */
@@ -232,7 +232,7 @@ export async function serveHealth(app: App, { host, port, quota, profiles }: Hea
     ...(await queueStatus(app)),
     quota: await quota(),
   })
-  const pages: Record<string, () => Promise<SmallAnswer>> = {
+  const pages: Record<string, () => Promise<SmallResponse>> = {
     '/healthz': async () => ({ status: 200, text: 'ok\n' }),
     '/readyz': async () => {
       const { isClosed } = await queueStatus(app)
@@ -249,9 +249,9 @@ export async function serveHealth(app: App, { host, port, quota, profiles }: Hea
       contentType: metrics.contentType(),
     }),
   }
-  const shared = new Map<string, Promise<SmallAnswer>>()
+  const shared = new Map<string, Promise<SmallResponse>>()
   /** Creates a page once for all requests that arrive at the same time, since reading the figures is slow. */
-  const answerOf = (path: string, page: () => Promise<SmallAnswer>): Promise<SmallAnswer> => {
+  const answerOf = (path: string, page: () => Promise<SmallResponse>): Promise<SmallResponse> => {
     const made = shared.get(path)
     if (made !== undefined) return made
     const answer = page().catch(() => ({ status: 503, text: 'the store cannot be used\n' }))

@@ -1,16 +1,16 @@
-/** Files that become one file of dist, with what they import. */
+/** Source files that become one file of dist together with their imports. */
 export interface Group {
   name: string
-  /** Paths below src without ending, where `*` is any name. */
+  /** Paths below src without extension, where `*` is any name. */
   sources?: readonly string[]
-  /** A library, whole. */
+  /** Name of a library that is included as a whole. */
   library?: string
   priority?: number
 }
 
 /**
- * Modules that are always loaded together make one file, because to find and open a file costs more than to run
- * what is in it. A group takes with it what its modules import. Each path must match a file.
+ * Modules that are always loaded together are one file, because finding and opening a file costs more than running
+ * it. A group includes what its modules import. Each path must match a file.
  */
 export const groups: readonly Group[] = [
   { name: 'zod', library: 'zod', priority: 2 },
@@ -68,7 +68,7 @@ export function patternsOf({ sources = [], library }: Group): { pattern: string;
   ]
 }
 
-/** Whether a module belongs to a group, as the bundler asks it. */
+/** Returns a RegExp that matches the ids of the modules of a group, for the bundler. */
 export function groupTest(group: Group): RegExp {
   return new RegExp(
     patternsOf(group)
@@ -77,12 +77,12 @@ export function groupTest(group: Group): RegExp {
   )
 }
 
-/** Throws an `Error` that names each pattern of a group that no module of the program matches. */
+/** Throws an `Error` with each pattern of a group that no module of the program matches. */
 export function requireMatches(modules: readonly string[]): void {
-  const idle = groups.flatMap((group) =>
+  const unmatched = groups.flatMap((group) =>
     patternsOf(group)
       .filter(({ test }) => !modules.some((id) => test.test(id)))
       .map(({ pattern }) => `${pattern} (group ${group.name})`),
   )
-  if (idle.length > 0) throw new Error(`no module of the program is ${idle.join(', ')}`)
+  if (unmatched.length > 0) throw new Error(`no module of the program is ${unmatched.join(', ')}`)
 }

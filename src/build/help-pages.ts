@@ -1,11 +1,9 @@
-/*
- * Writes every help page into dist/help, as oclif prints it into a pipe. Run: npm run build
- */
+/* Writes all help pages into dist/help as oclif prints them into a pipe. Run: npm run build */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-// Said before oclif is loaded, which would take the width of the terminal that the build runs in.
+// Set before oclif is loaded, which would otherwise use the width of the build's terminal.
 process.env['OCLIF_COLUMNS'] = '80'
 const { Config } = await import('@oclif/core/config')
 const { processContext } = await import('../app/context.ts')
@@ -16,7 +14,7 @@ const root = new URL('../../', import.meta.url)
 
 const context = processContext()
 
-async function printPage(line: readonly string[]): Promise<string> {
+async function printPage(args: readonly string[]): Promise<string> {
   let text = ''
   const stdout = {
     ...context.streams.stdout,
@@ -27,8 +25,8 @@ async function printPage(line: readonly string[]): Promise<string> {
     drained: () => Promise.resolve(),
   }
   const streams = { ...context.streams, stdout }
-  const code = await main(line, { ...context, streams }, root, { fromSource: true })
-  if (code !== 0) throw new Error(`"refcheck ${line.join(' ')}" ended with ${code}`)
+  const code = await main(args, { ...context, streams }, root, { fromSource: true })
+  if (code !== 0) throw new Error(`"refcheck ${args.join(' ')}" ended with ${code}`)
   return text
 }
 

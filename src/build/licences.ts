@@ -3,39 +3,48 @@ import { dirname, join } from 'node:path'
 
 import type { Plugin } from 'rolldown'
 
-/** Licences that ask for no more than that their text travels along. Another one is a decision, and fails the build. */
+/**
+ * Licences that only require their text to be included. A package with any other licence fails the build, since a
+ * person must decide on it.
+ */
 const allowed = new Set(['0BSD', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT'])
 
-/** Texts that a package's own files lack: a licence that is not packed, and that of code compiled into it. */
+/**
+ * Folder of licence texts that a package lacks: its own if it is not packed, or that of code compiled into the
+ * package.
+ */
 const noticeFolder = join(import.meta.dirname, 'notices')
 
-/** Name of the file next to what was bundled. */
-export const licenceFile = 'THIRD-PARTY-LICENSES.txt'
+/** Name of the file with licences next to the bundled files. */
+export const licenceFileName = 'THIRD-PARTY-LICENSES.txt'
 
 export interface Licensed {
   name: string
   version: string
-  /** As its package.json has it. */
+  /** The licence as stated in the package.json. */
   licence: string
-  /** Everything that has to travel along. */
+  /** All texts that must be shipped. */
   texts: string[]
 }
 
-/** Whether an SPDX expression leaves us a licence on the list: one side of an OR, each part of an AND. */
+/**
+ * Whether an SPDX expression allows a choice of licences that are all in `allowed`: one side of an OR, all parts of
+ * an AND.
+ */
 export function isAllowed(expression: string): boolean {
   const bare = expression.replaceAll(/[()]/g, '')
   return bare.split(' OR ').some((choice) => choice.split(' AND ').every((each) => allowed.has(each.trim())))
 }
 
-/** Licence and notice files of one folder. */
-function filesOf(folder: string): string[] {
+/** Returns the licence and notice files of a folder. */
+function licenceFilesIn(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isFile() && /^(licen[cs]e|notice|copying)/i.test(entry.name))
     .map((entry) => join(folder, entry.name))
     .sort()
 }
 
-/** The section of a README that is the licence, where it is one and not a link to it. */
+/** Returns the licence section of a README if it contains the licence itself, not a link to it. */
 function licenceInReadme(folder: string): string[] {
   const readme = readdirSync(folder).find((name) => /^readme/i.test(name))
   if (readme === undefined) return []
@@ -43,8 +52,11 @@ function licenceInReadme(folder: string): string[] {
   return /permission/i.test(section) ? [section] : []
 }
 
-/** A package with the licences of the folders that its modules are in. Throws an `Error` where it may not be shipped. */
-export function licenceOf(folder: string, modules: readonly string[]): Licensed {
+/**
+ * Reads the licence texts of a package and of the folders of its modules. Throws an `Error` if the package may not be
+ * shipped.
+ */
+export function readLicence(folder: string, modules: readonly string[]): Licensed {
   const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
     name: string
     version: string
@@ -56,27 +68,30 @@ export function licenceOf(folder: string, modules: readonly string[]): Licensed 
   const folders = new Set([folder])
   for (const id of modules)
     for (let at = dirname(id); at.startsWith(`${folder}/`); at = dirname(at)) folders.add(at)
-  const own = join(noticeFolder, `${name}.txt`)
-  const files = [...[...folders].sort().flatMap(filesOf), ...(existsSync(own) ? [own] : [])]
+  const noticeFile = join(noticeFolder, `${name}.txt`)
+  const files = [
+    ...[...folders].sort().flatMap(licenceFilesIn),
+    ...(existsSync(noticeFile) ? [noticeFile] : []),
+  ]
   const texts = files.length > 0 ? files.map((path) => readFileSync(path, 'utf8')) : licenceInReadme(folder)
   if (texts.length === 0) throw new Error(`${name} ${version} has no text of its licence`)
   return { name, version, licence, texts: texts.map((text) => text.replaceAll('\r\n', '\n').trim()) }
 }
 
-/** Every package among the modules of a bundle, by name. */
-export function licencesOf(modules: readonly string[]): Licensed[] {
+/** Returns the licences of all packages among the modules of a bundle, by name. */
+export function readLicences(modules: readonly string[]): Licensed[] {
   const folders = new Map<string, string[]>()
   for (const id of modules) {
     const folder = /.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id.replace(/^\0/, ''))?.[0]
     if (folder !== undefined) folders.set(folder, [...(folders.get(folder) ?? []), id])
   }
   return [...folders]
-    .map(([folder, ids]) => licenceOf(folder, ids))
+    .map(([folder, ids]) => readLicence(folder, ids))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-/** One text, where packages with the same licence and holder share a section. */
-export function licenceText(about: string, packages: readonly Licensed[]): string {
+/** Formats licences as one text, in which packages with the same text share a section. */
+export function formatLicences(about: string, packages: readonly Licensed[]): string {
   const sections = new Map<string, string[]>()
   for (const { name, version, licence, texts } of packages) {
     const text = texts.join('\n\n')
@@ -88,14 +103,14 @@ export function licenceText(about: string, packages: readonly Licensed[]): strin
     .replace(/\n+$/, '\n')
 }
 
-/** Writes the licences of what is really bundled next to it. */
+/** Adds a file with the licences of the packages that are in the bundle. */
 export function licencePlugin(): Plugin {
   return {
     name: 'licences',
     generateBundle(_, bundle) {
       const modules = Object.values(bundle).flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))
-      const source = licenceText('Code of these packages is bundled into refcheck.', licencesOf(modules))
-      this.emitFile({ type: 'asset', fileName: licenceFile, source })
+      const source = formatLicences('Code of these packages is bundled into refcheck.', readLicences(modules))
+      this.emitFile({ type: 'asset', fileName: licenceFileName, source })
     },
   }
 }

@@ -1,7 +1,8 @@
 /*
- * Makes one file for people without Node: what `npm pack` ships, the keychain's native part and a Node, in
- * package/refcheck-<version>-<platform>.tar.gz, for Windows .zip. For the platform this runs on nothing is fetched; for
- * another, Node and the native part come through npm. Run: npm run package, or npm run package -- --platform win32-x64
+ * Makes an archive for machines without Node: what `npm pack` ships, the keychain's native part and Node, as
+ * package/refcheck-<version>-<platform>.tar.gz, or .zip for Windows. For the current platform nothing is downloaded;
+ * for another, Node and the native part are fetched with npm. Run: npm run package, or npm run package -- --platform
+ * win32-x64
  */
 import {
   chmodSync,
@@ -24,29 +25,29 @@ import { pipeline } from 'node:stream/promises'
 import { ZipFile } from 'yazl'
 
 import {
-  launcher,
-  lockedPackage,
-  platformNamed,
+  launcherFor,
+  readLockedPackage,
+  parsePlatform,
   platforms,
-  run,
+  runCommand,
   unpackPackage,
   versionOf,
 } from './platforms.ts'
-import { licenceFile, licenceOf, licenceText } from './licences.ts'
+import { licenceFileName, readLicence, formatLicences } from './licences.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const modules = join(root, 'node_modules')
-const platform = platformNamed(process.argv.slice(2))
+const platform = parsePlatform(process.argv.slice(2))
 
-/** The package as npm would publish it. */
-function unpackOwn(work: string, lib: string): void {
+/** Unpacks the package as npm would publish it into `lib`. */
+function unpackRefcheck(work: string, lib: string): void {
   const args = ['pack', '--silent', '--ignore-scripts', `--pack-destination=${work}`]
-  const file = join(work, run('npm', args, root).trim())
+  const file = join(work, runCommand('npm', args, root).trim())
   mkdirSync(lib, { recursive: true })
-  run('tar', ['-xzf', file, '--strip-components=1', '-C', lib], work)
+  runCommand('tar', ['-xzf', file, '--strip-components=1', '-C', lib], work)
 }
 
-/** Where npm put the Node that the project itself runs on. */
+/** Folders in which npm may have installed the Node that the project runs on. */
 const nodePaths = (name: string): string[] => [
   join(modules, 'node', 'node_modules', name),
   join(modules, name),
@@ -57,42 +58,50 @@ function nodePackage(work: string): string {
   return unpackPackage(node, work, nodePaths(node.name))
 }
 
-/** Node's own licence and those of what is in it, alike for all platforms: not every package has the file. */
+/**
+ * Returns the licence of Node and its parts from the Linux package, since not every package has the file; it is the
+ * same for all platforms.
+ */
 function nodeLicence(work: string, folder: string): string {
   const { node } = platforms['linux-x64']
-  const own = join(folder, 'LICENSE')
-  const file = existsSync(own) ? own : join(unpackPackage(node, work, nodePaths(node.name)), 'LICENSE')
+  const ownFile = join(folder, 'LICENSE')
+  const file = existsSync(ownFile)
+    ? ownFile
+    : join(unpackPackage(node, work, nodePaths(node.name)), 'LICENSE')
   return readFileSync(file, 'utf8')
 }
 
-/** What could not be bundled; answers the folders. */
+/** Copies the packages of the keychain, which cannot be bundled; returns their folders. */
 function copyKeychain(work: string, to: string): string[] {
   const name = '@napi-rs/keyring'
   return [name, `${name}-${platforms[platform].keychain}`].map((each) => {
     const folder = join(to, each)
-    const from = unpackPackage(lockedPackage(root, each), work, [join(modules, each)])
+    const from = unpackPackage(readLockedPackage(root, each), work, [join(modules, each)])
     cpSync(from, folder, { recursive: true, dereference: true, filter: (path) => !path.endsWith('.tgz') })
     return folder
   })
 }
 
 function copyNode(from: string, bin: string): void {
-  const { name, text, node } = launcher(platform)
+  const { name, text, node } = launcherFor(platform)
   mkdirSync(bin, { recursive: true })
   copyFileSync(join(from, 'bin', node), join(bin, node))
   writeFileSync(join(bin, name), text)
   for (const file of [node, name]) chmodSync(join(bin, file), 0o755)
 }
 
-/** Everything that travels in the file, and under which licence. */
+/** Writes the licences of all that the archive contains. */
 function writeLicences(folder: string, keychain: readonly string[], node: string, work: string): void {
-  const bundled = readFileSync(join(folder, 'lib', 'dist', licenceFile), 'utf8')
-  const ownText = licenceText(
+  const bundled = readFileSync(join(folder, 'lib', 'dist', licenceFileName), 'utf8')
+  const keychainText = formatLicences(
     'These packages are beside it, for the keychain.',
-    keychain.map((each) => licenceOf(each, [])),
+    keychain.map((each) => readLicence(each, [])),
   )
-  const own = `Node.js ${versionOf(node)} is beside it.\n\n${nodeLicence(work, node)}`
-  writeFileSync(join(folder, licenceFile), [bundled, ownText, own].join(`\n${'='.repeat(80)}\n\n`))
+  const nodeText = `Node.js ${versionOf(node)} is beside it.\n\n${nodeLicence(work, node)}`
+  writeFileSync(
+    join(folder, licenceFileName),
+    [bundled, keychainText, nodeText].join(`\n${'='.repeat(80)}\n\n`),
+  )
 }
 
 async function zip(file: string, work: string): Promise<void> {
@@ -104,21 +113,21 @@ async function zip(file: string, work: string): Promise<void> {
   await pipeline(archive.outputStream, createWriteStream(file))
 }
 
-const out = join(root, 'package')
+const packageFolder = join(root, 'package')
 const work = mkdtempSync(join(tmpdir(), 'refcheck-package-'))
 try {
   const folder = join(work, 'refcheck')
-  unpackOwn(work, join(folder, 'lib'))
+  unpackRefcheck(work, join(folder, 'lib'))
   const keychain = copyKeychain(work, join(folder, 'lib', 'node_modules'))
   const node = nodePackage(work)
   copyNode(node, join(folder, 'bin'))
   writeLicences(folder, keychain, node, work)
   const isWindows = platform.startsWith('win32')
   const name = `refcheck-${versionOf(join(folder, 'lib'))}-${platform}${isWindows ? '.zip' : '.tar.gz'}`
-  mkdirSync(out, { recursive: true })
-  const file = join(out, name)
+  mkdirSync(packageFolder, { recursive: true })
+  const file = join(packageFolder, name)
   if (isWindows) await zip(file, work)
-  else run('tar', ['-czf', file, 'refcheck'], work)
+  else runCommand('tar', ['-czf', file, 'refcheck'], work)
   console.log(`${file}  ${(statSync(file).size / 1e6).toFixed(1)} MB`)
 } finally {
   rmSync(work, { recursive: true, force: true })

@@ -1,4 +1,4 @@
 'use strict'
-/* Of pg the client alone: no pool, no native part, no reader of connection strings. */
+/* Exports only the client of pg, without its pool, native part and parser of connection strings. */
 exports.Client = require('pg/lib/client.js')
 exports.types = require('pg-types')

@@ -3,24 +3,24 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A package of the npm registry, exactly. */
-export interface Exact {
+/** An exact version of a package in the npm registry. */
+export interface PinnedPackage {
   name: string
   version: string
-  /** As npm writes it: the hash of the packed file. */
+  /** Hash of the packed file in npm's form. */
   integrity: string
 }
 
 export interface Platform {
-  /** A package whose bin/ is Node's own binary. */
-  node: Exact
-  /** The keychain's native part: what follows in its package's name. */
+  /** Package whose bin/ contains Node's binary. */
+  node: PinnedPackage
+  /** Suffix of the package name of the keychain's native part. */
   keychain: string
 }
 
 /**
- * What a file for people without Node is made of. Of Node the newest that npm carries for the platform and the program
- * runs on: 24, but 26 for darwin-arm64, where npm has no 24 that is new enough.
+ * Contents of the archives for machines without Node. Node is the newest version that npm has for the platform and
+ * the program supports: 24, but 26 for darwin-arm64, for which npm has no 24 that is new enough.
  */
 export const platforms = {
   'linux-x64': {
@@ -72,17 +72,20 @@ export const platforms = {
 
 export type PlatformName = keyof typeof platforms
 
-/** The platform that a command line names; the one this runs on where it names none. Throws an `Error` for another. */
-export function platformNamed(argv: readonly string[]): PlatformName {
-  const [flag, name = `${process.platform}-${process.arch}`, ...more] = argv
+/**
+ * Returns the platform that the arguments name, or the current one if they name none. Throws an `Error` for an
+ * unknown platform.
+ */
+export function parsePlatform(argv: readonly string[]): PlatformName {
+  const [flag, name = `${process.platform}-${process.arch}`, ...others] = argv
   const isKnown =
-    (flag === undefined || flag === '--platform') && more.length === 0 && Object.hasOwn(platforms, name)
+    (flag === undefined || flag === '--platform') && others.length === 0 && Object.hasOwn(platforms, name)
   if (isKnown) return name as PlatformName
   throw new Error(`use: npm run package -- --platform ${Object.keys(platforms).join('|')}`)
 }
 
-/** As the lockfile pins it: what npm would install on the machine itself. */
-export function lockedPackage(root: string, name: string): Exact {
+/** Returns the version that the lockfile pins, which npm would install on that platform. */
+export function readLockedPackage(root: string, name: string): PinnedPackage {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, { version: string; integrity: string } | undefined>
   }
@@ -92,23 +95,23 @@ export function lockedPackage(root: string, name: string): Exact {
 }
 
 /**
- * The folder of a package, unpacked below `work`: taken from where npm installed it, of the same version, or fetched
- * through npm and held against its hash.
+ * Returns the folder of a package: one where npm installed this version, or one below `work` into which the package
+ * is downloaded with npm and unpacked after its hash was checked.
  */
 export function unpackPackage(
-  { name, version, integrity }: Exact,
+  { name, version, integrity }: PinnedPackage,
   work: string,
   installed: readonly string[],
 ): string {
-  const here = installed.find((folder) => existsSync(folder) && versionOf(folder) === version)
-  if (here !== undefined) return here
+  const installedFolder = installed.find((folder) => existsSync(folder) && versionOf(folder) === version)
+  if (installedFolder !== undefined) return installedFolder
   const folder = join(work, name.replaceAll('/', '-'))
   mkdirSync(folder, { recursive: true })
   const args = ['pack', '--silent', '--ignore-scripts', `--pack-destination=${folder}`, `${name}@${version}`]
-  const file = join(folder, run('npm', args, work).trim())
+  const file = join(folder, runCommand('npm', args, work).trim())
   const hash = `sha512-${createHash('sha512').update(readFileSync(file)).digest('base64')}`
   if (hash !== integrity) throw new Error(`${name} ${version} is not what it was: its hash is ${hash}`)
-  run('tar', ['-xzf', file, '--strip-components=1', '-C', folder], work)
+  runCommand('tar', ['-xzf', file, '--strip-components=1', '-C', folder], work)
   return folder
 }
 
@@ -116,14 +119,17 @@ export function versionOf(folder: string): string {
   return (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }).version
 }
 
-/** What it printed. */
-export function run(command: string, args: readonly string[], cwd: string): string {
+/** Runs a command and returns its stdout. */
+export function runCommand(command: string, args: readonly string[], cwd: string): string {
   const shell = process.platform === 'win32'
   return execFileSync(command, args, { cwd, stdio: ['ignore', 'pipe', 'inherit'], encoding: 'utf8', shell })
 }
 
-/** Follows links to itself, so that one in a folder of the PATH works. */
-const posix = `#!/bin/sh
+/**
+ * Shell script that starts the program; it follows symbolic links to itself, so that a link in a folder of PATH
+ * works.
+ */
+const posixLauncher = `#!/bin/sh
 self=$0
 while [ -L "$self" ]; do
   target=$(readlink "$self")
@@ -140,7 +146,7 @@ exec "$here/node" "$here/../lib/bin/run.js" "$@"
  * As npm writes its own: the batch file is over before Node starts, so that Ctrl-C does not ask whether to end it. What
  * \`%~dp0\` stands for ends with a backslash and may hold spaces, & and ^, so it is quoted; CRLF, as cmd reads it.
  */
-const windows = [
+const windowsLauncher = [
   '@echo off',
   'setlocal',
   'set "here=%~dp0"',
@@ -148,9 +154,9 @@ const windows = [
   '',
 ].join('\r\n')
 
-/** The file that starts the program in its package, and Node's own in the same folder. */
-export function launcher(platform: string): { name: string; text: string; node: string } {
+/** Returns the file that starts the program, and the name of Node's binary in the same folder. */
+export function launcherFor(platform: string): { name: string; text: string; node: string } {
   return platform.startsWith('win32')
-    ? { name: 'refcheck.cmd', text: windows, node: 'node.exe' }
-    : { name: 'refcheck', text: posix, node: 'node' }
+    ? { name: 'refcheck.cmd', text: windowsLauncher, node: 'node.exe' }
+    : { name: 'refcheck', text: posixLauncher, node: 'node' }
 }

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 
 import type { Plugin } from 'rolldown'
 
-/** What is bundled instead of a library. */
+/** Files that are bundled instead of a library. */
 const aliases: Readonly<Record<string, string>> = {
   undici: join(import.meta.dirname, 'undici.cjs'),
   pg: join(import.meta.dirname, 'pg.cjs'),
@@ -12,23 +12,24 @@ const aliases: Readonly<Record<string, string>> = {
 
 const aliasLabel = (name: string): string => `alias of ${name}`
 
-/** Resolves each alias. */
-export function aliasPlugin(rewrites: Rewrites): Plugin {
-  rewrites.require(...Object.keys(aliases).map(aliasLabel))
+/** Returns a plugin that resolves the aliases. */
+export function createAliasPlugin(rewrites: Rewrites): Plugin {
+  rewrites.expectRewrites(...Object.keys(aliases).map(aliasLabel))
   return {
     name: 'aliases',
     resolveId(id) {
       const path = aliases[id]
-      if (path !== undefined) rewrites.count(aliasLabel(id), 1)
+      if (path !== undefined) rewrites.addCount(aliasLabel(id), 1)
       return path
     },
   }
 }
 
 /**
- * Modules of oclif that hardly a run needs, required when one does: each an entry of its own, so that the file every run
- * loads stays small. Without this a start without compiled code takes 1.08 of the processor time (`config list`; medians of
- * 40 pairs, 2026-11-25). The same for parts of undici and cli-table3 gave less than 0.03, and is not done.
+ * Modules of oclif that few runs need. Each becomes a separate entry that is required at first use, so that the file
+ * which every run loads stays small. Otherwise a start without compiled code takes 1.08 times the processor time
+ * (`config list`; medians of 40 pairs, 2026-11-25). The same for parts of undici and cli-table3 gained less than 0.03
+ * and is not done.
  */
 const lazyChunks: Readonly<Record<string, string>> = {
   'oclif-config': '@oclif/core/lib/config/index.js',
@@ -36,52 +37,55 @@ const lazyChunks: Readonly<Record<string, string>> = {
   'oclif-ux': '@oclif/core/lib/ux/index.js',
 }
 
-/** Their folder in dist, next to the one of the other chunks. */
-const folder = 'lazy'
-const scheme = 'lazy-chunk:'
+/** Folder of these modules in dist, next to that of the other chunks. */
+const lazyFolder = 'lazy'
+const lazyScheme = 'lazy-chunk:'
 
-/** Entries of dist by their path in it, without ending. */
+/** Returns the entries of the lazy modules by their path in dist without extension. */
 export function lazyChunkEntries(): [path: string, module: string][] {
-  return Object.keys(lazyChunks).map((name) => [`${folder}/${name}`, `${scheme}${name}.mjs`])
+  return Object.keys(lazyChunks).map((name) => [`${lazyFolder}/${name}`, `${lazyScheme}${name}.mjs`])
 }
 
-/** Chunks are all in one folder and lazy ones in the one next to it, so the requires stay as they are written here. */
-export function lazyChunkPlugin(libraries: string, rewrites: Rewrites): Plugin {
+/**
+ * Returns a plugin that requires the lazy modules at first use. All chunks are in one folder and the lazy ones in the
+ * folder next to it, so the relative requires are correct in every chunk.
+ */
+export function createLazyChunkPlugin(libraries: string, rewrites: Rewrites): Plugin {
   const labelOf = (name: string): string => `lazy chunk ${name}`
-  rewrites.require(...Object.keys(lazyChunks).map(labelOf))
+  rewrites.expectRewrites(...Object.keys(lazyChunks).map(labelOf))
   return {
     name: 'lazy-chunks',
     resolveId(id) {
-      if (id.startsWith(`../${folder}/`)) return { id, external: true }
-      return id.startsWith(scheme) ? id : undefined
+      if (id.startsWith(`../${lazyFolder}/`)) return { id, external: true }
+      return id.startsWith(lazyScheme) ? id : undefined
     },
     load(id) {
-      if (!id.startsWith(scheme)) return undefined
-      const path = join(libraries, lazyChunks[id.slice(scheme.length, -'.mjs'.length)] ?? '')
+      if (!id.startsWith(lazyScheme)) return undefined
+      const path = join(libraries, lazyChunks[id.slice(lazyScheme.length, -'.mjs'.length)] ?? '')
       return `import library from '${path}'\nexport { library }\n`
     },
     transform: {
       filter: { id: /@oclif\/core\/lib\// },
       handler: (code, id) =>
-        code.replace(/\brequire\((["'])(\.[^"']+)\1\)/g, (whole, _, required: string) => {
+        code.replace(/\brequire\((["'])(\.[^"']+)\1\)/g, (requireCall, _, required: string) => {
           const path = join(dirname(id), required)
           const name = Object.keys(lazyChunks).find((each) =>
             [path, `${path}.js`, join(path, 'index.js')].includes(join(libraries, lazyChunks[each] ?? '')),
           )
-          if (name === undefined) return whole
-          rewrites.count(labelOf(name), 1)
-          return `require("../${folder}/${name}.cjs").library`
+          if (name === undefined) return requireCall
+          rewrites.addCount(labelOf(name), 1)
+          return `require("../${lazyFolder}/${name}.cjs").library`
         }),
     },
   }
 }
 
 /**
- * Turns the requires at the head of a module compiled from TypeScript into requires at first use, as Babel's
- * `lazy` does: of @oclif/core a plain command needs a tenth. Without this the bundle does not start: modules of @oclif/core
- * require each other in circles.
+ * Turns the requires at the start of a module compiled from TypeScript into requires at first use, as Babel's `lazy`
+ * does: a simple command needs a tenth of @oclif/core. Without this the bundle does not start, because modules of
+ * @oclif/core require each other in cycles.
  */
-export function lazyRequires(code: string): { code: string; count: number } {
+export function makeRequiresLazy(code: string): { code: string; count: number } {
   const names: string[] = []
   const declaration =
     /^(?:const|var) (\w+) = ((?:__import(?:Default|Star)\()?require\(["'][^"']+["']\)(?:\.library)?\)?);?$/gm
@@ -99,25 +103,25 @@ export function lazyRequires(code: string): { code: string; count: number } {
 }
 
 /**
- * What is rewritten: the package, and its files. Without the one of undici `packages list` takes 1.02 to 1.04 of the processor
- * time, 1.07 without compiled code (medians of 30 to 80 pairs, 2026-11-25).
+ * The packages whose requires become lazy, and their files. Without that of undici, `packages list` takes 1.02 to
+ * 1.04 times the processor time, and 1.07 without compiled code (medians of 30 to 80 pairs, 2026-11-25).
  */
 const lazyPackages = [
   { library: '@oclif/core', files: /\/@oclif\/core\/lib\/.*\.js$/ },
   { library: 'undici', files: /\/undici\/lib\/dispatcher\/client\.js$/ },
 ]
 
-export function lazyRequirePlugins(rewrites: Rewrites): Plugin[] {
+export function createLazyRequirePlugins(rewrites: Rewrites): Plugin[] {
   return lazyPackages.map(({ library, files }) => {
     const name = `lazy requires of ${library}`
-    rewrites.require(name)
+    rewrites.expectRewrites(name)
     return {
       name,
       transform: {
         filter: { id: files },
         handler(text) {
-          const { code, count } = lazyRequires(text)
-          rewrites.count(name, count)
+          const { code, count } = makeRequiresLazy(text)
+          rewrites.addCount(name, count)
           return code
         },
       },
@@ -129,25 +133,25 @@ const lateFsModule = 'late-fs.mjs'
 const lateFsLabel = 'late node:fs/promises'
 
 /**
- * Without this a start takes 1.05 to 1.10 of the processor time (`config list`, `request list`, `store check`; medians of 25
- * pairs, 2026-11-23), and 1.04 (`config list`, `webhook verify`; medians of 60 pairs on a busy machine, 2026-11-25):
- * node:fs/promises brings readline along; `fs.promises` is the same, and is loaded at its first use, which for commands
- * that print an answer never comes.
+ * Returns a plugin that replaces node:fs/promises, which loads readline, by `fs.promises`, which has the same
+ * functions and is loaded at first use; commands that only print a result never use it. Without this a start takes
+ * 1.05 to 1.10 times the processor time (`config list`, `request list`, `store check`; medians of 25 pairs,
+ * 2026-11-23), or 1.04 (`config list`, `webhook verify`; medians of 60 pairs on a busy machine, 2026-11-25).
  */
-export function lateFsPlugin(sources: string, rewrites: Rewrites): Plugin {
-  rewrites.require(lateFsLabel)
+export function createLateFsPlugin(sources: string, rewrites: Rewrites): Plugin {
+  rewrites.expectRewrites(lateFsLabel)
   return {
     name: 'late-fs',
-    resolveId(asked, importer) {
-      if (asked !== 'node:fs/promises' || importer?.startsWith(sources) !== true) return undefined
-      rewrites.count(lateFsLabel, 1)
+    resolveId(moduleId, importer) {
+      if (moduleId !== 'node:fs/promises' || importer?.startsWith(sources) !== true) return undefined
+      rewrites.addCount(lateFsLabel, 1)
       return lateFsModule
     },
-    load(asked) {
-      if (asked !== lateFsModule) return undefined
+    load(moduleId) {
+      if (moduleId !== lateFsModule) return undefined
       const functions = Object.entries(promises).flatMap(([name, value]) =>
         typeof value === 'function'
-          ? [`export const ${name} = (...given) => fs.promises.${name}(...given)`]
+          ? [`export const ${name} = (...args) => fs.promises.${name}(...args)`]
           : [],
       )
       return ["import fs from 'node:fs'", "export { constants } from 'node:fs'", ...functions].join('\n')
@@ -157,14 +161,17 @@ export function lateFsPlugin(sources: string, rewrites: Rewrites): Plugin {
 
 const stylesheetLabel = 'stylesheet of pages'
 
-/** Puts a library's stylesheet into the bundle as a text: from source the same is read where it is installed. */
-export function stylesheetPlugin(rewrites: Rewrites): Plugin {
-  rewrites.require(stylesheetLabel)
+/**
+ * Returns a plugin that bundles a library's stylesheet as text. When the program runs from source, the installed file
+ * is read instead.
+ */
+export function createStylesheetPlugin(rewrites: Rewrites): Plugin {
+  rewrites.expectRewrites(stylesheetLabel)
   return {
     name: 'stylesheets',
     load(id) {
       if (id.endsWith('/src/html/pico.ts')) {
-        rewrites.count(stylesheetLabel, 1)
+        rewrites.addCount(stylesheetLabel, 1)
         return `export { default as pico } from '@picocss/pico/css/pico.min.css'\n`
       }
       if (!id.endsWith('.css')) return undefined
@@ -174,27 +181,27 @@ export function stylesheetPlugin(rewrites: Rewrites): Plugin {
 }
 
 /**
- * How many places each rewrite of the build changed. A rewrite that finds nothing to change means that a library or
- * a path moved, and that a start now loads what it should not: the build fails there, instead of growing slow.
+ * Counts the replacements of each rewrite in the build. A rewrite that replaces nothing means that a library or path
+ * has changed and that a start would load more than it should, so the build fails.
  */
 export class Rewrites {
   readonly #counts = new Map<string, number>()
 
-  /** Names rewrites that have to change something by the end. */
-  require(...names: string[]): void {
+  /** Registers rewrites that must replace something. */
+  expectRewrites(...names: string[]): void {
     for (const name of names) this.#counts.set(name, 0)
   }
 
-  /** Adds to what a rewrite changed. */
-  count(name: string, found: number): void {
+  /** Adds to the number of replacements of a rewrite. */
+  addCount(name: string, found: number): void {
     this.#counts.set(name, (this.#counts.get(name) ?? 0) + found)
   }
 
-  /** One line a rewrite. Throws an `Error` that names each rewrite that changed nothing. */
+  /** Returns a line per rewrite. Throws an `Error` with each rewrite that replaced nothing. */
   summary(): string[] {
     const counts = [...this.#counts]
-    const idle = counts.flatMap(([name, count]) => (count === 0 ? [name] : []))
-    if (idle.length > 0) throw new Error(`the build changed nothing for: ${idle.join(', ')}`)
+    const unused = counts.flatMap(([name, count]) => (count === 0 ? [name] : []))
+    if (unused.length > 0) throw new Error(`the build changed nothing for: ${unused.join(', ')}`)
     return counts.map(([name, count]) => `${name}: ${count}`)
   }
 }

@@ -1,4 +1,7 @@
-/* What cli-table3 measures text with, without its emoji patterns, which take as long to compile as Node to start. */
+/*
+ * Measures the width of text for cli-table3 without its emoji patterns, whose compilation takes as long as starting
+ * Node.
+ */
 const width = require('fast-string-width').default
 
 module.exports = (text) => (/^[ -~]*$/.test(text) ? text.length : width(text))

@@ -1,6 +1,6 @@
 /*
- * What src/http uses of undici, each when it is first used. Its index also loads fetch, WebSocket, caches and
- * HTTP/2, and through them TLS and web streams: half of what a read took.
+ * Exports the parts of undici that src/http uses; each is loaded at first use. undici's index also loads fetch,
+ * WebSocket, caches and HTTP/2, and with them TLS and web streams, which was half of the time of a read.
  */
 Object.assign(require('undici/lib/dispatcher/dispatcher').prototype, require('undici/lib/api'))
 

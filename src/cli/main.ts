@@ -7,7 +7,7 @@ import type * as Interfaces from '@oclif/core/interfaces'
 import { exitCodes, RefcheckError, InternalError, interrupted, IoError } from '../errors/kinds.ts'
 import { failureJson, failureLine, failureText, jsonDocument } from '../output/present.ts'
 import { redactedSink, terminalOf } from '../output/terminal.ts'
-import { diskFailure, errorNumber } from '../disk/failure.ts'
+import { diskFailure, systemErrorCode } from '../disk/failure.ts'
 import { secretsOf } from '../host/secrets.ts'
 import { resolvePaths, withAccountVariables } from '../host/paths.ts'
 import { type Context, runInContext } from '../app/context.ts'
@@ -206,7 +206,9 @@ export function internalError(error: unknown): InternalError {
 
 /** A library's own reading or writing that the system refused. */
 function isOfTheSystem(error: unknown): error is { syscall: string; path: string } & Error {
-  return errorNumber(error) !== undefined && error instanceof Error && 'syscall' in error && 'path' in error
+  return (
+    systemErrorCode(error) !== undefined && error instanceof Error && 'syscall' in error && 'path' in error
+  )
 }
 
 /** Read from the arguments as they are: a command line that does not parse fails in JSON too. */

@@ -1,7 +1,7 @@
 import { IoError } from '../errors/kinds.ts'
 
-/** Codes of the operating system in words that a person can act on: [what is wrong, what to do]. */
-const reasons: Readonly<Record<string, readonly [string, string]>> = {
+/** Codes of system errors as problems that a user can act on: [what is wrong, what to do]. */
+const explanations: Readonly<Record<string, readonly [string, string]>> = {
   ENOSPC: ['no space is left on the disk', 'Free some space or use another folder, then run it again.'],
   EDQUOT: ['your disk quota is used up', 'Free some space or use another folder, then run it again.'],
   EFBIG: ['the file would be larger than this account may write', 'Raise the limit, or use another folder.'],
@@ -18,26 +18,26 @@ const reasons: Readonly<Record<string, readonly [string, string]>> = {
   ENOTEMPTY: ['it is a folder', 'Give the name of a file.'],
 }
 
-/** The `code` of a Node system error (`ENOENT` …); undefined for anything else. */
-export function errorNumber(cause: unknown): string | undefined {
+/** Returns the `code` of a Node system error (`ENOENT` …); undefined for any other value. */
+export function systemErrorCode(cause: unknown): string | undefined {
   if (!(cause instanceof Error) || !('code' in cause)) return undefined
   return typeof cause.code === 'string' ? cause.code : undefined
 }
 
-/** An error as the system reports one with this code. */
+/** Makes an error with the code of a system error. */
 export const systemError = (code: string): Error => Object.assign(new Error(code), { code })
 
-/** An IoError that reads `Cannot <action> "<path>": <why>`. */
+/** Returns an IoError with the message `cannot <action> "<path>": <why>`. */
 export function diskFailure(action: string, path: string, cause: unknown): IoError {
-  const code = errorNumber(cause) ?? 'an unknown error'
-  const [why, hint] = reasons[code] ?? [
+  const code = systemErrorCode(cause) ?? 'an unknown error'
+  const [why, hint] = explanations[code] ?? [
     `the disk or system reported ${code}`,
     'Check the disk, then run it again.',
   ]
   return new IoError(`cannot ${action} "${path}": ${why}`, { hint, cause })
 }
 
-/** Whether this is the failure of a write that may not replace an existing file. */
-export function existsAlready(error: unknown): boolean {
-  return error instanceof IoError && errorNumber(error.cause) === 'EEXIST'
+/** Whether the error is the IoError of a write that found an existing file and may not replace it. */
+export function isAlreadyExists(error: unknown): boolean {
+  return error instanceof IoError && systemErrorCode(error.cause) === 'EEXIST'
 }

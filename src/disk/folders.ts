@@ -2,34 +2,35 @@ import { closeSync, constants, fsync, mkdirSync, openSync, statSync } from 'node
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 
-import { diskFailure, errorNumber } from './failure.ts'
+import { diskFailure, systemErrorCode } from './failure.ts'
 
-const flushAll = promisify(fsync)
+const flush = promisify(fsync)
 
-/** Where folders cannot be opened or flushed (Windows, some network disks) there is nothing to do. */
-const unknown = new Set(['EACCES', 'EPERM', 'EISDIR', 'EINVAL', 'ENOTSUP', 'EBADF'])
+/** Codes of systems where folders cannot be opened or flushed (Windows, some network disks); they are ignored. */
+const unsupportedCodes = new Set(['EACCES', 'EPERM', 'EISDIR', 'EINVAL', 'ENOTSUP', 'EBADF'])
 
-/** Names put into a folder outlive a power cut once it is flushed. Throws IoError. */
+/** Flushes a folder, so that names just created in it survive a power failure. Throws an IoError if that fails. */
 export async function flushFolder(folder: string): Promise<void> {
   try {
     const handle = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY)
     try {
-      await flushAll(handle)
+      await flush(handle)
     } finally {
       closeSync(handle)
     }
   } catch (error) {
-    if (!unknown.has(errorNumber(error) ?? '')) throw diskFailure('flush the folder', folder, error)
+    if (!unsupportedCodes.has(systemErrorCode(error) ?? ''))
+      throw diskFailure('flush the folder', folder, error)
   }
 }
 
-/** Another process may take a parent away just when it is looked for; more often than this it is no chance. */
+/** Limit of attempts: another process may delete a parent between two steps, but not so often. */
 const maxTries = 20
 
 /**
- * Makes a folder and its missing parents, with `mode`; answers the topmost that it made, undefined where all were
- * there. Throws the system's error. Not by `recursive` of Node's mkdir, which asks for ever where a parent that is
- * there answers ENOENT (/proc, automounted trees).
+ * Makes a folder and its missing parents with `mode`. Returns the topmost folder that was made, or undefined if all
+ * existed. Throws the system's error. Node's `mkdir` with `recursive` is not used: it loops for ever where an
+ * existing parent reports ENOENT (/proc, automounted trees).
  */
 export function makeFolders(path: string, mode: number): string | undefined {
   let topmost: string | undefined

@@ -13,84 +13,86 @@ import { dirname, join, resolve, sep } from 'node:path'
 import { IoError, RefcheckError } from '../errors/kinds.ts'
 import { ownUserId } from '../host/process.ts'
 import { diskFailure } from './failure.ts'
-import { byAll, isSticky } from './ownership.ts'
+import { writableByAll, isSticky } from './ownership.ts'
 import { isPrivateGroup } from './private-group.ts'
 
-/** Who else may put files into a folder. */
-export type OpenTo = 'all' | 'its owner' | 'its group'
+/** The accounts other than the user's that may create files in a folder. */
+export type Writers = 'all' | 'its owner' | 'its group'
 
-/** A folder through which other accounts can exchange what is below it. */
-export interface OpenFolder {
+/** A folder in which other accounts can exchange the files and folders below it. */
+export interface WritableFolder {
   path: string
-  to: OpenTo
+  writers: Writers
 }
 
-const byGroup = 0o020
-/** Linux's O_PATH, which needs no permission to read a folder; Node has no name for it. */
-const pathOnly = 0o10000000
-/** More than the system follows in one path. */
+const groupWrite = 0o020
+/** Linux's O_PATH, with which a folder can be opened without permission to read it. Node has no constant for it. */
+const O_PATH = 0o10000000
+/** Limit of symbolic links in one path: the system follows at most 40 too. */
 const maxLinks = 40
-/** Where Linux has a name for each open descriptor, below which paths begin at the folder that was opened. */
-const descriptorNames = '/proc/self/fd'
+/**
+ * Folder in which Linux has a path for each open descriptor; a path below it starts in the folder that was opened.
+ */
+const descriptorFolder = '/proc/self/fd'
 
-export function openTo(status: Pick<Stats, 'mode' | 'uid' | 'gid'>): OpenTo | undefined {
-  const own = ownUserId()
-  if (own === undefined) return undefined
-  if ((status.mode & byAll) !== 0) return 'all'
-  if (status.uid !== own) return 'its owner'
-  return (status.mode & byGroup) !== 0 && !isPrivateGroup(status.gid) ? 'its group' : undefined
+export function otherWriters(status: Pick<Stats, 'mode' | 'uid' | 'gid'>): Writers | undefined {
+  const ownId = ownUserId()
+  if (ownId === undefined) return undefined
+  if ((status.mode & writableByAll) !== 0) return 'all'
+  if (status.uid !== ownId) return 'its owner'
+  return (status.mode & groupWrite) !== 0 && !isPrivateGroup(status.gid) ? 'its group' : undefined
 }
 
-/** As `openTo` of a folder above: root may own it, and with the sticky bit only owners exchange what is in it. */
-function exchangeableBy(status: Stats, root: number): OpenTo | undefined {
+/** As `otherWriters` of a folder above: root may own it, and with the sticky bit only owners exchange what is in it. */
+function canExchangeEntries(status: Stats, root: number): Writers | undefined {
   const own = ownUserId()
   if (status.uid !== own && status.uid !== 0 && status.uid !== root) return 'its owner'
-  return isSticky(status) ? undefined : openTo({ mode: status.mode, uid: own ?? 0, gid: status.gid })
+  return isSticky(status) ? undefined : otherWriters({ mode: status.mode, uid: own ?? 0, gid: status.gid })
 }
 
-/** Where a path leads, and how other accounts could make it lead elsewhere. */
+/** The folder that a path leads to, and how other accounts could make the path lead elsewhere. */
 interface Route {
-  /** Without links. */
+  /** The path without symbolic links. */
   path: string
-  /** The first folder above it through which they could. */
-  above: OpenFolder | undefined
-  /** A link that they made, or could have put there. */
+  /** The first folder above in which another account can exchange entries. */
+  above: WritableFolder | undefined
+  /** A symbolic link that another account made or could have made. */
   link: string | undefined
 }
 
-/** Of the part of a path that exists. */
-function routeTo(folder: string, above?: OpenFolder, links = 0): Route {
+/** Resolves the part of a path that exists. */
+function resolveRoute(folder: string, above?: WritableFolder, links = 0): Route {
   const names = resolve(folder).split(sep)
   let root = 0
-  let found = above
+  let exchangeable = above
   for (let depth = 1; depth <= names.length; depth += 1) {
     const path = names.slice(0, depth).join(sep) || sep
     const status = lstatSync(path, { throwIfNoEntry: false })
     if (status === undefined) break
-    // Within a user namespace root may have another number.
+    // In a user namespace, root may have a user id other than 0.
     if (depth === 1) root = status.uid
     if (status.isSymbolicLink()) {
       const isForeign = status.uid !== ownUserId() && status.uid !== 0 && status.uid !== root
-      if (isForeign || found !== undefined) return { path, above: found, link: path }
-      // A path with more links cannot be opened.
+      if (isForeign || exchangeable !== undefined) return { path, above: exchangeable, link: path }
+      // The system cannot open a path with more links.
       if (links === maxLinks) break
       const target = resolve(dirname(path), readlinkSync(path), ...names.slice(depth))
-      return routeTo(target, found, links + 1)
+      return resolveRoute(target, exchangeable, links + 1)
     }
     if (!status.isDirectory()) break
     if (depth < names.length) {
-      const to = exchangeableBy(status, root)
-      found ??= to && { path, to }
+      const writers = canExchangeEntries(status, root)
+      exchangeable ??= writers && { path, writers }
     }
   }
-  return { path: resolve(folder), above: found, link: undefined }
+  return { path: resolve(folder), above: exchangeable, link: undefined }
 }
 
-/** Throws an IoError where a folder is reached through a link that another account made or could have put there. */
+/** Throws an IoError if the path leads through a symbolic link that another account made or could have made. */
 export function requireOwnLinks(path: string): Route {
   if (ownUserId() === undefined) return { path, above: undefined, link: undefined }
   try {
-    const route = routeTo(path)
+    const route = resolveRoute(path)
     if (route.link === undefined) return route
     throw new IoError(
       `cannot use the folder "${path}": another user of this machine may have made the symbolic link "${route.link}"`,
@@ -102,34 +104,38 @@ export function requireOwnLinks(path: string): Route {
 }
 
 /**
- * A folder that is held open, so that what is done below `at` is done in it, whatever has its name by now. Elsewhere than on
- * Linux `at` is its path.
+ * A folder that is held open, so that operations on paths below `at` affect this folder even if another has its name
+ * by then. On systems other than Linux, `at` is the folder's path.
  */
 export class HeldFolder {
-  /** As it is shown. */
+  /** The path for messages. */
   readonly path: string
-  /** For calls of the system. */
+  /** The path for system calls. */
   readonly at: string
-  /** The folder above it through which other accounts can exchange it. */
-  readonly above: OpenFolder | undefined
+  /** The folder above in which other accounts can exchange this folder. */
+  readonly above: WritableFolder | undefined
   readonly #descriptor: number | undefined
-  readonly #names: string
+  readonly #descriptorPaths: string
   #isClosed = false
 
-  private constructor(path: string, { at, names, above, descriptor }: Opened) {
+  private constructor(path: string, { at, descriptorPaths, above, descriptor }: OpenedFolder) {
     this.path = path
     this.at = at
     this.above = above
     this.#descriptor = descriptor
-    this.#names = names
+    this.#descriptorPaths = descriptorPaths
   }
 
-  /** Throws an IoError; `names` is replaced in tests. */
-  static open(path: string, names = descriptorNames): HeldFolder {
+  /** Opens a folder. Throws an IoError if that fails; `descriptorPaths` is replaced in tests. */
+  static open(path: string, descriptorPaths = descriptorFolder): HeldFolder {
     const route = requireOwnLinks(path)
     try {
       const { above } = route
-      const folder = new HeldFolder(path, { ...opened(path, names, false), names, above })
+      const folder = new HeldFolder(path, {
+        ...openFolder(path, descriptorPaths, false),
+        descriptorPaths,
+        above,
+      })
       if (above === undefined || folder.#descriptor === undefined || readlinkSync(folder.at) === route.path)
         return folder
       folder.close()
@@ -141,7 +147,7 @@ export class HeldFolder {
     })
   }
 
-  /** Whether what is done below `at` stays in the folder. */
+  /** Whether operations on paths below `at` are sure to affect this folder. */
   get isHeld(): boolean {
     return this.#descriptor !== undefined
   }
@@ -150,48 +156,64 @@ export class HeldFolder {
     return this.#descriptor === undefined ? statSync(this.path) : fstatSync(this.#descriptor)
   }
 
-  /** One that is no link, whatever is above it. Throws the system's error. */
-  static openNoLink(path: string, names = descriptorNames): HeldFolder {
-    return new HeldFolder(path, { ...opened(path, names, true), names, above: undefined })
+  /** Opens a folder that is not a symbolic link; links above it are not checked. Throws the system's error. */
+  static openNoLink(path: string, descriptorPaths = descriptorFolder): HeldFolder {
+    return new HeldFolder(path, {
+      ...openFolder(path, descriptorPaths, true),
+      descriptorPaths,
+      above: undefined,
+    })
   }
 
-  /** A folder in it, no link. Throws the system's error. */
-  below(name: string): HeldFolder {
-    const { at, descriptor } = opened(join(this.at, name), this.#names, true)
-    return new HeldFolder(join(this.path, name), { at, names: this.#names, above: undefined, descriptor })
+  /** Opens a folder in this one that is not a symbolic link. Throws the system's error. */
+  openBelow(name: string): HeldFolder {
+    const { at, descriptor } = openFolder(join(this.at, name), this.#descriptorPaths, true)
+    return new HeldFolder(join(this.path, name), {
+      at,
+      descriptorPaths: this.#descriptorPaths,
+      above: undefined,
+      descriptor,
+    })
   }
 
-  /** A failure with the path of the folder in the place of `at`. */
-  named(error: unknown): unknown {
+  /** Replaces `at` in the message and hint of a RefcheckError by the path for messages. */
+  withShownPath(error: unknown): unknown {
     if (!(error instanceof RefcheckError) || !this.isHeld) return error
-    const shown = (text: string): string =>
+    const replacePath = (text: string): string =>
       text.replaceAll(`${this.at}/`, join(this.path, sep)).replaceAll(`"${this.at}"`, `"${this.path}"`)
-    error.message = shown(error.message)
-    error.hint &&= shown(error.hint)
+    error.message = replacePath(error.message)
+    error.hint &&= replacePath(error.hint)
     return error
   }
 
-  /** A second call does nothing: the number may be another file's by then. */
+  /**
+   * Closes the folder. A second call does nothing, because the descriptor's number may be in use for another file.
+   */
   close(): void {
     if (this.#descriptor !== undefined && !this.#isClosed) closeSync(this.#descriptor)
     this.#isClosed = true
   }
 }
 
-interface Opened {
+interface OpenedFolder {
   at: string
   descriptor: number | undefined
-  names: string
-  above: OpenFolder | undefined
+  descriptorPaths: string
+  above: WritableFolder | undefined
 }
 
-function opened(path: string, names: string, isNoLink: boolean): Pick<Opened, 'at' | 'descriptor'> {
+function openFolder(
+  path: string,
+  descriptorPaths: string,
+  isNoLink: boolean,
+): Pick<OpenedFolder, 'at' | 'descriptor'> {
   const status = isNoLink ? lstatSync(path) : statSync(path)
   if (!status.isDirectory()) throw Object.assign(new Error('not a folder'), { code: 'ENOTDIR' })
-  if (statSync(names, { throwIfNoEntry: false }) === undefined) return { at: path, descriptor: undefined }
+  if (statSync(descriptorPaths, { throwIfNoEntry: false }) === undefined)
+    return { at: path, descriptor: undefined }
   const { O_DIRECTORY, O_NOFOLLOW } = constants
-  const descriptor = openSync(path, pathOnly | O_DIRECTORY | (isNoLink ? O_NOFOLLOW : 0))
-  const at = `${names}/${descriptor}`
+  const descriptor = openSync(path, O_PATH | O_DIRECTORY | (isNoLink ? O_NOFOLLOW : 0))
+  const at = `${descriptorPaths}/${descriptor}`
   const isNamed = statSync(at, { throwIfNoEntry: false })?.ino === fstatSync(descriptor).ino
   if (isNamed) return { at, descriptor }
   closeSync(descriptor)

@@ -4,105 +4,105 @@ import { DatabaseSync } from 'node:sqlite'
 import { IoError } from '../errors/kinds.ts'
 import type { Clock } from '../host/clock.ts'
 import type { Random } from '../host/random.ts'
-import { diskFailure, errorNumber } from './failure.ts'
+import { diskFailure, systemErrorCode } from './failure.ts'
 import { readOwn } from './private-modes.ts'
-import { writeWhole } from './whole-file.ts'
+import { writeFileAtomically } from './whole-file.ts'
 
-/** Who holds a lock: a process id of this machine, and since when (ISO 8601). */
-interface Holder {
+/** The process that has the lock, and the time since when (ISO 8601). */
+interface LockHolder {
   pid: number
   since: string
 }
 
 export interface ClaimOptions extends LockOptions {
-  /** The claiming process's own id. */
+  /** Id of the claiming process. */
   pid: number
   random: Random
 }
 
 export type Claim =
   | {
-      held: true
-      /** Takes the name away, then gives the lock up; a second call does nothing. */
+      isClaimed: true
+      /** Removes the holder file, then releases the lock; a second call does nothing. */
       release(): void
     }
   | {
-      held: false
-      /** Undefined in the moment between taking the lock and writing one's name. */
-      holder: Holder | undefined
+      isClaimed: false
+      /** Undefined if the other process has the lock but has not written its holder file yet. */
+      holder: LockHolder | undefined
     }
 
 /**
- * Takes the lock at `path` and writes its holder to `<path>.holder`, so that a second process
- * can name it. Only the lock decides; the name is for people.
+ * Acquires the lock at `path` and writes its holder to `<path>.holder`, so that other processes can report the
+ * holder. Only the lock is decisive; the holder file is for messages.
  */
-export async function claim(path: string, options: ClaimOptions): Promise<Claim> {
-  const record = `${path}.holder`
-  const lock = await acquire(path, options)
-  if (lock === undefined) return { held: false, holder: readHolder(record) }
-  let held = true
+export async function claimLock(path: string, options: ClaimOptions): Promise<Claim> {
+  const holderPath = `${path}.holder`
+  const lock = await acquireLock(path, options)
+  if (lock === undefined) return { isClaimed: false, holder: readHolder(holderPath) }
+  let isHeld = true
   const release = (): void => {
-    if (!held) return
-    held = false
+    if (!isHeld) return
+    isHeld = false
     try {
-      removeName(record)
+      removeHolderFile(holderPath)
     } finally {
       lock.release()
     }
   }
   try {
-    // A name left by a killed holder would be taken for ours.
-    removeName(record)
-    const holder: Holder = { pid: options.pid, since: new Date(options.clock.now()).toISOString() }
-    await writeWhole(record, `${JSON.stringify(holder)}\n`, { random: options.random })
+    // The holder file of a killed process would be read as that of this one.
+    removeHolderFile(holderPath)
+    const holder: LockHolder = { pid: options.pid, since: new Date(options.clock.now()).toISOString() }
+    await writeFileAtomically(holderPath, `${JSON.stringify(holder)}\n`, { random: options.random })
   } catch (error) {
     release()
     throw error
   }
-  return { held: true, release }
+  return { isClaimed: true, release }
 }
 
-function removeName(record: string): void {
+function removeHolderFile(record: string): void {
   try {
     unlinkSync(record)
   } catch (error) {
-    if (errorNumber(error) !== 'ENOENT') throw diskFailure('remove', record, error)
+    if (systemErrorCode(error) !== 'ENOENT') throw diskFailure('remove', record, error)
   }
 }
 
 /**
- * The holder of the lock at `path`, where there is one that has recorded its name. It takes the lock for a
- * moment to see, so a claim made at that very moment has to be patient.
+ * Returns the holder of the lock at `path`, if another process has it and has written its holder file. Acquires the
+ * lock for a moment to find out, so a claim at the same moment must retry.
  */
-export async function holderOf(path: string, clock: LockOptions['clock']): Promise<Holder | undefined> {
+export async function findHolder(path: string, clock: LockOptions['clock']): Promise<LockHolder | undefined> {
   const holder = readHolder(`${path}.holder`)
   if (holder === undefined) return undefined
-  const lock = await acquire(path, { clock, waitMs: 0 })
+  const lock = await acquireLock(path, { clock, waitMs: 0 })
   lock?.release()
   return lock === undefined ? holder : undefined
 }
 
-function readHolder(record: string): Holder | undefined {
+function readHolder(record: string): LockHolder | undefined {
   try {
     const { pid, since } = JSON.parse(readOwn(record, 1024) ?? '{}') as Partial<Record<string, unknown>>
     const isHolder =
       Number.isSafeInteger(pid) && typeof since === 'string' && !Number.isNaN(Date.parse(since))
     return isHolder ? { pid: Number(pid), since } : undefined
   } catch {
-    // Half a name is none, and another account's is not believed.
+    // A partly written file has no holder, and a file of another account is not trusted.
     return undefined
   }
 }
 
-/** An exclusive lock this process holds. */
+/** An exclusive lock that this process has. */
 interface Lock {
-  /** Gives it up; a second call does nothing. */
+  /** Releases the lock; a second call does nothing. */
   release(): void
 }
 
 interface LockOptions {
   clock: Clock
-  /** Milliseconds to go on trying; 0 tries once. */
+  /** Milliseconds for which acquiring is retried; 0 tries once. */
   waitMs: number
 }
 
@@ -111,53 +111,53 @@ const sqliteBusy = 5
 const sqliteReadOnly = 8
 
 const firstPauseMs = 2
-const longestPauseMs = 25
+const maxPauseMs = 25
 
 /**
- * Databases whose lock is held. A handle without a reference is collected and closed, which would let a
- * second holder in, so they are referenced here whatever the caller does with the Lock.
+ * Databases that have a lock. A handle without a reference would be collected and closed, which would release the
+ * lock, so each is referenced here until it is released.
  */
-const held = new Set<DatabaseSync>()
+const lockedDatabases = new Set<DatabaseSync>()
 
 /**
- * Takes the exclusive lock at `path`, or undefined once `waitMs` have gone by without it. The folder
- * must exist; the file (0600) is made when missing and never removed. The lock is SQLite's own
- * (`BEGIN EXCLUSIVE` on a file used for nothing else), so the kernel frees it however the holder ends;
- * it also keeps out a second taker within this process. It never blocks the event loop.
+ * Acquires the exclusive lock at `path`; returns undefined if that takes longer than `waitMs`. The folder must exist;
+ * the file (0600) is created if it is missing and is never removed. The lock is SQLite's (`BEGIN EXCLUSIVE` on a file
+ * used for nothing else), so the kernel releases it however the process ends. It excludes other claims of this
+ * process too, and waiting does not block the event loop.
  */
-export async function acquire(path: string, options: LockOptions): Promise<Lock | undefined> {
+export async function acquireLock(path: string, options: LockOptions): Promise<Lock | undefined> {
   const { clock, waitMs } = options
   createLockFile(path)
   const deadline = clock.monotonic() + waitMs
-  for (let pause = firstPauseMs; ; pause = Math.min(pause * 2, longestPauseMs)) {
-    const database = lockOnce(path)
-    if (database !== undefined) return lockOn(database)
-    const left = deadline - clock.monotonic()
-    if (left <= 0) return undefined
-    await clock.sleep(Math.min(pause, left))
+  for (let pause = firstPauseMs; ; pause = Math.min(pause * 2, maxPauseMs)) {
+    const database = tryLock(path)
+    if (database !== undefined) return lockWith(database)
+    const remainingMs = deadline - clock.monotonic()
+    if (remainingMs <= 0) return undefined
+    await clock.sleep(Math.min(pause, remainingMs))
   }
 }
 
-function lockOn(database: DatabaseSync): Lock {
-  held.add(database)
+function lockWith(database: DatabaseSync): Lock {
+  lockedDatabases.add(database)
   return {
     release() {
-      if (held.delete(database)) database.close()
+      if (lockedDatabases.delete(database)) database.close()
     },
   }
 }
 
 /**
- * Made by us so that its mode is right from the start. Closing any descriptor of a file drops every
- * POSIX lock this process holds on it: hence one synchronous step, during which this process cannot have
- * locked the new file, and of an existing one only the status is read.
+ * Creates the lock file before SQLite would, so that it has the right mode from the start. Closing any descriptor of
+ * a file drops all POSIX locks of the process on it. Therefore this is one synchronous step, in which this process
+ * cannot have locked the new file, and of an existing file only the status is read.
  */
 function createLockFile(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600))
     return
   } catch (error) {
-    if (errorNumber(error) !== 'EEXIST') throw diskFailure('create the lock file', path, error)
+    if (systemErrorCode(error) !== 'EEXIST') throw diskFailure('create the lock file', path, error)
   }
   if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === false) {
     throw new IoError(`cannot use the lock file "${path}": it is not a regular file`, {
@@ -166,20 +166,20 @@ function createLockFile(path: string): void {
   }
 }
 
-function lockOnce(path: string): DatabaseSync | undefined {
+function tryLock(path: string): DatabaseSync | undefined {
   let database: DatabaseSync | undefined
   try {
     database = new DatabaseSync(path, { timeout: 0 })
-    // The journal stays in memory and nothing is ever committed: the file keeps its zero bytes.
+    // The journal stays in memory and nothing is ever committed, so the file remains empty.
     database.exec('PRAGMA journal_mode = MEMORY')
     database.exec('BEGIN EXCLUSIVE')
-    // On a file that can only be read, BEGIN EXCLUSIVE takes a shared lock without an error; a write fails.
+    // On a read-only file, BEGIN EXCLUSIVE acquires a shared lock without an error; this write then fails.
     database.exec('PRAGMA user_version = 1')
     return database
   } catch (error) {
     if (database?.isOpen === true) database.close()
-    if (resultCode(error) === sqliteBusy) return undefined
-    if (resultCode(error) === sqliteReadOnly) {
+    if (primaryResultCode(error) === sqliteBusy) return undefined
+    if (primaryResultCode(error) === sqliteReadOnly) {
       throw new IoError(`cannot lock "${path}": it is not writable`, {
         hint: 'Check who owns the file, and whether its disk is read-only.',
         cause: error,
@@ -192,8 +192,8 @@ function lockOnce(path: string): DatabaseSync | undefined {
   }
 }
 
-/** The primary part of SQLite's (possibly extended) result code. */
-function resultCode(error: unknown): number | undefined {
+/** Returns the primary part of SQLite's result code, which may be extended. */
+function primaryResultCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error)) return undefined
   return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined
 }

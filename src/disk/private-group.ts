@@ -5,21 +5,21 @@ import { ownGroupId, ownUserId } from '../host/process.ts'
 const rootGroup = 0
 
 /**
- * Whether no other account than root is in a group: root's own, or the group of this account alone that many systems make
- * with each account, whose homes others of the group may then write to by their mode.
+ * Whether a group has no members other than root or the user: it is root's group, or the group that many systems make
+ * for each account alone. On such systems home folders are often writable by the group.
  */
 export function isPrivateGroup(gid: number): boolean {
   if (gid === rootGroup) return true
   const uid = ownUserId()
   if (uid === undefined || gid !== ownGroupId()) return false
-  return isGroupOf({ uid, gid }, linesOf('/etc/passwd'), linesOf('/etc/group'))
+  return isGroupOfAccountAlone({ uid, gid }, readLines('/etc/passwd'), readLines('/etc/group'))
 }
 
 /**
- * By the lines of /etc/passwd and /etc/group. A directory service may have more members, so that the group has to have
- * the name or the number of the account as well.
+ * Decides it by the lines of /etc/passwd and /etc/group. A directory service may have more members, so the group must
+ * also have the name or the id of the account.
  */
-export function isGroupOf(
+export function isGroupOfAccountAlone(
   { uid, gid }: { uid: number; gid: number },
   accounts: readonly string[],
   groups: readonly string[],
@@ -33,7 +33,7 @@ export function isGroupOf(
   return gid === uid || (ownName !== undefined && entries.some((group) => group[0] === ownName))
 }
 
-function linesOf(path: string): string[] {
+function readLines(path: string): string[] {
   try {
     return readFileSync(path, 'utf8').split('\n')
   } catch {

@@ -13,42 +13,42 @@ import { dirname, join, resolve } from 'node:path'
 
 import { IoError } from '../errors/kinds.ts'
 import { ownUserId } from '../host/process.ts'
-import { diskFailure, errorNumber, systemError } from './failure.ts'
+import { diskFailure, systemErrorCode, systemError } from './failure.ts'
 import { makeFolders } from './folders.ts'
 import {
-  byAll,
-  byOthers,
-  folderWeakness,
-  hasModes,
+  writableByAll,
+  writableByOthers,
+  findFolderWeakness,
+  supportsModes,
   isSticky,
-  modeText,
+  formatMode,
   type OpenedFile,
-  openOwn,
+  openNoFollow,
   type Weakness,
-  weaknessOf,
+  findWeakness,
 } from './ownership.ts'
 
-/** What others of this machine may do with a file or folder; a private one grants none of it. */
-const others = 0o077
+/** Permission bits of other accounts; a private file or folder has none of them. */
+const othersBits = 0o077
 const readableByOthers = 0o044
 
-const ownFolders = 'a folder of your own: set REFCHECK_CONFIG_DIR and REFCHECK_DATA_DIR.'
+const ownFoldersHint = 'a folder of your own: set REFCHECK_CONFIG_DIR and REFCHECK_DATA_DIR.'
 
 /**
- * Makes our folders and their missing parents, outer ones first, 0700 from the start. One that exists keeps its mode.
- * Throws an IoError as `requireOwnFolders` does, then before anything is made.
+ * Makes the program's folders and their missing parents, outer ones first, with mode 0700. An existing folder keeps
+ * its mode. Throws an IoError as `requireOwnFolders` does, then before any folder is made.
  */
 export function makeOwnFolders(...paths: readonly string[]): void {
   requireOwnFolders(...paths)
   for (const path of paths) makeFolder(path)
-  // Another account may have made one of them meanwhile.
+  // Another account may have made one of the folders meanwhile.
   requireOwnFolders(...paths)
 }
 
 /**
- * Throws an IoError where another account could replace what is in one of our folders: it owns the folder, may write
- * to it, or can rename a folder above it. Folders that are not there are no failure. The first one may be a link that its
- * owner made; those in it are made by us, so a link in the place of one is refused.
+ * Throws an IoError if another account could replace files in one of the program's folders: it owns the folder, may
+ * write to it, or can rename a folder above it. Folders that do not exist are accepted. The first folder may be a
+ * symbolic link that the user made. The program makes the folders in it, so a link in it is refused.
  */
 export function requireOwnFolders(...paths: readonly string[]): void {
   const [base = ''] = paths
@@ -59,8 +59,8 @@ export function requireOwnFolders(...paths: readonly string[]): void {
         hint: 'Move it away, then run the same command again. To keep all data elsewhere, set REFCHECK_DATA_DIR.',
       })
     }
-    const weakness = requireReadable(path)
-    if (weakness !== undefined) throw weakFolder(path, weakness)
+    const weakness = readFolderWeakness(path)
+    if (weakness !== undefined) throw weakFolderError(path, weakness)
   }
 }
 
@@ -72,26 +72,26 @@ function isLink(path: string): boolean {
   }
 }
 
-/** As `folderWeakness`; an IoError where the system refuses to read it. */
-function requireReadable(folder: string, withheld?: number): Weakness | undefined {
+/** As `findFolderWeakness`; an IoError where the system refuses to read it. */
+function readFolderWeakness(folder: string, withheld?: number): Weakness | undefined {
   try {
-    return folderWeakness(folder, withheld)
+    return findFolderWeakness(folder, withheld)
   } catch (error) {
     throw diskFailure('read the folder', folder, error)
   }
 }
 
 /**
- * Makes a folder of ours, 0700. It may be in a folder that others may write to, so nothing is asked of those above it.
- * Another account's is an IoError.
+ * Makes a private folder (0700). Folders above are not checked, since others may write to them. Throws an IoError if
+ * the folder exists and belongs to another account.
  */
 export function makePrivateFolder(path: string): void {
   makeFolder(path)
   try {
     const status = statSync(path)
     for (const { uid } of [lstatSync(path), status]) refuseForeign('folder', path, uid)
-    // It changes nothing where modes mean nothing (FAT).
-    if (weaknessOf(status) === 'writable') chmodSync(path, status.mode & 0o7700)
+    // This has no effect on a file system without modes (FAT).
+    if (findWeakness(status) === 'writable') chmodSync(path, status.mode & 0o7700)
   } catch (error) {
     throw error instanceof IoError ? error : diskFailure('use the folder', path, error)
   }
@@ -101,22 +101,22 @@ function makeFolder(path: string): void {
   try {
     makeFolders(path, 0o700)
   } catch (error) {
-    const isFile = errorNumber(error) === 'EEXIST'
+    const isFile = systemErrorCode(error) === 'EEXIST'
     throw diskFailure('make the folder', path, isFile ? systemError('ENOTDIR') : error)
   }
 }
 
 interface PrivateText {
   text: string
-  /** A sentence to show the person: the file was open to others and no longer is. */
+  /** A sentence for the user if other users could read the file; it is private now. */
   warning: string | undefined
 }
 
 /**
- * Reads a private file as UTF-8, and takes away the permission of others to read it; undefined where there is none.
- * A symbolic link, anything but a regular file, one that another account owns or may write to, more than `maxBytes`,
- * or a mode that cannot be fixed is an IoError. With `base`, our folder that the file is in or below, so are folders
- * as in `requireOwnFolders`.
+ * Reads a private file as UTF-8 and removes other users' permission to read it. Undefined if the file does not exist.
+ * Throws an IoError for a symbolic link, for anything but a regular file, for a file that another account owns or may
+ * write to, for one larger than `maxBytes`, and if its mode cannot be changed. If `base` is given, the program's
+ * folder that contains the file, folders are checked as in `requireOwnFolders`.
  */
 export async function readPrivate(
   path: string,
@@ -131,7 +131,7 @@ export async function readPrivate(
   return text === undefined ? undefined : { text, warning }
 }
 
-/** The same for a file in a folder that is not ours, such as one of reports; its mode stays. */
+/** As `readPrivate`, but for a file in any folder, such as one of reports; its mode does not change. */
 export function readOwn(path: string, maxBytes: number): string | undefined {
   return readChecked(path, maxBytes, () => undefined)
 }
@@ -144,7 +144,7 @@ function readChecked(
   try {
     const file = openPrivate(path)
     try {
-      if (file.status.size > maxBytes) throw suspectFile(path, `it is larger than ${maxBytes} bytes`)
+      if (file.status.size > maxBytes) throw suspectFileError(path, `it is larger than ${maxBytes} bytes`)
       prepare(file)
       return readFileSync(file.descriptor, 'utf8')
     } finally {
@@ -152,24 +152,24 @@ function readChecked(
     }
   } catch (error) {
     if (error instanceof IoError) throw error
-    if (errorNumber(error) === 'ENOENT') return undefined
+    if (systemErrorCode(error) === 'ENOENT') return undefined
     throw diskFailure('read', path, error)
   }
 }
 
 /**
- * Opens a file of ours, to read unless `flags` say otherwise; `mode` is of one that is made. The caller closes it. What `readPrivate` refuses is an
- * IoError; failures of the system are thrown as they are.
+ * Opens one of the program's files, for reading unless `flags` are given; a new file gets `mode`. The caller closes
+ * it. Throws an IoError for files that `readPrivate` refuses, and the system's own errors.
  */
 export function openPrivate(path: string, flags?: number, mode?: number): OpenedFile {
-  const file = openOwn(path, flags, mode)
+  const file = openNoFollow(path, flags, mode)
   try {
-    if (!file.status.isFile()) throw suspectFile(path, 'it is not a regular file')
-    const weakness = weaknessOf(file.status)
-    if (weakness === 'foreign') throw foreign('file', path)
-    if (weakness === 'writable' && hasModes(file)) {
+    if (!file.status.isFile()) throw suspectFileError(path, 'it is not a regular file')
+    const weakness = findWeakness(file.status)
+    if (weakness === 'foreign') throw foreignOwnerError('file', path)
+    if (weakness === 'writable' && supportsModes(file)) {
       throw new IoError(
-        `cannot use the file "${path}": other users of this machine may write to it (${modeText(file.status)})`,
+        `cannot use the file "${path}": other users of this machine may write to it (${formatMode(file.status)})`,
         { hint: `Check what is in it, then make it private with: chmod go= "${path}"` },
       )
     }
@@ -181,7 +181,7 @@ export function openPrivate(path: string, flags?: number, mode?: number): Opened
 }
 
 function makeFilePrivate(path: string, { descriptor, status }: OpenedFile): string | undefined {
-  if ((status.mode & others) === 0) return undefined
+  if ((status.mode & othersBits) === 0) return undefined
   try {
     fchmodSync(descriptor, status.mode & 0o700)
   } catch (cause) {
@@ -191,71 +191,71 @@ function makeFilePrivate(path: string, { descriptor, status }: OpenedFile): stri
     })
   }
   const after = fstatSync(descriptor)
-  // No word where modes mean nothing and the change had no effect (FAT).
-  if ((after.mode & others) !== 0) return undefined
+  // There is no warning if the file system has no modes, so that the change had no effect (FAT).
+  if ((after.mode & othersBits) !== 0) return undefined
   return `The file "${path}" was readable by other users (${permissions(status)}); it is now private (${permissions(after)}).`
 }
 
 export interface Exposure {
-  /** Files and folders of other accounts. */
+  /** Files and folders that belong to other accounts. */
   foreign: string[]
-  /** Files that others may read or write, and folders through which they could replace ours, each with its mode. */
-  loose: string[]
-  writable: string[]
-  /** Our own folders whose names of files others may see. */
+  /** Files that other accounts may read or write, each with its mode. */
+  accessible: string[]
+  replaceable: string[]
+  /** The user's folders whose file names other accounts may list, each with its mode. */
   listable: string[]
 }
 
 /**
- * What other accounts could do with files of ours and in folders, as far as they are there, beyond what
- * `requireOwnFolders` refuses. Nothing is opened, which would release a lock on it.
+ * Returns what other accounts could do with files and folders of the user that exist, beyond what `requireOwnFolders`
+ * refuses. Opens no file, because closing it would release a lock on it.
  */
-export function exposure(files: readonly string[], folders: readonly string[]): Exposure {
-  const found: Exposure = { foreign: [], loose: [], writable: [], listable: [] }
-  if (ownUserId() === undefined) return found
-  const named = (path: string, status: Pick<Stats, 'mode'>): string => `"${path}" (${modeText(status)})`
+export function findExposure(files: readonly string[], folders: readonly string[]): Exposure {
+  const result: Exposure = { foreign: [], accessible: [], replaceable: [], listable: [] }
+  if (ownUserId() === undefined) return result
+  const withMode = (path: string, status: Pick<Stats, 'mode'>): string => `"${path}" (${formatMode(status)})`
   for (const path of new Set(files)) {
-    const status = statusOf(path)
+    const status = readStatus(path)
     if (status === undefined) continue
-    if (weaknessOf(status) === 'foreign') found.foreign.push(`"${path}"`)
-    else if ((status.mode & others) !== 0) found.loose.push(named(path, status))
+    if (findWeakness(status) === 'foreign') result.foreign.push(`"${path}"`)
+    else if ((status.mode & othersBits) !== 0) result.accessible.push(withMode(path, status))
   }
   for (const folder of new Set(folders)) {
-    const weakness = ifKnown(() => folderWeakness(folder, byOthers))
-    if (weakness?.problem === 'foreign') found.foreign.push(`"${weakness.path}"`)
-    if (weakness?.problem === 'writable') found.writable.push(named(weakness.path, weakness.status))
-    const status = statusOf(folder)
+    const weakness = orUndefined(() => findFolderWeakness(folder, writableByOthers))
+    if (weakness?.problem === 'foreign') result.foreign.push(`"${weakness.path}"`)
+    if (weakness?.problem === 'writable') result.replaceable.push(withMode(weakness.path, weakness.status))
+    const status = readStatus(folder)
     if (status !== undefined && (status.mode & readableByOthers) !== 0)
-      found.listable.push(named(folder, status))
+      result.listable.push(withMode(folder, status))
   }
-  return found
+  return result
 }
 
 /**
- * Why other accounts could replace or change a store, whose folder need not be ours alone; undefined where they cannot,
- * or it is not there.
+ * Returns why other accounts could replace or change a store. Its folder may be shared with a group. Undefined if
+ * they cannot, or if the store does not exist.
  */
-export function storeWeakness(file: string): { path: string; why: string } | undefined {
+export function findStoreWeakness(file: string): { path: string; why: string } | undefined {
   const own = ownUserId()
   const folder = dirname(file)
   for (const path of own === undefined ? [] : [folder, file]) {
-    const status = statusOf(path)
+    const status = readStatus(path)
     if (status === undefined) continue
     if (status.uid !== own && status.uid !== 0)
       return { path, why: 'it belongs to another user of this machine' }
-    if (path === folder && (status.mode & byAll) !== 0)
-      return { path, why: `all users of this machine may write to it (${modeText(status)})` }
+    if (path === folder && (status.mode & writableByAll) !== 0)
+      return { path, why: `all users of this machine may write to it (${formatMode(status)})` }
   }
   return undefined
 }
 
 /**
- * Throws an IoError where another account than root owns the file of a store: it may take orders out of it, and their
- * people would be ordered again.
+ * Throws an IoError if an account other than root or the user owns a store's file: that account could remove orders
+ * from it, and their people would be ordered again.
  */
 export function requireOwnStore(file: string): void {
   const own = ownUserId()
-  const owner = statusOf(file)?.uid ?? own
+  const owner = readStatus(file)?.uid ?? own
   if (own === undefined || owner === own || owner === 0) return
   throw new IoError(`cannot order with the store "${file}": it belongs to another user of this machine`, {
     hint: 'Nothing was sent. Run refcheck as that user, or check what is in the store and make it yours with chown.',
@@ -263,11 +263,11 @@ export function requireOwnStore(file: string): void {
 }
 
 /**
- * Throws an IoError where another account than root owns a folder above the one of a store: it can replace
- * this store by another one, and every person would be ordered again. A folder that is shared with others need not be ours.
+ * Throws an IoError if an account other than root or the user owns a folder above that of a store: it can replace the
+ * store by another, and all people would be ordered again. The store's own folder may belong to another account.
  */
-export function requireStoreBelowOwn(file: string): void {
-  const weakness = requireReadable(dirname(file), 0)
+export function requireStoreBelowOwnFolder(file: string): void {
+  const weakness = readFolderWeakness(dirname(file), 0)
   if (weakness?.isAbove !== true) return
   throw new IoError(
     `cannot use the store "${file}": "${weakness.path}", which contains it, belongs to another user of this machine`,
@@ -275,10 +275,11 @@ export function requireStoreBelowOwn(file: string): void {
   )
 }
 
-/** Undefined where nothing is there, or nothing can be known of it. */
-const statusOf = (path: string): Stats | undefined => ifKnown(() => statSync(path, { throwIfNoEntry: false }))
+/** Undefined if there is no such file or its status cannot be read. */
+const readStatus = (path: string): Stats | undefined =>
+  orUndefined(() => statSync(path, { throwIfNoEntry: false }))
 
-function ifKnown<T>(ask: () => T): T | undefined {
+function orUndefined<T>(ask: () => T): T | undefined {
   try {
     return ask()
   } catch {
@@ -286,71 +287,73 @@ function ifKnown<T>(ask: () => T): T | undefined {
   }
 }
 
-/** Who may write a file decides what is in it: another account's is not trusted, whatever its mode. */
+/**
+ * Throws an IoError for a file or folder of another account: that account decides its content, whatever its mode is.
+ */
 function refuseForeign(kind: 'file' | 'folder', path: string, uid: number): void {
-  const own = ownUserId()
-  if (own !== undefined && uid !== own) throw foreign(kind, path)
+  const userId = ownUserId()
+  if (userId !== undefined && uid !== userId) throw foreignOwnerError(kind, path)
 }
 
-function foreign(kind: 'file' | 'folder', path: string): IoError {
+function foreignOwnerError(kind: 'file' | 'folder', path: string): IoError {
   return new IoError(`cannot use the ${kind} "${path}": it belongs to another user of this machine`, {
-    hint: `Run refcheck as that user, or ${kind === 'file' ? 'move the file away.' : `use ${ownFolders}`}`,
+    hint: `Run refcheck as that user, or ${kind === 'file' ? 'move the file away.' : `use ${ownFoldersHint}`}`,
   })
 }
 
-function weakFolder(folder: string, { path, isAbove, problem, status }: Weakness): IoError {
+function weakFolderError(folder: string, { path, isAbove, problem, status }: Weakness): IoError {
   if (problem === 'foreign') {
-    if (!isAbove) return foreign('folder', folder)
+    if (!isAbove) return foreignOwnerError('folder', folder)
     return new IoError(
       `cannot use the folder "${folder}": "${path}", which contains it, belongs to another user of this machine`,
-      { hint: `Use ${ownFolders}` },
+      { hint: `Use ${ownFoldersHint}` },
     )
   }
-  const what = isAbove ? `"${path}" (${modeText(status)}), which contains it` : `it (${modeText(status)})`
+  const what = isAbove ? `"${path}" (${formatMode(status)}), which contains it` : `it (${formatMode(status)})`
   return new IoError(`cannot use the folder "${folder}": other users of this machine may write to ${what}`, {
     hint: isSticky(status)
-      ? `Use ${ownFolders}`
+      ? `Use ${ownFoldersHint}`
       : `Use another folder, or take that permission away with: chmod go-w "${path}"`,
   })
 }
 
-function suspectFile(path: string, why: string): IoError {
+function suspectFileError(path: string, why: string): IoError {
   return new IoError(`cannot read "${path}": ${why}`, {
     hint: 'Something replaced it. Move it away, then run the same command again.',
   })
 }
 
-const permissions = ({ mode }: { mode: number }): string => modeText({ mode: mode & 0o777 })
+const permissions = ({ mode }: { mode: number }): string => formatMode({ mode: mode & 0o777 })
 
 /**
- * Writes a file in a folder and removes it, because modes do not show what a container allows. A folder that is not
- * there is not made: the nearest existing one is used instead. Throws an IoError that says why a file cannot be written.
+ * Writes a file in a folder and removes it, because modes do not show what a container allows. If the folder does not
+ * exist, the nearest existing folder above it is used instead. Throws an IoError if no file can be written.
  */
 export async function tryWrite(folder: string): Promise<void> {
-  const there = nearest(folder)
+  const existing = nearestExisting(folder)
   try {
-    if (there === folder) refuseForeign('folder', folder, (await stat(folder)).uid)
-    const own = await mkdtemp(join(there, '.refcheck-try-'))
+    if (existing === folder) refuseForeign('folder', folder, (await stat(folder)).uid)
+    const temporaryFolder = await mkdtemp(join(existing, '.refcheck-try-'))
     try {
-      const file = await open(join(own, 'file'), 'wx', 0o600)
+      const file = await open(join(temporaryFolder, 'file'), 'wx', 0o600)
       try {
         await file.writeFile(Buffer.alloc(4096))
       } finally {
         await file.close()
       }
     } finally {
-      await rm(own, { recursive: true, force: true })
+      await rm(temporaryFolder, { recursive: true, force: true })
     }
   } catch (error) {
     throw error instanceof Error && 'code' in error && 'syscall' in error
-      ? diskFailure(there === folder ? 'write in the folder' : 'make the folder', folder, error)
+      ? diskFailure(existing === folder ? 'write in the folder' : 'make the folder', folder, error)
       : error
   }
 }
 
-function nearest(folder: string): string {
+function nearestExisting(folder: string): string {
   const parent = dirname(folder)
   return parent === folder || lstatSync(folder, { throwIfNoEntry: false }) !== undefined
     ? folder
-    : nearest(parent)
+    : nearestExisting(parent)
 }

@@ -17,17 +17,17 @@ import { promisify } from 'node:util'
 
 import { IoError } from '../errors/kinds.ts'
 import { type Random, systemRandom } from '../host/random.ts'
-import { diskFailure, errorNumber, systemError } from './failure.ts'
+import { diskFailure, systemErrorCode, systemError } from './failure.ts'
 import { flushFolder } from './folders.ts'
 
 /*
- * What moves or flushes bytes leaves the event loop free; what only asks or names is called at once, since the way to
- * another thread and back costs many times what such a call does. A file is made on another thread: the disk's journal
- * has it wait for a flush that is under way.
+ * Writing and flushing run on another thread, so that the event loop is not blocked. Quick system calls such as stat
+ * and rename run synchronously, since a thread switch costs many times more. Creating a file runs on another thread
+ * too, because the disk's journal delays it during a flush.
  */
 const flushData = promisify(fdatasync)
-const append = promisify(writev)
-const create = promisify(openCallback)
+const appendBytes = promisify(writev)
+const openFile = promisify(openCallback)
 
 export type FileContent = string | Uint8Array | AsyncIterable<Uint8Array>
 
@@ -38,26 +38,26 @@ export interface WriteOptions {
   random?: Random | undefined
 }
 
-/** Permissions at creation, less what the umask takes. */
+/** Permissions of new files, before the umask is applied. */
 const privateMode = 0o600
 
-/** Bytes gathered for one write: most files take one, which counts for more than any other step. */
-const gatheredBytes = 512 * 1024
+/** Bytes collected for one write: most files then take one write, the slowest step. */
+const bytesPerWrite = 512 * 1024
 
 /**
- * Puts a file at `path` whole or not at all: a temporary file in the same folder is filled, flushed to the disk
- * and renamed, then the folder is flushed. A symbolic link, a folder or a device at `path` is refused and a link
- * that appears there meanwhile is replaced, never followed. The temporary file goes away on any failure.
- * Throws an IoError for the disk's refusals (`existsAlready` knows the one of `overwrite: false`) and
- * lets an error of the content's own source through as it is.
+ * Writes a file at `path` completely or not at all. A temporary file in the same folder is written, flushed to the
+ * disk and renamed; then the folder is flushed. A symbolic link, a folder or a device at `path` is refused; a link
+ * that is made there meanwhile is replaced, never followed. The temporary file is removed on any failure. Throws an
+ * IoError for errors of the disk (see `isAlreadyExists` for `overwrite: false`) and rethrows errors of the content's
+ * source unchanged.
  */
-export async function writeWhole(
+export async function writeFileAtomically(
   path: string,
   content: FileContent,
   options: WriteOptions = {},
 ): Promise<void> {
   const { overwrite = true, random = systemRandom } = options
-  refuseTarget(path, overwrite)
+  requireWritableTarget(path, overwrite)
   const temporary = join(dirname(path), `${temporaryPrefix(path)}${random.bytes(8).toString('hex')}.tmp`)
   await writeTemporary(temporary, path, content)
   try {
@@ -71,8 +71,8 @@ export async function writeWhole(
 }
 
 /**
- * Fills a new file and flushes it to the disk; it is gone where that fails. `target` is named in messages. The file is made
- * when there is something to write, which for most is when all of it came: `onContentEnd` is called then.
+ * Writes a new file and flushes it to the disk; removes it if that fails. Messages name `target`. The file is created
+ * with the first write, for most files once all content is read; `onContentEnd` is called then.
  */
 export async function writeTemporary(
   temporary: string,
@@ -82,18 +82,18 @@ export async function writeTemporary(
 ): Promise<void> {
   let file: number | undefined
   const chunks: Uint8Array[] = []
-  let waiting = 0
+  let pendingBytes = 0
   const write = async (): Promise<number> => {
-    file ??= await openNew(temporary, target)
-    waiting = 0
+    file ??= await createTemporary(temporary, target)
+    pendingBytes = 0
     await onDisk(writeAll(file, chunks), target)
     return file
   }
   try {
     for await (const chunk of chunksOf(content)) {
       chunks.push(chunk)
-      waiting += chunk.byteLength
-      if (waiting >= gatheredBytes) await write()
+      pendingBytes += chunk.byteLength
+      if (pendingBytes >= bytesPerWrite) await write()
     }
     onContentEnd?.()
     await onDisk(flushData(await write()), target)
@@ -106,10 +106,10 @@ export async function writeTemporary(
 }
 
 /**
- * Removes what killed writers of `path` left in its folder. For callers only that hold a lock that every
- * writer of `path` takes.
+ * Removes temporary files that killed writers of `path` left in its folder. Only for callers that have a lock which
+ * every writer of `path` acquires.
  */
-export async function sweepTemporaries(path: string): Promise<void> {
+export async function removeTemporaries(path: string): Promise<void> {
   const prefix = temporaryPrefix(path)
   const names = await readdir(dirname(path))
   for (const name of names.filter((each) => each.startsWith(prefix) && each.endsWith('.tmp'))) {
@@ -117,19 +117,19 @@ export async function sweepTemporaries(path: string): Promise<void> {
   }
 }
 
-/** What link() fails with where the file system has no hard links (FAT, some network disks). */
-const noHardLinks = new Set<string | undefined>(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
+/** Error codes of link() on file systems without hard links (FAT, some network disks). */
+const noHardLinkCodes = new Set<string | undefined>(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
 
 /**
- * Gives a finished temporary file its name, where nothing has that yet; throws the system's error (EEXIST).
- * rename() would replace whatever is there; link() refuses to. Without hard links the name is
- * taken by an empty file first.
+ * Renames a finished temporary file to `path` if no file has that name; throws the system's error otherwise (EEXIST).
+ * rename() would replace an existing file, link() does not. Without hard links, an empty file reserves the name
+ * first.
  */
 export function linkAsNew(temporary: string, path: string): void {
   try {
     linkSync(temporary, path)
   } catch (error) {
-    if (!noHardLinks.has(errorNumber(error))) throw error
+    if (!noHardLinkCodes.has(systemErrorCode(error))) throw error
     closeSync(openSync(path, 'wx', privateMode))
     try {
       renameSync(temporary, path)
@@ -142,36 +142,36 @@ export function linkAsNew(temporary: string, path: string): void {
   unlinkSync(temporary)
 }
 
-/** Short enough that the temporary name fits wherever the target's does. */
+/** Returns the start of the temporary name, short enough for that name to be valid wherever the target's is. */
 function temporaryPrefix(path: string): string {
   return `.${basename(path).slice(0, 40)}.`
 }
 
-function refuseTarget(path: string, overwrite: boolean): void {
+function requireWritableTarget(path: string, overwrite: boolean): void {
   let status
   try {
     status = lstatSync(path)
   } catch (error) {
-    if (errorNumber(error) === 'ENOENT') return
+    if (systemErrorCode(error) === 'ENOENT') return
     throw diskFailure('write', path, error)
   }
-  if (status.isSymbolicLink()) throw refusal(path, 'it is a symbolic link', 'Give the real file instead.')
-  if (status.isDirectory()) throw refusal(path, 'it is a folder', 'Give the name of a file.')
-  if (!status.isFile()) throw refusal(path, 'it is not a regular file', 'Give the name of a file.')
+  if (status.isSymbolicLink()) throw writeError(path, 'it is a symbolic link', 'Give the real file instead.')
+  if (status.isDirectory()) throw writeError(path, 'it is a folder', 'Give the name of a file.')
+  if (!status.isFile()) throw writeError(path, 'it is not a regular file', 'Give the name of a file.')
   if (!overwrite) throw diskFailure('write', path, systemError('EEXIST'))
 }
 
-function refusal(path: string, why: string, hint: string): IoError {
+function writeError(path: string, why: string, hint: string): IoError {
   return new IoError(`cannot write "${path}": ${why}`, { hint })
 }
 
-async function openNew(temporary: string, target: string): Promise<number> {
+async function createTemporary(temporary: string, target: string): Promise<number> {
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
   try {
-    return await create(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, privateMode)
+    return await openFile(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, privateMode)
   } catch (error) {
-    if (errorNumber(error) === 'EEXIST') {
-      throw refusal(target, `"${temporary}" is in the way`, 'Remove that file, then run it again.')
+    if (systemErrorCode(error) === 'EEXIST') {
+      throw writeError(target, `"${temporary}" is in the way`, 'Remove that file, then run it again.')
     }
     throw diskFailure('write', target, error)
   }
@@ -185,17 +185,20 @@ function chunksOf(content: FileContent): AsyncIterable<Uint8Array> | Uint8Array[
       : content
 }
 
-/** Only the disk's failures become IoErrors: a broken download is not one. */
-async function onDisk(step: Promise<void>, target: string): Promise<void> {
-  await step.catch((error: unknown) => {
+/** Turns errors of the disk into IoErrors; errors of the content's source, such as a broken download, are not. */
+async function onDisk(operation: Promise<void>, target: string): Promise<void> {
+  await operation.catch((error: unknown) => {
     throw diskFailure('write', target, error)
   })
 }
 
-/** Takes what it writes out of `chunks`. A disk that is nearly full takes a part, and fails with the reason at the next try. */
+/**
+ * Writes all chunks and removes them from `chunks`. A disk that is nearly full accepts a part; the next write then
+ * fails with the reason.
+ */
 async function writeAll(file: number, chunks: Uint8Array[]): Promise<void> {
   while (chunks.length > 0) {
-    let { bytesWritten } = await append(file, chunks)
+    let { bytesWritten } = await appendBytes(file, chunks)
     while (chunks[0] !== undefined && bytesWritten >= chunks[0].byteLength) {
       bytesWritten -= chunks[0].byteLength
       chunks.shift()

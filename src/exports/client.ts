@@ -15,9 +15,9 @@ import {
   checkSignal,
   checkText,
   invalidOption,
-  libraryCall,
-  libraryError,
-  orderBody,
+  runLibraryCall,
+  toLibraryError,
+  checkOrderBody,
   registerClient,
 } from './internal/boundary.ts'
 import type { CheckRequest, CreatedRequest, NewRequest, Package, PackageSchema, User } from './types.ts'
@@ -39,43 +39,48 @@ export {
 export type * from './types.ts'
 
 export interface ClientOptions {
-  /** https; http to this machine alone. */
+  /** URL of the API: https, or http to this machine only. */
   baseUrl: string
-  /** 32 characters. */
+  /** API key of 32 characters. */
   apiKey: string
-  /** An active user of the organisation. */
+  /** E-mail address of an active user of the organisation. */
   userEmail: string
-  /** Milliseconds that the retries and 429 waits of one read may take together; default two minutes, Infinity for no limit. */
+  /**
+   * Most milliseconds that retries and 429 waits of one read may take together; default two minutes, Infinity for no
+   * limit.
+   */
   timeoutMs?: number | undefined
-  /** Called before a read is tried again, and before a 429 is waited out. */
+  /** Called before a read is repeated, and before the wait after a 429. */
   onRetry?: ((retry: { reason: string; seconds: number }) => void) | undefined
   /**
-   * Sends every call: an Agent, ProxyAgent or MockAgent of undici 6 or newer. Default: connections of the client, through the
-   * proxy of the environment. It must not repeat calls by itself, as RetryAgent does: an order might be made twice. The
-   * client does not close it.
+   * Sends every call: an Agent, ProxyAgent or MockAgent of undici 6 or newer. By default the client uses connections
+   * of its own, through the proxy of the environment. The dispatcher must not repeat calls by itself, as RetryAgent
+   * does: an order might be made twice. The client does not close it.
    */
   dispatcher?: RequestDispatcher | undefined
-  /** Called before each exchange, a retry too. It gets neither the key nor the token of a signed URL. */
+  /**
+   * Called before each exchange, also before a retry. The key and the token of a signed URL are not in its argument.
+   */
   onRequest?: ((request: ClientExchange) => void) | undefined
-  /** Called once each exchange is over, however it ended. It gets neither the key nor the token of a signed URL. */
+  /** Called when an exchange has ended or failed. The key and the token of a signed URL are not in its argument. */
   onResponse?: ((response: ClientResponse) => void) | undefined
 }
 
-/** The part of undici's Dispatcher that is used. */
+/** The part of undici's Dispatcher that the client uses. */
 export interface RequestDispatcher {
   request(options: never): unknown
 }
 
 export interface ClientExchange {
   method: string
-  /** Tokens in it are masked. */
+  /** The URL; tokens in it are masked. */
   url: string
 }
 
 export interface ClientResponse extends ClientExchange {
-  /** Undefined where no answer came. */
+  /** Status of the response; undefined if there was none. */
   status: number | undefined
-  /** Why no whole answer came. */
+  /** Why there was no complete response; undefined if there was one. */
   failure: string | undefined
   milliseconds: number
 }
@@ -87,8 +92,8 @@ export interface CallOptions {
 
 export interface CreateOptions extends CallOptions {
   /**
-   * Milliseconds that 429s of this order may be waited out together, after each of which it is sent again: the
-   * service did not take it. Default 0: a ThrottledError with `retryAfter`.
+   * Most milliseconds of waiting after 429s of this order; after each wait it is sent again, since a 429 means that
+   * the service did not accept it. Default 0: a ThrottledError with `retryAfter`.
    */
   waitMs?: number | undefined
 }
@@ -116,17 +121,19 @@ export interface Client {
   ): Promise<Package[]>
   packageSchema(packageId: number, options?: CallOptions): Promise<PackageSchema>
   /**
-   * Without a journal: nothing is recorded, people are not compared with earlier orders, and after a crash nothing shows whether
-   * the order was made. For an order that is made once, use refcheck/journal or the command line.
-   *
-   * The order is sent once, and after an answer that is not a refusal never again. An OutcomeUnknownError, also after an
-   * abort in flight, means that it may have been accepted: do not send it again before the provider or a webhook event
-   * has shown that it was not.
+   * Creates a request without a journal: nothing is recorded, people are not compared with earlier orders, and after
+   * a crash nothing shows whether the order was made. To order exactly once, use refcheck/journal or the command
+   * line. The order is sent once, and never again after a response that is not a refusal. An OutcomeUnknownError,
+   * also after an abort in flight, means that the service may have accepted the order: do not send it again before
+   * the provider or a webhook event has shown that it was not accepted.
    */
   createRequest(body: NewRequest, options?: CreateOptions): Promise<CreatedRequest>
   getRequest(requestId: string, options?: CallOptions): Promise<CheckRequest>
   listUsers(options?: CallOptions): Promise<User[]>
-  /** A report's PDF as it comes, checked to be whole. By the ids of a check and referee, or by a signed URL. */
+  /**
+   * Streams a report's PDF and checks that it is complete. The report is named by the ids of a check and referee, or
+   * by a signed URL.
+   */
   report(
     which: { checkId: string; refereeId?: string | undefined } | { url: string },
     options?: CallOptions,
@@ -138,9 +145,12 @@ export interface Client {
 const defaultTimeoutMs = 120_000
 const packageFilters: ReadonlySet<unknown> = new Set([undefined, 'active', 'inactive', 'disabled'])
 
-/** A client of one organisation and user. Throws InvalidInputError for options that cannot be; `field` names the option. */
+/**
+ * Creates a client for one organisation and user. Throws an InvalidInputError for invalid options; its `field` names
+ * the option.
+ */
 export function createClient(options: ClientOptions): Client {
-  const { baseUrl, credentials, timeoutMs, onRetry } = checkedOptions(options)
+  const { baseUrl, credentials, timeoutMs, onRetry } = checkOptions(options)
   const http = new HttpClient({
     clock: systemClock,
     env: processEnvironment(),
@@ -163,12 +173,12 @@ export function createClient(options: ClientOptions): Client {
     },
   })
   let isClosed = false
-  async function call<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
-    return libraryCall(signal, () => {
+  async function call<T>(signal: AbortSignal | undefined, operation: () => Promise<T>): Promise<T> {
+    return runLibraryCall(signal, () => {
       checkSignal(signal)
       if (isClosed)
         throw new UsageError('the client is closed', { hint: 'Make another one with createClient.' })
-      return work()
+      return operation()
     })
   }
   const client: Client = {
@@ -188,7 +198,7 @@ export function createClient(options: ClientOptions): Client {
     createRequest: async (body, { signal, waitMs = 0 } = {}) =>
       call(signal, () => {
         checkMilliseconds(waitMs, 'waitMs')
-        return create(api, body, { signal, waitMs, onRetry })
+        return sendOrder(api, body, { signal, waitMs, onRetry })
       }),
     getRequest: async (requestId, { signal } = {}) =>
       call(signal, () => api.getRequest(checkText(requestId, 'requestId'), signal)),
@@ -202,7 +212,7 @@ export function createClient(options: ClientOptions): Client {
       try {
         yield* new PdfStream(stream)
       } catch (error) {
-        throw libraryError(error, signal)
+        throw toLibraryError(error, signal)
       }
     },
     async close() {
@@ -215,7 +225,7 @@ export function createClient(options: ClientOptions): Client {
 
 const quotaUsedUp = 'the quota is used up'
 
-/** Callbacks only observe: what one throws becomes a warning of the process, and the call goes on. */
+/** Calls a callback that only observes: an error that it throws becomes a warning of the process. */
 function observe<T>(callback: ((value: T) => void) | undefined, value: T): void {
   try {
     callback?.(value)
@@ -224,7 +234,7 @@ function observe<T>(callback: ((value: T) => void) | undefined, value: T): void 
   }
 }
 
-function checkedOptions(options: ClientOptions) {
+function checkOptions(options: ClientOptions) {
   if (Object(options) !== options) throw invalidOption('options', 'must be an object')
   const { timeoutMs = defaultTimeoutMs, onRetry, dispatcher } = options
   const baseUrl = parseBaseUrl(checkText(options.baseUrl, 'baseUrl'), 'baseUrl')
@@ -246,13 +256,13 @@ function checkId(value: unknown, name: string): number {
   throw invalidOption(name, 'must be a whole number')
 }
 
-/** Sends an order once; a 429 refuses it, so that it may be sent again. */
-async function create(
+/** Sends an order. Only after a 429, which means that the service refused it, is it sent again. */
+async function sendOrder(
   api: Api,
   order: NewRequest,
   { signal, waitMs, onRetry }: CallOptions & { waitMs: number } & Pick<ClientOptions, 'onRetry'>,
 ): Promise<CreatedRequest> {
-  const body = new TextEncoder().encode(JSON.stringify(orderBody(order)))
+  const body = new TextEncoder().encode(JSON.stringify(checkOrderBody(order)))
   const deadline = systemClock.monotonic() + waitMs
   for (;;) {
     signal?.throwIfAborted()

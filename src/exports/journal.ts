@@ -25,9 +25,9 @@ import {
   checkSignal,
   checkText,
   invalidOption,
-  libraryCall,
-  orderBody,
-  partsOf,
+  runLibraryCall,
+  checkOrderBody,
+  internalsOf,
 } from './internal/boundary.ts'
 import type { Known, NewRequest, Recipient, RequestStatus } from './types.ts'
 
@@ -49,26 +49,32 @@ export {
 } from '../errors/kinds.ts'
 
 export interface JournalOptions {
-  /** An SQLite file on a local disk, made with its folder where it is missing. The command line uses the same file with REFCHECK_STORE. */
+  /**
+   * Path of an SQLite file on a local disk; the file and its folder are created if they are missing. The command line
+   * uses the same file with REFCHECK_STORE.
+   */
   file: string
   /**
-   * An absolute path, where the attempt log is written; best on another disk. Default: the settings folder of the
-   * command line (REFCHECK_CONFIG_DIR, else that of the platform). The log shows when the file was restored from a
-   * backup, after which nothing is ordered.
+   * Absolute path of the folder for the attempt log, best on another disk. Default: the settings folder of the
+   * command line (REFCHECK_CONFIG_DIR, else that of the platform). By the log, refcheck detects that the file was
+   * restored from a backup, and then orders nothing.
    */
   logFolder?: string | undefined
-  /** Whose people are ordered, if the file is of several accounts. */
+  /** Name of the account for which people are ordered, if the file has several. */
   account?: string | undefined
 }
 
 export interface JournalOrderOptions {
-  /** Aborts waits. An exchange that has begun is finished and recorded first. */
+  /** Aborts waits. An exchange that has begun is completed and recorded first. */
   signal?: AbortSignal | undefined
-  /** Milliseconds that waits for the quota, 429s and connections may take together; default two minutes, Infinity for no limit. */
+  /**
+   * Most milliseconds that waits for the quota, 429s and connections may take together; default two minutes, Infinity
+   * for no limit.
+   */
   waitMs?: number | undefined
-  /** Order although this person was ordered before; never enough against an order whose outcome is unknown. */
+  /** Orders even if this person was ordered before, but not while the outcome of an earlier order is unknown. */
   allowDuplicate?: boolean | undefined
-  /** Order although a similar person was ordered before. */
+  /** Orders even if a similar person was ordered before. */
   allowSimilar?: boolean | undefined
 }
 
@@ -76,7 +82,7 @@ export interface JournaledRequest {
   /** A UUID. */
   request_id: string
   status: Known<RequestStatus>
-  /** Of the order in the journal, as commands of refcheck take it. */
+  /** Id of the order's batch in the journal, for commands of refcheck. */
   batch_id: string
 }
 
@@ -89,27 +95,31 @@ export interface JournaledOrder {
   row: number
   state: OrderState
   package_id: number
-  /** Null once the person was erased. */
+  /** The person; null after the person was erased. */
   recipient: Recipient | null
-  /** Null unless the order was accepted. */
+  /** Id of the request; null unless the order was accepted. */
   request_id: string | null
-  /** ISO 8601; null where it was never sent. */
+  /** Time of the attempt (ISO 8601); null if the order was never sent. */
   attempted_at: string | null
-  /** Why it is not accepted. */
+  /** Why the order was not accepted; null if it was. */
   reason: string | null
 }
 
 export interface Reconciled {
-  /** Orders that a request proved to be accepted; recorded. */
+  /** Orders that were found to be accepted and are recorded as such. */
   accepted: JournaledOrder[]
-  /** Orders whose outcome is still unknown. That no request was found proves nothing: ask the provider. */
+  /**
+   * Orders whose outcome is still unknown. That no request was found does not mean that there is none: ask the
+   * provider.
+   */
   unknown: JournaledOrder[]
 }
 
 /**
- * What the provider said of an order whose outcome is unknown: it is this request (`requestId`); they have none, so it is ordered
- * again, from 15 minutes after the attempt and with the recipient's e-mail repeated (`confirmEmail`); neither is known, and
- * it is never sent (`drop`).
+ * The provider's answer about an order whose outcome is unknown. `requestId`: the order became this request.
+ * `confirmEmail`: the provider has no such order, so it is ordered again, at the earliest 15 minutes after the
+ * attempt; the value repeats the recipient's e-mail. `drop`: the provider cannot say, and the order is never sent
+ * again.
  */
 export type Decision = { requestId: string } | { confirmEmail: string } | { drop: true }
 
@@ -121,26 +131,27 @@ export type Decision = { requestId: string } | { confirmEmail: string } | { drop
  * - IoError (`io`): the file cannot be used; what is known of an order is in the message.
  */
 export interface Journal {
-  /** An absolute path. */
+  /** Absolute path of the journal's file. */
   readonly file: string
   /**
-   * Orders once: compares the order with every earlier one, records the attempt and flushes it to disk, sends it, and records
-   * the outcome before the promise is done. After an OutcomeUnknownError, or a process that was killed in flight, the same
-   * order is a DuplicateError until it is reconciled.
+   * Orders once: compares the order with all earlier ones, records the attempt and flushes it to disk, sends the
+   * order, and records the outcome before the promise is settled. After an OutcomeUnknownError, or if the process was
+   * killed in flight, the same order causes a DuplicateError until it is reconciled.
    */
   order(client: Client, body: NewRequest, options?: JournalOrderOptions): Promise<JournaledRequest>
   /**
-   * Looks for the requests of orders whose outcome is unknown. `requestIds`: those that webhook events named. A request
-   * of the same package, person, user and time, which fits one order alone, is proof; each is read once.
+   * Searches for the requests of orders whose outcome is unknown. `requestIds` are ids from webhook events. A request
+   * with the same package, person, user and time that fits only one order is evidence. Each request is read once.
    */
   reconcile(
     client: Client,
     options?: { requestIds?: readonly string[] | undefined; signal?: AbortSignal | undefined },
   ): Promise<Reconciled>
   /**
-   * Records what the provider said of an order that is `unknown` or `dropped`, after the checks that the command line makes: a
-   * request is read and has to be of the order's package, person, user and time. Resolves with the order as it is then.
-   * Rejects with UsageError where the decision is not possible, and as `order` does where it is ordered again.
+   * Records the provider's answer about an order that is `unknown` or `dropped`, after the checks that the command
+   * line makes: a request is read and must match the order's package, person, user and time. Resolves with the
+   * resulting order. Rejects with a UsageError if the decision is not possible, and as `order` does if the person is
+   * ordered again.
    */
   decide(
     client: Client,
@@ -148,24 +159,28 @@ export interface Journal {
     decision: Decision,
     options?: Pick<JournalOrderOptions, 'signal' | 'waitMs'>,
   ): Promise<JournaledOrder>
-  /** Orders, oldest first; of one state if given. An attempt of a process that died is `unknown`. */
+  /**
+   * Lists orders, oldest first; only those in `state` if it is given. An attempt of a process that died is `unknown`.
+   */
   orders(filter?: { state?: OrderState | undefined }): Promise<JournaledOrder[]>
-  /** Waits for calls under way. */
+  /** Closes the journal after the calls in progress have ended. */
   close(): Promise<void>
 }
 
-type DecidedAnswer = Exclude<ProvidersAnswer, { kind: 'order' }> | { kind: 'order'; confirmedEmail: string }
+type AnswerToRecord = Exclude<ProvidersAnswer, { kind: 'order' }> | { kind: 'order'; confirmedEmail: string }
 
 const defaultWaitMs = 120_000
 
-/** Opens a journal; several processes may have the same file open. Throws InvalidInputError, UsageError or IoError. */
+/**
+ * Opens a journal; several processes may have the same file open. Throws InvalidInputError, UsageError or IoError.
+ */
 export async function openJournal(options: JournalOptions): Promise<Journal> {
-  const { file, logFolder, account } = checkedOptions(options)
-  const store = await libraryCall(
+  const { file, logFolder, account } = checkOptions(options)
+  const store = await runLibraryCall(
     undefined,
     () =>
       openSqliteStore(file, {
-        ...basics,
+        ...systemServices,
         chosen: file,
         cwd: dirname(file),
         paths: { config: logFolder, data: dirname(file) },
@@ -173,22 +188,22 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
     file,
   )
   let isClosed = false
-  const underWay = new Set<Promise<unknown>>()
-  function call<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
-    const running = libraryCall(
+  const callsInProgress = new Set<Promise<unknown>>()
+  function call<T>(signal: AbortSignal | undefined, operation: () => Promise<T>): Promise<T> {
+    const promise = runLibraryCall(
       signal,
       () => {
         checkSignal(signal)
         if (isClosed)
           throw new UsageError('the journal is closed', { hint: 'Open it again with openJournal.' })
-        return work()
+        return operation()
       },
       file,
     )
-    underWay.add(running)
-    const end = (): unknown => underWay.delete(running)
-    running.then(end, end)
-    return running
+    callsInProgress.add(promise)
+    const onEnd = (): unknown => callsInProgress.delete(promise)
+    promise.then(onEnd, onEnd)
+    return promise
   }
   return {
     file,
@@ -199,7 +214,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
         const services = { ...servicesFor(store, client, account), signal }
         if (account !== '') await store.accounts.check(account)
         const choices = { allowDuplicate, allowSimilar, waitBudgetMs: waitMs }
-        const created = await createRequest(services, orderBody(body), choices)
+        const created = await createRequest(services, checkOrderBody(body), choices)
         return { request_id: created.requestId, status: created.status, batch_id: created.batchId }
       }),
     reconcile: (client, { requestIds = [], signal } = {}) =>
@@ -208,22 +223,22 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
         await store.ledger.recover(systemClock.now())
         for (const id of requestIds) checkText(id, 'requestIds')
         const found = await reconcile(services, await unknownRows(store.ledger, undefined), requestIds)
-        const proven = new Set(found.settled.map(({ submission }) => submission.batchId))
+        const provenBatchIds = new Set(found.settled.map(({ submission }) => submission.batchId))
         const orders = await store.ledger.list({})
         return {
           accepted: orders
-            .filter(({ batchId, state }) => proven.has(batchId) && state === 'accepted')
-            .map(orderOf),
-          unknown: orders.filter(({ state }) => state === 'unknown').map(orderOf),
+            .filter(({ batchId, state }) => provenBatchIds.has(batchId) && state === 'accepted')
+            .map(toJournaledOrder),
+          unknown: orders.filter(({ state }) => state === 'unknown').map(toJournaledOrder),
         }
       }),
-    decide: (client, of, decision, { signal, waitMs = defaultWaitMs } = {}) =>
+    decide: (client, orderId, decision, { signal, waitMs = defaultWaitMs } = {}) =>
       call(signal, async () => {
         checkMilliseconds(waitMs, 'waitMs')
-        const answer = checkedDecision(decision)
+        const answer = checkDecision(decision)
         const services = { ...servicesFor(store, client, account), signal, prompter: undefined }
         await store.ledger.recover(systemClock.now())
-        const { batch, row } = await findOrder(store, of)
+        const { batch, row } = await findOrder(store, orderId)
         requireDecidable(services, batch, row)
         if (answer.kind !== 'order') await recordAnswer(services, batch, row, answer, undefined)
         else if (batch.kind === 'single')
@@ -235,23 +250,23 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
         const orders = await store.ledger.list({ batchId: batch.id })
         const order = orders.find((each) => each.row === row.row)
         if (order === undefined) throw new InternalError(`row ${row.row} of batch ${batch.id} is gone`)
-        return orderOf(order)
+        return toJournaledOrder(order)
       }),
     orders: ({ state } = {}) =>
       call(undefined, async () => {
         await store.ledger.recover(systemClock.now())
-        return (await store.ledger.list(state === undefined ? {} : { states: [state] })).map(orderOf)
+        return (await store.ledger.list(state === undefined ? {} : { states: [state] })).map(toJournaledOrder)
       }),
     async close() {
       isClosed = true
-      await Promise.allSettled(underWay)
+      await Promise.allSettled(callsInProgress)
       await store.close()
     },
   }
 }
 
-/** Exactly one of the three answers. */
-function checkedDecision(decision: Decision): DecidedAnswer {
+/** Throws an InvalidInputError unless the decision is exactly one of the three answers. */
+function checkDecision(decision: Decision): AnswerToRecord {
   if (Object(decision) !== decision) throw invalidOption('decision', 'must be an object')
   const { requestId, confirmEmail, drop }: { requestId?: string; confirmEmail?: string; drop?: true } =
     decision
@@ -281,9 +296,9 @@ async function findOrder(
   })
 }
 
-const basics = { clock: systemClock, random: systemRandom }
+const systemServices = { clock: systemClock, random: systemRandom }
 
-function checkedOptions(options: JournalOptions): { file: string; logFolder: string; account: string } {
+function checkOptions(options: JournalOptions): { file: string; logFolder: string; account: string } {
   if (Object(options) !== options) throw invalidOption('options', 'must be an object')
   const text = checkText(options.file, 'file')
   if (text.startsWith(':') || text.includes('://')) throw invalidOption('file', 'must be the path of a file')
@@ -309,29 +324,29 @@ function settingsFolder(): string {
   }
 }
 
-/** What the use cases of orders work with, for one client. */
+/** Returns the services that the use cases of orders need, for one client. */
 function servicesFor(store: Store, client: Client, account: string): OrderServices {
-  const { api, apiKey } = partsOf(client)
+  const { api, apiKey } = internalsOf(client)
   const { ledger, batches, quota } = store
-  const book = quota.account(api.baseUrl, apiKey)
+  const quotaAccount = quota.account(api.baseUrl, apiKey)
   return {
-    ...basics,
+    ...systemServices,
     api,
     ledger,
     batches,
     account,
     governor: governor({
       quota,
-      account: book,
+      account: quotaAccount,
       windows: windowsFor(api.baseUrl, undefined),
       clock: systemClock,
     }),
-    // Read for batches alone.
+    // Schemas are only read for batches.
     schemas: { get: async () => undefined, put: async () => undefined },
   }
 }
 
-function orderOf(order: Submission): JournaledOrder {
+function toJournaledOrder(order: Submission): JournaledOrder {
   const { attemptedAt } = order
   return {
     batch_id: order.batchId,

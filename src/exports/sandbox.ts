@@ -15,37 +15,39 @@ import type { CheckRequest } from './types.ts'
 export type { CheckRequest } from './types.ts'
 
 export interface SandboxOptions {
-  /** Default: a free one. */
+  /** Port to listen on; default: a free one. */
   port?: number | undefined
-  /** Ids, keys and random draws follow from it. Default: a random one. */
+  /** Seed of ids, keys and random values; default: a random one. */
   seed?: string | undefined
-  /** `manual`: time passes by `advance` alone. Default `real`. */
+  /** `manual`: time passes only by `advance`. Default `real`. */
   clock?: 'real' | 'manual' | undefined
-  /** How many times faster than the clock requests progress; default 1. */
+  /** Factor by which requests progress faster than the clock; default 1. */
   speed?: number | undefined
-  /** Default: 60 calls in 60 seconds, and 1,000 in 3,600; an empty list for no limit. */
+  /** Windows of the quota; an empty list for no limit. Default: 60 calls in 60 seconds, and 1,000 in 3,600. */
   quota?: readonly { calls: number; seconds: number }[] | undefined
-  /** Where events are posted. Default: they are captured, see `webhooks`. */
+  /** URL to which events are posted. By default they are captured, see `webhooks`. */
   webhookUrl?: string | undefined
-  /** People, packages and keys instead of the built-in ones, in the form of `sandbox start --fixture`. */
+  /** People, packages and keys that replace the built-in ones, in the form of `sandbox start --fixture`. */
   fixture?: object | undefined
-  /** Choices among what the API's document leaves open, `name=choice`. */
+  /** Choices where the API's document leaves a rule open, as `name=choice`. */
   rules?: readonly string[] | undefined
 }
 
-/** What goes wrong with the calls that come: `sandbox inject --help` shows examples. */
+/** A fault of the calls that arrive; `sandbox inject --help` shows examples. */
 export type SandboxFault =
   | {
       kind: 'status'
       status: number
-      /** Whether the call has its effect: an order answered `after` it was created. */
+      /**
+       * `after`: the call has its effect first, for example an order is created and then answered with the status.
+       */
       when: 'before' | 'after'
       body?: 'envelope' | 'html' | 'empty'
       message?: string
       retryAfter?: string
     }
   | { kind: 'cut' | 'hang'; when: 'before' | 'after' }
-  /** The answer takes longer, by the sandbox's clock: a manual one has to be advanced. */
+  /** Delays the response, by the sandbox's clock: a manual clock must be advanced. */
   | { kind: 'latency'; ms: number; when: 'before' | 'after' }
   | { kind: 'no-id' }
   | { kind: 'content-type'; value: string }
@@ -54,35 +56,35 @@ export type SandboxFault =
   | { kind: 'switch'; switch: string }
 
 export type SandboxInjection =
-  /** The next requests created go by a scenario, such as `declined`. */
+  /** The next requests that are created follow a scenario, such as `declined`. */
   | { scenario: string; times?: number; after?: number }
-  /** `on`: method and route, such as `POST /v1/requests`, `GET /v1/requests/:id`, `GET *`. */
+  /** `on` is a method and route, such as `POST /v1/requests`, `GET /v1/requests/:id`, `GET *`. */
   | { on: string; fault: SandboxFault; times?: number; after?: number }
 
 export interface SandboxDelivery {
   id: string
   request_id: string
   status: string
-  /** The exact text that is posted. */
+  /** The exact text of the body. */
   body: string
   state: 'waiting' | 'delivered' | 'given_up'
   attempts: number
-  /** The HTTP status of the last attempt, or why there was none. */
+  /** HTTP status of the last attempt, or why there was no response. */
   outcome: string | null
 }
 
-/** Headers by their names in lowercase, and the text of the body: the first 64 KiB; null where it is empty or a PDF. */
+/** Headers by names in lowercase, and the text of the body up to 64 KiB; null if it is empty or a PDF. */
 export interface SandboxMessage {
   headers: Readonly<Record<string, string>>
   body: string | null
 }
 
-/** A call as it came, whole: keys are not masked, unlike in `sandbox logs`. */
+/** A call with its headers and bodies; keys are not masked, unlike in `sandbox logs`. */
 export interface SandboxCall {
   method: string
-  /** Without the query. */
+  /** The path without the query. */
   path: string
-  /** What the service answered, before a fault changed it; null where it did not. */
+  /** Status of the service's response before a fault changed it; null if there was none. */
   status: number | null
   request: SandboxMessage
   response: SandboxMessage | null
@@ -90,74 +92,77 @@ export interface SandboxCall {
 
 export interface CapturedWebhook {
   headers: Record<string, string>
-  /** The exact bytes, as `verify` of refcheck/webhook wants them. */
+  /** The exact bytes, as `verify` of refcheck/webhook needs them. */
   body: Uint8Array
   signature: string
 }
 
-/** The parts of an order that a test cares about; what is left out may be anything. */
+/** The parts of an order that a test checks; omitted parts may have any value. */
 export interface ExpectedOrder {
   package_id?: number | undefined
   recipient?: Partial<Record<'first_name' | 'last_name' | 'email' | 'phone', string>> | undefined
   additional_information?: readonly { code: string; fields: Readonly<Record<string, unknown>> }[] | undefined
 }
 
-/** The whole service on a port of this machine, for a test. Several run side by side. */
+/** The whole service on a port of this machine, for a test. Several sandboxes can run at once. */
 export interface Sandbox {
-  /** No slash at the end. */
+  /** URL of the sandbox without a slash at the end. */
   readonly baseUrl: string
   readonly apiKey: string
   readonly userEmail: string
   readonly webhookSecret: string
-  /** Back to the beginning: no request, no fault, a fresh quota, nothing captured. */
+  /** Resets to the initial state: no requests, no faults, an unused quota, nothing captured. */
   reset(): void
-  /** Moves a manual clock, and everything with it. Throws UsageError under the real one. */
+  /** Advances a manual clock; everything that becomes due happens. Throws a UsageError with the real clock. */
   advance(ms: number): Promise<void>
-  /** Makes calls, or the requests they create, go wrong; returns what takes it back. */
+  /** Makes calls, or the requests that they create, fail; returns a function that undoes the injection. */
   inject(injection: SandboxInjection): () => void
   clearFaults(): void
-  /** Every request there is, oldest first, as a client would read it now. */
+  /** All requests, oldest first, as a client would read them now. */
   requests(): CheckRequest[]
-  /** The last thousand calls that came, oldest first. */
+  /** The last thousand calls, oldest first. */
   calls(): SandboxCall[]
   /**
-   * Throws an AssertionError of Node, with a line for each difference, unless exactly these orders were placed, in this
-   * order. An empty list: nothing was ordered.
+   * Throws Node's AssertionError, with a line per difference, unless exactly these orders were placed in this
+   * sequence. With an empty list, nothing may have been ordered.
    */
   expectOrdered(expected: readonly ExpectedOrder[]): void
   /**
-   * Serves a base URL, such as `https://api.example.com`, from this sandbox: calls of this process to it by `fetch`, by
-   * undici's global dispatcher and by clients of refcheck/client come here, and report URLs lead there. Other calls are
-   * unchanged, and so are those of node:http and of a dispatcher that is not the global one. It ends with the function
-   * that it returns, or with `close`. Throws UsageError where `url` is not an http or https URL.
+   * Serves a base URL, such as `https://api.example.com`, from this sandbox. Calls of this process to it by `fetch`,
+   * by undici's global dispatcher and by clients of refcheck/client go to the sandbox, and its report URLs begin with
+   * the base URL. Other calls are unchanged, including those of node:http and of other dispatchers. Calling the
+   * returned function or `close` ends it. Throws a UsageError if `url` is not an http or https URL.
    */
   intercept(url: string): () => void
-  /** Every delivery that waits, and the last thousand that are over. */
+  /** All waiting deliveries and the last thousand completed ones. */
   deliveries(): SandboxDelivery[]
-  /** What was captured where no webhookUrl is set, as it would have been posted. */
+  /** The deliveries captured without a webhookUrl, as they would have been posted. */
   webhooks(): CapturedWebhook[]
-  /** Where events are posted from now on; null captures them. */
+  /** Sets the URL to which events are posted; null captures them. */
   setWebhook(url: string | null): void
   setCredits(credits: number | null): void
   setUserActive(email: string, active: boolean): void
-  /** Revokes the key; the new one, which `apiKey` is from now on. */
+  /** Revokes the API key and returns the new one, which `apiKey` has from then on. */
   renewKey(): string
-  /** Makes the next turn of a request, or of one of its checks, happen now. */
+  /** Performs the next transition of a request, or of one of its checks, now. */
   advanceRequest(requestId: string, checkId?: string): void
-  /** Delivers an event once more. */
+  /** Delivers an event again. */
   redeliver(deliveryId: string): void
   close(): Promise<void>
 }
 
-/** Never called: what is addressed to it is captured. */
+/** URL that is never called: deliveries to it are captured. */
 const captureUrl = 'https://captured.invalid/'
 
-/** Starts a sandbox. Throws InvalidInputError for a fixture or rule that is none, IoError for a port that is taken. */
+/**
+ * Starts a sandbox. Throws an InvalidInputError for an invalid fixture or rule, and an IoError for a port that is in
+ * use.
+ */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const { port = 0, clock: kind = 'real', fixture, rules, webhookUrl, ...rest } = options
-  const clock = kind === 'manual' ? new ManualClock(systemClock.now()) : systemClock
+  const { port = 0, clock: clockKind = 'real', fixture, rules, webhookUrl, ...rest } = options
+  const clock = clockKind === 'manual' ? new ManualClock(systemClock.now()) : systemClock
   const captured: CapturedWebhook[] = []
-  const post = httpDeliver(clock)
+  const postEvent = httpDeliver(clock)
   const sandbox = createSandbox({
     ...rest,
     clock,
@@ -165,26 +170,26 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     rules: readRules(rules ?? []),
     webhookUrl: webhookUrl ?? captureUrl,
     async deliver(url, headers, body, signal) {
-      if (url !== captureUrl) return post(url, headers, body, signal)
+      if (url !== captureUrl) return postEvent(url, headers, body, signal)
       const signature = headers['X-Service-Signature'] ?? ''
       captured.push({ headers: { ...headers }, body: Uint8Array.from(body), signature })
       return 200
     },
   })
-  const listener = await listen((request, connection) => answer(sandbox, request, connection), {
+  const listener = await listen((request, connection) => answerCall(sandbox, request, connection), {
     port,
     onError: (error) => sandbox.refuse(error),
   }).catch((error: unknown) => {
     sandbox.close()
     throw error
   })
-  return handleOf(sandbox, listener, captured)
+  return createHandle(sandbox, listener, captured)
 }
 
-/** A running sandbox as a test holds it. */
-function handleOf(sandbox: Embedded, listener: Listener, captured: CapturedWebhook[]): Sandbox {
-  let since = 0
-  const restores: (() => void)[] = []
+/** Returns the interface of a running sandbox for tests. */
+function createHandle(sandbox: Embedded, listener: Listener, captured: CapturedWebhook[]): Sandbox {
+  let firstEntry = 0
+  const endInterceptions: (() => void)[] = []
   return {
     baseUrl: listener.url,
     get apiKey() {
@@ -199,18 +204,20 @@ function handleOf(sandbox: Embedded, listener: Listener, captured: CapturedWebho
     reset() {
       sandbox.reset()
       captured.length = 0
-      since = (sandbox.log.entries().at(-1)?.n ?? -1) + 1
+      firstEntry = (sandbox.log.entries().at(-1)?.n ?? -1) + 1
     },
     advance: (ms) => sandbox.advance(ms),
     inject: (injection) => sandbox.inject(checkedInjection(injection)),
     clearFaults: () => sandbox.clearFaults(),
     requests: () => sandbox.requests(),
     calls: () =>
-      sandbox.log.entries(since).flatMap((entry) => (entry.kind === 'call' ? [callOf(sandbox, entry)] : [])),
+      sandbox.log
+        .entries(firstEntry)
+        .flatMap((entry) => (entry.kind === 'call' ? [toSandboxCall(sandbox, entry)] : [])),
     expectOrdered: (expected) => expectOrders(sandbox.snapshot().requests, expected),
     intercept(url) {
-      const restore = interceptBase(baseUrlOf(url), listener.url)
-      restores.unshift(restore)
+      const restore = interceptBase(parseInterceptedUrl(url), listener.url)
+      endInterceptions.unshift(restore)
       return restore
     },
     deliveries: () =>
@@ -231,21 +238,21 @@ function handleOf(sandbox: Embedded, listener: Listener, captured: CapturedWebho
     advanceRequest: (requestId, checkId) => sandbox.advanceRequest(requestId, checkId),
     redeliver: (deliveryId) => sandbox.redeliver(deliveryId),
     async close() {
-      for (const restore of restores) restore()
+      for (const restore of endInterceptions) restore()
       await listener.close()
       sandbox.close()
     },
   }
 }
 
-function callOf({ log }: Embedded, entry: LogEntry & { kind: 'call' }): SandboxCall {
+function toSandboxCall({ log }: Embedded, entry: LogEntry & { kind: 'call' }): SandboxCall {
   const { n, method, path, status } = entry
-  const nothing = { headers: {}, body: null }
-  const { request, response } = log.exchange(n) ?? { request: nothing, response: null }
+  const emptyMessage = { headers: {}, body: null }
+  const { request, response } = log.exchange(n) ?? { request: emptyMessage, response: null }
   return { method, path, status, request, response }
 }
 
-/** What precedes the path of a call that was intercepted: with it comes the base URL that was called. */
+/** Start of the path of an intercepted call; the base URL that was called follows it. */
 const interceptedPath = '/_intercepted/'
 
 function interceptBase(base: URL, listenerUrl: string): () => void {
@@ -253,8 +260,12 @@ function interceptBase(base: URL, listenerUrl: string): () => void {
   return interceptCalls(base, (path) => new URL(`${prefix}${path}`))
 }
 
-/** An intercepted call is answered as one to its own URL, as the service at that URL would. */
-function answer(sandbox: Embedded, request: Request, connection: Connection): Response | Promise<Response> {
+/** Answers a call; an intercepted one as if it had been sent to its own URL. */
+function answerCall(
+  sandbox: Embedded,
+  request: Request,
+  connection: Connection,
+): Response | Promise<Response> {
   const { pathname, search } = new URL(request.url)
   if (!pathname.startsWith(interceptedPath)) return sandbox.fetch(request, connection)
   const [, , base = '', ...path] = pathname.split('/')
@@ -268,11 +279,11 @@ function answer(sandbox: Embedded, request: Request, connection: Connection): Re
     remoteAddress: connection.remoteAddress,
     publicUrl,
     cut: () => connection.cut(),
-    cutShort: (status, answered, part) => connection.cutShort(status, answered, part),
+    cutShort: (status, responseHeaders, part) => connection.cutShort(status, responseHeaders, part),
   })
 }
 
-function baseUrlOf(text: string): URL {
+function parseInterceptedUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url !== undefined && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '') return url
   throw new UsageError('intercept: not the base URL of a service', {
@@ -281,8 +292,8 @@ function baseUrlOf(text: string): URL {
 }
 
 /**
- * Throws an AssertionError unless exactly these orders were placed, in this order. What an expected order leaves out
- * may be anything. The message has a line for each difference; `actual` and `expected` are there for test frameworks.
+ * Throws an AssertionError unless exactly these orders were placed in this sequence; parts that an expected order
+ * omits may have any value. The message has a line per difference; `actual` and `expected` are for test frameworks.
  */
 function expectOrders(orders: readonly ExpectedOrder[], expected: readonly ExpectedOrder[]): void {
   const actual = orders.map(({ package_id, recipient, additional_information }) => ({
@@ -291,37 +302,37 @@ function expectOrders(orders: readonly ExpectedOrder[], expected: readonly Expec
     additional_information,
   }))
   const lines = Array.from({ length: Math.max(actual.length, expected.length) }, (_, index) =>
-    compare(index + 1, actual[index], expected[index]),
+    compareOrder(index + 1, actual[index], expected[index]),
   ).flat()
   if (lines.length === 0) return
   const message = [
-    `expected ${counted(expected.length)}, the sandbox has ${counted(actual.length)}:`,
+    `expected ${formatOrderCount(expected.length)}, the sandbox has ${formatOrderCount(actual.length)}:`,
     ...lines.map((line) => `  ${line}`),
   ].join('\n')
   throw new AssertionError({ message, actual, expected, operator: 'expectOrdered' })
 }
 
-const counted = (count: number): string => (count === 1 ? '1 order' : `${count} orders`)
+const formatOrderCount = (count: number): string => (count === 1 ? '1 order' : `${count} orders`)
 
-function compare(
+function compareOrder(
   number: number,
   actual: ExpectedOrder | undefined,
   expected: ExpectedOrder | undefined,
 ): string[] {
   if (expected === undefined) return [`order ${number}: not expected: ${JSON.stringify(actual)}`]
   if (actual === undefined) return [`order ${number}: missing: ${JSON.stringify(expected)}`]
-  return differences(`order ${number}`, actual, expected)
+  return listDifferences(`order ${number}`, actual, expected)
 }
 
-/** Lists are compared whole, objects by the keys that are expected. */
-function differences(path: string, actual: unknown, expected: unknown): string[] {
+/** Compares lists by all entries, and objects by the expected keys only. */
+function listDifferences(path: string, actual: unknown, expected: unknown): string[] {
   if (expected === undefined) return []
   if (Array.isArray(expected) && Array.isArray(actual) && expected.length === actual.length) {
-    return expected.flatMap((each, index) => differences(`${path}[${index}]`, actual[index], each))
+    return expected.flatMap((each, index) => listDifferences(`${path}[${index}]`, actual[index], each))
   }
   if (isObject(expected) && isObject(actual)) {
     return Object.entries(expected).flatMap(([key, value]) =>
-      differences(`${path}.${key}`.replace(/^(order \d+)\./, '$1: '), actual[key], value),
+      listDifferences(`${path}.${key}`.replace(/^(order \d+)\./, '$1: '), actual[key], value),
     )
   }
   if (Object.is(actual, expected)) return []

@@ -1,22 +1,22 @@
 /*
- * What the API sends and takes, field by field as its document names them. Later versions of the service may add
- * keys; those come through and are not typed. Written out, so that importing them needs no zod; the client
- * answers with what src/contract has checked, so that the compiler holds the two together.
+ * Types of what the API sends and accepts, field by field as its document names them. Later versions of the service
+ * may add keys, which are passed on but have no types. The types are written out, so that importing them does not
+ * need zod; since the client returns values that src/contract has checked, the compiler ensures that they agree.
  */
 
-/** Documented values; a newer service may send others. */
+/** The documented values; a newer service may send others. */
 export type Known<T extends string> = T | (string & Record<never, never>)
 
-/** "Request status". */
+/** Section "Request status" of the API document. */
 export type RequestStatus = 'RECEIVED' | 'IN_PROGRESS' | 'PARTIAL' | 'COMPLETED' | 'ERROR' | 'CANCELLED'
 
-/** "Check status". */
+/** Section "Check status" of the API document. */
 export type CheckStatus = 'RECEIVED' | 'IN_PROGRESS' | 'COMPLETED' | 'CANCELLED' | 'ERROR'
 
-/** "Referee status". */
+/** Section "Referee status" of the API document. */
 export type RefereeStatus = 'IN_PROGRESS' | 'COMPLETED' | 'CANCELLED'
 
-/** "Package status". */
+/** Section "Package status" of the API document. */
 export type PackageStatus = 'ACTIVE' | 'INACTIVE' | 'DISABLED'
 
 /** One referee of a reference check. */
@@ -25,7 +25,7 @@ export interface Referee {
   referee_name: string | null
   referee_email: string | null
   status: Known<RefereeStatus>
-  /** Signed, valid for an hour; null until the report is ready. */
+  /** Signed URL, valid for an hour; null until the report is ready. */
   report_pdf_url: string | null
 }
 
@@ -36,7 +36,7 @@ export interface Check {
   status: Known<CheckStatus>
   partner_name?: string | null | undefined
   check_name?: string | null | undefined
-  /** Signed, valid for an hour; null until the report is ready. */
+  /** Signed URL, valid for an hour; null until the report is ready. */
   report_pdf_url?: string | null | undefined
   references?: Referee[] | undefined
 }
@@ -45,7 +45,7 @@ export interface Recipient {
   first_name: string
   last_name: string
   email: string
-  /** E.164: `+` and at most 15 digits. */
+  /** Phone number in E.164: `+` and at most 15 digits. */
   phone: string
 }
 
@@ -55,7 +55,7 @@ export interface CheckRequest {
   request_id: string
   package_id: number
   status: Known<RequestStatus>
-  /** ISO 8601. */
+  /** Time of creation (ISO 8601). */
   created_at: string
   requester: { email: string }
   recipient: Recipient
@@ -66,7 +66,7 @@ export interface CheckRequest {
 export interface NewRequest {
   package_id: number
   recipient: Recipient
-  /** Each code at most once. */
+  /** Additional information; each code at most once. */
   additional_information?: { code: string; fields: Record<string, unknown> }[] | undefined
 }
 
@@ -79,7 +79,7 @@ export interface CreatedRequest {
 export interface Package {
   id: number
   name: string
-  /** Only ACTIVE ones can be ordered. */
+  /** Status; only ACTIVE packages can be ordered. */
   status: Known<PackageStatus>
   details: {
     reference_survey: { id: number; name: string | null; min_referees: number } | null
@@ -111,9 +111,9 @@ export interface User {
   first_name: string
   last_name: string
   email: string
-  /** Such as owner, support, member. */
+  /** The role, such as owner, support or member. */
   role: string
-  /** There only when the role is member. */
+  /** Present only if the role is member. */
   permissions?: string[] | undefined
   teams: { id: string; name: string }[]
   job_title: string
@@ -124,6 +124,6 @@ export interface WebhookEvent {
   event: Known<'request.updated'>
   request_id: string
   status: Known<RequestStatus>
-  /** There only when the status is ERROR. */
+  /** Present only if the status is ERROR. */
   error_reason?: string | undefined
 }

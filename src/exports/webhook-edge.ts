@@ -10,8 +10,8 @@ export type { RequestStatus, WebhookEvent } from './types.ts'
 export const signatureHeader = 'X-Service-Signature'
 
 /**
- * `verify` of refcheck/webhook on WebCrypto, which compares in constant time: the same arguments, event and errors, as a
- * promise. For Cloudflare Workers, Deno, Bun, Vercel Edge and service workers.
+ * As `verify` of refcheck/webhook, but with WebCrypto and returning a promise: the same arguments, event, errors and
+ * constant-time comparison. For Cloudflare Workers, Deno, Bun, Vercel Edge and service workers.
  */
 export async function verify(
   rawBody: Uint8Array | string,
@@ -19,7 +19,7 @@ export async function verify(
   secret: string,
 ): Promise<WebhookEvent> {
   const encodedSecret = new TextEncoder().encode(requireSecret(secret))
-  // A copy: the caller's bytes may change before the promise is done.
+  // A copy, because the caller may change the bytes before the promise is settled.
   const body = new Uint8Array(bytesOf(rawBody))
   const digits = readSignature(received)
   const signature = Uint8Array.from({ length: 32 }, (_, at) =>

@@ -10,10 +10,10 @@ export type { RequestStatus, WebhookEvent } from './types.ts'
 export const signatureHeader = 'X-Service-Signature'
 
 /**
- * The event of a delivery whose signature is right. `rawBody` is the exact bytes of the body, before any parsing; a
- * string stands for its UTF-8 bytes. `received` is the value of X-Service-Signature as it came, undefined where there
- * was none. Throws BadSignatureError for any other signature, InvalidInputError for a body that is signed and yet
- * no event, and UsageError for an empty secret. Constant-time.
+ * Returns the event of a delivery after checking its signature in constant time. `rawBody` is the exact bytes of the
+ * body before any parsing; a string is encoded as UTF-8. `received` is the value of X-Service-Signature, undefined if
+ * the header is missing. Throws a BadSignatureError for a wrong signature, an InvalidInputError for a signed body
+ * that is not an event, and a UsageError for an empty secret.
  */
 export function verify(
   rawBody: Uint8Array | string,
@@ -25,7 +25,10 @@ export function verify(
   return signedEvent(body, matches(body, readSignature(received), key))
 }
 
-/** The signature that a sender with this secret makes: 64 lowercase hexadecimal characters. Throws UsageError for an empty secret. */
+/**
+ * Returns the signature that a sender with this secret makes: 64 lowercase hexadecimal characters. Throws a
+ * UsageError for an empty secret.
+ */
 export function sign(rawBody: Uint8Array | string, secret: string): string {
   return signature(bytesOf(rawBody), signingKey(requireSecret(secret)))
 }

@@ -6,16 +6,19 @@ import type { Piece } from './document.ts'
 const width = 640
 const barHeight = 26
 
-/** How many have which status, as one bar; the legend has the same in words. `counts`: in the order they are drawn. */
+/**
+ * Draws the number of requests per status as one bar; the legend has the same numbers as text. `counts` is in drawing
+ * order.
+ */
 export function statusChart(counts: readonly (readonly [status: string, count: number])[]): Piece {
-  const shown = counts.filter(([, count]) => count > 0)
-  const total = shown.reduce((sum, [, count]) => sum + count, 0)
-  const description = shown.map(([status, count]) => `${count} ${status}`).join(', ')
-  let before = 0
-  const parts = shown.map(([status, count]) => {
-    const from = (before / total) * width
-    before += count
-    return { status, count, from, to: (before / total) * width }
+  const nonZeroCounts = counts.filter(([, count]) => count > 0)
+  const total = nonZeroCounts.reduce((sum, [, count]) => sum + count, 0)
+  const description = nonZeroCounts.map(([status, count]) => `${count} ${status}`).join(', ')
+  let countBefore = 0
+  const segments = nonZeroCounts.map(([status, count]) => {
+    const from = (countBefore / total) * width
+    countBefore += count
+    return { status, count, from, to: (countBefore / total) * width }
   })
   return html`<figure>
     <svg
@@ -24,7 +27,7 @@ export function statusChart(counts: readonly (readonly [status: string, count: n
       aria-label="Statuses: ${description || 'none'}"
     >
       <rect class="rest" width="${String(width)}" height="${String(barHeight)}" rx="4"></rect>
-      ${parts.map(
+      ${segments.map(
         ({ status, from, to }) =>
           html`<rect
             class="${toneOf(status)}"
@@ -36,7 +39,7 @@ export function statusChart(counts: readonly (readonly [status: string, count: n
       )}
     </svg>
     <ul class="legend">
-      ${parts.map(
+      ${segments.map(
         ({ status, count }) =>
           html`<li>
             ${swatch(toneOf(status))} <b>${String(count)}</b> ${status}
@@ -52,15 +55,15 @@ const swatch = (tone: string): Piece =>
     <rect class="${tone}" width="10" height="10" rx="2"></rect>
   </svg>`
 
-/** A part of a whole; what is little is never nothing, and what is nearly all not all. */
+/** Formats a share in percent: 0 % and 100 % only if it is exactly that. */
 export function percent(count: number, total: number): string {
   if (count === 0 || total === 0) return '0 %'
   if (count === total) return '100 %'
   return `${Math.min(99, Math.max(1, Math.round((count / total) * 100)))} %`
 }
 
-/** What happened in one stretch of time. */
-interface Bucket {
+/** Orders and completions in one period. */
+interface Period {
   label: string
   ordered: number
   completed: number
@@ -68,15 +71,15 @@ interface Bucket {
 
 const plot = { left: 34, right: 4, top: 10, bottom: 24, height: 150 }
 
-/** Orders and completions over time. `what`: the stretch of one bar, such as "day". */
-export function timeline(buckets: readonly Bucket[], what: string): Piece {
-  const highest = Math.max(1, ...buckets.map(({ ordered, completed }) => Math.max(ordered, completed)))
+/** Draws orders and completions over time. `periodName` is the length of one period, such as "day". */
+export function timeline(periods: readonly Period[], periodName: string): Piece {
+  const highest = Math.max(1, ...periods.map(({ ordered, completed }) => Math.max(ordered, completed)))
   const floor = plot.height - plot.bottom
   const y = (count: number): number => floor - (count / highest) * (floor - plot.top)
-  const slot = (width - plot.left - plot.right) / Math.max(1, buckets.length)
+  const slot = (width - plot.left - plot.right) / Math.max(1, periods.length)
   const barWidth = Math.min(26, slot * 0.4)
-  const sum = (of: 'ordered' | 'completed'): number => buckets.reduce((all, each) => all + each[of], 0)
-  const description = `${sum('ordered')} orders and ${sum('completed')} completions by ${what}, ${buckets[0]?.label ?? ''} to ${buckets.at(-1)?.label ?? ''}`
+  const sum = (key: 'ordered' | 'completed'): number => periods.reduce((all, each) => all + each[key], 0)
+  const description = `${sum('ordered')} orders and ${sum('completed')} completions by ${periodName}, ${periods[0]?.label ?? ''} to ${periods.at(-1)?.label ?? ''}`
   return html`<figure>
     <svg viewBox="0 0 ${String(width)} ${String(plot.height)}" role="img" aria-label="${description}">
       ${[highest, ...(highest > 1 ? [highest / 2] : []), 0].map(
@@ -92,14 +95,14 @@ export function timeline(buckets: readonly Bucket[], what: string): Piece {
               >${Number.isInteger(count) ? String(count) : ''}</text
             >`,
       )}
-      ${buckets.map(({ label, ordered, completed }, at) => {
+      ${periods.map(({ label, ordered, completed }, at) => {
         const middle = plot.left + slot * (at + 0.5)
         return html`<g>
           <title>${label}: ${String(ordered)} ordered, ${String(completed)} completed</title>
           ${column('active', middle - barWidth - 1, barWidth, y(ordered), floor)}
           ${column('done', middle + 1, barWidth, y(completed), floor)}
           ${
-            isLabelled(at, buckets.length)
+            isLabelled(at, periods.length)
               ? html`<text x="${middle.toFixed(1)}" y="${String(plot.height - 6)}" text-anchor="middle"
                   >${label}</text
                 >`
@@ -127,13 +130,13 @@ function column(tone: string, x: number, wide: number, top: number, floor: numbe
   ></rect>`
 }
 
-/** As many labels as fit next to one another. */
+/** Whether a bar has a label: at most eight labels fit next to one another. */
 function isLabelled(at: number, count: number): boolean {
-  const every = Math.ceil(count / 8)
-  return at % every === 0
+  const step = Math.ceil(count / 8)
+  return at % step === 0
 }
 
-/** How full a window of the quota is. */
+/** Draws how much of one quota window is used. */
 export function quotaBar({
   name,
   used,
@@ -145,19 +148,19 @@ export function quotaBar({
   calls: number
   rest: string
 }): Piece {
-  const part = Math.min(1, used / calls)
-  const tone = part >= 0.95 ? 'bad' : part >= 0.75 ? 'warn' : 'done'
+  const share = Math.min(1, used / calls)
+  const tone = share >= 0.95 ? 'bad' : share >= 0.75 ? 'warn' : 'done'
   return html`<div class="gauge">
     <span>${name}</span>
     <svg viewBox="0 0 200 12" role="img" aria-label="${String(used)} of ${String(calls)} calls used">
       <rect class="rest" width="200" height="12" rx="3"></rect>
-      <rect class="${tone}" width="${(part * 200).toFixed(1)}" height="12" rx="3"></rect>
+      <rect class="${tone}" width="${(share * 200).toFixed(1)}" height="12" rx="3"></rect>
     </svg>
     <span>${String(used)} used, ${String(Math.max(0, calls - used))} left${rest}</span>
   </div>`
 }
 
-/** One colour for each status of a request, a check or a row; plain for one we do not know. */
+/** Returns the colour class for a status of a request, check or row; `new` for an unknown status. */
 function toneOf(status: string): string {
   switch (status) {
     case 'COMPLETED':
@@ -192,7 +195,7 @@ function toneOf(status: string): string {
   }
 }
 
-/** A status by its word and its colour. */
+/** Renders a status as a word on its colour. */
 export function pill(status: string, word = status): Piece {
   return html`<span class="pill ${toneOf(status)}">${sanitize(word)}</span>`
 }

@@ -5,26 +5,23 @@ import { html, raw } from 'hono/html'
 import { sanitize } from '../host/text.ts'
 import { pico } from './pico.ts'
 
-/** A piece of a page; every value in it is escaped by `html`. */
+/** A part of a page; `html` has escaped every value in it. */
 export type Piece = ReturnType<typeof html>
 
 interface Page {
   title: string
   body: Piece
-  /** Runs on the page, and nothing else does. */
+  /** The only script that runs on the page. */
   script: string
 }
 
-/**
- * A page that needs nothing else and asks for nothing: no address is reached from it, and only the script that came
- * with it runs.
- */
+/** Renders a page without external resources: it contacts no address, and only its own script runs. */
 export async function standalonePage({ title, body, script }: Page): Promise<string> {
   const policy = [
     "default-src 'none'",
-    `style-src '${digest(stylesheet)}'`,
-    `script-src '${digest(script)}'`,
-    // Pico's own marks, which are within the stylesheet.
+    `style-src '${cspDigest(stylesheet)}'`,
+    `script-src '${cspDigest(script)}'`,
+    // Pico's icons, which are in the stylesheet.
     'img-src data:',
     "base-uri 'none'",
     "form-action 'none'",
@@ -47,10 +44,10 @@ export async function standalonePage({ title, body, script }: Page): Promise<str
   return String(await page)
 }
 
-const digest = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`
+const cspDigest = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`
 
-/** What Pico has no word for: statuses by colour, charts, figures, paper. */
-const rules = `
+/** Rules that Pico lacks: colours of statuses, charts, figures, print. */
+const ownRules = `
 :root {
   --pico-font-size: 100%; --pico-line-height: 1.45; --pico-spacing: .85rem; --pico-typography-spacing-vertical: .75rem;
   --done: #d8f3e1; --on-done: #0b5429; --fill-done: #2c9a59;
@@ -146,9 +143,9 @@ th[aria-sort=ascending] button::after { content: '\\2191'; opacity: 1; } th[aria
 `
 
 /** The stylesheet of every page. */
-export const stylesheet = `${pico.replace(/^@charset [^;]*;/, '')}\n${rules}`
+export const stylesheet = `${pico.replace(/^@charset [^;]*;/, '')}\n${ownRules}`
 
-/** Sorts and filters the table of people where scripts run; without it the table is whole, in its own order. */
+/** Sorts and filters the table of people. Without scripts the whole table is shown in its original order. */
 export const tableScript = `
 const table = document.querySelector('table[data-sorts]')
 const tools = document.querySelector('.tools')
@@ -157,7 +154,7 @@ if (table && tools) {
   const rows = [...body.rows]
   const search = tools.querySelector('input')
   const select = tools.querySelector('select')
-  const said = tools.querySelector('output')
+  const countOutput = tools.querySelector('output')
   const plain = (text) => text.normalize('NFD').replace(/\\p{M}/gu, '').toLowerCase()
   const texts = new Map(rows.map((row) => [row, plain(row.dataset.find)]))
   const keyOf = (row, at) => row.cells[at].dataset.key ?? row.cells[at].textContent.trim()
@@ -169,7 +166,7 @@ if (table && tools) {
       row.hidden = !isShown
       if (isShown) count += 1
     }
-    said.textContent = count === rows.length ? '' : count + ' of ' + rows.length + ' shown'
+    countOutput.textContent = count === rows.length ? '' : count + ' of ' + rows.length + ' shown'
   }
   const heads = [...table.tHead.rows[0].cells]
   heads.forEach((head, at) => {

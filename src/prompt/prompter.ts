@@ -1,57 +1,63 @@
-/** Texts may come from the service: the drawing functions make them harmless. */
+/** Texts of questions may come from the service: the functions that draw them remove control characters. */
 export interface TextQuestion {
   message: string
-  /** A line below the question while nothing is wrong with the answer. */
+  /** A line below the question, shown while the answer has no problem. */
   help?: string | undefined
-  /** Is in the line from the start, to be confirmed, changed or cleared. */
+  /** Text in the line at the start; the user can confirm, change or delete it. */
   initial?: string | undefined
-  /** Why this text will not do, or undefined. Asked with every key, so that the reason shows as one types. */
+  /**
+   * Returns why the text is invalid, or undefined. Called after every key, so that the reason is shown while the user
+   * types.
+   */
   check?: ((value: string) => string | undefined) | undefined
-  /** Whether the person may go back to the question before; a PromptBackError is thrown then. */
+  /** Whether the user may go back to the previous question; a PromptBackError is thrown then. */
   canGoBack?: boolean | undefined
 }
 
 export interface SecretQuestion {
   message: string
-  /** As for a text, but asked once the answer is given; the reason must not repeat the secret. */
+  /** As for a text, but called after Enter only; the reason must not repeat the secret. */
   check?: ((value: string) => string | undefined) | undefined
 }
 
 export interface Choice<T> {
   value: T
   label: string
-  /** Shown while the choice is the one pointed at. */
+  /** Shown while the cursor is on the choice. */
   detail?: string | undefined
 }
 
 export interface SelectQuestion<T> {
   message: string
-  /** At least one. */
+  /** The choices, at least one. */
   choices: readonly Choice<T>[]
-  /** The choice pointed at first; the first one where absent. */
+  /** The choice under the cursor at the start; default is the first. */
   initial?: T | undefined
-  /** What is typed narrows the choices to the labels that contain it; else a digit is a position in the list. */
-  narrows?: boolean | undefined
+  /** Whether typed text filters the choices by their labels; otherwise a digit selects a position in the list. */
+  isSearchable?: boolean | undefined
 }
 
 export interface ConfirmQuestion {
-  /** What the question is about: lines above it, each made harmless and cut or wrapped when drawn. */
+  /**
+   * Lines above the question about its subject; control characters are removed and long lines wrapped when they are
+   * drawn.
+   */
   above?: readonly string[] | undefined
   message: string
-  /** What Enter alone means; no where absent. */
+  /** The answer if the user only presses Enter; default no. */
   initial?: boolean | undefined
-  /** A yes has consequences: keys typed before the question is shown do not answer it. */
+  /** Whether a yes has serious consequences: keys pressed before the question is shown are then discarded. */
   isDestructive?: boolean | undefined
 }
 
 /**
- * Asks a person. Each method throws an InterruptedError when they leave (Ctrl-C, Ctrl-D), and a UsageError
- * without a terminal; that is checked with each question, never before.
+ * Asks the user. Each method throws an InterruptedError if the user leaves (Ctrl-C, Ctrl-D), and a UsageError if
+ * there is no terminal, which is checked with each question.
  */
 export interface Prompter {
-  /** One line, white space around it taken off. */
+  /** Reads one line and trims it. */
   text(question: TextQuestion): Promise<string>
-  /** One line, never shown, exactly as typed. */
+  /** Reads one line exactly as typed, without showing it. */
   secret(question: SecretQuestion): Promise<string>
   select<T>(question: SelectQuestion<T>): Promise<T>
   confirm(question: ConfirmQuestion): Promise<boolean>

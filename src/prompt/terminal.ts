@@ -8,24 +8,24 @@ import type { ConfirmQuestion, Prompter, SecretQuestion, SelectQuestion, TextQue
 
 export interface TerminalOptions {
   input: { readonly isTTY: boolean; readonly stream: Readable }
-  /** Where questions are drawn: stderr, for stdout carries the answer and nothing else. */
+  /** Stream on which questions are drawn: stderr, because stdout is only for results. */
   output: { write(data: string): void; readonly isTTY: boolean; readonly columns: number }
   color: boolean
-  /** Ends an open question as Ctrl-C does. */
+  /** Ends an open question like Ctrl-C. */
   signal?: AbortSignal | undefined
 }
 
-/** Lines of choices that are shown at once. */
+/** Most lines of choices that are shown at once. */
 const maxLines = 12
 
-/** What inquirer draws with. */
-interface Context {
+/** The streams and signal for inquirer. */
+interface InquirerContext {
   input: Readable
   output: Writable
   signal: AbortSignal
 }
 
-/** Asks with inquirer, which is loaded at the first question. */
+/** Asks questions with inquirer, which is loaded with the first one. */
 export class TerminalPrompter implements Prompter {
   readonly #options: TerminalOptions
 
@@ -37,9 +37,9 @@ export class TerminalPrompter implements Prompter {
     return this.#ask(message, async (context): Promise<string> => {
       const { promptStyle, textPrompt } = await import('./text-prompt.ts')
       const config = {
-        message: this.#question(message),
+        message: this.#drawQuestion(message),
         help: sanitize(help),
-        // It is the answer where the person keeps it.
+        // The layout is kept, because this text is the answer if the user confirms it.
         initial: sanitize(initial, { layout: true }),
         check: sanitizeProblem(check),
         canGoBack,
@@ -54,13 +54,13 @@ export class TerminalPrompter implements Prompter {
 
   secret({ message, check }: SecretQuestion): Promise<string> {
     return this.#ask(message, async (context) => {
-      const { module, theme } = await this.#inquirer(context)
+      const { module, theme } = await this.#loadInquirer(context)
       const problem = sanitizeProblem(check)
       const { answer } = await module<{ answer: string }>([
         {
           type: 'password',
           name: 'answer',
-          message: this.#question(message),
+          message: this.#drawQuestion(message),
           mask: '*',
           toggleMask: false,
           validate: (value: string) => problem(value) ?? true,
@@ -71,40 +71,41 @@ export class TerminalPrompter implements Prompter {
     })
   }
 
-  async select<T>({ message, choices, initial, narrows }: SelectQuestion<T>): Promise<T> {
-    const shown = choices.map(({ label, detail = '' }, value) => ({
-      name: this.#choice(label),
+  async select<T>({ message, choices, initial, isSearchable }: SelectQuestion<T>): Promise<T> {
+    const drawnChoices = choices.map(({ label, detail = '' }, value) => ({
+      name: this.#drawChoice(label),
       short: sanitize(label),
       value,
       description: wrapAnsi(sanitize(detail), this.#options.output.columns, { hard: true }),
     }))
-    const asked = this.#question(message)
-    const holding = (typed: string): typeof shown =>
-      shown.filter(({ short }) => short.toLowerCase().includes(typed.trim().toLowerCase()))
-    const areAllSeen = shown.flatMap(({ name }) => name.split('\n')).length <= maxLines
+    const drawnQuestion = this.#drawQuestion(message)
+    const matching = (typed: string): typeof drawnChoices =>
+      drawnChoices.filter(({ short }) => short.toLowerCase().includes(typed.trim().toLowerCase()))
+    const areAllVisible = drawnChoices.flatMap(({ name }) => name.split('\n')).length <= maxLines
     const index = await this.#ask(message, async (context) => {
-      const { module, theme } = await this.#inquirer(context)
+      const { module, theme } = await this.#loadInquirer(context)
       const { answer } = await module<{ answer: number }>([
         {
-          ...(narrows === true
-            ? { type: 'search', source: (typed = '') => holding(typed) }
-            : { type: 'select', choices: shown, loop: false }),
+          ...(isSearchable === true
+            ? { type: 'search', source: (typed = '') => matching(typed) }
+            : { type: 'select', choices: drawnChoices, loop: false }),
           name: 'answer',
-          message: asked,
-          // A choice whose value is undefined is not the first one for that.
+          message: drawnQuestion,
+          // `findIndex` is not used without `initial`: a choice may have the value undefined.
           default: initial === undefined ? 0 : choices.findIndex(({ value }) => value === initial),
           pageSize: maxLines,
           theme: {
             ...theme,
-            // Otherwise a typed letter selects a choice that starts with it: y would select "Yes: order again".
+            // With other key bindings a typed letter selects a choice that starts with it: y would select "Yes: order
+            // again".
             keybindings: ['vim'],
             style: {
               ...theme.style,
-              answer: this.#below(asked, theme.style.answer),
+              answer: this.#answerStyle(drawnQuestion, theme.style.answer),
               keysHelpTip: (keys: [string, string][]) =>
                 theme.style.keysHelpTip(
                   keys,
-                  areAllSeen ? [] : [`${shown.length} choices, not all are shown`],
+                  areAllVisible ? [] : [`${drawnChoices.length} choices, not all are shown`],
                 ),
             },
           },
@@ -124,14 +125,14 @@ export class TerminalPrompter implements Prompter {
     isDestructive = false,
   }: ConfirmQuestion): Promise<boolean> {
     return this.#ask(message, async (context) => {
-      for (const line of above) this.#options.output.write(`${this.#laidOut(line)}\n`)
+      for (const line of above) this.#options.output.write(`${this.#drawLineAbove(line)}\n`)
       if (isDestructive) await discardTypedAhead(this.#options.input.stream)
-      const { module, theme } = await this.#inquirer(context)
+      const { module, theme } = await this.#loadInquirer(context)
       const { answer } = await module<{ answer: boolean }>([
         {
           type: 'confirm',
           name: 'answer',
-          message: this.#question(message, '(y/N)'),
+          message: this.#drawQuestion(message, '(y/N)'),
           default: initial,
           theme,
         },
@@ -140,38 +141,41 @@ export class TerminalPrompter implements Prompter {
     })
   }
 
-  /** Wrapped between two words, with room for the mark before it and for `after`, which is not broken, behind it. */
-  #question(message: string, after = ''): string {
+  /**
+   * Wraps a question between words. Leaves room for the mark before it and for `after`, a text that follows it and is
+   * not broken.
+   */
+  #drawQuestion(message: string, after = ''): string {
     const text = sanitize(message)
     const width = this.#options.output.columns - 2
     if (after === '') return wrapAnsi(text, width, { hard: true })
     return wrapAnsi(`${text} ${after}`, width, { hard: true }).slice(0, -after.length).replace(/ $/, '')
   }
 
-  /** Wrapped between two words behind the cursor: inquirer breaks lines anywhere. */
-  #choice(label: string): string {
+  /** Wraps a choice between words, indented past the cursor: inquirer itself breaks lines anywhere. */
+  #drawChoice(label: string): string {
     const [first = '', ...more] = wrapAnsi(sanitize(label), this.#options.output.columns - 4, {
       hard: true,
     }).split('\n')
     return [first, ...more.map((line) => `    ${line}`)].join('\n')
   }
 
-  /** A line above a question with its layout; what has no room continues below. */
-  #laidOut(line: string): string {
+  /** Wraps a line above a question with its indentation. */
+  #drawLineAbove(line: string): string {
     const text = sanitize(line, { layout: true })
     const [indent = ''] = /^ */.exec(text) ?? []
     const wrapped = wrapAnsi(text.trim(), this.#options.output.columns - indent.length, { hard: true })
     return wrapped === text.trim() ? text : wrapped.replaceAll(/^/gm, indent)
   }
 
-  /** An answer that has no room behind its question is drawn below it. */
-  #below(question: string, draw: (answer: string) => string): (answer: string) => string {
+  /** Returns a style that draws an answer below the question if it does not fit after it. */
+  #answerStyle(question: string, draw: (answer: string) => string): (answer: string) => string {
     const [last = ''] = question.split('\n').slice(-1)
     const room = this.#options.output.columns - last.length - 3
     return (answer) => (answer.length <= room ? draw(answer) : `\n  ${draw(answer)}`)
   }
 
-  async #inquirer(context: Context) {
+  async #loadInquirer(context: InquirerContext) {
     const [{ createPromptModule }, { promptStyle }] = await Promise.all([
       import('inquirer'),
       import('./text-prompt.ts'),
@@ -179,27 +183,27 @@ export class TerminalPrompter implements Prompter {
     return { module: createPromptModule(context), theme: promptStyle(this.#options.color) }
   }
 
-  async #ask<T>(message: string, prompt: (context: Context) => Promise<T>): Promise<T> {
+  async #ask<T>(message: string, prompt: (context: InquirerContext) => Promise<T>): Promise<T> {
     const { input, output, signal } = this.#options
-    // Without a terminal inquirer writes escapes into a pipe and never comes back.
+    // Without a terminal, inquirer writes escape sequences into a pipe and never returns.
     if (!input.isTTY || !output.isTTY) {
       throw new UsageError(`"${message}" needs an answer, and there is no terminal to ask on`, {
         hint: 'Give the answer as a flag; list the flags with --help.',
       })
     }
-    const left = new AbortController()
-    const unwatch = onLeaving(input.stream, () => left.abort())
+    const leftTerminal = new AbortController()
+    const stopWatching = watchLeaving(input.stream, () => leftTerminal.abort())
     try {
       return await prompt({
         input: input.stream,
         output: writableOf(output),
-        signal: AbortSignal.any([left.signal, ...(signal === undefined ? [] : [signal])]),
+        signal: AbortSignal.any([leftTerminal.signal, ...(signal === undefined ? [] : [signal])]),
       })
     } catch (error) {
-      if (!isStoppedByPerson(error)) throw error
+      if (!isStoppedByUser(error)) throw error
       throw new InterruptedError('cancelled; nothing was done', { cause: error })
     } finally {
-      unwatch()
+      stopWatching()
     }
   }
 }
@@ -211,19 +215,22 @@ function sanitizeProblem(check: TextQuestion['check']): (value: string) => strin
   }
 }
 
-/** inquirer throws these; they are recognised by name, because its classes are in a package of its own. */
-function isStoppedByPerson(error: unknown): boolean {
+/**
+ * Whether the error is one of inquirer's for a question that was left. They are recognised by name, because their
+ * classes are in a separate package.
+ */
+function isStoppedByUser(error: unknown): boolean {
   return error instanceof Error && ['ExitPromptError', 'AbortPromptError'].includes(error.name)
 }
 
 /**
- * Ctrl-D on an empty line, and a terminal that goes away, close readline and leave inquirer waiting for
- * ever. `leave` is called for them; the answer takes the watch off again.
+ * Calls `leave` when the user presses Ctrl-D on an empty line or the terminal is closed: both close readline and
+ * would leave inquirer waiting for ever. Returns a function that removes the listeners.
  */
-function onLeaving(input: Readable, leave: () => void): () => void {
+function watchLeaving(input: Readable, leave: () => void): () => void {
   const onKey = (_text: unknown, key: { name?: string; ctrl?: boolean } | undefined): void => {
     if (key?.ctrl !== true || key.name !== 'd') return
-    // On a line with text Ctrl-D deletes a character, and the input keeps flowing.
+    // On a line with text, Ctrl-D deletes a character and the input is not paused.
     setImmediate(() => {
       if (input.isPaused()) leave()
     })
@@ -238,23 +245,23 @@ function onLeaving(input: Readable, leave: () => void): () => void {
   }
 }
 
-/** Turns of the event loop after which all that a terminal had in store has been read. */
+/** Turns of the event loop in which all buffered input of a terminal is read. */
 const turnsToRead = 10
 
-/** Reads away what was typed ahead, which was meant for something else. */
+/** Discards keys that were pressed before the question, since they were meant for something else. */
 async function discardTypedAhead(input: Readable): Promise<void> {
-  const forget = (): void => undefined
+  const discard = (): void => undefined
   const terminal = input as Readable & { setRawMode?: (isRaw: boolean) => unknown }
-  // Line by line, a terminal would keep back what no Enter has ended.
+  // In line mode, the terminal would retain keys that were not followed by Enter.
   terminal.setRawMode?.(true)
-  input.on('data', forget)
+  input.on('data', discard)
   for (let turn = 0; turn < turnsToRead; turn += 1) await new Promise((done) => void setImmediate(done))
-  input.off('data', forget)
+  input.off('data', discard)
   input.pause()
   terminal.setRawMode?.(false)
 }
 
-/** A stream for one question; inquirer ends it, the terminal stays. */
+/** Makes a stream for one question; inquirer ends the stream, but not the terminal. */
 function writableOf(output: TerminalOptions['output']): Writable {
   const writable = new Writable({
     decodeStrings: false,

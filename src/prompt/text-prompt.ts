@@ -23,19 +23,19 @@ interface TextConfig {
 }
 
 /** The answer that means: go back to the previous question. */
-const back = Symbol('went back')
+const backAnswer = Symbol('went back')
 
 const backHelp = 'Up arrow: back.'
 
 /**
- * inquirer's input, with three things it lacks: a line of help, the reason why an answer is not valid while
- * it is being typed (in yellow; in red once Enter was pressed), and a way back.
+ * inquirer's text input with three additions: a line of help, a check while the user types (its reason is yellow, and
+ * red once Enter was pressed), and a key to go back.
  */
-export const textPrompt = createPrompt<string | typeof back, TextConfig>((config, done) => {
+export const textPrompt = createPrompt<string | typeof backAnswer, TextConfig>((config, done) => {
   const { message, initial, check, canGoBack, theme, columns } = config
   const help = canGoBack ? `${config.help} ${backHelp}`.trim() : config.help
   const [line, setLine] = useState('')
-  const [refused, setRefused] = useState(false)
+  const [isRefused, setRefused] = useState(false)
   const [answer, setAnswer] = useState<string | undefined>(undefined)
   useEffect((readline) => {
     readline.write(initial)
@@ -45,7 +45,7 @@ export const textPrompt = createPrompt<string | typeof back, TextConfig>((config
     if (answer !== undefined) return
     if (canGoBack && isUpKey(key)) {
       setAnswer('(back)')
-      done(back)
+      done(backAnswer)
       return
     }
     if (!isEnterKey(key)) {
@@ -58,15 +58,15 @@ export const textPrompt = createPrompt<string | typeof back, TextConfig>((config
       done(text)
       return
     }
-    // Enter has emptied the line: what was typed comes back, to be fixed.
+    // Enter has emptied the line, so the typed text is written into it again for the user to correct.
     readline.write(line)
     setRefused(true)
   })
 
   const { prefix, style } = theme
   if (answer !== undefined) return `${prefix.done} ${style.message(message)} ${style.answer(answer)}`
-  const problem = line === '' && !refused ? undefined : check(line.trim())
-  const reason = refused ? theme.refusal : theme.invalidWhileTyping
+  const problem = line === '' && !isRefused ? undefined : check(line.trim())
+  const reason = isRefused ? theme.refusal : theme.invalidWhileTyping
   const below = problem === undefined ? help : `> ${problem}`
   return [
     `${prefix.idle} ${style.message(message)} ${line}`,
@@ -79,12 +79,12 @@ export const textPrompt = createPrompt<string | typeof back, TextConfig>((config
 
 type Format = Parameters<typeof styleText>[0]
 
-/** How a prompt is drawn. */
+/** The styles with which prompts are drawn. */
 type PromptStyle = ReturnType<typeof promptStyle>
 
 /**
- * inquirer's own theme asks stdout whether it shows colours; prompts are drawn on stderr, and the caller
- * knows what was asked for with NO_COLOR and --no-color. The prefix symbols are those of inquirer.
+ * Returns inquirer's theme with or without colours. inquirer's own theme decides by stdout, but prompts are drawn on
+ * stderr, and the caller has evaluated NO_COLOR and --no-color. The prefix symbols are inquirer's.
  */
 export function promptStyle(color: boolean) {
   const paint =
@@ -92,15 +92,15 @@ export function promptStyle(color: boolean) {
     (text: string): string =>
       color ? styleText(format, text, { validateStream: false }) : text
   const { prefix } = makeTheme()
-  const sign = (status: 'idle' | 'done'): string =>
+  const prefixSymbol = (status: 'idle' | 'done'): string =>
     stripVTControlCharacters(typeof prefix === 'string' ? prefix : prefix[status])
   const key = paint('bold')
   const dim = paint('dim')
   return {
-    /** Styles of the reason why an answer is not valid: while it is typed, and once Enter was pressed. */
+    /** Styles of the reason why an answer is invalid: while the user types, and after Enter was pressed. */
     invalidWhileTyping: paint('yellow'),
     refusal: paint('red'),
-    prefix: { idle: paint('blue')(sign('idle')), done: paint('green')(sign('done')) },
+    prefix: { idle: paint('blue')(prefixSymbol('idle')), done: paint('green')(prefixSymbol('done')) },
     style: {
       answer: paint('cyan'),
       message: paint('bold'),

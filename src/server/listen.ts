@@ -3,46 +3,53 @@ import type { Duplex } from 'node:stream'
 
 import { getRequestListener } from '@hono/node-server'
 
-import { createLimitedServer, type ServerAddress, start } from './sockets.ts'
+import { createLimitedServer, type ServerAddress, startListening } from './sockets.ts'
 
-/** What a handler may learn of, and do to, the connection a request came in on. */
+/** The connection of a request, as a handler sees it. */
 export interface Connection {
   readonly remoteAddress: string
-  /** The base URL that was called, where it is not the one of this server. */
+  /** The base URL that the client called, if it is not that of this server. */
   readonly publicUrl?: string | undefined
-  /** Destroys the socket; nothing of an answer is sent any more. */
+  /** Destroys the socket; the rest of the response is not sent. */
   cut(): void
-  /** Sends the head of an answer and the first bytes of its body, whatever length was announced, then cuts. */
+  /**
+   * Sends the head of a response and `part`, the first bytes of its body, then closes the connection, even if the
+   * head states a longer body.
+   */
   cutShort(status: number, headers: Readonly<Record<string, string>>, part: Uint8Array): void
 }
 
 export type Handler = (request: Request, connection: Connection) => Response | Promise<Response>
 
 export interface ListenOptions extends ServerAddress {
-  /** Milliseconds for a whole request to arrive; Node's own default is 5 minutes. */
+  /** Milliseconds in which a whole request must arrive; Node's default is 5 minutes. */
   requestTimeoutMs?: number | undefined
-  /** Milliseconds an idle connection stays open; Node's own default is 5 s. */
+  /** Milliseconds for which an idle connection stays open; Node's default is 5 s. */
   keepAliveTimeoutMs?: number | undefined
   /**
-   * Answers a request that is no proper one (an error called RequestError: a bad Host or URL, what is no
-   * HTTP, a header that is too large) or whose handler threw. Default: an empty answer.
+   * Returns the response to an invalid request or after a handler threw. An invalid request is an error named
+   * RequestError: a bad Host or URL, data that is not HTTP, or a header that is too large. Default: an empty
+   * response.
    */
   onError?: ((error: unknown) => Response) | undefined
 }
 
 export interface Listener {
-  /** No slash at the end. */
+  /** The URL without a slash at the end. */
   readonly url: string
   readonly port: number
-  /** Stops listening and ends open connections at once. */
+  /** Stops listening and closes open connections at once. */
   close: () => Promise<void>
 }
 
-/** Puts a Request → Response handler on a port. Throws IoError when the port cannot be had, InvalidInputError for a TLS pair that is none. */
+/**
+ * Serves a Request → Response handler on a port. Throws an IoError if the port cannot be used, and an
+ * InvalidInputError if the certificate and key do not match.
+ */
 export async function listen(handler: Handler, options: ListenOptions = {}): Promise<Listener> {
-  const server = build(handler, options)
+  const server = createHandlerServer(handler, options)
   return {
-    ...(await start(server, options)),
+    ...(await startListening(server, options)),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
@@ -51,7 +58,7 @@ export async function listen(handler: Handler, options: ListenOptions = {}): Pro
   }
 }
 
-function build(handler: Handler, options: ListenOptions): Server {
+function createHandlerServer(handler: Handler, options: ListenOptions): Server {
   const { onError } = options
   const listener = getRequestListener(
     (request, bindings) => {
@@ -72,24 +79,27 @@ function build(handler: Handler, options: ListenOptions): Server {
     }),
     ...(options.keepAliveTimeoutMs !== undefined && { keepAliveTimeout: options.keepAliveTimeoutMs }),
   }
-  // The listener answers a request without a Host by `onError`, Node itself without a body.
+  // The listener passes a request without a Host to `onError`; Node itself would respond without a body.
   const server = createLimitedServer(
-    { limits, tls: options.tls, answersAll: onError !== undefined },
+    { limits, tls: options.tls, handlesRefused: onError !== undefined },
     (incoming, outgoing) => void listener(incoming, outgoing),
   )
   if (onError !== undefined) {
-    server.on('clientError', (_error, socket) => void refuse(socket, onError(new MalformedRequest())))
+    server.on(
+      'clientError',
+      (_error, socket) => void respondToMalformed(socket, onError(new MalformedRequest())),
+    )
   }
   return server
 }
 
-/** What Node's parser does not take, by the name that the listener gives to a bad Host or URL. */
+/** A request that Node's parser refuses; it has the name that the listener gives to errors of a bad Host or URL. */
 class MalformedRequest extends Error {
   override readonly name = 'RequestError'
 }
 
-/** Answers where no request came of what was sent; the connection is of no use after it. */
-async function refuse(socket: Duplex, answer: Response): Promise<void> {
+/** Responds to data that is not a request, then closes the connection, which cannot be used any more. */
+async function respondToMalformed(socket: Duplex, answer: Response): Promise<void> {
   if (!socket.writable) return void socket.destroy()
   const body = Buffer.from(await answer.arrayBuffer())
   const headers = [...answer.headers, ['Content-Length', String(body.byteLength)], ['Connection', 'close']]
@@ -98,7 +108,7 @@ async function refuse(socket: Duplex, answer: Response): Promise<void> {
   socket.end(Buffer.concat([Buffer.from(`${[head, ...lines].join('\r\n')}\r\n\r\n`, 'latin1'), body]))
 }
 
-/** What follows a cut: an answer that never comes. */
+/** Returns a promise that never resolves, for a connection that was cut. */
 function never(): Promise<Response> {
   return new Promise(() => {})
 }

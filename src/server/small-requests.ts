@@ -1,48 +1,48 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 
 import type { Listener } from './listen.ts'
-import { createLimitedServer, type IncompleteLimits, type ServerAddress, start } from './sockets.ts'
+import { createLimitedServer, type IncompleteLimits, type ServerAddress, startListening } from './sockets.ts'
 
-/** A small request with its whole body, to the byte. */
+/** A small request with its whole body as raw bytes. */
 export interface SmallRequest {
   method: string
   /** Path without the query. */
   path: string
-  /** A line of the header each; names in lowercase. */
+  /** Returns the values of a header, one per header line; `name` is in lowercase. */
   headers: (name: string) => readonly string[]
   body: Buffer
 }
 
-export interface SmallAnswer {
+export interface SmallResponse {
   status: number
-  /** Text, or nothing. */
+  /** Text of the body; empty if undefined. */
   text?: string | undefined
   contentType?: string | undefined
   headers?: Readonly<Record<string, string>> | undefined
 }
 
 export interface SmallRequestOptions extends ServerAddress {
-  /** Bytes of a body taken at most; more is answered with 413. */
+  /** Most bytes of a body; a larger one gets the status 413. */
   maxBytes: number
-  /** Milliseconds for a whole request to arrive, and that an idle connection stays open. */
+  /** Milliseconds in which a whole request must arrive. */
   requestTimeoutMs: number
   idleTimeoutMs: number
   incomplete?: IncompleteLimits | undefined
 }
 
-type SmallRequestHandler = (request: SmallRequest) => SmallAnswer | Promise<SmallAnswer>
+type SmallRequestHandler = (request: SmallRequest) => SmallResponse | Promise<SmallResponse>
 
 /**
- * A server for many small requests: each is handed over whole. What is no proper request never gets there:
- * too large 413, too many headers 431, too slow 408, malformed 400, a handler that fails 500.
+ * Serves many small requests; the handler gets each with its whole body. Invalid requests are refused before: too
+ * large 413, too many headers 431, too slow 408, malformed 400. A handler that throws causes 500.
  */
 export async function serveSmallRequests(
   handle: SmallRequestHandler,
   options: SmallRequestOptions,
 ): Promise<Listener> {
-  const server = build(handle, options)
+  const server = createSmallServer(handle, options)
   return {
-    ...(await start(server, options)),
+    ...(await startListening(server, options)),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
@@ -51,7 +51,7 @@ export async function serveSmallRequests(
   }
 }
 
-function build(
+function createSmallServer(
   handle: SmallRequestHandler,
   { tls, maxBytes, requestTimeoutMs, idleTimeoutMs, incomplete }: SmallRequestOptions,
 ): Server {
@@ -62,24 +62,30 @@ function build(
     connectionsCheckingInterval: Math.min(requestTimeoutMs, 5_000),
     maxHeaderSize: 16 * 1024,
   }
-  // Node itself would answer a request without a Host without counting it.
-  const server = createLimitedServer({ limits, tls, incomplete, answersAll: true }, (incoming, outgoing) => {
-    if (incoming.headers.host === undefined && incoming.httpVersion === '1.1') {
-      return answer(outgoing, { status: 400, text: 'the header Host is missing\n' }, true)
-    }
-    collect(incoming, maxBytes, (body) => {
-      if (body === undefined) return answer(outgoing, { status: 413, text: 'the body is too large\n' }, true)
-      void consumeBody(handle, incoming, body).then((each) => answer(outgoing, each, !server.listening))
-    })
-  })
+  // Node itself would answer a request without a Host header before it is counted.
+  const server = createLimitedServer(
+    { limits, tls, incomplete, handlesRefused: true },
+    (incoming, outgoing) => {
+      if (incoming.headers.host === undefined && incoming.httpVersion === '1.1') {
+        return sendResponse(outgoing, { status: 400, text: 'the header Host is missing\n' }, true)
+      }
+      readBody(incoming, maxBytes, (body) => {
+        if (body === undefined)
+          return sendResponse(outgoing, { status: 413, text: 'the body is too large\n' }, true)
+        void callHandler(handle, incoming, body).then((each) =>
+          sendResponse(outgoing, each, !server.listening),
+        )
+      })
+    },
+  )
   return server
 }
 
-async function consumeBody(
+async function callHandler(
   handle: SmallRequestHandler,
   incoming: IncomingMessage,
   body: Buffer,
-): Promise<SmallAnswer> {
+): Promise<SmallResponse> {
   const { method = '', url = '/' } = incoming
   const query = url.indexOf('?')
   try {
@@ -94,8 +100,11 @@ async function consumeBody(
   }
 }
 
-/** The whole body, or undefined once it passes the limit; never called for a request that broke off. */
-function collect(
+/**
+ * Calls `done` with the whole body, or with undefined once it exceeds the limit; not at all if the request is
+ * aborted.
+ */
+function readBody(
   incoming: IncomingMessage,
   maxBytes: number,
   done: (body: Buffer | undefined) => void,
@@ -114,20 +123,20 @@ function collect(
     done(undefined)
   })
   incoming.on('end', () => done(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)))
-  // A sender that goes away in the middle receives no answer.
+  // A client that disconnects before the end of its request gets no response.
   incoming.on('error', () => undefined)
 }
 
-function answer(
+function sendResponse(
   outgoing: ServerResponse,
-  { status, text = '', contentType, headers }: SmallAnswer,
-  close: boolean,
+  { status, text = '', contentType, headers }: SmallResponse,
+  isClosing: boolean,
 ): void {
   outgoing.writeHead(status, {
     ...headers,
     ...(text === '' ? {} : { 'content-type': contentType ?? 'text/plain; charset=utf-8' }),
     ...(status === 204 ? {} : { 'content-length': Buffer.byteLength(text) }),
-    ...(close ? { connection: 'close' } : {}),
+    ...(isClosing ? { connection: 'close' } : {}),
   })
   outgoing.end(text)
 }

@@ -11,53 +11,59 @@ import type { AddressInfo, Socket } from 'node:net'
 import { InvalidInputError, IoError } from '../errors/kinds.ts'
 
 export interface ServerAddress {
-  /** Default 127.0.0.1. */
+  /** Address to listen on; default 127.0.0.1. */
   host?: string | undefined
-  /** Default 0: any free port. */
+  /** Port to listen on; default 0, any free port. */
   port?: number | undefined
-  /** PEM texts; with them the server speaks https. */
+  /** PEM texts of a certificate and its key; with them the server uses HTTPS. */
   tls?: { cert: string; key: string } | undefined
 }
 
 interface LimitedServerOptions extends Pick<ServerAddress, 'tls'> {
   limits: ServerOptions
   incomplete?: IncompleteLimits | undefined
-  /** Whether `onRequest` answers what Node itself refuses: a request without a Host, and an Expect that Node does not know. */
-  answersAll: boolean
+  /** Whether `onRequest` also gets requests that Node itself refuses: without a Host, or with an unknown Expect. */
+  handlesRefused: boolean
 }
 
-/** A server that limits what incomplete requests occupy. Throws InvalidInputError for a TLS pair that is none. */
+/**
+ * Creates a server that limits the memory and connections of incomplete requests. Throws an InvalidInputError if the
+ * certificate and key do not match.
+ */
 export function createLimitedServer(
-  { limits, tls, incomplete, answersAll }: LimitedServerOptions,
+  { limits, tls, incomplete, handlesRefused }: LimitedServerOptions,
   onRequest: (incoming: IncomingMessage, outgoing: ServerResponse) => void,
 ): Server {
   const incompleteRequests = new IncompleteRequests(incomplete)
   const onTracked = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     if (incompleteRequests.track(incoming, outgoing)) onRequest(incoming, outgoing)
   }
-  const options = { ...limits, ...(answersAll && { requireHostHeader: false }) }
+  const options = { ...limits, ...(handlesRefused && { requireHostHeader: false }) }
   const server =
     tls === undefined
       ? createServer(options, onTracked)
       : withTls(() => createTlsServer({ ...options, ...tls }, onTracked))
   incompleteRequests.watch(server)
-  if (answersAll) server.on('checkExpectation', onTracked)
+  if (handlesRefused) server.on('checkExpectation', onTracked)
   return server
 }
 
-/** Starts listening: the port that it is, and the URL, without a slash at the end. Throws IoError when the port cannot be had. */
-export async function start(
+/**
+ * Starts listening and returns the actual port and the URL without a slash at the end. Throws an IoError if the port
+ * cannot be used.
+ */
+export async function startListening(
   server: Server,
   { host = '127.0.0.1', port = 0, tls }: ServerAddress,
 ): Promise<{ url: string; port: number }> {
-  const bound = await bind(server, host, port)
-  const shown = host.includes(':') ? `[${host}]` : host
-  return { url: `${tls === undefined ? 'http' : 'https'}://${shown}:${bound}`, port: bound }
+  const boundPort = await bind(server, host, port)
+  const urlHost = host.includes(':') ? `[${host}]` : host
+  return { url: `${tls === undefined ? 'http' : 'https'}://${urlHost}:${boundPort}`, port: boundPort }
 }
 
 function bind(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
-    const onError = (error: NodeJS.ErrnoException): void => reject(bindFailure(error, host, port))
+    const onError = (error: NodeJS.ErrnoException): void => reject(bindError(error, host, port))
     server.once('error', onError)
     server.listen(port, host, () => {
       server.off('error', onError)
@@ -66,7 +72,7 @@ function bind(server: Server, host: string, port: number): Promise<number> {
   })
 }
 
-function bindFailure(error: NodeJS.ErrnoException, host: string, port: number): IoError {
+function bindError(error: NodeJS.ErrnoException, host: string, port: number): IoError {
   const where = `${host}:${port}`
   if (error.code === 'EADDRINUSE') {
     return new IoError(`port ${port} on ${host} is used by another program`, {
@@ -89,7 +95,7 @@ function bindFailure(error: NodeJS.ErrnoException, host: string, port: number): 
   return new IoError(`cannot listen on ${where}: ${error.message}`, { cause: error })
 }
 
-/** Makes a server of a certificate and its key; OpenSSL's message about two that are no pair is replaced. */
+/** Creates a server with TLS. OpenSSL's message about a certificate and key that do not match is replaced. */
 function withTls<T>(create: () => T): T {
   try {
     return create()
@@ -102,24 +108,24 @@ function withTls<T>(create: () => T): T {
 }
 
 export interface IncompleteLimits {
-  /** Open connections that wait for the rest of a request, or for the next one. */
+  /** Most open connections that wait for the rest of a request or for the next one. */
   maxConnections: number
-  /** Bytes of incomplete bodies, of all connections together. */
+  /** Most bytes of incomplete bodies of all connections together. */
   maxBytes: number
 }
 
 /**
- * Requests of one connection that wait for their answers. Providers send one request after the other; a client that sends
- * thousands of whole requests at once occupies memory for each.
+ * Most unanswered requests of one connection. Providers send one request after the other; a client that sends
+ * thousands at once occupies memory for each.
  */
 const maxUnanswered = 8
 
-/** Pieces of a body that may be tiny; each occupies memory for an object, also when it holds one byte. */
+/** Most tiny pieces of one body; each occupies memory for an object, even if it contains one byte. */
 const maxTinyPieces = 256
-/** Bytes of a piece that is not tiny: a connection may send any number of these. */
+/** Bytes from which a piece is not tiny: a connection may send any number of such pieces. */
 const ordinaryPieceBytes = 256
 
-/** Joins tiny pieces, so that the object of none of them stays in memory. */
+/** Copies tiny pieces into one buffer, so that their objects do not stay in memory. */
 class JoinedPieces {
   #pending = Buffer.alloc(0)
   bytes = 0
@@ -133,47 +139,47 @@ class JoinedPieces {
     this.bytes += piece.copy(this.#pending, this.bytes)
   }
 
-  /** What was joined since the last time. */
+  /** Returns the bytes added since the last call. */
   flush(): Buffer {
-    const taken = this.#pending.subarray(0, this.bytes)
+    const joined = this.#pending.subarray(0, this.bytes)
     this.#pending = Buffer.alloc(0)
     this.bytes = 0
-    return taken
+    return joined
   }
 }
 
 const incompleteLimits: IncompleteLimits = { maxConnections: 512, maxBytes: 4 * 1024 * 1024 }
 
-interface Connection {
+interface TrackedConnection {
   readonly socket: Socket
-  /** Of the incomplete body. */
+  /** Bytes received of the incomplete body. */
   bytes: number
-  /** Requests that arrived whole and have no answer yet, or had none when the data that was read last was parsed. */
+  /** Whole requests without a response; one counts until the data in which it arrived has been parsed. */
   unansweredCount: number
 }
 
 /**
- * Limits what clients can occupy that never send a whole request. Above a limit the connection that has been incomplete
- * longest is closed, whatever its address: the provider, or a proxy before this server, may share its address with an
- * attacker. A connection is never closed here while one of its requests is being answered.
+ * Limits the memory and connections of clients that never send a whole request. Above a limit, the connection that
+ * has been incomplete longest is closed, whatever its address: the provider or a proxy may share its address with an
+ * attacker. A connection is never closed while one of its requests is being answered.
  */
 class IncompleteRequests {
   readonly #limits: IncompleteLimits
-  /** By remote address and port: over TLS a request has another socket than its connection. */
-  readonly #connections = new Map<string, Connection>()
-  /** In the order in which they became incomplete. */
-  readonly #incomplete = new Set<Connection>()
+  /** Connections by remote address and port: over TLS, a request has another socket than its connection. */
+  readonly #connections = new Map<string, TrackedConnection>()
+  /** Incomplete connections in the order in which they became incomplete. */
+  readonly #incomplete = new Set<TrackedConnection>()
   #bytes = 0
 
   constructor(limits: IncompleteLimits = incompleteLimits) {
     this.#limits = limits
   }
 
-  /** Counts every connection of a server. */
+  /** Tracks every connection of a server. */
   watch(server: Server): void {
     server.on('connection', (socket: Socket) => {
       const key = remoteKey(socket)
-      const connection: Connection = { socket, bytes: 0, unansweredCount: 0 }
+      const connection: TrackedConnection = { socket, bytes: 0, unansweredCount: 0 }
       this.#connections.set(key, connection)
       socket.once('close', () => {
         this.#connections.delete(key)
@@ -183,7 +189,9 @@ class IncompleteRequests {
     })
   }
 
-  /** Counts a request; to be called before its body is read. False where its connection was closed meanwhile. */
+  /**
+   * Tracks a request; must be called before its body is read. Returns false if its connection was closed meanwhile.
+   */
   track(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
     const connection = this.#connections.get(remoteKey(incoming.socket))
     if (connection === undefined) return true
@@ -192,7 +200,7 @@ class IncompleteRequests {
     let isAnswered = false
     let pieceCount = 0
     let bodyBytes = 0
-    // Node's parser hands over each piece of a body, and its end, by `push`, whether or not the handler reads it yet.
+    // Node's parser passes each piece of a body, and its end, to `push`, even if the handler is not reading yet.
     const push = incoming.push.bind(incoming)
     const tinyPieces = new JoinedPieces()
     const pushTinyPieces = (): void => {
@@ -201,14 +209,15 @@ class IncompleteRequests {
     }
     incoming.push = (chunk: Buffer | null, encoding?: BufferEncoding) => {
       if (chunk !== null) {
-        // The rest of what was read: it would stay in memory until the connection is closed.
+        // The rest of the data is dropped: it would stay in memory until the connection is closed.
         if (connection.socket.destroyed) return false
         pieceCount += 1
         bodyBytes += chunk.byteLength
-        if (pieceCount > maxTinyPieces + bodyBytes / ordinaryPieceBytes) close(connection, incoming)
-        else this.#count(connection, chunk.byteLength)
+        if (pieceCount > maxTinyPieces + bodyBytes / ordinaryPieceBytes)
+          closeAndStopParsing(connection, incoming)
+        else this.#addBytes(connection, chunk.byteLength)
         if (chunk.byteLength < ordinaryPieceBytes) {
-          // All of one read are handed over together.
+          // Tiny pieces of one read are passed on together.
           if (tinyPieces.bytes === 0) process.nextTick(pushTinyPieces)
           tinyPieces.add(chunk)
           return true
@@ -219,7 +228,7 @@ class IncompleteRequests {
         if (isAnswered) this.#add(connection)
         else {
           connection.unansweredCount += 1
-          if (connection.unansweredCount > maxUnanswered) close(connection, incoming)
+          if (connection.unansweredCount > maxUnanswered) closeAndStopParsing(connection, incoming)
         }
       }
       pushTinyPieces()
@@ -228,35 +237,37 @@ class IncompleteRequests {
     outgoing.once('close', () => {
       isAnswered = true
       if (!isWhole) return
-      // Node may answer a request before it parses the next one of the same data, so that none would ever wait.
+      // Deferred, because Node may answer a request before it parses the next one in the same data; the count would
+      // then never rise.
       setImmediate(() => {
         connection.unansweredCount -= 1
         if (connection.unansweredCount === 0) this.#add(connection)
       })
     })
-    // An idle connection may be closed at the moment when the client sends its next request, which would then be lost.
+    // The server asks the client to close, because closing an idle connection could lose a request that is being
+    // sent.
     if (this.#incomplete.size > this.#limits.maxConnections / 2) outgoing.setHeader('connection', 'close')
     return true
   }
 
-  #add(connection: Connection): void {
+  #add(connection: TrackedConnection): void {
     if (connection.socket.destroyed) return
     this.#incomplete.add(connection)
     if (this.#incomplete.size > this.#limits.maxConnections) this.#closeOldest(() => true)
   }
 
-  #count(connection: Connection, bytes: number): void {
+  #addBytes(connection: TrackedConnection, bytes: number): void {
     connection.bytes += bytes
     this.#bytes += bytes
-    // Large bodies that never end do not displace a small one, such as an event. Half of the limit is left to
-    // bodies of more than this share, however many smaller ones there are.
+    // Large bodies that never end must not displace a small one, such as an event. Half of the limit is reserved for
+    // bodies larger than this share, however many smaller ones there are.
     const share = this.#limits.maxBytes / this.#limits.maxConnections / 2
     while (this.#bytes > this.#limits.maxBytes && this.#closeOldest((each) => each.bytes > share));
   }
 
-  #closeOldest(is: (connection: Connection) => boolean): boolean {
+  #closeOldest(predicate: (connection: TrackedConnection) => boolean): boolean {
     for (const connection of this.#incomplete) {
-      if (!is(connection)) continue
+      if (!predicate(connection)) continue
       this.#remove(connection)
       connection.socket.destroy()
       return true
@@ -264,19 +275,19 @@ class IncompleteRequests {
     return false
   }
 
-  #remove(connection: Connection): void {
+  #remove(connection: TrackedConnection): void {
     this.#incomplete.delete(connection)
     this.#bytes -= connection.bytes
     connection.bytes = 0
   }
 }
 
-function close({ socket }: Connection, incoming: IncomingMessage): void {
+function closeAndStopParsing({ socket }: TrackedConnection, incoming: IncomingMessage): void {
   socket.destroy()
   stopParsing(incoming.socket)
 }
 
-/** What Node's parser calls for what it finds, by the position of each in the parser; Node does not document them. */
+/** Callbacks of Node's parser with their positions in the parser object; Node does not document them. */
 const parserCallbacks: readonly [number, string][] = [
   [1, 'parserOnHeaders'],
   [2, 'parserOnHeadersComplete'],
@@ -285,9 +296,9 @@ const parserCallbacks: readonly [number, string][] = [
 ]
 
 /**
- * Lets Node's parser go silently to the end of what was read: it would report thousands of requests, which stay in memory until
- * the connection is closed, or thousands of pieces of a body. Node uses its parsers again, for other connections, after
- * the 'close' of this one, which comes after `setImmediate`.
+ * Lets Node's parser reach the end of the data without callbacks. It would otherwise report thousands of requests,
+ * which stay in memory until the connection is closed, or thousands of pieces of a body. Node reuses its parsers for
+ * other connections after the 'close' of this one, which comes after `setImmediate`.
  */
 function stopParsing(socket: Socket): void {
   const { parser } = socket as Socket & { parser?: Record<number, unknown> | null }

@@ -4,21 +4,23 @@ import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl'
 import { SaxesParser } from 'saxes'
 
 import { InvalidInputError } from '../errors/kinds.ts'
-import { beyondLimit, limits, refusal } from './sheet.ts'
+import { beyondLimitError, limits, refusal } from './sheet.ts'
 import { escapeXml } from '../domain/wording/text.ts'
 import { type Cell, columnName, type MergedCells, textOf } from '../domain/sheet/cell.ts'
 import type { LostPart } from '../domain/sheet/appearance.ts'
-import { markedEncoding } from './text.ts'
+import { encodingByMark } from './text.ts'
 
-/** The parts of a workbook, by name. */
+/** Reads the parts (files) of a workbook's zip by their names. */
 export interface Archive {
   has(part: string): boolean
   names(): string[]
-  /** Every inflated byte is counted against the size in the archive, and that size against what is allowed. */
-  read(part: string, largest?: number): AsyncGenerator<Buffer>
+  /**
+   * Yields the unpacked bytes of a part. Throws if the size that the archive states exceeds `maxBytes` or is wrong.
+   */
+  read(part: string, maxBytes?: number): AsyncGenerator<Buffer>
 }
 
-/** Opens a zip held in memory. Nothing is inflated yet. */
+/** Reads the directory of a zip that is in memory; parts are unpacked when they are read. */
 export async function openArchive(bytes: Buffer, name: string): Promise<Archive> {
   try {
     const zip = await fromBufferPromise(bytes, { lazyEntries: true })
@@ -26,11 +28,11 @@ export async function openArchive(bytes: Buffer, name: string): Promise<Archive>
     return {
       has: (part) => parts.has(part),
       names: () => [...parts.keys()],
-      async *read(part, largest = limits.partBytes) {
+      async *read(part, maxBytes = limits.partBytes) {
         const entry = parts.get(part)
         if (entry === undefined) throw damagedError(name, new Error(`${part} is missing`))
         if (entry.isEncrypted()) throw refusal(name, 'it is encrypted', 'Save it without a password.')
-        requireAllowedSize(entry, largest, name)
+        requireAllowedSize(entry, maxBytes, name)
         try {
           yield* inflate(zip, entry)
         } catch (error) {
@@ -45,7 +47,7 @@ export async function openArchive(bytes: Buffer, name: string): Promise<Archive>
 
 async function partsOf(zip: ZipFile, name: string): Promise<Map<string, Entry>> {
   if (zip.entryCount > limits.entries) {
-    throw beyondLimit(
+    throw beyondLimitError(
       name,
       `it has ${zip.entryCount} parts, too many for a workbook: the limit is ${limits.entries}`,
     )
@@ -59,18 +61,21 @@ async function partsOf(zip: ZipFile, name: string): Promise<Map<string, Entry>> 
 }
 
 /**
- * yauzl fails a stream whose length differs from the size that the archive states, so it is enough to check
- * that size.
+ * Checks the size that the archive states. The bytes need no count: yauzl fails a stream whose length differs from
+ * it.
  */
 function requireAllowedSize(
   { fileName, uncompressedSize, compressedSize }: Entry,
-  largest: number,
+  maxBytes: number,
   name: string,
 ): void {
   const exceedsRatio = uncompressedSize > limits.ratioFrom && uncompressedSize > limits.ratio * compressedSize
-  if (uncompressedSize <= largest && !exceedsRatio) return
+  if (uncompressedSize <= maxBytes && !exceedsRatio) return
   const mebibytes = String(Math.ceil(uncompressedSize / 1024 / 1024))
-  throw beyondLimit(name, `its part ${fileName} is ${mebibytes} MiB unpacked, too large for a list of people`)
+  throw beyondLimitError(
+    name,
+    `its part ${fileName} is ${mebibytes} MiB unpacked, too large for a list of people`,
+  )
 }
 
 async function* inflate(zip: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
@@ -84,7 +89,7 @@ async function* inflate(zip: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
 }
 
 /**
- * The refusal of a workbook whose parts contradict one another; an InvalidInputError is returned unchanged.
+ * Returns the error for a workbook whose parts contradict one another; an InvalidInputError is returned unchanged.
  */
 export function damagedError(name: string, error: unknown, what = 'it is a damaged workbook'): Error {
   if (error instanceof InvalidInputError) return error
@@ -98,12 +103,12 @@ export const isTrue = (text: string | undefined): boolean => text === '1' || tex
 
 export const isFalse = (text: string | undefined): boolean => text === '0' || text === 'false'
 
-/** A property that is there and not switched off. */
-export function isOn({ val }: Attributes): boolean {
+/** Whether the element of a boolean property sets the property: its `val` is absent or true. */
+export function isPropertySet({ val }: Attributes): boolean {
   return val === undefined || isTrue(val)
 }
 
-/** Callbacks of the parser. Start and end tags of namespaces that are not in `spaces` are not reported. */
+/** Callbacks of the parser. Tags of namespaces that are not in `namespaces` are not reported. */
 interface XmlHandlers {
   /** Namespace URIs whose elements are reported, each with the prefix that is put before their names. */
   spaces?: ReadonlyMap<string, string>
@@ -131,14 +136,14 @@ export const sheetNamespaces: ReadonlyMap<string, string> = new Map([
   ['http://schemas.microsoft.com/office/excel/2006/main', 'xm:'],
 ])
 
-/** Reads a part to its end. */
+/** Parses a part to its end and calls the handlers. */
 export async function readXml(
   archive: Archive,
   part: string,
   name: string,
-  handlers: XmlHandlers & { largest?: number },
+  handlers: XmlHandlers & { maxBytes?: number },
 ): Promise<void> {
-  for await (const _ of xmlChunks(archive, part, name, handlers, handlers.largest));
+  for await (const _ of xmlChunks(archive, part, name, handlers, handlers.maxBytes));
 }
 
 /** As `readXml`, but yields after each chunk. A document type is refused, so that no entity can expand. */
@@ -147,14 +152,14 @@ export async function* xmlChunks(
   part: string,
   name: string,
   handlers: XmlHandlers,
-  largest?: number,
+  maxBytes?: number,
 ): AsyncGenerator<void> {
   const size = new XmlSize(part, name)
   const parser = createParser(handlers, size)
   let decoder: InstanceType<typeof TextDecoder> | undefined
   try {
-    for await (const bytes of archive.read(part, largest)) {
-      decoder ??= new TextDecoder(markedEncoding(bytes), { fatal: true })
+    for await (const bytes of archive.read(part, maxBytes)) {
+      decoder ??= new TextDecoder(encodingByMark(bytes), { fatal: true })
       const text = decoder.decode(bytes, { stream: true })
       parser.write(text)
       size.countCharacters(text.length)
@@ -180,7 +185,7 @@ class XmlSize {
     this.#name = name
   }
 
-  /** The parser has handed over what it had collected. */
+  /** Starts counting again; called at each event of the parser, since it then empties its buffer. */
   reset(): void {
     this.#attributes = 0
     this.#characters = 0
@@ -200,7 +205,7 @@ class XmlSize {
 
   #check(what: string, unit: string, count: number, max: number): void {
     if (count > max)
-      throw beyondLimit(
+      throw beyondLimitError(
         this.#name,
         `its part ${this.#part} has ${what} with more than ${max} ${unit}, the limit`,
       )
@@ -208,9 +213,9 @@ class XmlSize {
 }
 
 function createParser(handlers: XmlHandlers, size: XmlSize): SaxesParser<{ xmlns: false }> {
-  const { spaces = workbookNamespaces, open, close, text } = handlers
+  const { spaces: namespaces = workbookNamespaces, open, close, text } = handlers
   const parser = new SaxesParser({ position: false, xmlns: false })
-  const names = new NamespaceResolver(spaces)
+  const names = new NamespaceResolver(namespaces)
   let depth = 0
   parser.on('error', (error) => {
     throw error
@@ -226,13 +231,13 @@ function createParser(handlers: XmlHandlers, size: XmlSize): SaxesParser<{ xmlns
       throw new Error(`elements are nested deeper than ${limits.nesting} levels`)
     }
     names.declare(tag.attributes, depth)
-    const own = names.reportedName(tag.name)
-    if (own !== undefined) open?.(own, tag.attributes)
+    const reportedName = names.reportedName(tag.name)
+    if (reportedName !== undefined) open?.(reportedName, tag.attributes)
   })
   parser.on('closetag', (tag) => {
     size.reset()
-    const own = names.reportedName(tag.name)
-    if (own !== undefined) close?.(own)
+    const reportedName = names.reportedName(tag.name)
+    if (reportedName !== undefined) close?.(reportedName)
     names.undeclare(depth)
     depth -= 1
   })
@@ -247,30 +252,30 @@ function createParser(handlers: XmlHandlers, size: XmlSize): SaxesParser<{ xmlns
  * Resolves the namespace of an element's name. Results are cached, since a sheet may have a million cells.
  */
 class NamespaceResolver {
-  readonly #spaces: ReadonlyMap<string, string>
-  /** By prefix, '' the default one: what is declared now. */
-  readonly #declared = new Map<string, string>()
-  /** What was declared before, to go back to at the end of an element. */
-  readonly #before: { depth: number; prefix: string; space: string | undefined }[] = []
-  readonly #known = new Map<string, string | undefined>()
+  readonly #namespaces: ReadonlyMap<string, string>
+  /** Namespace URIs in scope, by prefix; the default namespace has the prefix ''. */
+  readonly #declaredNamespaces = new Map<string, string>()
+  /** Declarations that inner elements replaced; they are restored at the end of the element at `depth`. */
+  readonly #replacedDeclarations: { depth: number; prefix: string; space: string | undefined }[] = []
+  readonly #reportedNames = new Map<string, string | undefined>()
 
   constructor(spaces: ReadonlyMap<string, string>) {
-    this.#spaces = spaces
+    this.#namespaces = spaces
   }
 
   /**
-   * The name that handlers get, with the prefix of its namespace in `spaces`; undefined for any other
-   * namespace.
+   * Returns the name that handlers get, with the prefix of its namespace in `namespaces`; undefined for other
+   * namespaces.
    */
   reportedName(name: string): string | undefined {
-    if (this.#known.has(name)) return this.#known.get(name)
+    if (this.#reportedNames.has(name)) return this.#reportedNames.get(name)
     const colon = name.indexOf(':')
-    const space = this.#declared.get(colon === -1 ? '' : name.slice(0, colon))
+    const space = this.#declaredNamespaces.get(colon === -1 ? '' : name.slice(0, colon))
     // A name whose namespace is declared nowhere is reported without a prefix.
-    const prefix = space === undefined ? '' : this.#spaces.get(space)
-    const own = prefix === undefined ? undefined : prefix + name.slice(colon + 1)
-    if (this.#known.size < 1000) this.#known.set(name, own)
-    return own
+    const prefix = space === undefined ? '' : this.#namespaces.get(space)
+    const reported = prefix === undefined ? undefined : prefix + name.slice(colon + 1)
+    if (this.#reportedNames.size < 1000) this.#reportedNames.set(name, reported)
+    return reported
   }
 
   declare(attributes: Attributes, depth: number): void {
@@ -278,25 +283,29 @@ class NamespaceResolver {
       if (!key.startsWith('xmlns')) continue
       const prefix = key === 'xmlns' ? '' : key.startsWith('xmlns:') ? key.slice(6) : undefined
       if (prefix === undefined) continue
-      this.#before.push({ depth, prefix, space: this.#declared.get(prefix) })
-      this.#declared.set(prefix, attributes[key] ?? '')
-      this.#known.clear()
+      this.#replacedDeclarations.push({ depth, prefix, space: this.#declaredNamespaces.get(prefix) })
+      this.#declaredNamespaces.set(prefix, attributes[key] ?? '')
+      this.#reportedNames.clear()
     }
   }
 
   undeclare(depth: number): void {
-    for (let last = this.#before.at(-1); last?.depth === depth; last = this.#before.at(-1)) {
-      this.#before.pop()
-      if (last.space === undefined) this.#declared.delete(last.prefix)
-      else this.#declared.set(last.prefix, last.space)
-      this.#known.clear()
+    for (
+      let last = this.#replacedDeclarations.at(-1);
+      last?.depth === depth;
+      last = this.#replacedDeclarations.at(-1)
+    ) {
+      this.#replacedDeclarations.pop()
+      if (last.space === undefined) this.#declaredNamespaces.delete(last.prefix)
+      else this.#declaredNamespaces.set(last.prefix, last.space)
+      this.#reportedNames.clear()
     }
   }
 }
 
 /**
- * ST_Xstring (ECMA-376 part 1, 22.9.2.19): what XML cannot hold is written `_xHHHH_`, and so is the
- * underscore of a text that looks like that itself.
+ * ST_Xstring (ECMA-376 part 1, 22.9.2.19): a character that XML cannot contain is written as `_xHHHH_`. An underscore
+ * before a text of that form is escaped too.
  */
 const escapeSequence = /_x([\dA-Fa-f]{4})_/g
 
@@ -305,32 +314,33 @@ export function unescapeText(text: string): string {
   return text.replace(escapeSequence, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
 }
 
-const unsafe = /_(?=x[\dA-Fa-f]{4}_)|(?![\t\n])\p{Cc}|\p{Cs}|[\uFFFE\uFFFF]/gu
+const charactersToEscape = /_(?=x[\dA-Fa-f]{4}_)|(?![\t\n])\p{Cc}|\p{Cs}|[\uFFFE\uFFFF]/gu
 
-/** A text as element content or in a quoted attribute. */
+/** Escapes a text for element content and quoted attributes. */
 export function escapeText(text: string): string {
   return escapeXml(
     text.replaceAll(
-      unsafe,
+      charactersToEscape,
       (found) => `_x${found.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`,
     ),
   )
 }
 
 export function requireFewSheets(count: number, name: string): void {
-  if (count > limits.sheets) throw beyondLimit(name, `it has more than ${limits.sheets} sheets, the limit`)
+  if (count > limits.sheets)
+    throw beyondLimitError(name, `it has more than ${limits.sheets} sheets, the limit`)
 }
 
 export interface BookRow {
   /** Number of the row in its sheet, from 1. */
   number: number
-  /** By column; a hole is an empty cell. */
+  /** Cells by column index; a hole in the array is an empty cell. */
   cells: Cell[]
   hidden: boolean
-  /** Columns whose text is struck through. */
-  struck: number[]
-  /** Columns whose text has the colour of its background. */
-  unseen: number[]
+  /** Indexes of the columns whose text is struck through. */
+  struckColumns: number[]
+  /** Indexes of the columns whose text has the colour of its background. */
+  invisibleColumns: number[]
   /** Whether a cell has a font, a colour or a border of its own. */
   hasOwnStyle: boolean
 }
@@ -339,15 +349,15 @@ export interface BookRow {
 export interface SheetProperties {
   hiddenColumns: Set<number>
   merged: MergedCells[]
-  /** What a rule may strike through: conditional formats are not evaluated. */
+  /** Ranges that a conditional format may strike through; conditional formats are not evaluated. */
   struckByRule: MergedCells[]
-  /** By column, in characters. */
+  /** Column widths in characters, by column index. */
   widths: Map<number, number>
   /** Parts of the sheet that are lost when it is written again. */
   lost: Set<LostPart>
 }
 
-export function noFindings(): SheetProperties {
+export function emptySheetProperties(): SheetProperties {
   return {
     hiddenColumns: new Set(),
     merged: [],
@@ -357,11 +367,11 @@ export function noFindings(): SheetProperties {
   }
 }
 
-/** A sheet of a workbook of either kind. */
+/** A sheet of an XLSX or ODS workbook. */
 export interface BookSheet {
   name: string
   hidden: boolean
-  found: SheetProperties
+  properties: SheetProperties
   /** The rows that are not empty, in order, one array per chunk of the file; an array is often empty. */
   rows: () => AsyncGenerator<BookRow[]>
 }
@@ -379,7 +389,7 @@ export interface Book {
 const maxWhiteSpace = 1000
 
 /**
- * Whether a row holds anything but white space. Throws for a row longer than the limit, which is that of CSV
+ * Whether a row contains anything but white space. Throws an InvalidInputError for a row longer than the limit of CSV
  * rows.
  */
 export function hasContent(cells: readonly Cell[], row: number, name: string): boolean {
@@ -390,8 +400,8 @@ export function hasContent(cells: readonly Cell[], row: number, name: string): b
   return cells.some((cell) => typeof cell !== 'string' || cell.length > maxWhiteSpace || cell.trim() !== '')
 }
 
-/** The error for a cell beyond the last column that is read. */
-export function beyondColumns(name: string, column: number, row: number) {
+/** Returns the error for a cell beyond the last column that is read. */
+export function beyondColumnsError(name: string, column: number, row: number) {
   return refusal(
     name,
     `cell ${columnName(column)}${row} lies beyond the ${limits.columns} columns that are read`,
@@ -399,32 +409,32 @@ export function beyondColumns(name: string, column: number, row: number) {
   )
 }
 
-/** A rectangle of cells with the name of its range. */
-export function cellRange(area: Omit<MergedCells, 'range'>): MergedCells {
-  const { firstRow, lastRow, firstColumn, lastColumn } = area
+/** Adds the name of the range, such as `A1:C2`, to a rectangle of cells. */
+export function cellRange(rectangle: Omit<MergedCells, 'range'>): MergedCells {
+  const { firstRow, lastRow, firstColumn, lastColumn } = rectangle
   const range = `${columnName(firstColumn)}${firstRow}:${columnName(lastColumn)}${lastRow}`
-  return { range, ...area }
+  return { range, ...rectangle }
 }
 
 /** A row without cells. */
 export function newRow(number: number, hidden = false): BookRow {
-  return { number, cells: [], hidden, struck: [], unseen: [], hasOwnStyle: false }
+  return { number, cells: [], hidden, struckColumns: [], invisibleColumns: [], hasOwnStyle: false }
 }
 
-/** A cell whose value cannot be read; see `TypedCell`. */
-export const fault = (text: string, reason: string): Cell => ({ kind: 'fault', text, reason })
+/** Returns a cell whose value cannot be read; see `TypedCell`. */
+export const faultCell = (text: string, reason: string): Cell => ({ kind: 'fault', text, reason })
 
 /** Turns a zero into a fault, for a sheet that hides zeros. */
 export function zeroAsFault(cell: Cell): Cell {
   const isZero = typeof cell === 'object' && cell.kind === 'number' && cell.value === 0
-  return isZero ? fault('0', 'is 0, and the sheet shows no zeros') : cell
+  return isZero ? faultCell('0', 'is 0, and the sheet shows no zeros') : cell
 }
 
 /**
- * Text and epoch milliseconds of an ISO 8601 date and time. Undefined for a day or a time that does not
+ * Parses an ISO 8601 date and time as UTC; `ms` is since the Unix epoch. Undefined for a date or time that does not
  * exist.
  */
-export function momentOf(day: string, time = '00:00:00'): { text: string; ms: number } | undefined {
+export function parseIsoTime(day: string, time = '00:00:00'): { text: string; ms: number } | undefined {
   const ms = Date.parse(`${day}T${time}Z`)
   if (Number.isNaN(ms) || !new Date(ms).toISOString().startsWith(day)) return undefined
   return { text: time === '00:00:00' ? day : `${day}T${time}`, ms }

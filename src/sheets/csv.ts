@@ -4,36 +4,36 @@ import { type Options, parse as parseSample, CsvError as SampleError } from 'csv
 import { type Cell, textOf, type Dialect, plainDialect, type SheetRow } from '../domain/sheet/cell.ts'
 import { addFormulaMarks, removeFormulaMarks } from '../domain/sheet/formula.ts'
 import { formatCount } from '../domain/wording/text.ts'
-import { encoderOf, type DecodedText, decodedText, undecidedEncoding } from './text.ts'
+import { createEncoder, type DecodedText, decodeSource, undecidedEncodingError } from './text.ts'
 import {
   limits,
   refusal,
-  shown,
+  quoteForMessage,
   splitHint,
-  headerOf,
-  headerRow,
+  trimHeader,
+  findHeaderRow,
   type HeadRow,
   type Sheet,
   type SheetSource,
   type OpenedSheet,
-  headOf,
+  readHead,
   type OpenOptions,
 } from './sheet.ts'
 
-const sampleBytes = 64 * 1024
+const maxSampleBytes = 64 * 1024
 
 export async function openCsv(
   source: SheetSource,
   options: Pick<OpenOptions, 'headerRow' | 'encoding'>,
 ): Promise<OpenedSheet> {
   const { name } = source
-  const text = decodedText(source, options.encoding)
-  const { sample, complete } = await firstPart(text)
+  const text = decodeSource(source, options.encoding)
+  const { sample, complete } = await readSample(text)
   if (sample.trim() === '')
     throw refusal(name, 'it is empty', 'It needs a header line and a row for each person.')
-  const dialect: Dialect = { ...plainDialect, ...detectDialect(sample, complete, name), ...text.found }
-  const header = await headerCells(text, dialect, options.headerRow, name)
-  const columns = headerOf(
+  const dialect: Dialect = { ...plainDialect, ...detectDialect(sample, complete, name), ...text.detected }
+  const header = await readHeader(text, dialect, options.headerRow, name)
+  const columns = trimHeader(
     header.texts.map((cell) => removeFormulaMarks(cell, dialect.delimiter) ?? cell),
     name,
   )
@@ -41,41 +41,41 @@ export async function openCsv(
   return { ...sheet, parts: () => dataRows(text, sheet) }
 }
 
-async function firstPart(text: DecodedText): Promise<{ sample: string; complete: boolean }> {
+async function readSample(text: DecodedText): Promise<{ sample: string; complete: boolean }> {
   const parts: Buffer[] = []
   let size = 0
   for await (const part of text.chunks()) {
     parts.push(part)
     size += part.length
-    if (size > sampleBytes) {
-      return { sample: Buffer.concat(parts).subarray(0, sampleBytes).toString(), complete: false }
+    if (size > maxSampleBytes) {
+      return { sample: Buffer.concat(parts).subarray(0, maxSampleBytes).toString(), complete: false }
     }
   }
   return { sample: Buffer.concat(parts).toString(), complete: true }
 }
 
-async function headerCells(
+async function readHeader(
   text: DecodedText,
   dialect: Dialect,
-  asked: number | undefined,
+  requestedLine: number | undefined,
   name: string,
 ): Promise<HeadRow> {
-  const head = await headOf(filledRows(text, dialect, name), asked)
-  const header = headerRow(head, asked, name)
-  if (text.found.encoding === undefined && header.texts.some((cell) => foreign.test(cell))) {
-    const samples = [header, ...head].flatMap(({ texts }) => texts.filter((cell) => foreign.test(cell)))
-    throw await undecidedEncoding(name, `line ${header.line}`, samples)
+  const head = await readHead(nonBlankRows(text, dialect, name), requestedLine)
+  const header = findHeaderRow(head, requestedLine, name)
+  if (text.detected.encoding === undefined && header.texts.some((cell) => nonAscii.test(cell))) {
+    const samples = [header, ...head].flatMap(({ texts }) => texts.filter((cell) => nonAscii.test(cell)))
+    throw await undecidedEncodingError(name, `line ${header.line}`, samples)
   }
   return header
 }
 
-async function* filledRows(text: DecodedText, dialect: Dialect, name: string): AsyncGenerator<HeadRow[]> {
+async function* nonBlankRows(text: DecodedText, dialect: Dialect, name: string): AsyncGenerator<HeadRow[]> {
   for await (const part of records(text, dialect, name))
     yield part.flatMap(({ cells, line }) => (isBlank(cells) ? [] : { line, texts: cells }))
 }
 
-/** How bytes above 127 of an encoding that is not known come. */
-const foreign = /[\u0080-\u00FF]/
+/** Bytes above 127, which an unknown encoding leaves as characters of Latin-1. */
+const nonAscii = /[\u0080-\u00FF]/
 
 async function* dataRows(
   text: DecodedText,
@@ -83,31 +83,34 @@ async function* dataRows(
 ): AsyncGenerator<SheetRow[]> {
   const { columns, dialect, headerLine, name } = sheet
   const width = columns.length
-  const named = columns.map((column) => column !== '')
+  const hasName = columns.map((column) => column !== '')
   for await (const part of records(text, dialect, name)) {
     const rows: SheetRow[] = []
     for (const { cells, line } of part) {
       if (line <= headerLine) continue
       if ((cells.length !== width || isWhite(cells[0] as string)) && isBlank(cells)) continue
-      if (cells.length !== width) fitToHeader(cells, width, line, name)
-      const whole = unmarkCells(cells, named, line, { name, delimiter: dialect.delimiter })
+      if (cells.length !== width) removeEmptyExcessCells(cells, width, line, name)
+      const unmarkedCells = unmarkCells(cells, hasName, line, { name, delimiter: dialect.delimiter })
       rows.push({
         row: line - headerLine,
         line,
-        cells: text.found.encoding === undefined ? whole.map(asBytes) : whole,
+        cells: text.detected.encoding === undefined ? unmarkedCells.map(asBytesCell) : unmarkedCells,
       })
     }
     yield rows
   }
-  Object.assign(dialect, text.found)
+  Object.assign(dialect, text.detected)
 }
 
-function asBytes(cell: Cell): Cell {
-  return typeof cell === 'string' && foreign.test(cell) ? { kind: 'bytes', text: cell } : cell
+function asBytesCell(cell: Cell): Cell {
+  return typeof cell === 'string' && nonAscii.test(cell) ? { kind: 'bytes', text: cell } : cell
 }
 
-/** Empty cells past the header are left over by spreadsheets; anything else is a row gone wrong. */
-function fitToHeader(cells: string[], width: number, line: number, name: string): void {
+/**
+ * Removes empty cells past the header, which spreadsheet programs write. Throws for any other row whose width
+ * differs.
+ */
+function removeEmptyExcessCells(cells: string[], width: number, line: number, name: string): void {
   while (cells.length > width && isWhite(cells.at(-1) as string)) cells.pop()
   if (cells.length === width) return
   throw refusal(
@@ -119,28 +122,28 @@ function fitToHeader(cells: string[], width: number, line: number, name: string)
 
 function unmarkCells(
   cells: string[],
-  named: readonly boolean[],
+  hasName: readonly boolean[],
   line: number,
   { name, delimiter }: { name: string; delimiter: string },
 ): Cell[] {
-  let whole: Cell[] | undefined
+  let unmarkedCells: Cell[] | undefined
   for (let at = 0; at < cells.length; at += 1) {
     const text = cells[at] as string
     if (text === '') continue
-    if (named[at] !== true) {
+    if (hasName[at] !== true) {
       if (isWhite(text)) continue
       throw refusal(
         name,
-        `line ${line}, column ${at + 1} holds ${shown(text)}, and its column has no name`,
+        `line ${line}, column ${at + 1} holds ${quoteForMessage(text)}, and its column has no name`,
         'Name the column in the header, or empty it.',
       )
     }
-    const clean = removeFormulaMarks(text, delimiter)
-    if (clean === undefined) continue
-    whole ??= [...cells]
-    whole[at] = { kind: 'marked', text: clean, written: text }
+    const unmarkedText = removeFormulaMarks(text, delimiter)
+    if (unmarkedText === undefined) continue
+    unmarkedCells ??= [...cells]
+    unmarkedCells[at] = { kind: 'marked', text: unmarkedText, written: text }
   }
-  return whole ?? cells
+  return unmarkedCells ?? cells
 }
 
 function isWhite(text: string): boolean {
@@ -154,24 +157,24 @@ function isBlank(cells: readonly string[]): boolean {
 
 interface CsvRecord {
   cells: string[]
-  /** Its line as a spreadsheet program counts: a line break within quotes begins no line. */
+  /** Line number as a spreadsheet program counts: a line break within quotes starts no new line. */
   line: number
 }
 
-/** Every record with its line, as many at a time as a chunk holds. */
+/** Parses the text and yields its records, one array per chunk. */
 async function* records(text: DecodedText, dialect: Dialect, name: string): AsyncGenerator<CsvRecord[]> {
-  let found: CsvRecord[] = []
-  // A line that only names the separator is shown by no program.
+  let finished: CsvRecord[] = []
+  // A `sep=;` line gets the number 0, because spreadsheet programs do not show it.
   let line = dialect.separatorLine ? 0 : 1
   let cellCount = 0
-  /** Of the record that is being read, 4 a character at most: csv-parse counts no separators. */
+  /** Bytes of the unfinished record; checked against 4 per character, since csv-parse counts no separators. */
   let unfinishedBytes = 0
   const parser = parse({
     ...parserOptions(dialect),
     max_record_size: limits.rowCharacters,
-    // Collected here and not read from the stream, which would yield one at a time.
+    // Collected in this callback: the parser's stream would yield one record at a time.
     on_record: (cells: string[]) => {
-      if (line > 0) found.push({ cells, line })
+      if (line > 0) finished.push({ cells, line })
       line += 1
       cellCount += cells.length
       unfinishedBytes = 0
@@ -180,9 +183,9 @@ async function* records(text: DecodedText, dialect: Dialect, name: string): Asyn
   })
   const failed = new Promise<never>((_, reject) => parser.on('error', reject))
   failed.catch(() => undefined)
-  const parsed = async (): Promise<CsvRecord[]> => {
-    const taken = found
-    found = []
+  const takeFinished = async (): Promise<CsvRecord[]> => {
+    const finishedRecords = finished
+    finished = []
     if (parser.errored !== null) await failed
     if (line > limits.lines + 1) {
       throw refusal(name, `it has more than ${limits.lines} lines, the limit`, splitHint)
@@ -192,16 +195,16 @@ async function* records(text: DecodedText, dialect: Dialect, name: string): Asyn
       throw refusal(name, `${lines} hold more than ${limits.cells} cells, the limit`, splitHint)
     }
     if (unfinishedBytes > 4 * limits.rowCharacters) throw new CsvError('CSV_MAX_RECORD_SIZE', 'no end')
-    return taken
+    return finishedRecords
   }
   try {
     for await (const part of text.chunks()) {
       unfinishedBytes += part.length
       parser.write(part)
-      yield await parsed()
+      yield await takeFinished()
     }
     await new Promise<void>((resolve) => parser.end(() => resolve()))
-    yield await parsed()
+    yield await takeFinished()
   } catch (error) {
     throw error instanceof CsvError ? csvRefusal(error, line, name) : error
   } finally {
@@ -209,8 +212,8 @@ async function* records(text: DecodedText, dialect: Dialect, name: string): Asyn
   }
 }
 
-/** What is wrong, by csv-parse's code, and what to do. `at`: the first line that was not read whole. */
-const complaints: Partial<Record<string, (at: string) => [what: string, hint: string]>> = {
+/** Problem and hint by the error code of csv-parse. `at` is the number of the first line that was not read whole. */
+const describeParseError: Partial<Record<string, (at: string) => [what: string, hint: string]>> = {
   CSV_QUOTE_NOT_CLOSED: (at) => [
     `the row that starts on line ${at} has an opening quote without a closing one`,
     'Close it with ", and write a " inside a quoted cell as "".',
@@ -231,7 +234,10 @@ const complaints: Partial<Record<string, (at: string) => [what: string, hint: st
 
 function csvRefusal(error: CsvError, line: number, name: string): Error {
   const at = String(Math.max(1, line))
-  const [what, hint] = complaints[error.code]?.(at) ?? [`line ${at}: ${error.message}`, 'Save it as XLSX.']
+  const [what, hint] = describeParseError[error.code]?.(at) ?? [
+    `line ${at}: ${error.message}`,
+    'Save it as XLSX.',
+  ]
   return refusal(name, what, hint, error)
 }
 
@@ -239,7 +245,7 @@ const delimiters = [',', ';', '\t', '|'] as const
 
 const sampledRecords = 50
 
-/** The options of csv-parse everywhere: nothing is guessed, nothing is ignored. */
+/** Options of every csv-parse call, so that csv-parse neither guesses nor ignores anything. */
 function parserOptions({ delimiter, spaced }: Pick<Dialect, 'delimiter' | 'spaced'>): Options {
   const record_delimiter = ['\r\n', '\n', '\r']
   return { delimiter, record_delimiter, relax_column_count: true, bom: false, trim: spaced }
@@ -247,7 +253,7 @@ function parserOptions({ delimiter, spaced }: Pick<Dialect, 'delimiter' | 'space
 
 type CsvDialect = Pick<Dialect, 'delimiter' | 'lineEnd' | 'quote' | 'separatorLine' | 'spaced'>
 
-/** How the file's first part is written; `complete`: whether it is the whole file. */
+/** Detects the dialect from the start of the file; `complete` is whether the sample is the whole file. */
 function detectDialect(sample: string, complete: boolean, name: string): CsvDialect {
   const separator = /^sep=(.)(?:\r\n|\n|\r|$)/i.exec(sample)
   const body = sample.slice(separator?.[0].length ?? 0)
@@ -263,12 +269,12 @@ function detectDialect(sample: string, complete: boolean, name: string): CsvDial
 
 interface Candidate {
   delimiter: string
-  /** Whether it can only be read with spaces between separators and quotes, as in `"a", "b"`. */
+  /** Whether the file can only be parsed with spaces between separators and quotes, as in `"a", "b"`. */
   spaced: boolean
-  /** Cells of the header. */
+  /** Number of cells in the header. */
   width: number
-  /** How many of the records are as wide, from 0 to 1. */
-  even: number
+  /** Share of the records that have this width, from 0 to 1. */
+  evenness: number
 }
 
 function findDelimiter(
@@ -281,10 +287,10 @@ function findDelimiter(
   const candidates = delimiters
     .map((delimiter) => rateDelimiter(delimiter, body, complete))
     .filter(({ width }) => width > 1)
-    .sort((a, b) => b.even - a.even || b.width - a.width)
+    .sort((a, b) => b.evenness - a.evenness || b.width - a.width)
   const [best, second] = candidates
   if (best === undefined) return { delimiter: ',', spaced: false }
-  if (second !== undefined && second.even === best.even && second.width === best.width) {
+  if (second !== undefined && second.evenness === best.evenness && second.width === best.width) {
     const names = [best, second].map(({ delimiter }) => JSON.stringify(delimiter)).join(' or ')
     throw refusal(
       name,
@@ -297,18 +303,22 @@ function findDelimiter(
 
 function rateDelimiter(delimiter: string, body: string, complete: boolean): Candidate {
   let spaced = false
-  let read = sampleWidths(body, { delimiter, spaced })
-  if (read.failed === 'INVALID_OPENING_QUOTE' && delimiter !== '\t') {
-    const other = sampleWidths(body, { delimiter, spaced: true })
-    if (other.failed === undefined || (!complete && other.failed === 'CSV_QUOTE_NOT_CLOSED')) {
+  let result = sampleWidths(body, { delimiter, spaced })
+  if (result.errorCode === 'INVALID_OPENING_QUOTE' && delimiter !== '\t') {
+    const resultWithSpaces = sampleWidths(body, { delimiter, spaced: true })
+    if (
+      resultWithSpaces.errorCode === undefined ||
+      (!complete && resultWithSpaces.errorCode === 'CSV_QUOTE_NOT_CLOSED')
+    ) {
       spaced = true
-      read = other
+      result = resultWithSpaces
     }
   }
-  const { widths, failed } = read
-  // The error, with its line, is thrown when the file is read. A cut sample may well end inside quotes.
-  if (failed !== undefined && (complete || widths.length === 0)) {
-    return { delimiter, spaced, width: headerWidth(body, delimiter), even: 0 }
+  const { widths, errorCode } = result
+  // The error is thrown later, with its line, when the whole file is read. A sample that is cut off may end inside
+  // quotes.
+  if (errorCode !== undefined && (complete || widths.length === 0)) {
+    return { delimiter, spaced, width: headerWidth(body, delimiter), evenness: 0 }
   }
   if (!complete && widths.length > 1) widths.pop()
   const width = usualWidth(widths)
@@ -316,15 +326,15 @@ function rateDelimiter(delimiter: string, body: string, complete: boolean): Cand
     delimiter,
     spaced,
     width,
-    even: widths.filter((each) => each === width).length / Math.max(1, widths.length),
+    evenness: widths.filter((each) => each === width).length / Math.max(1, widths.length),
   }
 }
 
-/** How wide the first records are, empty ones left out, and what ended the reading too early. */
+/** Returns the widths of the first records that are not empty, and the code of the error that stopped the parser. */
 function sampleWidths(
   body: string,
   dialect: Pick<Dialect, 'delimiter' | 'spaced'>,
-): { widths: number[]; failed?: string | undefined } {
+): { widths: number[]; errorCode?: string | undefined } {
   const widths: number[] = []
   try {
     parseSample(body, {
@@ -337,11 +347,13 @@ function sampleWidths(
     })
     return { widths }
   } catch (error) {
-    return { widths, failed: error instanceof SampleError ? error.code : 'unknown' }
+    return { widths, errorCode: error instanceof SampleError ? error.code : 'unknown' }
   }
 }
 
-/** The header's, unless most rows are otherwise: a title may be above it. */
+/**
+ * Returns the header's width, or the most frequent width if it is that of most rows: a title may precede the header.
+ */
 function usualWidth(widths: readonly number[]): number {
   const [first = 0] = widths
   const count = (width: number): number => widths.filter((each) => each === width).length
@@ -358,7 +370,7 @@ function headerWidth(body: string, delimiter: string): number {
   return line.replaceAll(/"[^"]*"/g, '').split(delimiter).length
 }
 
-/** The first line end outside quotes. */
+/** Returns the first line end outside quotes. */
 function detectLineEnd(sample: string): CsvDialect['lineEnd'] {
   const outside = sample.replaceAll(/"[^"]*"/g, '')
   const found = /\r\n|\n|\r/.exec(outside)?.[0]
@@ -373,31 +385,31 @@ function isAllQuoted(body: string, delimiter: string): boolean {
 
 const rowsAtOnce = 200
 
-/** A table as CSV in its dialect, formulas made harmless. */
+/** Writes a table as CSV in its dialect. Formulas get a mark that keeps spreadsheet programs from evaluating them. */
 export async function* csvBytes(
   header: readonly string[],
   rows: AsyncIterable<readonly Cell[]>,
   dialect: Dialect,
 ): AsyncGenerator<Uint8Array> {
-  const { encode, bom } = encoderOf(dialect)
+  const { encode, bom } = createEncoder(dialect)
   const { separatorLine, delimiter, lineEnd } = dialect
   let text = `${bom ? '\uFEFF' : ''}${separatorLine ? `sep=${delimiter}${lineEnd}` : ''}${csvLine(header, dialect)}`
-  let waiting = 0
+  let bufferedRows = 0
   for await (const cells of rows) {
     text += csvLine(cells, dialect)
-    waiting += 1
-    if (waiting < rowsAtOnce) continue
+    bufferedRows += 1
+    if (bufferedRows < rowsAtOnce) continue
     yield encode(text)
     text = ''
-    waiting = 0
+    bufferedRows = 0
   }
   yield encode(text)
 }
 
 function csvLine(cells: readonly Cell[], dialect: Dialect): string {
-  const written = cells.map((cell) => csvCell(cell, dialect))
-  // A lone empty cell would be an empty line, which is no row.
-  return `${written.length === 1 && written[0] === '' ? '""' : written.join(dialect.delimiter)}${dialect.lineEnd}`
+  const cellTexts = cells.map((cell) => csvCell(cell, dialect))
+  // A row of one empty cell is quoted, because an empty line is not read as a row.
+  return `${cellTexts.length === 1 && cellTexts[0] === '' ? '""' : cellTexts.join(dialect.delimiter)}${dialect.lineEnd}`
 }
 
 const needsQuotes = new RegExp(

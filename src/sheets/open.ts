@@ -1,7 +1,7 @@
 import { type SheetFormat, type SheetRow, textOf } from '../domain/sheet/cell.ts'
 import { UsageError } from '../errors/kinds.ts'
 import { openCsv } from './csv.ts'
-import { requireEncoding, markedEncoding, undecidedEncoding } from './text.ts'
+import { requireEncoding, encodingByMark, undecidedEncodingError } from './text.ts'
 import { openJson } from './json.ts'
 import {
   limits,
@@ -11,13 +11,13 @@ import {
   type Sheet,
   type SheetSource,
   type OpenedSheet,
-  noLook,
+  noAppearance,
   type OpenOptions,
 } from './sheet.ts'
 
 /**
- * Opens a table of any format and reads its header. Throws an InvalidInputError where it cannot be read, an
- * UndecidedError where a person has to decide how it is to be read.
+ * Opens a table of any format and reads its header. Throws an InvalidInputError if the file cannot be read, and an
+ * UndecidedError if a person has to decide how the file is read.
  */
 export async function openSheet(source: SheetSource, options: OpenOptions): Promise<Sheet> {
   const { name } = source
@@ -27,15 +27,15 @@ export async function openSheet(source: SheetSource, options: OpenOptions): Prom
     name,
     hiddenColumns: new Set(),
     merged: () => [],
-    style: () => noLook,
-    undecided: (position, samples) => undecidedEncoding(name, position, samples),
+    appearance: () => noAppearance,
+    undecided: (position, samples) => undecidedEncodingError(name, position, samples),
     ...opened,
     parts,
     rows: () => oneByOne(parts()),
   }
 }
 
-/** The rows of a sheet, as long as they are not too many or too large altogether. */
+/** Yields the rows of a sheet. Throws an InvalidInputError if their number or their total size exceeds the limit. */
 async function* limitRows(sheet: OpenedSheet, name: string): AsyncGenerator<SheetRow[]> {
   let rows = 0
   let characters = 0
@@ -88,25 +88,25 @@ const ole = Buffer.from('d0cf11e0a1b11ae1', 'hex')
 const zip = Buffer.from('PK\u0003\u0004', 'latin1')
 const gzip = Buffer.from('1f8b', 'hex')
 
-/** What a file is by its first bytes; its name only distinguishes CSV from JSON. */
+/** Detects a file's format by its first bytes; the file name only distinguishes CSV from JSON. */
 async function detectFormat(source: SheetSource): Promise<SheetFormat> {
   const { name } = source
-  const first = await firstBytes(source)
+  const first = await readFirstBytes(source)
   if (first.length === 0) {
     throw refusal(name, 'it is empty', 'It needs a header line and a row for each person.')
   }
   if (first.subarray(0, 4).equals(zip)) return 'xlsx'
-  if (first.subarray(0, 8).equals(ole)) throw oleFile(first, name)
+  if (first.subarray(0, 8).equals(ole)) throw oleFileError(first, name)
   if (first.subarray(0, 2).equals(gzip)) throw refusal(name, 'it is packed with gzip', 'Unpack it first.')
   if (first.subarray(0, 5).toString('latin1') === '%PDF-') {
     throw refusal(name, 'it is a PDF', 'Export the table as CSV or XLSX.')
   }
-  const old = misnamedFormat(first)
-  if (old !== undefined) {
-    throw refusal(name, `it is ${old}, whatever its name says`, saveAsTable)
+  const misnamed = misnamedFormat(first)
+  if (misnamed !== undefined) {
+    throw refusal(name, `it is ${misnamed}, whatever its name says`, saveAsTable)
   }
-  // What is only cut off or wrong at its end does not matter here.
-  const text = new TextDecoder(markedEncoding(first)).decode(first)
+  // A character that is cut off at the end of these bytes is not an error.
+  const text = new TextDecoder(encodingByMark(first)).decode(first)
   if (/^\s*<(?:!doctype html|html|table|\?xml|\?mso|meta|head)/i.test(text)) {
     throw refusal(name, 'it is a web page or XML', saveAsTable)
   }
@@ -116,19 +116,19 @@ async function detectFormat(source: SheetSource): Promise<SheetFormat> {
   return character === '{' ? 'jsonl' : 'csv'
 }
 
-/** Formats that exports give the name of another. */
+/** Returns the name of the format if the file is of a format that exporting programs often give another extension. */
 function misnamedFormat(first: Buffer): string | undefined {
   const start = first.subarray(0, 512).toString('latin1')
   if (start.startsWith('{\\rtf')) return 'a text document (RTF)'
   if (/^(?:MIME-Version:|From: <Saved by)/i.test(start)) return 'a web archive (.mht)'
   if (/^ID;P[A-Z]/.test(start)) return 'a SYLK file (.slk)'
-  const record = first[0] === 0x09 && [0x00, 0x02, 0x04].includes(first[1] ?? 0xff)
-  return record && [0x04, 0x06].includes(first[2] ?? 0) && first[3] === 0
+  const hasRecordType = first[0] === 0x09 && [0x00, 0x02, 0x04].includes(first[1] ?? 0xff)
+  return hasRecordType && [0x04, 0x06].includes(first[2] ?? 0) && first[3] === 0
     ? 'a workbook of Excel 2 to 4'
     : undefined
 }
 
-async function firstBytes(source: SheetSource): Promise<Buffer> {
+async function readFirstBytes(source: SheetSource): Promise<Buffer> {
   const parts: Uint8Array[] = []
   let size = 0
   for await (const part of source.chunks()) {
@@ -139,8 +139,8 @@ async function firstBytes(source: SheetSource): Promise<Buffer> {
   return Buffer.concat(parts)
 }
 
-/** Old workbooks and encrypted new ones use the same container; the names of its folders distinguish them. */
-function oleFile(bytes: Buffer, name: string) {
+/** Old workbooks and encrypted new ones use the same container format; the names of its folders distinguish them. */
+function oleFileError(bytes: Buffer, name: string) {
   const names = bytes.toString('utf16le') + bytes.subarray(1).toString('utf16le')
   return names.includes('EncryptedPackage') || names.includes('EncryptionInfo')
     ? refusal(name, 'it is encrypted', 'Save it without a password, then run this again.')

@@ -17,24 +17,27 @@ import { jsonBytes } from './json.ts'
 import { type Sheet, exampleSheet } from './sheet.ts'
 import type { XlsxBook } from './xlsx/write.ts'
 
-/** A row of the person's own file, and the cells that are added to it. */
+/** A row of the user's file and the cells that are added to it. */
 export interface AnnotatedRow {
   row: Pick<SheetRow, 'cells' | 'source'>
   added: readonly Cell[]
-  /** Columns of the person's own whose cells were refused: where a file has texts only, they stay so. */
+  /** Columns of the user's file whose cells were refused: in a text-only format these cells keep a mark. */
   refused?: ReadonlySet<number> | undefined
-  /** Hidden or struck through, and therefore not ordered: a written copy would show it as any other. */
-  leftOut?: boolean | undefined
+  /**
+   * Whether the row was hidden or struck through and therefore not ordered. It is not written: the copy would show it
+   * as any other row.
+   */
+  isLeftOut?: boolean | undefined
 }
 
 interface Annotated {
-  sheet: Pick<Sheet, 'columns'> & Partial<Pick<Sheet, 'hiddenColumns' | 'style'>>
-  /** Our columns; ones of the same names in the sheet make way. */
+  sheet: Pick<Sheet, 'columns'> & Partial<Pick<Sheet, 'hiddenColumns' | 'appearance'>>
+  /** Columns that refcheck adds; columns of the same names in the sheet are dropped. */
   addedColumns: readonly string[]
   rows: AsyncIterable<AnnotatedRow>
 }
 
-/** A person's table written back, every column in its order, with ours at the end. */
+/** Writes the user's table with all its columns in order and the added ones at the end. */
 export function annotatedBytes(table: Annotated, dialect: Dialect): AsyncGenerator<Uint8Array> {
   const { sheet, addedColumns, rows } = table
   const columnsToKeep = [...sheet.columns.keys()].filter(
@@ -42,56 +45,59 @@ export function annotatedBytes(table: Annotated, dialect: Dialect): AsyncGenerat
   )
   switch (dialect.format) {
     case 'csv': {
-      const own = columnsToKeep.map((at) => sheet.columns[at] ?? '')
-      return csvBytes([...own, ...addedColumns], flat(asTexts(rows), columnsToKeep), dialect)
+      const userColumns = columnsToKeep.map((at) => sheet.columns[at] ?? '')
+      return csvBytes([...userColumns, ...addedColumns], cellsOf(markedForText(rows), columnsToKeep), dialect)
     }
-    // OpenDocument is read, and written back as what every program opens.
+    // ODS is only read: its rows are written as XLSX, which every spreadsheet program opens.
     case 'ods':
     case 'xlsx':
       return bookBytes({
         sheets: [
           {
             name: dialect.sheet ?? 'Sheet1',
-            columns: [...ownColumns(sheet, columnsToKeep), ...addedColumns.map((header) => ({ header }))],
-            rows: flat(toWrite(rows, ['json']), columnsToKeep),
+            columns: [
+              ...userXlsxColumns(sheet, columnsToKeep),
+              ...addedColumns.map((header) => ({ header })),
+            ],
+            rows: cellsOf(rowsToWrite(rows, ['json']), columnsToKeep),
           },
         ],
         from1904: dialect.from1904,
       })
     case 'json':
     case 'jsonl':
-      return jsonBytes(sheet.columns, addedColumns, asTexts(rows), dialect)
+      return jsonBytes(sheet.columns, addedColumns, markedForText(rows), dialect)
   }
 }
 
-/** A table of our own in a format's plainest dialect. */
+/** Writes a table that refcheck makes, in the plainest dialect of the format. */
 export function tableBytes(
   { columns, rows }: { columns: readonly string[]; rows: Iterable<readonly Cell[]> },
   format: 'csv' | 'xlsx' | 'json',
 ): AsyncGenerator<Uint8Array> {
   return annotatedBytes(
-    { sheet: { columns: [] }, addedColumns: columns, rows: bare(rows) },
+    { sheet: { columns: [] }, addedColumns: columns, rows: addedOnly(rows) },
     { ...plainDialect, format },
   )
 }
 
-async function* bare(rows: Iterable<readonly Cell[]>): AsyncGenerator<AnnotatedRow> {
+async function* addedOnly(rows: Iterable<readonly Cell[]>): AsyncGenerator<AnnotatedRow> {
   for (const added of rows) yield { row: { cells: [] }, added }
 }
 
-async function* flat(
+async function* cellsOf(
   rows: AsyncIterable<AnnotatedRow>,
   columnsToKeep: readonly number[],
 ): AsyncGenerator<Cell[]> {
   for await (const { row, added } of rows) yield [...columnsToKeep.map((at) => row.cells[at] ?? ''), ...added]
 }
 
-/** A workbook has the widths of columns and the hidden ones too. */
-function ownColumns(
-  { columns, hiddenColumns, style }: Annotated['sheet'],
+/** Returns the columns for a workbook, which also stores their widths and which are hidden. */
+function userXlsxColumns(
+  { columns, hiddenColumns, appearance }: Annotated['sheet'],
   columnsToKeep: readonly number[],
 ): XlsxColumn[] {
-  const widths = style?.().widths
+  const widths = appearance?.().widths
   return columnsToKeep.map((at) => ({
     header: columns[at] ?? '',
     width: widths?.get(at),
@@ -99,21 +105,21 @@ function ownColumns(
   }))
 }
 
-/** Rows as a file of texts has them. */
-function asTexts(rows: AsyncIterable<AnnotatedRow>): AsyncGenerator<AnnotatedRow> {
-  return toWrite(rows, ['number', 'date', 'boolean', 'fault', 'json'])
+/** Marks refused cells of all types that a text format does not distinguish from text. */
+function markedForText(rows: AsyncIterable<AnnotatedRow>): AsyncGenerator<AnnotatedRow> {
+  return rowsToWrite(rows, ['number', 'date', 'boolean', 'fault', 'json'])
 }
 
-async function* toWrite(
+async function* rowsToWrite(
   rows: AsyncIterable<AnnotatedRow>,
   kinds: readonly TypedCell['kind'][],
 ): AsyncGenerator<AnnotatedRow> {
-  for await (const each of rows) if (each.leftOut !== true) yield markRefused(each, kinds)
+  for await (const each of rows) if (each.isLeftOut !== true) yield markRefused(each, kinds)
 }
 
 /**
- * A cell whose type is why it was refused would be any text where it is written as one. Of an unknown encoding
- * the letters are not known, in a column that is not sent.
+ * Marks a cell that was refused for its type: written as text, it would be accepted the next time. Letters of an
+ * unknown encoding, which only columns that are not sent have, become U+FFFD.
  */
 function markRefused(each: AnnotatedRow, kinds: readonly TypedCell['kind'][]): AnnotatedRow {
   const { refused, row } = each
@@ -126,22 +132,22 @@ function markRefused(each: AnnotatedRow, kinds: readonly TypedCell['kind'][]): A
   return { ...each, row: { ...row, cells } }
 }
 
-/** The sheet that people fill in. */
+/** Name of the sheet that users fill in. */
 const templateSheet = 'Requests'
 
-/** What a cell of a workbook holds at most, and a note of it that is still read. */
-const longestHeader = 32_767
+/** Most characters that a cell of a workbook can contain. */
+const maxHeaderCharacters = 32_767
 
-const longestNote = 2000
+const maxNoteCharacters = 2000
 
-/** An empty table: a header as CSV, or a workbook whose header explains itself. */
+/** Writes an empty table for the user to fill in: a CSV header, or a workbook with notes and an example sheet. */
 export function templateBytes(
   columns: readonly TemplateColumn[],
   format: 'csv' | 'xlsx',
 ): AsyncGenerator<Uint8Array> {
   const headers = columns.map(({ header }) => header)
-  for (const header of headers) check(header, format)
-  if (format === 'csv') return csvBytes(headers, rowless(), plainDialect)
+  for (const header of headers) requireWritableHeader(header, format)
+  if (format === 'csv') return csvBytes(headers, noRows(), plainDialect)
   return bookBytes({
     sheets: [
       { name: templateSheet, columns: columns.map(withNote), rows: [] },
@@ -154,12 +160,12 @@ export function templateBytes(
   })
 }
 
-function check(header: string, format: 'csv' | 'xlsx'): void {
+function requireWritableHeader(header: string, format: 'csv' | 'xlsx'): void {
   const problem =
     format === 'csv' && header.includes('\0')
       ? 'a field name of this package holds a NUL character, which no CSV file can'
-      : header.length > longestHeader
-        ? `a field name of this package is longer than the ${longestHeader} characters of a cell`
+      : header.length > maxHeaderCharacters
+        ? `a field name of this package is longer than the ${maxHeaderCharacters} characters of a cell`
         : undefined
   if (problem !== undefined) {
     throw new InvalidInputError(problem, { hint: 'Write a JSON body instead with: --format json' })
@@ -167,12 +173,18 @@ function check(header: string, format: 'csv' | 'xlsx'): void {
 }
 
 function withNote({ header, required, note = '', text, choices }: TemplateColumn): XlsxColumn {
-  return { header, required, text, choices, note: cutText(sanitize(note, { lines: true }), longestNote) }
+  return {
+    header,
+    required,
+    text,
+    choices,
+    note: cutText(sanitize(note, { lines: true }), maxNoteCharacters),
+  }
 }
 
-async function* rowless(): AsyncGenerator<never> {}
+async function* noRows(): AsyncGenerator<never> {}
 
-/** `xlsxBytes`, loaded with the zip library when the first byte is asked for: most tables are CSV. */
+/** Calls `xlsxBytes`. Its module and the zip library are loaded with the first byte, because most tables are CSV. */
 async function* bookBytes(book: XlsxBook): AsyncGenerator<Uint8Array> {
   const { xlsxBytes } = await import('./xlsx/write.ts')
   yield* xlsxBytes(book)

@@ -8,100 +8,108 @@ import type { SheetAppearance } from '../domain/sheet/appearance.ts'
 
 const mebibyte = 1024 * 1024
 
-/** Far above any file people order from, far below what would hurt the machine that reads it. */
+/**
+ * Limits of what is read: far above the files that users order from, and low enough for the memory of any machine.
+ */
 export const limits = {
-  /** Of a file of any format; workbooks, and what comes from stdin, are held in memory. */
+  /** Bytes of a file of any format; workbooks and input from stdin are in memory as a whole. */
   fileBytes: 64 * mebibyte,
   columns: 1000,
-  /** Rows that hold anything: all of them are compared with one another, so each costs memory. */
+  /** Rows that are not empty. Each costs memory, because all rows are compared with one another. */
   rows: 100_000,
-  /** Lines of a text, blank ones too: as many as a spreadsheet has rows. */
+  /** Lines of a text file, blank ones included: as many as a spreadsheet has rows. */
   lines: 1_048_576,
-  /** Of all cells of a table, and one for each cell: a workbook may repeat one text in millions of them. */
+  /** Characters of a table's cells, plus one per cell: a workbook may repeat one text in millions of cells. */
   characters: 64 * mebibyte,
-  /** Of a CSV, blank ones and those past the header too. */
+  /** Cells of a CSV file, including blank ones and those past the header. */
   cells: 8 * mebibyte,
-  /** One CSV record or JSON row; an open quote would otherwise swallow the file. */
+  /**
+   * Characters of one CSV record or JSON row; without this limit, an unclosed quote would extend to the end of the
+   * file.
+   */
   rowCharacters: mebibyte,
-  /** Workbooks only, as all below. */
+  /** Parts in the zip of a workbook. All limits below are for workbooks too. */
   entries: 1000,
   sheets: 256,
-  /** Pieces of 16 KiB that are inflated to find the sheets that hold something. */
+  /** Chunks of 16 KiB that are unpacked to find the sheets that are not empty. */
   searchedPieces: 3072,
   sheetBytes: 256 * mebibyte,
-  /** Of the texts all cells have in common, and of every other part that is held whole. */
+  /** Bytes of the shared texts, and of every other part that is in memory as a whole. */
   partBytes: 64 * mebibyte,
-  /** How many times smaller a large part may have been packed; sheets come to 50 at most. */
+  /** Largest compression ratio of a part above `ratioFrom` bytes; sheets reach 50 at most. */
   ratio: 150,
   ratioFrom: 16 * mebibyte,
-  /** Elements within elements, of XML; programs come to a dozen. */
+  /** Nesting of XML elements; spreadsheet programs write a dozen levels. */
   nesting: 64,
-  /** Of one element, declarations of namespaces included; programs write some dozens. */
+  /** Attributes of an XML element, including namespace declarations; spreadsheet programs write some dozens. */
   attributes: 256,
-  /** Of one text, comment, name or value in XML; a cell has 32,767 at most. */
+  /** Characters of one text, comment, name or value in XML; a cell has 32,767 at most. */
   xmlCharacters: mebibyte,
   relations: 100_000,
-  /** Elements that describe columns: Excel has one for each of its columns at most. */
+  /** Elements that describe columns: Excel writes at most one for each of its columns. */
   columnElements: 16_384,
   smallPartBytes: mebibyte,
   texts: 1_000_000,
-  /** Excel has at most 65,490. */
+  /** Cell styles; Excel allows 65,490. */
   styles: 100_000,
   merged: 100_000,
 } as const
 
-/** The file cannot be understood: what, where, and what to do. */
+/** Returns the error for a file that cannot be read: the problem, where it is, and a hint. */
 export function refusal(name: string, what: string, hint: string, cause?: unknown): InvalidInputError {
   return new InvalidInputError(`${name}: ${what}`, { hint, cause })
 }
 
 export const splitHint = 'Split it into several files.'
 
-/** A workbook that is larger in some way than any that is read. */
-export function beyondLimit(name: string, what: string): InvalidInputError {
+/** Returns the error for a workbook that exceeds a limit. */
+export function beyondLimitError(name: string, what: string): InvalidInputError {
   return refusal(name, what, 'Copy the rows into a new workbook, or save them as CSV.')
 }
 
-const longestShown = 60
+const maxShownCharacters = 60
 
-/** A text from the file as a message shows it. */
-export function shown(text: string): string {
-  return `"${cutText(text, longestShown)}"`
+/** Quotes and shortens a text of the file for a message. */
+export function quoteForMessage(text: string): string {
+  return `"${cutText(text, maxShownCharacters)}"`
 }
 
-/** Larger ones make rows of a chunk outlive a young collection, which costs time and twice the memory. */
+/** Bytes per chunk. With larger chunks, rows survive V8's young generation, which costs time and twice the memory. */
 const chunkBytes = 32 * 1024
 
-/** Bytes that can be read from the start more than once. At most `limits.fileBytes`. */
+/** Bytes, at most `limits.fileBytes`, that can be read from the start more than once. */
 export interface SheetSource {
-  /** As typed; for messages, and its extension distinguishes text formats. */
+  /** The name as typed, for messages; its extension distinguishes text formats. */
   readonly name: string
   chunks(): AsyncIterable<Uint8Array>
-  whole(): Promise<Buffer>
+  readAll(): Promise<Buffer>
 }
 
-/** A file at an absolute path. It may not change between two readings. */
+/**
+ * Returns the source of a file at an absolute path. Reading throws an InvalidInputError if the file has changed
+ * since.
+ */
 export async function fileSource(path: string, name: string): Promise<SheetSource> {
-  const first = await identity(path, name)
-  if (first.size > limits.fileBytes) throw tooLarge(name)
-  const unchanged = async (): Promise<void> => {
-    if ((await identity(path, name)).mark === first.mark) return
+  const first = await fileIdentity(path, name)
+  if (first.size > limits.fileBytes) throw tooLargeError(name)
+  const requireUnchanged = async (): Promise<void> => {
+    if ((await fileIdentity(path, name)).id === first.id) return
     throw refusal(name, 'it was changed while it was being read', 'Save it, then run this again.')
   }
   return {
     name,
     async *chunks() {
-      await unchanged()
+      await requireUnchanged()
       try {
         yield* createReadStream(path, { highWaterMark: chunkBytes }) as AsyncIterable<Buffer>
       } catch (error) {
-        throw unreadable(name, error)
+        throw unreadableError(name, error)
       }
     },
-    async whole() {
-      await unchanged()
+    async readAll() {
+      await requireUnchanged()
       const file = await open(path).catch((error: unknown) => {
-        throw unreadable(name, error)
+        throw unreadableError(name, error)
       })
       try {
         return await file.readFile()
@@ -112,8 +120,8 @@ export async function fileSource(path: string, name: string): Promise<SheetSourc
   }
 }
 
-/** A stream that comes once, such as stdin: it is held in memory. */
-export async function heldSource(
+/** Reads a stream that can only be read once, such as stdin, into memory. */
+export async function bufferedSource(
   stream: AsyncIterable<Uint8Array | string>,
   name: string,
 ): Promise<SheetSource> {
@@ -122,7 +130,7 @@ export async function heldSource(
   for await (const part of stream) {
     const bytes = Buffer.from(part)
     size += bytes.length
-    if (size > limits.fileBytes) throw tooLarge(name)
+    if (size > limits.fileBytes) throw tooLargeError(name)
     parts.push(bytes)
   }
   const bytes = Buffer.concat(parts)
@@ -131,25 +139,25 @@ export async function heldSource(
     async *chunks() {
       for (let at = 0; at < bytes.length; at += chunkBytes) yield bytes.subarray(at, at + chunkBytes)
     },
-    whole: () => Promise.resolve(bytes),
+    readAll: () => Promise.resolve(bytes),
   }
 }
 
-async function identity(path: string, name: string): Promise<{ mark: string; size: number }> {
+async function fileIdentity(path: string, name: string): Promise<{ id: string; size: number }> {
   const status = await stat(path).catch((error: unknown) => {
-    throw unreadable(name, error)
+    throw unreadableError(name, error)
   })
   if (status.isDirectory()) throw new UsageError(`${name} is a folder`, { hint: 'Give the name of a file.' })
   const { dev, ino, size, mtimeMs } = status
-  return { mark: [dev, ino, size, mtimeMs].join(' '), size }
+  return { id: [dev, ino, size, mtimeMs].join(' '), size }
 }
 
-function tooLarge(name: string): InvalidInputError {
+function tooLargeError(name: string): InvalidInputError {
   const mebibytes = String(limits.fileBytes / 1024 / 1024)
   return refusal(name, `it is larger than ${mebibytes} MiB, the limit`, splitHint)
 }
 
-function unreadable(name: string, error: unknown): Error {
+function unreadableError(name: string, error: unknown): Error {
   if (error instanceof InvalidInputError) return error
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (code === 'ENOENT') return new UsageError(`file not found: ${name}`, { hint: 'Check the path.' })
@@ -159,33 +167,33 @@ function unreadable(name: string, error: unknown): Error {
   })
 }
 
-/** An opened table. Each call of `rows` reads the file from its start. */
+/** An opened table. Each call of `rows` or `parts` reads the file from its start. */
 export interface Sheet {
   /** The source's name, for messages. */
   readonly name: string
-  /** Header cells as they are written; '' for a column without a name, which holds nothing. */
+  /** Header cells as written; '' for a column without a name, whose cells are all empty. */
   readonly columns: readonly string[]
-  /** The line of the header; 0 in JSON. */
+  /** Line number of the header; 0 in JSON. */
   readonly headerLine: number
-  /** Columns that are not shown. */
+  /** Indexes of the hidden columns. */
   readonly hiddenColumns: ReadonlySet<number>
   readonly dialect: Dialect
-  /** Throws an InvalidInputError where the file cannot be understood, with the line or cell. */
+  /** Throws an InvalidInputError with the line or cell if the file cannot be read. */
   rows(): AsyncGenerator<SheetRow>
-  /** The same, as many at a time as come at once: for very many rows, which one by one would take longer. */
+  /** As `rows`, but yields an array of rows per chunk: for very many rows, one at a time would take longer. */
   parts(): AsyncGenerator<SheetRow[]>
-  /** What was found merged, once all rows have been read. */
+  /** The merged cells; complete when all rows have been read. */
   merged(): readonly MergedCells[]
-  style(): SheetAppearance
+  appearance(): SheetAppearance
   /**
-   * The refusal of values whose encoding is not known, with the likeliest ones. `position` is where the first
-   * is; `samples` are their texts as the cells of kind `bytes` have them.
+   * Returns the error for values of unknown encoding, with the likeliest encodings. `position` is the position of the
+   * first value; `samples` are texts of cells of the kind `bytes`.
    */
   undecided(position: string, samples: readonly string[]): Promise<UndecidedError>
 }
 
-/** What a file shows that has values alone. */
-export const noLook: SheetAppearance = {
+/** Appearance of a file that contains only values. */
+export const noAppearance: SheetAppearance = {
   widths: new Map(),
   struckByRule: [],
   lost: new Set(),
@@ -193,67 +201,72 @@ export const noLook: SheetAppearance = {
 }
 
 export interface OpenOptions {
-  /** Workbooks only, by name; needed where several sheets contain something. */
+  /** Name of the sheet in a workbook; required if several sheets contain something. */
   sheet?: string | undefined
-  /** Tables only: the line that names the columns, as a spreadsheet program counts. */
+  /** For CSV and workbooks: number of the line that names the columns, as a spreadsheet program counts. */
   headerRow?: number | undefined
-  /** Of a text's bytes that are no UTF-8; a name of TextDecoder's or iconv-lite's. */
+  /** Encoding of a text file that is not UTF-8, named as TextDecoder or iconv-lite do. */
   encoding?: string | undefined
   readJson: JsonRowReader
 }
 
-/** The caller decides which columns an object has: nested objects may become columns. */
+/** Reads a JSON object as a row. The caller supplies it, because nested objects may become columns. */
 export type JsonRowReader = (text: string) => JsonRow
 
-/** The sheet of a template that shows how it is filled in. It is not read as data unless asked for. */
+/**
+ * Name of the sheet in a template that shows how to fill it in. It is read as data only if it is requested by name.
+ */
 export const exampleSheet = 'Example'
 
-/** What the reader of a format knows of a table; `openSheet` adds the rest. */
+/** The members that the reader of a format must return; `openSheet` adds the rest. */
 export type OpenedSheet = Pick<Sheet, 'columns' | 'headerLine' | 'dialect' | 'parts'> & Partial<Sheet>
 
-/** Rows that come by parts, one by one. */
+/** Yields rows one by one from arrays of rows. */
 export async function* oneByOne(parts: AsyncIterable<readonly SheetRow[]>): AsyncGenerator<SheetRow> {
   for await (const rows of parts) yield* rows
 }
 
-/** A row at the head of a table, as texts; '' for an empty cell. */
+/** A row at the top of a table as texts; '' for an empty cell. */
 export interface HeadRow {
   line: number
   texts: readonly string[]
 }
 
-/** How many rows with something in them are read to find the header. */
-const headRows = 25
+/** Most rows that are read to find the header, empty ones not counted. */
+const maxHeadRows = 25
 
-/** The rows at the head of a table that hold something; where a line is asked for, the last one down to it. */
-export async function headOf<Row extends HeadRow>(
+/**
+ * Reads the rows at the top of a table that are not empty. If a line is requested, only the last row up to that line
+ * is returned.
+ */
+export async function readHead<Row extends HeadRow>(
   parts: AsyncIterable<readonly Row[]>,
-  asked: number | undefined,
+  requestedLine: number | undefined,
 ): Promise<Row[]> {
   const head: Row[] = []
   for await (const rows of parts) {
     for (const row of rows) {
-      if (asked !== undefined) head.length = 0
+      if (requestedLine !== undefined) head.length = 0
       head.push(row)
-      if (asked === undefined ? head.length === headRows : row.line >= asked) return head
+      if (requestedLine === undefined ? head.length === maxHeadRows : row.line >= requestedLine) return head
     }
   }
   return head
 }
 
 /**
- * The row that names the columns: the one asked for, else the first that holds something. Throws an
- * UndecidedError where that one looks like a title: exports of Workday and others put some above the header.
+ * Returns the row that names the columns: the requested one, else the first that is not empty. Throws an
+ * UndecidedError if that one looks like a title: exports of Workday and other programs have some above the header.
  */
-export function headerRow<Row extends HeadRow>(
+export function findHeaderRow<Row extends HeadRow>(
   head: readonly Row[],
-  asked: number | undefined,
+  requestedLine: number | undefined,
   name: string,
 ): Row {
-  if (asked !== undefined) {
-    const found = head.find(({ line }) => line === asked)
+  if (requestedLine !== undefined) {
+    const found = head.find(({ line }) => line === requestedLine)
     if (found !== undefined) return found
-    throw new UsageError(`--header-row ${asked}: line ${asked} of ${name} holds nothing`, {
+    throw new UsageError(`--header-row ${requestedLine}: line ${requestedLine} of ${name} holds nothing`, {
       hint: 'Give the number of the line that names the columns, as the spreadsheet program counts.',
     })
   }
@@ -261,17 +274,17 @@ export function headerRow<Row extends HeadRow>(
   if (first === undefined) {
     throw refusal(name, 'it is empty', 'Its first row names the columns: first_name, last_name, email, phone')
   }
-  const meant = belowTitle(head)
-  if (meant === undefined) return first
+  const likelyHeader = findRowBelowTitle(head)
+  if (likelyHeader === undefined) return first
   throw new UndecidedError(
-    `${name}: line ${first.line}, ${shown(filledTexts(first)[0] ?? '')}, looks like a title, not like the header`,
+    `${name}: line ${first.line}, ${quoteForMessage(filledTexts(first)[0] ?? '')}, looks like a title, not like the header`,
     {
       flag: 'header-row',
-      hint: `If line ${meant.line} names the columns (${listTexts(meant)}), add: --header-row ${meant.line}`,
+      hint: `If line ${likelyHeader.line} names the columns (${previewTexts(likelyHeader)}), add: --header-row ${likelyHeader.line}`,
       question: `Which line of ${name} names the columns?`,
-      answers: [meant, first].map((row) => ({
+      answers: [likelyHeader, first].map((row) => ({
         value: String(row.line),
-        label: `line ${row.line}: ${listTexts(row)}`,
+        label: `line ${row.line}: ${previewTexts(row)}`,
       })),
     },
   )
@@ -280,8 +293,11 @@ export function headerRow<Row extends HeadRow>(
 const filledTexts = ({ texts }: HeadRow): string[] =>
   texts.map((text) => text.trim()).filter((text) => text !== '')
 
-/** The first row that could be a header, where the first of all is too narrow to name the columns of the others. */
-function belowTitle(head: readonly HeadRow[]): HeadRow | undefined {
+/**
+ * If the first row is too narrow to name the columns of the others, returns the first row below that could be the
+ * header.
+ */
+function findRowBelowTitle(head: readonly HeadRow[]): HeadRow | undefined {
   const [first, ...others] = head
   if (first === undefined) return undefined
   const widest = Math.max(0, ...others.map((row) => filledTexts(row).length))
@@ -297,14 +313,14 @@ function belowTitle(head: readonly HeadRow[]): HeadRow | undefined {
   })
 }
 
-function listTexts(row: HeadRow): string {
+function previewTexts(row: HeadRow): string {
   const texts = filledTexts(row)
   const some = texts.slice(0, 5).map((text) => text.replaceAll(/\s+/g, ' ').slice(0, 30))
   return `${some.join(', ')}${texts.length > some.length ? ', …' : ''}`
 }
 
-/** The columns of a header. Cells without a name after the last name are dropped; rows may hold nothing there. */
-export function headerOf(cells: readonly string[], name: string): string[] {
+/** Returns the columns of a header without the unnamed ones at its end; data rows may have no values there. */
+export function trimHeader(cells: readonly string[], name: string): string[] {
   const columns = [...cells]
   while (columns.length > 0 && columns.at(-1)?.trim() === '') columns.pop()
   if (columns.length > limits.columns) {

@@ -4,39 +4,42 @@ import type { Dialect } from '../domain/sheet/cell.ts'
 import { InvalidInputError, UndecidedError } from '../errors/kinds.ts'
 import { refusal, type SheetSource } from './sheet.ts'
 
-/** Bytes to text, a chunk after the other. Throws a TypeError for bytes that the encoding does not have. */
+/** Decodes bytes chunk by chunk. Throws a TypeError for bytes that the encoding does not define. */
 export interface Decoder {
   decode(bytes: Uint8Array): string
   end(): string
 }
 
-/** The canonical name of an encoding; undefined for one that cannot be read. */
-async function encodingName(name: string): Promise<string | undefined> {
+/** Returns the canonical name of an encoding; undefined for an encoding that cannot be read. */
+async function canonicalEncoding(name: string): Promise<string | undefined> {
   const label = name.trim().toLowerCase()
   if (label === '' || label.length > 40) return undefined
   try {
     return new TextDecoder(label).encoding
   } catch {
     const { default: iconv } = await import('iconv-lite')
-    return iconv.encodingExists(label) && !transfers.has(label.replaceAll(/[^a-z\d]/g, ''))
+    return iconv.encodingExists(label) && !refusedEncodings.has(label.replaceAll(/[^a-z\d]/g, ''))
       ? label
       : undefined
   }
 }
 
-/** What iconv-lite calls encodings and are none of text. */
-const transfers = new Set(['base64', 'hex', 'binary', 'internal', 'utf7', 'utf7imap', 'ucs2', 'cesu8'])
+/** Names that iconv-lite accepts as encodings but that are not encodings of text, or are unsafe. */
+const refusedEncodings = new Set(['base64', 'hex', 'binary', 'internal', 'utf7', 'utf7imap', 'ucs2', 'cesu8'])
 
-/** The same; an InvalidInputError where there is none. */
+/**
+ * As `canonicalEncoding`, but throws an InvalidInputError for an unknown encoding. `from` names the flag in the
+ * message.
+ */
 export async function requireEncoding(name: string, from: string): Promise<string> {
-  const found = await encodingName(name)
-  if (found !== undefined) return found
+  const canonical = await canonicalEncoding(name)
+  if (canonical !== undefined) return canonical
   throw new InvalidInputError(`${from}: "${name.slice(0, 40)}" is not a known encoding`, {
     hint: 'Try windows-1252, windows-1250, macintosh, cp850, shift_jis, gb18030 or another name of IANA.',
   })
 }
 
-export async function decoderOf(name: string): Promise<Decoder> {
+export async function createDecoder(name: string): Promise<Decoder> {
   try {
     const decoder = new TextDecoder(name, { fatal: true, ignoreBOM: true })
     return {
@@ -57,17 +60,20 @@ export async function decoderOf(name: string): Promise<Decoder> {
   }
 }
 
-/** Encodings of one byte have gaps, which come as control characters or U+FFFD. */
+/**
+ * Throws for bytes that a single-byte encoding leaves undefined; decoders return them as control characters or
+ * U+FFFD.
+ */
 function requireDefined(text: string): string {
   if (/[\u0080-\u009F\uFFFD]/.test(text)) throw new TypeError('bytes that the encoding does not have')
   return text
 }
 
 /**
- * How a text goes into a file. Old encodings lack letters of many names, so such a file is written as UTF-8 with a
- * byte order mark, which spreadsheets open as it is.
+ * Returns how to write text in an encoding. Old encodings lack letters of many names, so such a file is written as
+ * UTF-8 with a byte order mark, by which spreadsheet programs recognise UTF-8.
  */
-export function encoderOf({ encoding, bom }: Pick<Dialect, 'encoding' | 'bom'>): {
+export function createEncoder({ encoding, bom }: Pick<Dialect, 'encoding' | 'bom'>): {
   encode: (text: string) => Uint8Array
   bom: boolean
 } {
@@ -81,61 +87,70 @@ export function encoderOf({ encoding, bom }: Pick<Dialect, 'encoding' | 'bom'>):
 type Encoding = Pick<Dialect, 'encoding' | 'bom'>
 
 export interface DecodedText {
-  /** What it was found to be; final once all of it has been read. */
-  readonly found: Encoding
-  /** UTF-8 without a byte order mark. Bytes of an unknown encoding come as the characters U+0080 to U+00FF. */
+  /** The detected encoding; final once the whole text has been read. */
+  readonly detected: Encoding
+  /** Yields UTF-8 without a byte order mark. Bytes of an unknown encoding become the characters U+0080 to U+00FF. */
   chunks(): AsyncGenerator<Buffer>
 }
 
-const marks: [bytes: Buffer, encoding: string][] = [
+const byteOrderMarks: [bytes: Buffer, encoding: string][] = [
   [Buffer.of(0xef, 0xbb, 0xbf), 'utf-8'],
   [Buffer.of(0xff, 0xfe), 'utf-16le'],
   [Buffer.of(0xfe, 0xff), 'utf-16be'],
 ]
 
-/** The encoding by the byte order mark at the start of some bytes, else UTF-8. */
-export function markedEncoding(bytes: Buffer): string {
-  return markOf(bytes)?.[1] ?? 'utf-8'
+/** Returns the encoding by the byte order mark at the start of the bytes, or UTF-8 without one. */
+export function encodingByMark(bytes: Buffer): string {
+  return byteOrderMarkOf(bytes)?.[1] ?? 'utf-8'
 }
 
-const markOf = (bytes: Buffer) => marks.find(([mark]) => bytes.subarray(0, mark.length).equals(mark))
+const byteOrderMarkOf = (bytes: Buffer) =>
+  byteOrderMarks.find(([mark]) => bytes.subarray(0, mark.length).equals(mark))
 
 /**
- * The text of a source: UTF-16 or UTF-8 by its byte order mark, else UTF-8 where all of it is, else in the
- * encoding that was given. Without one the bytes are not decoded: they are distinguished from damaged UTF-8 by
- * what outweighs, and a byte that does not fit is refused by its offset. NUL is never text.
+ * Decodes a source. A byte order mark decides between UTF-16 and UTF-8. Without one, a text that is valid UTF-8 is
+ * UTF-8, and any other text is in the encoding `given`. If none is given, the bytes are damaged UTF-8 if most
+ * sequences are valid: the first invalid byte is then refused with its offset. Otherwise the encoding is unknown and
+ * the bytes are not decoded. NUL is always refused.
  */
-export function decodedText(source: SheetSource, named?: string): DecodedText {
-  const found: Encoding = { encoding: 'utf-8', bom: false }
-  let plain: boolean | undefined
+export function decodeSource(source: SheetSource, given?: string): DecodedText {
+  const detected: Encoding = { encoding: 'utf-8', bom: false }
+  let isUtf8Text: boolean | undefined
   return {
-    found,
+    detected,
     async *chunks() {
-      plain ??= named === undefined || named === 'utf-8' || (await isPlainUtf8(source))
-      const { rest, first } = await begin(source)
-      const mark = markOf(first)
-      found.bom = mark !== undefined
-      found.encoding = mark?.[1] ?? (plain ? 'utf-8' : named)
+      isUtf8Text ??= given === undefined || given === 'utf-8' || (await isPlainUtf8(source))
+      const { rest, first } = await readMarkBytes(source)
+      const mark = byteOrderMarkOf(first)
+      detected.bom = mark !== undefined
+      detected.encoding = mark?.[1] ?? (isUtf8Text ? 'utf-8' : given)
       const skip = mark?.[0].length ?? 0
       const parts = joinChunks(first.subarray(skip), rest)
-      if (found.encoding === 'utf-8') yield* fromBytes(parts, skip, source.name, found, named === 'utf-8')
-      else yield* inEncoding(parts, await decoderOf(found.encoding ?? ''), source.name, found.encoding ?? '')
+      if (detected.encoding === 'utf-8')
+        yield* decodeUtf8(parts, skip, source.name, detected, given === 'utf-8')
+      else
+        yield* decodeWith(
+          parts,
+          await createDecoder(detected.encoding ?? ''),
+          source.name,
+          detected.encoding ?? '',
+        )
     },
   }
 }
 
 async function isPlainUtf8(source: SheetSource): Promise<boolean> {
-  let cut: Buffer = Buffer.alloc(0)
+  let incomplete: Buffer = Buffer.alloc(0)
   for await (const part of source.chunks()) {
-    const whole = Buffer.concat([cut, part])
-    const end = lastWhole(whole)
+    const whole = Buffer.concat([incomplete, part])
+    const end = incompleteStart(whole)
     if (whole.includes(0) || !isUtf8(whole.subarray(0, end))) return false
-    cut = whole.subarray(end)
+    incomplete = whole.subarray(end)
   }
-  return isUtf8(cut)
+  return isUtf8(incomplete)
 }
 
-async function begin(source: SheetSource) {
+async function readMarkBytes(source: SheetSource) {
   const rest = source.chunks()[Symbol.asyncIterator]()
   let first = Buffer.alloc(0)
   while (first.length < 3) {
@@ -157,7 +172,7 @@ async function* joinChunks(first: Buffer, rest: AsyncIterator<Uint8Array>): Asyn
   }
 }
 
-async function* inEncoding(
+async function* decodeWith(
   parts: AsyncIterable<Buffer>,
   decoder: Decoder,
   name: string,
@@ -186,8 +201,8 @@ async function* inEncoding(
   yield decode()
 }
 
-/** UTF-8 until a byte proves another encoding; see `decodedText`. */
-async function* fromBytes(
+/** Yields UTF-8 until a byte shows that the text has another encoding; see `decodeSource`. */
+async function* decodeUtf8(
   parts: AsyncIterable<Buffer>,
   skipped: number,
   name: string,
@@ -196,7 +211,7 @@ async function* fromBytes(
 ): AsyncGenerator<Buffer> {
   let offset = skipped
   let isKnown = found.bom || isCertain
-  let cut: Buffer = Buffer.alloc(0)
+  let incomplete: Buffer = Buffer.alloc(0)
   const decode = (whole: Buffer, at: number): Buffer => {
     if (isAscii(whole)) return whole
     if (found.encoding === 'utf-8') {
@@ -205,8 +220,8 @@ async function* fromBytes(
         return whole
       }
       if (isKnown || isMostlyUtf8(whole)) {
-        const wrong = firstWrong(whole)
-        throw damaged(name, at + wrong, whole[wrong])
+        const index = firstInvalid(whole)
+        throw invalidByteError(name, at + index, whole[index])
       }
       found.encoding = undefined
     }
@@ -214,32 +229,32 @@ async function* fromBytes(
   }
   for await (const part of parts) {
     const nul = part.indexOf(0)
-    if (nul !== -1) throw withNul(name, offset + nul)
-    const whole = cut.length === 0 ? part : Buffer.concat([cut, part])
-    const at = offset - cut.length
+    if (nul !== -1) throw nulByteError(name, offset + nul)
+    const whole = incomplete.length === 0 ? part : Buffer.concat([incomplete, part])
+    const at = offset - incomplete.length
     offset += part.length
-    const end = found.encoding === 'utf-8' ? lastWhole(whole) : whole.length
-    cut = whole.subarray(end)
+    const end = found.encoding === 'utf-8' ? incompleteStart(whole) : whole.length
+    incomplete = whole.subarray(end)
     yield decode(whole.subarray(0, end), at)
   }
-  if (cut.length > 0) yield decode(cut, offset - cut.length)
+  if (incomplete.length > 0) yield decode(incomplete, offset - incomplete.length)
 }
 
-/** Where the last character begins that may go on in the next chunk; the length where none does. */
-function lastWhole(bytes: Buffer): number {
+/** Returns the offset of a character at the end that may continue in the next chunk; the length if there is none. */
+function incompleteStart(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] ?? 0
     if (byte < 0x80) break
     if (byte >= 0xc0) {
-      const needs = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2
-      return needs > back ? bytes.length - back : bytes.length
+      const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2
+      return length > back ? bytes.length - back : bytes.length
     }
   }
   return bytes.length
 }
 
-/** Length of the well-formed UTF-8 sequence at an offset (RFC 3629); 0 where there is none. */
-function sequenceAt(bytes: Buffer, at: number): number {
+/** Returns the length of the well-formed UTF-8 sequence at an offset (RFC 3629); 0 if there is none. */
+function sequenceLengthAt(bytes: Buffer, at: number): number {
   const lead = bytes[at] ?? 0
   const length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2
   return lead >= 0xc2 &&
@@ -250,29 +265,32 @@ function sequenceAt(bytes: Buffer, at: number): number {
     : 0
 }
 
-/** Offset and length of each sequence of several bytes; the length is 0 for a byte that begins none. */
-function* sequencesIn(bytes: Buffer): Generator<[at: number, length: number]> {
+/** Yields the offset and length of each multi-byte sequence; the length is 0 for a byte that begins none. */
+function* multiByteSequences(bytes: Buffer): Generator<[at: number, length: number]> {
   for (let at = 0; at < bytes.length; at += 1) {
     if ((bytes[at] ?? 0) < 0x80) continue
-    const length = sequenceAt(bytes, at)
+    const length = sequenceLengthAt(bytes, at)
     yield [at, length]
     at += Math.max(0, length - 1)
   }
 }
 
-function firstWrong(bytes: Buffer): number {
-  for (const [at, length] of sequencesIn(bytes)) if (length === 0) return at
+function firstInvalid(bytes: Buffer): number {
+  for (const [at, length] of multiByteSequences(bytes)) if (length === 0) return at
   return -1
 }
 
-/** Whether a text is UTF-8 with some damage, and not something else that looks like it here and there. */
+/**
+ * Whether at least half of the multi-byte sequences are valid UTF-8: then the text is damaged UTF-8, not another
+ * encoding.
+ */
 function isMostlyUtf8(bytes: Buffer): boolean {
   let balance = 0
-  for (const [, length] of sequencesIn(bytes)) balance += length === 0 ? -1 : 1
+  for (const [, length] of multiByteSequences(bytes)) balance += length === 0 ? -1 : 1
   return balance >= 0
 }
 
-function damaged(name: string, offset: number, byte = 0) {
+function invalidByteError(name: string, offset: number, byte = 0) {
   const hex = byte.toString(16).toUpperCase().padStart(2, '0')
   return refusal(
     name,
@@ -281,7 +299,7 @@ function damaged(name: string, offset: number, byte = 0) {
   )
 }
 
-function withNul(name: string, offset: number) {
+function nulByteError(name: string, offset: number) {
   return refusal(
     name,
     `byte ${offset} is NUL, which no text holds`,
@@ -290,10 +308,10 @@ function withNul(name: string, offset: number) {
 }
 
 /**
- * Refuses a text whose bytes are no UTF-8 and that has no given encoding, with the likeliest ones.
- * `samples`: values of it, each byte a character (Latin-1).
+ * Returns the error for a text that is not UTF-8 and has no given encoding, with the likeliest encodings. `samples`
+ * are values of the text with one character per byte (Latin-1).
  */
-export async function undecidedEncoding(
+export async function undecidedEncodingError(
   name: string,
   position: string,
   samples: readonly string[],
@@ -309,22 +327,22 @@ export async function undecidedEncoding(
         ? 'Save it again as "CSV UTF-8", or name its encoding: --encoding NAME'
         : `Save it as "CSV UTF-8", or say what it is, such as --encoding ${first.encoding}. It may be ${readings.map(describe).join(' or ')}.`,
     question: `${name} is not UTF-8. Which of these is right?`,
-    answers: readings.map(({ encoding, of, samples: texts }) => ({
+    answers: readings.map(({ encoding, usedBy, samples: texts }) => ({
       value: encoding,
-      label: `${texts.join(', ')} (${encoding}, ${of})`,
+      label: `${texts.join(', ')} (${encoding}, ${usedBy})`,
     })),
   })
 }
 
-/** A way to read bytes that are no UTF-8, and some of them read in that way. */
+/** An encoding that bytes which are not UTF-8 may have, with some values decoded in it. */
 interface LikelyReading {
   encoding: string
-  /** Whose programs write it. */
-  of: string
+  /** The region or system that uses the encoding, for the question to the user. */
+  usedBy: string
   samples: string[]
 }
 
-const candidates: readonly [encoding: string, of: string][] = [
+const candidates: readonly [encoding: string, usedBy: string][] = [
   ['windows-1252', 'Western Europe'],
   ['windows-1250', 'Central Europe'],
   ['windows-1254', 'Turkish'],
@@ -345,8 +363,8 @@ const candidates: readonly [encoding: string, of: string][] = [
 ]
 
 /**
- * Letters beyond A to Z that a language's names are written with. What mixes letters that no language mixes
- * is hardly the right reading: Dvořák has two Czech letters, Dvoøák one of Danish and one of Czech.
+ * Letters other than A to Z in the names of one language each. A text that mixes letters of several languages was
+ * probably decoded wrongly: "Dvořák" has two Czech letters, but "Dvoøák" has a Danish and a Czech one.
  */
 const alphabets = [
   'äöüßéèà',
@@ -381,17 +399,20 @@ const scripts = [
   /^\p{Script=Hangul}+$/u,
 ]
 
-/** The two or three likeliest readings, the best first. `samples`: values as bytes, each a character (Latin-1). */
+/**
+ * Returns the two or three likeliest encodings, the best first. `samples` are values with one character per byte
+ * (Latin-1).
+ */
 export async function likelyReadings(samples: readonly string[]): Promise<LikelyReading[]> {
   const values = [...new Set(samples)].slice(0, 200).map((text) => Buffer.from(text, 'latin1'))
   const scored: (LikelyReading & { score: number })[] = []
-  for (const [encoding, of] of candidates) {
+  for (const [encoding, usedBy] of candidates) {
     const texts = await decodeAll(values, encoding)
     if (texts === undefined) continue
     const score = texts.reduce((sum, text) => sum + plausibility(text), 0)
-    scored.push({ encoding, of, samples: texts, score })
+    scored.push({ encoding, usedBy, samples: texts, score })
   }
-  // A sort that is stable keeps the order above, the commonest first, among equals.
+  // The sort is stable: candidates with equal scores stay in the order of `candidates`, the most common first.
   scored.sort((a, b) => b.score - a.score)
   const distinct: typeof scored = []
   for (const each of scored) {
@@ -399,17 +420,17 @@ export async function likelyReadings(samples: readonly string[]): Promise<Likely
       distinct.push(each)
   }
   const [best] = distinct
-  const near = distinct.filter(({ score }, at) => at < 2 || score > (best?.score ?? 0) / 2)
-  return near
+  const plausible = distinct.filter(({ score }, at) => at < 2 || score > (best?.score ?? 0) / 2)
+  return plausible
     .slice(0, 3)
-    .map(({ encoding, of, samples: texts }) => ({ encoding, of, samples: sampleTexts(texts) }))
+    .map(({ encoding, usedBy, samples: texts }) => ({ encoding, usedBy, samples: sampleTexts(texts) }))
 }
 
 async function decodeAll(values: readonly Buffer[], encoding: string): Promise<string[] | undefined> {
   try {
     const texts: string[] = []
     for (const bytes of values) {
-      const decoder = await decoderOf(encoding)
+      const decoder = await createDecoder(encoding)
       texts.push(decoder.decode(bytes) + decoder.end())
     }
     return texts
@@ -418,7 +439,7 @@ async function decodeAll(values: readonly Buffer[], encoding: string): Promise<s
   }
 }
 
-/** From 0 to 1: how much of a text's words look like words. */
+/** Returns from 0 to 1 how plausible the words of a text are. */
 function plausibility(text: string): number {
   const words = text.split(/[\p{Zs}\d,.;:'’‘“”"()/-]+/u).filter((word) => /[^\0-\x7F]/.test(word))
   if (words.length === 0) return /[‘’“”–€£°«»]/u.test(text) ? 0.9 : 0
@@ -426,30 +447,33 @@ function plausibility(text: string): number {
 }
 
 function wordScore(word: string): number {
-  const foreign = Array.from(word).filter((letter) => letter > '\x7F')
-  if (foreign.some((letter) => !/[\p{L}\p{M}]/u.test(letter)))
-    return /^[€£°§©®™«»–—½º]+$/.test(foreign.join('')) ? 0.5 : 0
-  if (foreign.length === Array.from(word).length && scripts.some((script) => script.test(word)))
-    return rateForeignWord(word)
-  // A capital within small letters.
+  const nonAscii = Array.from(word).filter((letter) => letter > '\x7F')
+  if (nonAscii.some((letter) => !/[\p{L}\p{M}]/u.test(letter)))
+    return /^[€£°§©®™«»–—½º]+$/.test(nonAscii.join('')) ? 0.5 : 0
+  if (nonAscii.length === Array.from(word).length && scripts.some((script) => script.test(word)))
+    return scriptWordScore(word)
+  // A capital letter among small letters is a sign of wrong decoding.
   if (/\p{Lu}\p{Lu}\p{Ll}/u.test(word)) return 0.1
   if (/\p{Ll}\p{Lu}/u.test(word) && !/^(?:Mc|Mac|De|Di|La|Le|O)\p{Lu}/u.test(word)) return 0.1
-  const fitting = alphabets.some((alphabet) => foreign.every((letter) => alphabet.has(letter)))
-  if (!fitting) return 0.2
-  // Half a word of accents is rarely one.
-  return foreign.length * 2 > Array.from(word).length && foreign.length > 1 ? 0.5 : 1
+  const isOneAlphabet = alphabets.some((alphabet) => nonAscii.every((letter) => alphabet.has(letter)))
+  if (!isOneAlphabet) return 0.2
+  // A word of which more than half is accented letters is improbable.
+  return nonAscii.length * 2 > Array.from(word).length && nonAscii.length > 1 ? 0.5 : 1
 }
 
-/** Multi-byte encodings have rare characters for any two bytes; the common ones are what names use. */
-function rateForeignWord(word: string): number {
+/**
+ * Rates a word in a script other than Latin. Wrong decoding in a multi-byte encoding yields rare characters, which
+ * names do not have.
+ */
+function scriptWordScore(word: string): number {
   if (/^[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}ー々]+$/u.test(word)) {
     return /[\uFF61-\uFF9F]|[\u{20000}-\u{3FFFF}]/u.test(word) ? 0.2 : 0.9
   }
-  // KOI8 and Windows-1251 read each other's small letters as capitals.
+  // Small letters of KOI8 are capitals in Windows-1251, and the reverse.
   return /^\p{Lu}?\p{Ll}*$/u.test(word) || !/\p{Ll}/u.test(word) ? 0.95 : 0.1
 }
 
-/** Some values that show the difference. */
+/** Returns up to four values for the question to the user. */
 function sampleTexts(texts: readonly string[]): string[] {
   return texts
     .map((text) => text.trim().replaceAll(/\s+/g, ' ').slice(0, 30))

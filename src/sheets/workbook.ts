@@ -2,85 +2,92 @@ import { type Cell, columnName, plainDialect, type SheetRow, textOf } from '../d
 import { UndecidedError } from '../errors/kinds.ts'
 import { type Book, type BookSheet, openArchive } from './book.ts'
 import {
-  headerOf,
-  headerRow,
+  trimHeader,
+  findHeaderRow,
   type HeadRow,
   limits,
   refusal,
-  shown,
+  quoteForMessage,
   type SheetSource,
   type OpenedSheet,
-  headOf,
+  readHead,
   type OpenOptions,
   exampleSheet,
 } from './sheet.ts'
-import { xlsxBook } from './xlsx/read.ts'
+import { openXlsxBook } from './xlsx/read.ts'
 
 /** Opens a zip file as an XLSX or ODS workbook. */
 export async function openWorkbook(source: SheetSource, options: OpenOptions): Promise<OpenedSheet> {
   const { name } = source
-  const archive = await openArchive(await source.whole(), name)
+  const archive = await openArchive(await source.readAll(), name)
   if (archive.has('content.xml')) {
-    const { odsBook } = await import('./ods/read.ts')
-    return openBook(await odsBook(archive, name), options, name)
+    const { openOdsBook } = await import('./ods/read.ts')
+    return openBook(await openOdsBook(archive, name), options, name)
   }
-  return openBook(await xlsxBook(archive, name), options, name)
+  return openBook(await openXlsxBook(archive, name), options, name)
 }
 
-/** A workbook's sheet as a table. */
+/** Opens one sheet of a workbook as a table. */
 async function openBook(
   { format, from1904, sheets }: Book,
   options: OpenOptions,
   name: string,
 ): Promise<OpenedSheet> {
-  const chosen = await chosenSheet(sheets, options, name)
-  const { found } = chosen
-  const header = await headerCells(chosen, options.headerRow, name)
-  const others = sheets.filter(({ name: each }) => each !== chosen.name && each !== exampleSheet)
-  const columns = headerOf(header.cells.map(headerText(name, header.line)), name)
+  const sheet = await chooseSheet(sheets, options, name)
+  const { properties } = sheet
+  const headerRow = await readHeaderRow(sheet, options.headerRow, name)
+  const others = sheets.filter(({ name: each }) => each !== sheet.name && each !== exampleSheet)
+  const columns = trimHeader(headerRow.cells.map(requireHeaderText(name, headerRow.line)), name)
   return {
     columns,
-    headerLine: header.line,
-    hiddenColumns: new Set(found.hiddenColumns),
-    dialect: { ...plainDialect, format, sheet: chosen.name, from1904 },
-    parts: () => dataRows(chosen, columns, header.line, name),
-    merged: () => found.merged,
-    style: () => ({
-      widths: new Map([...found.widths].filter(([at]) => at < columns.length)),
-      struckByRule: found.struckByRule,
-      lost: new Set([...(header.at > 0 ? (['lines above the header'] as const) : []), ...found.lost]),
+    headerLine: headerRow.line,
+    hiddenColumns: new Set(properties.hiddenColumns),
+    dialect: { ...plainDialect, format, sheet: sheet.name, from1904 },
+    parts: () => dataRows(sheet, columns, headerRow.line, name),
+    merged: () => properties.merged,
+    appearance: () => ({
+      widths: new Map([...properties.widths].filter(([at]) => at < columns.length)),
+      struckByRule: properties.struckByRule,
+      lost: new Set([
+        ...(headerRow.index > 0 ? (['lines above the header'] as const) : []),
+        ...properties.lost,
+      ]),
       otherSheets: others.map((each) => each.name),
     }),
   }
 }
 
 interface HeaderCells extends HeadRow {
-  /** How many rows that hold something are above it. */
-  at: number
+  /** Number of rows above it that are not empty. */
+  index: number
   cells: Cell[]
 }
 
-async function headerCells(sheet: BookSheet, asked: number | undefined, name: string): Promise<HeaderCells> {
-  const head = await headOf(wholeRows(sheet), asked)
-  if (head.length > 0) return headerRow(head, asked, name)
+async function readHeaderRow(
+  sheet: BookSheet,
+  requestedLine: number | undefined,
+  name: string,
+): Promise<HeaderCells> {
+  const head = await readHead(rowsWithTexts(sheet), requestedLine)
+  if (head.length > 0) return findHeaderRow(head, requestedLine, name)
   throw refusal(
     name,
-    `the sheet ${shown(sheet.name)} is empty`,
+    `the sheet ${quoteForMessage(sheet.name)} is empty`,
     'Its first row names the columns: first_name, last_name, email, phone',
   )
 }
 
-async function* wholeRows({ rows }: BookSheet): AsyncGenerator<HeaderCells[]> {
-  let at = 0
+async function* rowsWithTexts({ rows }: BookSheet): AsyncGenerator<HeaderCells[]> {
+  let index = 0
   for await (const part of rows()) {
-    yield part.map(({ number, cells: filled }) => {
-      const cells = Array.from(filled, (cell) => cell ?? '')
-      return { at: at++, line: number, cells, texts: cells.map(textOf) }
+    yield part.map(({ number, cells: sparseCells }) => {
+      const cells = Array.from(sparseCells, (cell) => cell ?? '')
+      return { index: index++, line: number, cells, texts: cells.map(textOf) }
     })
   }
 }
 
-function headerText(name: string, line: number) {
+function requireHeaderText(name: string, line: number) {
   return (cell: Cell, at: number): string => {
     if (typeof cell === 'string' || cell.kind !== 'fault') return textOf(cell)
     throw refusal(name, `the header ${columnName(at)}${line} ${cell.reason}`, 'Give it a name as text.')
@@ -88,25 +95,26 @@ function headerText(name: string, line: number) {
 }
 
 async function* dataRows(
-  { rows: all, found }: BookSheet,
+  { rows: readRows, properties }: BookSheet,
   columns: readonly string[],
   header: number,
   name: string,
 ): AsyncGenerator<SheetRow[]> {
-  for await (const part of all()) {
+  for await (const part of readRows()) {
     const rows: SheetRow[] = []
-    for (const { number, cells, hidden, struck, unseen, hasOwnStyle } of part) {
+    for (const { number, cells, hidden, struckColumns, invisibleColumns, hasOwnStyle } of part) {
       if (number <= header) continue
-      if (hasOwnStyle) found.lost.add('fonts and colours')
-      const whole: Cell[] = []
+      if (hasOwnStyle) properties.lost.add('fonts and colours')
+      const rowCells: Cell[] = []
       for (let at = 0; at < Math.max(columns.length, cells.length); at += 1) {
         const cell = cells[at] ?? ''
         if (cell !== '' && (columns[at] ?? '') === '') throw unnamedColumnError(cell, at, number, name)
-        if (at < columns.length) whole.push(unseen.includes(at) ? unseenCell(cell) : cell)
+        if (at < columns.length)
+          rowCells.push(invisibleColumns.includes(at) ? invisibleTextFault(cell) : cell)
       }
-      const row: SheetRow = { row: number - header, line: number, cells: whole }
+      const row: SheetRow = { row: number - header, line: number, cells: rowCells }
       if (hidden) row.hidden = true
-      if (struck.length > 0) row.struck = struck
+      if (struckColumns.length > 0) row.struck = struckColumns
       rows.push(row)
     }
     yield rows
@@ -114,9 +122,10 @@ async function* dataRows(
 }
 
 /**
- * The fault for a text in the colour of its background; the format `;;;` hides it when it is written again.
+ * Returns the fault for a text in the colour of its background; the format `;;;` hides the text when it is written
+ * again.
  */
-function unseenCell(cell: Cell): Cell {
+function invisibleTextFault(cell: Cell): Cell {
   const text = textOf(cell)
   if (text.trim() === '' || (typeof cell === 'object' && cell.kind === 'fault')) return cell
   const reason = 'has the colour of its background, so nobody sees it; give it another colour, or empty it'
@@ -126,60 +135,63 @@ function unseenCell(cell: Cell): Cell {
 function unnamedColumnError(cell: Cell, at: number, number: number, name: string) {
   return refusal(
     name,
-    `cell ${columnName(at)}${number} holds ${shown(textOf(cell))}, and its column has no name`,
+    `cell ${columnName(at)}${number} holds ${quoteForMessage(textOf(cell))}, and its column has no name`,
     'Name the column in the header, or empty it.',
   )
 }
 
-/** The sheet that was named, or the only visible one that holds anything. */
-async function chosenSheet(
+/**
+ * Returns the requested sheet, or the only visible one that is not empty. Throws an UndecidedError if there are
+ * several.
+ */
+async function chooseSheet(
   sheets: readonly BookSheet[],
-  { sheet: wanted }: OpenOptions,
+  { sheet: requestedSheet }: OpenOptions,
   name: string,
 ): Promise<BookSheet> {
-  const list = sheets.map((sheet) => shown(sheet.name)).join(', ')
-  if (wanted !== undefined) {
-    const found = sheets.find((sheet) => sheet.name === wanted)
+  const list = sheets.map((sheet) => quoteForMessage(sheet.name)).join(', ')
+  if (requestedSheet !== undefined) {
+    const found = sheets.find((sheet) => sheet.name === requestedSheet)
     if (found !== undefined) return found
-    throw refusal(name, `it has no sheet named ${shown(wanted)}`, `Its sheets: ${list}`)
+    throw refusal(name, `it has no sheet named ${quoteForMessage(requestedSheet)}`, `Its sheets: ${list}`)
   }
   const visible = sheets.filter((sheet) => !sheet.hidden && sheet.name !== exampleSheet)
   const [only, other] = visible
   if (only === undefined) throw refusal(name, 'it has no sheet to read', `Its sheets: ${list}`)
   if (other === undefined) return only
-  const filled: { sheet: BookSheet; label: string }[] = []
-  const search = { pieces: 0 }
+  const nonEmpty: { sheet: BookSheet; label: string }[] = []
+  const search = { chunkCount: 0 }
   for (const sheet of visible) {
-    const label = await firstTexts(sheet, search, name)
-    if (label !== undefined) filled.push({ sheet, label: `${sheet.name}: ${label}` })
+    const label = await readFirstTexts(sheet, search, name)
+    if (label !== undefined) nonEmpty.push({ sheet, label: `${sheet.name}: ${label}` })
   }
-  const [first, second] = filled
+  const [first, second] = nonEmpty
   if (first === undefined) return only
   if (second === undefined) return first.sheet
   throw new UndecidedError(
-    `${name}: it has several sheets: ${filled.map((each) => shown(each.sheet.name)).join(', ')}`,
+    `${name}: it has several sheets: ${nonEmpty.map((each) => quoteForMessage(each.sheet.name)).join(', ')}`,
     {
       flag: 'sheet',
-      hint: `Say which one: --sheet ${shown(first.sheet.name)}`,
+      hint: `Say which one: --sheet ${quoteForMessage(first.sheet.name)}`,
       question: `Which sheet of ${name} is the list?`,
-      answers: filled.map(({ sheet, label }) => ({ value: sheet.name, label })),
+      answers: nonEmpty.map(({ sheet, label }) => ({ value: sheet.name, label })),
     },
   )
 }
 
-/** The first texts of a sheet; undefined where it is empty. */
-async function firstTexts(
+/** Returns the first texts of a sheet; undefined if the sheet is empty. */
+async function readFirstTexts(
   { rows, name: title }: BookSheet,
-  search: { pieces: number },
+  search: { chunkCount: number },
   name: string,
 ): Promise<string | undefined> {
   for await (const [row] of rows()) {
-    search.pieces += 1
-    if (search.pieces > limits.searchedPieces) {
+    search.chunkCount += 1
+    if (search.chunkCount > limits.searchedPieces) {
       throw refusal(
         name,
         `its sheets hold more than ${limits.searchedPieces / 64} MiB before their first rows, the limit`,
-        `Say which sheet is the list, for example: --sheet ${shown(title)}`,
+        `Say which sheet is the list, for example: --sheet ${quoteForMessage(title)}`,
       )
     }
     if (row === undefined) continue

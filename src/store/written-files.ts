@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { diskFailure, errorNumber } from '../disk/failure.ts'
+import { diskFailure, systemErrorCode } from '../disk/failure.ts'
 import { makeOwnFolders, readPrivate, requireOwnFolders } from '../disk/private-modes.ts'
-import { writeWhole } from '../disk/whole-file.ts'
+import { writeFileAtomically } from '../disk/whole-file.ts'
 import { IoError } from '../errors/kinds.ts'
 
 /** `reports`: a folder with a manifest. */
@@ -36,13 +36,13 @@ export class WrittenFiles {
 
   async add(file: WrittenFile): Promise<void> {
     makeOwnFolders(this.#base, this.#folder)
-    await writeWhole(this.#pathOf(file.path), JSON.stringify(file))
+    await writeFileAtomically(this.#pathOf(file.path), JSON.stringify(file))
   }
 
   async all(): Promise<WrittenFile[]> {
     requireOwnFolders(this.#base, this.#folder)
     const names = await readdir(this.#folder).catch((error: unknown) => {
-      if (errorNumber(error) === 'ENOENT') return []
+      if (systemErrorCode(error) === 'ENOENT') return []
       throw diskFailure('read the folder', this.#folder, error)
     })
     const found: WrittenFile[] = []

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { isAllowed, licencesOf, licenceText } from '../../src/build/licences.ts'
+import { isAllowed, readLicences, formatLicences } from '../../src/build/licences.ts'
 import { root } from '../house/sources.ts'
 import { temporaryFolder } from '../harness/world.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
@@ -23,20 +23,20 @@ test('a licence that is not on the list ends the build with the name of the pack
   expect(['MIT', '(MIT OR GPL-3.0-only)', 'MIT AND ISC'].map(isAllowed)).toEqual([true, true, true])
   expect(['', 'GPL-3.0-only', 'MIT AND GPL-3.0-only', 'UNLICENSED'].map(isAllowed)).not.toContain(true)
   const module = installed('greedy', { LICENSE: 'All of it is yours.' }, 'AGPL-3.0-only')
-  expect(() => licencesOf([module])).toThrow('the licence of greedy 1.2.3 is not allowed: AGPL-3.0-only')
+  expect(() => readLicences([module])).toThrow('the licence of greedy 1.2.3 is not allowed: AGPL-3.0-only')
   const old = installed('old', { LICENSE: 'x' }, { type: 'MIT' })
-  expect(() => licencesOf([old])).toThrow('the licence of old 1.2.3 is not allowed: {"type":"MIT"}')
+  expect(() => readLicences([old])).toThrow('the licence of old 1.2.3 is not allowed: {"type":"MIT"}')
 })
 
 test('a package without the text of its licence ends the build', () => {
   const module = installed('bare', { 'README.md': '# bare\n\n## License\n\n[MIT](LICENSE)\n' })
-  expect(() => licencesOf([module])).toThrow('bare 1.2.3 has no text of its licence')
+  expect(() => readLicences([module])).toThrow('bare 1.2.3 has no text of its licence')
 })
 
 test('texts come from its files, those next to its modules and its README; equal ones are printed once', () => {
-  const text = licenceText('About.', [
-    ...licencesOf([installed('b', { 'license.md': 'Copyright B\r\nMIT', 'lib/LICENSE': 'Copyright C' })]),
-    ...licencesOf([
+  const text = formatLicences('About.', [
+    ...readLicences([installed('b', { 'license.md': 'Copyright B\r\nMIT', 'lib/LICENSE': 'Copyright C' })]),
+    ...readLicences([
       installed('@x/a', { 'README.md': '# a\n\n## License\n\nPermission is hereby granted.\n' }),
       installed('d', { COPYING: 'Copyright D' }, 'ISC'),
       installed('e', { LICENCE: 'Copyright D' }, 'ISC'),

@@ -3,13 +3,13 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { launcher, lockedPackage, platformNamed, platforms } from '../../src/build/platforms.ts'
+import { launcherFor, readLockedPackage, parsePlatform, platforms } from '../../src/build/platforms.ts'
 import { root } from '../house/sources.ts'
 
 test('a platform is named by its flag; another one is refused with those there are', () => {
-  expect(platformNamed(['--platform', 'win32-x64'])).toBe('win32-x64')
+  expect(parsePlatform(['--platform', 'win32-x64'])).toBe('win32-x64')
   for (const argv of [['--platform', 'win32-arm64'], ['win32-x64'], ['--platform', 'win32-x64', 'x']])
-    expect(() => platformNamed(argv)).toThrow(
+    expect(() => parsePlatform(argv)).toThrow(
       'use: npm run package -- --platform linux-x64|linux-arm64|win32-x64|darwin-x64|darwin-arm64',
     )
 })
@@ -19,16 +19,16 @@ test('each Node is new enough for the program, and each keychain is the one of t
     engines: { node: string }
   }
   expect(engines.node).toBe('>=24.15')
-  const { version } = lockedPackage(root, '@napi-rs/keyring')
+  const { version } = readLockedPackage(root, '@napi-rs/keyring')
   for (const { node, keychain } of Object.values(platforms)) {
     const [major = 0, minor = 0] = node.version.split('.').map(Number)
     expect(major > 24 || (major === 24 && minor >= 15)).toBe(true)
-    expect(lockedPackage(root, `@napi-rs/keyring-${keychain}`)).toMatchObject({ version })
+    expect(readLockedPackage(root, `@napi-rs/keyring-${keychain}`)).toMatchObject({ version })
   }
 })
 
 test('the launcher of Windows ends its lines for cmd, quotes its own folder, and is over before Node starts', () => {
-  const { name, text, node } = launcher('win32-x64')
+  const { name, text, node } = launcherFor('win32-x64')
   expect([name, node]).toEqual(['refcheck.cmd', 'node.exe'])
   expect(text.replaceAll('\r\n', '')).not.toContain('\n')
   expect(text).toContain('set "here=%~dp0"\r\n')

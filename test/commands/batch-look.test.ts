@@ -62,7 +62,7 @@ test('the results of a workbook keep widths, and it is said what they do not kee
   const results = await openBytes(readFileSync(join(folder, 'people.results.xlsx')), 'people.results.xlsx')
   const rows = await all(results.rows())
   expect(rows.map(({ cells }) => cells.slice(0, 6).map(plain))).toEqual([[...ana, 'accepted']])
-  expect(results.style().widths.get(4)).toBe(33.5)
+  expect(results.appearance().widths.get(4)).toBe(33.5)
 })
 
 test('the same is said of the file of invalid rows', async () => {

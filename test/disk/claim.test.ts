@@ -6,7 +6,7 @@ import { join } from 'node:path'
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
-import { claim, type Claim } from '../../src/disk/lock.ts'
+import { claimLock, type Claim } from '../../src/disk/lock.ts'
 import { systemClock } from '../../src/host/clock.ts'
 import { systemRandom as random } from '../../src/host/random.ts'
 
@@ -21,36 +21,36 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-const claimAs = (pid: number): Promise<Claim> => claim(path, { clock, random, waitMs: 0, pid })
+const claimAs = (pid: number): Promise<Claim> => claimLock(path, { clock, random, waitMs: 0, pid })
 
 test('the second one learns who holds it and since when', async () => {
   const first = await claimAs(4711)
   expect(await claimAs(4712)).toEqual({
-    held: false,
+    isClaimed: false,
     holder: { pid: 4711, since: '2026-11-21T09:30:00.000Z' },
   })
-  if (first.held) first.release()
-  if (first.held) first.release()
+  if (first.isClaimed) first.release()
+  if (first.isClaimed) first.release()
   expect(readdirSync(folder)).toEqual(['batch.lock'])
-  expect(await claimAs(4712)).toMatchObject({ held: true })
+  expect(await claimAs(4712)).toMatchObject({ isClaimed: true })
 })
 
 test('after a killed holder the next one puts its own name there', async () => {
   const script = `
-    import { claim } from ${JSON.stringify(source('disk/lock.ts'))}
+    import { claimLock } from ${JSON.stringify(source('disk/lock.ts'))}
     import { systemClock as clock } from ${JSON.stringify(source('host/clock.ts'))}
     import { systemRandom as random } from ${JSON.stringify(source('host/random.ts'))}
-    const { held } = await claim(${JSON.stringify(path)}, { clock, random, waitMs: 0, pid: process.pid })
-    process.stdout.write(String(held))
+    const { isClaimed } = await claimLock(${JSON.stringify(path)}, { clock, random, waitMs: 0, pid: process.pid })
+    process.stdout.write(String(isClaimed))
     setInterval(() => {}, 1000)`
   const holder = spawn(process.execPath, ['--input-type=module', '--eval', script])
   const [printed] = (await once(holder.stdout, 'data')) as [Buffer]
   expect(printed.toString()).toBe('true')
-  expect(await claimAs(1)).toMatchObject({ held: false, holder: { pid: holder.pid } })
+  expect(await claimAs(1)).toMatchObject({ isClaimed: false, holder: { pid: holder.pid } })
   const ended = once(holder, 'exit')
   holder.kill('SIGKILL')
   await ended
-  expect(await claimAs(2)).toMatchObject({ held: true })
+  expect(await claimAs(2)).toMatchObject({ isClaimed: true })
   expect(JSON.parse(readFileSync(`${path}.holder`, 'utf8'))).toMatchObject({ pid: 2 })
 })
 
@@ -59,7 +59,7 @@ test.each(['', 'not JSON', '{"pid":"7"}', '{"pid":7,"since":"yesterday"}', '[]']
   async (text) => {
     await claimAs(1)
     writeFileSync(`${path}.holder`, text)
-    expect(await claimAs(2)).toEqual({ held: false, holder: undefined })
+    expect(await claimAs(2)).toEqual({ isClaimed: false, holder: undefined })
   },
 )
 
@@ -67,5 +67,5 @@ test('a claim that cannot write its name gives the lock back', async () => {
   mkdirSync(`${path}.holder`)
   await expect(claimAs(1)).rejects.toMatchObject({ code: 'io' })
   rmdirSync(`${path}.holder`)
-  expect(await claimAs(2)).toMatchObject({ held: true })
+  expect(await claimAs(2)).toMatchObject({ isClaimed: true })
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { diskFailure, errorNumber, existsAlready } from '../../src/disk/failure.ts'
+import { diskFailure, systemErrorCode, isAlreadyExists } from '../../src/disk/failure.ts'
 
 const failed = (code: string): Error => Object.assign(new Error(`${code}: refused, open '/x'`), { code })
 
@@ -31,13 +31,13 @@ test('what is no system error is said to be unknown', () => {
   expect(diskFailure('read', '/x', 'odd').message).toBe(
     'cannot read "/x": the disk or system reported an unknown error',
   )
-  expect(errorNumber(Object.assign(new Error('odd'), { code: 7 }))).toBeUndefined()
+  expect(systemErrorCode(Object.assign(new Error('odd'), { code: 7 }))).toBeUndefined()
 })
 
 test('only an IoError about an existing file is one', () => {
-  expect(existsAlready(diskFailure('write', '/x', failed('EEXIST')))).toBe(true)
-  expect(existsAlready(diskFailure('write', '/x', failed('EACCES')))).toBe(false)
-  expect(existsAlready(failed('EEXIST'))).toBe(false)
+  expect(isAlreadyExists(diskFailure('write', '/x', failed('EEXIST')))).toBe(true)
+  expect(isAlreadyExists(diskFailure('write', '/x', failed('EACCES')))).toBe(false)
+  expect(isAlreadyExists(failed('EEXIST'))).toBe(false)
 })
 
 test('a real refusal of this machine reads the same', () => {

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
 import { systemClock as clock } from '../../src/host/clock.ts'
-import { acquire } from '../../src/disk/lock.ts'
+import { acquireLock } from '../../src/disk/lock.ts'
 
 const module = new URL('../../src/disk/lock.ts', import.meta.url).href
 const clockModule = new URL('../../src/host/clock.ts', import.meta.url).href
@@ -27,9 +27,9 @@ afterEach(() => {
 /** Another process that takes the lock, says so, and goes on living. */
 async function otherHolder(afterwards = '', flags: string[] = []): Promise<ChildProcess> {
   const source = `
-    import { acquire } from ${JSON.stringify(module)}
+    import { acquireLock } from ${JSON.stringify(module)}
     import { systemClock as clock } from ${JSON.stringify(clockModule)}
-    const take = async () => (await acquire(${JSON.stringify(path)}, { clock, waitMs: 0 })) !== undefined
+    const take = async () => (await acquireLock(${JSON.stringify(path)}, { clock, waitMs: 0 })) !== undefined
     const taken = await take()
     ${afterwards}
     process.stdout.write(taken ? 'held' : 'refused')
@@ -42,18 +42,18 @@ async function otherHolder(afterwards = '', flags: string[] = []): Promise<Child
 }
 
 test('one holder at a time within a process; released, the next one gets it', async () => {
-  const first = await acquire(path, { clock, waitMs: 0 })
+  const first = await acquireLock(path, { clock, waitMs: 0 })
   expect(first).toBeDefined()
-  expect(await acquire(path, { clock, waitMs: 0 })).toBeUndefined()
+  expect(await acquireLock(path, { clock, waitMs: 0 })).toBeUndefined()
   first?.release()
   first?.release()
-  const second = await acquire(path, { clock, waitMs: 0 })
+  const second = await acquireLock(path, { clock, waitMs: 0 })
   expect(second).toBeDefined()
   second?.release()
 })
 
 test('of 20 who try at the same moment on a file not there yet, one gets it', async () => {
-  const locks = await Promise.all(Array.from({ length: 20 }, () => acquire(path, { clock, waitMs: 0 })))
+  const locks = await Promise.all(Array.from({ length: 20 }, () => acquireLock(path, { clock, waitMs: 0 })))
   const taken = locks.filter((lock) => lock !== undefined)
   expect(taken).toHaveLength(1)
   await expectOtherHolderRefused()
@@ -66,9 +66,9 @@ async function expectOtherHolderRefused(): Promise<void> {
 
 test('another process is kept out, and let in by the kernel when the holder is killed', async () => {
   const holder = await otherHolder()
-  expect(await acquire(path, { clock, waitMs: 20 })).toBeUndefined()
+  expect(await acquireLock(path, { clock, waitMs: 20 })).toBeUndefined()
   holder.kill('SIGKILL')
-  const lock = await acquire(path, { clock, waitMs: 10_000 })
+  const lock = await acquireLock(path, { clock, waitMs: 10_000 })
   expect(lock).toBeDefined()
   lock?.release()
 })
@@ -76,11 +76,11 @@ test('another process is kept out, and let in by the kernel when the holder is k
 test('a holder that dropped its reference keeps the lock through garbage collection', async () => {
   const collect = 'for (let i = 0; i < 20; i++) { gc(); await new Promise((done) => setImmediate(done)) }'
   await otherHolder(collect, ['--expose-gc'])
-  expect(await acquire(path, { clock, waitMs: 0 })).toBeUndefined()
+  expect(await acquireLock(path, { clock, waitMs: 0 })).toBeUndefined()
 })
 
 test('a waiting taker pauses between tries, and gives up at its deadline', async () => {
-  const holder = await acquire(path, { clock, waitMs: 0 })
+  const holder = await acquireLock(path, { clock, waitMs: 0 })
   let time = 0
   const pauses: number[] = []
   const manual = {
@@ -92,13 +92,13 @@ test('a waiting taker pauses between tries, and gives up at its deadline', async
       return Promise.resolve()
     },
   }
-  expect(await acquire(path, { clock: manual, waitMs: 100 })).toBeUndefined()
+  expect(await acquireLock(path, { clock: manual, waitMs: 100 })).toBeUndefined()
   expect(pauses).toEqual([2, 4, 8, 16, 25, 25, 20])
   holder?.release()
 })
 
 test('the lock file is private, empty and alone, even while held', async () => {
-  const lock = await acquire(path, { clock, waitMs: 0 })
+  const lock = await acquireLock(path, { clock, waitMs: 0 })
   expect(readdirSync(folder)).toEqual(['a.lock'])
   expect(statSync(path).mode & 0o777).toBe(0o600)
   expect(statSync(path).size).toBe(0)
@@ -107,11 +107,13 @@ test('the lock file is private, empty and alone, even while held', async () => {
 
 test('a symbolic link, a folder, a foreign file or a missing folder is refused', async () => {
   symlinkSync(join(folder, 'elsewhere'), path)
-  await expect(acquire(path, { clock, waitMs: 0 })).rejects.toThrow(/not a regular file/)
-  await expect(acquire(folder, { clock, waitMs: 0 })).rejects.toThrow(/not a regular file/)
+  await expect(acquireLock(path, { clock, waitMs: 0 })).rejects.toThrow(/not a regular file/)
+  await expect(acquireLock(folder, { clock, waitMs: 0 })).rejects.toThrow(/not a regular file/)
   writeFileSync(join(folder, 'foreign'), 'not a database '.repeat(100))
-  await expect(acquire(join(folder, 'foreign'), { clock, waitMs: 0 })).rejects.toMatchObject({ code: 'io' })
-  await expect(acquire(join(folder, 'no', 'a'), { clock, waitMs: 0 })).rejects.toThrow(
+  await expect(acquireLock(join(folder, 'foreign'), { clock, waitMs: 0 })).rejects.toMatchObject({
+    code: 'io',
+  })
+  await expect(acquireLock(join(folder, 'no', 'a'), { clock, waitMs: 0 })).rejects.toThrow(
     /cannot create the lock file .* no such file or folder/,
   )
 })
@@ -121,10 +123,10 @@ test('a lock file that can only be read is an error, not a lock that two may hol
   chmodSync(path, 0o444)
   chmodSync(folder, 0o755)
   const source = `
-    import { acquire } from ${JSON.stringify(module)}
+    import { acquireLock } from ${JSON.stringify(module)}
     import { systemClock as clock } from ${JSON.stringify(clockModule)}
     if (process.getuid() === 0) process.setuid(65534)
-    const lock = await acquire(${JSON.stringify(path)}, { clock, waitMs: 0 }).catch((error) => error.message)
+    const lock = await acquireLock(${JSON.stringify(path)}, { clock, waitMs: 0 }).catch((error) => error.message)
     process.stdout.write(String(lock))`
   const printed = execFileSync(process.execPath, ['--input-type=module', '--eval', source], {
     encoding: 'utf8',

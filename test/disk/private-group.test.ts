@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { isGroupOf, isPrivateGroup } from '../../src/disk/private-group.ts'
+import { isGroupOfAccountAlone, isPrivateGroup } from '../../src/disk/private-group.ts'
 
 const accounts = ['root:x:0:0::/root:/bin/sh', 'mei:x:1000:1000::/home/mei:/bin/sh', 'bo:x:1001:100:::', '']
 
@@ -14,7 +14,7 @@ test.each<[string, { uid: number; gid: number }, string[], boolean]>([
   ['one of an account that is in no file, of its number', { uid: 5000, gid: 5000 }, [], true],
   ['one of an account that is in no file', { uid: 5000, gid: 20 }, [], false],
 ])('%s', (_, own, groups, isPrivate) => {
-  expect(isGroupOf(own, accounts, groups)).toBe(isPrivate)
+  expect(isGroupOfAccountAlone(own, accounts, groups)).toBe(isPrivate)
 })
 
 test('the group of root has no other accounts; one that is not ours may have', () => {

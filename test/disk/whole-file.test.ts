@@ -19,8 +19,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
 import { systemRandom } from '../../src/host/random.ts'
-import { existsAlready } from '../../src/disk/failure.ts'
-import { sweepTemporaries, writeWhole } from '../../src/disk/whole-file.ts'
+import { isAlreadyExists } from '../../src/disk/failure.ts'
+import { removeTemporaries, writeFileAtomically } from '../../src/disk/whole-file.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 
 faultRow('swapped', 'writes outside or partial')
@@ -44,7 +44,7 @@ test.each([
   ['bytes', Buffer.from('grün')],
   ['a stream of pieces', pieces('gr', 'ü', 'n')],
 ])('writes %s, private, and leaves nothing beside it', async (_name, content) => {
-  await writeWhole(path, content)
+  await writeFileAtomically(path, content)
   expect(readFileSync(path, 'utf8')).toBe('grün')
   expect(statSync(path).mode & 0o777).toBe(0o600)
   expect(readdirSync(folder)).toEqual(['report.pdf'])
@@ -55,14 +55,14 @@ test('writes 5 MB that come in 100 pieces', async () => {
   async function* many(): AsyncGenerator<Uint8Array> {
     for (let i = 0; i < 100; i++) yield piece
   }
-  await writeWhole(path, many())
+  await writeFileAtomically(path, many())
   expect(readFileSync(path).equals(Buffer.concat(Array.from({ length: 100 }, () => piece)))).toBe(true)
 })
 
 test('replaces a regular file; its looser mode goes with it', async () => {
   writeFileSync(path, 'old')
   chmodSync(path, 0o644)
-  await writeWhole(path, 'new')
+  await writeFileAtomically(path, 'new')
   expect(readFileSync(path, 'utf8')).toBe('new')
   expect(statSync(path).mode & 0o777).toBe(0o600)
 })
@@ -74,16 +74,18 @@ test('the temporary file is as private as the file', async () => {
     yield Buffer.alloc(600_000)
     for (const name of readdirSync(folder)) seen.push(statSync(join(folder, name)).mode & 0o777)
   }
-  await writeWhole(path, watched())
+  await writeFileAtomically(path, watched())
   expect(seen).toEqual([0o600])
   expect(statSync(path).mode & 0o777).toBe(0o600)
 })
 
 test('overwrite: false leaves an existing file, and the error differs from others', async () => {
-  await writeWhole(path, 'first', { overwrite: false })
-  const failure = await writeWhole(path, 'second', { overwrite: false }).catch((error: unknown) => error)
+  await writeFileAtomically(path, 'first', { overwrite: false })
+  const failure = await writeFileAtomically(path, 'second', { overwrite: false }).catch(
+    (error: unknown) => error,
+  )
   expect(failure).toMatchObject({ code: 'io', message: `cannot write "${path}": it already exists` })
-  expect(existsAlready(failure)).toBe(true)
+  expect(isAlreadyExists(failure)).toBe(true)
   expect(readFileSync(path, 'utf8')).toBe('first')
   expect(readdirSync(folder)).toEqual(['report.pdf'])
 })
@@ -93,8 +95,10 @@ test('overwrite: false does not replace a file that appears while the content is
     yield Buffer.from('ours')
     writeFileSync(path, 'theirs')
   }
-  const failure = await writeWhole(path, late(), { overwrite: false }).catch((error: unknown) => error)
-  expect(existsAlready(failure)).toBe(true)
+  const failure = await writeFileAtomically(path, late(), { overwrite: false }).catch(
+    (error: unknown) => error,
+  )
+  expect(isAlreadyExists(failure)).toBe(true)
   expect(readFileSync(path, 'utf8')).toBe('theirs')
   expect(readdirSync(folder)).toEqual(['report.pdf'])
 })
@@ -103,7 +107,7 @@ test('a symbolic link is refused and what it points to is left alone', async () 
   const outside = join(folder, 'outside')
   writeFileSync(outside, 'untouched')
   symlinkSync(outside, path)
-  await expect(writeWhole(path, 'x')).rejects.toMatchObject({
+  await expect(writeFileAtomically(path, 'x')).rejects.toMatchObject({
     code: 'io',
     message: `cannot write "${path}": it is a symbolic link`,
     hint: 'Give the real file instead.',
@@ -114,7 +118,7 @@ test('a symbolic link is refused and what it points to is left alone', async () 
 
 test('a link to nowhere is refused too, and nothing is made where it points', async () => {
   symlinkSync(join(folder, 'nowhere'), path)
-  await expect(writeWhole(path, 'x')).rejects.toThrow(/symbolic link/)
+  await expect(writeFileAtomically(path, 'x')).rejects.toThrow(/symbolic link/)
   expect(existsSync(join(folder, 'nowhere'))).toBe(false)
 })
 
@@ -125,7 +129,7 @@ test('a link that appears while the content is coming is replaced, not followed'
     yield Buffer.from('ours')
     symlinkSync(outside, path)
   }
-  await writeWhole(path, late())
+  await writeFileAtomically(path, late())
   expect(readFileSync(outside, 'utf8')).toBe('untouched')
   expect(lstatSync(path).isFile()).toBe(true)
   expect(readFileSync(path, 'utf8')).toBe('ours')
@@ -133,20 +137,20 @@ test('a link that appears while the content is coming is replaced, not followed'
 
 test('a folder is refused; one that appears meanwhile fails the write and stays', async () => {
   mkdirSync(path)
-  await expect(writeWhole(path, 'x')).rejects.toThrow(/it is a folder/)
+  await expect(writeFileAtomically(path, 'x')).rejects.toThrow(/it is a folder/)
   const other = join(folder, 'other')
   async function* late(): AsyncGenerator<Uint8Array> {
     yield Buffer.from('ours')
     mkdirSync(other)
   }
-  await expect(writeWhole(other, late())).rejects.toThrow(`cannot write "${other}": it is a folder`)
+  await expect(writeFileAtomically(other, late())).rejects.toThrow(`cannot write "${other}": it is a folder`)
   expect(readdirSync(folder).sort()).toEqual(['other', 'report.pdf'])
 })
 
 test('a device or a pipe is refused, not written into or replaced', async () => {
   execFileSync('sh', ['-c', 'mkfifo "$0"', path])
-  await expect(writeWhole(path, 'x')).rejects.toThrow(/not a regular file/)
-  await expect(writeWhole('/dev/null', 'x')).rejects.toThrow(/not a regular file/)
+  await expect(writeFileAtomically(path, 'x')).rejects.toThrow(/not a regular file/)
+  await expect(writeFileAtomically('/dev/null', 'x')).rejects.toThrow(/not a regular file/)
 })
 
 test('a source that breaks leaves the old file, no temporary one, and its own error', async () => {
@@ -156,21 +160,23 @@ test('a source that breaks leaves the old file, no temporary one, and its own er
     yield Buffer.from('half')
     throw reset
   }
-  await expect(writeWhole(path, broken())).rejects.toBe(reset)
+  await expect(writeFileAtomically(path, broken())).rejects.toBe(reset)
   expect(readFileSync(path, 'utf8')).toBe('old')
   expect(readdirSync(folder)).toEqual(['report.pdf'])
 })
 
 test('a missing folder, a file as a folder and an endless name are said plainly', async () => {
-  await expect(writeWhole(join(folder, 'no', 'x'), 'x')).rejects.toThrow(/no such file or folder/)
+  await expect(writeFileAtomically(join(folder, 'no', 'x'), 'x')).rejects.toThrow(/no such file or folder/)
   writeFileSync(path, '')
-  await expect(writeWhole(join(path, 'x'), 'x')).rejects.toThrow(/a part of the path is a file/)
-  await expect(writeWhole(join(folder, 'n'.repeat(300)), 'x')).rejects.toThrow(/the name is too long/)
+  await expect(writeFileAtomically(join(path, 'x'), 'x')).rejects.toThrow(/a part of the path is a file/)
+  await expect(writeFileAtomically(join(folder, 'n'.repeat(300)), 'x')).rejects.toThrow(
+    /the name is too long/,
+  )
 })
 
 test('a name of 255 bytes can be written', async () => {
   const long = join(folder, 'ü'.repeat(127))
-  await writeWhole(long, 'x')
+  await writeFileAtomically(long, 'x')
   expect(readFileSync(long, 'utf8')).toBe('x')
 })
 
@@ -178,9 +184,11 @@ test('a temporary name that is taken is neither followed nor reused', async () =
   const random = { ...systemRandom, bytes: (count: number) => Buffer.alloc(count) }
   const outside = join(folder, 'outside')
   symlinkSync(outside, join(folder, '.report.pdf.0000000000000000.tmp'))
-  const failure = await writeWhole(path, 'x', { random, overwrite: false }).catch((error: unknown) => error)
+  const failure = await writeFileAtomically(path, 'x', { random, overwrite: false }).catch(
+    (error: unknown) => error,
+  )
   expect(failure).toMatchObject({ code: 'io' })
-  expect(existsAlready(failure)).toBe(false)
+  expect(isAlreadyExists(failure)).toBe(false)
   expect(existsSync(outside)).toBe(false)
 })
 
@@ -188,13 +196,13 @@ test('what a killed writer left is swept, nothing else', async () => {
   for (const name of ['.report.pdf.0123.tmp', '.report.xml.0123.tmp', 'report.pdf.tmp']) {
     writeFileSync(join(folder, name), '')
   }
-  await sweepTemporaries(path)
+  await removeTemporaries(path)
   expect(readdirSync(folder).sort()).toEqual(['.report.xml.0123.tmp', 'report.pdf.tmp'])
 })
 
-/** Runs `statements` (with writeWhole at hand) in another process, started by a shell after `before`. */
+/** Runs `statements` (with `writeFileAtomically` imported) in another process, started by a shell after `before`. */
 function elsewhere(before: string, statements: string): string {
-  const script = `import { writeWhole } from ${JSON.stringify(module)}\n${statements}`
+  const script = `import { writeFileAtomically } from ${JSON.stringify(module)}\n${statements}`
   return execFileSync(
     'sh',
     ['-c', `${before}; exec "$0" "$@"`, process.execPath, '--input-type=module', '-e', script],
@@ -205,7 +213,7 @@ function elsewhere(before: string, statements: string): string {
 }
 
 test('the mode is right from the start under umask 000', () => {
-  elsewhere('umask 000', `await writeWhole(${JSON.stringify(path)}, 'x')`)
+  elsewhere('umask 000', `await writeFileAtomically(${JSON.stringify(path)}, 'x')`)
   expect(statSync(path).mode & 0o777).toBe(0o600)
 })
 
@@ -213,7 +221,7 @@ test('a disk that stops taking bytes: one sentence, the old file, nothing left n
   writeFileSync(path, 'old')
   const printed = elsewhere(
     'ulimit -f 8',
-    `await writeWhole(${JSON.stringify(path)}, Buffer.alloc(1e6)).catch((e) => process.stdout.write(e.code + ': ' + e.message))`,
+    `await writeFileAtomically(${JSON.stringify(path)}, Buffer.alloc(1e6)).catch((e) => process.stdout.write(e.code + ': ' + e.message))`,
   )
   expect(printed).toBe(`io: cannot write "${path}": the file would be larger than this account may write`)
   expect(readFileSync(path, 'utf8')).toBe('old')
@@ -247,7 +255,7 @@ test('a process that swaps the target for links and folders never gets a byte ou
     await once(swapper.stdout, 'data')
     let written = 0
     for (let round = 0; round < 300; round++) {
-      const done = await writeWhole(target, 'ours', { overwrite: round % 2 === 0 }).then(
+      const done = await writeFileAtomically(target, 'ours', { overwrite: round % 2 === 0 }).then(
         () => true,
         (error: unknown) => {
           expect(error, `seed ${seed}`).toMatchObject({ code: 'io' })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { jsonKeys } from '../../src/build/json-keys.ts'
+import { listJsonKeys } from '../../src/build/json-keys.ts'
 import { outputSchemas } from '../../src/app/reference.ts'
 import { refcheck } from '../harness/run-command.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
@@ -33,7 +33,7 @@ test('the JSON Schemas that are shipped are what refcheck reference --output-sch
 // Where a key was never released, its line may be removed from the file by hand.
 test('no key of what --json prints is removed or has another type; npm run manifest lists new ones', async () => {
   const listed = readFileSync(join(root, 'test/house/json-keys.txt'), 'utf8').trimEnd().split('\n')
-  const printed = jsonKeys(await outputSchemas())
+  const printed = listJsonKeys(await outputSchemas())
   const [before, now] = [new Set(listed), new Set(printed)]
   expect({
     removedOrChanged: listed.filter((line) => !now.has(line)),

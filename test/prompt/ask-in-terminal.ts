@@ -61,13 +61,13 @@ const scenarios: Record<string, (prompter: Prompter) => Promise<unknown>> = {
             ? 'Residential address (street: 12 Main Street; number: 4; suburb: Fitzroy; country: Australia)'
             : `Answer ${value}`,
       })),
-      narrows: true,
+      isSearchable: true,
     }),
   narrowed: (on) =>
     on.select({
       message: 'Which package?',
       choices: [101, 102, 110].map((id) => ({ value: id, label: `Package (${String(id)})` })),
-      narrows: true,
+      isSearchable: true,
     }),
   confirm: (on) => on.confirm({ message: 'Add another?' }),
   above: (on) =>

@@ -29,7 +29,7 @@ test.each(read)(
     const source: SheetSource = {
       name: 'stdin',
       chunks: () => inChunks(whole, 1),
-      whole: () => Promise.resolve(whole),
+      readAll: () => Promise.resolve(whole),
     }
     const opened = await openSheet(source, { ...how, readJson: plainJson })
     const rows = await all(opened.rows())

@@ -2,13 +2,13 @@ import { expect, test } from 'vitest'
 
 import { jsonRow } from '../../src/domain/batch/cell-value.ts'
 import { openSheet } from '../../src/sheets/open.ts'
-import { heldSource } from '../../src/sheets/sheet.ts'
+import { bufferedSource } from '../../src/sheets/sheet.ts'
 import { all, inChunks } from './table.ts'
 
 /** A JSON file as a batch reads it: names within names are dotted columns. */
 async function batchTable(text: string | Buffer, size = 1000) {
   const bytes = Buffer.from(text)
-  const sheet = await openSheet(await heldSource(inChunks(bytes, size), 'p.json'), { readJson: jsonRow })
+  const sheet = await openSheet(await bufferedSource(inChunks(bytes, size), 'p.json'), { readJson: jsonRow })
   const rows = await all(sheet.rows())
   return { columns: sheet.columns, rows: rows.map(({ row, line, cells }) => ({ row, line, cells })) }
 }

@@ -139,7 +139,7 @@ test('a rule of Excel 2010 and later may strike through, or hide', async () => {
   )
   const sheet = await openBytes(await book('<b/>'), 'p.xlsx')
   await all(sheet.rows())
-  expect([...sheet.style().lost]).toContain('conditional formats')
+  expect([...sheet.appearance().lost]).toContain('conditional formats')
 })
 
 test.each(['dataBar', 'iconSet'])('a rule may show a %s in place of the values', async (what) => {

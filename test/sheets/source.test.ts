@@ -23,7 +23,7 @@ test('a file that was changed meanwhile is refused', async () => {
   writeFileSync(path, 'first_name\nZoë\n')
   const source = await fileSource(path, 'people.csv')
   writeFileSync(path, 'first_name\nMei\nZoë\n')
-  await expect(source.whole()).rejects.toThrow('it was changed while it was being read')
+  await expect(source.readAll()).rejects.toThrow('it was changed while it was being read')
 })
 
 test.each(['nope.csv', 'folder'])('%s cannot be read', async (name) => {

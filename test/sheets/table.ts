@@ -1,6 +1,6 @@
 import { openSheet } from '../../src/sheets/open.ts'
 import type { JsonRow, Cell, JsonValue, SheetRow } from '../../src/domain/sheet/cell.ts'
-import { type Sheet, heldSource, type OpenOptions } from '../../src/sheets/sheet.ts'
+import { type Sheet, bufferedSource, type OpenOptions } from '../../src/sheets/sheet.ts'
 import { Ambiguities } from '../../src/domain/batch/ambiguities.ts'
 import type { Target } from '../../src/domain/batch/columns.ts'
 
@@ -15,7 +15,7 @@ export async function openBytes(
   name: string,
   how?: string | Opening,
 ): Promise<Sheet> {
-  return openSheet(await heldSource(inChunks(Buffer.from(bytes), bytes.length), name), {
+  return openSheet(await bufferedSource(inChunks(Buffer.from(bytes), bytes.length), name), {
     ...openingOf(how),
     readJson: plainJson,
   })
@@ -80,7 +80,7 @@ export async function refusalOf(
       name,
       headerLine: sheet.headerLine,
       merged: sheet.merged(),
-      struckByRule: sheet.style().struckByRule,
+      struckByRule: sheet.appearance().struckByRule,
     })
     if (refusal !== undefined) throw refusal
   } catch (error) {

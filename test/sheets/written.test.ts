@@ -80,8 +80,8 @@ test.each(books)(
     const rowsAgain = await all(again.rows())
     expect(again.columns).toEqual([...sheet.columns, 'refcheck_state'])
     expect(looks(rowsAgain)).toEqual(looks(rows))
-    const { widths, lost, otherSheets } = sheet.style()
-    expect(Object.fromEntries(again.style().widths)).toMatchObject(Object.fromEntries(widths))
+    const { widths, lost, otherSheets } = sheet.appearance()
+    expect(Object.fromEntries(again.appearance().widths)).toMatchObject(Object.fromEntries(widths))
     expect([...again.hiddenColumns]).toEqual([...sheet.hiddenColumns])
     if (appearance === undefined) return
     const dates = rows.flatMap(({ line, cells }) =>

@@ -15,7 +15,7 @@ import { dirname, join, sep } from 'node:path'
 import { constants, Script } from 'node:vm'
 
 import { makeFolders } from '../../disk/folders.ts'
-import { byOthers, folderWeakness, openOwn, weaknessOf } from '../../disk/ownership.ts'
+import { writableByOthers, findFolderWeakness, openNoFollow, findWeakness } from '../../disk/ownership.ts'
 import { processEnvironment, runAtExit, processId } from '../../host/process.ts'
 import { resolvePaths } from '../../host/paths.ts'
 
@@ -29,7 +29,7 @@ export function keepCompiledCode(version: string, argv: readonly string[], root:
     const { data } = resolvePaths(processEnvironment())
     const folder = join(data, 'compile-cache')
     const own = join(folder, version)
-    if (folderWeakness(data, byOthers) !== undefined) return
+    if (findFolderWeakness(data, writableByOthers) !== undefined) return
     let isNew = false
     // Each is checked before anything is made in it.
     for (const path of [folder, own]) {
@@ -39,7 +39,7 @@ export function keepCompiledCode(version: string, argv: readonly string[], root:
     }
     if (isNew) {
       // Another account may have made the folder of data meanwhile.
-      if (folderWeakness(data, byOthers) !== undefined) return
+      if (findFolderWeakness(data, writableByOthers) !== undefined) return
       removeOtherVersions(folder, version)
     }
     const dist = join(root, 'dist')
@@ -51,7 +51,7 @@ export function keepCompiledCode(version: string, argv: readonly string[], root:
 
 function isOwnFolder(path: string): boolean {
   const status = lstatSync(path, { throwIfNoEntry: false })
-  return status !== undefined && status.isDirectory() && weaknessOf(status) === undefined
+  return status !== undefined && status.isDirectory() && findWeakness(status) === undefined
 }
 
 function removeOtherVersions(folder: string, version: string): void {
@@ -151,9 +151,9 @@ function readCached(file: string, build: string): CachedCode {
 }
 
 function readOwnCode(file: string): Buffer {
-  const { descriptor, status } = openOwn(file)
+  const { descriptor, status } = openNoFollow(file)
   try {
-    if (!status.isFile() || weaknessOf(status) !== undefined) return Buffer.alloc(0)
+    if (!status.isFile() || findWeakness(status) !== undefined) return Buffer.alloc(0)
     return readFileSync(descriptor)
   } finally {
     closeSync(descriptor)

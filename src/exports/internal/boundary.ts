@@ -4,30 +4,30 @@ import { type RequestBody, requestBody } from '../../contract/request.ts'
 import { shellWord } from '../../domain/wording/pasted-command.ts'
 import { RefcheckError, InterruptedError, InvalidInputError } from '../../errors/kinds.ts'
 
-/** What refcheck/journal needs of a client; no part of the public interface. */
-export interface ClientParts {
+/** The internals of a client that refcheck/journal uses; not part of the public interface. */
+export interface ClientInternals {
   api: Api
   apiKey: string
 }
 
-const partsOfClients = new WeakMap<object, ClientParts>()
+const internalsByClient = new WeakMap<object, ClientInternals>()
 
-export function registerClient<T extends object>(client: T, parts: ClientParts): T {
-  partsOfClients.set(client, parts)
+export function registerClient<T extends object>(client: T, internals: ClientInternals): T {
+  internalsByClient.set(client, internals)
   return client
 }
 
-export function partsOf(client: object): ClientParts {
-  const parts = Object(client) === client ? partsOfClients.get(client) : undefined
+export function internalsOf(client: object): ClientInternals {
+  const parts = Object(client) === client ? internalsByClient.get(client) : undefined
   if (parts === undefined) throw invalidOption('client', 'must be a client that createClient made')
   return parts
 }
 
 /**
- * Runs a call of the library, and rewrites the hints of its RefcheckErrors so that they name options and
- * methods. `file` is the path of a journal: some of its faults can be repaired only with the command line.
+ * Runs a call of the library. Rewrites the hints of its RefcheckErrors so that they name options and methods instead
+ * of commands. `file` is the path of a journal, some of whose faults only the command line can repair.
  */
-export async function libraryCall<T>(
+export async function runLibraryCall<T>(
   signal: AbortSignal | undefined,
   call: () => Promise<T>,
   file?: string,
@@ -36,21 +36,21 @@ export async function libraryCall<T>(
     if (signal?.aborted === true) throw signal.reason
     return await call()
   } catch (error) {
-    throw libraryError(error, signal, file)
+    throw toLibraryError(error, signal, file)
   }
 }
 
-export function libraryError(error: unknown, signal: AbortSignal | undefined, file?: string): unknown {
+export function toLibraryError(error: unknown, signal: AbortSignal | undefined, file?: string): unknown {
   if (signal?.aborted === true && !(error instanceof RefcheckError)) {
     return new InterruptedError('the call was aborted', { cause: signal.reason })
   }
   for (let each = error; each instanceof RefcheckError; each = each.cause) {
-    each.hint = libraryHint(each.hint, file)
+    each.hint = toLibraryHint(each.hint, file)
   }
   return error
 }
 
-/** Sentences for the command line, each with what a program does instead. */
+/** Sentences of hints for the command line, each with the sentence for programs that replaces it. */
 const replacements: readonly [RegExp, string][] = [
   [
     /Check whether the service is up with: refcheck ping/,
@@ -88,27 +88,29 @@ const replacements: readonly [RegExp, string][] = [
 const commandLineText = /\brefcheck [a-z]|REFCHECK_|(?:^|\s)--[a-z]/
 
 /**
- * A hint without command lines and flags. A sentence without a replacement is left out. For a journal its
- * command is appended, with the REFCHECK_STORE value for the same file.
+ * Returns a hint without command lines and flags. A sentence without a replacement is removed. For a journal, the
+ * commands are appended with the REFCHECK_STORE value for its file.
  */
-function libraryHint(hint: string | undefined, file: string | undefined): string | undefined {
+function toLibraryHint(hint: string | undefined, file: string | undefined): string | undefined {
   const sentences = hint?.split(/(?<=\.)\s+(?=[A-Z-])|\n/).map((sentence) => {
     let text = sentence
     for (const [words, replacement] of replacements) text = text.replace(words, replacement)
     return text.replace(/allow-(d|s)/g, (_, letter: string) => `allow${letter.toUpperCase()}`)
   })
-  const own = sentences?.filter((sentence) => !commandLineText.test(sentence)) ?? []
+  const librarySentences = sentences?.filter((sentence) => !commandLineText.test(sentence)) ?? []
   const commands = sentences?.filter((sentence) => /\brefcheck [a-z]/.test(sentence)) ?? []
   if (file !== undefined && commands.length > 0)
-    own.push(`On the command line, with REFCHECK_STORE=${shellWord(file)}: ${commands.join(' ')}`)
-  return own.length === 0 ? undefined : own.join(' ')
+    librarySentences.push(
+      `On the command line, with REFCHECK_STORE=${shellWord(file)}: ${commands.join(' ')}`,
+    )
+  return librarySentences.length === 0 ? undefined : librarySentences.join(' ')
 }
 
 export function invalidOption(name: string, problem: string): InvalidInputError {
   return new InvalidInputError(`${name} ${problem}`, { field: name, hint: 'Nothing was sent.' })
 }
 
-/** An option of milliseconds; Infinity for no limit. */
+/** Returns an option in milliseconds; Infinity is allowed. Throws an InvalidInputError for any other value. */
 export function checkMilliseconds(value: unknown, name: string): number {
   if (typeof value === 'number' && value >= 0) return value
   throw invalidOption(name, 'must be a number of milliseconds, 0 or more')
@@ -125,9 +127,9 @@ export function checkSignal(value: unknown): void {
 }
 
 /** Returns `order` as it is sent. Throws an InvalidInputError if it is not a valid order. */
-export function orderBody(order: unknown): RequestBody {
-  const checked = requestBody.safeParse(order, formatIssues)
-  if (checked.success) return order as RequestBody
-  const [issue] = checked.error.issues
+export function checkOrderBody(order: unknown): RequestBody {
+  const result = requestBody.safeParse(order, formatIssues)
+  if (result.success) return order as RequestBody
+  const [issue] = result.error.issues
   throw invalidOption(issue?.path.join('.') || 'body', issue?.message ?? 'is not valid')
 }

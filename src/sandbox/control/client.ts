@@ -1,23 +1,33 @@
 import { NotFoundError, UnauthenticatedError, UsageError } from '../../errors/kinds.ts'
 import type { HttpClient } from '../../http/client.ts'
 
-/** A running sandbox, as its control API is called from another process. */
+/** Calls the control API of a sandbox that runs in another process. */
 export interface RunningSandbox {
-  /** What it reports of itself: `state`, `rules`, `scenarios`, `snapshot` … */
-  read(what: string, signal?: AbortSignal): Promise<unknown>
-  /** Has it do something; what it answers. Throws UsageError with its words where it refuses. */
+  /** Reads one control: `state`, `rules`, `scenarios`, `snapshot` … */
+  read(control: string, signal?: AbortSignal): Promise<unknown>
+  /**
+   * Sends an order to a control and returns the response. Throws a UsageError with the sandbox's message if it
+   * refuses.
+   */
   send(what: string, order: unknown): Promise<unknown>
 }
 
-/** A snapshot of a hundred thousand requests is large, and an advance by a month takes its time. */
+/** Generous limits: a snapshot of a hundred thousand requests is large, and an advance by a month takes long. */
 const limits = { maxBytes: 512 * 1024 * 1024, idleMs: 600_000, totalMs: 600_000 }
 
-/** `baseUrl` without a trailing slash; `token` for a sandbox that others can reach. Nothing is called yet. */
-export function runningSandbox(http: HttpClient, baseUrl: string, token: string | undefined): RunningSandbox {
+/**
+ * Returns the client of a sandbox without calling it. `baseUrl` has no slash at the end; `token` is for a sandbox
+ * that other machines can reach.
+ */
+export function connectToSandbox(
+  http: HttpClient,
+  baseUrl: string,
+  token: string | undefined,
+): RunningSandbox {
   const shown = token === undefined ? {} : { authorization: `Bearer ${token}` }
   const url = (what: string): string => `${baseUrl}${controlPath}${what}`
-  const answerOf = ({ status, body }: { status: number; body: Buffer }): unknown => {
-    const answer = parsed(body)
+  const requireAnswer = ({ status, body }: { status: number; body: Buffer }): unknown => {
+    const answer = parseOrUndefined(body)
     if (status === 200 && answer !== undefined) return answer
     const error = (answer as { error?: { message?: unknown; hint?: unknown } } | undefined)?.error
     if (typeof error?.message !== 'string') {
@@ -32,9 +42,9 @@ export function runningSandbox(http: HttpClient, baseUrl: string, token: string 
   }
   return {
     read: async (what, signal) =>
-      answerOf(await http.send({ method: 'GET', url: url(what), headers: shown, limits, signal })),
+      requireAnswer(await http.send({ method: 'GET', url: url(what), headers: shown, limits, signal })),
     send: async (what, order) =>
-      answerOf(
+      requireAnswer(
         await http.send({
           method: 'POST',
           url: url(what),
@@ -46,7 +56,7 @@ export function runningSandbox(http: HttpClient, baseUrl: string, token: string 
   }
 }
 
-function parsed(body: Buffer): unknown {
+function parseOrUndefined(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8')) as unknown
   } catch {
@@ -54,5 +64,5 @@ function parsed(body: Buffer): unknown {
   }
 }
 
-/** Below this the sandbox itself is controlled; no part of the service. */
+/** Start of the paths of the control API, which is not part of the service. */
 export const controlPath = '/_sandbox/'

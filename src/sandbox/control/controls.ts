@@ -19,8 +19,8 @@ import {
 import type { Sandbox } from './sandbox.ts'
 
 /*
- * What the control of a sandbox takes and answers, for those who write programs around it. Times are milliseconds since
- * the epoch.
+ * Operations of a sandbox's control API with the shapes of their bodies and responses. Times are milliseconds since
+ * the Unix epoch.
  */
 
 const text = z.string()
@@ -28,7 +28,7 @@ const count = z.int().nonnegative()
 const status = z.enum(requestStatuses)
 const credits = count.nullable()
 
-const done = z.object({})
+const emptyResponse = z.object({})
 const anything = z.record(text, z.unknown())
 
 const rules = z.array(
@@ -44,7 +44,7 @@ const rules = z.array(
 
 const entry = { n: count, at: z.number() }
 const message = z.object({ headers: z.record(text, text), body: text.nullable() })
-/** Asked for with `bodies`. */
+/** Present if the query has `bodies`. */
 const exchange = { request: message.optional(), response: message.nullable().optional() }
 const log = z.array(
   z.discriminatedUnion('kind', [
@@ -72,24 +72,24 @@ const log = z.array(
   ]),
 )
 
-/** One operation on a running sandbox. */
+/** An operation on a running sandbox. */
 export interface Control {
   name: string
   summary: string
   answer: z.ZodType
 }
 
-/** GET; `query` holds what follows the question mark. */
+/** An operation by GET; `query` describes its query parameters. */
 interface ReadControl extends Control {
   query?: Readonly<Record<string, string>>
   read: (sandbox: Sandbox, query: (name: string) => number, signal: AbortSignal) => unknown
 }
 
-/** POST; `given` is the body's shape. */
+/** An operation by POST; `bodySchema` is the shape of its body. */
 interface OrderControl extends Control {
-  given: z.ZodType
-  /** `run` checks the body itself, with more precise messages than its shape could give. */
-  checksItself: boolean
+  bodySchema: z.ZodType
+  /** Whether `run` checks the body itself, with more precise messages than the schema gives. */
+  isCheckedByRun: boolean
   run: (sandbox: Sandbox, given: unknown) => unknown
 }
 
@@ -153,22 +153,29 @@ export const readControls: readonly ReadControl[] = [
   },
 ]
 
-/** A control whose body is of the shape that its work is given. */
-function order<T>(
+/** Makes a control whose `run` gets a body of the given shape. */
+function orderControl<T>(
   name: string,
   summary: string,
-  given: z.ZodType<T>,
+  bodySchema: z.ZodType<T>,
   answer: z.ZodType,
   run: (sandbox: Sandbox, given: T) => unknown,
-  checksItself = false,
+  isCheckedByRun = false,
 ): OrderControl {
-  return { name, summary, given, answer, checksItself, run: (sandbox, body) => run(sandbox, body as T) }
+  return {
+    name,
+    summary,
+    bodySchema,
+    answer,
+    isCheckedByRun,
+    run: (sandbox, body) => run(sandbox, body as T),
+  }
 }
 
-const nothing = z.object({})
+const emptyBody = z.object({})
 
 export const orderControls: readonly OrderControl[] = [
-  order(
+  orderControl(
     'advance',
     'Move a manual clock, and everything with it',
     z.object({ ms: z.number().nonnegative() }),
@@ -178,16 +185,18 @@ export const orderControls: readonly OrderControl[] = [
       return sandbox.overview()
     },
   ),
-  order(
+  orderControl(
     'inject',
     'Make the next requests or calls go wrong',
     injection,
-    done,
+    emptyResponse,
     (sandbox, given) => void sandbox.inject(checkedInjection(given)),
     true,
   ),
-  order('clear-faults', 'Clear all faults', nothing, done, (sandbox) => sandbox.clearFaults()),
-  order(
+  orderControl('clear-faults', 'Clear all faults', emptyBody, emptyResponse, (sandbox) =>
+    sandbox.clearFaults(),
+  ),
+  orderControl(
     'rules',
     'Switch rules that the API document leaves open',
     z.record(text, text),
@@ -197,62 +206,66 @@ export const orderControls: readonly OrderControl[] = [
       return sandbox.rules()
     },
   ),
-  order(
+  orderControl(
     'switch',
     'Change something permanently',
     z.object({ switch: z.enum(switchNames) }),
-    done,
+    emptyResponse,
     (sandbox, given) => sandbox.flipSwitch(given.switch),
   ),
-  order(
+  orderControl(
     'renew-key',
     'Generate a new API key and revoke the old one',
-    nothing,
+    emptyBody,
     z.object({ api_key: text }),
     (sandbox) => ({ api_key: sandbox.renewKey() }),
   ),
-  order(
+  orderControl(
     'user',
     'Activate or deactivate a user',
     z.object({ email: text, active: z.boolean() }),
-    done,
+    emptyResponse,
     (sandbox, { email, active }) => sandbox.setUserActive(email, active),
   ),
-  order('credits', 'Set the credits; null: unlimited', z.object({ credits }), done, (sandbox, given) =>
-    sandbox.setCredits(given.credits),
+  orderControl(
+    'credits',
+    'Set the credits; null: unlimited',
+    z.object({ credits }),
+    emptyResponse,
+    (sandbox, given) => sandbox.setCredits(given.credits),
   ),
-  order(
+  orderControl(
     'plan',
     'Set the trial and the subscription',
     z.object({ trial: trial.optional(), subscription: subscription.optional() }),
-    done,
+    emptyResponse,
     (sandbox, plan) => {
       if (plan.trial !== undefined) sandbox.changePlan({ trial: plan.trial })
       if (plan.subscription !== undefined) sandbox.changePlan({ subscription: plan.subscription })
     },
   ),
-  order(
+  orderControl(
     'webhook',
     'Set the webhook URL of the organisation; null: none',
     z.object({ url: text.nullable() }),
-    done,
+    emptyResponse,
     (sandbox, { url }) => sandbox.setWebhook(url),
   ),
-  order(
+  orderControl(
     'replace-package',
     'Make a package INACTIVE in favour of a new version with one more required field',
     z.object({ id: z.int(), new_field: z.boolean().optional() }),
     z.object({ id: z.int() }),
     (sandbox, { id, new_field }) => ({ id: sandbox.replacePackage(id, { newField: new_field }) }),
   ),
-  order(
+  orderControl(
     'hasten',
     'Make the next turn of a request, or of one of its checks, happen now',
     z.object({ request_id: text, check_id: text.optional() }),
-    done,
+    emptyResponse,
     (sandbox, given) => sandbox.advanceRequest(given.request_id, given.check_id),
   ),
-  order(
+  orderControl(
     'redeliver',
     'Deliver an event once more: by the id of a delivery, or the latest event of a request',
     z.object({ delivery_id: text }),
@@ -260,23 +273,23 @@ export const orderControls: readonly OrderControl[] = [
       delivery_id: text,
       request_id: text,
       status,
-      /** The HTTP status, or why there was none; null: still under way. */
+      /** HTTP status, or why there was no response; null if the attempt is still in progress. */
       outcome: text.nullable(),
     }),
     (sandbox, { delivery_id }) => redeliver(sandbox, delivery_id),
   ),
-  order(
+  orderControl(
     'trigger',
     'Play a story: create a request, drive it through its statuses and post its events to a receiver',
     z.object({ story: text, to: text.optional() }),
     storyResult,
     (sandbox, { story, to }) => sandbox.trigger(story, to),
   ),
-  order('reset', 'Back to the initial state', nothing, overview, (sandbox) => {
+  orderControl('reset', 'Back to the initial state', emptyBody, overview, (sandbox) => {
     sandbox.reset()
     return sandbox.overview()
   }),
-  order(
+  orderControl(
     'restore',
     'Back to a snapshot',
     anything,
@@ -289,10 +302,10 @@ export const orderControls: readonly OrderControl[] = [
   ),
 ]
 
-/** "The receiver must return a 2xx within 10 seconds", and a moment more. */
+/** "The receiver must return a 2xx within 10 seconds", plus a margin. */
 const attemptMs = 11_000
 
-/** Returns how the attempt ended; `outcome` is null where it is still under way. */
+/** Returns how the attempt ended; `outcome` is null if it is still in progress. */
 async function redeliver(sandbox: Sandbox, id: string) {
   if (sandbox.overview().webhook_url === null) {
     throw new InvalidInputError('there is no webhook URL to deliver to', {

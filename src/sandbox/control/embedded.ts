@@ -5,15 +5,18 @@ import { Sandbox, type SandboxOptions } from './sandbox.ts'
 
 export type { Sandbox, SandboxOptions } from './sandbox.ts'
 
-/** The whole service of the document, in this process, with its page and its control. Where it cannot go on from its data, it closes them. */
+/**
+ * Creates the whole service of the API document in this process, with its web page and its control API. Closes `data`
+ * if that fails.
+ */
 export function createSandbox(options: SandboxOptions): Sandbox {
   const { data, reach } = options
   try {
     return new Sandbox(options, (sandbox, request, connection) => {
       const path = pathOf(request.url)
       const isPage = path === '/' && request.method === 'GET'
-      if (isPage || path.startsWith(controlPath)) return controlled(sandbox, request, connection, reach)
-      return path === '/openapi.json' ? described(request, reach) : undefined
+      if (isPage || path.startsWith(controlPath)) return respondToControl(sandbox, request, connection, reach)
+      return path === '/openapi.json' ? respondWithDescription(request, reach) : undefined
     })
   } catch (error) {
     data?.close()
@@ -21,12 +24,12 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   }
 }
 
-async function described(request: Request, reach: Reach | undefined): Promise<Response> {
+async function respondWithDescription(request: Request, reach: Reach | undefined): Promise<Response> {
   const { describeSandbox } = await import('./openapi.ts')
   return describeSandbox(reach?.publicUrl ?? new URL(request.url).origin)
 }
 
-async function controlled(
+async function respondToControl(
   sandbox: Sandbox,
   request: Request,
   connection: Connection,

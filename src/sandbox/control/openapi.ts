@@ -46,7 +46,7 @@ function controlSchemas(): Json {
     ...readControls.map((control) => [answerName('read', control), schemaOf(control.answer)]),
     ...orderControls.map((control) => [answerName('tell', control), schemaOf(control.answer)]),
   ]
-  const bodies = orderControls.map((control) => [bodyName(control), schemaOf(control.given)])
+  const bodies = orderControls.map((control) => [bodyName(control), schemaOf(control.bodySchema)])
   return Object.fromEntries([...answers, ...bodies]) as Json
 }
 

@@ -35,9 +35,9 @@ for (const { name, read } of readControls) {
     json(await read(env.sandbox, (query) => Number(req.query(query) ?? 0) || 0, req.raw.signal)),
   )
 }
-for (const { name, given, checksItself, run } of orderControls) {
+for (const { name, bodySchema, isCheckedByRun, run } of orderControls) {
   app.post(`/${name}`, async (context) => {
-    const order = await body(context, checksItself ? z.unknown() : given)
+    const order = await body(context, isCheckedByRun ? z.unknown() : bodySchema)
     const done = await run(context.env.sandbox, order)
     return json(done ?? {})
   })

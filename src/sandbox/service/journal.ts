@@ -12,7 +12,7 @@ import {
 import { realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 
-import { claim, type ClaimOptions } from '../../disk/lock.ts'
+import { claimLock, type ClaimOptions } from '../../disk/lock.ts'
 import { IoError } from '../../errors/kinds.ts'
 import type { Change } from './state.ts'
 
@@ -231,8 +231,8 @@ function reasonOf(error: unknown): string {
  * id of the process, where another sandbox has them.
  */
 async function claimData(path: string, options: Omit<ClaimOptions, 'waitMs'>): Promise<() => void> {
-  const claimed = await claim(`${path}.claim`, { ...options, waitMs: 0 })
-  if (claimed.held) return () => claimed.release()
+  const claimed = await claimLock(`${path}.claim`, { ...options, waitMs: 0 })
+  if (claimed.isClaimed) return () => claimed.release()
   throw inUse(path, claimed.holder === undefined ? '' : ` (process ${claimed.holder.pid})`)
 }
 

@@ -1,35 +1,38 @@
 import { type Cell, isBooleanWord } from '../../domain/sheet/cell.ts'
 import { type Colour, colourIn, isUnseen, white } from '../../domain/sheet/appearance.ts'
 import { limits } from '../sheet.ts'
-import { type Archive, type Attributes, readXml, fault, momentOf } from '../book.ts'
+import { type Archive, type Attributes, readXml, faultCell, parseIsoTime } from '../book.ts'
 
-/** A cell as its XML has it. */
+/** A cell as it is in the XML. */
 export interface RawCell {
   attributes: Readonly<Record<string, string>>
-  /** What is shown in it; undefined where it holds no paragraph. */
+  /** The text that the cell shows; undefined if it has no paragraph. */
   text: string | undefined
-  struck: boolean
-  /** Styles of parts of the text. */
-  parts: string[]
-  /** Whether it has a number format of its own. */
+  isStruckThrough: boolean
+  /** Names of the styles of the spans in the text. */
+  spanStyles: string[]
+  /** Whether the style of the cell sets a number format. */
   isFormatted: boolean
 }
 
-/** A cell by its type (ODF 1.3 part 3, 19.387). Its format is derived from what is shown. */
+/**
+ * Converts a cell by its type (ODF 1.3 part 3, 19.387). The number format is derived from the text that the cell
+ * shows.
+ */
 export function cellOf({ attributes, text, isFormatted }: RawCell): Cell {
   const type = attributes['office:value-type'] ?? attributes['calcext:value-type']
   const formula = attributes['table:formula']
-  const because = (reason: string, shown = text ?? ''): Cell => fault(shown, reason)
+  const faultWith = (reason: string, shown = text ?? ''): Cell => faultCell(shown, reason)
   if (attributes['calcext:value-type'] === 'error' || (formula !== undefined && isError(text))) {
-    return because(`is the error ${text ?? ''}`)
+    return faultWith(`is the error ${text ?? ''}`)
   }
   if (type === undefined) {
-    return formula === undefined ? (text ?? '') : because('is a formula whose value was not saved', formula)
+    return formula === undefined ? (text ?? '') : faultWith('is a formula whose value was not saved', formula)
   }
   if (isFormatted && text === undefined && type !== 'string') {
     const shown = 'is saved without the text that its number format shows'
     const written = Object.entries(attributes).find(([key]) => /^office:.*value$/.test(key))?.[1]
-    return because(`${shown}; open the file in LibreOffice and save it`, written)
+    return faultWith(`${shown}; open the file in LibreOffice and save it`, written)
   }
   switch (type) {
     case 'string':
@@ -37,27 +40,29 @@ export function cellOf({ attributes, text, isFormatted }: RawCell): Cell {
     case 'float':
     case 'percentage':
     case 'currency':
-      return numberCell(attributes['office:value'], text, type) ?? because('is no number')
+      return numberCell(attributes['office:value'], text, type) ?? faultWith('is no number')
     case 'boolean': {
       const written = attributes['office:boolean-value']
       if (written !== 'true' && written !== 'false')
-        return because('is a TRUE or FALSE whose value was not saved')
-      if (text === '') return because('is a TRUE or FALSE that its number format hides', written)
+        return faultWith('is a TRUE or FALSE whose value was not saved')
+      if (text === '') return faultWith('is a TRUE or FALSE that its number format hides', written)
       if (text !== undefined && !isBooleanWord(text, written === 'true')) {
-        return because(`is ${written.toUpperCase()} shown as "${text.slice(0, 40)}"`, written)
+        return faultWith(`is ${written.toUpperCase()} shown as "${text.slice(0, 40)}"`, written)
       }
       return { kind: 'boolean', text: written, value: written === 'true' }
     }
     case 'date':
-      return dateCell(attributes['office:date-value'] ?? '', text) ?? because('is no date that can be read')
+      return dateCell(attributes['office:date-value'] ?? '', text) ?? faultWith('is no date that can be read')
     case 'time':
-      return timeCell(attributes['office:time-value'] ?? '') ?? because('is no time of day that can be read')
+      return (
+        timeCell(attributes['office:time-value'] ?? '') ?? faultWith('is no time of day that can be read')
+      )
     default:
-      return because(`is of the type ${type.slice(0, 40)}, which is not known`)
+      return faultWith(`is of the type ${type.slice(0, 40)}, which is not known`)
   }
 }
 
-/** A text, unless its number format hides or changes it: then its value follows what is shown. */
+/** Returns the text of a cell, or a fault if a number format hides or changes the text. */
 function visibleText(shown = '', value?: string): Cell {
   if (value === undefined || value.replaceAll(/\s/g, '') === shown.replaceAll(/\s/g, '')) return shown
   return {
@@ -77,44 +82,55 @@ function numberCell(written: string | undefined, shown: string | undefined, type
     return undefined
   const value = Number(written)
   if (!Number.isFinite(value)) return undefined
-  // A boolean of a formula is saved as a number and shown as a word, in the language of the office.
+  // LibreOffice saves a boolean result of a formula as a number, and its text as a word in the language of the
+  // program.
   if ((value === 0 || value === 1) && shown !== undefined && isBooleanWord(shown, value === 1)) {
     return { kind: 'boolean', text: String(value === 1), value: value === 1 }
   }
   const text = String(value)
   if (shown === undefined)
     return { kind: 'number', text, value, format: type === 'percentage' ? '0%' : 'General' }
-  return { kind: 'number', text, value, format: shown === text ? 'General' : formatOf(shown) }
+  return { kind: 'number', text, value, format: shown === text ? 'General' : formatShowing(shown) }
 }
 
-/** A format that shows what was seen: of a plain number its decimals, of anything else its very text. */
-function formatOf(shown: string): string {
+/**
+ * Returns a number format that shows the same text: with the same decimals for a plain number, else the literal text.
+ */
+function formatShowing(shown: string): string {
   const decimals = /^-?\d+[.,](\d+)$/.exec(shown)?.[1]
   if (decimals !== undefined && shown.includes('.')) return `0.${'0'.repeat(decimals.length)}`
   return /^-?\d+$/.test(shown) && !/^-?0\d/.test(shown) ? '0' : `"${shown.replaceAll('"', '')}"`
 }
 
-/** Excel cannot count days before March 1900 as the calendar does; such a date stays a text. */
+/** Serial number of 1 March 1900. Excel counts earlier days wrongly, so an earlier date is written as text. */
 const firstSerial = 61
 
 function dateCell(written: string, shown: string | undefined): Cell | undefined {
   const found = /^((\d{4})-(\d{2})-(\d{2}))(?:T(\d{2}:\d{2}:\d{2})(?:[.,]0+)?)?$/.exec(written)
   if (found === null) return undefined
   const [, date = '', year = '', month = '', day = '', clock] = found
-  const moment = momentOf(date, clock)
+  const moment = parseIsoTime(date, clock)
   if (moment === undefined) return undefined
   const { text } = moment
   const serial = moment.ms / 86_400_000 + 25_569
   if (serial < firstSerial) return text
   const time = text === date ? '' : ' hh:mm:ss'
-  return { kind: 'date', text, serial, format: `${shownParts(shown ?? date, year, month, day)}${time}` }
+  return {
+    kind: 'date',
+    text,
+    serial,
+    format: `${dateFormatShowing(shown ?? date, year, month, day)}${time}`,
+  }
 }
 
-/** The parts of a day that are seen of it, as a format: a month as a number or a word, a year of two digits or four. */
-function shownParts(shown: string, year: string, month: string, day: string): string {
+/**
+ * Returns the date format for the parts of a date that are shown: day, month as a number or a word, year of two or
+ * four digits.
+ */
+function dateFormatShowing(shown: string, year: string, month: string, day: string): string {
   const numbers = (shown.match(/\d+/g) ?? []).map(Number)
-  const match = (...wanted: number[]): boolean => {
-    const at = numbers.findIndex((each) => wanted.includes(each))
+  const match = (...candidates: number[]): boolean => {
+    const at = numbers.findIndex((each) => candidates.includes(each))
     if (at !== -1) numbers.splice(at, 1)
     return at !== -1
   }
@@ -136,34 +152,34 @@ function timeCell(written: string): Cell | undefined {
 }
 
 /**
- * The text of a cell: its paragraphs, a line each. White space stays as it is written: ODF 1.3 would collapse it,
- * but LibreOffice Calc shows it, and writes what would be collapsed as elements.
+ * Collects the text of a cell, one line per paragraph. White space stays as written: ODF 1.3 would collapse it, but
+ * LibreOffice Calc shows it, and writes white space that would be collapsed as elements.
  */
-export class Paragraphs {
-  #whole: string | undefined
+export class CellText {
+  #text: string | undefined
   #depth = 0
-  /** Of the whole sheet, written as counts: a few bytes of a file can mean thousands. */
-  #spaces = 0
+  /** Spaces in the whole sheet that are written as counts: a few bytes of a file can mean thousands of them. */
+  #repeatedSpaces = 0
 
   clear(): void {
-    this.#whole = undefined
+    this.#text = undefined
     this.#depth = 0
   }
 
-  /** Undefined where there was no paragraph. */
-  taken(): string | undefined {
-    return this.#whole
+  /** Returns the text since `clear`; undefined if the cell has no paragraph. */
+  current(): string | undefined {
+    return this.#text
   }
 
   open(tag: string, attributes: Attributes): void {
     if (tag === 'text:p' || tag === 'text:h') {
       this.#depth += 1
-      this.#whole = this.#whole === undefined ? '' : `${this.#whole}\n`
+      this.#text = this.#text === undefined ? '' : `${this.#text}\n`
     } else if (tag === 'text:s') {
       const count = Number(attributes['text:c'] ?? 1)
       const length = Math.min(count > 0 ? count : 1, 32_767)
-      this.#spaces += length
-      if (this.#spaces > limits.characters) {
+      this.#repeatedSpaces += length
+      if (this.#repeatedSpaces > limits.characters) {
         throw new Error(`it holds more than ${limits.characters} repeated spaces`)
       }
       this.add(' '.repeat(length))
@@ -176,70 +192,72 @@ export class Paragraphs {
   }
 
   add(piece: string): void {
-    if (this.#depth > 0) this.#whole = (this.#whole ?? '') + piece
+    if (this.#depth > 0) this.#text = (this.#text ?? '') + piece
   }
 }
 
-/** What of the styles changes what is read. */
+/** The properties of styles that affect how cells are read. Sets contain style names. */
 export interface Styles {
-  /** Of cells and of parts of texts, by name. */
-  struck: ReadonlySet<string>
-  /** Of cells that a condition may strike through, or hide. */
+  /** Styles of cells and spans that strike text through. */
+  struckThrough: ReadonlySet<string>
+  /** Styles of cells with a condition that may strike the text through or hide it. */
   struckByRule: ReadonlySet<string>
-  /** Of cells whose text has the colour of its background. */
-  unseen: ReadonlySet<string>
-  /** Of cells with a number format of their own. */
-  formatted: ReadonlySet<string>
-  /** Whether a part of a text cannot be seen in a cell: both by the names of their styles. */
-  hides: (part: string, cell: string) => boolean
+  /** Styles of cells whose text has the colour of its background. */
+  invisible: ReadonlySet<string>
+  /** Styles of cells that set a number format. */
+  withNumberFormat: ReadonlySet<string>
+  /** Whether a span with the style `span` is invisible in a cell with the style `cell`. */
+  isInvisible: (span: string, cell: string) => boolean
   hiddenTables: ReadonlySet<string>
-  /** Of columns, in characters. */
+  /** Column widths in characters, by style name. */
   widths: ReadonlyMap<string, number>
-  /** Of cells and texts that have a font, a colour or a border of their own. */
-  adorned: ReadonlySet<string>
+  /** Styles that the document itself defines with a font, a colour or a border. */
+  decorated: ReadonlySet<string>
 }
 
 interface Style {
   name: string
   parent: string
-  struck: boolean | undefined
-  /** Undefined where the style does not set it; `auto`: as the program chooses, and none behind a text. */
+  strikesThrough: boolean | undefined
+  /**
+   * Undefined if the style does not set it; `auto` is the program's choice for text, and no background for a cell.
+   */
   colour: Colour | 'auto' | undefined
   background: Colour | 'auto' | undefined
-  formatted: boolean
-  /** Styles that conditions apply instead of it. */
-  conditional: string[]
+  hasNumberFormat: boolean
+  /** Names of the styles that conditions apply instead of this one. */
+  conditionalStyles: string[]
 }
 
-export async function stylesOf(archive: Archive, name: string): Promise<Styles> {
+export async function readStyles(archive: Archive, name: string): Promise<Styles> {
   const styles = new Map<string, Style>()
   const hiddenTables = new Set<string>()
   const widths = new Map<string, number>()
-  const adorned = new Set<string>()
+  const decorated = new Set<string>()
   for (const part of ['styles.xml', 'content.xml']) {
     if (!archive.has(part)) continue
     let style: Style | undefined
     await readXml(archive, part, name, {
-      spaces,
-      largest: limits.sheetBytes,
+      spaces: namespaces,
+      maxBytes: limits.sheetBytes,
       open(tag, attributes) {
         if (tag === 'style:style') {
-          const { 'style:name': own = '', 'style:parent-style-name': parent = '' } = attributes
-          const formatted = attributes['style:data-style-name'] !== undefined
-          const properties = { struck: undefined, colour: undefined, background: undefined }
-          style = { name: own, parent, ...properties, formatted, conditional: [] }
-          styles.set(own, style)
+          const { 'style:name': styleName = '', 'style:parent-style-name': parent = '' } = attributes
+          const hasNumberFormat = attributes['style:data-style-name'] !== undefined
+          const properties = { strikesThrough: undefined, colour: undefined, background: undefined }
+          style = { name: styleName, parent, ...properties, hasNumberFormat, conditionalStyles: [] }
+          styles.set(styleName, style)
           if (styles.size > limits.styles) throw new Error('it has too many styles')
         }
         if (style === undefined) return
-        if (part === 'content.xml' && isAdorned(tag, attributes)) adorned.add(style.name)
-        if (tag === 'style:map') style.conditional.push(attributes['style:apply-style-name'] ?? '')
+        if (part === 'content.xml' && isDecoration(tag, attributes)) decorated.add(style.name)
+        if (tag === 'style:map') style.conditionalStyles.push(attributes['style:apply-style-name'] ?? '')
         if (tag === 'style:text-properties') {
-          style.struck = struckBy(attributes) ?? style.struck
-          style.colour = colourBy(attributes) ?? style.colour
-        } else if (tag === 'style:table-cell-properties') style.background = backgroundBy(attributes)
+          style.strikesThrough = lineThrough(attributes) ?? style.strikesThrough
+          style.colour = textColour(attributes) ?? style.colour
+        } else if (tag === 'style:table-cell-properties') style.background = backgroundColour(attributes)
         else if (tag === 'style:table-column-properties') {
-          const width = characters(attributes['style:column-width'])
+          const width = widthInCharacters(attributes['style:column-width'])
           if (width !== undefined) widths.set(style.name, width)
         }
         if (tag === 'style:table-properties' && attributes['table:display'] === 'false') {
@@ -251,33 +269,45 @@ export async function stylesOf(archive: Archive, name: string): Promise<Styles> 
       },
     })
   }
-  const named = (is: (each: string) => boolean): Set<string> => new Set([...styles.keys()].filter(is))
-  const struck = named((each) => isStruck(each, styles))
-  const hides = (part: string, cell: string): boolean => hidesText(styles, part, cell)
-  const unseen = named((each) => hides(each, each))
-  const struckByRule = named((each) =>
-    lineage(each, styles).some(({ conditional }) =>
-      conditional.some((other) => struck.has(other) || unseen.has(other)),
+  const namesWhere = (predicate: (each: string) => boolean): Set<string> =>
+    new Set([...styles.keys()].filter(predicate))
+  const struckThrough = namesWhere((each) => isStruck(each, styles))
+  const isInvisible = (span: string, cell: string): boolean => isInvisibleText(styles, span, cell)
+  const invisible = namesWhere((each) => isInvisible(each, each))
+  const struckByRule = namesWhere((each) =>
+    styleWithParents(each, styles).some(({ conditionalStyles }) =>
+      conditionalStyles.some((other) => struckThrough.has(other) || invisible.has(other)),
     ),
   )
-  const formatted = named((each) => lineage(each, styles).some((style) => style.formatted))
-  return { struck, struckByRule, unseen, formatted, hides, hiddenTables, widths, adorned }
+  const withNumberFormat = namesWhere((each) =>
+    styleWithParents(each, styles).some((style) => style.hasNumberFormat),
+  )
+  return {
+    struckThrough,
+    struckByRule,
+    invisible,
+    withNumberFormat,
+    isInvisible,
+    hiddenTables,
+    widths,
+    decorated,
+  }
 }
 
-/** A text whose colour is left to the program is always seen: it is chosen by the background. */
-function hidesText(styles: ReadonlyMap<string, Style>, part: string, cell: string): boolean {
-  const colour = lineage(part, styles).find((style) => style.colour !== undefined)?.colour ?? 'auto'
+/** A text without a colour is always visible: the program chooses its colour by the background. */
+function isInvisibleText(styles: ReadonlyMap<string, Style>, part: string, cell: string): boolean {
+  const colour = styleWithParents(part, styles).find((style) => style.colour !== undefined)?.colour ?? 'auto'
   const background =
-    lineage(cell, styles).find((style) => style.background !== undefined)?.background ?? 'auto'
+    styleWithParents(cell, styles).find((style) => style.background !== undefined)?.background ?? 'auto'
   return colour !== 'auto' && isUnseen(colour, background === 'auto' ? white : background)
 }
 
-function colourBy(attributes: Readonly<Record<string, string>>): Style['colour'] {
+function textColour(attributes: Readonly<Record<string, string>>): Style['colour'] {
   if (attributes['style:use-window-font-color'] === 'true') return 'auto'
   return hexColour(attributes['fo:color'])
 }
 
-function backgroundBy(attributes: Readonly<Record<string, string>>): Style['background'] {
+function backgroundColour(attributes: Readonly<Record<string, string>>): Style['background'] {
   const written = attributes['fo:background-color']
   return written === 'transparent' ? 'auto' : hexColour(written)
 }
@@ -286,15 +316,15 @@ function hexColour(text = ''): Colour | undefined {
   return text.startsWith('#') ? colourIn(text.slice(1)) : undefined
 }
 
-/** Widths of characters at 96 points an inch, 7 points wide each, in a cell of 5 points more. */
-function characters(length = ''): number | undefined {
+/** Converts a length to characters: 96 pixels per inch, 7 pixels per character, and 5 pixels of padding per cell. */
+function widthInCharacters(length = ''): number | undefined {
   const [, digits, unit = ''] = /^(\d+(?:\.\d+)?)(cm|mm|in|pt|pc)$/.exec(length) ?? []
   const inches: Record<string, number> = { cm: 1 / 2.54, mm: 1 / 25.4, in: 1, pt: 1 / 72, pc: 1 / 6 }
   const width = (Number(digits) * (inches[unit] ?? 0) * 96 - 5) / 7
   return width > 0 && width <= 255 ? Math.round(width * 100) / 100 : undefined
 }
 
-function isAdorned(tag: string, attributes: Readonly<Record<string, string>>): boolean {
+function isDecoration(tag: string, attributes: Readonly<Record<string, string>>): boolean {
   if (tag === 'style:text-properties') {
     return ['fo:color', 'fo:font-weight', 'fo:font-style', 'fo:font-size', 'style:font-name'].some(
       (each) => attributes[each] !== undefined,
@@ -305,17 +335,20 @@ function isAdorned(tag: string, attributes: Readonly<Record<string, string>>): b
   return background !== 'transparent' || border !== 'none'
 }
 
-function struckBy(attributes: Readonly<Record<string, string>>): boolean | undefined {
+function lineThrough(attributes: Readonly<Record<string, string>>): boolean | undefined {
   const line = attributes['style:text-line-through-style'] ?? attributes['style:text-line-through-type']
   return line === undefined ? undefined : line !== 'none'
 }
 
 function isStruck(name: string, styles: ReadonlyMap<string, Style>): boolean {
-  return lineage(name, styles).find(({ struck }) => struck !== undefined)?.struck ?? false
+  return (
+    styleWithParents(name, styles).find(({ strikesThrough }) => strikesThrough !== undefined)
+      ?.strikesThrough ?? false
+  )
 }
 
-/** A style and those that it is made from, the nearest first. */
-function lineage(name: string, styles: ReadonlyMap<string, Style>): Style[] {
+/** Returns a style and its ancestors, the nearest first; 20 at most, since a file may contain a cycle. */
+function styleWithParents(name: string, styles: ReadonlyMap<string, Style>): Style[] {
   const found: Style[] = []
   for (
     let style = styles.get(name);
@@ -326,8 +359,8 @@ function lineage(name: string, styles: ReadonlyMap<string, Style>): Style[] {
   return found
 }
 
-/** Namespaces of OpenDocument that are listened to, by the prefixes that programs give them. */
-export const spaces: ReadonlyMap<string, string> = new Map(
+/** Namespaces of OpenDocument whose elements are reported, with their usual prefixes. */
+export const namespaces: ReadonlyMap<string, string> = new Map(
   ['office', 'table', 'text', 'style', 'config'].map((each) => [
     `urn:oasis:names:tc:opendocument:xmlns:${each}:1.0`,
     `${each}:`,

@@ -1,13 +1,13 @@
 import type { Cell } from '../../domain/sheet/cell.ts'
 import {
   zeroAsFault,
-  beyondColumns,
+  beyondColumnsError,
   type Book,
   type BookRow,
   type BookSheet,
   type SheetProperties,
   hasContent,
-  noFindings,
+  emptySheetProperties,
   type Archive,
   type Attributes,
   readXml,
@@ -17,19 +17,21 @@ import {
   cellRange,
 } from '../book.ts'
 import { limits, refusal } from '../sheet.ts'
-import { cellOf, Paragraphs, type RawCell, spaces, type Styles, stylesOf } from './cells.ts'
+import { cellOf, CellText, type RawCell, namespaces, type Styles, readStyles } from './cells.ts'
 
-/** A workbook of OpenDocument (ISO/IEC 26300), as LibreOffice saves it. Nothing of its sheets is read yet. */
-export async function odsBook(archive: Archive, name: string): Promise<Book> {
+/**
+ * Opens an OpenDocument workbook (ISO/IEC 26300) as LibreOffice saves it. The rows of its sheets are not read yet.
+ */
+export async function openOdsBook(archive: Archive, name: string): Promise<Book> {
   await requireSpreadsheet(archive, name)
-  const styles = await stylesOf(archive, name)
-  const hidesZeros = await hidesZerosIn(archive, name)
+  const styles = await readStyles(archive, name)
+  const hidesZeros = await readHidesZeros(archive, name)
   const sheets: BookSheet[] = []
-  for (const [number, { title, hidden }] of (await tablesOf(archive, styles, name)).entries()) {
-    const found = noFindings()
+  for (const [number, { title, hidden }] of (await readTables(archive, styles, name)).entries()) {
+    const properties = emptySheetProperties()
     const rows = (): ReturnType<BookSheet['rows']> =>
-      sheetRows(archive, { number, name, styles, hidesZeros, found })
-    sheets.push({ name: title, hidden, found, rows })
+      sheetRows(archive, { number, name, styles, hidesZeros, found: properties })
+    sheets.push({ name: title, hidden, properties, rows })
   }
   return { format: 'ods', from1904: false, sheets }
 }
@@ -62,12 +64,12 @@ interface Table {
   hidden: boolean
 }
 
-async function tablesOf(archive: Archive, styles: Styles, name: string): Promise<Table[]> {
+async function readTables(archive: Archive, styles: Styles, name: string): Promise<Table[]> {
   const tables: Table[] = []
   let depth = 0
   await readXml(archive, 'content.xml', name, {
-    spaces,
-    largest: limits.sheetBytes,
+    spaces: namespaces,
+    maxBytes: limits.sheetBytes,
     open(tag, attributes) {
       if (tag !== 'table:table') return
       depth += 1
@@ -83,26 +85,26 @@ async function tablesOf(archive: Archive, styles: Styles, name: string): Promise
   return tables
 }
 
-/** A setting of the document, or of one view of it, that LibreOffice keeps. */
-async function hidesZerosIn(archive: Archive, name: string): Promise<boolean> {
+/** Reads the setting that LibreOffice stores for the document or for each of its views. */
+async function readHidesZeros(archive: Archive, name: string): Promise<boolean> {
   if (!archive.has('settings.xml')) return false
-  let isAsked = false
+  let isZerosSetting = false
   let hides = false
   await readXml(archive, 'settings.xml', name, {
-    spaces,
-    largest: limits.smallPartBytes,
+    spaces: namespaces,
+    maxBytes: limits.smallPartBytes,
     open(tag, attributes) {
-      isAsked = tag === 'config:config-item' && attributes['config:name'] === 'ShowZeroValues'
+      isZerosSetting = tag === 'config:config-item' && attributes['config:name'] === 'ShowZeroValues'
     },
     text(piece) {
-      if (isAsked && piece.trim() === 'false') hides = true
+      if (isZerosSetting && piece.trim() === 'false') hides = true
     },
   })
   return hides
 }
 
 interface SheetEntry {
-  /** Which table of the document, from 0. */
+  /** Index of the table in the document, from 0. */
   number: number
   name: string
   styles: Styles
@@ -110,20 +112,23 @@ interface SheetEntry {
   found: SheetProperties
 }
 
-const rowsAtMost = 1_048_576
-const rowsAtOnce = 1000
+const maxRows = 1_048_576
+const rowsPerYield = 1000
 
-/** The rows of a sheet that hold anything, in order, equal ones that are written once included. */
+/**
+ * Yields the rows of a sheet that are not empty, in order. A row that the file writes once with a count is yielded
+ * that often.
+ */
 async function* sheetRows(archive: Archive, entry: SheetEntry): AsyncGenerator<BookRow[]> {
-  const walk = new Walk(entry)
-  for await (const _ of xmlChunks(archive, 'content.xml', entry.name, walk, limits.sheetBytes)) {
-    if (walk.rows.length === 0) yield []
-    for (const { row, times } of walk.rows.splice(0)) {
-      for (let done = 0; done < times; done += rowsAtOnce) {
-        const some = Math.min(rowsAtOnce, times - done)
-        yield Array.from({ length: some }, (_each, at) => ({
+  const reader = new TableReader(entry)
+  for await (const _ of xmlChunks(archive, 'content.xml', entry.name, reader, limits.sheetBytes)) {
+    if (reader.rows.length === 0) yield []
+    for (const { row, repetitions } of reader.rows.splice(0)) {
+      for (let yielded = 0; yielded < repetitions; yielded += rowsPerYield) {
+        const count = Math.min(rowsPerYield, repetitions - yielded)
+        yield Array.from({ length: count }, (_each, at) => ({
           ...row,
-          number: row.number + done + at,
+          number: row.number + yielded + at,
           cells: [...row.cells],
         }))
       }
@@ -131,8 +136,8 @@ async function* sheetRows(archive: Archive, entry: SheetEntry): AsyncGenerator<B
   }
 }
 
-/** Elements in a cell that are no part of its text. */
-const besides = new Set([
+/** Elements in a cell whose text is not part of the cell's text. */
+const skippedElements = new Set([
   'office:annotation',
   'text:ruby-text',
   'text:note',
@@ -140,32 +145,32 @@ const besides = new Set([
   'office:event-listeners',
 ])
 
-class Walk {
-  readonly spaces = spaces
-  readonly rows: { row: BookRow; times: number }[] = []
+class TableReader {
+  readonly spaces = namespaces
+  readonly rows: { row: BookRow; repetitions: number }[] = []
   readonly #entry: SheetEntry
   #table = -1
-  /** Tables within tables are drawn in cells. */
+  /** Nesting of table elements; an inner table is drawn in a cell. */
   #depth = 0
-  /** How deep in what is no part of a text. */
+  /** Nesting within an element whose text is skipped. */
   #skippedDepth = 0
   #number = 1
-  #times = 1
+  #repetitions = 1
   #row = newRow(1)
   #column = 0
-  /** Styles for the cells of each column that name none of their own, as far as one of them strikes through. */
+  /** Default style of the cells in each column. */
   readonly #columnStyles: string[] = []
   #rowStyle: string | undefined
-  #raw: RawCell | undefined
-  readonly #text = new Paragraphs()
+  #rawCell: RawCell | undefined
+  readonly #text = new CellText()
 
   constructor(entry: SheetEntry) {
     this.#entry = entry
-    Object.assign(entry.found, noFindings())
+    Object.assign(entry.found, emptySheetProperties())
   }
 
-  /** Groups of rows and columns that are being read, each within the one before: whether it is folded away. */
-  readonly #groups: boolean[] = []
+  /** The open groups of rows and columns, outermost first: whether each is collapsed. */
+  readonly #isGroupCollapsed: boolean[] = []
 
   readonly open = (tag: string, attributes: Attributes): void => {
     if (tag === 'table:table') {
@@ -174,7 +179,7 @@ class Walk {
       return
     }
     if (this.#table !== this.#entry.number || this.#depth !== 1) return
-    if (this.#skippedDepth > 0 || besides.has(tag) || tag.startsWith('draw:')) {
+    if (this.#skippedDepth > 0 || skippedElements.has(tag) || tag.startsWith('draw:')) {
       if (tag === 'office:annotation') this.#entry.found.lost.add('comments')
       if (tag.startsWith('draw:') && this.#skippedDepth === 0) this.#entry.found.lost.add('pictures')
       this.#skippedDepth += 1
@@ -183,7 +188,7 @@ class Walk {
     switch (tag) {
       case 'table:table-column-group':
       case 'table:table-row-group':
-        this.#groups.push(attributes['table:display'] === 'false')
+        this.#isGroupCollapsed.push(attributes['table:display'] === 'false')
         return
       case 'table:table-column':
         return this.#openColumn(attributes)
@@ -192,19 +197,26 @@ class Walk {
       case 'table:table-cell':
       case 'table:covered-table-cell':
         this.#text.clear()
-        this.#raw = { attributes, text: undefined, struck: false, parts: [], isFormatted: false }
+        this.#rawCell = {
+          attributes,
+          text: undefined,
+          isStruckThrough: false,
+          spanStyles: [],
+          isFormatted: false,
+        }
         return
       default:
-        if (this.#raw === undefined) return
-        if (this.#entry.styles.struck.has(attributes['text:style-name'] ?? '')) this.#raw.struck = true
-        if (tag === 'text:span') notePart(this.#raw, attributes['text:style-name'])
+        if (this.#rawCell === undefined) return
+        if (this.#entry.styles.struckThrough.has(attributes['text:style-name'] ?? ''))
+          this.#rawCell.isStruckThrough = true
+        if (tag === 'text:span') addSpanStyle(this.#rawCell, attributes['text:style-name'])
         if (tag === 'text:a') this.#entry.found.lost.add('links')
         this.#text.open(tag, attributes)
     }
   }
 
   readonly text = (piece: string): void => {
-    if (this.#raw !== undefined && this.#skippedDepth === 0 && this.#depth === 1) this.#text.add(piece)
+    if (this.#rawCell !== undefined && this.#skippedDepth === 0 && this.#depth === 1) this.#text.add(piece)
   }
 
   readonly close = (tag: string): void => {
@@ -219,17 +231,18 @@ class Walk {
     }
     if (tag === 'table:table-cell' || tag === 'table:covered-table-cell') this.#closeCell()
     else if (tag === 'table:table-row') this.#closeRow()
-    else if (tag === 'table:table-column-group' || tag === 'table:table-row-group') this.#groups.pop()
+    else if (tag === 'table:table-column-group' || tag === 'table:table-row-group')
+      this.#isGroupCollapsed.pop()
     else this.#text.close(tag)
   }
 
   #isHidden(attributes: Attributes): boolean {
     const visibility = attributes['table:visibility']
-    return visibility === 'collapse' || visibility === 'filter' || this.#groups.includes(true)
+    return visibility === 'collapse' || visibility === 'filter' || this.#isGroupCollapsed.includes(true)
   }
 
   #openColumn(attributes: Attributes): void {
-    const times = repeated(attributes['table:number-columns-repeated'])
+    const times = parseRepetitions(attributes['table:number-columns-repeated'])
     const isHidden = this.#isHidden(attributes)
     const width = this.#entry.styles.widths.get(attributes['table:style-name'] ?? '')
     const style = attributes['table:default-cell-style-name'] ?? ''
@@ -241,34 +254,34 @@ class Walk {
   }
 
   #openRow(attributes: Attributes): void {
-    this.#times = repeated(attributes['table:number-rows-repeated'])
+    this.#repetitions = parseRepetitions(attributes['table:number-rows-repeated'])
     this.#row = newRow(this.#number, this.#isHidden(attributes))
     this.#rowStyle = attributes['table:default-cell-style-name']
     this.#column = 0
   }
 
   #closeRow(): void {
-    this.#number += this.#times
+    this.#number += this.#repetitions
     if (this.#row.cells.length === 0 || !hasContent(this.#row.cells, this.#row.number, this.#entry.name))
       return
-    if (this.#number > rowsAtMost + 1) {
+    if (this.#number > maxRows + 1) {
       throw refusal(this.#entry.name, 'it has more rows than a spreadsheet can', 'Save it again.')
     }
-    this.rows.push({ row: this.#row, times: this.#times })
+    this.rows.push({ row: this.#row, repetitions: this.#repetitions })
   }
 
   #closeCell(): void {
-    const raw = this.#raw
-    this.#raw = undefined
+    const raw = this.#rawCell
+    this.#rawCell = undefined
     if (raw === undefined) return
-    raw.text = this.#text.taken()
-    raw.isFormatted = this.#entry.styles.formatted.has(this.#styleAt(this.#column, raw.attributes))
+    raw.text = this.#text.current()
+    raw.isFormatted = this.#entry.styles.withNumberFormat.has(this.#styleAt(this.#column, raw.attributes))
     const cell = this.#entry.hidesZeros ? zeroAsFault(cellOf(raw)) : cellOf(raw)
-    const times = repeated(raw.attributes['table:number-columns-repeated'])
-    this.#merge(raw.attributes)
+    const times = parseRepetitions(raw.attributes['table:number-columns-repeated'])
+    this.#noteMergedCells(raw.attributes)
     if (cell !== '') {
-      this.#put(cell, raw, times)
-      this.#noteLook(cell, raw)
+      this.#putCell(cell, raw, times)
+      this.#noteAppearance(cell, raw)
     }
     this.#column += times
   }
@@ -277,46 +290,49 @@ class Walk {
     return attributes['table:style-name'] ?? this.#rowStyle ?? this.#columnStyles[column] ?? ''
   }
 
-  #put(cell: Cell, { attributes, struck, parts }: RawCell, times: number): void {
+  #putCell(cell: Cell, { attributes, isStruckThrough, spanStyles }: RawCell, times: number): void {
     const { styles } = this.#entry
     for (let at = this.#column; at < this.#column + times; at += 1) {
-      if (at >= limits.columns) throw beyondColumns(this.#entry.name, at, this.#row.number)
+      if (at >= limits.columns) throw beyondColumnsError(this.#entry.name, at, this.#row.number)
       this.#row.cells[at] = cell
       const style = this.#styleAt(at, attributes)
-      if (struck || styles.struck.has(style)) this.#row.struck.push(at)
-      if (styles.unseen.has(style) || parts.some((part) => styles.hides(part, style))) {
-        this.#row.unseen.push(at)
+      if (isStruckThrough || styles.struckThrough.has(style)) this.#row.struckColumns.push(at)
+      if (styles.invisible.has(style) || spanStyles.some((span) => styles.isInvisible(span, style))) {
+        this.#row.invisibleColumns.push(at)
       }
-      if (styles.struckByRule.has(style)) this.#noteRule(at)
+      if (styles.struckByRule.has(style)) this.#addStruckRange(at)
     }
   }
 
-  /** By column: the index of its range. */
-  readonly #ruled = new Map<number, number>()
+  /** By column: index of the column's range in `struckByRule`. */
+  readonly #rangeIndexes = new Map<number, number>()
 
-  /** One range for each column, down to the last cell that a condition may strike through. */
-  #noteRule(column: number): void {
+  /**
+   * Extends the column's range, of which there is one per column, to the last cell that a condition may strike
+   * through.
+   */
+  #addStruckRange(column: number): void {
     const { struckByRule } = this.#entry.found
-    const lastRow = this.#row.number + this.#times - 1
-    const at = this.#ruled.get(column) ?? struckByRule.length
-    this.#ruled.set(column, at)
+    const lastRow = this.#row.number + this.#repetitions - 1
+    const at = this.#rangeIndexes.get(column) ?? struckByRule.length
+    this.#rangeIndexes.set(column, at)
     const firstRow = struckByRule[at]?.firstRow ?? this.#row.number
     struckByRule[at] = cellRange({ firstRow, lastRow, firstColumn: column, lastColumn: column })
   }
 
-  #noteLook(cell: Cell, { attributes, text }: RawCell): void {
+  #noteAppearance(cell: Cell, { attributes, text }: RawCell): void {
     const { found, styles } = this.#entry
     if (attributes['table:formula'] !== undefined) found.lost.add('formulas')
     if (attributes['table:content-validation-name'] !== undefined) found.lost.add('data validations')
-    if (styles.adorned.has(attributes['table:style-name'] ?? '')) this.#row.hasOwnStyle = true
+    if (styles.decorated.has(attributes['table:style-name'] ?? '')) this.#row.hasOwnStyle = true
     if (typeof cell !== 'string' && cell.kind === 'date' && text !== undefined && text !== cell.text) {
       found.lost.add('date formats')
     }
   }
 
-  #merge(attributes: Attributes): void {
-    const columns = repeated(attributes['table:number-columns-spanned'])
-    const rows = repeated(attributes['table:number-rows-spanned'])
+  #noteMergedCells(attributes: Attributes): void {
+    const columns = parseRepetitions(attributes['table:number-columns-spanned'])
+    const rows = parseRepetitions(attributes['table:number-rows-spanned'])
     if (columns === 1 && rows === 1) return
     const { merged, lost } = this.#entry.found
     lost.add('merged cells')
@@ -327,14 +343,15 @@ class Walk {
   }
 }
 
-function notePart({ parts }: RawCell, style: string | undefined): void {
-  if (style !== undefined && parts.length < maxParts && !parts.includes(style)) parts.push(style)
+function addSpanStyle({ spanStyles }: RawCell, style: string | undefined): void {
+  if (style !== undefined && spanStyles.length < maxSpanStyles && !spanStyles.includes(style))
+    spanStyles.push(style)
 }
 
-/** Of one cell, in styles of their own; one with more is a picture of it. */
-const maxParts = 20
+/** Limit of span styles in a cell; a cell with more is a picture made of text. */
+const maxSpanStyles = 20
 
-function repeated(text: string | undefined): number {
+function parseRepetitions(text: string | undefined): number {
   if (text === undefined) return 1
   const times = /^\d{1,8}$/.test(text) ? Number(text) : 0
   if (times === 0) throw new Error(`"${text.slice(0, 20)}" is no number of repetitions`)

@@ -1,49 +1,49 @@
 import { black, type Colour, colourIn, isUnseen, applyTint, white } from '../../domain/sheet/appearance.ts'
 import { showsText } from '../../domain/sheet/number-format.ts'
 import { limits } from '../sheet.ts'
-import { type Archive, type Attributes, isOn, readXml } from '../book.ts'
+import { type Archive, type Attributes, isPropertySet, readXml } from '../book.ts'
 import type { WorkbookParts } from './parts.ts'
 
 export interface CellFormat {
   code: string
-  date: boolean
-  /** Whether texts are shown as they are. */
-  plain: boolean
-  struck: boolean
+  isDate: boolean
+  /** Whether the format shows texts unchanged. */
+  showsTextUnchanged: boolean
+  isStruckThrough: boolean
   /** Whether the text has the colour of its background. */
-  unseen: boolean
-  /** Undefined where it is no plain one. */
+  isInvisible: boolean
+  /** Undefined if it is not one known colour. */
   background: Colour | undefined
-  /** Whether it has a font, a colour or a border of its own. */
-  adorned: boolean
+  /** Whether the style itself sets a font, a colour or a border. */
+  isDecorated: boolean
 }
 
 interface Font {
-  struck: boolean
+  isStruckThrough: boolean
   colour: Attributes
-  /** Its other properties, as one text to compare. */
+  /** All properties except strike-through as one text, for comparison. */
   style: string
 }
 
 interface CellFormats {
-  /** Of each cell style, by its index. */
+  /** Formats of the cell styles, by style index. */
   formats: readonly CellFormat[]
-  /** Formats of rules that strike through, hide or show values otherwise, by their index. */
-  striking: ReadonlySet<number>
+  /** Indexes of the conditional formats that strike a value through, hide it or show it differently. */
+  alteringRules: ReadonlySet<number>
   palette: Palette
 }
 
-export async function cellFormats(
+export async function readCellFormats(
   archive: Archive,
   { styles: part, theme }: Pick<WorkbookParts, 'styles' | 'theme'>,
   name: string,
 ): Promise<CellFormats> {
   const styles = new StylesPart()
   if (part !== undefined) await readXml(archive, part, name, styles)
-  const palette = await paletteOf(archive, theme, name, styles.ownColours)
+  const palette = await readPalette(archive, theme, name, styles.customColours)
   return {
-    formats: styles.styles.map((style) => styles.formatOf(style, palette)),
-    striking: styles.rules.striking(palette),
+    formats: styles.styles.map((style) => styles.resolveFormat(style, palette)),
+    alteringRules: styles.ruleFormats.striking(palette),
     palette,
   }
 }
@@ -52,72 +52,77 @@ const idOf = (text = '0'): number => Number(text)
 
 class StylesPart {
   readonly styles: Attributes[] = []
-  readonly rules = new RuleFormats()
-  readonly ownColours: string[] = []
+  readonly ruleFormats = new RuleFormats()
+  readonly customColours: string[] = []
   readonly #codes = new Map<number, string>()
   readonly #fonts: Font[] = []
   readonly #fills: Fill[] = []
-  #within: 'fonts' | 'fills' | 'cellXfs' | 'dxfs' | undefined
+  #section: 'fonts' | 'fills' | 'cellXfs' | 'dxfs' | undefined
 
   readonly open = (tag: string, attributes: Attributes): void => {
-    if (tag === 'fonts' || tag === 'fills' || tag === 'cellXfs' || tag === 'dxfs') this.#within = tag
-    else if (this.#within === 'dxfs') this.rules.open(tag, attributes)
+    if (tag === 'fonts' || tag === 'fills' || tag === 'cellXfs' || tag === 'dxfs') this.#section = tag
+    else if (this.#section === 'dxfs') this.ruleFormats.open(tag, attributes)
     else if (tag === 'numFmt') {
       this.#codes.set(idOf(attributes['numFmtId']), attributes['formatCode'] ?? '')
-    } else if (tag === 'rgbColor') this.ownColours.push(attributes['rgb'] ?? '')
-    else if (this.#within === 'fonts') this.#openFont(tag, attributes)
-    else if (tag === 'fill') this.#fills.push(noFill())
-    else if (this.#within === 'fills') putFill(this.#fills.at(-1), tag, attributes)
-    else if (tag === 'xf' && this.#within === 'cellXfs') this.styles.push(attributes)
-    const largest = Math.max(this.styles.length, this.rules.count, this.#fonts.length, this.#fills.length)
+    } else if (tag === 'rgbColor') this.customColours.push(attributes['rgb'] ?? '')
+    else if (this.#section === 'fonts') this.#openFont(tag, attributes)
+    else if (tag === 'fill') this.#fills.push(emptyFill())
+    else if (this.#section === 'fills') readFillElement(this.#fills.at(-1), tag, attributes)
+    else if (tag === 'xf' && this.#section === 'cellXfs') this.styles.push(attributes)
+    const largest = Math.max(
+      this.styles.length,
+      this.ruleFormats.count,
+      this.#fonts.length,
+      this.#fills.length,
+    )
     if (largest > limits.styles) throw new Error('it has too many styles')
   }
 
   readonly close = (tag: string): void => {
-    if (tag === this.#within) this.#within = undefined
+    if (tag === this.#section) this.#section = undefined
   }
 
   #openFont(tag: string, attributes: Attributes): void {
     const font = this.#fonts.at(-1)
-    if (tag === 'font') this.#fonts.push({ struck: false, colour: {}, style: '' })
-    else if (tag === 'strike' && font !== undefined) font.struck = isOn(attributes)
+    if (tag === 'font') this.#fonts.push({ isStruckThrough: false, colour: {}, style: '' })
+    else if (tag === 'strike' && font !== undefined) font.isStruckThrough = isPropertySet(attributes)
     else if (font !== undefined && font.style.length < 1000) {
       if (tag === 'color') font.colour = attributes
       font.style += tag + JSON.stringify(Object.entries(attributes))
     }
   }
 
-  formatOf({ numFmtId, fontId, fillId, borderId }: Attributes, palette: Palette): CellFormat {
+  resolveFormat({ numFmtId, fontId, fillId, borderId }: Attributes, palette: Palette): CellFormat {
     const id = idOf(numFmtId)
     const font = this.#fonts[idOf(fontId)]
-    const isPlain =
+    const isUndecorated =
       // The first two fills are none and an unused pattern.
       idOf(fillId) < 2 && idOf(borderId) === 0 && (font === undefined || font.style === this.#fonts[0]?.style)
-    const { code, date } = shownBy(id, this.#codes.get(id))
-    const background = backgroundOf(this.#fills[idOf(fillId)], palette)
+    const { code, isDate } = numberFormatOf(id, this.#codes.get(id))
+    const background = backgroundColour(this.#fills[idOf(fillId)], palette)
     const colour = font === undefined ? black : textColour(font.colour, palette)
     return {
       code,
-      date,
-      plain: showsText(code),
-      struck: font?.struck === true,
-      unseen: background !== undefined && colour !== undefined && isUnseen(colour, background),
+      isDate,
+      showsTextUnchanged: showsText(code),
+      isStruckThrough: font?.isStruckThrough === true,
+      isInvisible: background !== undefined && colour !== undefined && isUnseen(colour, background),
       background,
-      adorned: !isPlain,
+      isDecorated: !isUndecorated,
     }
   }
 }
 
-function shownBy(id: number, code = ''): Pick<CellFormat, 'code' | 'date'> {
-  if (code !== '') return { code, date: isDateCode(code) }
-  return { code: builtInCode(id), date: isBuiltInDate(id) }
+function numberFormatOf(id: number, code = ''): Pick<CellFormat, 'code' | 'isDate'> {
+  if (code !== '') return { code, isDate: isDateCode(code) }
+  return { code: builtInCode(id), isDate: isBuiltInDate(id) }
 }
 
 /**
- * Built-in formats (ECMA-376 part 1, 18.8.30) as their codes in English. In other languages they show the same
+ * Built-in formats (ECMA-376 part 1, 18.8.30) with their codes in English. Programs in other languages show the same
  * digits with other separators and words.
  */
-const codes: Readonly<Record<number, string>> = {
+const builtInCodes: Readonly<Record<number, string>> = {
   0: 'General',
   1: '0',
   2: '0.00',
@@ -154,83 +159,90 @@ const codes: Readonly<Record<number, string>> = {
   49: '@',
 }
 
-/** Those that each language lays out again, though it shows the same parts of the date. */
-const local: Readonly<Record<number, string>> = {
+/**
+ * Built-in date formats whose order depends on the language of the program; each shows the same parts of the date.
+ */
+const localisedCodes: Readonly<Record<number, string>> = {
   14: 'yyyy-mm-dd',
   22: 'yyyy-mm-dd hh:mm',
   30: 'yyyy-mm-dd',
   31: 'yyyy-mm-dd',
 }
 
-const ids = new Map(Object.entries(codes).map(([id, code]) => [code, Number(id)]))
-
-/** Dates and times of Chinese, Japanese and Korean, each showing other parts of it in each language. */
-const isEastern = (id: number): boolean => (id >= 27 && id <= 36) || (id >= 50 && id <= 58)
+const builtInIds = new Map(Object.entries(builtInCodes).map(([id, code]) => [code, Number(id)]))
 
 /**
- * The code of a format by its number. One that depends on the language has its number in brackets, so that
- * `builtInId` finds it again; what it shows is not known then.
+ * Whether the format is a Chinese, Japanese or Korean date or time; it shows other parts of the date in each
+ * language.
+ */
+const isEastAsianDate = (id: number): boolean => (id >= 27 && id <= 36) || (id >= 50 && id <= 58)
+
+/**
+ * Returns the code of a built-in format. A code that depends on the language starts with the format's number in
+ * brackets, by which `builtInId` recognises it; what it shows is then unknown.
  */
 function builtInCode(id: number): string {
-  const code = codes[id]
+  const code = builtInCodes[id]
   if (code !== undefined) return code
-  if (local[id] !== undefined || isEastern(id) || (id >= 59 && id <= 81)) {
-    return `[built-in ${id}]${local[id] ?? ''}`
+  if (localisedCodes[id] !== undefined || isEastAsianDate(id) || (id >= 59 && id <= 81)) {
+    return `[built-in ${id}]${localisedCodes[id] ?? ''}`
   }
   return 'General'
 }
 
-/** The number of a built-in format; undefined for any other. */
+/** Returns the number of a built-in format; undefined for any other code. */
 export function builtInId(code: string): number | undefined {
   const marked = /^\[built-in (\d{2})\]/.exec(code)?.[1]
-  return marked === undefined ? ids.get(code) : Number(marked)
+  return marked === undefined ? builtInIds.get(code) : Number(marked)
 }
 
-/** Whether a built-in format is one of dates or times. */
+/** Whether a built-in format shows dates or times. */
 function isBuiltInDate(id: number): boolean {
-  return (id >= 14 && id <= 22) || (id >= 45 && id <= 47) || isEastern(id)
+  return (id >= 14 && id <= 22) || (id >= 45 && id <= 47) || isEastAsianDate(id)
 }
 
-/** Whether numbers in a format of this code are shown as dates or times, whichever number it is. */
+/** Whether a format code shows every number as a date or time. A code with conditions does not. */
 function isDateCode(code: string): boolean {
   if (/\[[<>=]/.test(code)) return false
   const [positive = ''] = code.slice(0, 300).split(';')
-  const bare = positive
+  const withoutLiterals = positive
     .replaceAll(/"[^"]*"|\\.|_.|\*./g, '')
     .replaceAll(/\[(?!h+\]|m+\]|s+\])[^\]]*\]/gi, '')
     .replaceAll(/general|e[+-]/gi, '')
-  return /[dmyhse]/i.test(bare)
+  return /[dmyhse]/i.test(withoutLiterals)
 }
 
-const day = 86_400_000
+const dayMs = 86_400_000
 
-/** Whole days of a serial as the workbook counts them, seconds to the nearest. */
+/**
+ * Converts a serial number to an ISO 8601 date or time, rounded to seconds. Undefined for a number that is no date.
+ */
 export function dateText(serial: number, from1904: boolean): string | undefined {
-  // Just before midnight is not the day after, unless it is so near that only a computer distinguishes them.
-  const today = Math.floor(serial + 2e-8)
-  const seconds = Math.min(Math.round(serial * 86_400), today * 86_400 + 86_399)
+  // Rounding may not move a time before midnight to the next day, except within the precision of a serial number.
+  const wholeDays = Math.floor(serial + 2e-8)
+  const seconds = Math.min(Math.round(serial * 86_400), wholeDays * 86_400 + 86_399)
   if (serial < 0 || serial >= 2_958_466 || !Number.isFinite(serial)) return undefined
   const days = Math.floor(seconds / 86_400)
-  const time = seconds % 86_400
-  const clock = new Date(time * 1000).toISOString().slice(11, 19)
-  if (days === 0 && !from1904) return time === 0 ? undefined : clock
-  // Serial 60 is 29 February 1900, which Excel has and the calendar has not.
+  const secondsOfDay = seconds % 86_400
+  const timeText = new Date(secondsOfDay * 1000).toISOString().slice(11, 19)
+  if (days === 0 && !from1904) return secondsOfDay === 0 ? undefined : timeText
+  // Serial 60 is 29 February 1900 in Excel, a date that does not exist.
   if (days === 60 && !from1904) return undefined
   const epoch = from1904 ? Date.UTC(1904, 0, 1) : days < 60 ? Date.UTC(1899, 11, 31) : Date.UTC(1899, 11, 30)
-  const date = new Date(epoch + days * day).toISOString().slice(0, 10)
-  return time === 0 ? date : `${date}T${clock}`
+  const date = new Date(epoch + days * dayMs).toISOString().slice(0, 10)
+  return secondsOfDay === 0 ? date : `${date}T${timeText}`
 }
 
-/** What is behind a text: undefined where there is nothing, or what is no plain colour. */
+/** The fill of a cell as the XML has it; a member is undefined if its element is missing. */
 interface Fill {
   pattern: string | undefined
   front: Attributes | undefined
   back: Attributes | undefined
 }
 
-const noFill = (): Fill => ({ pattern: undefined, front: undefined, back: undefined })
+const emptyFill = (): Fill => ({ pattern: undefined, front: undefined, back: undefined })
 
-function putFill(fill: Fill | undefined, tag: string, attributes: Attributes): void {
+function readFillElement(fill: Fill | undefined, tag: string, attributes: Attributes): void {
   if (fill === undefined) return
   if (tag === 'patternFill') fill.pattern = attributes['patternType'] ?? 'none'
   else if (tag === 'gradientFill') fill.pattern = tag
@@ -238,54 +250,60 @@ function putFill(fill: Fill | undefined, tag: string, attributes: Attributes): v
   else if (tag === 'bgColor') fill.back = attributes
 }
 
-/** White where there is none; undefined where it is no plain colour, or one that is not known. */
-function backgroundOf(fill: Fill | undefined, palette: Palette): Colour | undefined {
-  const { pattern = 'none', front } = fill ?? noFill()
+/** Returns white for no fill; undefined for a pattern, a gradient or an unknown colour. */
+function backgroundColour(fill: Fill | undefined, palette: Palette): Colour | undefined {
+  const { pattern = 'none', front } = fill ?? emptyFill()
   if (pattern === 'none') return white
-  return pattern === 'solid' && front !== undefined ? colourOf(front, palette) : undefined
+  return pattern === 'solid' && front !== undefined ? resolveColour(front, palette) : undefined
 }
 
-/** The colour of a text: black where it is left to the program; undefined for one that is not known. */
+/** Returns the colour of a text: black if the program chooses it, undefined if it is unknown. */
 export function textColour(attributes: Attributes, palette: Palette): Colour | undefined {
   const { rgb, theme, indexed = '64' } = attributes
-  return rgb === undefined && theme === undefined && indexed === '64' ? black : colourOf(attributes, palette)
+  return rgb === undefined && theme === undefined && indexed === '64'
+    ? black
+    : resolveColour(attributes, palette)
 }
 
-/** Colours that others refer to by number. */
+/** Colours that cell styles refer to by number. */
 export interface Palette {
-  /** Of the theme: light, dark, light, dark and six accents, as cells count them. */
+  /** Theme colours in the order of the indexes in cells: light, dark, light, dark and six accents. */
   theme: readonly (Colour | undefined)[]
   indexed: readonly (Colour | undefined)[]
 }
 
-/** ECMA-376 part 1, 18.8.27: the first eight come twice; the last two are those of the system. */
-const basic = '000000 FFFFFF FF0000 00FF00 0000FF FFFF00 FF00FF 00FFFF'
-const further =
+/**
+ * Indexed colours (ECMA-376 part 1, 18.8.27): the first eight are repeated, and the last two are those of the system.
+ */
+const basicColours = '000000 FFFFFF FF0000 00FF00 0000FF FFFF00 FF00FF 00FFFF'
+const furtherColours =
   '800000 008000 000080 808000 800080 008080 C0C0C0 808080 9999FF 993366 FFFFCC CCFFFF 660066 FF8080 0066CC CCCCFF ' +
   '000080 FF00FF FFFF00 00FFFF 800080 800000 008080 0000FF 00CCFF CCFFFF CCFFCC FFFF99 99CCFF FF99CC CC99FF FFCC99 ' +
   '3366FF 33CCCC 99CC00 FFCC00 FF9900 FF6600 666699 969696 003366 339966 003300 333300 993300 993366 333399 333333'
-const indexedColours = `${basic} ${basic} ${further} 000000 FFFFFF`.split(' ').map(colourIn)
+const indexedColours = `${basicColours} ${basicColours} ${furtherColours} 000000 FFFFFF`
+  .split(' ')
+  .map(colourIn)
 
-/** What a workbook without a theme has. */
+/** Theme colours of a workbook without a theme. */
 const officeTheme = ['FFFFFF', '000000', 'E7E6E6', '44546A'].map(colourIn)
 
-/** A colour as an element names it (CT_Color); undefined for one that the program chooses, or that is not known. */
-function colourOf(attributes: Attributes, { theme, indexed }: Palette): Colour | undefined {
-  const { rgb, theme: ofTheme, indexed: index, tint = '0' } = attributes
+/** Resolves a colour element (CT_Color); undefined if the program chooses the colour or it is unknown. */
+function resolveColour(attributes: Attributes, { theme, indexed }: Palette): Colour | undefined {
+  const { rgb, theme: themeIndex, indexed: index, tint = '0' } = attributes
   const colour =
     rgb !== undefined
       ? colourIn(rgb)
-      : ofTheme !== undefined
-        ? theme[Number(ofTheme)]
+      : themeIndex !== undefined
+        ? theme[Number(themeIndex)]
         : index !== undefined
           ? indexed[Number(index)]
           : undefined
-  const by = Number(tint)
-  return colour === undefined || Number.isNaN(by) ? undefined : applyTint(colour, by)
+  const tintAmount = Number(tint)
+  return colour === undefined || Number.isNaN(tintAmount) ? undefined : applyTint(colour, tintAmount)
 }
 
-/** The palette of a workbook; `own`: colours that its styles define instead of the usual ones. */
-async function paletteOf(
+/** Reads the palette of a workbook; `customColours` replace the usual indexed colours. */
+async function readPalette(
   archive: Archive,
   part: string | undefined,
   name: string,
@@ -293,28 +311,32 @@ async function paletteOf(
 ): Promise<Palette> {
   const indexed = own.length === 0 ? indexedColours : own.map(colourIn)
   if (part === undefined) return { theme: officeTheme, indexed }
-  const found = new Map<string, Colour | undefined>()
-  let of: string | undefined
+  const coloursByElement = new Map<string, Colour | undefined>()
+  let openElement: string | undefined
   await readXml(archive, part, name, {
     spaces: new Map([
       ['http://schemas.openxmlformats.org/drawingml/2006/main', ''],
       ['http://purl.oclc.org/ooxml/drawingml/main', ''],
     ]),
     open(tag, { val = '', lastClr = val }) {
-      if (names.includes(tag)) of = tag
-      else if (of !== undefined && (tag === 'srgbClr' || tag === 'sysClr') && !found.has(of)) {
-        found.set(of, colourIn(tag === 'sysClr' ? lastClr : val))
+      if (themeElements.includes(tag)) openElement = tag
+      else if (
+        openElement !== undefined &&
+        (tag === 'srgbClr' || tag === 'sysClr') &&
+        !coloursByElement.has(openElement)
+      ) {
+        coloursByElement.set(openElement, colourIn(tag === 'sysClr' ? lastClr : val))
       }
     },
     close(tag) {
-      if (tag === of) of = undefined
+      if (tag === openElement) openElement = undefined
     },
   })
-  return { theme: names.map((each) => found.get(each)), indexed }
+  return { theme: themeElements.map((each) => coloursByElement.get(each)), indexed }
 }
 
-/** As cells count them: the light ones first. */
-const names = [
+/** Elements of the theme colours, in the order of the indexes in cells: the light ones first. */
+const themeElements = [
   'lt1',
   'dk1',
   'lt2',
@@ -329,20 +351,20 @@ const names = [
   'folHlink',
 ]
 
-/** What a rule applies instead of a cell's own format. */
+/** The format that a conditional format applies to a cell. */
 interface Rule {
-  struck: boolean
-  /** Whether it has a number format, which shows the value otherwise. */
-  formatted: boolean
+  isStruckThrough: boolean
+  /** Whether it sets a number format, which shows the value differently. */
+  hasNumberFormat: boolean
   colour: Attributes | undefined
   fill: Fill | undefined
 }
 
-/** Formats of rules (`dxf`), as their elements come. */
+/** Collects the formats of conditional formats (`dxf`) from their elements. */
 export class RuleFormats {
   readonly #rules: Rule[] = []
-  /** Whether the elements of a rule that are read now are of its font. */
-  #ofFont = false
+  /** Whether the elements being read belong to the font of a rule. */
+  #isInFont = false
 
   get count(): number {
     return this.#rules.length
@@ -350,31 +372,34 @@ export class RuleFormats {
 
   open(tag: string, attributes: Attributes): void {
     const rule = this.#rules.at(-1)
-    if (tag === 'font' || tag === 'fill' || tag === 'border') this.#ofFont = tag === 'font'
+    if (tag === 'font' || tag === 'fill' || tag === 'border') this.#isInFont = tag === 'font'
     if (tag === 'dxf')
-      this.#rules.push({ struck: false, formatted: false, colour: undefined, fill: undefined })
+      this.#rules.push({ isStruckThrough: false, hasNumberFormat: false, colour: undefined, fill: undefined })
     else if (rule === undefined) return
-    else if (tag === 'strike') rule.struck = isOn(attributes)
-    else if (tag === 'numFmt') rule.formatted = true
-    else if (tag === 'fill') rule.fill = noFill()
-    else if (tag === 'color' && this.#ofFont) rule.colour = attributes
-    else putFill(rule.fill, tag, attributes)
+    else if (tag === 'strike') rule.isStruckThrough = isPropertySet(attributes)
+    else if (tag === 'numFmt') rule.hasNumberFormat = true
+    else if (tag === 'fill') rule.fill = emptyFill()
+    else if (tag === 'color' && this.#isInFont) rule.colour = attributes
+    else readFillElement(rule.fill, tag, attributes)
   }
 
-  /** Those that strike through, hide or show values otherwise, by their index. */
+  /** Returns the indexes of the formats that strike a value through, hide it or show it differently. */
   striking(palette: Palette): Set<number> {
-    return new Set([...this.#rules.keys()].filter((at) => changes(this.#rules[at], palette)))
+    return new Set([...this.#rules.keys()].filter((at) => altersValue(this.#rules[at], palette)))
   }
 }
 
-/** Whether cells are seen otherwise under a rule. Its fill is the background colour (18.8.14, `dxf`). */
-function changes(rule: Rule | undefined, palette: Palette): boolean {
-  if (rule === undefined || rule.struck || rule.formatted) return rule !== undefined
+/**
+ * Whether a conditional format strikes a value through, hides it or shows it differently. Its fill is the background
+ * colour (18.8.14, `dxf`).
+ */
+function altersValue(rule: Rule | undefined, palette: Palette): boolean {
+  if (rule === undefined || rule.isStruckThrough || rule.hasNumberFormat) return rule !== undefined
   const { colour, fill } = rule
   if (colour === undefined && fill === undefined) return false
   const isPlain = ['none', 'solid', undefined].includes(fill?.pattern)
-  const behind = fill?.back ?? fill?.front
-  const background = behind === undefined ? white : colourOf(behind, palette)
+  const backgroundAttributes = fill?.back ?? fill?.front
+  const background = backgroundAttributes === undefined ? white : resolveColour(backgroundAttributes, palette)
   const front = textColour(colour ?? {}, palette)
   return isPlain && background !== undefined && front !== undefined && isUnseen(front, background)
 }

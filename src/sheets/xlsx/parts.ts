@@ -1,10 +1,10 @@
 import { posix } from 'node:path'
 
-import { beyondLimit, limits, refusal } from '../sheet.ts'
+import { beyondLimitError, limits, refusal } from '../sheet.ts'
 import {
   type Archive,
   type Attributes,
-  isOn,
+  isPropertySet,
   isTrue,
   readXml,
   requireFewSheets,
@@ -20,35 +20,37 @@ export interface SheetPart {
 export interface WorkbookParts {
   sheets: SheetPart[]
   from1904: boolean
-  /** Whether formulas were saved for the program that opens them to compute: their values are no one's. */
-  uncomputed: boolean
+  /**
+   * Whether the workbook was saved for formulas to be computed when it is opened: their saved values are not valid.
+   */
+  isUncomputed: boolean
   strings: string | undefined
   styles: string | undefined
   theme: string | undefined
 }
 
-/** Where the parts of a workbook are. */
-export async function workbookParts(archive: Archive, name: string): Promise<WorkbookParts> {
-  const root = await relations(archive, '', name)
+/** Finds the parts of a workbook. Throws an InvalidInputError if the archive is not an XLSX workbook. */
+export async function findWorkbookParts(archive: Archive, name: string): Promise<WorkbookParts> {
+  const root = await readRelations(archive, '', name)
   const workbook = [...root.values()].find(
-    ({ type, external }) => !external && type.endsWith('/officeDocument'),
+    ({ type, isExternal }) => !isExternal && type.endsWith('/officeDocument'),
   )?.target
-  if (workbook === undefined || !archive.has(workbook)) throw notWorkbook(archive, name)
+  if (workbook === undefined || !archive.has(workbook)) throw notWorkbookError(archive, name)
   if (workbook.endsWith('.bin')) {
     throw refusal(name, 'it is a binary workbook (.xlsb)', 'Save it as "Excel workbook (.xlsx)".')
   }
-  const related = await relations(archive, workbook, name)
+  const related = await readRelations(archive, workbook, name)
   const sheets: SheetPart[] = []
   let from1904 = false
-  let uncomputed = false
+  let isUncomputed = false
   await readXml(archive, workbook, name, {
     open(tag, attributes) {
       if (tag === 'workbookPr') from1904 = isTrue(attributes['date1904'])
-      if (tag === 'calcPr') uncomputed = isTrue(attributes['fullCalcOnLoad'])
+      if (tag === 'calcPr') isUncomputed = isTrue(attributes['fullCalcOnLoad'])
       if (tag !== 'sheet') return
       const id = Object.entries(attributes).find(([key]) => key.endsWith(':id'))?.[1]
       const relation = related.get(id ?? '')
-      if (relation?.external !== false || !relation.type.endsWith('/worksheet')) return
+      if (relation?.isExternal !== false || !relation.type.endsWith('/worksheet')) return
       const { name: title = '', state = 'visible' } = attributes
       sheets.push({ name: unescapeText(title), part: relation.target, hidden: state !== 'visible' })
       requireFewSheets(sheets.length, name)
@@ -59,7 +61,7 @@ export async function workbookParts(archive: Archive, name: string): Promise<Wor
   return {
     sheets,
     from1904,
-    uncomputed,
+    isUncomputed,
     strings: partOf('/sharedStrings'),
     styles: partOf('/styles'),
     theme: partOf('/theme'),
@@ -69,108 +71,115 @@ export async function workbookParts(archive: Archive, name: string): Promise<Wor
 export interface Relation {
   type: string
   target: string
-  /** Whether it leads out of the workbook; the target is an address then. */
-  external: boolean
+  /** Whether the target is an address outside the workbook. */
+  isExternal: boolean
 }
 
-/** What a part refers to, by id; targets as names of parts. */
-export async function relations(archive: Archive, of: string, name: string): Promise<Map<string, Relation>> {
-  const part = posix.join(posix.dirname(of), '_rels', `${posix.basename(of)}.rels`)
+/** Reads the relations of the part `source`, by id; internal targets are names of parts. */
+export async function readRelations(
+  archive: Archive,
+  source: string,
+  name: string,
+): Promise<Map<string, Relation>> {
+  const part = posix.join(posix.dirname(source), '_rels', `${posix.basename(source)}.rels`)
   const found = new Map<string, Relation>()
   if (!archive.has(part)) return found
   await readXml(archive, part, name, {
     open(tag, { Id = '', Type = '', Target = '', TargetMode = '' }) {
       if (tag !== 'Relationship') return
-      const external = TargetMode === 'External'
-      const inside = Target.startsWith('/') ? Target.slice(1) : posix.join(posix.dirname(of), Target)
-      found.set(Id, { type: Type, target: external ? Target : inside, external })
+      const isExternal = TargetMode === 'External'
+      const targetPart = Target.startsWith('/') ? Target.slice(1) : posix.join(posix.dirname(source), Target)
+      found.set(Id, { type: Type, target: isExternal ? Target : targetPart, isExternal })
       if (found.size > limits.relations) {
-        throw beyondLimit(name, `its part ${part} has more than ${limits.relations} relations, the limit`)
+        throw beyondLimitError(
+          name,
+          `its part ${part} has more than ${limits.relations} relations, the limit`,
+        )
       }
     },
   })
   return found
 }
 
-function notWorkbook(archive: Archive, name: string) {
-  const has = (text: string): boolean => archive.names().some((part) => part.includes(text))
-  const [what, hint] = has('Index/')
+function notWorkbookError(archive: Archive, name: string) {
+  const hasPart = (text: string): boolean => archive.names().some((part) => part.includes(text))
+  const [what, hint] = hasPart('Index/')
     ? ['it is a Numbers file', 'Export it to Excel from the File menu.']
     : ['it is a zip archive, not a workbook', 'Unpack it and give the file inside.']
   return refusal(name, what, hint)
 }
 
-export interface CommonTexts {
+export interface SharedStrings {
   texts: string[]
-  /** Those of which a part is struck through. */
+  /** Indexes of the texts of which any span is struck through. */
   struck: ReadonlySet<number>
-  /** Colours of parts of texts, as far as they have one of their own. */
-  colours: ReadonlyMap<number, readonly Attributes[]>
-  /** Whether a part of any of them has a font of its own. */
-  rich: boolean
+  /** Colours of the spans of texts that set one, by index of the text. */
+  spanColours: ReadonlyMap<number, readonly Attributes[]>
+  /** Whether a span of any text sets a font. */
+  hasRichText: boolean
 }
 
-/** The texts that cells have in common: rich text joined, how it is to be read aloud left out. */
-export async function sharedStrings(
+/** Reads the shared strings of the cells. The spans of rich text are joined, and phonetic guides are left out. */
+export async function readSharedStrings(
   archive: Archive,
   part: string | undefined,
   name: string,
-): Promise<CommonTexts> {
+): Promise<SharedStrings> {
   const texts: string[] = []
   const struck = new Set<number>()
-  const colours = new Colours()
-  let rich = false
-  if (part === undefined) return { texts, struck, colours: colours.of, rich }
+  const colours = new SpanColours()
+  let hasRichText = false
+  if (part === undefined) return { texts, struck, spanColours: colours.byText, hasRichText }
   let text = ''
-  let inText = false
-  let aloud = 0
+  let isInText = false
+  let phoneticDepth = 0
   await readXml(archive, part, name, {
     open(tag, attributes) {
       if (tag === 'si') text = ''
-      else if (tag === 'rPh') aloud += 1
-      else if (tag === 't') inText = aloud === 0
-      else if (tag === 'rPr') rich = true
-      else if (tag === 'strike' && isOn(attributes)) struck.add(texts.length)
-      else if (tag === 'color') colours.note(texts.length, attributes)
+      else if (tag === 'rPh') phoneticDepth += 1
+      else if (tag === 't') isInText = phoneticDepth === 0
+      else if (tag === 'rPr') hasRichText = true
+      else if (tag === 'strike' && isPropertySet(attributes)) struck.add(texts.length)
+      else if (tag === 'color') colours.add(texts.length, attributes)
     },
     close(tag) {
       if (tag === 'si') texts.push(unescapeText(text))
-      else if (tag === 'rPh') aloud -= 1
-      else if (tag === 't') inText = false
+      else if (tag === 'rPh') phoneticDepth -= 1
+      else if (tag === 't') isInText = false
       if (texts.length > limits.texts) {
-        throw beyondLimit(name, `its part ${part} has more than ${limits.texts} texts, the limit`)
+        throw beyondLimitError(name, `its part ${part} has more than ${limits.texts} texts, the limit`)
       }
     },
     text(piece) {
-      if (inText) text += piece
+      if (isInText) text += piece
     },
   })
-  return { texts, struck, colours: colours.of, rich }
+  return { texts, struck, spanColours: colours.byText, hasRichText }
 }
 
-/** Colours of the parts of a text. */
-class Colours {
-  readonly of = new Map<number, readonly Attributes[]>()
-  /** What many texts have in common is stored once: there may be millions of them. */
-  readonly #colour = new Map<string, readonly Attributes[]>()
+/** Collects the colours of the spans of each text. */
+class SpanColours {
+  readonly byText = new Map<number, readonly Attributes[]>()
+  /** Equal lists of colours are stored once, because there may be millions of texts. */
+  readonly #sharedLists = new Map<string, readonly Attributes[]>()
 
-  note(text: number, { rgb, theme, indexed, tint }: Attributes): void {
-    const own = this.of.get(text) ?? []
-    const same = (each: Attributes): boolean =>
+  add(text: number, { rgb, theme, indexed, tint }: Attributes): void {
+    const existing = this.byText.get(text) ?? []
+    const isSame = (each: Attributes): boolean =>
       each['rgb'] === rgb && each['theme'] === theme && each['indexed'] === indexed && each['tint'] === tint
-    if (own.length === maxColours || own.some(same)) return
+    if (existing.length === maxColours || existing.some(isSame)) return
     const attributes = Object.entries({ rgb, theme, indexed, tint }).filter(
       ([, value]) => value !== undefined,
     )
-    const all = [...own, Object.fromEntries(attributes) as Attributes]
-    const key = JSON.stringify(all)
-    const colour = this.#colour.get(key) ?? all
-    this.#colour.set(key, colour)
-    this.of.set(text, colour)
-    if (this.#colour.size > maxColourings) throw new Error('its texts have too many colours')
+    const extended = [...existing, Object.fromEntries(attributes) as Attributes]
+    const key = JSON.stringify(extended)
+    const sharedList = this.#sharedLists.get(key) ?? extended
+    this.#sharedLists.set(key, sharedList)
+    this.byText.set(text, sharedList)
+    if (this.#sharedLists.size > maxColourLists) throw new Error('its texts have too many colours')
   }
 }
 
-/** Of one text; one with more is a picture of it. */
+/** Colours of one text; a text with more is a picture made of text. */
 const maxColours = 20
-const maxColourings = 10_000
+const maxColourLists = 10_000

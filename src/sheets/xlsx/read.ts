@@ -3,12 +3,12 @@ import { isUnseen as isTooPale, type LostPart, white } from '../../domain/sheet/
 import {
   type SheetProperties,
   zeroAsFault,
-  beyondColumns,
+  beyondColumnsError,
   type Book,
   type BookRow,
   type BookSheet,
   hasContent,
-  noFindings,
+  emptySheetProperties,
   type Attributes,
   isTrue,
   unescapeText,
@@ -16,65 +16,72 @@ import {
   xmlChunks,
   type Archive,
   damagedError,
-  fault,
+  faultCell,
   isFalse,
-  momentOf,
+  parseIsoTime,
   newRow,
 } from '../book.ts'
 import {
-  type CommonTexts,
+  type SharedStrings,
   type Relation,
-  relations,
-  sharedStrings,
+  readRelations,
+  readSharedStrings,
   type SheetPart,
-  workbookParts,
+  findWorkbookParts,
 } from './parts.ts'
-import { type CellFormat, dateText, type Palette, textColour, cellFormats, RuleFormats } from './formats.ts'
+import {
+  type CellFormat,
+  dateText,
+  type Palette,
+  textColour,
+  readCellFormats,
+  RuleFormats,
+} from './formats.ts'
 import { limits } from '../sheet.ts'
 
-/** What cells refer to. */
+/** Data of the workbook that cells refer to. */
 export interface CellContext {
-  strings: CommonTexts
+  strings: SharedStrings
   formats: readonly CellFormat[]
-  /** Formats of rules that strike through, hide or show values otherwise. */
-  striking: ReadonlySet<number>
+  /** Indexes of the conditional formats that strike a value through, hide it or show it differently. */
+  alteringRules: ReadonlySet<number>
   palette: Palette
   from1904: boolean
   /** See `WorkbookParts`. */
-  uncomputed: boolean
+  isUncomputed: boolean
 }
 
-/** A cell as its XML has it. */
+/** A cell as it is in the XML. */
 export interface RawCell {
   type: string
   style: number
-  /** Of `v`, or the texts of `is`. */
+  /** Text of the element `v`, or of the texts in `is`. */
   text: string
   hasValue: boolean
-  /** Of `v` and `is`; a sound cell has one. */
-  values: number
-  /** The formula's own text; undefined where there is none. */
+  /** Number of elements `v` and `is`; a valid cell has one at most. */
+  valueCount: number
+  /** Text of the formula; undefined if there is none. */
   formula: string | undefined
-  /** Whether a part of a text in place is struck through. */
-  struck: boolean
-  /** Colours of the parts of a text in place. */
+  /** Whether a span of an inline text is struck through. */
+  hasStruckSpan: boolean
+  /** Colours of the spans of an inline text. */
   colours?: Attributes[]
 }
 
-/** A cell by its type (ECMA-376 part 1, 18.18.11). A formula is as good as the value that was saved with it. */
-export function cellOf(raw: RawCell, context: CellContext): Cell {
+/** Converts a cell by its type (ECMA-376 part 1, 18.18.11). A formula has the value that was saved with it. */
+export function toCell(raw: RawCell, context: CellContext): Cell {
   const { type, text, formula } = raw
-  if (formula !== undefined && context.uncomputed) {
-    return fault(
+  if (formula !== undefined && context.isUncomputed) {
+    return faultCell(
       `=${formula}`,
       'is a formula that was never computed; open the file in a spreadsheet and save it',
     )
   }
   if (formula !== undefined && text === '' && type !== 'str') {
-    return fault(`=${formula}`, 'is a formula whose value was not saved')
+    return faultCell(`=${formula}`, 'is a formula whose value was not saved')
   }
   if (!raw.hasValue) return ''
-  if (raw.values > 1) return fault(text, 'has more than one value')
+  if (raw.valueCount > 1) return faultCell(text, 'has more than one value')
   switch (type) {
     case 's':
       return visibleText(sharedText(text, context), raw, context)
@@ -82,52 +89,57 @@ export function cellOf(raw: RawCell, context: CellContext): Cell {
     case 'str':
       return visibleText(unescapeText(text), raw, context)
     case 'b':
-      return booleanOf(text)
+      return booleanCell(text)
     case 'e':
-      return fault(text, `is the error ${text}`)
+      return faultCell(text, `is the error ${text}`)
     case 'd':
-      return isoDate(text, raw.style, context)
+      return isoDateCell(text, raw.style, context)
     case 'n':
       return text === '' ? '' : numberCell(text, raw.style, context)
     default:
-      return fault(text, `is of the type ${type.slice(0, 40)}, which is not known`)
+      return faultCell(text, `is of the type ${type.slice(0, 40)}, which is not known`)
   }
 }
 
-function booleanOf(text: string): Cell {
+function booleanCell(text: string): Cell {
   const value = isTrue(text)
   if (value || isFalse(text)) return { kind: 'boolean', text: String(value), value }
-  return text === '' ? '' : fault(text, 'is neither TRUE nor FALSE')
+  return text === '' ? '' : faultCell(text, 'is neither TRUE nor FALSE')
 }
 
-/** A text, unless its number format hides or changes it: `;;;`, `"Mr "@`. */
+/** Returns the text of a cell, or a fault if a number format such as `;;;` or `"Mr "@` hides or changes the text. */
 function visibleText(cell: Cell, { style }: RawCell, { formats }: CellContext): Cell {
   const format = formats[style]
-  if (format === undefined || format.plain || typeof cell !== 'string' || cell === '') return cell
+  if (format === undefined || format.showsTextUnchanged || typeof cell !== 'string' || cell === '')
+    return cell
   const reason = `is shown otherwise by its number format, ${format.code.slice(0, 40)}; format the column as text and look at it again`
   return { kind: 'fault', text: cell, reason, format: format.code }
 }
 
 function sharedText(text: string, { strings }: CellContext): Cell {
   const string = /^\d{1,10}$/.test(text) ? strings.texts[Number(text)] : undefined
-  return string ?? fault(text, 'refers to a text that the workbook does not have')
+  return string ?? faultCell(text, 'refers to a text that the workbook does not have')
 }
 
-/** Whether a person sees the text struck through, all of it or a part. */
-export function isStruck({ type, style, text, struck }: RawCell, { formats, strings }: CellContext): boolean {
-  if (struck || formats[style]?.struck === true) return true
+/** Whether any of the text is struck through. */
+export function isStruck(
+  { type, style, text, hasStruckSpan }: RawCell,
+  { formats, strings }: CellContext,
+): boolean {
+  if (hasStruckSpan || formats[style]?.isStruckThrough === true) return true
   return strings.struck.size > 0 && type === 's' && strings.struck.has(Number(text))
 }
 
-/** Whether a person cannot see it, all of it or a part: it has the colour of its background. */
-export function isUnseen({ type, style, text, colours }: RawCell, context: CellContext): boolean {
+/** Whether any of the text has the colour of its background. */
+export function isInvisible({ type, style, text, colours }: RawCell, context: CellContext): boolean {
   const { formats, strings, palette } = context
   const format = formats[style]
-  if (format?.unseen === true) return true
-  const parts = colours ?? (strings.colours.size > 0 && type === 's' ? strings.colours.get(Number(text)) : [])
+  if (format?.isInvisible === true) return true
+  const spanColours =
+    colours ?? (strings.spanColours.size > 0 && type === 's' ? strings.spanColours.get(Number(text)) : [])
   const background = format === undefined ? white : format.background
-  if (background === undefined || parts === undefined) return false
-  return parts.some((part) => {
+  if (background === undefined || spanColours === undefined) return false
+  return spanColours.some((part) => {
     const colour = textColour(part, palette)
     return colour !== undefined && isTooPale(colour, background)
   })
@@ -135,7 +147,7 @@ export function isUnseen({ type, style, text, colours }: RawCell, context: CellC
 
 const decimal = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*$/
 
-/** A whole number written out in full, as spreadsheets do not and other programs do. */
+/** Whether a number loses digits: an integer written in full, which other programs than spreadsheets write. */
 function losesDigits(text: string, value: number): boolean {
   if (Number.isSafeInteger(value) || !/^-?\d{16,}$/.test(text)) return false
   return String(value) !== text && BigInt(text) !== BigInt(value)
@@ -143,29 +155,32 @@ function losesDigits(text: string, value: number): boolean {
 
 function numberCell(text: string, style: number, { formats, from1904 }: CellContext): Cell {
   const value = text.length < 400 && decimal.test(text) ? Number(text) : Number.NaN
-  if (!Number.isFinite(value)) return fault(text, 'is no number')
-  if (losesDigits(text, value)) return fault(text, 'has more digits than a number keeps')
-  const { code, date } = formats[style] ?? { code: 'General', date: false }
+  if (!Number.isFinite(value)) return faultCell(text, 'is no number')
+  if (losesDigits(text, value)) return faultCell(text, 'has more digits than a number keeps')
+  const { code, isDate } = formats[style] ?? { code: 'General', isDate: false }
   if (isBoolean(value, code)) return { kind: 'boolean', text: String(value === 1), value: value === 1 }
-  if (!date) return { kind: 'number', text: String(value), value, format: code }
+  if (!isDate) return { kind: 'number', text: String(value), value, format: code }
   const iso = dateText(value, from1904)
-  if (iso === undefined) return fault(text, 'is a date that does not exist')
+  if (iso === undefined) return faultCell(text, 'is a date that does not exist')
   return { kind: 'date', text: iso, serial: value, format: code }
 }
 
-/** LibreOffice saves a boolean as a number that is shown as `"TRUE"` or `"FALSE"`, in its own language. */
+/**
+ * Whether the cell is a boolean of LibreOffice, which saves it as a number with the format `"TRUE"` or `"FALSE"` in
+ * its language.
+ */
 function isBoolean(value: number, code: string): boolean {
   if (value !== 0 && value !== 1) return false
-  const [, yes = '', no = ''] = /^"(\p{L}{1,20})";"\1";"(\p{L}{1,20})"$/u.exec(code) ?? []
-  return isBooleanWord(yes, true) && isBooleanWord(no, false)
+  const [, trueWord = '', falseWord = ''] = /^"(\p{L}{1,20})";"\1";"(\p{L}{1,20})"$/u.exec(code) ?? []
+  return isBooleanWord(trueWord, true) && isBooleanWord(falseWord, false)
 }
 
-function isoDate(text: string, style: number, { formats, from1904 }: CellContext): Cell {
+function isoDateCell(text: string, style: number, { formats, from1904 }: CellContext): Cell {
   const found = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}:\d{2})(?:\.0+)?Z?)?$/.exec(text)
-  if (found === null) return fault(text, 'is no date that can be read')
+  if (found === null) return faultCell(text, 'is no date that can be read')
   const [, day = '', clock] = found
-  const moment = momentOf(day, clock)
-  if (moment === undefined) return fault(text, 'is a date that does not exist')
+  const moment = parseIsoTime(day, clock)
+  if (moment === undefined) return faultCell(text, 'is a date that does not exist')
   const code = formats[style]?.code ?? 'General'
   return {
     kind: 'date',
@@ -175,7 +190,7 @@ function isoDate(text: string, style: number, { formats, from1904 }: CellContext
   }
 }
 
-/** Elements of a sheet that are not written again. */
+/** Elements of a sheet that are lost when the sheet is written again. */
 const lostElements = new Map<string, LostPart>([
   ['conditionalFormatting', 'conditional formats'],
   ['dataValidations', 'data validations'],
@@ -186,20 +201,20 @@ const lostElements = new Map<string, LostPart>([
   ['hyperlink', 'links'],
 ])
 
-/** Notes what of a sheet is not written again. */
-export function noteLook(found: SheetProperties, tag: string): void {
+/** Adds the part to the lost ones if the element is not written again. */
+export function noteLostPart(found: SheetProperties, tag: string): void {
   const lost = lostElements.get(tag)
   if (lost !== undefined) found.lost.add(lost)
 }
 
-/** A workbook keeps the comments of a sheet in a part of its own. */
+/** Notes comments as lost. A workbook stores those of a sheet in a separate part. */
 export function noteComments({ lost }: SheetProperties, related: ReadonlyMap<string, Relation>): void {
   for (const { type } of related.values())
     if (/\/(?:comments|threadedComment)$/.test(type)) lost.add('comments')
 }
 
-/** The cells of a range such as `B2:C9`; undefined where it is none. */
-export function rangeOf(range: string): MergedCells | undefined {
+/** Parses a range such as `B2:C9`; undefined if the text is not a range. */
+export function parseRange(range: string): MergedCells | undefined {
   const corners = /^([A-Z]{1,3})(\d{1,7})(?::([A-Z]{1,3})(\d{1,7}))?$/.exec(range)
   if (corners === null) return undefined
   const [, left = '', top = '', right = left, bottom = top] = corners
@@ -207,35 +222,35 @@ export function rangeOf(range: string): MergedCells | undefined {
     range,
     firstRow: Number(top),
     lastRow: Number(bottom),
-    firstColumn: columnAt(left),
-    lastColumn: columnAt(right),
+    firstColumn: columnIndex(left),
+    lastColumn: columnIndex(right),
   }
 }
 
-/** A → 0, AA → 26. */
-function columnAt(letters: string): number {
+/** Converts column letters to an index: A → 0, AA → 26. */
+function columnIndex(letters: string): number {
   return Array.from(letters).reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1
 }
 
-/** A workbook of Office Open XML. Nothing of its sheets is read yet. */
-export async function xlsxBook(archive: Archive, name: string): Promise<Book> {
-  const { sheets, from1904, uncomputed, ...parts } = await workbookParts(archive, name)
+/** Opens an Office Open XML workbook. The rows of its sheets are not read yet. */
+export async function openXlsxBook(archive: Archive, name: string): Promise<Book> {
+  const { sheets, from1904, isUncomputed, ...parts } = await findWorkbookParts(archive, name)
   const context = {
-    ...(await cellFormats(archive, parts, name)),
-    strings: await sharedStrings(archive, parts.strings, name),
+    ...(await readCellFormats(archive, parts, name)),
+    strings: await readSharedStrings(archive, parts.strings, name),
     from1904,
-    uncomputed,
+    isUncomputed,
   }
-  const sheetOf = ({ name: title, hidden, part }: SheetPart): BookSheet => {
-    const found = noFindings()
+  const toBookSheet = ({ name: title, hidden, part }: SheetPart): BookSheet => {
+    const properties = emptySheetProperties()
     return {
       name: title,
       hidden,
-      found,
-      rows: () => sheetRows(archive, { part, name, context, found }),
+      properties,
+      rows: () => sheetRows(archive, { part, name, context, found: properties }),
     }
   }
-  return { format: 'xlsx', from1904, sheets: sheets.map(sheetOf) }
+  return { format: 'xlsx', from1904, sheets: sheets.map(toBookSheet) }
 }
 
 interface SheetEntry {
@@ -245,22 +260,22 @@ interface SheetEntry {
   found: SheetProperties
 }
 
-/** The rows of a sheet that hold anything, in order, as they are inflated. */
+/** Yields the rows of a sheet that are not empty, in order, one array per unpacked chunk. */
 async function* sheetRows(
   archive: Archive,
   { part, name, context, found }: SheetEntry,
 ): AsyncGenerator<BookRow[]> {
-  const walk = new Walk(name, context, found, await relations(archive, part, name))
-  for await (const _ of xmlChunks(archive, part, name, walk, limits.sheetBytes)) {
-    yield walk.rows.splice(0)
+  const reader = new SheetReader(name, context, found, await readRelations(archive, part, name))
+  for await (const _ of xmlChunks(archive, part, name, reader, limits.sheetBytes)) {
+    yield reader.rows.splice(0)
   }
 }
 
-/** Lower rows, in points, and narrower columns, in characters, show nothing that a person can read. */
-const leastHeight = 2
-const leastWidth = 0.3
+/** Rows lower than this (in points) and columns narrower than this (in characters) show no readable text. */
+const minRowHeight = 2
+const minColumnWidth = 0.3
 
-class Walk {
+class SheetReader {
   readonly spaces = sheetNamespaces
   readonly rows: BookRow[] = []
   readonly #found: SheetProperties
@@ -268,10 +283,10 @@ class Walk {
   readonly #context: CellContext
   #row = newRow(0)
   #column = -1
-  #raw: RawCell | undefined
-  /** Where texts go now. */
-  #into: 'text' | 'formula' | 'ranges' | undefined
-  #aloud = 0
+  #rawCell: RawCell | undefined
+  /** The member that the text being read is added to. */
+  #textTarget: 'text' | 'formula' | 'ranges' | undefined
+  #phoneticDepth = 0
 
   constructor(
     name: string,
@@ -281,14 +296,14 @@ class Walk {
   ) {
     this.#name = name
     this.#context = context
-    this.#found = Object.assign(found, noFindings())
+    this.#found = Object.assign(found, emptySheetProperties())
     noteComments(found, related)
   }
 
   readonly open = (tag: string, attributes: Attributes): void => {
-    if (this.#later !== undefined && tag !== 'xm:sqref') {
-      if (hidesValues(tag, attributes)) this.#later.hidesValues = true
-      return this.#later.formats.open(tag === 'x14:dxf' ? 'dxf' : tag, attributes)
+    if (this.#extendedRule !== undefined && tag !== 'xm:sqref') {
+      if (hidesValues(tag, attributes)) this.#extendedRule.hidesValues = true
+      return this.#extendedRule.formats.open(tag === 'x14:dxf' ? 'dxf' : tag, attributes)
     }
     switch (tag) {
       case 'row':
@@ -296,27 +311,27 @@ class Walk {
       case 'c':
         return this.#openCell(attributes)
       case 'is':
-        if (this.#raw !== undefined) this.#raw.values += 1
+        if (this.#rawCell !== undefined) this.#rawCell.valueCount += 1
         return
       case 'v':
-        if (this.#raw !== undefined) this.#raw.values += 1
+        if (this.#rawCell !== undefined) this.#rawCell.valueCount += 1
         return this.#openText()
       case 't':
         return this.#openText()
       case 'f':
-        if (this.#raw !== undefined) {
-          this.#raw.formula = ''
-          this.#into = 'formula'
+        if (this.#rawCell !== undefined) {
+          this.#rawCell.formula = ''
+          this.#textTarget = 'formula'
         }
         return
       case 'rPh':
-        this.#aloud += 1
+        this.#phoneticDepth += 1
         return
       case 'strike':
-        if (this.#raw !== undefined && attributes['val'] !== '0') this.#raw.struck = true
+        if (this.#rawCell !== undefined && attributes['val'] !== '0') this.#rawCell.hasStruckSpan = true
         return
       case 'color':
-        if (this.#raw !== undefined) (this.#raw.colours ??= []).push(attributes)
+        if (this.#rawCell !== undefined) (this.#rawCell.colours ??= []).push(attributes)
         return
       case 'col':
         return this.#openColumns(attributes)
@@ -325,32 +340,32 @@ class Walk {
         this.#showsFormulas = isTrue(attributes['showFormulas'])
         return
       case 'mergeCell':
-        return this.#merge(attributes['ref'] ?? '')
+        return this.#noteMergedCells(attributes['ref'] ?? '')
       case 'conditionalFormatting':
-        this.#ruled = attributes['sqref'] ?? ''
-        return noteLook(this.#found, tag)
+        this.#ruleRanges = attributes['sqref'] ?? ''
+        return noteLostPart(this.#found, tag)
       case 'cfRule':
         return this.#openRule(attributes)
       case 'dataBar':
       case 'iconSet':
-        if (hidesValues(tag, attributes)) this.#noteRule(this.#ruled)
+        if (hidesValues(tag, attributes)) this.#addStruckRanges(this.#ruleRanges)
         return
       case 'x14:conditionalFormatting':
-        this.#later = { formats: new RuleFormats(), hidesValues: false, ranges: '' }
-        return noteLook(this.#found, 'conditionalFormatting')
+        this.#extendedRule = { formats: new RuleFormats(), hidesValues: false, ranges: '' }
+        return noteLostPart(this.#found, 'conditionalFormatting')
       case 'xm:sqref':
-        this.#into = 'ranges'
+        this.#textTarget = 'ranges'
         return
       default:
-        noteLook(this.#found, tag)
+        noteLostPart(this.#found, tag)
     }
   }
 
   readonly text = (piece: string): void => {
-    if (this.#into === 'ranges' && this.#later !== undefined) this.#later.ranges += piece
-    if (this.#raw === undefined || this.#into === undefined) return
-    if (this.#into === 'text') this.#raw.text += piece
-    else this.#raw.formula = (this.#raw.formula ?? '') + piece
+    if (this.#textTarget === 'ranges' && this.#extendedRule !== undefined) this.#extendedRule.ranges += piece
+    if (this.#rawCell === undefined || this.#textTarget === undefined) return
+    if (this.#textTarget === 'text') this.#rawCell.text += piece
+    else this.#rawCell.formula = (this.#rawCell.formula ?? '') + piece
   }
 
   readonly close = (tag: string): void => {
@@ -359,12 +374,12 @@ class Walk {
       case 't':
       case 'f':
       case 'xm:sqref':
-        this.#into = undefined
+        this.#textTarget = undefined
         return
       case 'x14:conditionalFormatting':
-        return this.#closeLater()
+        return this.#closeExtendedRule()
       case 'rPh':
-        this.#aloud -= 1
+        this.#phoneticDepth -= 1
         return
       case 'c':
         return this.#closeCell()
@@ -378,24 +393,24 @@ class Walk {
     if (isTrue(customHeight)) this.#found.lost.add('row heights')
     const number = text === undefined ? this.#row.number + 1 : Number(text)
     if (!Number.isInteger(number) || number <= this.#row.number || number > 1_048_576) {
-      throw this.#damaged(`row ${String(text).slice(0, 20)} after row ${this.#row.number}`)
+      throw this.#damagedError(`row ${String(text).slice(0, 20)} after row ${this.#row.number}`)
     }
-    this.#row = newRow(number, isTrue(hidden) || (ht !== undefined && Number(ht) < leastHeight))
+    this.#row = newRow(number, isTrue(hidden) || (ht !== undefined && Number(ht) < minRowHeight))
     this.#column = -1
   }
 
   #openCell({ r, t = 'n', s = '0' }: Attributes): void {
     const column = r === undefined ? this.#column + 1 : this.#columnOf(r)
-    if (column <= this.#column) throw this.#damaged(`cell ${String(r)} out of its place`)
+    if (column <= this.#column) throw this.#damagedError(`cell ${String(r)} out of its place`)
     this.#column = column
-    const nothing = { text: '', hasValue: false, values: 0, formula: undefined, struck: false }
-    this.#raw = { type: t, style: Number(s), ...nothing }
+    const noContent = { text: '', hasValue: false, valueCount: 0, formula: undefined, hasStruckSpan: false }
+    this.#rawCell = { type: t, style: Number(s), ...noContent }
   }
 
   #openText(): void {
-    if (this.#raw === undefined || this.#aloud > 0) return
-    this.#raw.hasValue = true
-    this.#into = 'text'
+    if (this.#rawCell === undefined || this.#phoneticDepth > 0) return
+    this.#rawCell.hasValue = true
+    this.#textTarget = 'text'
   }
 
   #columnOf(name: string): number {
@@ -407,30 +422,30 @@ class Walk {
       column = column * 26 + code - 64
     }
     if (at === 0 || column > 16_384 || Number(name.slice(at)) !== this.#row.number) {
-      throw this.#damaged(`cell ${name.slice(0, 20)} in row ${this.#row.number}`)
+      throw this.#damagedError(`cell ${name.slice(0, 20)} in row ${this.#row.number}`)
     }
     return column - 1
   }
 
   #closeCell(): void {
-    const raw = this.#raw
-    this.#raw = undefined
+    const raw = this.#rawCell
+    this.#rawCell = undefined
     if (raw === undefined) return
-    const cell = this.#asShown(cellOf(raw, this.#context), raw)
+    const cell = this.#applySheetView(toCell(raw, this.#context), raw)
     if (cell === '') return
     if (raw.formula !== undefined) this.#found.lost.add('formulas')
-    const isAdorned = this.#context.formats[raw.style]?.adorned === true
-    if (isAdorned || (raw.type === 's' && this.#context.strings.rich)) this.#row.hasOwnStyle = true
-    if (this.#column >= limits.columns) throw beyondColumns(this.#name, this.#column, this.#row.number)
+    const isAdorned = this.#context.formats[raw.style]?.isDecorated === true
+    if (isAdorned || (raw.type === 's' && this.#context.strings.hasRichText)) this.#row.hasOwnStyle = true
+    if (this.#column >= limits.columns) throw beyondColumnsError(this.#name, this.#column, this.#row.number)
     this.#row.cells[this.#column] = cell
-    if (isStruck(raw, this.#context)) this.#row.struck.push(this.#column)
-    if (isUnseen(raw, this.#context)) this.#row.unseen.push(this.#column)
+    if (isStruck(raw, this.#context)) this.#row.struckColumns.push(this.#column)
+    if (isInvisible(raw, this.#context)) this.#row.invisibleColumns.push(this.#column)
   }
 
-  /** A sheet may show no zeros, and formulas instead of their values. */
-  #asShown(cell: Cell, { formula }: RawCell): Cell {
+  /** Turns the cell into a fault if the sheet's view hides zeros or shows formulas instead of values. */
+  #applySheetView(cell: Cell, { formula }: RawCell): Cell {
     if (this.#showsFormulas && formula !== undefined) {
-      return fault(`=${formula}`, 'is a formula, and the sheet shows formulas')
+      return faultCell(`=${formula}`, 'is a formula, and the sheet shows formulas')
     }
     return this.#hidesZeros ? zeroAsFault(cell) : cell
   }
@@ -443,58 +458,59 @@ class Walk {
   #openColumns({ min, max, hidden, width: written }: Attributes): void {
     this.#columnElements += 1
     if (this.#columnElements > limits.columnElements) {
-      throw this.#damaged(`more than ${limits.columnElements} column elements`)
+      throw this.#damagedError(`more than ${limits.columnElements} column elements`)
     }
     const width = written === undefined ? undefined : Number(written)
-    const isHidden = isTrue(hidden) || (width !== undefined && width < leastWidth)
+    const isHidden = isTrue(hidden) || (width !== undefined && width < minColumnWidth)
     for (let at = Number(min); at <= Math.min(Number(max), limits.columns); at += 1) {
       if (isHidden) this.#found.hiddenColumns.add(at - 1)
       if (width !== undefined && width > 0 && width <= 255) this.#found.widths.set(at - 1, width)
     }
   }
 
-  #merge(range: string): void {
+  #noteMergedCells(range: string): void {
     const { merged } = this.#found
-    if (merged.length === limits.merged) throw this.#damaged('too many merged cells')
-    const cells = rangeOf(range)
+    if (merged.length === limits.merged) throw this.#damagedError('too many merged cells')
+    const cells = parseRange(range)
     if (cells === undefined || !range.includes(':')) return
     this.#found.lost.add('merged cells')
     merged.push(cells)
   }
 
-  /** Ranges of the rules that are being read, with spaces between. */
-  #ruled = ''
+  /** Ranges of the conditional format being read, separated by spaces. */
+  #ruleRanges = ''
 
-  /** A rule of Excel 2010 and later, which comes with its format, and its ranges after that. */
-  #later: { formats: RuleFormats; hidesValues: boolean; ranges: string } | undefined
+  /** A conditional format in the syntax of Excel 2010 and later, where the ranges follow the format. */
+  #extendedRule: { formats: RuleFormats; hidesValues: boolean; ranges: string } | undefined
 
-  #closeLater(): void {
-    const later = this.#later
-    this.#later = undefined
-    if (later === undefined) return
-    if (later.hidesValues || later.formats.striking(this.#context.palette).size > 0) {
-      this.#noteRule(later.ranges)
+  #closeExtendedRule(): void {
+    const rule = this.#extendedRule
+    this.#extendedRule = undefined
+    if (rule === undefined) return
+    if (rule.hidesValues || rule.formats.striking(this.#context.palette).size > 0) {
+      this.#addStruckRanges(rule.ranges)
     }
   }
 
   #openRule({ dxfId = '' }: Attributes): void {
-    if (/^\d{1,6}$/.test(dxfId) && this.#context.striking.has(Number(dxfId))) this.#noteRule(this.#ruled)
+    if (/^\d{1,6}$/.test(dxfId) && this.#context.alteringRules.has(Number(dxfId)))
+      this.#addStruckRanges(this.#ruleRanges)
   }
 
-  #noteRule(ranges: string): void {
+  #addStruckRanges(ranges: string): void {
     const { struckByRule } = this.#found
     for (const range of ranges.trim().split(/\s+/)) {
-      const cells = rangeOf(range)
+      const cells = parseRange(range)
       if (cells !== undefined && struckByRule.length < limits.merged) struckByRule.push(cells)
     }
   }
 
-  #damaged(what: string) {
+  #damagedError(what: string) {
     return damagedError(this.#name, new Error(what))
   }
 }
 
-/** Bars and icons may be shown instead of the values. */
+/** Whether the element shows bars or icons instead of the values. */
 function hidesValues(tag: string, { showValue }: Attributes): boolean {
   return /^(?:x14:)?(?:dataBar|iconSet)$/.test(tag) && isFalse(showValue)
 }

@@ -7,29 +7,29 @@ import { escapeXml } from '../../domain/wording/text.ts'
 import { builtInId } from './formats.ts'
 import { escapeText } from '../book.ts'
 
-/** The earliest time of a zip: what is written depends on the rows alone. */
-const moment = { mtime: new Date(1980, 0, 1) }
+/** Modification time of every part, the earliest of the zip format: the same rows make the same bytes. */
+const fixedTime = { mtime: new Date(1980, 0, 1) }
 
 export interface XlsxBook {
   sheets: readonly XlsxSheet[]
-  /** Days count from 1904. */
+  /** Whether serial numbers of dates count from 1904. */
   from1904?: boolean | undefined
 }
 
-/** A workbook, written as its rows come. */
+/** Writes a workbook; its parts are written while the rows are read. */
 export async function* xlsxBytes({ sheets, from1904 = false }: XlsxBook): AsyncGenerator<Uint8Array> {
   const zip = new ZipFile()
   const styles = new Styles()
   const output = zip.outputStream as Readable
   const add = (name: string, text: string): void => {
-    zip.addBuffer(Buffer.from(text), name, moment)
+    zip.addBuffer(Buffer.from(text), name, fixedTime)
   }
-  add('[Content_Types].xml', contentTypes(sheets))
-  add('_rels/.rels', relationships([['rId1', 'officeDocument', 'xl/workbook.xml']]))
-  add('xl/workbook.xml', workbook(sheets, from1904))
+  add('[Content_Types].xml', contentTypesXml(sheets))
+  add('_rels/.rels', relationshipsXml([['rId1', 'officeDocument', 'xl/workbook.xml']]))
+  add('xl/workbook.xml', workbookXml(sheets, from1904))
   add(
     'xl/_rels/workbook.xml.rels',
-    relationships([
+    relationshipsXml([
       ...sheets.map((_, at): Related => [`rId${at + 1}`, 'worksheet', `worksheets/sheet${at + 1}.xml`]),
       [`rId${sheets.length + 1}`, 'styles', 'styles.xml'],
     ]),
@@ -38,65 +38,68 @@ export async function* xlsxBytes({ sheets, from1904 = false }: XlsxBook): AsyncG
     const number = at + 1
     const stream = Readable.from(sheetXml(sheet, styles))
     stream.on('error', (error) => output.destroy(error))
-    zip.addReadStream(stream, `xl/worksheets/sheet${number}.xml`, moment)
+    zip.addReadStream(stream, `xl/worksheets/sheet${number}.xml`, fixedTime)
     if (!hasNotes(sheet.columns)) continue
     add(`xl/comments${number}.xml`, commentsXml(sheet.columns))
     add(`xl/drawings/vmlDrawing${number}.vml`, drawingXml(sheet.columns))
     add(
       `xl/worksheets/_rels/sheet${number}.xml.rels`,
-      relationships([
+      relationshipsXml([
         ['rId1', 'comments', `../comments${number}.xml`],
         ['rId2', 'vmlDrawing', `../drawings/vmlDrawing${number}.vml`],
       ]),
     )
   }
-  // Formats are known once the last row has gone.
-  zip.addReadStreamLazy('xl/styles.xml', moment, (callback) =>
+  // The styles part is created last, because all formats are known only after the last row.
+  zip.addReadStreamLazy('xl/styles.xml', fixedTime, (callback) =>
     callback(null, Readable.from([Buffer.from(styles.xml())])),
   )
   zip.end()
   yield* output as AsyncIterable<Uint8Array>
 }
 
-const xml = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
-const office = 'application/vnd.openxmlformats-officedocument.spreadsheetml'
+const xmlDeclaration = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+const contentTypePrefix = 'application/vnd.openxmlformats-officedocument.spreadsheetml'
 const schemas = 'http://schemas.openxmlformats.org'
-const main = `${schemas}/spreadsheetml/2006/main`
-const relations = `${schemas}/officeDocument/2006/relationships`
+const mainNamespace = `${schemas}/spreadsheetml/2006/main`
+const relationNamespace = `${schemas}/officeDocument/2006/relationships`
 
-function contentTypes(sheets: readonly XlsxSheet[]): string {
+function contentTypesXml(sheets: readonly XlsxSheet[]): string {
   const parts = sheets.flatMap(({ columns }, at) => {
     const number = String(at + 1)
-    const sheet = `<Override PartName="/xl/worksheets/sheet${number}.xml" ContentType="${office}.worksheet+xml"/>`
+    const sheet = `<Override PartName="/xl/worksheets/sheet${number}.xml" ContentType="${contentTypePrefix}.worksheet+xml"/>`
     if (!hasNotes(columns)) return [sheet]
-    return [sheet, `<Override PartName="/xl/comments${number}.xml" ContentType="${office}.comments+xml"/>`]
+    return [
+      sheet,
+      `<Override PartName="/xl/comments${number}.xml" ContentType="${contentTypePrefix}.comments+xml"/>`,
+    ]
   })
   return (
-    `${xml}<Types xmlns="${schemas}/package/2006/content-types">` +
+    `${xmlDeclaration}<Types xmlns="${schemas}/package/2006/content-types">` +
     '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>' +
     '<Default Extension="xml" ContentType="application/xml"/>' +
     '<Default Extension="vml" ContentType="application/vnd.openxmlformats-officedocument.vmlDrawing"/>' +
-    `<Override PartName="/xl/workbook.xml" ContentType="${office}.sheet.main+xml"/>` +
-    `<Override PartName="/xl/styles.xml" ContentType="${office}.styles+xml"/>${parts.join('')}</Types>`
+    `<Override PartName="/xl/workbook.xml" ContentType="${contentTypePrefix}.sheet.main+xml"/>` +
+    `<Override PartName="/xl/styles.xml" ContentType="${contentTypePrefix}.styles+xml"/>${parts.join('')}</Types>`
   )
 }
 
 type Related = [id: string, kind: string, target: string]
 
-function relationships(related: readonly Related[]): string {
+function relationshipsXml(related: readonly Related[]): string {
   const each = related.map(
     ([id, kind, target]) =>
-      `<Relationship Id="${id}" Type="${relations}/${kind}" Target="${escapeXml(target)}"/>`,
+      `<Relationship Id="${id}" Type="${relationNamespace}/${kind}" Target="${escapeXml(target)}"/>`,
   )
-  return `${xml}<Relationships xmlns="${schemas}/package/2006/relationships">${each.join('')}</Relationships>`
+  return `${xmlDeclaration}<Relationships xmlns="${schemas}/package/2006/relationships">${each.join('')}</Relationships>`
 }
 
-function workbook(sheets: readonly XlsxSheet[], from1904: boolean): string {
+function workbookXml(sheets: readonly XlsxSheet[], from1904: boolean): string {
   const each = sheets.map(
     ({ name }, at) => `<sheet name="${escapeText(name)}" sheetId="${at + 1}" r:id="rId${at + 1}"/>`,
   )
   return (
-    `${xml}<workbook xmlns="${main}" xmlns:r="${relations}">` +
+    `${xmlDeclaration}<workbook xmlns="${mainNamespace}" xmlns:r="${relationNamespace}">` +
     `${from1904 ? '<workbookPr date1904="1"/>' : ''}<sheets>${each.join('')}</sheets></workbook>`
   )
 }
@@ -107,23 +110,23 @@ export interface XlsxSheet {
   rows: AsyncIterable<readonly Cell[]> | Iterable<readonly Cell[]>
 }
 
-const head = `${xml}<worksheet xmlns="${main}" xmlns:r="${relations}">`
+const sheetStartXml = `${xmlDeclaration}<worksheet xmlns="${mainNamespace}" xmlns:r="${relationNamespace}">`
 
-const rowsAtOnce = 200
+const rowsPerChunk = 200
 
-/** A sheet as XML, its header frozen. Texts are written inline, so that none has to be held in memory. */
+/** Writes a sheet with a frozen header. Texts are written inline, so that no table of shared strings is in memory. */
 async function* sheetXml({ columns, rows }: XlsxSheet, styles: Styles): AsyncGenerator<Buffer> {
-  let text = `${head}${view}${widths(columns)}<sheetData>${headerRow(columns)}`
+  let text = `${sheetStartXml}${sheetViewXml}${columnsXml(columns)}<sheetData>${headerRowXml(columns)}`
   let number = 1
   for await (const each of rows) {
     number += 1
-    text += row(number, each, styles)
-    if (number % rowsAtOnce !== 0) continue
+    text += rowXml(number, each, styles)
+    if (number % rowsPerChunk !== 0) continue
     yield Buffer.from(text)
     text = ''
   }
   yield Buffer.from(
-    `${text}</sheetData>${validations(columns)}${textNumbers(columns)}${hasNotes(columns) ? '<legacyDrawing r:id="rId2"/>' : ''}</worksheet>`,
+    `${text}</sheetData>${validationsXml(columns)}${ignoredErrorsXml(columns)}${hasNotes(columns) ? '<legacyDrawing r:id="rId2"/>' : ''}</worksheet>`,
   )
 }
 
@@ -131,75 +134,75 @@ function hasNotes(columns: readonly XlsxColumn[]): boolean {
   return columns.some(({ note = '' }) => note !== '')
 }
 
-const view =
+const sheetViewXml =
   '<sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>' +
   '<selection pane="bottomLeft" activeCell="A2" sqref="A2"/></sheetView></sheetViews>'
 
-function widths(columns: readonly XlsxColumn[]): string {
+function columnsXml(columns: readonly XlsxColumn[]): string {
   const cols = columns.map(({ header, width, hidden, text = true }, at) => {
     const index = String(at + 1)
-    const wide = String(width ?? Math.min(40, Math.max(14, header.length + 3)))
+    const columnWidth = String(width ?? Math.min(40, Math.max(14, header.length + 3)))
     const style = text ? ` style="${Styles.text}"` : ''
-    const shown = hidden === true ? ' hidden="1"' : ''
-    return `<col min="${index}" max="${index}" width="${wide}"${style}${shown} customWidth="1"/>`
+    const hiddenAttribute = hidden === true ? ' hidden="1"' : ''
+    return `<col min="${index}" max="${index}" width="${columnWidth}"${style}${hiddenAttribute} customWidth="1"/>`
   })
   return cols.length === 0 ? '' : `<cols>${cols.join('')}</cols>`
 }
 
-function headerRow(columns: readonly XlsxColumn[]): string {
+function headerRowXml(columns: readonly XlsxColumn[]): string {
   const cells = columns.map(({ header, required }, at) =>
-    inline(`${columnName(at)}1`, header, String(required === true ? Styles.required : Styles.header)),
+    inlineTextXml(`${columnName(at)}1`, header, String(required === true ? Styles.required : Styles.header)),
   )
   return `<row r="1">${cells.join('')}</row>`
 }
 
-function row(number: number, cells: readonly Cell[], styles: Styles): string {
-  const written = cells.map((cell, at) => cellXml(`${columnName(at)}${number}`, cell, styles))
-  return `<row r="${number}">${written.join('')}</row>`
+function rowXml(number: number, cells: readonly Cell[], styles: Styles): string {
+  const cellsXml = cells.map((cell, at) => cellXml(`${columnName(at)}${number}`, cell, styles))
+  return `<row r="${number}">${cellsXml.join('')}</row>`
 }
 
 function cellXml(name: string, cell: Cell, styles: Styles): string {
   if (cell === '') return ''
-  const styled = (format: string): string => String(styles.of(format))
-  if (typeof cell === 'string') return inline(name, cell, styled('@'))
+  const styleOf = (format: string): string => String(styles.indexOf(format))
+  if (typeof cell === 'string') return inlineTextXml(name, cell, styleOf('@'))
   switch (cell.kind) {
     case 'number':
-      return `<c r="${name}" s="${styled(cell.format)}"><v>${cell.value}</v></c>`
+      return `<c r="${name}" s="${styleOf(cell.format)}"><v>${cell.value}</v></c>`
     case 'date':
-      return `<c r="${name}" s="${styled(cell.format)}"><v>${cell.serial}</v></c>`
+      return `<c r="${name}" s="${styleOf(cell.format)}"><v>${cell.serial}</v></c>`
     case 'boolean':
-      return `<c r="${name}" s="${styled(booleanFormat)}" t="b"><v>${cell.value ? '1' : '0'}</v></c>`
+      return `<c r="${name}" s="${styleOf(booleanFormat)}" t="b"><v>${cell.value ? '1' : '0'}</v></c>`
     case 'fault':
-      if (cell.format !== undefined) return inline(name, cell.text, styled(cell.format))
-      // What had no value may not come back as a text that has one.
-      return `<c r="${name}" s="${styled('General')}" t="e"><v>${escapeText(cell.text.startsWith('#') ? cell.text : '#VALUE!')}</v></c>`
+      if (cell.format !== undefined) return inlineTextXml(name, cell.text, styleOf(cell.format))
+      // A cell without a value is written as an error, so that it is not read as a text later.
+      return `<c r="${name}" s="${styleOf('General')}" t="e"><v>${escapeText(cell.text.startsWith('#') ? cell.text : '#VALUE!')}</v></c>`
     case 'json':
     case 'marked':
     case 'bytes':
-      return inline(name, cell.text, styled('@'))
+      return inlineTextXml(name, cell.text, styleOf('@'))
   }
 }
 
-/** LibreOffice would show 1 or 0 and save that; this is its own format of booleans. */
+/** Number format of LibreOffice for booleans; without it LibreOffice would show and save 1 or 0. */
 const booleanFormat = '"TRUE";"TRUE";"FALSE"'
 
-function inline(name: string, text: string, style: string): string {
+function inlineTextXml(name: string, text: string, style: string): string {
   return `<c r="${name}" s="${style}" t="inlineStr"><is><t xml:space="preserve">${escapeText(text)}</t></is></c>`
 }
 
-const lastFillable = 10_000
+const lastPreparedRow = 10_000
 
-/** Excel marks digits in a text cell as a mistake without this entry. */
-function textNumbers(columns: readonly XlsxColumn[]): string {
+/** Keeps Excel from marking digits in text cells as errors. */
+function ignoredErrorsXml(columns: readonly XlsxColumn[]): string {
   if (columns.length === 0) return ''
-  const range = `A1:${columnName(columns.length - 1)}${lastFillable}`
+  const range = `A1:${columnName(columns.length - 1)}${lastPreparedRow}`
   return `<ignoredErrors><ignoredError sqref="${range}" numberStoredAsText="1"/></ignoredErrors>`
 }
 
-function validations(columns: readonly XlsxColumn[]): string {
+function validationsXml(columns: readonly XlsxColumn[]): string {
   const lists = columns.flatMap(({ choices = [] }, at) => {
     if (choices.length === 0) return []
-    const range = `${columnName(at)}2:${columnName(at)}${lastFillable}`
+    const range = `${columnName(at)}2:${columnName(at)}${lastPreparedRow}`
     const list = escapeText(`"${choices.join(',')}"`)
     return `<dataValidation type="list" allowBlank="1" showErrorMessage="1" sqref="${range}"><formula1>${list}</formula1></dataValidation>`
   })
@@ -208,19 +211,19 @@ function validations(columns: readonly XlsxColumn[]): string {
     : `<dataValidations count="${lists.length}">${lists.join('')}</dataValidations>`
 }
 
-/** Notes of a sheet's header cells. */
+/** Writes the notes of the header cells. */
 function commentsXml(columns: readonly XlsxColumn[]): string {
   const comments = columns.flatMap(({ note = '' }, at) =>
     note === ''
       ? []
       : `<comment ref="${columnName(at)}1" authorId="0"><text><t xml:space="preserve">${escapeText(note)}</t></text></comment>`,
   )
-  return `${xml}<comments xmlns="${main}"><authors><author>refcheck</author></authors><commentList>${comments.join('')}</commentList></comments>`
+  return `${xmlDeclaration}<comments xmlns="${mainNamespace}"><authors><author>refcheck</author></authors><commentList>${comments.join('')}</commentList></comments>`
 }
 
-/** Where spreadsheets draw them: Excel drops notes that have no shape. */
+/** Writes the shapes of the notes: Excel drops notes without a shape. */
 function drawingXml(columns: readonly XlsxColumn[]): string {
-  const shapes = columns.flatMap(({ note = '' }, at) => (note === '' ? [] : shape(at, note)))
+  const shapes = columns.flatMap(({ note = '' }, at) => (note === '' ? [] : shapeXml(at, note)))
   return (
     '<xml xmlns:v="urn:schemas-microsoft-com:vml" xmlns:o="urn:schemas-microsoft-com:office:office" ' +
     'xmlns:x="urn:schemas-microsoft-com:office:excel">' +
@@ -231,8 +234,8 @@ function drawingXml(columns: readonly XlsxColumn[]): string {
   )
 }
 
-/** Three columns wide and as high as the text, which is not fitted by itself. */
-function shape(column: number, note: string): string {
+/** Writes a shape three columns wide and as high as the text, because programs do not fit it to the text. */
+function shapeXml(column: number, note: string): string {
   const lines = note.split('\n').reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / 36)), 0)
   const anchor = [column + 1, 15, 0, 2, column + 4, 15, Math.min(24, lines + 1), 2].join(', ')
   return (
@@ -243,7 +246,7 @@ function shape(column: number, note: string): string {
   )
 }
 
-/** Styles of a workbook being written; a format is given a style when it is first asked for. */
+/** Collects the cell styles of a workbook; a number format gets a style when it is first used. */
 class Styles {
   static readonly plain = 0
   static readonly text = 1
@@ -252,11 +255,11 @@ class Styles {
   readonly #formats: string[] = []
   readonly #indexes = new Map<string, number>()
 
-  of(format: string): number {
+  indexOf(format: string): number {
     if (format === 'General') return Styles.plain
     if (format === '@') return Styles.text
-    const known = this.#indexes.get(format)
-    if (known !== undefined) return known
+    const existing = this.#indexes.get(format)
+    if (existing !== undefined) return existing
     const index = 3 + this.#formats.push(format)
     this.#indexes.set(format, index)
     return index
@@ -273,7 +276,7 @@ class Styles {
     )
     const cells = this.#formats.map((format) => cellStyle(idOf(format), 'applyNumberFormat="1"'))
     return [
-      `${xml}<styleSheet xmlns="${main}">`,
+      `${xmlDeclaration}<styleSheet xmlns="${mainNamespace}">`,
       formats.length === 0 ? '' : `<numFmts count="${formats.length}">${formats.join('')}</numFmts>`,
       '<fonts count="2"><font><sz val="11"/><name val="Calibri"/></font>',
       '<font><b/><sz val="11"/><name val="Calibri"/></font></fonts>',

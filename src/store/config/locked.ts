@@ -2,7 +2,7 @@ import { dirname } from 'node:path'
 
 import { IoError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
-import { acquire } from '../../disk/lock.ts'
+import { acquireLock } from '../../disk/lock.ts'
 import { makeOwnFolders } from '../../disk/private-modes.ts'
 
 /** Far longer than any read-modify-write takes. */
@@ -18,7 +18,7 @@ export async function locked<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   makeOwnFolders(dirname(path))
-  const lock = await acquire(`${path}.lock`, { clock, waitMs })
+  const lock = await acquireLock(`${path}.lock`, { clock, waitMs })
   if (lock === undefined) {
     throw new IoError(`cannot change "${path}": another process has locked it for ${waitMs / 1000} s`, {
       hint: 'Check whether another refcheck hangs, stop it, then run this again.',

@@ -5,7 +5,7 @@ import { type StoredMapping, parseStoredReading } from '../../domain/batch/colum
 import { IoError, UsageError } from '../../errors/kinds.ts'
 import type { Paths } from '../../host/paths.ts'
 import { makeOwnFolders, readPrivate } from '../../disk/private-modes.ts'
-import { writeWhole } from '../../disk/whole-file.ts'
+import { writeFileAtomically } from '../../disk/whole-file.ts'
 
 /** Mappings under names, a file each in the config folder's `mappings`. */
 export interface Mappings {
@@ -27,7 +27,7 @@ export function openMappings(paths: Paths): Mappings {
     async put(name, mapping) {
       const path = fileOf(name)
       makeOwnFolders(paths.config, folder)
-      await writeWhole(path, `${JSON.stringify(mapping, null, 2)}\n`)
+      await writeFileAtomically(path, `${JSON.stringify(mapping, null, 2)}\n`)
     },
   }
 }

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path'
 
 import { readPrivate } from '../../disk/private-modes.ts'
-import { sweepTemporaries, writeWhole } from '../../disk/whole-file.ts'
+import { removeTemporaries, writeFileAtomically } from '../../disk/whole-file.ts'
 import {
   checkProfileName,
   type StoredSecret,
@@ -164,10 +164,12 @@ class StoredSecrets implements Secrets {
   /** Nothing is written where `change` returns undefined. */
   async #update(change: (file: SecretsFile) => SecretsFile | undefined): Promise<void> {
     await locked(this.path, this.#options, async () => {
-      await sweepTemporaries(this.path)
+      await removeTemporaries(this.path)
       const next = change(await this.#read())
       if (next === undefined) return
-      await writeWhole(this.path, `${JSON.stringify(next, null, 2)}\n`, { random: this.#options.random })
+      await writeFileAtomically(this.path, `${JSON.stringify(next, null, 2)}\n`, {
+        random: this.#options.random,
+      })
     })
   }
 

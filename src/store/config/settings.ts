@@ -2,7 +2,7 @@ import { basename, dirname, extname, join } from 'node:path'
 
 import type { Schema } from 'conf'
 
-import { diskFailure, errorNumber } from '../../disk/failure.ts'
+import { diskFailure, systemErrorCode } from '../../disk/failure.ts'
 import { readPrivate } from '../../disk/private-modes.ts'
 import { checkProfileName, type Profile } from '../../domain/session/session.ts'
 import { settingDefinition, settingDefinitions } from '../../domain/session/setting-keys.ts'
@@ -102,7 +102,7 @@ async function writeSettings(path: string, content: SettingsFile): Promise<void>
     })
     conf.store = content
   } catch (error) {
-    throw errorNumber(error) === undefined ? error : diskFailure('write', path, error)
+    throw systemErrorCode(error) === undefined ? error : diskFailure('write', path, error)
   }
 }
 

@@ -1,9 +1,9 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { diskFailure, errorNumber } from '../../disk/failure.ts'
+import { diskFailure, systemErrorCode } from '../../disk/failure.ts'
 import { makeOwnFolders, readPrivate, requireOwnFolders } from '../../disk/private-modes.ts'
-import { writeWhole } from '../../disk/whole-file.ts'
+import { writeFileAtomically } from '../../disk/whole-file.ts'
 import { type StoredDraft, parseDraft } from '../../domain/form/stored-draft.ts'
 import type { Paths } from '../../host/paths.ts'
 import type { Random } from '../../host/random.ts'
@@ -35,7 +35,7 @@ export function openDrafts({ paths, random, onMessage }: DraftsOptions): Drafts 
   const ids = async (): Promise<string[]> => {
     requireOwnFolders(paths.data, folder)
     const names = await readdir(folder).catch((error: unknown) => {
-      if (errorNumber(error) === 'ENOENT') return []
+      if (systemErrorCode(error) === 'ENOENT') return []
       throw diskFailure('read the folder', folder, error)
     })
     return names.flatMap((name) => fileName.exec(name)?.slice(1) ?? []).sort()
@@ -50,7 +50,7 @@ export function openDrafts({ paths, random, onMessage }: DraftsOptions): Drafts 
   return {
     async keep(draft) {
       makeOwnFolders(paths.data, folder)
-      await writeWhole(pathOf(draft.id), JSON.stringify(draft), { random })
+      await writeFileAtomically(pathOf(draft.id), JSON.stringify(draft), { random })
     },
     all: async () => (await each()).flatMap(({ draft }) => draft ?? []),
     unreadable: async () => (await each()).flatMap(({ id, draft }) => (draft === undefined ? [id] : [])),

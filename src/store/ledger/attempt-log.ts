@@ -18,7 +18,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { diskFailure, errorNumber } from '../../disk/failure.ts'
+import { diskFailure, systemErrorCode } from '../../disk/failure.ts'
 import { makeFolders } from '../../disk/folders.ts'
 import { openPrivate, readOwn } from '../../disk/private-modes.ts'
 import {
@@ -136,7 +136,7 @@ export class AttemptLogFiles {
         if (ownStatus(folder, 'isDirectory') === undefined) continue
         return this.#createIn(folder, header)
       } catch (error) {
-        if (errorNumber(error) === undefined) throw error
+        if (systemErrorCode(error) === undefined) throw error
       }
     }
     return undefined
@@ -260,7 +260,7 @@ function namesIn(folder: string, ending: string): string[] {
     if (ownStatus(folder, 'isDirectory') === undefined) return []
     return readdirSync(folder).filter((name) => name.endsWith(ending))
   } catch (error) {
-    if (noFolder.has(errorNumber(error))) return []
+    if (noFolder.has(systemErrorCode(error))) return []
     throw diskFailure('read the folder', folder, error)
   }
 }

@@ -1,10 +1,10 @@
 import { readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { diskFailure, errorNumber, existsAlready } from '../../disk/failure.ts'
+import { diskFailure, systemErrorCode, isAlreadyExists } from '../../disk/failure.ts'
 import { flushFolder } from '../../disk/folders.ts'
 import { makeOwnFolders, readPrivate, requireOwnFolders } from '../../disk/private-modes.ts'
-import { writeWhole } from '../../disk/whole-file.ts'
+import { writeFileAtomically } from '../../disk/whole-file.ts'
 import {
   type OrderPlan,
   parseOrderPlan,
@@ -54,7 +54,7 @@ export function openOrderPlans({ paths, random }: OrderPlansOptions): OrderPlans
   const names = async (): Promise<string[]> => {
     requireOwnFolders(paths.data, folder)
     return readdir(folder).catch((error: unknown) => {
-      if (errorNumber(error) === 'ENOENT') return []
+      if (systemErrorCode(error) === 'ENOENT') return []
       throw diskFailure('read the folder', folder, error)
     })
   }
@@ -69,10 +69,10 @@ export function openOrderPlans({ paths, random }: OrderPlansOptions): OrderPlans
       makeOwnFolders(paths.data, folder)
       if ((await usedOf(plan.code)) !== undefined) return false
       try {
-        await writeWhole(waitingPath(plan.code), planFileText(plan), { random, overwrite: false })
+        await writeFileAtomically(waitingPath(plan.code), planFileText(plan), { random, overwrite: false })
         return true
       } catch (error) {
-        if (existsAlready(error)) return false
+        if (isAlreadyExists(error)) return false
         throw error
       }
     },
@@ -85,16 +85,17 @@ export function openOrderPlans({ paths, random }: OrderPlansOptions): OrderPlans
       try {
         await rename(waitingPath(code), usedPath(code))
       } catch (error) {
-        if (errorNumber(error) === 'ENOENT') return undefined
+        if (systemErrorCode(error) === 'ENOENT') return undefined
         throw diskFailure('rename', waitingPath(code), error)
       }
       await flushFolder(folder)
       const claimed = used(code, now)
       // Nothing of the person stays in it.
-      await writeWhole(usedPath(code), JSON.stringify(claimed), { random })
+      await writeFileAtomically(usedPath(code), JSON.stringify(claimed), { random })
       return claimed
     },
-    record: async (recorded) => writeWhole(usedPath(recorded.code), JSON.stringify(recorded), { random }),
+    record: async (recorded) =>
+      writeFileAtomically(usedPath(recorded.code), JSON.stringify(recorded), { random }),
     async drop(code) {
       await rm(waitingPath(code), { force: true })
       await flushFolder(folder)

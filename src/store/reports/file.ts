@@ -3,7 +3,7 @@ import { constants, createReadStream, lstatSync, mkdirSync, renameSync, type Sta
 import { lstat, open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { diskFailure, errorNumber } from '../../disk/failure.ts'
+import { diskFailure, systemErrorCode } from '../../disk/failure.ts'
 import { flushFolder } from '../../disk/folders.ts'
 import type { HeldFolder } from '../../disk/held-folder.ts'
 import { readOwn } from '../../disk/private-modes.ts'
@@ -67,7 +67,7 @@ export function statusAt(path: string): Stats | undefined {
   try {
     return lstatSync(path)
   } catch (error) {
-    const code = errorNumber(error)
+    const code = systemErrorCode(error)
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
     throw diskFailure('look at', path, error)
   }
@@ -115,7 +115,7 @@ export function folderBelow(root: HeldFolder, file: string): HeldFolder | undefi
   try {
     return descend(root, file, 'use the folder', () => undefined)
   } catch (error) {
-    if (error instanceof IoError && errorNumber(error.cause) === 'ENOENT') return undefined
+    if (error instanceof IoError && systemErrorCode(error.cause) === 'ENOENT') return undefined
     throw error
   }
 }
@@ -136,7 +136,7 @@ function descend(
     const parent = folder
     try {
       prepare({ at: join(parent.at, part), parent: join(root.at, ...parts.slice(0, depth)) })
-      folder = parent.below(part)
+      folder = parent.openBelow(part)
     } catch (error) {
       throw diskFailure(action, join(parent.path, part), error)
     } finally {
@@ -152,7 +152,7 @@ function madeFolder(path: string): boolean {
     mkdirSync(path, { mode: folderMode })
     return true
   } catch (error) {
-    if (errorNumber(error) === 'EEXIST' && lstatSync(path).isDirectory()) return false
+    if (systemErrorCode(error) === 'EEXIST' && lstatSync(path).isDirectory()) return false
     throw error
   }
 }
@@ -172,7 +172,7 @@ export async function moveIntoFolder(
     else linkAsNew(temporary, path)
     return 'stored'
   } catch (error) {
-    if (errorNumber(error) !== 'EEXIST' || replace) throw diskFailure('write', path, error)
+    if (systemErrorCode(error) !== 'EEXIST' || replace) throw diskFailure('write', path, error)
     const isSame = statusAt(path)?.isFile() === true && (await fileHash(path)).sha256 === sha256
     return isSame ? 'there' : 'another'
   }
@@ -185,7 +185,7 @@ export async function existingAt(path: string): Promise<'nothing' | 'folder' | '
     const target = status.isSymbolicLink() ? await stat(path).catch(() => status) : status
     return target.isDirectory() ? 'folder' : 'file'
   } catch (error) {
-    if (errorNumber(error) === 'ENOENT') return 'nothing'
+    if (systemErrorCode(error) === 'ENOENT') return 'nothing'
     throw diskFailure('look at', path, error)
   }
 }

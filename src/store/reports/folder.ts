@@ -3,11 +3,17 @@ import { rm, rmdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 
 import { InternalError, IoError } from '../../errors/kinds.ts'
-import { diskFailure, errorNumber } from '../../disk/failure.ts'
-import { HeldFolder, openTo, type OpenFolder, type OpenTo, requireOwnLinks } from '../../disk/held-folder.ts'
+import { diskFailure, systemErrorCode } from '../../disk/failure.ts'
+import {
+  HeldFolder,
+  otherWriters,
+  type WritableFolder,
+  type Writers,
+  requireOwnLinks,
+} from '../../disk/held-folder.ts'
 import { shellWord } from '../../domain/wording/pasted-command.ts'
 import { makeFolders } from '../../disk/folders.ts'
-import { sweepTemporaries, writeTemporary, writeWhole } from '../../disk/whole-file.ts'
+import { removeTemporaries, writeTemporary, writeFileAtomically } from '../../disk/whole-file.ts'
 import {
   isSameName,
   manifestName,
@@ -69,14 +75,14 @@ const folderMode = 0o700
 const maxTries = 20
 
 /** The accounts that a folder is open to, as messages name them. */
-const othersIn: Readonly<Record<OpenTo, string>> = {
+const othersIn: Readonly<Record<Writers, string>> = {
   all: 'every user of this machine',
   'its owner': 'the owner of the folder',
   'its group': 'every user of its group',
 }
 
 /** The command that takes a folder's permission to write away from others. */
-export const makePrivate = (path: string, to: Exclude<OpenTo, 'its owner'>): string =>
+export const makePrivate = (path: string, to: Exclude<Writers, 'its owner'>): string =>
   `chmod ${to === 'all' ? 'go-w' : 'g-w'} ${shellWord(path)}`
 
 /** Coarsest time stamps of a file system (FAT). */
@@ -119,7 +125,7 @@ export class ReportFolder {
         // Another run made it, put nothing into it, and removed it.
         const isGone = root.isHeld && root.status.nlink === 0
         root.close()
-        if (!isGone || tries === maxTries) throw root.named(error)
+        if (!isGone || tries === maxTries) throw root.withShownPath(error)
       }
     }
   }
@@ -147,12 +153,12 @@ export class ReportFolder {
    * Who else may put files into it. Where the folder that is worked in, made for this account alone, looks open as well,
    * modes mean nothing (a USB stick, a network drive).
    */
-  get isOpenTo(): OpenTo | undefined {
-    return this.#hasModes ? openTo(this.#root.status) : undefined
+  get isOpenTo(): Writers | undefined {
+    return this.#hasModes ? otherWriters(this.#root.status) : undefined
   }
 
   /** The folder above it through which other accounts can exchange it. */
-  get openAbove(): OpenFolder | undefined {
+  get openAbove(): WritableFolder | undefined {
     return this.#hasModes ? this.#root.above : undefined
   }
 
@@ -220,7 +226,7 @@ export class ReportFolder {
         this.#put(record)
         return { outcome: moved, record }
       } catch (error) {
-        throw folder.named(error)
+        throw folder.withShownPath(error)
       } finally {
         closeBelow(this.#root, folder)
       }
@@ -271,21 +277,21 @@ export class ReportFolder {
   }
 
   /** The first folder of a name, beginning with this one, that other accounts may put files into. */
-  #openFolderOf(file: string): (OpenFolder & { shown: string }) | undefined {
+  #openFolderOf(file: string): (WritableFolder & { shown: string }) | undefined {
     if (!this.#hasModes) return undefined
     const parts = file.split('/').slice(0, -1)
     for (let depth = 0; depth <= parts.length; depth += 1) {
       const shown = parts.slice(0, depth).join('/')
       const status = depth === 0 ? this.#root.status : statusAt(join(this.#root.at, shown))
       if (status === undefined) return undefined
-      const to = openTo(status)
-      if (to !== undefined) return { path: this.pathOf(shown), to, shown }
+      const writers = otherWriters(status)
+      if (writers !== undefined) return { path: this.pathOf(shown), writers, shown }
     }
     return undefined
   }
 
   /** The folder through which another account could have what is done with a file done elsewhere, or exchange its subfolder. */
-  #unsafeFolderOf(file: string): (OpenFolder & { shown: string | undefined }) | undefined {
+  #unsafeFolderOf(file: string): (WritableFolder & { shown: string | undefined }) | undefined {
     const above = this.openAbove
     if (!this.#root.isHeld && above !== undefined) return { ...above, shown: undefined }
     return file.includes('/') ? this.#openFolderOf(file) : undefined
@@ -294,8 +300,8 @@ export class ReportFolder {
   #requireSafeFolders(action: 'write' | 'remove', file: string): void {
     const open = this.#unsafeFolderOf(file)
     if (open === undefined) return
-    const { path, to, shown } = open
-    const who = othersIn[to]
+    const { path, writers, shown } = open
+    const who = othersIn[writers]
     const does =
       shown === undefined
         ? `may exchange what is in "${path}"`
@@ -304,9 +310,9 @@ export class ReportFolder {
           : `may put files into its folder "${shown}"`
     throw new IoError(`cannot ${action} "${this.pathOf(file)}": ${who} ${does}`, {
       hint:
-        to === 'its owner'
+        writers === 'its owner'
           ? 'Use a folder of your own.'
-          : `Make the folder private with: ${makePrivate(path, to)}`,
+          : `Make the folder private with: ${makePrivate(path, writers)}`,
     })
   }
 
@@ -356,7 +362,7 @@ export class ReportFolder {
     try {
       return await work()
     } catch (error) {
-      throw this.#root.named(this.#work.named(error))
+      throw this.#root.withShownPath(this.#work.named(error))
     }
   }
 
@@ -375,8 +381,8 @@ export class ReportFolder {
   async #load(): Promise<void> {
     if (this.#options.alone !== undefined) return
     const path = join(this.#root.at, manifestName)
-    await sweepTemporaries(path)
-    await sweepTemporaries(join(this.#root.at, manifestTableName))
+    await removeTemporaries(path)
+    await removeTemporaries(join(this.#root.at, manifestTableName))
     const text = await readText(path)
     for (const record of text === undefined ? [] : parseManifest(text, path)) {
       this.#records.set(reportKey(record), record)
@@ -399,8 +405,8 @@ export class ReportFolder {
     const records = this.records()
     // People open this one, and Excel reads UTF-8 without a mark as another encoding; programs have manifest.json.
     const table = `\uFEFF${this.#options.csv(manifestTable(records))}`
-    await writeWhole(join(this.#root.at, manifestName), `${JSON.stringify(records, null, 2)}\n`)
-    await writeWhole(join(this.#root.at, manifestTableName), table)
+    await writeFileAtomically(join(this.#root.at, manifestName), `${JSON.stringify(records, null, 2)}\n`)
+    await writeFileAtomically(join(this.#root.at, manifestTableName), table)
   }
 }
 
@@ -448,7 +454,7 @@ function makeFolder(path: string): boolean {
   try {
     return makeFolders(path, folderMode) !== undefined
   } catch (error) {
-    if (errorNumber(error) === 'EEXIST') {
+    if (systemErrorCode(error) === 'EEXIST') {
       throw diskFailure('use the folder', path, Object.assign(new Error('not a folder'), { code: 'ENOTDIR' }))
     }
     throw diskFailure('make the folder', path, error)

@@ -6,9 +6,9 @@ import { type RefcheckError, IoError, TimedOutError } from '../../errors/kinds.t
 import type { Clock } from '../../host/clock.ts'
 import type { Random } from '../../host/random.ts'
 import { ownUserId } from '../../host/process.ts'
-import { type Claim, claim } from '../../disk/lock.ts'
+import { type Claim, claimLock } from '../../disk/lock.ts'
 import { openPrivate, readOwn } from '../../disk/private-modes.ts'
-import { diskFailure, errorNumber } from '../../disk/failure.ts'
+import { diskFailure, systemErrorCode } from '../../disk/failure.ts'
 import { localTime } from '../../domain/wording/time.ts'
 import { HeldFolder } from '../../disk/held-folder.ts'
 
@@ -48,14 +48,14 @@ export class WorkFolder {
   /** The journal of a run that did not end; empty where there was none. */
   readonly left: readonly string[]
   readonly #folder: HeldFolder
-  readonly #claim: Claim & { held: true }
+  readonly #claim: Claim & { isClaimed: true }
   readonly #random: Random
   #journal: number | undefined
 
   private constructor(
     folder: HeldFolder,
     left: readonly string[],
-    held: Claim & { held: true },
+    held: Claim & { isClaimed: true },
     random: Random,
   ) {
     this.path = folder.path
@@ -79,7 +79,7 @@ export class WorkFolder {
     } catch (error) {
       folder?.close()
       held.release()
-      throw folder?.named(error) ?? error
+      throw folder?.withShownPath(error) ?? error
     }
   }
 
@@ -89,7 +89,7 @@ export class WorkFolder {
 
   /** A failure with the path of the folder, as HeldFolder. */
   named(error: unknown): unknown {
-    return this.#folder.named(error)
+    return this.#folder.withShownPath(error)
   }
 
   temporaryPath(): string {
@@ -137,12 +137,12 @@ async function acquire(
   path: string,
   options: WorkOptions,
   patience: Patience | undefined,
-): Promise<Claim & { held: true }> {
+): Promise<Claim & { isClaimed: true }> {
   const { clock } = options
   const deadline = clock.monotonic() + (patience?.waitMs ?? 0)
   for (let isFirst = true; ; isFirst = false) {
     const claimed = await tryClaim(path, options)
-    if (claimed.held) return claimed
+    if (claimed.isClaimed) return claimed
     const left = deadline - clock.monotonic()
     if (patience === undefined || left <= 0) throw busy(path, claimed, patience !== undefined)
     if (isFirst) patience.onWait(otherRun(claimed))
@@ -162,8 +162,8 @@ async function tryClaim(path: string, options: WorkOptions): Promise<Claim> {
     try {
       await makeFolder(path)
       const before = createLock(lock)
-      const claimed = await claim(lock, { ...options, waitMs: 0 })
-      if (!claimed.held) return claimed
+      const claimed = await claimLock(lock, { ...options, waitMs: 0 })
+      if (!claimed.isClaimed) return claimed
       const after = lstatSync(lock, { throwIfNoEntry: false })
       if (after !== undefined && same(before, after)) return claimed
       claimed.release()
@@ -180,7 +180,7 @@ function createLock(lock: string): Stats {
   try {
     closeSync(openSync(lock, 'wx', 0o600))
   } catch (error) {
-    if (errorNumber(error) !== 'EEXIST')
+    if (systemErrorCode(error) !== 'EEXIST')
       throw diskFailure('write to the folder', join(lock, '..', '..'), error)
   }
   return lstatSync(lock)
@@ -207,7 +207,7 @@ async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { mode: 0o700 })
   } catch (error) {
-    if (errorNumber(error) !== 'EEXIST') throw diskFailure('write to the folder', join(path, '..'), error)
+    if (systemErrorCode(error) !== 'EEXIST') throw diskFailure('write to the folder', join(path, '..'), error)
     const status = await lstat(path).catch(() => undefined)
     if (status === undefined) return
     const why = await notOurs(path, status)
@@ -271,7 +271,7 @@ function openJournal(path: string): number {
   throw planted(path, 'it is not a regular file of its own')
 }
 
-type Other = Claim & { held: false }
+type Other = Claim & { isClaimed: false }
 
 function busy(path: string, claimed: Other, isAfterWait: boolean): RefcheckError {
   const Kind = isAfterWait ? TimedOutError : IoError

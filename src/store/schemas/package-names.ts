@@ -6,7 +6,7 @@ import type { Package } from '../../contract/package.ts'
 import type { Paths } from '../../host/paths.ts'
 import type { Random } from '../../host/random.ts'
 import { makeOwnFolders, readPrivate } from '../../disk/private-modes.ts'
-import { writeWhole } from '../../disk/whole-file.ts'
+import { writeFileAtomically } from '../../disk/whole-file.ts'
 
 /** What packages are called, for showing a request of one: never asked for, so that showing costs no call. */
 export interface PackageNames {
@@ -52,7 +52,7 @@ export function openPackageNames({ paths, random }: { paths: Paths; random: Rand
       const cached = { base_url: key.baseUrl, user_email: key.userEmail.toLowerCase(), names }
       try {
         makeOwnFolders(paths.data, folder)
-        await writeWhole(pathOf(key), JSON.stringify(cached), { random })
+        await writeFileAtomically(pathOf(key), JSON.stringify(cached), { random })
       } catch {
         // Shown without a name then.
       }

@@ -9,7 +9,7 @@ import type { Paths } from '../../host/paths.ts'
 import type { Random } from '../../host/random.ts'
 import { diskFailure } from '../../disk/failure.ts'
 import { makeOwnFolders, readPrivate } from '../../disk/private-modes.ts'
-import { writeWhole } from '../../disk/whole-file.ts'
+import { writeFileAtomically } from '../../disk/whole-file.ts'
 
 /** Whose view of which package: what a user may see depends on organisation and role. */
 export interface SchemaKey {
@@ -59,7 +59,7 @@ export function openSchemaCache(options: SchemaCacheOptions): SchemaCache {
     async put(key, schema) {
       makeOwnFolders(options.paths.data, folder)
       const cached = { base_url: key.baseUrl, user_email: user(key), package_id: key.packageId, schema }
-      await writeWhole(pathOf(key), JSON.stringify(cached), { random: options.random })
+      await writeFileAtomically(pathOf(key), JSON.stringify(cached), { random: options.random })
     },
     async forget(key) {
       const path = pathOf(key)

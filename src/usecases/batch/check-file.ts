@@ -188,7 +188,7 @@ export async function checkBatch(
     name: orders.sheet.name,
     headerLine: orders.sheet.headerLine,
     merged: orders.sheet.merged(),
-    struckByRule: orders.sheet.style().struckByRule,
+    struckByRule: orders.sheet.appearance().struckByRule,
   })
   if (refusal !== undefined) throw refusal
   if (check.rows > 0) return check

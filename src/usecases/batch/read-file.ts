@@ -43,14 +43,14 @@ async function openSource(
   path: string | undefined,
   name: string,
 ): Promise<SheetSource> {
-  const { fileSource, heldSource } = await import('../../sheets/sheet.ts')
+  const { fileSource, bufferedSource } = await import('../../sheets/sheet.ts')
   if (path !== undefined) return fileSource(path, name)
   if (stdin.isTTY) {
     throw new UsageError('no file: stdin is the terminal', {
       hint: 'Give the name of a file, or pipe one in with: < FILE',
     })
   }
-  return heldSource(stdin.stream, 'stdin')
+  return bufferedSource(stdin.stream, 'stdin')
 }
 
 async function digest(source: SheetSource): Promise<string> {

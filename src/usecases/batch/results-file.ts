@@ -8,7 +8,7 @@ import type { Batch } from '../../domain/batch/batch.ts'
 import type { FileReading } from '../../domain/batch/new-row.ts'
 import type { BatchCheck } from '../../domain/batch/plan.ts'
 import { type Dialect, plainDialect, type SheetFormat } from '../../domain/sheet/cell.ts'
-import { diskFailure, errorNumber } from '../../disk/failure.ts'
+import { diskFailure, systemErrorCode } from '../../disk/failure.ts'
 import { RefcheckError, UsageError } from '../../errors/kinds.ts'
 import type { FileTarget } from '../services.ts'
 import type { AnnotatedRow } from '../../sheets/rewrite.ts'
@@ -91,7 +91,7 @@ async function isCreated(path: string): Promise<boolean> {
     await (await open(path, 'wx', 0o600)).close()
     return true
   } catch (error) {
-    if (errorNumber(error) === 'EEXIST') return false
+    if (systemErrorCode(error) === 'EEXIST') return false
     throw diskFailure('write', path, error)
   }
 }
@@ -136,9 +136,10 @@ export const pathExists = async (path: string): Promise<boolean> =>
 /** Reports which formatting of a workbook is lost in a file; all rows of the workbook have to be read before. */
 export function noteLostLook({ onBatchEvent }: BatchEventListener, path: string, sheet: Sheet): void {
   const { format } = dialectFor(path, sheet)
-  const style = sheet.style()
-  if ((format !== 'xlsx' && format !== 'ods') || style.lost.size + style.otherSheets.length === 0) return
-  onBatchEvent({ name: 'look-lost', file: basename(path), appearance: style })
+  const appearance = sheet.appearance()
+  if ((format !== 'xlsx' && format !== 'ods') || appearance.lost.size + appearance.otherSheets.length === 0)
+    return
+  onBatchEvent({ name: 'look-lost', file: basename(path), appearance })
 }
 
 /** Reports how many rows are left out of the results: rows that the workbook hides would be visible there. */
@@ -261,11 +262,11 @@ async function updateStatusesInFile(
     const writtenRows = written.sheet.rows()
     try {
       for await (const row of resultRows(sheet, batches, batch)) {
-        const found = row.leftOut === true ? undefined : await writtenRows.next()
+        const found = row.isLeftOut === true ? undefined : await writtenRows.next()
         const cells = found === undefined || found.done === true ? [] : found.value.cells
         const added = positions.map((position) => cells[position] ?? '')
         const status = row.added[statusAt] ?? ''
-        if (row.leftOut !== true && status !== '' && added[statusAt] !== status) hasOther = true
+        if (row.isLeftOut !== true && status !== '' && added[statusAt] !== status) hasOther = true
         if (isUpdate && status !== '') added[statusAt] = status
         yield { ...row, added }
       }
@@ -322,11 +323,11 @@ async function writeTable(
   addedColumns: readonly string[],
   rows: AsyncIterable<AnnotatedRow>,
 ): Promise<void> {
-  const [{ annotatedBytes }, { writeWhole }] = await Promise.all([
+  const [{ annotatedBytes }, { writeFileAtomically }] = await Promise.all([
     import('../../sheets/rewrite.ts'),
     import('../../disk/whole-file.ts'),
   ])
-  await writeWhole(path, annotatedBytes({ sheet, addedColumns, rows }, dialectFor(path, sheet)))
+  await writeFileAtomically(path, annotatedBytes({ sheet, addedColumns, rows }, dialectFor(path, sheet)))
 }
 
 const formats: Readonly<Record<string, SheetFormat>> = {
@@ -367,7 +368,7 @@ async function* resultRows(
       yield {
         row,
         refused,
-        leftOut: found === undefined && isUnseen,
+        isLeftOut: found === undefined && isUnseen,
         added: found === undefined ? resultColumns.map(() => '') : resultCells(found, resultsOf),
       }
     }

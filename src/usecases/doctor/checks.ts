@@ -1,7 +1,7 @@
 import { access, constants, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-import { exposure, requireOwnFolders, storeWeakness, tryWrite } from '../../disk/private-modes.ts'
+import { findExposure, requireOwnFolders, findStoreWeakness, tryWrite } from '../../disk/private-modes.ts'
 import type { Finding, MachineReport, CheckResult } from '../../domain/doctor/finding.ts'
 import { maskKey } from '../../domain/session/session.ts'
 import { closingClauses } from '../../domain/store/closing.ts'
@@ -109,16 +109,16 @@ async function checkPrivacy({
 }: Parts): Promise<CheckResult> {
   requireOwnFolders(config)
   requireOwnFolders(data)
-  const { foreign, loose, writable, listable } = exposure(privateFiles, [
+  const { foreign, accessible, replaceable, listable } = findExposure(privateFiles, [
     config,
     data,
     join(config, 'attempts'),
     ...storeFiles.map(dirname),
   ])
   const problems: { message: string; hint: string }[] = []
-  if (loose.length > 0) {
+  if (accessible.length > 0) {
     problems.push({
-      message: `other users of this machine could read ${loose.join(', ')}`,
+      message: `other users of this machine could read ${accessible.join(', ')}`,
       hint: 'The permissions are corrected now. If this appears again, run chmod go= on each.',
     })
   }
@@ -128,9 +128,9 @@ async function checkPrivacy({
       hint: 'Run refcheck as that user, or keep the files of refcheck elsewhere.',
     })
   }
-  if (writable.length > 0) {
+  if (replaceable.length > 0) {
     problems.push({
-      message: `other users of this machine may write to ${writable.join(', ')} and replace files of refcheck`,
+      message: `other users of this machine may write to ${replaceable.join(', ')} and replace files of refcheck`,
       hint: 'Run chmod go-w on each, or keep the files of refcheck elsewhere.',
     })
   }
@@ -205,7 +205,7 @@ function proxyResult(proxy: { host: string; variable: string } | undefined): Che
 
 async function checkStore({ services, storeLocation }: Parts): Promise<CheckResult> {
   const location = await storeLocation()
-  const weakness = isFile(location) ? storeWeakness(location) : undefined
+  const weakness = isFile(location) ? findStoreWeakness(location) : undefined
   if (weakness !== undefined) {
     throw new IoError(
       `the store "${location}" could be replaced by others: "${weakness.path}": ${weakness.why}`,

@@ -258,7 +258,7 @@ class Form {
   async #change(): Promise<boolean> {
     const field = await this.#prompter.select<FormField | undefined>({
       message: 'Change which answer?',
-      narrows: true,
+      isSearchable: true,
       choices: changeChoices(this.#fields, this.#answers),
     })
     if (field === undefined) return false

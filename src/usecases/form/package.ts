@@ -26,7 +26,7 @@ export async function choosePackage(
   if (active.length === 1) return first
   return prompter.select({
     message: 'Which package?',
-    narrows: true,
+    isSearchable: true,
     initial,
     choices: active.map((choice) => ({
       value: choice,

@@ -368,7 +368,7 @@ export async function chooseInFlight(
   })
   return prompter.select({
     message: 'Wait for which request?',
-    narrows: true,
+    isSearchable: true,
     choices: [...choices, { value: ids, label: `All ${ids.length}` }],
   })
 }

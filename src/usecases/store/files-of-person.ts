@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { lstat, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { folderWeakness } from '../../disk/ownership.ts'
+import { findFolderWeakness } from '../../disk/ownership.ts'
 import { reportKey } from '../../domain/report/record.ts'
 import { addressOf } from '../../domain/submission/identity.ts'
 import { namesPerson } from '../../domain/store/erasure.ts'
@@ -158,7 +158,7 @@ export async function eraseFiles(
 }
 
 /** Whether another account owns the file or could replace it, because it owns or may rename a folder above it. */
-const isReplaceable = (path: string): boolean => folderWeakness(path) !== undefined
+const isReplaceable = (path: string): boolean => findFolderWeakness(path) !== undefined
 
 /** Whether the path is a regular file; links are not followed. */
 async function isFile(path: string): Promise<boolean> {

@@ -7,7 +7,7 @@ import { RefcheckError, StoreBusyError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { ProgramRun } from '../../host/run-program.ts'
 import type { Listener } from '../../server/listen.ts'
-import type { serveSmallRequests, SmallAnswer, SmallRequest } from '../../server/small-requests.ts'
+import type { serveSmallRequests, SmallResponse, SmallRequest } from '../../server/small-requests.ts'
 import type { Lease } from '../../store/ledger/store-part.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
 import { type DeliveryOptions, postEvent } from './send.ts'
@@ -156,7 +156,7 @@ const header = 'x-service-signature'
  * Handles deliveries: verifies the exact bytes, stores the event with an fsync, and only then acknowledges it.
  * Deliveries that arrive at the same time share an fsync.
  */
-export function receiver(options: ReceiverOptions): (request: SmallRequest) => Promise<SmallAnswer> {
+export function receiver(options: ReceiverOptions): (request: SmallRequest) => Promise<SmallResponse> {
   const storeEvent = groupCommits(options)
   return async ({ method, path, headers, body }) => {
     const isRead = method === 'GET' || method === 'HEAD'
@@ -183,7 +183,7 @@ export function receiver(options: ReceiverOptions): (request: SmallRequest) => P
   }
 }
 
-const health: SmallAnswer = {
+const health: SmallResponse = {
   status: 200,
   text: '{"status":"ok"}\n',
   contentType: 'application/json',

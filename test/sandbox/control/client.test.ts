@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 
 import { systemClock } from '../../../src/host/clock.ts'
 import { HttpClient } from '../../../src/http/client.ts'
-import { runningSandbox } from '../../../src/sandbox/control/client.ts'
+import { connectToSandbox } from '../../../src/sandbox/control/client.ts'
 import { listen } from '../../../src/server/listen.ts'
 
 test('a snapshot larger than any answer of the service is taken whole', async () => {
@@ -13,6 +13,8 @@ test('a snapshot larger than any answer of the service is taken whole', async ()
     await http.close()
     await listener.close()
   })
-  const snapshot = (await runningSandbox(http, listener.url, undefined).read('snapshot')) as { large: string }
+  const snapshot = (await connectToSandbox(http, listener.url, undefined).read('snapshot')) as {
+    large: string
+  }
   expect(snapshot.large.length).toBe(large.length)
 })

@@ -9,7 +9,7 @@ import { all, bytesOf, inChunks, openBytes, plain, plainJson, table } from '../.
 import { type Cell, plainDialect } from '../../../src/domain/sheet/cell.ts'
 import { openSheet } from '../../../src/sheets/open.ts'
 import { annotatedBytes } from '../../../src/sheets/rewrite.ts'
-import { heldSource } from '../../../src/sheets/sheet.ts'
+import { bufferedSource } from '../../../src/sheets/sheet.ts'
 
 let office: Office
 beforeAll(async () => {
@@ -41,7 +41,7 @@ test('our template, filled in by hand and saved in LibreOffice, is read to the l
     bytes,
     Object.entries(typed).map(([column, text]) => [columns.indexOf(column), 1, text]),
   )
-  const sheet = await openSheet(await heldSource(inChunks(filled, filled.length), 'filled.xlsx'), {
+  const sheet = await openSheet(await bufferedSource(inChunks(filled, filled.length), 'filled.xlsx'), {
     readJson: plainJson,
   })
   expect(sheet.columns).toEqual(columns)

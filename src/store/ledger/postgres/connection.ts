@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type PeerCertificate, checkServerIdentity } from 'node:tls'
 import type { Client, ClientConfig, Notification, QueryResult } from 'pg'
-import { diskFailure, errorNumber } from '../../../disk/failure.ts'
+import { diskFailure, systemErrorCode } from '../../../disk/failure.ts'
 import { type PostgresServer, passwordIn } from '../../../domain/store/address.ts'
 import { shellWord } from '../../../domain/wording/pasted-command.ts'
 import { InternalError, IoError, NoAnswerError, StoreDownError } from '../../../errors/kinds.ts'
@@ -171,7 +171,7 @@ export async function withPassword(
     }
     return { ...server, password: passwordIn(await readFile(path, 'utf8'), server) }
   } catch (error) {
-    if (errorNumber(error) === 'ENOENT' || errorNumber(error) === 'ENOTDIR') return server
+    if (systemErrorCode(error) === 'ENOENT' || systemErrorCode(error) === 'ENOTDIR') return server
     throw diskFailure('read the passfile', path, error)
   }
 }

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { acquire, claim, holderOf } from '../../../disk/lock.ts'
+import { acquireLock, claimLock, findHolder } from '../../../disk/lock.ts'
 import { makePrivateFolder } from '../../../disk/private-modes.ts'
 import type { BatchRef } from '../../../domain/submission/submission.ts'
 import type { Clock } from '../../../host/clock.ts'
@@ -31,9 +31,9 @@ const selectUnfinishedRows = `${selectSubmissions}
 WHERE s.batch_id = :id AND (s.state = 'sending' OR (s.state = 'pending' AND b.kind = 'single'))`
 
 /** Rows of batches that no process holds; each batch is held while its rows are ended. */
-async function* abandoned(engine: Engine, acquireLock: Leases['acquire']): AsyncGenerator<Abandoned> {
+async function* abandoned(engine: Engine, acquireLease: Leases['acquire']): AsyncGenerator<Abandoned> {
   for (const batch of await engine.run(all<BatchRef>(selectUnfinishedBatches))) {
-    const lease = await acquireLock(batch)
+    const lease = await acquireLease(batch)
     if (lease === undefined) continue
     try {
       const rows = await engine.run(allOrders(selectUnfinishedRows, { id: batch.id }))
@@ -56,10 +56,10 @@ export function fileLocks(location: string, { clock, random }: { clock: Clock; r
     makePrivateFolder(folder)
     const path = pathOf(id)
     if (kind === 'file') {
-      const taken = await claim(path, { clock, random, waitMs, pid: processId() })
-      return taken.held ? { release: async () => taken.release() } : undefined
+      const taken = await claimLock(path, { clock, random, waitMs, pid: processId() })
+      return taken.isClaimed ? { release: async () => taken.release() } : undefined
     }
-    const lock = await acquire(path, { clock, waitMs: 0 })
+    const lock = await acquireLock(path, { clock, waitMs: 0 })
     const release = async (): Promise<void> => {
       lock?.release()
       // One that cannot be removed does no harm.
@@ -72,7 +72,7 @@ export function fileLocks(location: string, { clock, random }: { clock: Clock; r
     beganAt: 0,
     abandoned: (engine) => abandoned(engine, acquireLease),
     async holder(batchId) {
-      const holder = await holderOf(pathOf(batchId), clock)
+      const holder = await findHolder(pathOf(batchId), clock)
       return holder && { pid: holder.pid, since: Date.parse(holder.since) }
     },
   }

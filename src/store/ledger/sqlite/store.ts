@@ -2,10 +2,10 @@ import { existsSync, lstatSync, readFileSync, statSync } from 'node:fs'
 import { chmod, open, realpath, rm, rmdir, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { backup } from 'node:sqlite'
-import { diskFailure, errorNumber } from '../../../disk/failure.ts'
+import { diskFailure, systemErrorCode } from '../../../disk/failure.ts'
 import { flushFolder, makeFolders } from '../../../disk/folders.ts'
-import { byOthers, folderWeakness } from '../../../disk/ownership.ts'
-import { makePrivateFolder, requireStoreBelowOwn, storeWeakness } from '../../../disk/private-modes.ts'
+import { writableByOthers, findFolderWeakness } from '../../../disk/ownership.ts'
+import { makePrivateFolder, requireStoreBelowOwnFolder, findStoreWeakness } from '../../../disk/private-modes.ts'
 import { linkAsNew } from '../../../disk/whole-file.ts'
 import { isAmongMounts, requireOneName } from '../../../domain/store/address.ts'
 import { IoError, StoreBusyError, UsageError } from '../../../errors/kinds.ts'
@@ -137,7 +137,7 @@ export function sqliteUpkeep(database: Database): Upkeep {
 
     async backup(path) {
       if (existsSync(path)) throw new UsageError(`${path} already exists`, { hint: 'Choose another name.' })
-      const weakness = folderWeakness(path, byOthers)
+      const weakness = findFolderWeakness(path, writableByOthers)
       if (weakness !== undefined)
         throw new IoError(
           `cannot back the store up to "${path}": another user of this machine could replace what is in "${weakness.path}"`,
@@ -286,7 +286,7 @@ async function makeFile(path: string): Promise<void> {
     const file = await open(path, 'wx', 0o600)
     await file.close()
   } catch (error) {
-    if (errorNumber(error) === 'EEXIST') return
+    if (systemErrorCode(error) === 'EEXIST') return
     throw error
   }
   await flushFolder(dirname(path))
@@ -316,7 +316,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
   const inMemory = location === ':memory:'
   const files = inMemory ? undefined : new AttemptLogFiles(logFolders(location, options))
   files?.requireNoFormer(location)
-  if (!inMemory) requireStoreBelowOwn(location)
+  if (!inMemory) requireStoreBelowOwnFolder(location)
   const path = inMemory ? location : await prepareFile(location)
   const database = new Database(path, busyMs)
   let isNew = false
@@ -324,7 +324,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
     await retryWhileBusy(clock, busyMs, () => database.snapshot(() => inspect(database)))
     if (!inMemory) {
       await makePrivate(path, onMessage)
-      const weakness = storeWeakness(path)
+      const weakness = findStoreWeakness(path)
       if (weakness !== undefined) {
         const what = weakness.path === path ? 'file' : 'folder'
         onMessage?.(`The store’s ${what} "${weakness.path}" is not safe: ${weakness.why}.`)
