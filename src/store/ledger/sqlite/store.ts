@@ -5,7 +5,11 @@ import { backup } from 'node:sqlite'
 import { diskFailure, systemErrorCode } from '../../../disk/failure.ts'
 import { flushFolder, makeFolders } from '../../../disk/folders.ts'
 import { writableByOthers, findFolderWeakness } from '../../../disk/ownership.ts'
-import { makePrivateFolder, requireStoreBelowOwnFolder, findStoreWeakness } from '../../../disk/private-modes.ts'
+import {
+  makePrivateFolder,
+  requireStoreBelowOwnFolder,
+  findStoreWeakness,
+} from '../../../disk/private-modes.ts'
 import { linkAsNew } from '../../../disk/whole-file.ts'
 import { isAmongMounts, requireOneName } from '../../../domain/store/address.ts'
 import { IoError, StoreBusyError, UsageError } from '../../../errors/kinds.ts'
