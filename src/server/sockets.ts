@@ -141,10 +141,10 @@ class JoinedPieces {
 
   /** Returns the bytes added since the last call. */
   flush(): Buffer {
-    const joined = this.#pending.subarray(0, this.bytes)
+    const combined = this.#pending.subarray(0, this.bytes)
     this.#pending = Buffer.alloc(0)
     this.bytes = 0
-    return joined
+    return combined
   }
 }
 
