@@ -25,7 +25,7 @@ export const groups: readonly Group[] = [
       'contract/parse-json',
       'host/text',
       'domain/session/session',
-      // A few lines each, and a file of its own for each that is shared would be most of their cost.
+      // These modules are a few lines each; as separate shared files, loading them would cost more than running them.
       'cli/flags/values',
       'cli/flags/list',
       'app/app',
@@ -46,7 +46,7 @@ export const groups: readonly Group[] = [
   },
   { name: 'session', sources: ['usecases/session/resolve'] },
   { name: 'wire', sources: ['http/client', 'api/api'] },
-  // Commands that call no service check these shapes as well.
+  // Commands that do not call the service check these shapes too.
   {
     name: 'shapes',
     sources: ['contract/package', 'contract/package-schema', 'contract/request', 'contract/user'],
@@ -55,7 +55,7 @@ export const groups: readonly Group[] = [
   { name: 'ledger', sources: ['store/ledger/open', 'usecases/quota/governor', 'domain/quota/windows'] },
 ]
 
-/** What a group asks for, each with the module ids it matches. */
+/** Returns the patterns of a group, each with a RegExp that matches module ids. */
 export function patternsOf({ sources = [], library }: Group): { pattern: string; test: RegExp }[] {
   return [
     ...sources.map((path) => ({

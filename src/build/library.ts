@@ -17,7 +17,10 @@ const root = join(import.meta.dirname, '..', '..')
 const outputFolder = join(root, 'dist', 'library')
 const exportedPaths = globSync('src/exports/*.ts', { cwd: root }).map((path) => relative('src/exports', path))
 
-/** Declarations of what is exported, and of what those name; a library in them would have to be installed too. */
+/**
+ * Collects a declaration file and those that it imports. Throws an `Error` if one needs a library's types, since
+ * users would have to install that library too.
+ */
 function collectDeclarations(from: string, seen: Set<string>): void {
   if (seen.has(from)) return
   seen.add(from)

@@ -1,19 +1,19 @@
 import type { Secrets } from '../host/secrets.ts'
 import type { HttpResponse } from '../http/types.ts'
 
-/** One answer of the deployment, and what was asked. */
+/** A response of the deployment, with a label of the call. */
 export class Answer {
-  /** What was asked, for findings: "GET /v1/users without headers". It has no token. */
+  /** Label of the call for findings, such as "GET /v1/users without headers"; contains no token. */
   readonly label: string
   readonly status: number
   readonly bytes: Buffer
-  /** Whether the path is under the version prefix, where the document's promises hold. */
+  /** Whether the path has the version prefix; the document's rules hold only for such paths. */
   readonly versioned: boolean
   readonly #headers: HttpResponse['headers']
   readonly #secrets: Secrets
   #parsed: { value: unknown } | undefined
 
-  /** `secrets`: replaced wherever the deployment sends them back, before a finding cuts a text short. */
+  /** `secrets` are replaced in all that the deployment sends, before findings shorten texts. */
   constructor(label: string, response: HttpResponse, versioned: boolean, secrets: Secrets) {
     this.label = label
     this.status = response.status
@@ -23,18 +23,18 @@ export class Answer {
     this.#headers = secrets.redactAnswer(response.headers) as HttpResponse['headers']
   }
 
-  /** By lowercase name; values of a repeated header are joined as HTTP joins them. */
+  /** Returns the value of a header by its lowercase name; values of a repeated header are joined with commas. */
   header(name: string): string | undefined {
     const value = this.#headers[name]
     return typeof value === 'string' ? value : value?.join(', ')
   }
 
-  /** Media type without parameters. */
+  /** The media type without parameters. */
   get type(): string | undefined {
     return this.header('content-type')?.split(';')[0]?.trim().toLowerCase()
   }
 
-  /** The body read as JSON; undefined where it is none. */
+  /** The body parsed as JSON; undefined if it is not JSON. */
   get json(): unknown {
     this.#parsed ??= { value: this.#secrets.redactAnswer(parsed(this.bytes)) }
     return this.#parsed.value
@@ -49,7 +49,7 @@ export class Answer {
     return typeof message === 'string' ? message : undefined
   }
 
-  /** "got 404 (resource not found)". */
+  /** Status and message for findings, such as "got 404 (resource not found)". */
   get summary(): string {
     return this.message === undefined || this.message === ''
       ? `got ${this.status}`
@@ -57,7 +57,7 @@ export class Answer {
   }
 }
 
-/** A body read as JSON; undefined where it is none. */
+/** Parses a body as JSON; undefined if it is not JSON. */
 export function parsed(bytes: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as unknown
@@ -66,7 +66,7 @@ export function parsed(bytes: Buffer): unknown {
   }
 }
 
-/** The value at a path of JSON; undefined where there is none. */
+/** Returns the value at a path in JSON; undefined if there is none. */
 export function field(value: unknown, ...path: (string | number)[]): unknown {
   let current = value
   for (const name of path) {
@@ -76,14 +76,14 @@ export function field(value: unknown, ...path: (string | number)[]): unknown {
   return current
 }
 
-/** The entries of an array; none of anything else. */
+/** Returns the entries of an array; an empty array for any other value. */
 export function entries(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []
 }
 
 const maxShown = 80
 
-/** A value of the deployment's as findings show it: short, and without the signed tokens of URLs. */
+/** Formats a value from the deployment for a finding: shortened, and without the signed tokens of URLs. */
 export function shown(value: unknown): string {
   const text = (value === undefined ? 'nothing' : JSON.stringify(value)).replaceAll(
     /([?&]t=)[^&#"\s]+/g,

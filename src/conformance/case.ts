@@ -2,28 +2,28 @@ import type { Answer } from './answer.ts'
 import type { Visit } from './visit.ts'
 
 /**
- * `read`: reads only. `create`: orders, or tries to. `slow`: uses up a whole quota, so it needs the
- * windows as an option. `control`: needs access to the deployment, such as its clock or its webhook.
+ * `read`: only reads. `create`: orders or tries to. `slow`: uses up the quota, so its windows must be given as an
+ * option. `control`: needs control of the deployment, such as its clock or webhook.
  */
 export type CaseKind = 'read' | 'create' | 'slow' | 'control'
 
-/** One rule of the document, and how a deployment is asked whether it follows it. */
+/** A rule of the document and the test whether a deployment follows it. */
 export interface Case {
-  /** `<topic>.<what>`. */
+  /** Id of the form `<topic>.<rule>`. */
   id: string
-  /** Heading of the document. */
+  /** Heading of the section in the document. */
   section: string
-  /** The document's own words. */
+  /** The sentence of the document, quoted. */
   rule: string
   kind: CaseKind
   /**
-   * What breaks the rule, a line each; nothing where it holds. Throws NotJudged where the rule
-   * cannot be seen on this deployment.
+   * Returns findings, one line for each breach of the rule. Throws a NotTestableError if the rule cannot be tested on
+   * this deployment.
    */
   run(visit: Visit): Promise<string[]>
 }
 
-/** The rule cannot be judged here, and why. */
+/** Thrown if a rule cannot be tested on this deployment; its message is the reason. */
 export class NotTestableError extends Error {
   constructor(reason: string) {
     super(reason)
@@ -31,7 +31,9 @@ export class NotTestableError extends Error {
   }
 }
 
-/** No order was accepted; where that is not for its contents or the plan, it breaks a rule itself. */
+/**
+ * Thrown if no order was accepted. That is a breach itself, unless it is because of the order's content or the plan.
+ */
 export class NotAccepted extends NotTestableError {
   readonly answer: Answer | undefined
 
@@ -42,7 +44,7 @@ export class NotAccepted extends NotTestableError {
   }
 }
 
-/** Ends a case that has nothing to judge. */
+/** Throws a NotTestableError unless the case can be tested. */
 export function unless(possible: boolean, reason: string): asserts possible {
   if (!possible) throw new NotTestableError(reason)
 }
@@ -55,15 +57,15 @@ export interface CaseResult {
   rule: string
   kind: CaseKind
   verdict: Verdict
-  /** Of a broken rule: what was expected, and what came. */
+  /** Findings of a broken rule: what was expected and what was received. */
   findings: string[]
-  /** Worth knowing, though no sentence is broken. */
+  /** Remarks about behaviour that breaks no rule. */
   advice: string[]
-  /** Of one not judged. */
+  /** Why the rule was not tested; null if it was. */
   reason: string | null
 }
 
-/** A sentence of the document that no call can show a service to follow. */
+/** A sentence of the document that no call can test. */
 export interface Invisible {
   section: string
   rule: string
@@ -74,16 +76,16 @@ export interface ConformanceReport {
   base_url: string
   counts: { cases: number; holds: number; broken: number; not_judged: number; advised: number }
   cases: CaseResult[]
-  /** What no call can show of a service, wherever it runs. */
+  /** Rules that no call can test, on any deployment. */
   cannot_be_judged: readonly Invisible[]
 }
 
-/** What is worth reporting, though it breaks no sentence; it is passed among findings and taken out of them at the end. */
+/** Prefix of lines that are advice; they are returned among findings and separated at the end. */
 const mark = 'advice: '
 
 export const advise = (text: string): string => mark + text
 
-/** Findings and advice apart, each once; paths in arrays are merged into one. */
+/** Separates findings from advice and removes duplicates; indexes of arrays in advice are removed. */
 export function separateAdvice(lines: readonly string[]): { findings: string[]; advice: string[] } {
   const advice = lines
     .filter((line) => line.startsWith(mark))

@@ -4,7 +4,7 @@ import { type Journey, journeys, terminal } from './journey.ts'
 import type { Delivery, Receiver } from './receiver.ts'
 import type { Visit } from './visit.ts'
 
-/** What arrived at the receiver, as cases read it. */
+/** Helpers for cases about the events that arrived at the receiver. */
 
 export function receiverOf({ receiver }: Visit): Receiver {
   unless(
@@ -19,11 +19,11 @@ export const about = (delivery: Delivery, requestId: string): boolean =>
 
 export const statusOf = (delivery: Delivery): string => String(field(delivery.json, 'status'))
 
-/** "The pair (request_id, status) identifies a status update". */
+/** Returns the identity of an event: "The pair (request_id, status) identifies a status update". */
 export const updateOf = (delivery: Delivery): string =>
   `${String(field(delivery.json, 'request_id'))} ${statusOf(delivery)}`
 
-/** Statuses that a request was seen to take, and no event reported. */
+/** Returns the statuses that a request was read with and that no event reported. */
 export function unannounced({ ordered, sightings }: Journey, deliveries: readonly Delivery[]): string[] {
   const sent = new Set(deliveries.filter((each) => about(each, ordered.requestId)).map(statusOf))
   const [first = '', ...changes] = new Set(sightings.map(({ status }) => status))
@@ -31,15 +31,18 @@ export function unannounced({ ordered, sightings }: Journey, deliveries: readonl
   return expected.filter((status) => !sent.has(status))
 }
 
-/** The rank of a status; a request never has one of a lower rank again. */
+/** Statuses in ascending rank; a request never returns to a lower rank. */
 const ranks = ['RECEIVED', 'IN_PROGRESS', 'PARTIAL']
 export const rankOf = (status: string): number =>
   terminal.has(status) ? ranks.length : ranks.indexOf(status)
 
-/** Milliseconds that events may take, and between two checks for them, where time is moved; the document has no limit. */
+/**
+ * Wait for events if the clock can be advanced, and the step between two looks, in milliseconds. The document states
+ * no limit.
+ */
 const patience = { longest: 3_600_000, step: 60_000 }
 
-/** Everything that arrived, once the requests that can be followed have been. */
+/** Returns all events that arrived, after all requests were followed to their end. */
 export async function arrived(visit: Visit): Promise<readonly Delivery[]> {
   const receiver = receiverOf(visit)
   const followed = await journeys(visit)

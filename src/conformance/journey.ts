@@ -3,45 +3,48 @@ import { NotAccepted, unless } from './case.ts'
 import { type Ordered, recipient, richOrder, usualRecipient } from './order.ts'
 import type { Visit } from './visit.ts'
 
-/** One read of a request that is followed. */
+/** A read of a request that is followed. */
 export interface Sighting {
   data: unknown
   status: string
-  /** How many events had arrived at the receiver before the read was made, of any request. */
+  /** Number of events of any request that had arrived before the read was made. */
   deliveries: number
-  /** And when it was answered. */
+  /** Number of events that had arrived when the response to the read came. */
   afterwards: number
 }
 
-/** A request from its creation to its end, or as far as it was watched. */
+/** The reads of a request from its creation to its end, or as long as it was watched. */
 export interface Journey {
   ordered: Ordered
   sightings: Sighting[]
-  /** Reads of reports, by headers, that were not available yet. */
+  /** Responses to report downloads (with headers) before the reports were available. */
   early: Answer[]
-  /** Reads that did not succeed. */
+  /** Failed reads. */
   failed: Answer[]
   ended: boolean
 }
 
-/** How a request is to end; other endings than its own need a recipient that leads to them. */
+/** The intended end of a request; all but `usual` need a recipient that causes it. */
 export type Ending = 'usual' | 'cancelled' | 'error' | 'mixed'
 const endings: readonly Ending[] = ['usual', 'cancelled', 'error', 'mixed']
 
 export const terminal = new Set(['COMPLETED', 'ERROR', 'CANCELLED'])
 const minute = 60_000
-/** Where time is moved: two hours by the minute, then a month by the hour. */
+/** Reads with a clock that can be advanced: every minute for two hours, then every hour for a month. */
 const minutes = 120
 const hours = 24 * 30
-/** Where it is not: between two reads, at first and at most; each time a quarter longer. */
+/**
+ * Milliseconds between two reads with the real clock: first and longest; each is a quarter longer than the one
+ * before.
+ */
 const pollMs = { first: 200, most: 2000, growth: 1.25 }
 
-/** The requests that can be followed here, the usual one first; all are ordered at once, then read in turn. */
+/** Returns the requests that can be followed, the usual one first. All are ordered at once and then read in turn. */
 export async function journeys(visit: Visit): Promise<Journey[]> {
   return [...(await everyJourney(visit)).values()]
 }
 
-/** The request that takes its usual way. */
+/** Returns the request with the usual end; not testable if it could not be followed. */
 export async function journey(visit: Visit): Promise<Journey> {
   const made = (await everyJourney(visit)).get('usual')
   unless(made !== undefined, 'no request could be followed')
@@ -66,14 +69,14 @@ function everyJourney(visit: Visit): Promise<Map<Ending, Journey>> {
   })
 }
 
-/** What leads to statuses that the usual request need not have. */
+/** Hints how to cause statuses that the usual request may not have. */
 const seenWith: Readonly<Record<string, string>> = {
   CANCELLED: 'name a recipient with --recipient-cancelled',
   ERROR: 'name a recipient with --recipient-error',
   PARTIAL: 'name a recipient with --recipient-mixed, or follow it for longer with --watch',
 }
 
-/** The sightings of all journeys in which the request had this status. */
+/** Returns the reads in which a request had this status; not testable if there are none. */
 export async function sightingsOf(visit: Visit, status: string): Promise<Sighting[]> {
   const all = (await journeys(visit)).flatMap(({ sightings }) => sightings)
   const found = all.filter((each) => each.status === status)
@@ -84,7 +87,7 @@ export async function sightingsOf(visit: Visit, status: string): Promise<Sightin
 
 export const checksOf = (data: unknown): unknown[] => entries(field(data, 'checks'))
 
-/** The usual journey, to its COMPLETED end. */
+/** Returns the usual request if it reached COMPLETED; otherwise the case is not testable. */
 export async function completed(visit: Visit): Promise<Journey> {
   const made = await journey(visit)
   const isCompleted = made.sightings.at(-1)?.status === 'COMPLETED'
@@ -99,7 +102,7 @@ async function follow(visit: Visit, all: readonly Journey[]): Promise<void> {
   let wait = pollMs.first
   for (let reads = 0; ; reads += 1) {
     for (const made of all) if (isUnderWay(made)) await readJourney(visit, made, asked)
-    // Time that the quota took was not spent watching.
+    // Waits for the quota do not count as time of watching.
     const late = pace.exact ? reads >= minutes + hours : pace.now() >= deadline + probe.waitedMs
     if (late || !all.some(isUnderWay)) return
     await pace.pause(pace.exact ? (reads < minutes ? minute : 60 * minute) : wait)
@@ -123,7 +126,9 @@ async function readJourney(visit: Visit, made: Journey, asked: Set<string>): Pro
   await askEarly(visit, answer.data, asked, made.early)
 }
 
-/** Asks for the report of each check that has an id and no report yet, once; and again when it has none in the end. */
+/**
+ * Downloads the report of each check that has an id and no report yet: once, and again after a check was cancelled.
+ */
 async function askEarly(visit: Visit, data: unknown, asked: Set<string>, early: Answer[]): Promise<void> {
   for (const check of checksOf(data)) {
     const id = field(check, 'id')
@@ -136,7 +141,7 @@ async function askEarly(visit: Visit, data: unknown, asked: Set<string>, early: 
   }
 }
 
-/** Whether the report is not there yet: where time goes by itself, it may have come since the read. */
+/** Whether there is still no report: with the real clock it may have become available since the read. */
 async function stillWaiting(visit: Visit, data: unknown, id: string): Promise<boolean> {
   const again = await visit.probe.get(`/v1/requests/${String(field(data, 'request_id'))}`)
   const check = checksOf(again.data).find((each) => field(each, 'id') === id)

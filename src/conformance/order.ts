@@ -4,31 +4,31 @@ import { isObject } from './shape.ts'
 import type { Identity } from './target.ts'
 import type { Visit } from './visit.ts'
 
-/** The part of a package that the suite uses. */
+/** The members of a package that the suite uses. */
 export interface ListedPackage {
   id: number
   status: string
   survey: boolean
-  /** [check_name, partner_name] of each background check. */
+  /** Names of the background checks: [check_name, partner_name]. */
   checks: [unknown, unknown][]
 }
 
-/** GET /v1/packages, asked once. */
+/** GET /v1/packages, called once per run. */
 export function packageList(visit: Visit): Promise<Answer> {
   return visit.once('packages', () => visit.probe.get('/v1/packages'))
 }
 
-/** GET /v1/users, asked once. */
+/** GET /v1/users, called once per run. */
 export function userList(visit: Visit): Promise<Answer> {
   return visit.once('users', () => visit.probe.get('/v1/users'))
 }
 
-/** GET /v1/packages/{id}/schema, asked once. */
+/** GET /v1/packages/{id}/schema, called once per run and package. */
 export function schemaOf(visit: Visit, id: number): Promise<Answer> {
   return visit.once(`schema ${id}`, () => visit.probe.get(`/v1/packages/${id}/schema`))
 }
 
-/** The packages of the list whose id and status can be read. */
+/** Returns the packages of the list that have a valid id and status. */
 export async function packages(visit: Visit): Promise<ListedPackage[]> {
   return listed(await packageList(visit))
 }
@@ -50,27 +50,30 @@ export function listed(answer: Answer): ListedPackage[] {
   })
 }
 
-/** The first package of a status. */
+/** Returns the first package with a status; not testable if there is none. */
 export async function packageOf(visit: Visit, status: string): Promise<ListedPackage> {
   const found = (await packages(visit)).find((each) => each.status === status)
   unless(found !== undefined, `this user sees no ${status} package here`)
   return found
 }
 
-/** A number no package of the list has. */
+/** Returns an id that no package of the list has. */
 export async function unusedPackageId(visit: Visit): Promise<number> {
   const ids = (await packages(visit)).map(({ id }) => id)
   return Math.max(0, ...ids) + 987_654
 }
 
-/** The second user; their e-mail is never guessed, because calls would be attributed to an uninvolved person. */
+/**
+ * Returns the second user. Its e-mail must be given as an option: calls as a guessed user would be attributed to an
+ * uninvolved person.
+ */
 export function secondUser(visit: Visit): Identity {
   const { apiKey, secondEmail: userEmail } = visit.target
   unless(userEmail !== undefined, 'a second user of the organisation is needed: --second-user EMAIL')
   return { apiKey, userEmail }
 }
 
-/** A user of another organisation, with its key. */
+/** Returns a user of another organisation with its key. */
 export function foreignUser({ target }: Visit): Identity {
   unless(
     target.foreignUser !== undefined,
@@ -79,10 +82,10 @@ export function foreignUser({ target }: Visit): Identity {
   return target.foreignUser
 }
 
-/** An id that no request, check or package answers to. */
+/** An id that no request, check or package has. */
 export const unknownId = 'c0f0a11c-0000-4000-8000-000000000000'
 
-/** An address without an owner: the domain is reserved (RFC 2606). */
+/** An e-mail address that cannot exist: its domain is reserved (RFC 2606). */
 export const unknownEmail = 'nobody@conformance.invalid'
 
 /** Body of POST /v1/requests. */
@@ -104,7 +107,7 @@ export interface Information {
   fields: Record<string, unknown>
 }
 
-/** An order that was accepted, and its 2xx. */
+/** An accepted order and the response to it. */
 export interface Ordered {
   pack: ListedPackage
   body: Body
@@ -112,7 +115,10 @@ export interface Ordered {
   requestId: string
 }
 
-/** No real person: the domain is reserved (RFC 2606), and so is the number (for fiction, by the Australian regulator). */
+/**
+ * A recipient that is no real person: the domain is reserved (RFC 2606), and the number is reserved for fiction by
+ * the Australian regulator.
+ */
 export const recipient: Recipient = {
   first_name: 'Conformance',
   last_name: 'Example',
@@ -120,27 +126,27 @@ export const recipient: Recipient = {
   phone: '+61491570006',
 }
 
-/** The recipient of what is to take its usual way. */
+/** Returns the recipient of requests with the usual end. */
 export function usualRecipient({ target }: Visit): Recipient {
   return { ...recipient, email: target.recipients?.usual ?? recipient.email }
 }
 
-/** How many packages are tried before it is reported that nothing can be ordered. */
+/** Most packages that are tried before the suite reports that no order is accepted. */
 const maxTries = 4
 
-/** An accepted order of the package that asks for least. */
+/** Returns an accepted order of the package with the fewest requirements; made once per run. */
 export function plainOrder(visit: Visit): Promise<Ordered> {
   return visit.once('plain order', async () =>
     firstAccepted(visit, await lightestFirst(visit), usualRecipient(visit)),
   )
 }
 
-/** A new order of the package that asks for most, for this recipient. */
+/** Makes a new order of the package with the most checks and fields for this recipient. */
 export async function richOrder(visit: Visit, to: Recipient): Promise<Ordered> {
   return firstAccepted(visit, (await lightestFirst(visit)).reverse(), to)
 }
 
-/** The body a package's schema asks for, with no more than it requires. */
+/** Builds the body for a package with only what its schema requires. */
 export async function bodyFor(visit: Visit, pack: ListedPackage, to: Recipient): Promise<Body> {
   const schema = (await schemaOf(visit, pack.id)).data
   const information = entries(field(schema, 'fields', 'additional_information')).flatMap((entry) => {
@@ -152,19 +158,19 @@ export async function bodyFor(visit: Visit, pack: ListedPackage, to: Recipient):
   return information.length === 0 ? body : { ...body, additional_information: information }
 }
 
-/** Sends an order; every order of the suite is sent by it. */
+/** Sends an order; the suite sends all orders by this function. */
 export function tryOrder(visit: Visit, body: unknown, options?: Parameters<Visit['probe']['post']>[1]) {
   unless(visit.mayCreate, 'creating requests was not allowed: add --allow-create')
   return visit.probe.post(body, options)
 }
 
-/** The request_id of a 2xx; undefined of anything else. */
+/** Returns the request_id of a 2xx response; undefined for any other. */
 export function acceptedId(answer: Answer): string | undefined {
   const id = field(answer.data, 'request_id')
   return answer.status >= 200 && answer.status < 300 && typeof id === 'string' ? id : undefined
 }
 
-/** The packages that can be ordered from, by what a request shows of the document. */
+/** Returns the ACTIVE packages, sorted by how many rules of the document a request for them can test. */
 async function lightestFirst(visit: Visit): Promise<ListedPackage[]> {
   unless(visit.mayCreate, 'creating requests was not allowed: add --allow-create')
   const active = (await packages(visit)).filter(({ status }) => status === 'ACTIVE')
@@ -174,7 +180,10 @@ async function lightestFirst(visit: Visit): Promise<ListedPackage[]> {
   return weighed.sort((a, b) => a.weight - b.weight).map(({ pack }) => pack)
 }
 
-/** Both kinds of checks and several of them count most, then types of fields, then the number of checks. */
+/**
+ * Returns the weight of a package: first whether it has a survey and several checks, then its number of field types,
+ * then its number of checks.
+ */
 async function weigh(visit: Visit, { id, survey, checks }: ListedPackage): Promise<number> {
   const schema = (await schemaOf(visit, id)).data
   const types = entries(field(schema, 'fields', 'additional_information'))
@@ -196,7 +205,7 @@ async function firstAccepted(visit: Visit, candidates: ListedPackage[], to: Reci
   throw new NotAccepted(last)
 }
 
-/** Values for the fields of a schema's entry; without `all` for those it requires. */
+/** Returns values for the required fields of a schema's entry, or for all fields. */
 export function samples(fields: unknown, all = false): Record<string, unknown> {
   if (!isObject(fields)) return {}
   const wanted = Object.entries(fields).filter(
@@ -205,7 +214,7 @@ export function samples(fields: unknown, all = false): Record<string, unknown> {
   return Object.fromEntries(wanted.map(([name, definition]) => [name, sample(name, definition)]))
 }
 
-/** A value of the type a schema names. */
+/** Returns a value of the type in the schema. */
 function sample(name: string, definition: unknown): unknown {
   switch (field(definition, 'type')) {
     case 'integer':

@@ -4,34 +4,34 @@ import type { Secrets } from '../host/secrets.ts'
 import { listen, type Listener } from '../server/listen.ts'
 import { parsed } from './answer.ts'
 
-/** One event as it arrived. */
+/** An event as it arrived. */
 export interface Delivery {
   method: string
   contentType: string | null
   signature: string | null
-  /** As it came: the signature is over these bytes. */
+  /** The exact bytes, over which the signature is made. */
   body: Buffer
   /** The body read as JSON; undefined where it is none. */
   json: unknown
   /** Time of arrival, by the suite's clock (`now`). */
   at: number
-  /** What it was answered with; null: nothing, the sender was left waiting. */
+  /** Status of the reply; null while there is none. */
   answered: number | null
 }
 
-/** What a delivery is answered with; `hold`: nothing, until it is released. */
+/** The status of a reply; `hold` delays the reply until it is released. */
 export type Reply = number | 'hold'
 
-/** Where redirects lead; what arrives there is no delivery of its own. */
+/** Path to which redirects lead; a call to it is not counted as a delivery. */
 const elsewhere = '/elsewhere'
 
-/** Milliseconds of real time that `release` waits for the answers to arrive. */
+/** Milliseconds of real time that `release` waits for the replies to arrive. */
 const answerMs = 100
 
-/** An endpoint that stores the webhook events it receives, and answers as it is asked to. */
+/** A webhook endpoint that stores the events it receives and gives chosen replies. */
 export class Receiver {
   readonly deliveries: Delivery[] = []
-  /** Decides what each delivery is answered with. */
+  /** Returns the reply for each delivery. */
   replyTo: (delivery: Delivery) => Reply = () => 204
   now: () => number = () => 0
   readonly #held: { delivery: Delivery; answer: (status: number) => void }[] = []
@@ -43,7 +43,7 @@ export class Receiver {
     this.#secrets = secrets
   }
 
-  /** Port 0: any free one. Throws IoError when the port cannot be had. */
+  /** Starts the endpoint; port 0 is any free port. Throws an IoError if the port cannot be used. */
   async open(port = 0): Promise<void> {
     this.#listener = await listen((request) => this.#receive(request), { port })
   }
@@ -52,7 +52,7 @@ export class Receiver {
     return `${this.#listener?.url ?? ''}/`
   }
 
-  /** Answers what is held, and lets the answers arrive before anything else happens. */
+  /** Sends the held replies with this status and waits until they have arrived. */
   async release(status: number): Promise<void> {
     if (this.#held.length === 0) return
     for (const { delivery, answer } of this.#held.splice(0)) {

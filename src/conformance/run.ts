@@ -19,21 +19,21 @@ export interface ConformanceOptions {
   http: HttpClient
   clock: Clock
   target: Target
-  /** Without it nothing is ordered, and what needs an order is not judged. */
+  /** Whether orders are allowed; without them, rules that need one are not tested. */
   allowCreate?: boolean | undefined
   control?: Control | undefined
-  /** A port for events; 0 takes a free one, which makes sense only where `control` can point the webhook at it. */
+  /** Port for events; 0, any free port, is useful only if `control` can set the webhook URL. */
   receivePort?: number | undefined
-  /** Milliseconds a request is followed for at most, where time cannot be moved; default a minute. */
+  /** Most milliseconds for which a request is followed with the real clock; default a minute. */
   watchMs?: number | undefined
-  /** Which cases run; default all. */
+  /** Selects the cases that run; default all. */
   only?: ((each: Case) => boolean) | undefined
   signal?: AbortSignal | undefined
   /** Called after each case. */
   onCase?: ((result: CaseResult, done: number, of: number) => void) | undefined
-  /** Milliseconds that waiting for the quota may take altogether; default without limit. */
+  /** Most milliseconds that waiting for the quota may take in total; default no limit. */
   waitBudgetMs?: number | undefined
-  /** Called before a throttled call is waited for. */
+  /** Called before each wait after a throttled call. */
   onWait?: ((seconds: number) => void) | undefined
 }
 
@@ -41,9 +41,9 @@ const defaultWatchMs = 60_000
 const maxFindings = 8
 
 /**
- * Asks a deployment for every rule of the document. Throws where nothing can be judged at all: it
- * does not answer (UnavailableError), or refuses the key (UnauthenticatedError) or the user
- * (ForbiddenError). Where the quota may not be waited for, the rest is not judged, and `halted` is the reason.
+ * Tests a deployment against all rules of the document. Throws if no rule can be tested: an UnavailableError if it
+ * does not respond, an UnauthenticatedError if it refuses the key, and a ForbiddenError if it refuses the user. If
+ * the wait for the quota exceeds the limit, the remaining rules are not tested and `halted` is the reason.
  */
 export async function runConformance(
   options: ConformanceOptions,
@@ -104,7 +104,7 @@ function begin(
   }
 }
 
-/** Whether the service answers, and accepts the key and the user. */
+/** Throws unless the service responds and accepts the key and the user. */
 async function checkReachable({ probe }: Visit): Promise<void> {
   await probe.get('/v1/ping', { as: {} })
   const { status, message = '' } = await probe.get('/v1/users')
@@ -123,7 +123,10 @@ async function checkReachable({ probe }: Visit): Promise<void> {
   }
 }
 
-/** The quota may not be waited for: what was judged so far remains, and the rest is not judged. */
+/**
+ * Returns a ThrottledError and rethrows any other error: the results so far remain, and the other rules are not
+ * tested.
+ */
 function throttled(error: unknown): ThrottledError {
   if (error instanceof ThrottledError) return error
   throw error
@@ -153,13 +156,16 @@ async function judge(each: Case, visit: Visit, signal: AbortSignal | undefined):
   }
 }
 
-/** As many as a reader takes in. */
+/** Limits the lines to a readable number. */
 function few(lines: string[]): string[] {
   const more = lines.length - maxFindings
   return more > 0 ? [...lines.slice(0, maxFindings), `and ${more} more`] : lines
 }
 
-/** What a deployment may send back to us, which goes no further; also the key as a case changes it, to be refused. */
+/**
+ * Returns the secrets that a deployment may send back and that must not be shown, including the shortened key of a
+ * test.
+ */
 function secretsOf({ apiKey, webhookSecret, foreignUser }: Target): Secrets {
   const secrets = new Secrets()
   secrets.add('API key', apiKey)

@@ -3,18 +3,23 @@ import type { HttpClient } from '../http/client.ts'
 import { entries, field, parsed } from './answer.ts'
 import type { Control, Plan, Target } from './target.ts'
 
-/** Where a sandbox is controlled; its own name for it is compared by a test. */
+/**
+ * Path of a sandbox's control API. A test compares it with the constant of the sandbox, which is not imported here.
+ */
 export const controlPath = '/_sandbox/'
 
-/** Control of a sandbox of this machine. */
+/** Controls a sandbox of this machine. */
 export interface SandboxControl extends Control {
-  /** What else the suite can use of it: another user, another organisation, and so on. */
+  /** Data of the sandbox that the suite can use: another user, another organisation, and so on. */
   known: Partial<Target>
-  /** Restores everything as it was found. */
+  /** Restores the state before the run. */
   restore(): Promise<void>
 }
 
-/** `token`: of a sandbox that others can reach. Throws UsageError where the base URL is not that of a sandbox. */
+/**
+ * Connects to the control API of a sandbox; `token` is needed if other machines can reach it. Throws a UsageError if
+ * the base URL is not that of a sandbox.
+ */
 export async function sandboxControl(
   http: HttpClient,
   { baseUrl, apiKey }: Pick<Target, 'baseUrl' | 'apiKey'>,
@@ -57,7 +62,7 @@ export async function sandboxControl(
     known: { ...knownOf(before, apiKey), quota: isManual ? windowsOf(state) : undefined },
     advance: isManual ? (ms) => send('advance', { ms }) : undefined,
     pointWebhook: (url) => send('webhook', { url }),
-    // An expired trial cannot be taken back, so the good plan is the one before the bad one.
+    // An expired trial cannot be undone, so the good plan is restored from the state before.
     async setPlan(plan) {
       if (plan === 'good') return send('restore', good)
       good = await read('snapshot')
@@ -77,7 +82,7 @@ const switchOf: Record<Exclude<Plan, 'good'>, string> = {
   'subscription inactive': 'deactivate-subscription',
 }
 
-/** Users, keys and teams that a snapshot of the sandbox has for the suite. */
+/** Returns users, keys and teams of the snapshot that the suite can use. */
 function knownOf(snapshot: unknown, apiKey: string): Partial<Target> {
   const keys = entries(field(snapshot, 'keys'))
   const home = field(
@@ -97,7 +102,7 @@ function knownOf(snapshot: unknown, apiKey: string): Partial<Target> {
   )
   const otherKey = field(other, 'key')
   const otherEmail = emailOf(field(other, 'organisation_id'), { active: true })
-  // Where the sandbox's rules let the role support create requests, every user may.
+  // If the rules let the role support create requests, all users may create them.
   const isRestricted = field(snapshot, 'settings', 'rules', 'support-creates') === 'no'
   return {
     secondEmail: emailOf(home, { active: true, role: 'member' }),

@@ -2,11 +2,11 @@ import { advise } from './case.ts'
 import { shown } from './answer.ts'
 
 /*
- * Small checks of JSON against the tables of "Resources and their fields". They know nothing of the
- * contract's own, so that a mistake there is not repeated here.
+ * Checks of JSON against the tables of "Resources and their fields". They do not use src/contract, so that a mistake
+ * there is not repeated here.
  */
 
-/** What is wrong with a value; `where` names it. */
+/** Returns findings about a value; `where` names the value in them. */
 export type Shape = (value: unknown, where: string) => string[]
 
 const expected = (what: string, value: unknown, where: string): string[] => [
@@ -26,7 +26,7 @@ const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$
 export const uuid = simple('a UUID', (value) => typeof value === 'string' && uuidForm.test(value))
 
 const timestampForm = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?$/
-/** The basic format of ISO 8601, which leaves out what is between the numbers. */
+/** Start of a timestamp in the basic format of ISO 8601, which has no separators. */
 const basicForm = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(?=\d\d|Z|[+-]|$)/
 export const timestamp = simple('an ISO 8601 timestamp', (value) => {
   const extended = String(value)
@@ -36,7 +36,7 @@ export const timestamp = simple('an ISO 8601 timestamp', (value) => {
   if (date === undefined) return false
   const readable = extended.replace(',', '.').replace(/(?<=:.*)([+-]\d\d)$/, '$1:00')
   if (!Number.isFinite(Date.parse(readable))) return false
-  // Date takes a 30 February for the 2nd of March.
+  // Date parses 30 February as 2 March, so the day is compared.
   return new Date(`${date}T00:00:00Z`).toISOString().startsWith(date)
 })
 
@@ -55,7 +55,7 @@ export const arrayOf =
       ? value.flatMap((entry, at) => shape(entry, `${where}[${at}]`))
       : expected('an array', value, where)
 
-/** A map from any name to the same shape. */
+/** A map from any name to values of one shape. */
 export const mapOf =
   (shape: Shape): Shape =>
   (value, where) =>
@@ -63,7 +63,10 @@ export const mapOf =
       ? Object.entries(value).flatMap(([name, entry]) => shape(entry, `${where}.${name}`))
       : expected('an object', value, where)
 
-/** None of these fields missing; others are advice: the document does not exclude that version 1 gets more of them. */
+/**
+ * An object with all of these fields. Other fields are only advice, because the document does not exclude additions
+ * to version 1.
+ */
 export const object =
   (fields: Record<string, Shape>): Shape =>
   (value, where) => {

@@ -10,8 +10,8 @@ import { userCases } from './cases/users.ts'
 import { webhookCases, webhookDeliveryCases } from './cases/webhook.ts'
 
 /**
- * All rules that can be seen over HTTP, in the order they are asked: what only reads, what orders,
- * what uses up the quota, what cannot be taken back, and at last what holds for every answer there was.
+ * All cases in the order in which they run: those that only read, those that order, those that use up the quota,
+ * those that cannot be undone, and last those about all responses.
  */
 export const suite: readonly Case[] = [
   ...accessCases,
@@ -38,7 +38,7 @@ export const suite: readonly Case[] = [
 
 const outside = 'It happens in the settings of the organisation, outside the API.'
 
-/** What no run of the suite can show, on any deployment and whatever it is given; each by its sentence. */
+/** Sentences of the document that no run of the suite can test, on any deployment and with any options. */
 export const invisible: readonly Invisible[] = [
   {
     section: 'GET /v1/ping',

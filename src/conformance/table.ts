@@ -4,21 +4,21 @@ import { tryOrder } from './order.ts'
 import type { CallOptions, Visit } from './visit.ts'
 import { isObject } from './shape.ts'
 
-/** One of these statuses, or a function that returns what is wrong with the answer. */
+/** One of these statuses, or a function that returns findings about the response. */
 type Expected = number | readonly number[] | ((answer: Answer) => string[])
 
-/** A call, and the answer that the document demands. */
+/** A call and the response that the document requires. */
 export type Ask = CallOptions & { expect: Expected } & ({ get: string } | { order: unknown })
 
-/** Asks that are still to be made, and findings. */
+/** Calls to make, and findings. */
 export type Expectations = readonly (Ask | string)[]
 
 export type Run = (visit: Visit) => Expectations | Promise<Expectations>
 
-/** By case id: the words of the document, and the calls that show whether the service follows them. */
+/** By case id: the sentence of the document, and the calls that test it. */
 type Rows = Readonly<Record<string, readonly [rule: string, run: Run | readonly Ask[]]>>
 
-/** Cases of one kind that quote one section of the document. */
+/** Makes cases of one kind about one section of the document. */
 export function under(section: string, kind: CaseKind, rows: Rows): Case[] {
   return Object.entries(rows).map(([id, [rule, run]]) => ({
     id,
@@ -29,7 +29,7 @@ export function under(section: string, kind: CaseKind, rows: Rows): Case[] {
   }))
 }
 
-/** Makes the asks in their order, and adds what is wrong with their answers to the findings. */
+/** Makes the calls in order and returns the findings, those about the responses included. */
 export async function judge(visit: Visit, expectations: Expectations): Promise<string[]> {
   const findings: string[] = []
   for (const each of expectations) {
@@ -47,20 +47,20 @@ function expected(answer: Answer, expect: Expected): string[] {
   return typeof expect === 'function' ? expect(answer) : expectStatus(answer, ...[expect].flat())
 }
 
-/** A 400 that names one of these fields. */
+/** Expects a 400 that names one of these fields. */
 export const refused =
   (...paths: string[]) =>
   (answer: Answer): string[] =>
     expectRefusedField(answer, ...paths)
 
-/** The items where something is the case, else none. */
+/** Returns the items if the condition is met, otherwise none. */
 export const when = <T>(isMet: boolean, ...items: T[]): T[] => (isMet ? items : [])
 
-/** Those that come more than once. */
+/** Returns the values that occur more than once. */
 export const repeated = (all: readonly unknown[]): unknown[] =>
   all.filter((each, at) => all.indexOf(each) !== at)
 
-/** One of these statuses. */
+/** Expects one of these statuses. */
 export function expectStatus(answer: Answer, ...statuses: number[]): string[] {
   return statuses.includes(answer.status)
     ? []
@@ -68,9 +68,9 @@ export function expectStatus(answer: Answer, ...statuses: number[]): string[] {
 }
 
 /**
- * A 400 whose message names the field, as in "`<field path>: <reason>`". How a path is written is open: `a[0].b`,
- * `a.0.b`, `/a/0/b`, `$.a[0].b` and `body.a.b` are one path. It may also be the path of the object that has the field,
- * where the reason names the field, or of something within it. Where several fields could be meant, any of them will do.
+ * Expects a 400 whose message names one of the fields, as in "`<field path>: <reason>`". The form of a path is open:
+ * `a[0].b`, `a.0.b`, `/a/0/b`, `$.a[0].b` and `body.a.b` are the same path. The path may also be that of the object
+ * that contains the field, if the reason names the field, or of a value within it.
  */
 export function expectRefusedField(answer: Answer, ...paths: string[]): string[] {
   const wrong = expectStatus(answer, 400)
@@ -83,20 +83,20 @@ export function expectRefusedField(answer: Answer, ...paths: string[]): string[]
 
 const rootNames = new Set(['body', 'request', 'root', 'payload'])
 
-/** Whether a message is about the wanted field. */
+/** Whether a message is about the required field. */
 function names(path: string, reason: string, wanted: string): boolean {
   const [at, words] = [namesOf(path), namesOf(wanted)]
   const [top, leaf] = [words[0] ?? '', words.at(-1) ?? '']
-  // The object that has a field of the body itself is the body, whatever that is called.
+  // A field of the body itself may be named by the body, whatever the service calls it.
   const isRoot = at.every((name) => rootNames.has(name.toLowerCase()))
   if (words.length === 1 && isRoot && namesOf(reason).includes(leaf)) return true
   return at.includes(top) && (at.includes(leaf) || namesOf(reason).includes(leaf))
 }
 
-/** The names in a path, without indexes. */
+/** Returns the names in a path without indexes. */
 const namesOf = (text: string): string[] => text.match(/[A-Za-z_][\w-]*/g) ?? []
 
-/** "Content-Type application/pdf, binary PDF body". */
+/** Expects a complete PDF: "Content-Type application/pdf, binary PDF body". */
 export function expectPdf(answer: Answer): string[] {
   const wrong = expectStatus(answer, 200)
   if (wrong.length > 0) return wrong
@@ -113,13 +113,13 @@ export function expectPdf(answer: Answer): string[] {
   return findings
 }
 
-/** A value of the answer against what it has to be; the order of an object's fields means nothing. */
+/** Compares a value of the response with the required one, regardless of the order of fields. */
 export function expectSame(label: string, value: unknown, required: unknown): string[] {
   const [got, wanted] = [ordered(value), ordered(required)]
   return got === wanted ? [] : [`${label}: expected ${wanted}, got ${got ?? 'nothing'}`]
 }
 
-/** JSON text with the fields of every object in one order; undefined of nothing. */
+/** Returns JSON text with the fields of all objects sorted; undefined for undefined. */
 export function ordered(value: unknown): string | undefined {
   return JSON.stringify(value, (_name, part: unknown) =>
     isObject(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,

@@ -1,59 +1,59 @@
 import type { Clock } from '../host/clock.ts'
 
-/** The key and the user a call is made with. */
+/** The key and the user of a call. */
 export interface Identity {
   apiKey: string
   userEmail: string
 }
 
-/** The deployment under examination. */
+/** The deployment that is tested. */
 export interface Target extends Identity {
-  /** Without the version prefix; a slash at the end does not matter. */
+  /** URL without the version prefix, with or without a slash at the end. */
   baseUrl: string
-  /** Another active user of the same organisation, best one with fewer rights. */
+  /** E-mail of another active user of the organisation, best one with fewer rights. */
   secondEmail?: string | undefined
-  /** A key of another organisation, and a user of it. */
+  /** A key and a user of another organisation. */
   foreignUser?: Identity | undefined
-  /** The windows of the quota; naming them allows to use them up. */
+  /** Windows of the quota; they are only given if the suite may use up the quota. */
   quota?: readonly QuotaWindow[] | undefined
-  /** Recipients whose requests end in a way of their own. */
+  /** E-mails of recipients whose requests end in a certain way. */
   recipients?: Partial<Record<'usual' | 'cancelled' | 'error' | 'mixed', string | undefined>> | undefined
-  /** An active user of the organisation whose role may not create requests. */
+  /** E-mail of an active user whose role may not create requests. */
   noCreateEmail?: string | undefined
-  /** A user of the organisation who is no longer active. */
+  /** E-mail of a user who is no longer active. */
   inactiveEmail?: string | undefined
-  /** Ids of teams of the organisation that are no longer active. */
+  /** Ids of teams that are no longer active. */
   inactiveTeams?: readonly string[] | undefined
   webhookSecret?: string | undefined
 }
 
-/** The shorter window first, as in "Limits". */
+/** A window of the quota; lists have the shorter window first, as in "Limits". */
 export interface QuotaWindow {
   calls: number
   seconds: number
 }
 
-/** What can be changed in the deployment, as far as anything can. */
+/** Functions that change the deployment, as far as it allows that. */
 export interface Control {
-  /** Moves its clock on by so many milliseconds; what falls due happens. */
+  /** Advances its clock by milliseconds; everything that becomes due happens. */
   advance?: ((ms: number) => Promise<void>) | undefined
-  /** Sends the organisation's events to this URL. */
+  /** Sets the organisation's webhook URL. */
   pointWebhook?: ((url: string) => Promise<void>) | undefined
-  /** Whether the organisation may order. */
+  /** Sets the plan, which decides whether the organisation may order. */
   setPlan?: ((plan: Plan) => Promise<void>) | undefined
   deactivateUser?: ((email: string) => Promise<void>) | undefined
   revokeKey?: (() => Promise<void>) | undefined
-  /** Makes the next call of GET /v1/users end in an internal error. */
+  /** Makes the next GET /v1/users fail with an internal error. */
   failNextUsers?: (() => Promise<void>) | undefined
 }
 
 export type Plan = 'good' | 'no credits' | 'trial expired' | 'subscription inactive'
 
-/** How the suite lets time pass on the deployment: by advancing its clock, or by waiting. */
+/** Lets time pass on the deployment, by advancing its clock or by waiting. */
 export interface Pace {
-  /** Whether time passes by `pause` alone. */
+  /** Whether time passes only by `pause`. */
   readonly exact: boolean
-  /** Milliseconds since some moment. */
+  /** Returns milliseconds since a fixed time. */
   now(): number
   pause(ms: number): Promise<void>
 }

@@ -6,28 +6,28 @@ import { Answer } from './answer.ts'
 import type { Receiver } from './receiver.ts'
 import type { Control, Identity, Pace, Target } from './target.ts'
 
-/** One run of the suite, as its cases see it. */
+/** Data and helpers of a run of the suite for its cases. */
 export interface Visit {
   readonly probe: Probe
   readonly pace: Pace
   readonly target: Target
   readonly control: Control
-  /** Where the organisation's events arrive, if the suite may receive them. */
+  /** Receiver of the organisation's events, if the suite may receive them. */
   readonly receiver: Receiver | undefined
   readonly mayCreate: boolean
-  /** Milliseconds that a request is followed for at most, where time cannot be moved. */
+  /** Most milliseconds for which a request is followed with the real clock. */
   readonly watchMs: number
-  /** The result of `make`, which is called once a run, so that cases share reads and orders. */
+  /** Returns the result of `make`, which is called once per name and run, so that cases share reads and orders. */
   once<T>(name: string, make: () => Promise<T>): Promise<T>
 }
 
 export interface CallOptions {
-  /** Default: the identity under examination. An empty one sends neither header. */
+  /** Identity of the call; default: that of the target. An empty one sends neither header. */
   as?: Partial<Identity> | undefined
   headers?: Readonly<Record<string, string>> | undefined
-  /** Printed in findings after the path: "as an unknown user". */
+  /** Text after the path in findings: "as an unknown user". */
   note?: string | undefined
-  /** Whether a 429 is the answer, instead of something to wait out. */
+  /** `return`: a 429 is returned; otherwise the call is repeated after the wait. */
   throttled?: 'return' | undefined
 }
 
@@ -37,29 +37,29 @@ export interface ProbeOptions {
   secrets: Secrets
   pace: Pace
   signal?: AbortSignal | undefined
-  /** Milliseconds that waiting for the quota may take altogether; default without limit. */
+  /** Most milliseconds that waiting for the quota may take in total; default no limit. */
   waitBudgetMs?: number | undefined
-  /** Called before a throttled call is waited for. */
+  /** Called before each wait after a throttled call. */
   onWait?: ((seconds: number) => void) | undefined
 }
 
-/** Nothing waits longer for the quota: the hour's window and a minute. */
+/** Longest wait for the quota in seconds: the hour's window and a minute. */
 const longestWait = 3_660
 
-/** How often one call is held back by the quota before its 429 is taken for the answer. */
+/** Most waits for one call; its next 429 is returned. */
 const maxWaits = 5
 
 /**
- * Asks the deployment, and stores every answer for the rules that hold for all of them. A call throws
- * TransportError where no whole answer came, and ThrottledError where the quota may not be waited for.
+ * Calls the deployment and stores all responses for the rules about all of them. A call throws a TransportError if
+ * there was no complete response, and a ThrottledError if the wait for the quota would exceed the limit.
  */
 export class Probe {
   readonly answers: Answer[] = []
   readonly #options: ProbeOptions
   readonly #base: string
-  /** When each call was made. */
+  /** Times of all calls, by the suite's clock. */
   readonly calledAt: number[] = []
-  /** Milliseconds that the quota has taken. */
+  /** Milliseconds spent waiting for the quota. */
   waitedMs = 0
 
   constructor(options: ProbeOptions) {
@@ -67,12 +67,12 @@ export class Probe {
     this.#base = options.target.baseUrl.replace(/(?<!\/)\/+$/, '')
   }
 
-  /** `path` with its query, from the base URL on. */
+  /** GET; `path` is below the base URL and includes the query. */
   get(path: string, options: CallOptions = {}): Promise<Answer> {
     return this.#call('GET', this.#base + path, path, undefined, options)
   }
 
-  /** POST /v1/requests. A string is sent as it is, anything else as JSON. */
+  /** POST /v1/requests. A string is sent unchanged, any other value as JSON. */
   post(body: unknown, options: CallOptions = {}): Promise<Answer> {
     const path = '/v1/requests'
     const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
@@ -80,7 +80,7 @@ export class Probe {
     return this.#call('POST', this.#base + path, path, bytes, { ...options, headers })
   }
 
-  /** GET /v1/ping in clear text on the deployment's own port; undefined where nothing was answered. */
+  /** GET /v1/ping over plain HTTP on the deployment's port; undefined if there was no response. */
   async plainHttp(): Promise<number | undefined> {
     const { http, signal } = this.#options
     const url = `${this.#base.replace(/^https:/, 'http:')}/v1/ping`
@@ -92,7 +92,10 @@ export class Probe {
     }
   }
 
-  /** A URL the deployment handed out; undefined where it leads to another host, which is not called. */
+  /**
+   * Returns the path of a URL from the deployment below the base URL; undefined for another host, which is never
+   * called.
+   */
   path(url: string): string | undefined {
     return url.startsWith(`${this.#base}/`) ? url.slice(this.#base.length) : undefined
   }

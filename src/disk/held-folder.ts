@@ -43,7 +43,10 @@ export function otherWriters(status: Pick<Stats, 'mode' | 'uid' | 'gid'>): Write
   return (status.mode & groupWrite) !== 0 && !isPrivateGroup(status.gid) ? 'its group' : undefined
 }
 
-/** As `otherWriters` of a folder above: root may own it, and with the sticky bit only owners exchange what is in it. */
+/**
+ * As `otherWriters`, but for a folder above: root may own it, and with the sticky bit only owners can exchange
+ * entries. `root` is the user id of root.
+ */
 function canExchangeEntries(status: Stats, root: number): Writers | undefined {
   const own = ownUserId()
   if (status.uid !== own && status.uid !== 0 && status.uid !== root) return 'its owner'

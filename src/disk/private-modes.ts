@@ -72,7 +72,7 @@ function isLink(path: string): boolean {
   }
 }
 
-/** As `findFolderWeakness`; an IoError where the system refuses to read it. */
+/** As `findFolderWeakness`, but throws an IoError if the system refuses to read a folder. */
 function readFolderWeakness(folder: string, withheld?: number): Weakness | undefined {
   try {
     return findFolderWeakness(folder, withheld)

@@ -32,8 +32,8 @@ import type { Control, Identity, Plan } from '../target.ts'
 const unknownKey = 'x'.repeat(32)
 
 /**
- * Asks every authenticated endpoint once. The POST has an empty body: whatever a deployment does
- * with it, nothing is ordered.
+ * Calls every authenticated endpoint once and expects the status. The POST has an empty body, so that nothing is
+ * ordered whatever the deployment does.
  */
 export async function everyEndpoint(visit: Visit, options: CallOptions, status: number): Promise<string[]> {
   const id = (await packages(visit))[0]?.id ?? 1
@@ -51,7 +51,7 @@ export async function everyEndpoint(visit: Visit, options: CallOptions, status: 
   return answers.flatMap((answer) => expectStatus(answer, status))
 }
 
-/** The same for callers one after the other, by what findings call them. */
+/** Calls every endpoint as several callers, by their descriptions for findings. */
 const everyCaller =
   (status: number, callers: (visit: Visit) => Record<string, Partial<Identity>>): Run =>
   async (visit) => {
@@ -65,7 +65,7 @@ const everyCaller =
 const emailsOf = ({ data }: Answer): string[] =>
   entries(field(data, 'users')).map((user) => String(field(user, 'email')))
 
-/** Upper and lower case of an address mean nothing. */
+/** Expects the requester's e-mail without regard to upper and lower case. */
 const requestedBy =
   (email: string) =>
   ({ data }: Answer): string[] => {
@@ -74,7 +74,10 @@ const requestedBy =
     return expectSame('requester.email', lower, email.toLowerCase())
   }
 
-/** What a key of another organisation must not reach, and its user not with our key. */
+/**
+ * Returns the calls with a key of another organisation, which must reach nothing of this one, and as that
+ * organisation's user with this key.
+ */
 async function foreignKey(visit: Visit): Promise<Expectations> {
   const { probe, target } = visit
   const as = foreignUser(visit)
@@ -101,7 +104,7 @@ async function foreignKey(visit: Visit): Promise<Expectations> {
   return [...requests, read, ...when<Ask>(!own.has(body.package_id), { order: body, as, note, expect: 404 })]
 }
 
-/** An order that is good in itself, as another user of the organisation, for a package of their own list. */
+/** Returns a valid order as another user of the organisation, for a package that this user sees. */
 async function orderAs(visit: Visit, as: Identity, note: string, expect: number[]): Promise<Expectations> {
   const theirs = listed(await visit.probe.get('/v1/packages', { as, note }))
   const pack = theirs.find(({ status }) => status === 'ACTIVE')
@@ -274,7 +277,7 @@ export const roleCases = under('Authentication', 'create', {
   ],
 })
 
-/** A part of the control, which sandboxes alone have. */
+/** Returns a part of the control API, which only sandboxes have; otherwise the case is not testable. */
 function controlOf<K extends keyof Control>(
   { control }: Visit,
   part: K,
@@ -302,8 +305,8 @@ const plans =
   '403 | User not an active member of the organisation; or the organisation has insufficient credits, an expired trial, or an inactive subscription.'
 
 /**
- * What changes with the plan of the organisation, its users or its key. These run last, because
- * some of it cannot be taken back.
+ * Cases that change the organisation's plan, its users or its key. They run last, because some changes cannot be
+ * undone.
  */
 export const userStatusCases: readonly Case[] = [
   ...under('POST /v1/requests', 'control', {

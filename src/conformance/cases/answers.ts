@@ -6,8 +6,8 @@ import { type Run, under } from '../table.ts'
 import type { Visit } from '../visit.ts'
 
 /*
- * Rules that hold for every answer. They come after everything else and judge all that was
- * answered; the few calls of `everyAnswer` make sure that there is something of each kind.
+ * Rules about every response. These cases run after all others and test all responses so far; the calls of
+ * `everyAnswer` ensure that there are some of each kind.
  */
 
 async function everyAnswer(visit: Visit): Promise<Answer[]> {
@@ -31,7 +31,7 @@ const isPdf = (answer: Answer): boolean =>
 
 type Wrong = (answer: Answer) => string | undefined
 
-/** A finding for each answer that something is wrong with. */
+/** Returns a finding per faulty response. */
 const findingsOf = (answers: readonly Answer[], wrong: Wrong): string[] =>
   answers.flatMap((answer) => {
     const finding = wrong(answer)
@@ -43,14 +43,14 @@ const ofEach =
   async (visit) =>
     findingsOf(await everyAnswer(visit), wrong)
 
-/** The same for the answers in the envelope. */
+/** As `ofEach`, but without PDF responses, which have no envelope. */
 const ofEachJson = (wrong: Wrong): Run => ofEach((answer) => (isPdf(answer) ? undefined : wrong(answer)))
 
 const reserved = (status: number): Run =>
   ofEach((answer) => (answer.status === status ? 'this status is reserved' : undefined))
 
 const known = new Set([200, 201, 202, 400, 401, 403, 404, 422, 429])
-/** The directives of a header. */
+/** Splits a header into its directives. */
 const listOf = (value = ''): string[] => value.split(',').map((each) => each.trim())
 
 const cacheHeaders = { 'cache-control': 'no-store', pragma: 'no-cache', expires: '0' }

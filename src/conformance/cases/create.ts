@@ -27,7 +27,7 @@ import { journey } from '../journey.ts'
 import { object, oneOf, uuid } from '../shape.ts'
 import type { Visit } from '../visit.ts'
 
-/** Asks around a body that was accepted. */
+/** Makes a test from calls that vary a body which was accepted. */
 const fromPlain =
   (asks: (body: Body, visit: Visit) => Expectations | Promise<Expectations>): Run =>
   async (visit) =>
@@ -40,7 +40,7 @@ function without<T extends object>(whole: T, name: keyof T): Partial<T> {
   return rest as Partial<T>
 }
 
-/** An order that the deployment has to accept, or to refuse with a 400 that names one of these fields. */
+/** Returns a call that must be accepted, or refused with a 400 that names one of the paths. */
 const accepts = (note: string, order: unknown) => ({ order, note, expect: 201 })
 const refuses = (note: string, order: unknown, ...paths: string[]) => ({
   order,
@@ -48,7 +48,10 @@ const refuses = (note: string, order: unknown, ...paths: string[]) => ({
   expect: refused(...paths),
 })
 
-/** What an order was answered with; a refusal for what was sent, or for the plan, is no breach. */
+/**
+ * Returns the response to an order. Rethrows a refusal for the order's content or the plan, since that is not a
+ * breach.
+ */
 async function firstAnswer(visit: Visit): Promise<Answer> {
   try {
     return (await plainOrder(visit)).answer
@@ -123,7 +126,7 @@ export const createCases: readonly Case[] = [
       async (visit) => {
         const pack = await packageOf(visit, 'INACTIVE')
         const order = await bodyFor(visit, pack, recipient)
-        // Where its schema cannot be read, the body may also lack something.
+        // If its schema cannot be read, the body may lack required fields too.
         const isRead = (await schemaOf(visit, pack.id)).status === 200
         return [{ order, note: 'for an INACTIVE package', expect: isRead ? refused('package_id') : 400 }]
       },
@@ -181,7 +184,7 @@ const withRecipient = (body: Body, part: object): object => ({
   recipient: { ...recipient, ...part },
 })
 
-// What is missing lacks everything that belongs into it, too.
+// A missing recipient lacks its members too, so the message may name any of these paths.
 const recipientPaths = ['recipient', ...names.map((name) => `recipient.${name}`)]
 
 export const createRefusalCases: readonly Case[] = [
@@ -255,15 +258,15 @@ export const createRefusalCases: readonly Case[] = [
   }),
 ]
 
-/** Where the entry under examination is; it is always the first. */
+/** Path of the tested entry, which is always the first. */
 const first = 'additional_information[0]'
 
-/** A body that was accepted, with an entry of it whose schema requires something. */
+/** A body that was accepted and has an entry of additional_information with required fields. */
 interface Informed {
   body: Body
   given: Information[]
   entry: Information
-  /** The body with this instead of its first entry. */
+  /** Returns the body with another first entry. */
   instead: (entry: unknown) => object
 }
 
@@ -281,11 +284,11 @@ const fromInformed =
 const fieldsAt = ({ fields }: Information, path: string): string[] =>
   Object.keys(fields).map((name) => `${path}.fields.${name}`)
 
-/** The entries of a package's schema. */
+/** Returns the entries of additional_information in a package's schema. */
 const informationOf = async (visit: Visit, id: number): Promise<unknown[]> =>
   entries(field((await schemaOf(visit, id)).data, 'fields', 'additional_information'))
 
-/** Values that are not of a type, and might be taken for it. */
+/** Values that a deployment might wrongly accept for each type. */
 const misfits = new Map<unknown, unknown[]>([
   ['string', [7, true, ['Example']]],
   ['integer', [2.5, '5', true]],
@@ -305,7 +308,7 @@ export const createInformationCases: readonly Case[] = [
       fieldValues,
       fromInformed(({ body, entry, instead }) => {
         const { code: known, fields } = entry
-        // Without its code the entry is also one that is required and missing; the message may name either.
+        // Without its code, the entry is also a missing required one; the message may name either.
         const others = [first, 'additional_information', ...fieldsAt(entry, first)]
         const wrong = (note: string, name: string, sent: object) =>
           refuses(note, instead(sent), `${first}.${name}`, ...others)
@@ -383,7 +386,7 @@ export const createInformationCases: readonly Case[] = [
   }),
 ]
 
-/** What else is valid and has to be accepted, and what else is not. */
+/** Further valid orders, which must be accepted, and further invalid ones. */
 export const createFormCases: readonly Case[] = [
   ...under('POST /v1/requests', 'create', {
     'create.valid-emails': [
@@ -416,7 +419,8 @@ export const createFormCases: readonly Case[] = [
       unknownField,
       fromPlain((body) => {
         const stray = { no_such_field: 'Example' }
-        // "If creating a request returns 400 for an unknown or missing field": whether it does is open.
+        // The document leaves open whether an unknown field is refused: "If creating a request returns 400 for an
+        // unknown or missing field".
         const refusesOrIgnores = (path: string, order: unknown): Ask => ({
           order,
           note: `with ${path}`,

@@ -48,7 +48,7 @@ const packageShape = object({
 
 const ids = (all: readonly ListedPackage[]): number[] => all.map(({ id }) => id).sort((a, b) => a - b)
 
-/** That the answer holds exactly these packages. */
+/** Expects exactly these packages in the response. */
 const exactly =
   (expected: readonly ListedPackage[]) =>
   (answer: Answer): string[] => {
@@ -58,7 +58,7 @@ const exactly =
     return when(got !== wanted, `${answer.label}: expected the packages [${wanted}], got [${got}]`)
   }
 
-/** A package of the first user's list that the second one's does not have; an ACTIVE one if there is any. */
+/** Returns a package that the first user sees and the second does not, an ACTIVE one if possible. */
 async function hiddenFromSecond(visit: Visit) {
   const as = secondUser(visit)
   const theirs = await visit.once('packages of the second user', () =>
@@ -167,10 +167,13 @@ export const packageCases: readonly Case[] = [
   }),
 ]
 
-/** Schemas of this many packages are read at most. */
+/** Most packages whose schemas are read. */
 const maxSchemas = 12
 
-/** "each is `{type: string, required: boolean}`" may mean the text "string", or any string. */
+/**
+ * Shape of a recipient field. "each is `{type: string, required: boolean}`" may mean the text "string" or any string,
+ * so other texts are only advice.
+ */
 const recipientType: Shape = (type, where) =>
   typeof type === 'string' && type !== 'string' ? [advise(`${where} is ${shown(type)}`)] : text(type, where)
 const recipientField = object({ type: recipientType, required: boolean })
@@ -199,7 +202,7 @@ const schemaShape = object({
   }),
 })
 
-/** The schemas that can be read, by package. */
+/** Reads the schemas of the packages; those that cannot be read are left out. */
 async function schemas(visit: Visit): Promise<[pack: ListedPackage, data: unknown][]> {
   const found: [ListedPackage, unknown][] = []
   for (const pack of (await packages(visit)).slice(0, maxSchemas)) {
@@ -212,7 +215,7 @@ async function schemas(visit: Visit): Promise<[pack: ListedPackage, data: unknow
 
 const informationOf = (data: unknown): unknown[] => entries(field(data, 'fields', 'additional_information'))
 
-/** A finding for each thing that is wrong with a schema. */
+/** Makes a test that returns findings about each schema. */
 const findingsPerSchema =
   (wrong: (data: unknown, pack: ListedPackage) => string[]): Run =>
   async (visit) =>
@@ -220,7 +223,7 @@ const findingsPerSchema =
       wrong(data, pack).map((finding) => `schema ${pack.id} ${finding}`),
     )
 
-/** A schema with its entries in one order, whatever order they came in. */
+/** Returns a schema with its entries sorted, for comparison. */
 function withSortedEntries(data: unknown): unknown {
   const sorted = informationOf(data)
     .map((entry) => ordered(entry) ?? '')

@@ -14,15 +14,15 @@ import {
 import { checksOf, completed, journey } from '../journey.ts'
 import type { Visit } from '../visit.ts'
 
-/** A report that a read of a request leads to. */
+/** A report whose URL is in a request. */
 interface ReportUrl {
   kind: 'background' | 'referee'
   url: string
-  /** The path the document gives it. */
+  /** Path of the report by the document. */
   path: string
 }
 
-/** The signed URLs of a request's data. */
+/** Returns the signed report URLs in a request's data. */
 export function reportUrls(data: unknown): ReportUrl[] {
   return checksOf(data).flatMap((check) => {
     const id = String(field(check, 'id'))
@@ -38,7 +38,7 @@ export function reportUrls(data: unknown): ReportUrl[] {
   })
 }
 
-/** A fresh read of the completed request, and the reports it leads to. */
+/** Reads the completed request again and returns its reports. */
 async function freshReports(visit: Visit): Promise<{ answer: Answer; reports: ReportUrl[] }> {
   const { ordered } = await completed(visit)
   const answer = await visit.probe.get(`/v1/requests/${ordered.requestId}`)
@@ -47,11 +47,11 @@ async function freshReports(visit: Visit): Promise<{ answer: Answer; reports: Re
   return { answer, reports }
 }
 
-/** The signed URLs of two reads of the completed request. */
+/** Returns the signed URLs of two reads of the completed request. */
 export async function urlsOfTwoReads(visit: Visit): Promise<[ReportUrl[], ReportUrl[]]> {
   const path = `/v1/requests/${(await completed(visit)).ordered.requestId}`
   const first = reportUrls((await visit.probe.get(path)).data)
-  // The time may be all that differs in a token, and be counted in seconds.
+  // Tokens may differ only by their time in seconds, so the second read is a second later.
   await visit.pace.pause(1100)
   return [first, reportUrls((await visit.probe.get(path)).data)]
 }
@@ -71,13 +71,15 @@ async function oneOfEach(visit: Visit): Promise<ReportUrl[]> {
   return kinds.flatMap((kind) => reports.find((each) => each.kind === kind) ?? [])
 }
 
-/** Asks for a report of each kind, from a fresh read. */
+/** Makes a test that calls a report of each kind from a new read. */
 const ofEachKind =
   (asks: (report: ReportUrl, visit: Visit) => Ask[]): Run =>
   async (visit) =>
     (await oneOfEach(visit)).flatMap((report) => asks(report, visit))
 
-/** A download by the signed URL; another host is never called. */
+/**
+ * Returns the call of a signed URL without headers; not testable if the URL has another host, which is never called.
+ */
 function byToken(visit: Visit, { url }: ReportUrl, note?: string, expect: Ask['expect'] = expectPdf): Ask {
   const get = visit.probe.path(url)
   unless(get !== undefined, 'the report URLs lead to another host, which is not called')
@@ -86,7 +88,7 @@ function byToken(visit: Visit, { url }: ReportUrl, note?: string, expect: Ask['e
 
 const tokenOf = (url = ''): string => (url === '' ? '' : (new URL(url).searchParams.get('t') ?? ''))
 
-/** A path with a token, and no other credentials, which is refused. */
+/** Returns a call with a token and no other credentials that must be refused. */
 const refusedToken = (path: string, token: string, note: string): Ask => ({
   get: `${path}?t=${encodeURIComponent(token)}`,
   as: {},
@@ -94,21 +96,21 @@ const refusedToken = (path: string, token: string, note: string): Ask => ({
   expect: 401,
 })
 
-/** Tokens that were never issued, made from one that was. */
+/** Returns invalid tokens, made from a valid one. */
 function spoilt(token: string): [token: string, note: string][] {
   const last = token.at(-1) === 'A' ? 'B' : 'A'
   const first = token.startsWith('z') ? 'y' : 'z'
   return [
     ['invalid', 'that is not a token'],
     ['', 'that is empty'],
-    // Padding at its end may be left out.
+    // Base64 padding at the end is removed first, since a token without it may be valid.
     [token.replace(/(?<!=)=+$/, '').slice(0, -1), 'that lacks its last character'],
     [`${token.slice(0, -2)}${last}${last}`, 'whose end was changed'],
     [`${first}${token.slice(1)}`, 'whose start was changed'],
   ]
 }
 
-/** A report of a check that has none of this kind. */
+/** Returns calls of reports that a check of the other type would have. */
 async function wrongKinds(visit: Visit): Promise<Expectations> {
   const { answer, reports } = await freshReports(visit)
   const reference = checksOf(answer.data).find((check) => field(check, 'type') === 'reference')

@@ -8,7 +8,7 @@ import { arrayOf, integer, nullable, object, oneOf, type Shape, text, timestamp,
 import type { Visit } from '../visit.ts'
 import { urlsOfTwoReads } from './reports.ts'
 
-/** A string by its table, "integer or string" by the path that takes it. */
+/** A referee's id is a string by its table, but "integer or string" by the path, so an integer is only advice. */
 const refereeId: Shape = (id, where) =>
   Number.isInteger(id) ? [advise(`${where} is an integer`)] : text(id, where)
 
@@ -45,18 +45,18 @@ const requestShape = object({
   checks: arrayOf(check),
 })
 
-/** Every read of a request that was made on the way. */
+/** Returns the data of all reads of the requests that were followed. */
 async function reads(visit: Visit): Promise<unknown[]> {
   return (await journeys(visit)).flatMap(({ sightings }) => sightings.map(({ data }) => data))
 }
 
-/** A finding for each thing that is wrong with a check, in any read. */
+/** Makes a test that returns findings about each check in all reads. */
 const ofChecks =
   (wrong: (check: unknown, type: string) => string[]): Run =>
   async (visit) =>
     (await reads(visit)).flatMap(checksOf).flatMap((each) => wrong(each, String(field(each, 'type'))))
 
-/** The checks of a completed request against those of its package. */
+/** Compares the checks of a completed request with those of its package. */
 async function checksOfPackage(visit: Visit): Promise<string[]> {
   const { ordered, sightings } = await completed(visit)
   const { pack } = ordered
@@ -81,12 +81,12 @@ async function checksOfPackage(visit: Visit): Promise<string[]> {
   ]
 }
 
-/** An id is there once the check runs, and then for good. */
+/** Expects an id once a check has started, and that the id does not change. */
 async function checkIds(visit: Visit): Promise<string[]> {
   const findings: string[] = []
   for (const { sightings } of await journeys(visit)) {
     const known = new Set<unknown>()
-    // Of a request that ends in ERROR "no checks were created", though it may have been IN_PROGRESS.
+    // A request that ends in ERROR creates no checks ("no checks were created"), even if it was IN_PROGRESS.
     const creates = sightings.at(-1)?.status !== 'ERROR'
     for (const { data, status } of sightings) {
       const checks = checksOf(data)
@@ -175,7 +175,8 @@ export const requestCases: readonly Case[] = [
       'references | array | Reference checks only. Empty array when no referees are nominated.',
       ofChecks((each, type) => {
         const references = field(each, 'references')
-        // Null is as good as absent for a check that has none; that the field is there is advice of its shape.
+        // For other checks, null is accepted like an absent field; whether the field may be present is advice of the
+        // shape test.
         const isRight = type === 'reference' ? Array.isArray(references) : (references ?? null) === null
         return when(!isRight, `a ${type} check has ${shown(references)} as references`)
       }),
@@ -208,7 +209,7 @@ export const requestCases: readonly Case[] = [
 
 const statusesOf = (data: unknown): string[] => checksOf(data).map((each) => String(field(each, 'status')))
 
-/** The reads with this status whose checks do not mean it. */
+/** Makes a test that returns findings for reads with this status whose checks contradict it. */
 const means =
   (status: string, isMet: (checks: string[], sighting: Sighting) => boolean): Run =>
   async (visit) =>
@@ -275,10 +276,12 @@ export const statusCases: readonly Case[] = [
   }),
 ]
 
-/** Time for an ended request to change, where the clock can be moved and where it cannot. */
+/**
+ * Milliseconds in which an ended request might change: with a clock that can be advanced, and with the real clock.
+ */
 const [aDay, aMoment] = [24 * 3_600_000, 3000]
 
-/** Asked when everything else has been, so that there was time for a change. */
+/** These cases run after most others, so that an ended request has had time to change. */
 export const lastingCases: readonly Case[] = under('Request status', 'create', {
   'statuses.terminal': [
     'Terminal statuses (COMPLETED, ERROR, CANCELLED) never transition further.',

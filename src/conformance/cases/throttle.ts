@@ -8,13 +8,13 @@ import type { Visit } from '../visit.ts'
 import { everyEndpoint } from './access.ts'
 import { reportUrls } from './reports.ts'
 
-/** Both windows, the shorter one first. */
+/** Both windows of the quota. */
 interface Windows {
   minute: QuotaWindow
   hour: QuotaWindow
 }
 
-/** A case that uses up the quota; naming its windows is the permission to do so. */
+/** Makes a test that uses up the quota. It may do so only if the windows are given as an option. */
 const metered =
   (run: (visit: Visit, windows: Windows) => Promise<Expectations>): Run =>
   (visit) => {
@@ -27,23 +27,23 @@ const metered =
     return run(visit, { minute, hour })
   }
 
-/** Seconds by which time may be off: what the service rounds up, and where time goes by itself, the calls. */
+/** Returns the seconds by which times may differ: the service rounds up, and with the real clock calls take time. */
 const tolerance = ({ pace }: Visit): number => (pace.exact ? 1 : 2)
 
 const isAbout = (visit: Visit, seconds: number, wanted: number): boolean =>
   Math.abs(seconds - wanted) <= tolerance(visit)
 
-/** One counted call. */
+/** Makes a call that counts against the quota. */
 const counted = ({ probe }: Visit, note?: string): Promise<Answer> =>
   probe.get('/v1/users', { throttled: 'return', note })
 
 interface Filled {
   accepted: number
-  /** The 429, unless `most` calls were accepted. */
+  /** The response 429; undefined if `maxCalls` calls were accepted. */
   refusal: Answer | undefined
 }
 
-/** Calls until one is refused, or `most` were accepted. */
+/** Calls until a call is refused or `maxCalls` were accepted. */
 async function fill(visit: Visit, maxCalls: number): Promise<Filled> {
   for (let accepted = 0; accepted < maxCalls; accepted += 1) {
     const answer = await counted(visit)
@@ -52,10 +52,10 @@ async function fill(visit: Visit, maxCalls: number): Promise<Filled> {
   return { accepted: maxCalls, refusal: undefined }
 }
 
-/** Calls until one is refused; one more than two windows take is tried at most. */
+/** Calls until a call is refused, at most one call more than two windows allow. */
 const exceedQuota = (visit: Visit, { minute }: Windows): Promise<Filled> => fill(visit, 2 * minute.calls + 1)
 
-/** Whole seconds of the Retry-After; NaN where there are none. */
+/** Returns the seconds of Retry-After; NaN if the header is missing or not a whole number. */
 function retryAfter(answer: Answer | undefined): number {
   const text = answer?.header('retry-after') ?? ''
   return /^\d+$/.test(text) ? Number(text) : Number.NaN
@@ -63,14 +63,17 @@ function retryAfter(answer: Answer | undefined): number {
 
 const isWithin = (seconds: number, window: QuotaWindow): boolean => seconds >= 1 && seconds <= window.seconds
 
-/** Lets every window run out; where that takes its time, only if a few minutes of calls would not fit any more. */
+/**
+ * Waits until both windows have ended. With the real clock, it waits only if the hour has too few calls left for a
+ * test.
+ */
 async function clear({ pace, probe }: Visit, { minute, hour }: Windows): Promise<void> {
   const recent = probe.calledAt.filter((at) => pace.now() - at < hour.seconds * 1000).length
   if (!pace.exact && recent + 4 * minute.calls + 8 < hour.calls) return
   await pace.pause((hour.seconds + 1) * 1000)
 }
 
-/** Comes to the very start of a window of the minute: fills one, and waits until it is over. */
+/** Waits for the exact start of a minute's window: fills a window and waits until it has ended. */
 async function atStartOfWindow(visit: Visit, windows: Windows): Promise<void> {
   await clear(visit, windows)
   const { refusal } = await exceedQuota(visit, windows)
@@ -80,13 +83,13 @@ async function atStartOfWindow(visit: Visit, windows: Windows): Promise<void> {
   await visit.pace.pause(wait * 1000)
 }
 
-/** Comes to where the minute is used up. */
+/** Uses up the window of the minute. */
 async function usedUp(visit: Visit, windows: Windows): Promise<Filled> {
   await atStartOfWindow(visit, windows)
   return exceedQuota(visit, windows)
 }
 
-/** That a wait of one second less is not enough, and the whole wait is. */
+/** Expects that the wait is necessary and sufficient: a second less is not enough. */
 async function waitsExactly(visit: Visit, seconds: number): Promise<string[]> {
   const { pace } = visit
   const findings: string[] = []
@@ -113,7 +116,7 @@ async function minuteQuota(visit: Visit, windows: Windows): Promise<string[]> {
   const from = visit.pace.now()
   const first = await exceedQuota(visit, windows)
   if (first.refusal === undefined) {
-    // Calls that take long spread over several windows, each of which takes its own.
+    // Slow calls extend over several windows, each of which allows its own number.
     const touched = Math.floor((visit.pace.now() - from) / 1000 / minute.seconds) + 2
     unless(first.accepted > touched * minute.calls, 'calls take too long to use up the quota')
     return [`${first.accepted} calls were accepted within ${minute.seconds} s`]
@@ -137,7 +140,8 @@ async function minuteRetryAfter(visit: Visit, windows: Windows): Promise<string[
   await visit.pace.pause(wait * 1000)
   const filled = await fill(visit, minute.calls - 1)
   if (filled.refusal !== undefined) return [notEnough(wait)]
-  // A part of a second is left in the window then, which a value that is rounded down leaves out.
+  // Less than a second of the window's last second remains then; a service that rounds Retry-After down would omit
+  // it.
   const passed = Math.floor(minute.seconds / 3)
   await visit.pace.pause(passed * 1000 - (visit.pace.exact ? 350 : 0))
   const { refusal } = await fill(visit, 2)
@@ -163,8 +167,8 @@ async function fixedWindow(visit: Visit, windows: Windows): Promise<string[]> {
 }
 
 /**
- * Fills an hour from its very start, a minute's worth at a time, so that the minute is never
- * breached. The hour before it is filled first, for its end is the start.
+ * Fills an hour's window from its start, a minute's calls at a time, so that no minute's window is exceeded. The
+ * window before is filled first, since its end is that start.
  */
 async function hourQuota(visit: Visit, windows: Windows): Promise<string[]> {
   const { hour } = windows
@@ -238,7 +242,7 @@ async function allEndpoints(visit: Visit, windows: Windows): Promise<string[]> {
   return when(accepted > left, wrong)
 }
 
-/** The path of the first schema that can be read. */
+/** Returns the path of the first readable schema. */
 async function readableSchema(visit: Visit): Promise<string[]> {
   for (const { id } of await packages(visit)) {
     if ((await schemaOf(visit, id)).status === 200) return [`/v1/packages/${id}/schema`]
@@ -246,7 +250,7 @@ async function readableSchema(visit: Visit): Promise<string[]> {
   return []
 }
 
-/** Wherever within a second it is asked, the wait of the answer has to be enough. */
+/** Expects Retry-After to be sufficient at any fraction of a second. */
 async function wholeSeconds(visit: Visit, windows: Windows): Promise<string[]> {
   const findings: string[] = []
   for (const part of [150, 550, 850]) {
@@ -262,7 +266,7 @@ async function wholeSeconds(visit: Visit, windows: Windows): Promise<string[]> {
   return findings
 }
 
-/** A call of another user where the minute is used up. */
+/** Makes a test that calls as another user when the minute is used up. */
 const calledBy = (caller: (visit: Visit) => Identity, note: string, expect: number): Run =>
   metered(async (visit, windows) => {
     const as = caller(visit)
@@ -302,7 +306,7 @@ export const throttleCases: readonly Case[] = [
   }),
 ]
 
-/** Whose calls share a window. */
+/** Cases about which calls share a window. */
 export const quotaScopeCases: readonly Case[] = [
   ...under('Limits', 'slow', {
     'throttle.all-endpoints-together': [perMinute, metered(allEndpoints)],

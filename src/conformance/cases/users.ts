@@ -32,13 +32,13 @@ async function users(visit: Visit): Promise<unknown[]> {
 
 const nameOf = (user: unknown): string => String(field(user, 'email'))
 
-/** A finding for each thing that is wrong with a user. */
+/** Makes a test that returns findings about each user. */
 const ofUsers =
   (wrong: (user: unknown) => string[]): Run =>
   async (visit) =>
     (await users(visit)).flatMap((user) => wrong(user).map((finding) => `${nameOf(user)} ${finding}`))
 
-/** The same for the permissions of the users who have some. */
+/** As `ofUsers`, but about the permissions of users who have some. */
 const ofPermissions =
   (wrong: (list: unknown[]) => string[]): Run =>
   async (visit) => {

@@ -10,13 +10,13 @@ import { richOrder, usualRecipient } from '../order.ts'
 import { object, oneOf, text, uuid } from '../shape.ts'
 import type { Visit } from '../visit.ts'
 
-/** A finding for each thing that is wrong with an event that arrived. */
+/** Makes a test that returns findings about each event that arrived. */
 const ofEvents =
   (wrong: (delivery: Delivery) => string[]): Run =>
   async (visit) =>
     (await arrived(visit)).flatMap(wrong)
 
-/** The same for each request that was followed, among all events. */
+/** Makes a test that returns findings about each request that was followed, given all events. */
 const ofJourneys =
   (wrong: (journey: Journey, deliveries: readonly Delivery[]) => string[]): Run =>
   async (visit) => {
@@ -27,14 +27,17 @@ const ofJourneys =
 const missingEvents = (made: Journey, deliveries: readonly Delivery[]): string[] =>
   unannounced(made, deliveries).map((status) => `a request became ${status}, and no event was sent`)
 
-/** Events may be late, and come in any order; but none is about what has not happened. */
+/**
+ * Whether an event's status is later than the one that was read. Events may be late and in any order, but never ahead
+ * of the request.
+ */
 function isPast(sent: string, read: string): boolean {
   return rankOf(sent) > rankOf(read) || (rankOf(sent) === rankOf(read) && sent !== read)
 }
 
 /**
- * Events that were sent and acknowledged before, and came again just when a check changed and the
- * request did not. Where they come again at other times too, that is no sign: "duplicates are possible".
+ * Returns findings for acknowledged events that were repeated exactly when a check changed and the request did not.
+ * If events are also repeated at other times, the case is not testable: "duplicates are possible".
  */
 function needless({ ordered, sightings }: Journey, all: readonly Delivery[]): string[] {
   const acknowledged = new Set<string>()
@@ -60,7 +63,7 @@ function checkStatuses(data: unknown): string {
   return JSON.stringify(checksOf(data).map((check) => field(check, 'status')))
 }
 
-/** Events that are ahead of a later read. */
+/** Returns findings for events whose status is ahead of a later read. */
 function ahead({ ordered, sightings }: Journey, deliveries: readonly Delivery[]): string[] {
   return sightings.flatMap(({ status, deliveries: count }) => {
     const before = deliveries.slice(0, count).filter((each) => about(each, ordered.requestId))
@@ -166,23 +169,23 @@ const within10 =
 const atLeastOnce =
   'Delivery is at least once; duplicates are possible. The pair (request_id, status) identifies a status update already processed.'
 
-/** Within the 10 seconds, and past them, with room for the way of an answer. */
+/** Delays of an acknowledgement within the 10 seconds and after them, with a margin for its transmission. */
 const inTime = 8 * second
 const tooLate = 12 * second
 
-/** How long a retry is waited for: a week where time is moved. */
+/** Returns how long the suite waits for a retry: a week if the clock can be advanced. */
 const patienceOf = ({ pace, watchMs }: Visit): number => (pace.exact ? 7 * day : watchMs)
 
-/** Status updates of one request whose first attempts were answered in a way of their own. */
+/** Status updates of a request whose first attempts got chosen replies. */
 interface Answered {
   requestId: string
-  /** By update, the status the first attempt was answered with. */
+  /** Status with which the first attempt was answered, by update. */
   first: Map<string, number | null>
 }
 
 /**
- * Orders, and answers the first attempts of its updates with these replies in turn; what is held is released with 200
- * after `releaseMs`. Ends with so many updates, when the request has ended, or was watched long enough.
+ * Orders, and answers the first attempts of its updates with the replies in turn. A reply `hold` is released with 200
+ * after `releaseMs`. Ends after `enough` updates, when the request has ended, or when it was watched long enough.
  */
 async function answering(
   visit: Visit,
@@ -210,7 +213,7 @@ async function answering(
     : pace.exact
       ? minute
       : second
-  // An event may have come at any moment of the last step.
+  // An event may have arrived at any time in the last step.
   const release = async (): Promise<void> => {
     if (!holding) return
     await pace.pause(releaseMs < 10 * second ? releaseMs - step : releaseMs)
@@ -251,7 +254,10 @@ async function hasEnded(visit: Visit, requestId: string): Promise<boolean> {
   return terminal.has(status) && attempts(visit, requestId).some((each) => statusOf(each) === status)
 }
 
-/** Waits in growing steps until something is the case, or so many milliseconds are over; how long it took. */
+/**
+ * Waits in growing steps until the condition is met; returns the milliseconds. Undefined if that takes longer than
+ * `longest`.
+ */
 async function waitUntil(
   { pace }: Visit,
   longest: number,
@@ -265,7 +271,7 @@ async function waitUntil(
   return pace.now() - from
 }
 
-/** Milliseconds until an event that was answered with 500 comes again; undefined where it does not. */
+/** Measures the milliseconds after which an event that was answered with 500 is repeated; undefined if it is not. */
 function retryDelay(visit: Visit): Promise<number | undefined> {
   return visit.once('retry delay', async () => {
     const made = await answering(visit, [500], { enough: 1 })
@@ -277,7 +283,7 @@ function retryDelay(visit: Visit): Promise<number | undefined> {
   })
 }
 
-/** Where a failed delivery is never repeated. */
+/** Returns the advice for a deployment that never repeats a failed delivery. */
 function neverAgain({ pace, watchMs }: Visit): string[] {
   const time = pace.exact ? 'a week' : `${watchMs / second} s`
   return [
@@ -287,7 +293,10 @@ function neverAgain({ pace, watchMs }: Visit): string[] {
   ]
 }
 
-/** A failure is retried as others are seen to be, or that is advice: "Failed deliveries may be retried." */
+/**
+ * Expects that this kind of failure is retried like a 500; otherwise that is advice: "Failed deliveries may be
+ * retried."
+ */
 async function expectedAgain(visit: Visit, made: Answered, how: string, retryMs: number): Promise<string[]> {
   const longest = visit.pace.exact ? patienceOf(visit) : 3 * retryMs + 2 * second
   const came = await waitUntil(visit, longest, () => again(visit, made).length > 0)
@@ -297,8 +306,9 @@ async function expectedAgain(visit: Visit, made: Answered, how: string, retryMs:
 }
 
 /**
- * An acknowledged event may come again ("duplicates are possible"); but where each one that was answered so does, and
- * none that was answered at once with 204, it was not taken for acknowledged.
+ * Returns a finding if acknowledged events are treated as failures. An acknowledged event may be repeated
+ * ("duplicates are possible"). But if all that were answered in this way are repeated, and none that was answered at
+ * once with 204, the reply was not accepted as an acknowledgement.
  */
 async function needlesslyAgain(visit: Visit, made: Answered, how: string): Promise<string[]> {
   const { deliveries } = receiverOf(visit)

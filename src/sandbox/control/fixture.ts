@@ -9,7 +9,7 @@ type Information = NonNullable<FixturePackage['additional_information']>[number]
 type FieldType = Information['fields'][string]['type']
 type Part = string | number
 
-/** What the random draws of an organisation's ids and secrets are named by. */
+/** Names from which the random ids and secrets of an organisation are derived. */
 interface Names {
   organisation: (name: string, index: number) => Part
   team: (name: string, index: number, organisation: number) => Part[]
@@ -22,7 +22,7 @@ const namesByPosition: Names = {
   user: (email, organisationId) => [organisationId, email],
 }
 
-/** The state a sandbox with this fixture begins with. What the fixture leaves out is filled in from the seed. */
+/** Returns the initial state of a sandbox with this fixture; what the fixture omits is derived from the seed. */
 export function seedFrom(
   { organisations }: Fixture,
   rng: SeededRandom,
@@ -56,7 +56,7 @@ function partOf(given: FixtureOrganisation, index: number, rng: SeededRandom, na
     webhook_url: given.webhook?.url ?? null,
     webhook_secret: given.webhook?.secret ?? rng.text(32, 'webhook secret', drawn),
   }
-  // The last one that is not revoked is given out.
+  // The last key that is not revoked is the one that the sandbox reports.
   const keys = given.keys ?? [{ key: rng.text(32, 'api key', drawn) }]
   const teams = (given.teams ?? []).map(({ name, active = true }, team): Team => ({
     id: rng.uuid('team', ...names.team(name, team, index)),
@@ -93,7 +93,7 @@ function partOf(given: FixtureOrganisation, index: number, rng: SeededRandom, na
   }
 }
 
-/** The people and things of the built-in fixture, by what a test wants them for. */
+/** E-mails of the built-in fixture, by the role that a test needs. */
 export const people = {
   owner: 'olive.owner@example.com',
   admin: 'ada.admin@example.com',
@@ -105,17 +105,17 @@ export const people = {
 } as const
 
 export const packageIds = {
-  /** ACTIVE: a survey, two background checks, additional information of all six types. */
+  /** ACTIVE: a survey, two background checks, additional information with fields of all six types. */
   full: 101,
-  /** ACTIVE: background checks only, nothing else asked for. */
+  /** ACTIVE: one background check, no additional information. */
   simple: 102,
-  /** ACTIVE: a survey only. */
+  /** ACTIVE: only a survey. */
   references: 103,
   /** ACTIVE, for owners and admins. */
   executive: 104,
   inactive: 105,
   disabled: 106,
-  /** ACTIVE, but of the other organisation. */
+  /** ACTIVE, but belongs to the other organisation. */
   foreign: 201,
 } as const
 
@@ -173,7 +173,7 @@ const simple: FixturePackage = {
   details: { background_checks: [identityCheck] },
 }
 
-/** A user whose name is in the e-mail. */
+/** Makes a user of the fixture, whose name is taken from the e-mail. */
 function user(email: string, role: FixtureUser['role'], rest: Partial<FixtureUser> = {}): FixtureUser {
   const [first_name = '', last_name = ''] = (email.split('@')[0] ?? '')
     .split('.')
@@ -181,14 +181,17 @@ function user(email: string, role: FixtureUser['role'], rest: Partial<FixtureUse
   return { email, role, first_name, last_name, ...rest }
 }
 
-/** Ids and secrets of the built-in fixture do not depend on positions: they stay the same when it grows. */
+/**
+ * Ids and secrets of the built-in fixture do not depend on positions, so that they stay the same when entries are
+ * added.
+ */
 export const builtInNames: Names = {
   organisation: (name) => name,
   team: (name) => [name.split(' ')[0]?.toLowerCase() ?? ''],
   user: (email) => [email],
 }
 
-/** What the sandbox holds without a fixture. Keys and secrets come from the seed. */
+/** The data of a sandbox without a fixture; keys and secrets are derived from the seed. */
 export const builtIn: Fixture = {
   organisations: [
     {

@@ -2,7 +2,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 
 import type { Clock } from '../../host/clock.ts'
 
-/** Milliseconds of real time that work begun by the clock, such as a delivery, gets before time moves on. */
+/** Milliseconds of real time that work such as a delivery gets before the clock advances further. */
 const patience = 250
 
 interface Sleeper {
@@ -12,8 +12,8 @@ interface Sleeper {
 }
 
 /**
- * A clock that does not move until it is advanced; then everything that waits for it happens in
- * order, each at its moment.
+ * A clock that stands still until it is advanced. Timers that become due are then woken in order, each at its own
+ * time.
  */
 export class ManualClock implements Clock {
   #now: number
@@ -22,7 +22,7 @@ export class ManualClock implements Clock {
   readonly #sleepers = new Set<Sleeper>()
   readonly #held = new Set<Promise<unknown>>()
 
-  /** `start` is milliseconds since the epoch. */
+  /** `start` is in milliseconds since the Unix epoch. */
   constructor(start: number) {
     this.#now = start
   }
@@ -31,7 +31,7 @@ export class ManualClock implements Clock {
     return this.#now
   }
 
-  /** Sets the clock to where a stored state left it, without waking timers. */
+  /** Sets the clock to the time of a stored state, without waking timers. */
   set(now: number): void {
     this.#now = now
   }
@@ -58,14 +58,17 @@ export class ManualClock implements Clock {
     })
   }
 
-  /** Makes `advance` wait for this work, for a moment of real time, before the clock moves past it. */
+  /** Makes `advance` wait for this work, at most `patience`, before the clock advances past it. */
   waitFor(work: Promise<unknown>): void {
     const held = work.catch(() => {})
     this.#held.add(held)
     void held.then(() => this.#held.delete(held))
   }
 
-  /** Moves on by `ms`, of which parts are rounded: what is written of a moment has whole milliseconds; what was asked for at the same time comes after. */
+  /**
+   * Advances by `ms`, rounded to whole milliseconds, because stored times have no fractions. Calls at the same time
+   * run one after the other.
+   */
   advance(ms: number): Promise<void> {
     this.#advancing = this.#advancing.then(() => this.#moveTo(this.#now + Math.max(0, Math.round(ms))))
     return this.#advancing
@@ -83,7 +86,7 @@ export class ManualClock implements Clock {
     this.#now = Math.max(this.#now, target)
   }
 
-  /** Waits until what was woken has had its turn, and the work it began is done or has taken too long. */
+  /** Waits until the woken timers have run and the work that they began is done or has taken too long. */
   async #awaitWork(): Promise<void> {
     await setImmediate()
     if (this.#held.size === 0) return

@@ -7,7 +7,7 @@ import { controlPath } from './client.ts'
 
 type Json = Record<string, unknown>
 
-/** The service of `baseUrl` as OpenAPI 3.1, and what steers a running sandbox, under a tag of its own. */
+/** Describes the service at `baseUrl` as OpenAPI 3.1, with the control API of a sandbox under its own tag. */
 export function sandboxOpenApi(baseUrl: string): Json {
   const service = openApi(baseUrl)
   const { paths, components, tags } = service as { paths: Json; components: Json; tags: Json[] }
@@ -24,7 +24,10 @@ export function sandboxOpenApi(baseUrl: string): Json {
   }
 }
 
-/** What a running sandbox answers at /openapi.json: not a call of the service, so no part of its quotas or log. */
+/**
+ * Returns the response of a running sandbox for /openapi.json. It is not a call of the service, so it is not in its
+ * quotas or log.
+ */
 export function describeSandbox(baseUrl: string): Response {
   return Response.json(sandboxOpenApi(baseUrl), { headers: cacheHeaders })
 }
@@ -40,7 +43,7 @@ const controlFailure = z.object({
   error: z.object({ code: z.string(), message: z.string(), hint: z.string().optional() }),
 })
 
-/** The bodies of every control, and what it answers. */
+/** Returns the schemas of all controls: their bodies and responses. */
 function controlSchemas(): Json {
   const answers = [
     ...readControls.map((control) => [answerName('read', control), schemaOf(control.answer)]),

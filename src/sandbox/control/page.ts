@@ -10,7 +10,7 @@ import type { DeliveryRecord, Overview } from '../service/schemas.ts'
 import { scenarioTable } from '../service/scenarios.ts'
 import type { Sandbox } from './sandbox.ts'
 
-/** Nothing but what this server sends runs on the page, and no other site can frame it. */
+/** Only scripts of this server run on the page, and no other site can frame it. */
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -22,14 +22,14 @@ const headers = {
   'Referrer-Policy': 'no-referrer',
 }
 
-/** The page itself. */
+/** Returns the response with the page. */
 export async function servePage(sandbox: Sandbox): Promise<Response> {
   return new Response(String(await page(sandbox)), {
     headers: { ...headers, 'Content-Type': 'text/html; charset=utf-8' },
   })
 }
 
-/** Its style and script; undefined for any other path. */
+/** Returns the page's stylesheet or script; undefined for any other path. */
 export function serveAsset(path: string): Response | undefined {
   if (path.endsWith('/page.css')) return asset(style, 'text/css')
   return path.endsWith('/page.js') ? asset(script, 'text/javascript') : undefined
@@ -43,7 +43,7 @@ const maxRequests = 200
 const maxDeliveries = 50
 const maxEntries = 200
 
-/** What is going on in a sandbox, whole without a script; with one it keeps itself up to date. */
+/** Renders the state of a sandbox. The page is complete without its script, which keeps it up to date. */
 export function page(sandbox: Sandbox): Piece {
   const overview = sandbox.overview()
   const entries = sandbox.log.entries()
@@ -92,14 +92,14 @@ export function page(sandbox: Sandbox): Piece {
     </html>`
 }
 
-/** A text from a call or a fixture: what hides, turns or breaks a line is a mark. */
+/** Makes a text from a call or fixture safe to show; line breaks and control characters become marks. */
 const shown = (text: string): string => sanitize(text, { marksLines: true })
 
 function entryItem(entry: LogEntry): Piece {
   return html`<p>${sanitize(logLine(entry), { layout: true, marksLines: true })}</p> `
 }
 
-/** The figures of the sandbox; the script replaces them, and the tables, again and again. */
+/** Renders the numbers of the sandbox, which the script replaces regularly, as it does the tables. */
 function live(overview: Overview): Piece {
   const { now, clock, speed, credits, webhook_url: webhook, requests, quota } = overview
   const all = requestStatuses.reduce((sum, status) => sum + requests[status], 0)
@@ -317,12 +317,12 @@ function deliveryTable(all: readonly DeliveryRecord[]): Piece {
   </section>`
 }
 
-/** Wall time to the second, in UTC. */
+/** Formats a time (milliseconds since the epoch) to the second in UTC. */
 function moment(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 
-/** 45 s, 12 min, 1 h. */
+/** Formats seconds as 45 s, 12 min or 1 h. */
 function seconds(count: number): string {
   if (count < 120) return `${count} s`
   return count < 7200 && count % 3600 !== 0
@@ -330,7 +330,7 @@ function seconds(count: number): string {
     : `${Math.round(count / 3600)} h`
 }
 
-/** One thing that happened, on a line. */
+/** Formats an entry of the log as one line. */
 function logLine(entry: LogEntry): string {
   const time = new Date(entry.at).toISOString().slice(11, 19)
   switch (entry.kind) {
@@ -347,7 +347,7 @@ function logLine(entry: LogEntry): string {
   }
 }
 
-/** The page's style: what all pages wear, and its controls and log. */
+/** Stylesheet of the page: that of all pages, and rules for its controls and log. */
 const style = `${stylesheet}
 .skip { position: absolute; left: -100rem; }
 .skip:focus { left: 1rem; top: .5rem; padding: .25rem .5rem; background: var(--pico-background-color); }
@@ -365,8 +365,8 @@ td div { white-space: nowrap; } td div + div { margin-top: .15rem; }
 `
 
 /**
- * The page's script, as it is sent. It asks for the page again and replaces its live parts, so that
- * only the server draws; the focus stays where it was. Texts go in as texts.
+ * Script of the page. It requests the page again and replaces the parts that change, so that only the server renders;
+ * the focus is kept.
  */
 const script = `
 const everyMs = 1000

@@ -101,17 +101,17 @@ const organisation = z.strictObject({
   packages: z.array(pack).optional(),
 })
 
-/** YAML's parser takes seconds for more, and memory for each bracket. */
+/** Limit of a fixture: YAML's parser takes seconds for a larger one, and memory for each bracket. */
 const maxBytes = 256 * 1024
 const maxAliases = 100
 
 const fixture = z.strictObject({ organisations: z.array(organisation).min(1) })
-/** What a sandbox is to hold, as a person writes it down. */
+/** The data of a sandbox as a user writes it. */
 export type Fixture = z.infer<typeof fixture>
 
 /**
- * Reads a fixture from a JSON or YAML file (JSON is YAML). Throws UsageError where there is no such file,
- * IoError where it cannot be read, InvalidInputError, with line or path, where it is not a fixture.
+ * Reads a fixture from a JSON or YAML file (JSON is valid YAML). Throws a UsageError if there is no such file, an
+ * IoError if it cannot be read, and an InvalidInputError with the line or path if it is not a fixture.
  */
 export async function readFixture(path: string): Promise<Fixture> {
   let text: string | undefined
@@ -130,7 +130,7 @@ export async function readFixture(path: string): Promise<Fixture> {
   return parseFixture(text)
 }
 
-/** The same from a text. */
+/** As `readFixture`, but from a text. */
 export function parseFixture(text: string): Fixture {
   const parsed = fixture.safeParse(parseYaml(text), formatIssues)
   if (!parsed.success) {
@@ -163,7 +163,7 @@ export function parseFixture(text: string): Fixture {
 
 function parseYaml(text: string): unknown {
   if (hasManyOpenBrackets(text)) throw tooMuch(`the fixture has more than ${maxNesting} open brackets`)
-  // Its own search for a name twice compares each with each: minutes for a file of 256 KiB.
+  // The parser's own search for duplicate names compares all pairs: minutes for a file of 256 KiB.
   const document = parseDocument(text, { uniqueKeys: false, logLevel: 'error' })
   const [error] = document.errors
   if (error !== undefined) {
@@ -192,7 +192,10 @@ function parseYaml(text: string): unknown {
   }
 }
 
-/** Brackets within quotes are counted too: YAML has three kinds of quotes. */
+/**
+ * Whether more brackets are open than allowed. Brackets in quotes are counted too, since YAML has three kinds of
+ * quotes.
+ */
 function hasManyOpenBrackets(text: string): boolean {
   let depth = 0
   for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
@@ -224,7 +227,7 @@ function refuseUnknownTeams(named: string[], known: string[]): void {
   throw new InvalidInputError(`the fixture has a user in the team "${unknown}", but no such team`)
 }
 
-/** `name=choice`, repeated, or `seeded` alone. */
+/** Parses the values of --rule: each `name=choice`, or only `seeded`. Throws a UsageError for any other text. */
 export function readRules(rules: readonly string[]): Partial<Choices> | 'seeded' | undefined {
   if (rules.length === 0) return undefined
   if (rules.length === 1 && rules[0] === 'seeded') return 'seeded'
@@ -241,5 +244,5 @@ export function readRules(rules: readonly string[]): Partial<Choices> | 'seeded'
   return chosen
 }
 
-/** For those who start a sandbox and may not reach into its service. */
+/** Exported for modules that start a sandbox, which may not import its service. */
 export { networksOf } from '../service/gateway.ts'

@@ -13,8 +13,8 @@ import { orderControls, readControls } from './controls.ts'
 import type { Sandbox } from './sandbox.ts'
 
 /*
- * How another process controls a running sandbox. Plain JSON, `{error: {code, message, hint}}` on
- * failure, for those that control-access lets in, outside the service and its quotas.
+ * The control API, by which another process controls a running sandbox. It is outside the service and its quotas.
+ * Bodies are JSON; failures are `{error: {code, message, hint}}`. `controlRefusal` decides who may call it.
  */
 
 interface ControlEnv {
@@ -49,7 +49,7 @@ app.onError((error) => {
   return failed(400, { code: error.code, message: error.message, hint: error.hint })
 })
 
-/** Answers the page at `/`, and authorized calls below `controlPath`. */
+/** Responds with the page for `/`, and to authorised calls below `controlPath`. */
 export function control(
   sandbox: Sandbox,
   request: Request,
@@ -63,10 +63,13 @@ export function control(
     : app.fetch(request, { sandbox })
 }
 
-/** Styles and scripts of the page are loaded at its first visit. */
+/** The page's module, with its stylesheet and script, is loaded at the first visit. */
 const pages = () => import('./page.ts')
 
-/** JSON only, which no page of another origin can send without asking first. */
+/**
+ * Reads the body of a call. Only JSON is accepted, because a page of another origin cannot send it without a
+ * preflight request.
+ */
 async function body<T>({ req }: Context<ControlEnv>, schema: z.ZodType<T>): Promise<T> {
   if (req.header('Content-Type')?.split(';')[0]?.trim() !== 'application/json') {
     throw new InvalidInputError('Content-Type: must be application/json')
@@ -89,12 +92,12 @@ function failed(
   status: number,
   error: { code: string; message: string; hint?: string | undefined },
 ): Response {
-  // A browser asks for the token, as it asks for a password.
+  // With this header, a browser asks the user for the token as for a password.
   const asks = status === 401 ? { 'WWW-Authenticate': 'Basic realm="refcheck sandbox", charset="UTF-8"' } : {}
   return Response.json({ error }, { status, headers: { 'Cache-Control': 'no-store', ...asks } })
 }
 
-/** Why a caller may not control a sandbox: a status, and an `error` of the control's form. */
+/** Why a caller may not control a sandbox: a status and the `error` of the response. */
 interface ControlRefusal {
   status: 400 | 401 | 403
   error: { code: string; message: string; hint?: string }
@@ -106,8 +109,9 @@ const foreign: ControlRefusal = {
 }
 
 /**
- * Undefined where the call may control the sandbox: from its own machine and no foreign page; where other machines can
- * reach it, with the token, which a program sends as a bearer and a browser as a password.
+ * Returns why a call may not control the sandbox; undefined if it may. A call is allowed from the sandbox's own
+ * machine, unless a page of another origin sends it. If other machines can reach the sandbox, a call needs the token,
+ * which programs send as a bearer token and browsers as a password.
  */
 function controlRefusal(
   request: Request,

@@ -40,25 +40,25 @@ import { ManualClock } from './manual-clock.ts'
 import type { Fixture } from './read-inputs.ts'
 
 export interface SandboxOptions {
-  /** Under a ManualClock nothing happens until it is advanced. */
+  /** The clock; with a ManualClock, time only passes when it is advanced. */
   clock: Clock
-  /** Ids, credentials and random draws follow from it; the same seed gives the same sandbox. Default: a random one. */
+  /** Seed of ids, credentials and random values; the same seed makes the same sandbox. Default: a random one. */
   seed?: string | number | undefined
-  /** How many times faster than the clock requests progress; nothing else is touched. Default 1. */
+  /** Factor by which requests progress faster than the clock; it affects nothing else. Default 1. */
   speed?: number | undefined
-  /** Default: the document's 60 a minute and 1,000 an hour. */
+  /** Windows of the quota; default: the document's 60 calls a minute and 1,000 an hour. */
   quota?: readonly QuotaWindow[] | undefined
-  /** The organisation's webhook. */
+  /** Webhook URL of the organisation. */
   webhookUrl?: string | undefined
-  /** What to hold instead of the built-in people and packages. */
+  /** Data that replaces the built-in people and packages. */
   fixture?: Fixture | undefined
-  /** Choices among what the document leaves open; `seeded` draws each from the seed. */
+  /** Choices where the document leaves a rule open; `seeded` draws each from the seed. */
   rules?: Partial<Choices> | 'seeded' | undefined
-  /** Where the state is stored; it goes on from there. Default: in memory only. */
+  /** Journal in which the state is stored and from which it is loaded. Default: in memory only. */
   data?: Journal | undefined
-  /** How webhook events travel; default: over HTTP. */
+  /** Sends webhook events; default: over HTTP. */
   deliver?: Deliver | undefined
-  /** How other machines reach it; default: only this machine does. */
+  /** How other machines reach the sandbox; default: only this machine does. */
   reach?: Reach | undefined
 }
 
@@ -68,27 +68,30 @@ export interface Credentials {
   webhookSecret: string
 }
 
-/** Whose key the sandbox gives out: the first organisation's. */
+/** The first organisation, with the key and user that the sandbox reports. */
 interface HomeOrganisation {
   organisationId: string
   apiKey: string
   userEmail: string
 }
 
-/** Answers a call that is no part of the service, such as one that controls the sandbox; undefined for any other. */
+/**
+ * Responds to a call that is not part of the service, such as one of the control API; returns undefined for a call of
+ * the service.
+ */
 type AnswerOutside = (
   sandbox: Sandbox,
   request: Request,
   connection: Connection,
 ) => Promise<Response> | undefined
 
-/** The whole service of the document, in this process. What its parts do is described where they are. */
+/** The whole service of the API document in this process. Its parts are described in their own modules. */
 export class Sandbox {
-  /** The people and packages of the built-in fixture. */
+  /** E-mails of the people in the built-in fixture. */
   readonly people = people
   readonly packageIds = packageIds
   readonly log = new Log(undefined, () => secretsIn(this.#state, this.#options.reach))
-  /** The answer to what never became a request, or broke on the way: for `onError` of `listen`. */
+  /** Returns the response for a malformed request or a failed handler: for `onError` of `listen`. */
   readonly refuse = malformedOrBroken
   readonly #options: SandboxOptions
   readonly #answerOutside: AnswerOutside
@@ -136,25 +139,25 @@ export class Sandbox {
     if (webhookUrl !== undefined) this.setWebhook(webhookUrl)
   }
 
-  /** Of the first organisation. */
+  /** Credentials of the first organisation. */
   get credentials(): Credentials {
     const { apiKey, userEmail, organisationId } = this.#home
     const organisation = this.#state.organisations.get(organisationId)
     return { apiKey, userEmail, webhookSecret: organisation?.webhook_secret ?? '' }
   }
 
-  /** A key of another organisation, and its owner's e-mail; empty where there is none. */
+  /** A key of a second organisation and its owner's e-mail; empty if there is none. */
   get otherOrganisation(): Pick<Credentials, 'apiKey' | 'userEmail'> {
     const [, second] = this.#state.organisations.values()
     return second === undefined ? { apiKey: '', userEmail: '' } : credentialsOf(second, this.#state)
   }
 
-  /** Answers one call. Without a connection a cut shows as a rejection. */
+  /** Responds to a call. Without a connection, a fault that cuts it rejects the promise. */
   fetch(request: Request, connection: Connection = detached): Response | Promise<Response> {
     return this.#answerOutside(this, request, connection) ?? this.#gateway.fetch(request, connection)
   }
 
-  /** Makes calls, or the requests they create, go wrong; returns what takes it back. */
+  /** Makes calls, or the requests that they create, fail; returns a function that undoes the injection. */
   inject(injection: Injection): () => void {
     if ('scenario' in injection) {
       return this.#service.scenarios.add(checkedScenario(injection.scenario), injection)
@@ -167,7 +170,7 @@ export class Sandbox {
     this.#service.scenarios.clear()
   }
 
-  /** Every request there is, oldest first, as a client would read it now. */
+  /** All requests, oldest first, as a client would read them now. */
   requests(): RequestResource[] {
     const now = this.#clock.now()
     return Array.from(this.#state.requests.values(), (request) => {
@@ -176,12 +179,12 @@ export class Sandbox {
     })
   }
 
-  /** Every delivery that waits, and the last thousand that are over. */
+  /** All waiting deliveries and the last thousand completed ones. */
   deliveries(): DeliveryRecord[] {
     return [...this.#state.deliveries.values()]
   }
 
-  /** What is going on, in numbers. Times are milliseconds since the epoch. */
+  /** Returns the state of the sandbox in numbers. Times are milliseconds since the Unix epoch. */
   overview(): Overview {
     const { settings, organisations, requests, deliveries, quota } = this.#state
     const { windows, speed } = this.#service
@@ -217,13 +220,13 @@ export class Sandbox {
     return ruleSettings(this.#state.settings.rules)
   }
 
-  /** Throws InvalidInputError where there is no such rule or choice. */
+  /** Sets a rule. Throws an InvalidInputError if there is no such rule or choice. */
   setRule(name: string, choice: string): void {
     const chosen = checkedChoice(name, choice)
     this.#service.changeSettings({ rules: { ...this.#state.settings.rules, ...chosen } })
   }
 
-  /** Something that an owner, or the operator of the service, could do to the organisation. */
+  /** Makes a change that an owner or the operator of the service could make to the organisation. */
   flipSwitch(name: Switch): void {
     switch (name) {
       case 'revoke-key':
@@ -244,7 +247,7 @@ export class Sandbox {
     }
   }
 
-  /** "generating a new key revokes the previous one"; the new key. */
+  /** Revokes the key and returns a new one: "generating a new key revokes the previous one". */
   renewKey(): string {
     this.flipSwitch('revoke-key')
     const apiKey = this.#rng.text(32, 'api key', this.#home.organisationId, this.#state.keys.size)
@@ -267,7 +270,10 @@ export class Sandbox {
     this.#changeOrganisation(plan)
   }
 
-  /** https, or http to this machine and to what `reach` names; throws UsageError for any other. */
+  /**
+   * Sets the webhook URL: https, or http to this machine or to networks in `reach`. Throws a UsageError for any other
+   * URL.
+   */
   setWebhook(url: string | null): void {
     if (url !== null) checkedWebhookUrl(url, this.#options.reach !== undefined)
     this.#service.bringAllUpToDate(this.#clock.now())
@@ -276,8 +282,8 @@ export class Sandbox {
   }
 
   /**
-   * "a new required field creates a new package version with a new `id`": the old one becomes
-   * INACTIVE, its schema stays as it was. The id of the successor.
+   * Replaces a package by a new version and returns the new id: "a new required field creates a new package version
+   * with a new `id`". The old version becomes INACTIVE; its schema does not change.
    */
   replacePackage(id: number, { newField = true }: { newField?: boolean | undefined } = {}): number {
     const packages = this.#packages()
@@ -293,17 +299,23 @@ export class Sandbox {
     return successor.id
   }
 
-  /** Makes the next turn of a request, or of one of its checks, happen now. */
+  /** Performs the next transition of a request, or of one of its checks, now. */
   advanceRequest(requestId: string, checkId?: string): void {
     this.#watch.follow(this.#service.advanceRequest(requestId, checkId, this.#clock.now()))
   }
 
-  /** Sends an event once more: of that id, or the latest of the request of that id. Throws InvalidInputError where there is none. */
+  /**
+   * Sends an event again: the delivery with this id, or the latest of the request with this id. Throws an
+   * InvalidInputError if there is none.
+   */
   redeliver(id: string): DeliveryRecord {
     return this.#deliveries.redeliver(id)
   }
 
-  /** Plays a story of that name to `to`, or to the webhook of the organisation. Throws InvalidInputError where there is no such story or no URL. */
+  /**
+   * Plays a story and posts its events to `to`, or to the organisation's webhook. Throws an InvalidInputError if
+   * there is no such story or no URL.
+   */
   async trigger(name: string, to?: string): Promise<StoryResult> {
     const { organisationId, userEmail } = this.#home
     const organisation = this.#state.organisations.get(organisationId)
@@ -317,7 +329,7 @@ export class Sandbox {
       })
     }
     checkedWebhookUrl(url, this.#options.reach !== undefined)
-    // Without credits there is nothing to count down.
+    // With unlimited credits, the story does not reduce the organisation's credits.
     const caller = { organisation: { ...organisation, credits: null }, user }
     return playStory(story, url, {
       service: this.#service,
@@ -327,7 +339,10 @@ export class Sandbox {
     })
   }
 
-  /** Moves a ManualClock by milliseconds, and everything with it. Throws UsageError under another clock. */
+  /**
+   * Advances a ManualClock by milliseconds; everything that becomes due happens. Throws a UsageError for another
+   * clock.
+   */
   async advance(ms: number): Promise<void> {
     if (!(this.#clock instanceof ManualClock)) {
       throw new UsageError('this sandbox runs on the real clock, so it cannot be advanced', {
@@ -344,7 +359,7 @@ export class Sandbox {
     return this.#state.snapshot()
   }
 
-  /** Holds what the snapshot held; a ManualClock is set to the moment of the snapshot. */
+  /** Replaces the state by that of the snapshot; a ManualClock is set to its time. */
   restore(snapshot: Snapshot): void {
     this.#timetable.clear()
     this.#watch.clear()
@@ -358,12 +373,12 @@ export class Sandbox {
     this.#home = this.#takeUp()
   }
 
-  /** Back to the beginning. Without a seed that was given, ids of what is made from now on are new ones. */
+  /** Resets to the initial state. Unless a seed was given, later requests get new ids. */
   reset(): void {
     this.restore(this.#beginning)
   }
 
-  /** Ends timers and deliveries, and closes the data. */
+  /** Stops timers and deliveries, and closes the data. */
   close(): void {
     this.#timetable.close()
     this.#gateway.close()
@@ -422,7 +437,7 @@ export class Sandbox {
     return made
   }
 
-  /** Goes on from the data where there is some, else begins. */
+  /** Loads the state from the data, or from the fixture if there is none. */
   #open(): HomeOrganisation {
     const { data } = this.#options
     if (data !== undefined && data.changes.length > 0) {
@@ -434,7 +449,7 @@ export class Sandbox {
     return this.#takeUp()
   }
 
-  /** What a new state asks of the clock. */
+  /** Starts the deliveries and timers of a new state. */
   #takeUp(): HomeOrganisation {
     const { clock } = this.#state.settings
     if (clock !== null && this.#clock instanceof ManualClock) this.#clock.set(clock)
@@ -457,7 +472,7 @@ export class Sandbox {
   }
 }
 
-/** Its key that is not revoked, and its first active owner or else user. */
+/** Returns an organisation's latest valid key, and the e-mail of its first active owner or other user. */
 function credentialsOf({ id }: Organisation, state: State): Pick<Credentials, 'apiKey' | 'userEmail'> {
   const keys = [...state.keys.values()].filter((key) => key.organisation_id === id)
   const users = [...(state.users.get(id)?.values() ?? [])]
@@ -470,9 +485,9 @@ function credentialsOf({ id }: Organisation, state: State): Pick<Credentials, 'a
 }
 
 /**
- * What holds for a sandbox: its data first, then what was asked for. Without a seed one is drawn, so that its keys
- * cannot be guessed and no other sandbox has its ids. Throws UsageError where another seed is asked for than the data
- * was made with, as ids and keys come from it.
+ * Returns the settings: those of the data, then those of the options. If no seed is given, one is drawn, so that keys
+ * cannot be guessed and ids differ from those of other sandboxes. Throws a UsageError if the data was made with
+ * another seed, because ids and keys depend on it.
  */
 function startingSettings({ seed, rules, clock, data }: SandboxOptions): Settings {
   const stored = data?.changes.findLast((change) => change.does === 'settings')?.settings
@@ -486,13 +501,16 @@ function startingSettings({ seed, rules, clock, data }: SandboxOptions): Setting
   const manual = clock instanceof ManualClock
   return {
     seed: chosen,
-    // Data of an earlier version knows fewer rules.
+    // Data of an earlier version may lack rules.
     rules: { ...usualRules(), ...stored?.rules, ...chosenRules(rules, chosen) },
     clock: manual ? (stored?.clock ?? clock.now()) : null,
   }
 }
 
-/** A part of all ids that are made from now on and of none before; empty for a seed that was given, so that ids repeat. */
+/**
+ * Returns a random part of all later ids, so that they differ from earlier ones; empty if a seed was given, so that
+ * ids repeat.
+ */
 function newLife({ seed }: SandboxOptions): readonly string[] {
   return seed === undefined ? [systemRandom.bytes(8).toString('hex')] : []
 }

@@ -1,7 +1,7 @@
 import type { Envelope } from '../../contract/envelope.ts'
 import { cacheHeaders } from '../../contract/headers.ts'
 
-/** The texts of answers, by which they are logged without reading them again. */
+/** Texts of responses, so that the log does not have to read their bodies. */
 const texts = new WeakMap<Response, string>()
 
 function textAnswer(text: string, init: ResponseInit): Response {
@@ -10,12 +10,12 @@ function textAnswer(text: string, init: ResponseInit): Response {
   return response
 }
 
-/** The body of an answer that was made here; null of any other, such as a PDF. */
+/** Returns the text of a response that this module made; null for any other, such as a PDF. */
 export const textOf = (response: Response): string | null => texts.get(response) ?? null
 
 const jsonHeaders = { 'Content-Type': 'application/json', ...cacheHeaders }
 
-/** A success in the envelope: `message` is "Empty on success". */
+/** Returns a success in the envelope: `message` is "Empty on success". */
 export function ok(data: unknown, status: 200 | 201 = 200): Response {
   return okWith(okText(data), status)
 }
@@ -24,12 +24,12 @@ export function okText(data: unknown): string {
   return JSON.stringify({ data, status_message: 'ok', message: '' })
 }
 
-/** The same with a text made before. */
+/** As `ok`, with a text that `okText` returned. */
 export function okWith(text: string, status: 200 | 201 = 200): Response {
   return textAnswer(text, { status, headers: jsonHeaders })
 }
 
-/** A failure in the envelope: data null, `status_message` consistent with the status. */
+/** Returns a failure in the envelope: `data` is null and `status_message` matches the status. */
 export function failure(
   status: number,
   message: string,
@@ -39,7 +39,10 @@ export function failure(
   return textAnswer(JSON.stringify(envelope), { status, headers: { ...jsonHeaders, ...headers } })
 }
 
-/** "informational, ok, redirect, client_error or server_error. Consistent with the HTTP status". */
+/**
+ * Returns `status_message`: "informational, ok, redirect, client_error or server_error. Consistent with the HTTP
+ * status".
+ */
 function statusMessage(status: number): string {
   if (status < 200) return 'informational'
   if (status < 300) return 'ok'
@@ -47,7 +50,7 @@ function statusMessage(status: number): string {
   return status < 500 ? 'client_error' : 'server_error'
 }
 
-/** Thrown where a call is refused; becomes `failure` where the call is answered. */
+/** Thrown to refuse a call; the gateway turns it into a `failure` response. */
 export class Refusal extends Error {
   readonly status: number
   readonly headers: Readonly<Record<string, string>> | undefined
@@ -60,7 +63,7 @@ export class Refusal extends Error {
   }
 }
 
-/** The matrix's texts ("Message texts on error bodies …"). */
+/** Refusals with the message texts of the document's matrix ("Message texts on error bodies …"). */
 export const refusals = {
   missingHeaders: () => new Refusal(401, 'missing authentication headers'),
   invalidKey: () => new Refusal(401, 'invalid API key'),
@@ -76,7 +79,7 @@ export const refusals = {
   invalid: (path: string, reason: string) => new Refusal(400, `${path}: ${reason}`),
 } as const
 
-/** The answer to what never became a request, or broke on the way. */
+/** Returns the response for a malformed request or a failed handler. */
 export function malformedOrBroken(error: unknown): Response {
   return error instanceof Error && error.name === 'RequestError'
     ? failure(400, 'the request is malformed')
@@ -85,7 +88,7 @@ export function malformedOrBroken(error: unknown): Response {
 
 const limits = { '1 MiB': 1_048_576, '64 KiB': 65_536, none: Number.POSITIVE_INFINITY }
 
-/** The text of a body; 400 for one that is too large or no UTF-8. */
+/** Reads a body as text; throws a Refusal with status 400 if it is too large or not UTF-8. */
 export async function readBody(request: Request, limit: keyof typeof limits): Promise<string> {
   const maxSize = limits[limit]
   const tooLarge = (): Refusal => new Refusal(400, `body: must not be larger than ${limit}`)
@@ -99,7 +102,7 @@ export async function readBody(request: Request, limit: keyof typeof limits): Pr
   }
 }
 
-/** A body of unknown length, given up as soon as it is too long. */
+/** Reads a body of unknown length; stops as soon as it is too large. */
 async function collect(request: Request, maxSize: number, tooLarge: () => Refusal): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size = 0

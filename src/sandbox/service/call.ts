@@ -4,27 +4,27 @@ import type { Fault, PackageRecord, UserRecord } from './schemas.ts'
 import type { Service } from './service.ts'
 import type { Caller } from './state.ts'
 
-/** What travels with one call through the routes. */
+/** Data of one call for the routes. */
 export interface Call {
   service: Service
-  /** The moment of the call; everything in it happens at this one. */
+  /** Time of the call, used for everything in it (milliseconds since the epoch). */
   now: number
-  /** The base URL for callers, where that is not the one they called. */
+  /** Base URL for callers, if it is not the one that was called. */
   publicUrl?: string | undefined
-  /** The text of the call's body, once it was read; null where it could not be. */
+  /** Text of the call's body once it was read; null if it could not be read. */
   body?: string | null | undefined
-  /** Set by a route whose recipient asked for trouble. */
+  /** Fault that the recipient's scenario requests; set by a route. */
   fault?: Fault | undefined
 }
 
-/** hono's name for what a handler is given besides the request. */
+/** Environment type of hono's handlers. */
 export interface CallEnv {
   Bindings: Call
 }
 
 /**
- * Both headers, the key, the quota of the key, then the user ("Authentication", rules 1 to 3). The
- * quota is checked before the user because it is counted per key.
+ * Checks both headers, the key, the quota of the key, then the user ("Authentication", rules 1 to 3). The quota is
+ * checked before the user, because it is counted per key.
  */
 export function authenticate(headers: Headers, { service, now }: Call): Caller {
   const { state } = service
@@ -40,12 +40,12 @@ export function authenticate(headers: Headers, { service, now }: Call): Caller {
   return { organisation, user }
 }
 
-/** Whether the role of the user is among those a package is for. */
+/** Whether the package is for the role of the user. */
 export function isVisible(pack: PackageRecord, user: UserRecord): boolean {
   return pack.roles === null || pack.roles.includes(user.role)
 }
 
-/** The package of that id if the caller may see it; 404 otherwise. */
+/** Returns the package with this id; throws a Refusal with status 404 if the caller may not see it. */
 export function visiblePackage(id: number, caller: Caller, service: Service): PackageRecord {
   const pack = service.state.packages.get(caller.organisation.id)?.get(id)
   if (pack === undefined || !isVisible(pack, caller.user)) throw refusals.notFound()

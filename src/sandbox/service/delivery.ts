@@ -17,7 +17,7 @@ import type { Scheduler } from './scheduler.ts'
 import type { SeededRandom } from './seeded-random.ts'
 import type { Service } from './service.ts'
 
-/** Posts a body to a URL and answers with the HTTP status; throws where no answer came. */
+/** Posts a body to a URL and returns the HTTP status; throws if there was no response. */
 export type Deliver = (
   url: string,
   headers: Readonly<Record<string, string>>,
@@ -25,13 +25,13 @@ export type Deliver = (
   signal: AbortSignal,
 ) => Promise<number>
 
-/** An event as it is posted. */
+/** The headers and body with which an event is posted. */
 type EventMessage = Message & { body: string }
 
 /** "The receiver must return a 2xx within 10 seconds." */
 const acknowledgementMs = 10_000
 
-/** Seconds after a failed attempt until the next; after the last, the event is given up. */
+/** Seconds from each failed attempt to the next; after the last attempt the event is given up. */
 const schedules: Record<Choice<'webhook-retries'>, readonly number[]> = {
   backoff: [10, 60, 300, 1800, 7200],
   quick: [1, 2, 4],
@@ -41,7 +41,7 @@ const schedules: Record<Choice<'webhook-retries'>, readonly number[]> = {
 const repeatAfterMs = 2_000
 const lateByMs = 60_000
 
-/** Of acknowledged events, how many are sent again under the rule that allows it. */
+/** Share of events that are sent twice under the rule that allows it. */
 const repeatedShare = 0.25
 
 interface DeliveriesOptions {
@@ -50,18 +50,18 @@ interface DeliveriesOptions {
   rng: SeededRandom
   timetable: Scheduler
   deliver: Deliver
-  /** Called with each attempt under way; it may fail where its outcome cannot be stored. */
+  /** Called with the promise of each attempt; it rejects if the outcome cannot be stored. */
   onWork: (work: Promise<void>) => void
-  /** Called after each attempt. */
+  /** Called after each attempt with the message that was sent. */
   onAttempt?: ((delivery: DeliveryRecord, at: number, sent: Message) => void) | undefined
 }
 
-/** Sends `request.updated` to the organisation's webhook, at least once each, signed over the exact bytes. */
+/** Sends `request.updated` events to the organisation's webhook, each at least once, signed over the exact bytes. */
 export class Deliveries {
   readonly #options: DeliveriesOptions
   readonly #keys = new Map<string, KeyObject>()
   readonly #stop = new AbortController()
-  /** Events of requests that a story drives, which deliver them itself. */
+  /** Events of requests that a story creates, by request id; the story delivers them itself. */
   readonly #collected = new Map<string, DeliveryRecord[]>()
   #collecting: DeliveryRecord[] | undefined
 
@@ -98,7 +98,10 @@ export class Deliveries {
     if (scenarios.includes('event-twice') || this.#isRepeated(request, status)) this.#repeat(first, 2)
   }
 
-  /** Sends an event once more, now: the one of that id, or the latest of the request of that id. Throws InvalidInputError where there is none. */
+  /**
+   * Sends an event again now: the delivery with this id, or the latest of the request with this id. Throws an
+   * InvalidInputError if there is none.
+   */
   redeliver(id: string): DeliveryRecord {
     const { service, rng, clock, onWork } = this.#options
     const { deliveries } = service.state
@@ -124,7 +127,7 @@ export class Deliveries {
     return again
   }
 
-  /** Creates a request whose events are collected in `events`, in order, instead of being sent; until `end`. */
+  /** Creates a request whose events are collected in `events` instead of being sent, until `end` is called. */
   collect(create: () => RequestRecord): {
     request: RequestRecord
     events: DeliveryRecord[]
@@ -141,7 +144,10 @@ export class Deliveries {
     }
   }
 
-  /** Posts an event to `url` once, now; `forged`: with a signature that does not match. What it met, and after how many real milliseconds. */
+  /**
+   * Posts an event to `url` once; if `forged`, with a wrong signature. Returns the outcome and the time in real
+   * milliseconds.
+   */
   async deliverTo(
     url: string,
     event: DeliveryRecord,
@@ -163,14 +169,14 @@ export class Deliveries {
     return { outcome, ms }
   }
 
-  /** Takes up the deliveries that still wait, after a restart. */
+  /** Schedules the deliveries that are still waiting after a restart. */
   resume(): void {
     for (const delivery of this.#options.service.state.deliveries.values()) {
       if (delivery.state === 'waiting') this.#schedule(delivery)
     }
   }
 
-  /** Stops waiting and ends attempts under way. */
+  /** Stops scheduled deliveries and aborts attempts in progress. */
   close(): void {
     this.#stop.abort()
   }
@@ -189,7 +195,7 @@ export class Deliveries {
     })
   }
 
-  /** Milliseconds an event is held back by the request's scenarios. */
+  /** Returns the milliseconds by which the request's scenarios delay an event. */
   #delay(request: RequestRecord): number {
     if (request.scenarios.includes('event-late')) return lateByMs
     if (!request.scenarios.includes('event-unordered')) return 0
@@ -240,7 +246,7 @@ export class Deliveries {
     return { headers: { 'Content-Type': 'application/json', [signatureHeader]: signature }, body }
   }
 
-  /** The HTTP status as text, or what went wrong; `clock` ends the wait for an answer. */
+  /** Posts an event. Returns the HTTP status as text, or why there was none; `clock` measures the timeout. */
   async #post({ headers, body }: EventMessage, url: string | null, clock: Clock): Promise<string> {
     if (url === null) return 'no webhook is configured'
     const ended = new AbortController()
@@ -274,7 +280,10 @@ function eventOf(request: RequestRecord, status: RequestStatus): WebhookEvent {
   }
 }
 
-/** Sends webhook events over HTTP, each on a connection of its own; by http to this machine and to `httpTo` only. */
+/**
+ * Returns a `Deliver` over HTTP(S) with a new connection per event. Plain http is allowed to this machine and to the
+ * networks `httpTo` only.
+ */
 export function httpDeliver(clock: Clock, httpTo?: Networks): Deliver {
   const approved = new Set<string>()
   let made: Promise<HttpClient> | undefined
@@ -297,9 +306,10 @@ export function httpDeliver(clock: Clock, httpTo?: Networks): Deliver {
 }
 
 /**
- * "An HTTPS endpoint URL" ("Webhook configuration"), or plain http to this machine, as a receiver under
- * test listens; `httpElsewhere`: or to any host, which is looked up when an event is sent. Throws UsageError for
- * anything else; what is refused is not shown whole, since a URL may hold a token.
+ * Returns the URL if it is a valid webhook: "An HTTPS endpoint URL" ("Webhook configuration"), or http to this
+ * machine, where a receiver under test listens. With `httpElsewhere`, http to any host is accepted and the host is
+ * checked when an event is sent. Throws a UsageError for anything else; the message does not contain the whole URL,
+ * since it may contain a token.
  */
 export function checkedWebhookUrl(text: string, httpElsewhere = false): string {
   if (!URL.canParse(text)) {

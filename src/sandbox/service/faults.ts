@@ -3,11 +3,11 @@ import type { Connection } from '../../server/listen.ts'
 import { failure } from './answer.ts'
 import type { Fault, FaultInjection, Injection } from './schemas.ts'
 
-/** What happens to the next calls or requests: each so many times, after so many that pass. */
+/** Items that apply to the next calls or requests: each a number of times, after a number of calls that it skips. */
 export class Injections<T> {
   readonly #waiting = new Set<{ item: T; pass: number; left: number }>()
 
-  /** Returns what takes the item back. */
+  /** Adds an item; returns a function that removes it. */
   add(item: T, { times = 1, after = 0 }: Pick<Injection, 'times' | 'after'>): () => void {
     const waiting = { item, pass: after, left: times }
     this.#waiting.add(waiting)
@@ -18,7 +18,10 @@ export class Injections<T> {
     this.#waiting.clear()
   }
 
-  /** Those that apply now, the first added first; each that is reached counts this as one of its times. */
+  /**
+   * Yields the items that apply now in the order in which they were added. Each item that is yielded uses up one of
+   * its times.
+   */
   *apply(matches: (item: T) => boolean = () => true): Generator<T> {
     for (const waiting of this.#waiting) {
       if (!matches(waiting.item)) continue
@@ -33,14 +36,14 @@ export class Injections<T> {
   }
 }
 
-/** The faults asked for, waiting for their calls. */
+/** The injected faults. */
 export class Faults {
   readonly #injections = new Injections<{
     matches: (method: string, path: string) => boolean
     fault: Fault
   }>()
 
-  /** Returns what takes the fault back. */
+  /** Adds a fault; returns a function that removes it. */
   add({ on, fault, ...injection }: FaultInjection): () => void {
     return this.#injections.add({ matches: pattern(on), fault }, injection)
   }
@@ -49,14 +52,14 @@ export class Faults {
     this.#injections.clear()
   }
 
-  /** The fault that applies to this call, if any; of several the first asked for. */
+  /** Returns the fault for this call, if any; of several the one that was injected first. */
   faultFor(method: string, path: string): Fault | undefined {
     const applied = this.#injections.apply(({ matches }) => matches(method, path))
     return applied.next().value?.fault
   }
 }
 
-/** `:name` matches one part of the path, `*` the rest. */
+/** Returns a predicate for a method and route; `:name` matches one part of the path, `*` the rest. */
 function pattern(on: string): (method: string, path: string) => boolean {
   const [first = '*', second] = on.trim().split(/\s+/, 2)
   const route = second ?? (first.startsWith('/') ? first : '*')
@@ -74,7 +77,7 @@ function pattern(on: string): (method: string, path: string) => boolean {
 const html = (status: number): string =>
   `<html>\r\n<head><title>${status}</title></head>\r\n<body><center><h1>${status}</h1></center><hr><center>gateway</center></body>\r\n</html>\r\n`
 
-/** The answer a `status` fault gives. */
+/** Returns the response of a `status` fault. */
 function statusAnswer(fault: Fault & { kind: 'status' }): Response {
   const { status, body = 'envelope', retryAfter } = fault
   const more = retryAfter === undefined ? {} : { 'Retry-After': retryAfter }
@@ -94,12 +97,15 @@ function usualMessage(status: number): string {
   return messages.get(status) ?? (status < 500 ? 'request refused' : 'internal server error')
 }
 
-/** Whether a fault prevents the work. */
+/** Whether a fault replaces the call, so that it has no effect. */
 export function appliesBeforeService(fault: Fault): boolean {
   return 'when' in fault && fault.when === 'before'
 }
 
-/** The answer under a fault; `answer` is undefined where the fault applies before the work. */
+/**
+ * Returns the response with a fault applied; `answer` is undefined if the fault applies before the call has its
+ * effect.
+ */
 export function applyFault(
   fault: Fault,
   answer: Response | undefined,

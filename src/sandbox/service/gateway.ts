@@ -21,13 +21,13 @@ interface GatewayOptions {
   service: Service
   clock: Clock
   log: Log
-  /** Called for an injected fault that is a switch. */
+  /** Called for an injected fault of the kind `switch`. */
   onSwitch: (name: Switch) => void
-  /** Undefined where only this machine reaches it. */
+  /** How other machines reach the sandbox; undefined if only this machine does. */
   reach?: Reach | undefined
 }
 
-/** One call, as it is handled. */
+/** A call in progress. */
 interface Passage {
   request: Request
   method: string
@@ -36,7 +36,7 @@ interface Passage {
   call: Call
 }
 
-/** Refuses clear text, applies faults and logs calls before and after the service. */
+/** Handles all calls around the service: refuses plain HTTP, applies faults and logs. */
 export class Gateway {
   readonly faults = new Faults()
   readonly #options: GatewayOptions
@@ -66,12 +66,12 @@ export class Gateway {
     return this.#logged(answer, passage)
   }
 
-  /** Ends the waits of faults. */
+  /** Ends the delays of latency faults. */
   close(): void {
     this.#closed.abort()
   }
 
-  /** By the sandbox's clock, as all that takes time here. */
+  /** Answers a call with a delay, by the sandbox's clock. */
   async #late(fault: Fault & { kind: 'latency' }, request: Request, passage: Passage): Promise<Response> {
     const { clock } = this.#options
     const wait = (): Promise<void> => clock.sleep(fault.ms, this.#closed.signal).catch(() => undefined)
@@ -108,7 +108,7 @@ export class Gateway {
     const { request, method, path, call } = passage
     const { headers } = request
     if (call.body === undefined && method !== 'GET' && !request.bodyUsed) void readUnused(request, call)
-    // Copied, because a slice holds on to the whole body: a thousand of 1 MiB each would be a gigabyte.
+    // Copied, because a slice keeps the whole body in memory: a thousand of 1 MiB each would be a gigabyte.
     const { body } = call
     if (body && body.length > maxLoggedBody) call.body = Buffer.from(body.slice(0, maxLoggedBody)).toString()
     this.#options.log.add(
@@ -122,7 +122,10 @@ export class Gateway {
   }
 }
 
-/** A small body that the service did not ask for, as of a call without a key. The answer does not wait for it. */
+/**
+ * Reads a small body that the service did not read, as that of a call without a key, for the log. The response does
+ * not wait for it.
+ */
 async function readUnused(request: Request, call: Call): Promise<void> {
   call.body = await readBody(request, '64 KiB').catch(() => null)
 }
@@ -132,7 +135,7 @@ function message(headers: Headers, body: string | null | undefined): Message {
   return { headers: Object.fromEntries(headers), body: text }
 }
 
-/** For calls made without a socket: what would cut it throws. */
+/** Connection of calls without a socket; cutting it throws. */
 export const detached: Connection = {
   remoteAddress: '127.0.0.1',
   cut() {
@@ -149,7 +152,7 @@ export function pathOf(url: string): string {
   return query === -1 ? url.slice(start) : url.slice(start, query)
 }
 
-/** The endpoints of the document; whatever else is called is a 404 in the envelope. */
+/** Returns the endpoints of the document; for any other path the response is a 404 in the envelope. */
 function serviceApp(): Hono<CallEnv> {
   const app = new Hono<CallEnv>()
   addPingRoute(app)
@@ -166,15 +169,17 @@ function serviceApp(): Hono<CallEnv> {
   return app
 }
 
-/** Networks by their addresses, such as those of the containers of one host. */
+/** A set of networks, such as those of the containers of a host. */
 export interface Networks {
-  /** Whether one of them is of IPv6. */
+  /** Whether one of the networks is IPv6. */
   readonly hasV6: boolean
-  /** Of this machine itself it is true as well. */
+  /** Whether an address is in one of the networks or is a loopback address. */
   has(address: string): boolean
 }
 
-/** Networks such as `172.16.0.0/12` or `fd00::/8`, or single addresses. Throws UsageError for what is none. */
+/**
+ * Parses networks such as `172.16.0.0/12` or `fd00::/8`, or single addresses. Throws a UsageError for any other text.
+ */
 export function networksOf(texts: readonly string[], source: string): Networks {
   const list = new BlockList()
   list.addSubnet('127.0.0.0', 8, 'ipv4')
@@ -202,17 +207,20 @@ export function networksOf(texts: readonly string[], source: string): Networks {
   }
 }
 
-/** How a sandbox is reached from beyond its machine. */
+/** How other machines reach a sandbox. */
 export interface Reach {
-  /** From where plain http is taken, and where events may go by it. */
+  /** Networks from which plain http is accepted, and to which events may be sent by it. */
   networks: Networks
-  /** The base URL of a proxy in front of it, no slash at the end: report URLs lead there. */
+  /** Base URL of a proxy in front of the sandbox, without a slash at the end; report URLs begin with it. */
   publicUrl: string | undefined
-  /** The token that controls it. */
+  /** Token for the control API. */
   controlToken: string
 }
 
-/** "HTTPS only; plain HTTP requests are rejected", but for this machine's own address and what was named. */
+/**
+ * Returns the refusal of plain HTTP ("HTTPS only; plain HTTP requests are rejected"), unless the call comes from this
+ * machine or from a network in `reach`.
+ */
 export function clearTextRefusal(
   url: string,
   remoteAddress: string,

@@ -20,17 +20,19 @@ const header = { refcheck_sandbox: 1 }
 const newline = 0x0a
 const chunkSize = 1 << 20
 
-/** The file is written again once it is so many times longer than after the last rewrite, and never below so many bytes. */
+/**
+ * The file is rewritten once it is this many times longer than after the last rewrite, but not below this many bytes.
+ */
 const rewriteAbove = { bytes: 16 * 1024 * 1024, times: 4 }
 
 /**
- * The sandbox's state as a file: one line for each change, on disk before the call that made it is
- * answered. So a kill at any moment loses nothing that was answered; a line cut short by it is
- * dropped. All state is in memory anyway, so that no database is needed.
+ * The sandbox's state as a file with a line per change, which is written before the call that made the change is
+ * answered. So no answered change is lost if the process is killed; a line that was cut off is dropped. All state is
+ * in memory anyway, so no database is needed.
  */
 export class Journal {
   readonly path: string
-  /** What the file held when it was opened. */
+  /** The changes that the file contained when it was opened. */
   readonly changes: Change[]
   readonly #release: () => void
   #file: number
@@ -47,23 +49,23 @@ export class Journal {
     this.#sizeWhenRewritten = this.#size
   }
 
-  /** Throws IoError where the disk takes no more; the file then ends where it ended before. */
+  /** Appends a change. Throws an IoError if the disk cannot store it; the file is then as before. */
   append(change: Change): void {
     try {
       this.#size += this.#write(this.#file, `${JSON.stringify(change)}\n`)
     } catch (error) {
-      // The part of a line that a full disk took would be in the way of the next line.
+      // Removes the part of a line that a full disk has written; otherwise the next line would be appended to it.
       ftruncateSync(this.#file, this.#size)
       throw error
     }
   }
 
-  /** Whether so much of the file is out of date that it should be written again. */
+  /** Whether the file is so long compared with the state that it should be rewritten. */
   get isLong(): boolean {
     return this.#size > Math.max(rewriteAbove.bytes, rewriteAbove.times * this.#sizeWhenRewritten)
   }
 
-  /** Writes the file again, next to the old one, and renames it over that. */
+  /** Writes the state to a new file and renames it over the old one. */
   rewrite(changes: Iterable<Change>): void {
     const temporary = join(dirname(this.path), `.${basename(this.path)}.new`)
     try {
@@ -100,7 +102,7 @@ export class Journal {
     }
   }
 
-  /** A second call does nothing. */
+  /** Closes the file and releases its lock; a second call does nothing. */
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -127,8 +129,8 @@ export class Journal {
 }
 
 /**
- * Opens the file of a sandbox, or begins one. Throws IoError where it is no such file, cannot be
- * opened, or another sandbox has it open.
+ * Opens the file of a sandbox, or creates it. Throws an IoError if it is another kind of file, cannot be opened, or
+ * is in use by another sandbox.
  */
 export async function openJournal(file: string, claiming: Omit<ClaimOptions, 'waitMs'>): Promise<Journal> {
   const path = await resolveLinks(resolve(file))
@@ -148,7 +150,7 @@ export async function openJournal(file: string, claiming: Omit<ClaimOptions, 'wa
   }
 }
 
-/** One name for one file, whichever links lead to it. */
+/** Resolves symbolic links, so that each file has one path and thus one lock. */
 async function resolveLinks(path: string): Promise<string> {
   try {
     return await realpath(path)
@@ -159,7 +161,7 @@ async function resolveLinks(path: string): Promise<string> {
 
 function readChanges(path: string, file: number): Change[] {
   const [first, ...lines] = readLines(file)
-  // Ours begins with a whole line from the start: a file without one is a foreign file of one line.
+  // A sandbox's file has a complete first line from the start, so a file without one is of another kind.
   if (first === undefined && fstatSync(file).size > 0) throw notOurs(path)
   if (first === undefined) return []
   const parse = (line: string): unknown => {
@@ -176,7 +178,7 @@ function readChanges(path: string, file: number): Change[] {
   return changes
 }
 
-/** Where each change has what it changes. */
+/** Name of the member that contains the data, for each kind of change. */
 const subjects: Readonly<Record<Change['does'], string>> = {
   settings: 'settings',
   organisation: 'organisation',
@@ -197,7 +199,7 @@ function isChange(value: unknown): value is Change {
   return typeof subject === 'object' && subject !== null
 }
 
-/** Whole lines only: what follows the last line end was being written when the process died. */
+/** Yields complete lines; text after the last line end was being written when the process died. */
 function* readLines(file: number): Generator<string> {
   const chunk = Buffer.alloc(chunkSize)
   let rest = Buffer.alloc(0)
@@ -226,10 +228,7 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/**
- * Makes this process the only one with a sandbox's data, until it releases them or dies. Throws IoError, with the
- * id of the process, where another sandbox has them.
- */
+/** Locks a sandbox's data for this process. Throws an IoError with the process id if another sandbox has the lock. */
 async function claimData(path: string, options: Omit<ClaimOptions, 'waitMs'>): Promise<() => void> {
   const claimed = await claimLock(`${path}.claim`, { ...options, waitMs: 0 })
   if (claimed.isClaimed) return () => claimed.release()

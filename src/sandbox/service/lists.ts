@@ -35,7 +35,7 @@ function list(context: Context<CallEnv>): Response {
   return ok({ packages })
 }
 
-/** A filter's value; every one that is given has to be good. */
+/** Returns the value of a filter; throws a Refusal if any of its values is invalid. */
 function wanted<T>(name: string, context: Context<CallEnv>, read: (text: string) => T): T | undefined {
   const [first, ...more] = (context.req.queries(name) ?? []).map(read)
   if (more.length > 0 && context.env.service.rule('repeated-parameters') === 'refused') {

@@ -3,11 +3,11 @@ import { Secrets } from '../../host/secrets.ts'
 import type { DeliveryRecord } from './schemas.ts'
 import type { State } from './state.ts'
 
-/** One thing that happened, for observers of the sandbox. */
+/** An entry of the log; `n` is its number. */
 export type LogEntry = { n: number; at: number } & LogEvent
 
 export type LogEvent =
-  /** What went wrong behind the scenes, such as a full disk. */
+  /** A failure outside a call, such as a full disk. */
   | { kind: 'failure'; message: string }
   | { kind: 'call'; method: string; path: string; status: number | null; fault: string | null }
   | { kind: 'status'; request_id: string; status: string }
@@ -20,22 +20,25 @@ export type LogEvent =
       outcome: string
     }
 
-/** What was sent one way: headers by their names in lowercase, and the text of the body; null where it is empty, unread or no text. */
+/** Headers by names in lowercase, and the text of a body; null if it is empty, unread or not text. */
 export interface Message {
   headers: Readonly<Record<string, string>>
   body: string | null
 }
 
-/** A call, or an attempt to deliver. `response` is what the service answered, before a fault changed it; null where it did not. */
+/**
+ * The messages of a call or a delivery attempt. `response` is the service's response before a fault changed it; null
+ * if there was none.
+ */
 export interface Exchange {
   request: Message
   response: Message | null
 }
 
-/** Characters of a body that are logged. */
+/** Most characters of a body that are logged. */
 export const maxLoggedBody = 65_536
 
-/** Headers whose value is a credential, also where it is none of this sandbox; with what is shown instead. */
+/** Headers whose values are credentials, of this sandbox or another, with the text that replaces the value. */
 const credentialHeaders: Readonly<Record<string, string>> = {
   'x-service-api-key': '[API key]',
   authorization: '[credentials]',
@@ -43,7 +46,7 @@ const credentialHeaders: Readonly<Record<string, string>> = {
   cookie: '[credentials]',
 }
 
-/** The record of an attempt to deliver. */
+/** Returns the log entry of a delivery attempt. */
 export function attemptEntry({ id, request_id, status, attempts, outcome }: DeliveryRecord): LogEvent {
   return {
     kind: 'delivery',
@@ -55,18 +58,21 @@ export function attemptEntry({ id, request_id, status, attempts, outcome }: Deli
   }
 }
 
-/** The latest entries, in order. */
+/** The latest entries of the log, in order. */
 export class Log {
   readonly #size: number
   readonly #known: () => Iterable<readonly [name: string, value: string]>
   readonly #secrets = new Secrets()
   readonly #entries: LogEntry[] = []
-  /** Indexed like their entries; made on demand, as most are never looked at. */
+  /** Functions that make the messages of the entries, at the same indexes; most are never called. */
   readonly #exchanges: ((() => Exchange) | undefined)[] = []
   readonly #subscribers = new Set<(entry: LogEntry) => void>()
   #count = 0
 
-  /** `known`: what a caller may put into a path and is not logged; it grows as keys are renewed. */
+  /**
+   * `known` yields values that are never logged, although callers may put them into paths; new keys are added
+   * over time.
+   */
   constructor(size = 1000, known: () => Iterable<readonly [name: string, value: string]> = () => []) {
     this.#size = size
     this.#known = known
@@ -88,7 +94,7 @@ export class Log {
       : { ...event, message: this.#secrets.redact(event.message) }
   }
 
-  /** Entries from number `from` on, as far as they are still stored; oldest first. */
+  /** Returns the stored entries from number `from` on, oldest first. */
   entries(from = 0): LogEntry[] {
     const first = Math.max(from, this.#count - this.#size)
     const length = Math.max(0, this.#count - first)
@@ -97,13 +103,15 @@ export class Log {
     )
   }
 
-  /** What was sent for an entry, whole: it may hold keys. Undefined where the entry has none or is stored no more. */
+  /**
+   * Returns the messages of an entry, which may contain keys. Undefined if the entry has none or is no longer stored.
+   */
   exchange(n: number): Exchange | undefined {
     if (this.#entries[n % this.#size]?.n !== n) return undefined
     return this.#exchanges[n % this.#size]?.()
   }
 
-  /** The same without keys, secrets and tokens of report URLs. */
+  /** As `exchange`, but without keys, secrets and tokens of report URLs. */
   redactedExchange(n: number): Exchange | undefined {
     const exchange = this.exchange(n)
     if (exchange === undefined) return undefined
@@ -121,14 +129,14 @@ export class Log {
     return { request: redacted(request), response: response === null ? null : redacted(response) }
   }
 
-  /** Returns what ends the subscription. */
+  /** Returns a function that ends the subscription. */
   subscribe(subscriber: (entry: LogEntry) => void): () => void {
     this.#subscribers.add(subscriber)
     return () => void this.#subscribers.delete(subscriber)
   }
 }
 
-/** Keys, secrets and what controls it, also of keys that were revoked. */
+/** Yields the keys, revoked ones too, the webhook secrets and the control token. */
 export function* secretsIn(
   { keys, organisations }: Pick<State, 'keys' | 'organisations'>,
   reach?: { controlToken: string },
@@ -138,7 +146,10 @@ export function* secretsIn(
   if (reach !== undefined) yield ['control token', reach.controlToken]
 }
 
-/** The first entry to come that fits; undefined where none does within `ms` of real time, or `signal` ends the wait. */
+/**
+ * Waits for the next entry for which `fits` is true; undefined if there is none within `ms` of real time, or if
+ * `signal` is aborted.
+ */
 export async function nextEntry(
   log: Pick<Log, 'subscribe'>,
   fits: (entry: LogEntry) => boolean,

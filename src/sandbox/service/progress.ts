@@ -5,15 +5,15 @@ import type { RandomStream } from './seeded-random.ts'
 
 const minute = 60_000
 
-/** Without a scenario everything is over before this; the promise is an hour. */
+/** Time by which a request without a scenario has ended; the document promises an hour. */
 const longest = 54 * minute
 
-/** Stable, so that what happens at one moment happens in the order given. */
+/** Sorts steps by time; the sort is stable, so that steps of the same time stay in order. */
 export function inOrder(steps: readonly Step[]): Step[] {
   return [...steps].sort((left, right) => left.at - right.at)
 }
 
-/** What a request's course depends on. */
+/** Data on which the progress of a request depends. */
 export interface ProgressPlan {
   pack: PackageRecord
   scenarios: readonly string[]
@@ -21,7 +21,7 @@ export interface ProgressPlan {
   rules: Choices
 }
 
-/** The checks of a request, none of them started, and what will become of them. */
+/** Plans a request: its checks, none of them started, and the steps of its progress. */
 export function plan(course: ProgressPlan): Pick<RequestRecord, 'checks' | 'steps'> {
   const checks = plannedChecks(course)
   let steps = usualSteps(course, checks)
@@ -29,7 +29,7 @@ export function plan(course: ProgressPlan): Pick<RequestRecord, 'checks' | 'step
   return { checks, steps: inOrder(byRules(steps, course.rules)) }
 }
 
-/** "string or null": the scenario that shows the null. */
+/** Whether names are null ("string or null"), by the scenario `unnamed`. */
 const isUnnamed = ({ scenarios }: ProgressPlan): boolean => scenarios.includes('unnamed')
 
 function plannedChecks(course: ProgressPlan): CheckRecord[] {
@@ -52,8 +52,8 @@ function plannedChecks(course: ProgressPlan): CheckRecord[] {
 }
 
 /**
- * The undisturbed course: checks start one after the other within minutes, complete one after the
- * other, the last within the hour; referees are nominated, then answer.
+ * Returns the steps without a scenario: checks start one after the other within minutes and complete one after the
+ * other, the last within the hour. Referees are nominated and then answer.
  */
 function usualSteps(course: ProgressPlan, checks: readonly CheckRecord[]): Step[] {
   const { dice } = course
@@ -72,7 +72,10 @@ function usualSteps(course: ProgressPlan, checks: readonly CheckRecord[]): Step[
   return steps
 }
 
-/** Nominated one after the other within minutes; the last of them to answer ends the check. */
+/**
+ * Returns the steps of referees: they are nominated one after the other within minutes, and the last one to answer
+ * completes the check.
+ */
 function refereeSteps(course: ProgressPlan, check: number, start: number, finish: number): Step[] {
   const { dice } = course
   const referees = plannedReferees(course)
@@ -91,7 +94,7 @@ function refereeSteps(course: ProgressPlan, check: number, start: number, finish
   return steps
 }
 
-/** One moment a check, well apart from each other, so that PARTIAL is to be seen. */
+/** Returns a completion time per check, far enough apart for clients to see PARTIAL. */
 function finishTimes(count: number, dice: RandomStream): number[] {
   const first = 14 * minute
   const slot = (longest - first) / count
@@ -122,7 +125,7 @@ function plannedReferees(course: ProgressPlan): RefereeRecord[] {
   })
 }
 
-/** What the document leaves open about the course of a request. */
+/** Applies the rules that the document leaves open to the steps of a request. */
 function byRules(steps: Step[], rules: Choices): Step[] {
   let ruled = steps
   if (rules['leaving-received'] === 'at-once') {
@@ -140,7 +143,7 @@ type Shape = (steps: Step[], checks: Checks, rules: Choices) => Step[]
 
 const day = 24 * 60 * minute
 
-/** How each scenario bends the usual course. */
+/** The change of the usual steps by each scenario. */
 const shapes: Record<string, Shape> = {
   declined: (steps, checks) => abandon(steps, checks, 12 * minute),
   stopped: (steps, checks) => abandon(steps, checks, 13 * minute),
@@ -169,7 +172,7 @@ const shapes: Record<string, Shape> = {
   instant: (steps) => steps.map((step) => ({ ...step, at: Math.round(step.at / 1000) })),
 }
 
-/** The course under a scenario; scenarios that are about something else leave it as it is. */
+/** Applies a scenario to the steps; scenarios of other kinds do not change them. */
 function scenarioSteps(scenario: string, steps: Step[], checks: Checks, rules: Choices): Step[] {
   const shape = shapes[scenario]
   return shape === undefined ? steps : inOrder(shape(steps, checks, rules))
@@ -183,7 +186,7 @@ function isOfReferences(step: Step, checks: Checks): boolean {
   return step.does !== 'fail' && checks[step.check]?.type === 'reference'
 }
 
-/** What has begun by `at` is cancelled then, and so is what has not. */
+/** Cancels all checks and nominated referees at the time `at`. */
 function abandon(steps: Step[], checks: Checks, at: number): Step[] {
   const started = steps.filter((step) => step.at < at && (starts(step) || step.does === 'nominate'))
   const ends = checks.flatMap((_check, check): Step[] => {
@@ -207,7 +210,7 @@ function lastBackground(checks: Checks): number {
   return last === -1 ? checks.length - 1 : last
 }
 
-/** A check that ends otherwise than COMPLETED leaves no report, and its referees are cancelled. */
+/** Ends a check with CANCELLED or ERROR: it has no report, and its referees are cancelled. */
 function finishAs(status: 'CANCELLED' | 'ERROR', check: number, steps: Step[], checks: Checks): Step[] {
   return steps.flatMap((step): Step[] => {
     if (step.does === 'fail' || step.check !== check) return [step]
@@ -250,7 +253,7 @@ function withoutReferees(steps: Step[], checks: Checks): Step[] {
   })
 }
 
-/** The last referee never answers; with no other the check is cancelled too. */
+/** Cancels the last referee, and the check if it has no other. */
 function cancelLastReferee(steps: Step[], checks: Checks): Step[] {
   const check = checks.findIndex(({ type }) => type === 'reference')
   const count = steps.filter((step) => step.does === 'nominate' && step.check === check).length
@@ -265,15 +268,15 @@ function cancelLastReferee(steps: Step[], checks: Checks): Step[] {
   })
 }
 
-/** Milliseconds of progress after which the next step is due; undefined when all has happened. */
+/** Returns the milliseconds of progress after which the next step is due; undefined if there is none. */
 export function nextStepAt(request: RequestRecord): number | undefined {
   return request.steps[request.applied]?.at
 }
 
 /**
- * Lets everything happen that is due once `elapsed` milliseconds of progress are over; steps of one
- * moment happen together. `timeOf` is the moment of a step on the clock. Returns the overall statuses
- * gone through, oldest first.
+ * Performs all steps that are due after `elapsed` milliseconds of progress; steps of the same time are performed
+ * together. `timeOf` converts the time of a step to that of the clock. Returns the overall statuses that the request
+ * had, oldest first.
  */
 export function progress(
   request: RequestRecord,
@@ -336,7 +339,7 @@ function fail(request: RequestRecord, step: Step & { does: 'fail' }): void {
   }
 }
 
-/** The overall status by the meanings of "Request status". */
+/** Returns the overall status by the definitions in "Request status". */
 function overallStatus(request: RequestRecord): RequestStatus {
   if (request.error_reason !== null) return 'ERROR'
   const statuses = request.checks.map((check) => check.status)

@@ -32,8 +32,8 @@ interface Found {
 }
 
 /**
- * `t` replaces the headers and is valid for this report alone; a bad one is a 401 even with
- * good headers ("An invalid or expired token gives 401").
+ * Returns a report as PDF. The token `t` replaces the headers and is valid for this report only; an invalid token is
+ * a 401 even with valid headers ("An invalid or expired token gives 401").
  */
 function download(
   context: Context<CallEnv>,
@@ -75,10 +75,7 @@ async function pdf({ request, check, referee }: Found): Promise<Response> {
   return new Response(bytes, { headers: { 'Content-Type': 'application/pdf', ...cacheHeaders } })
 }
 
-/**
- * A report of one page: what was checked, on whom, and how it ended. The same report is the same
- * bytes every time.
- */
+/** Makes a report of one page: the check, the person and the outcome. The bytes of a report are always the same. */
 async function reportPdf(
   request: RequestRecord,
   check: CheckRecord,
@@ -153,7 +150,7 @@ function write(
   line('A sandbox made this report. It says nothing about a real person.', font.plain, 10)
 }
 
-/** The built-in fonts know Western letters only; others become question marks. */
+/** Replaces letters that the built-in fonts do not have, which are all but Western ones, by question marks. */
 function printable(text: string, font: PDFFont): string {
   const known = new Set(font.getCharacterSet())
   return Array.from(text, (char) => (known.has(char.codePointAt(0) ?? 0) ? char : '?'))

@@ -35,8 +35,8 @@ function read(context: Context<CallEnv>, renderings: Renderings): Response {
 }
 
 /**
- * POST /v1/requests: checks the caller, the body and the plan, then stores the request. Undefined where a
- * scenario prevents that.
+ * POST /v1/requests: checks the caller, the body and the plan, then stores the request. Undefined if a scenario
+ * prevents storing it.
  */
 async function createRequest(request: Request, call: Call): Promise<RequestRecord | undefined> {
   const { service, now } = call
@@ -65,7 +65,7 @@ function isJson(header: string, rules: Choices): boolean {
   return rules['content-type'] === 'json-suffix' && /^application\/[\w.-]+\+json$/.test(type.trim())
 }
 
-/** Members need to be requestor or administrator of every product in the package. */
+/** Whether a caller may order a package. Members must be requestor or administrator of every product in it. */
 function mayOrder({ user }: Caller, pack: PackageRecord, supportMay: boolean): boolean {
   if (user.role === 'owner' || user.role === 'admin') return true
   if (user.role === 'support') return supportMay
@@ -76,14 +76,14 @@ function mayOrder({ user }: Caller, pack: PackageRecord, supportMay: boolean): b
   )
 }
 
-/** "organisation has insufficient credits, an expired trial, or an inactive subscription" (403). */
+/** Throws a Refusal for "insufficient credits, an expired trial, or an inactive subscription" (403). */
 function requirePlan({ organisation }: Caller): void {
   if (organisation.subscription === 'inactive') throw refusals.subscription()
   if (organisation.trial === 'expired') throw refusals.trialExpired()
   if (organisation.credits !== null && organisation.credits < 1) throw refusals.noCredits()
 }
 
-/** The resource as clients read it; report URLs lead to `origin` and are signed afresh. */
+/** Returns the resource as clients read it; its report URLs begin with `origin` and are newly signed. */
 export function requestView(
   request: RequestRecord,
   service: Service,
@@ -97,26 +97,26 @@ export function requestView(
   )
 }
 
-/** The answer to a read of a request without the tokens, which belong between the pieces. */
+/** The text of a request's resource without the tokens, which are inserted between the pieces. */
 interface Rendering {
-  /** While these are the same, so is the text. */
+  /** Values on which the text depends; while they are equal, the rendering is valid. */
   of: readonly [steps: number, applied: number, form: string, origin: string]
   pieces: string[]
   reports: string[]
 }
 
-/** A character that JSON carries as it is and that no name contains. */
+/** Marks the position of a token in the text: a character that JSON does not escape and that no name contains. */
 const gap = '\u007F'
 const maxRenderings = 1000
 
 /**
- * The texts of requests that are read again and again, as pollers do. Only tokens differ from read
- * to read, so the rest is made once for each change of the request.
+ * Caches the texts of requests that are read repeatedly, as by polling clients. Only the tokens differ from read to
+ * read, so the rest is rendered once per change of the request.
  */
 class Renderings {
   readonly #known = new Map<RequestRecord, Rendering>()
 
-  /** The whole answer to a read. */
+  /** Returns the body of the response to a read. */
   text(request: RequestRecord, service: Service, now: number, origin: string): string {
     const form = service.rule('created-at-form')
     const of = [request.steps.length, request.applied, form, origin] as const

@@ -2,17 +2,17 @@ import { InvalidInputError } from '../../errors/kinds.ts'
 import type { SeededRandom } from './seeded-random.ts'
 
 interface Rule {
-  /** The section of the document it belongs to. */
+  /** The section of the document that the rule belongs to. */
   section: string
-  /** What the document says, in its own words. */
+  /** The sentence of the document, quoted. */
   sentence: string
-  /** What it leaves open. */
+  /** What the sentence leaves open. */
   open: string
-  /** The first is the sandbox's default. */
+  /** The possible choices; the first is the sandbox's default. */
   choices: readonly [string, ...string[]]
 }
 
-/** What the document leaves open, and the choices the sandbox has among what it allows. */
+/** Rules that the document leaves open, with the choices that it allows. */
 export const ruleTable = {
   'quota-window-start': {
     section: 'Limits',
@@ -166,7 +166,7 @@ export type RuleName = keyof typeof ruleTable
 export type Choice<N extends RuleName = RuleName> = (typeof ruleTable)[N]['choices'][number]
 export type Choices = { [N in RuleName]: Choice<N> }
 
-/** One line of `sandbox rules`. */
+/** An entry of `sandbox rules`. */
 export interface RuleSetting extends Rule {
   name: RuleName
   current: string
@@ -178,12 +178,12 @@ export function ruleSettings(current: Choices): RuleSetting[] {
   return ruleNames.map((name) => ({ name, ...ruleTable[name], current: current[name] }))
 }
 
-/** The sandbox's defaults: the first choice of each. */
+/** Returns the sandbox's defaults: the first choice of each rule. */
 export function usualRules(): Choices {
   return Object.fromEntries(ruleNames.map((name) => [name, ruleTable[name].choices[0]])) as Choices
 }
 
-/** Throws InvalidInputError unless there is such a rule with such a choice. */
+/** Returns the choice of a rule. Throws an InvalidInputError if there is no such rule or choice. */
 export function checkedChoice(name: string, choice: string): Partial<Choices> {
   const rule: Rule | undefined = Object.hasOwn(ruleTable, name) ? ruleTable[name as RuleName] : undefined
   if (rule === undefined) {
@@ -199,13 +199,13 @@ export function checkedChoice(name: string, choice: string): Partial<Choices> {
   return { [name]: choice }
 }
 
-/** One choice each, drawn from the seed, so that clients meet all of what the document allows. */
+/** Draws a choice per rule from the seed, so that clients are tested with all that the document allows. */
 export function drawnRules(rng: SeededRandom): Choices {
   const drawn = ruleNames.map((name) => [name, rng.pick<string>(ruleTable[name].choices, 'rule', name)])
   return Object.fromEntries(drawn) as Choices
 }
 
-/** What a tester can change with one word, at once or at the Nth call. */
+/** Names of permanent changes that a tester can make, at once or at a later call. */
 export const switchNames = [
   'revoke-key',
   'deactivate-user',

@@ -1,15 +1,18 @@
 import { InvalidInputError } from '../../errors/kinds.ts'
 import type { Fault } from './schemas.ts'
 
-/** One thing a tester can ask for, by the tag in a recipient's e-mail: `jane+declined@example.com`. */
+/** A behaviour that a tester requests by a tag in a recipient's e-mail: `jane+declined@example.com`. */
 export interface Scenario {
   tag: string
-  /** What it changes of a request. */
+  /** The part of a request that the scenario changes. */
   changes: 'progress' | 'create' | 'report' | 'event'
   what: string
 }
 
-/** Every scenario, by what it changes; one address may have several: `jane+mixed+event-twice@example.com`. */
+/**
+ * Descriptions of all scenarios, by the part that they change. An address may have several:
+ * `jane+mixed+event-twice@example.com`.
+ */
 const whats: Readonly<Record<Scenario['changes'], Readonly<Record<string, string>>>> = {
   progress: {
     declined: 'The recipient declines after 12 minutes: all checks CANCELLED.',
@@ -76,13 +79,13 @@ const reportFaults: Record<string, Fault> = {
   'report-html': { kind: 'content-type', value: 'text/html' },
 }
 
-/** What the tags of an e-mail address ask for; other tags mean nothing here. */
+/** Returns the scenarios in an e-mail address; unknown tags are ignored. */
 export function scenariosOf(email: string): string[] {
   const [, ...tags] = email.slice(0, email.lastIndexOf('@')).toLowerCase().split('+')
   return tags.filter((tag) => known.has(tag))
 }
 
-/** Throws InvalidInputError unless there is such a scenario. */
+/** Returns the tag of a scenario. Throws an InvalidInputError if there is no such scenario. */
 export function checkedScenario(tag: string): string {
   if (known.has(tag)) return tag
   throw new InvalidInputError(`no scenario named "${tag}"`, {

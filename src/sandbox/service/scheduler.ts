@@ -12,7 +12,7 @@ interface Entry {
 
 const byTime = (a: Entry, b: Entry): number => a.at - b.at || a.order - b.order
 
-/** Jobs by the moment they are due; those of one moment in the order in which they were added. */
+/** Runs jobs when they are due; jobs of the same time run in the order in which they were added. */
 export class Scheduler {
   readonly #clock: Clock
   #queue = new TinyQueue<Entry>([], byTime)
@@ -21,7 +21,7 @@ export class Scheduler {
   #waiting: { until: number; stop: AbortController } | undefined
   #closed = false
 
-  /** `onError` is called with what a job throws; the other jobs run all the same. */
+  /** `onError` is called with the error of a job; other jobs still run. */
   constructor(clock: Clock, onError: (error: unknown) => void) {
     this.#clock = clock
     this.#onError = onError
@@ -74,8 +74,8 @@ export class Scheduler {
 }
 
 /**
- * Follows the progress of requests by the clock where a webhook waits for it; elsewhere a read is
- * soon enough, and a hundred thousand requests need no timer.
+ * Updates requests by the clock while their organisation has a webhook. Without a webhook, requests are updated when
+ * they are read, so that a hundred thousand requests need no timers.
  */
 export class QuietWatch {
   readonly #service: Service
@@ -108,7 +108,7 @@ export class QuietWatch {
     for (const request of this.#service.state.requests.values()) this.follow(request)
   }
 
-  /** Follows no request any more: the timetable has been cleared. */
+  /** Forgets the watched requests; called after the scheduler was cleared. */
   clear(): void {
     this.#watched.clear()
   }

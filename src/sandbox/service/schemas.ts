@@ -1,7 +1,7 @@
 /*
- * What the sandbox stores and answers, as plain data that goes to JSON and back unchanged: the types of every room, and
- * what checks a snapshot or an injection that came from outside. Names are the API's own. Times are milliseconds since
- * the epoch. Only types are imported from here where a sandbox starts, so that zod is loaded when it is first needed.
+ * Schemas of the sandbox's state and responses as plain JSON, and checks of snapshots and injections from outside.
+ * Names are those of the API. Times are milliseconds since the Unix epoch. Modules that are loaded at the start
+ * import only types from here, so that zod is loaded when it is first needed.
  */
 import { z } from 'zod'
 
@@ -29,7 +29,7 @@ const refereeStatus = z.enum(refereeStatuses)
 const organisation = z.object({
   id: text,
   name: text,
-  /** One is used by each request; null: never runs out. */
+  /** Credits, of which each request uses one; null: unlimited. */
   credits: z.int().nullable(),
   trial,
   subscription,
@@ -52,7 +52,7 @@ const user = z.object({
   last_name: text,
   email: text,
   role,
-  /** Numeric levels, as in "Permission levels"; shown to clients of members only. */
+  /** Numeric levels as in "Permission levels"; clients see them for members only. */
   permissions: z.record(text, z.int()),
   team_ids: z.array(text),
   job_title: text,
@@ -71,7 +71,7 @@ const pack = z.object({
   organisation_id: text,
   name: text,
   status: z.enum(packageStatuses),
-  /** "availability depends on the user's role"; null: for every role. */
+  /** Roles that may use the package ("availability depends on the user's role"); null: all. */
   roles: z.array(role).nullable(),
   reference_survey: z.object({ id: z.int(), name: orNull, min_referees: z.int() }).nullable(),
   background_checks: z.array(z.object({ check_name: orNull, partner_name: orNull })),
@@ -84,13 +84,13 @@ const referee = z.object({
   referee_name: orNull,
   referee_email: orNull,
   status: refereeStatus,
-  /** When its report became available. */
+  /** Time at which the referee's report became available. */
   report_at: time.nullable(),
 })
 export type RefereeRecord = z.infer<typeof referee>
 
 const check = z.object({
-  /** Decided from the start, shown once the check has been created. */
+  /** Drawn when the request is created, but not shown before the check has been created. */
   id: text,
   created: z.boolean(),
   type: z.enum(['reference', 'background']),
@@ -103,14 +103,14 @@ const check = z.object({
 export type CheckRecord = z.infer<typeof check>
 
 const at = time
-/** One thing that happens to a request, `at` milliseconds of progress after its creation. */
+/** A change of a request, `at` milliseconds of progress after its creation. */
 const step = z.discriminatedUnion('does', [
   z.object({
     at,
     does: z.literal('check'),
     check: count,
     status: checkStatus,
-    /** Under way without having been created yet: it has no id that could be shown. */
+    /** The check is IN_PROGRESS but not created yet, so that it has no id to show. */
     uncreated: z.literal(true).optional(),
   }),
   z.object({ at, does: z.literal('nominate'), check: count, referee }),
@@ -121,7 +121,7 @@ const step = z.discriminatedUnion('does', [
 export type Step = z.infer<typeof step>
 
 const request = z.object({
-  /** Counts from 1; what this request's random draws are named by. */
+  /** Number of the request from 1; its random values are derived from it. */
   number: z.int().positive(),
   request_id: text,
   organisation_id: text,
@@ -132,18 +132,18 @@ const request = z.object({
   additional_information: z.array(
     z.object({ code: text, fields: z.record(text, z.unknown() as z.ZodType<FieldValue>) }),
   ),
-  /** What its recipient's e-mail, or an injection, asked for. */
+  /** Scenarios from the recipient's e-mail and from injections. */
   scenarios: z.array(text),
   status: requestStatus,
   error_reason: orNull,
   checks: z.array(check),
-  /** What happens to it, in order; those before `applied` have happened. */
+  /** Steps of its progress in order; the first `applied` ones have been performed. */
   steps: z.array(step),
   applied: count,
 })
 export type RequestRecord = z.infer<typeof request>
 
-/** One event to be delivered to the organisation's webhook. */
+/** An event for the organisation's webhook, and the state of its delivery. */
 export const delivery = z.object({
   id: text,
   organisation_id: text,
@@ -151,23 +151,23 @@ export const delivery = z.object({
   status: requestStatus,
   body: text,
   state: z.enum(['waiting', 'delivered', 'given_up']),
-  /** Attempts made. */
+  /** Number of attempts so far. */
   attempts: count,
-  /** How many of the first attempts carry a signature that does not match. */
+  /** Number of first attempts with a wrong signature. */
   forged: count,
-  /** When the next attempt is due, or the last one was made. */
+  /** Time at which the next attempt is due, or the last one was made. */
   at: time,
-  /** What the last attempt met: an HTTP status, or why there was none. */
+  /** Outcome of the last attempt: an HTTP status, or why there was none. */
   outcome: orNull,
 })
 export type DeliveryRecord = z.infer<typeof delivery>
 
-/** How far one window of one key is filled. */
+/** Use of one quota window of one key. */
 const windowUse = z.object({ started_at: time, used: count })
 export type WindowUse = z.infer<typeof windowUse>
 
 const rules = z.object(
-  // A snapshot of an earlier version knows fewer rules.
+  // A snapshot of an earlier version may lack rules.
   Object.fromEntries(
     Object.entries(ruleTable).map(([name, { choices }]) => [name, z.enum(choices).default(choices[0])]),
   ),
@@ -178,7 +178,7 @@ const snapshot = z.object({
   settings: z.object({
     seed: text,
     rules,
-    /** The moment of a clock that is moved by hand; null under the real one. */
+    /** Time of a manual clock; null for the real clock. */
     clock: time.nullable(),
   }),
   organisations: z.array(organisation).min(1),
@@ -190,11 +190,11 @@ const snapshot = z.object({
   deliveries: z.array(delivery),
   quota: z.record(text, z.array(windowUse)),
 })
-/** The whole state. */
+/** The whole state of a sandbox. */
 export type Snapshot = z.infer<typeof snapshot>
 export type Settings = Snapshot['settings']
 
-/** Throws InvalidInputError, with the path, where the value is no snapshot of a sandbox; nothing of it is shown. */
+/** Checks a snapshot. Throws an InvalidInputError with the path of the fault, but without its value. */
 export function checkedSnapshot(value: unknown): Snapshot {
   const parsed = snapshot.safeParse(value)
   if (parsed.success) return parsed.data
@@ -207,7 +207,7 @@ export function checkedSnapshot(value: unknown): Snapshot {
   )
 }
 
-/** What is going on, in numbers. */
+/** The state of the sandbox in numbers. */
 export const overview = z.object({
   now: time,
   clock: z.enum(['real', 'manual']),
@@ -226,81 +226,84 @@ export const overview = z.object({
     CANCELLED: count,
   }),
   deliveries: z.object({ waiting: count, delivered: count, given_up: count }),
-  /** The windows of the first organisation's key: how full, and when they end (null: nothing counted). */
+  /** Quota windows of the first organisation's key: their use, and when they end (null: no call counted). */
   quota: z.array(z.object({ calls: count, seconds: time, used: count, ends_at: time.nullable() })),
 })
 export type Overview = z.infer<typeof overview>
 
-/** What became of the events of a story. */
+/** The outcome of a story's events. */
 export const storyResult = z.object({
   story: text,
   request_id: text,
   deliveries: z.array(
     z.object({
       status: requestStatus,
-      /** `bad`: of another secret; the receiver has to refuse it. */
+      /** `bad`: made with another secret; the receiver must refuse it. */
       signature: z.enum(['good', 'bad']),
-      /** Null where there was no answer. */
+      /** HTTP status of the response; null if there was none. */
       http_status: z.int().nullable(),
-      /** Why there was no answer. */
+      /** Why there was no response. */
       failure: orNull,
-      /** Real milliseconds until the answer, or until it was not waited for any more. */
+      /** Real milliseconds until the response or the timeout. */
       ms: count,
     }),
   ),
 })
 export type StoryResult = z.infer<typeof storyResult>
 
-/** Whether the fault applies before or after the work of the call. */
+/** Whether the fault applies before or after the call has its effect. */
 const when = z.enum(['before', 'after'])
 const injectedStatus = z.int().min(200).max(599)
 
-/** Something that goes wrong with one call. */
+/** A fault of one call. */
 const fault = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('status'),
     status: injectedStatus,
     when,
-    /** Default envelope. */
+    /** Form of the body; default `envelope`. */
     body: z.enum(['envelope', 'html', 'empty']).optional(),
     message: text.optional(),
-    /** Sent as it is; without it there is no such header, not even on a 429. */
+    /** Value of Retry-After; without it the header is missing, even on a 429. */
     retryAfter: text.optional(),
   }),
-  /** The connection breaks without an answer. */
+  /** The connection is closed without a response. */
   z.strictObject({ kind: z.literal('cut'), when }),
-  /** No answer ever comes. */
+  /** There is never a response. */
   z.strictObject({ kind: z.literal('hang'), when }),
-  /** The answer takes `ms` milliseconds longer: before the call is looked at, or after its work is done. */
+  /** The response takes `ms` milliseconds longer, before or after the call has its effect. */
   z.strictObject({ kind: z.literal('latency'), ms: z.int().min(1).max(600_000), when }),
-  /** A 201 whose data has no request_id. */
+  /** The response is a 201 without a request_id. */
   z.strictObject({ kind: z.literal('no-id') }),
   z.strictObject({ kind: z.literal('content-type'), value: text }),
-  /** Only the first `keep` of the body (0 to 1) arrives; `announced`: under the full Content-Length, then the connection breaks. */
+  /**
+   * Only the share `keep` (0 to 1) of the body is sent. If `announced`, Content-Length states the full length and the
+   * connection is closed.
+   */
   z.strictObject({ kind: z.literal('truncated'), keep: z.number().min(0).max(1), announced: z.boolean() }),
-  /** The answer, head and body, replaced after the work. */
+  /** The response is replaced after the call has had its effect. */
   z.strictObject({
     kind: z.literal('body'),
     body: text,
     status: injectedStatus.optional(),
     contentType: text.optional(),
   }),
-  /** Before the call is looked at, something changes for good. */
+  /** Something changes permanently before the call. */
   z.strictObject({ kind: z.literal('switch'), switch: z.enum(switchNames) }),
 ])
 export type Fault = z.infer<typeof fault>
 
 const times = {
-  /** To how many it applies; default 1. */
+  /** Number of calls or requests that it applies to; default 1. */
   times: z.int().positive().optional(),
-  /** How many pass before it begins; default 0. */
+  /** Number of calls or requests that are skipped first; default 0. */
   after: count.optional(),
 }
 
-/** The next requests created go by a scenario, a tag of the scenario table, whatever their recipient's e-mail. */
+/** The next requests follow a scenario, given by its tag, whatever their recipient's e-mail. */
 const scenarioInjection = z.strictObject({ scenario: text, ...times })
 
-/** All of them, those of a path, or those of a method and a path. */
+/** `*` for all calls, a path, or a method and a path. */
 const call = /^\s*(?:\*|\/\S*|(?:GET|HEAD|POST|PUT|PATCH|DELETE)\s+[/*]\S*)\s*$/i
 
 const faultInjection = z.strictObject({
@@ -316,7 +319,7 @@ export type Injection = z.infer<typeof injection>
 
 const faultKinds = fault.options.map(({ shape }) => shape.kind.value)
 
-/** Reads what may be injected from outside; InvalidInputError, with the field, for anything else. */
+/** Checks an injection from outside. Throws an InvalidInputError with the field for an invalid one. */
 export function checkedInjection(value: unknown): Injection {
   const isScenario = typeof value === 'object' && value !== null && 'scenario' in value
   const parsed = (isScenario ? scenarioInjection : faultInjection).safeParse(value, formatIssues)

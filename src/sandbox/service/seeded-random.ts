@@ -3,25 +3,25 @@ import { hash } from 'node:crypto'
 type Part = string | number
 
 /**
- * Random draws by name: the same seed and the same name give the same result, in whatever order they are
- * asked for. So a run replays byte for byte, and a restart draws what it would have drawn.
+ * Random values by name: the same seed and name give the same value, in whatever order they are drawn. So a run can
+ * be repeated exactly, and a restart draws the same values.
  */
 export interface SeededRandom {
-  /** A number in [0, 1). */
+  /** Returns a number in [0, 1). */
   fraction(...name: Part[]): number
   pick<T>(choices: readonly [T, ...T[]], ...name: Part[]): T
-  /** A version 4 UUID. */
+  /** Returns a version 4 UUID. */
   uuid(...name: Part[]): string
-  /** Letters and digits, 32 at most. */
+  /** Returns letters and digits, 32 at most. */
   text(length: number, ...name: Part[]): string
-  /** Many draws under one name, where each costs next to nothing. */
+  /** Returns a stream of values under one name, each of which is cheap. */
   dice(...name: Part[]): RandomStream
 }
 
-/** Draws one after the other; which come depends on the name and on how many came before. */
+/** A sequence of random values, which depends only on its name. */
 export interface RandomStream {
   fraction(): number
-  /** A number in [from, to). */
+  /** Returns a number in [from, to). */
   between(from: number, to: number): number
   pick<T>(choices: readonly [T, ...T[]]): T
   uuid(): string
@@ -46,7 +46,7 @@ export function seededRandom(seed: string | number): SeededRandom {
 
 const scratch = Buffer.alloc(16)
 
-/** The generator sfc32 of Chris Doty-Humphrey's PractRand, begun with 96 bits of a hash. */
+/** The generator sfc32 of Chris Doty-Humphrey's PractRand, seeded with 96 bits of a hash. */
 function thrown(seed: string): RandomStream {
   let a = Number.parseInt(seed.slice(0, 8), 16)
   let b = Number.parseInt(seed.slice(8, 16), 16)

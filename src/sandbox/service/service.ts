@@ -15,26 +15,26 @@ interface ServiceOptions {
   state: State
   rng: SeededRandom
   windows: readonly QuotaWindow[]
-  /** How many times faster than the clock requests progress. */
+  /** Factor by which requests progress faster than the clock. */
   speed: number
-  /** Called with every change, before it is made. */
+  /** Called with every change before it is applied. */
   onChange?: ((change: Change) => void) | undefined
-  /** Called for every overall status a request comes to, RECEIVED first. */
+  /** Called for every overall status of a request, RECEIVED first. */
   onStatus: (request: RequestRecord, status: RequestStatus, at: number) => void
 }
 
-/** What the service does with its state, for every caller. */
+/** The operations of the service on its state, for all callers. */
 export class Service {
   readonly state: State
   readonly tokens: ReportTokens
   readonly windows: readonly QuotaWindow[]
   readonly speed: number
-  /** Scenarios that requests go by that are created next. */
+  /** Injected scenarios for the requests that are created next. */
   readonly scenarios = new Injections<string>()
-  /** Part of what ids are drawn from: empty where the same calls are to give the same ids. */
+  /** Part of the names from which ids are drawn; empty if the same calls must get the same ids. */
   life: readonly string[] = []
   readonly #options: ServiceOptions
-  /** Requests whose course was not computed yet. */
+  /** Requests whose progress has not been planned yet. */
   readonly #unplanned = new Map<RequestRecord, Omit<ProgressPlan, 'dice'>>()
 
   constructor(options: ServiceOptions) {
@@ -49,12 +49,12 @@ export class Service {
     return this.state.settings.rules[name]
   }
 
-  /** An id of a request or check as it is stored. */
+  /** Converts an id of a request or check to its stored form. */
   idOf(text: string): string {
     return this.rule('id-case') === 'ignored' ? text.toLowerCase() : text
   }
 
-  /** Every change is made by this method, so that every change is stored. */
+  /** Applies a change. All changes are made by this method, so that all are stored. */
   commit(change: Change): void {
     this.#options.onChange?.(change)
     this.state.apply(change)
@@ -64,7 +64,7 @@ export class Service {
     this.commit({ does: 'settings', settings: { ...this.state.settings, ...part } })
   }
 
-  /** Counts a call against the quota of its key; 429 where a window is full. */
+  /** Counts a call against the quota of its key; throws a Refusal with status 429 if a window is full. */
   countCall(key: string, now: number): void {
     const uses = currentUse(
       this.state.quota.get(key) ?? [],
@@ -83,7 +83,7 @@ export class Service {
     if (wait > 0) throw refusals.throttled(wait)
   }
 
-  /** Stores a new request: RECEIVED, its checks planned, a credit used. */
+  /** Stores a new request with the status RECEIVED and uses a credit. */
   accept(
     body: CreateBody,
     { organisation, user }: Caller,
@@ -95,7 +95,7 @@ export class Service {
     const number = this.state.requests.size + 1
     const request: RequestRecord = {
       number,
-      // The moment is part of it: a sandbox that is started again does not give out the ids of its former run again.
+      // The time is part of the name, so that a restarted sandbox does not issue the ids of its former run again.
       request_id: rng.uuid('request', number, now, ...this.life),
       organisation_id: organisation.id,
       package_id: pack.id,
@@ -121,18 +121,18 @@ export class Service {
     return request
   }
 
-  /** Computes the courses that were not needed yet, so that the state is complete. */
+  /** Plans the progress of all requests, so that the state is complete. */
   planAll(): void {
     for (const request of this.#unplanned.keys()) this.#plan(request)
   }
 
-  /** Discards what is planned for requests of a state that has been replaced. */
+  /** Discards plans and scenarios for a state that has been replaced. */
   forget(): void {
     this.#unplanned.clear()
     this.scenarios.clear()
   }
 
-  /** Lets what is due by `now` happen to a request. */
+  /** Performs the steps of a request that are due by `now`. */
   bringUpToDate(request: RequestRecord, now: number): void {
     this.#plan(request)
     const due = nextStepAt(request)
@@ -149,7 +149,7 @@ export class Service {
     for (const request of this.state.requests.values()) this.bringUpToDate(request, now)
   }
 
-  /** When the next thing happens to a request, on the clock. */
+  /** Returns the clock time of the next step of a request; undefined if there is none. */
   nextAt(request: RequestRecord): number | undefined {
     this.#plan(request)
     const due = nextStepAt(request)
@@ -157,8 +157,8 @@ export class Service {
   }
 
   /**
-   * Makes the next turn of a request, or of one of its checks, happen now, with what belongs to it.
-   * Throws InvalidInputError where there is none.
+   * Performs the next transition of a request, or of one of its checks, now, together with the steps of the same
+   * check before it. Throws an InvalidInputError if there is none.
    */
   advanceRequest(requestId: string, checkId: string | undefined, now: number): RequestRecord {
     const request = this.state.requests.get(requestId)
@@ -183,14 +183,14 @@ export class Service {
     return request
   }
 
-  /** Leaves a request as it is for ever. */
+  /** Removes the remaining steps of a request, so that it never changes again. */
   stopProgress(request: RequestRecord): void {
     this.commit({ does: 'request', request: Object.assign(request, { steps: [], applied: 0 }) })
   }
 
   /**
-   * Works out the course of a request at the first look at it. It was settled when the request was
-   * made; but most of what a load test creates is never looked at.
+   * Plans the progress of a request when it is first needed, since a load test never reads most requests that it
+   * creates. The result does not depend on the time of planning.
    */
   #plan(request: RequestRecord): void {
     const course = this.#unplanned.get(request)
@@ -215,7 +215,7 @@ const moved = (step: Step, at: number): Step => ({ ...step, at })
 /** "Signed report token lifetime: 1 hour". */
 const lifetime = 3_600_000
 
-/** Makes and checks the `t` of report URLs. A token is valid for one report and holds the moment of its end. */
+/** Makes and checks the token `t` of report URLs. A token is valid for one report and contains its end time. */
 class ReportTokens {
   readonly #secret: string
   #issued = 0
@@ -224,29 +224,32 @@ class ReportTokens {
     this.#secret = rng.text(32, 'report tokens')
   }
 
-  /** Never the same twice ("Each read produces fresh signed report URLs"). */
+  /** Returns a new token each time ("Each read produces fresh signed report URLs"). */
   issue(report: string, now: number): string {
     this.#issued += 1
     const claim = `${(now + lifetime).toString(36)}.${this.#issued.toString(36)}`
     return `${claim}.${this.#seal(report, claim)}`
   }
 
-  /** Whether the token was made for this report and its hour is not over. */
+  /** Whether the token is valid for this report and has not expired. */
   accepts(token: string, report: string, now: number): boolean {
     const [end = '', count = '', seal = '', ...rest] = token.split('.')
     if (rest.length > 0 || seal !== this.#seal(report, `${end}.${count}`)) return false
     return now < Number.parseInt(end, 36)
   }
 
-  /** The secret on both sides, so that nothing can be added; several times faster than an HMAC, and reads sign a lot. */
+  /**
+   * Signs a claim. With the secret on both sides, the hash cannot be extended; it is several times faster than an
+   * HMAC, and reads sign many URLs.
+   */
   #seal(report: string, claim: string): string {
     return hash('sha256', `${this.#secret} ${report} ${claim} ${this.#secret}`, 'base64url')
   }
 }
 
-/** What a token of a background report is bound to, and the path below /v1/reports/. */
+/** Returns the path below /v1/reports/ of a background report, which its token is bound to. */
 export const backgroundReport = (checkId: string): string => checkId
 
-/** The same for one referee's report. */
+/** Returns the path below /v1/reports/ of a referee's report. */
 export const refereeReport = (checkId: string, refereeId: string): string =>
   `${checkId}/referees/${refereeId}`

@@ -11,13 +11,13 @@ import type {
   WindowUse,
 } from './schemas.ts'
 
-/** On whose behalf an authenticated call is made. */
+/** The organisation and user on whose behalf an authenticated call is made. */
 export interface Caller {
   organisation: Organisation
   user: UserRecord
 }
 
-/** One of the limits on calls: a fixed window. */
+/** A limit on calls in a fixed window of time. */
 export interface QuotaWindow {
   calls: number
   seconds: number
@@ -29,7 +29,7 @@ export const documentedQuota: readonly QuotaWindow[] = [
   { calls: 1000, seconds: 3600 },
 ]
 
-/** The windows of one key at `now`: those that are over are empty again. */
+/** Returns the use of a key's windows at `now`; windows that have ended are empty. */
 export function currentUse(
   uses: readonly WindowUse[],
   windows: readonly QuotaWindow[],
@@ -45,8 +45,8 @@ export function currentUse(
 }
 
 /**
- * Whole seconds left in the window that prevents a call; 0 when none does. Of several the
- * longest is returned: after a shorter one the next call would be refused again.
+ * Returns the whole seconds until the window that prevents a call ends; 0 if none does. If several do, the longest
+ * wait is returned, because after a shorter one the next call would be refused again.
  */
 export function secondsToWait(
   uses: readonly WindowUse[],
@@ -62,7 +62,7 @@ export function secondsToWait(
   return wait
 }
 
-/** The one way in which anything changes; making all changes again gives the state. */
+/** A change of the state. All changes are of this type, and applying them in order gives the state. */
 export type Change =
   | { does: 'settings'; settings: Settings }
   | { does: 'organisation'; organisation: Organisation }
@@ -74,21 +74,21 @@ export type Change =
   | { does: 'quota'; key: string; uses: WindowUse[] }
   | { does: 'delivery'; delivery: DeliveryRecord }
 
-/** Deliveries that are over are stored up to this number, for `redeliver`. */
+/** Limit of completed deliveries that are stored for `redeliver`. */
 const maxFinishedDeliveries = 1000
 
-/** What the sandbox knows, indexed for its reads. */
+/** The state of the sandbox, indexed for its reads. */
 export class State {
   settings: Settings
   readonly organisations = new Map<string, Organisation>()
   readonly keys = new Map<string, ApiKey>()
   readonly teams = new Map<string, Team>()
-  /** By organisation, then by lowercase e-mail. */
+  /** Users by organisation, then by lowercase e-mail. */
   readonly users = new Map<string, Map<string, UserRecord>>()
-  /** By organisation, then by id. */
+  /** Packages by organisation, then by id. */
   readonly packages = new Map<string, Map<number, PackageRecord>>()
   readonly requests = new Map<string, RequestRecord>()
-  /** The request a check belongs to. */
+  /** Requests by the ids of their checks. */
   readonly checks = new Map<string, RequestRecord>()
   readonly deliveries = new Map<string, DeliveryRecord>()
   readonly quota = new Map<string, readonly WindowUse[]>()
@@ -129,7 +129,7 @@ export class State {
     }
   }
 
-  /** Replaces everything by the content of the snapshot. */
+  /** Replaces the state by the content of the snapshot. */
   restore(snapshot: Snapshot): void {
     const { organisations, keys, teams, users, packages, requests, checks, deliveries, quota } = this
     for (const map of [organisations, keys, teams, users, packages, requests, checks, deliveries, quota]) {
@@ -139,12 +139,12 @@ export class State {
     for (const change of changesTo(structuredClone(snapshot))) this.apply(change)
   }
 
-  /** A copy that later changes do not touch. */
+  /** Returns a copy that later changes do not affect. */
   snapshot(): Snapshot {
     return structuredClone(this.#whole())
   }
 
-  /** The changes that lead here from nothing. */
+  /** Returns the changes that make this state from an empty one. */
   changes(): Iterable<Change> {
     return changesTo(this.#whole())
   }

@@ -7,23 +7,26 @@ import type { DeliveryRecord, PackageRecord, StoryResult } from './schemas.ts'
 import type { Service } from './service.ts'
 import type { Caller } from './state.ts'
 
-/** A course of one request, and how its events reach a receiver: what `sandbox trigger` plays. */
+/** The progress of a request and the delivery of its events, for `sandbox trigger`. */
 export interface Story {
   name: string
   what: string
-  /** Tags of the scenario table that the request follows. */
+  /** Tags of the scenarios that the request follows. */
   scenarios: readonly string[]
-  /** The request stays at this status; else it goes on to a terminal one. */
+  /** Status at which the request stays; without it the request reaches a terminal status. */
   until?: 'PARTIAL'
-  /** `at-once`: each when it happens; `late`: all after the last change of status; `reversed`: those, the last one first. */
+  /**
+   * Order of the events. `at-once`: each when it happens; `late`: all after the last change of status; `reversed`: as
+   * `late`, but the last event first.
+   */
   order: 'at-once' | 'late' | 'reversed'
-  /** How each event is signed, a delivery each; a bad signature is of another secret. */
+  /** Signatures of each event, with a delivery per entry; a bad signature is made with another secret. */
   signatures: readonly ('good' | 'bad')[]
 }
 
 const usual = { scenarios: [], order: 'at-once', signatures: ['good'] } as const
 
-/** Every story. */
+/** All stories. */
 export const storyTable: readonly Story[] = [
   { ...usual, name: 'completed', what: 'IN_PROGRESS, PARTIAL, then COMPLETED, each event when it happens.' },
   {
@@ -77,7 +80,7 @@ interface Stage {
   caller: Caller
 }
 
-/** The story of that name. Throws InvalidInputError where there is none. */
+/** Returns the story with this name. Throws an InvalidInputError if there is none. */
 export function findStory(name: string): Story {
   const story = storyTable.find((each) => each.name === name)
   if (story !== undefined) return story
@@ -87,8 +90,8 @@ export function findStory(name: string): Story {
 }
 
 /**
- * Creates a request, drives it through its statuses without waiting for the clock, and posts its events to `url`, each
- * once and one after the other. It uses no quota and no credit.
+ * Creates a request, advances it through its statuses without waiting for the clock, and posts its events to `url`
+ * one after the other. Uses no quota and no credit.
  */
 export async function playStory(story: Story, url: string, stage: Stage): Promise<StoryResult> {
   const { service, deliveries, clock, caller } = stage
@@ -131,7 +134,7 @@ export async function playStory(story: Story, url: string, stage: Stage): Promis
   return { story: story.name, request_id: request.request_id, deliveries: sent }
 }
 
-/** The ACTIVE package with the most checks: PARTIAL needs two. */
+/** Returns the ACTIVE package with the most checks. At least two are needed for PARTIAL. */
 function packageOf({ service, caller }: Stage): PackageRecord {
   const packages = service.state.packages.get(caller.organisation.id)?.values() ?? []
   const [largest] = [...packages]

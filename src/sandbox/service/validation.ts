@@ -4,7 +4,7 @@ import type { AdditionalInformation, FieldValue, Recipient } from '../../contrac
 import { Refusal, refusals } from './answer.ts'
 import type { Choices } from './rules.ts'
 
-/** A body of POST /v1/requests whose shape is right; the package has not been looked at. */
+/** A body of POST /v1/requests with a valid shape; it has not been compared with the package. */
 export interface CreateBody {
   package_id: number
   recipient: Recipient
@@ -16,7 +16,7 @@ type Json = Record<string, unknown>
 const bodyFields = ['package_id', 'recipient', 'additional_information']
 const recipientFields = ['first_name', 'last_name', 'email', 'phone'] as const
 
-/** Reads the body field by field; the first one at fault is named in a 400. */
+/** Parses a body field by field; throws a Refusal with status 400 that names the first invalid field. */
 export function parseCreateBody(text: string, rules: Choices): CreateBody {
   const body = asObject(jsonOf(text), 'body')
   refuseUnknown(body, bodyFields, '')
@@ -68,18 +68,18 @@ function isPhone(text: string): boolean {
   return /^\+[1-9]\d{1,14}$/.test(text)
 }
 
-/** What a dot-atom of RFC 5322 consists of, and a label of a domain. */
+/** Patterns of a dot-atom of RFC 5322 and of a label of a domain. */
 const ascii = {
   atom: /^[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*$/,
   label: /^[a-z\d]([a-z\d-]{0,61}[a-z\d])?$/i,
 }
-/** The same with what RFC 6531 adds: letters, marks and digits of every script. */
+/** As `ascii`, with the additions of RFC 6531: letters, marks and digits of all scripts. */
 const international = {
   atom: /^[\w\p{L}\p{M}\p{N}!#$%&'*+/=?^`{|}~-]+(\.[\w\p{L}\p{M}\p{N}!#$%&'*+/=?^`{|}~-]+)*$/u,
   label: /^[\p{L}\p{N}]([\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?$/u,
 }
 
-/** An address as mail takes it: a dot-atom, an @, a domain of two labels or more. */
+/** Whether the text is an e-mail address: a dot-atom, an @, and a domain of two labels or more. */
 function isEmail(text: string, rules: Choices): boolean {
   if (text.length > 254) return false
   const { atom, label } = rules['email-form'] === 'international' ? international : ascii
@@ -90,7 +90,7 @@ function isEmail(text: string, rules: Choices): boolean {
   return labels.length > 1 && labels.every((part) => label.test(part))
 }
 
-/** The array as sent: codes are distinguished, their fields are checked later against the schema. */
+/** Parses additional_information; requires different codes. The fields are later checked against the schema. */
 function parseInformation(value: unknown, rules: Choices): AdditionalInformation[] {
   if (value === undefined || (value === null && rules['null-values'] === 'left-out')) return []
   if (!Array.isArray(value)) throw refusals.invalid('additional_information', 'must be an array')
@@ -132,7 +132,10 @@ function refuseUnknown(object: Json, known: readonly string[], prefix: string): 
   if (unknown !== undefined) throw refusals.invalid(prefix + unknown, 'is not a known field')
 }
 
-/** "Check-specific information as defined by the package schema"; 400 where it does not fit. */
+/**
+ * Checks additional_information against the schema: "Check-specific information as defined by the package schema".
+ * Throws a Refusal with status 400 for a mismatch.
+ */
 export function checkAdditionalInformation(
   given: readonly AdditionalInformation[],
   wanted: readonly CheckInformation[],
@@ -176,7 +179,7 @@ function checkFields(
   }
 }
 
-/** null for something optional counts as left out where the rule says so. */
+/** Whether a field is supplied; null for an optional field counts as omitted if the rule says so. */
 function isGiven(
   values: AdditionalInformation['fields'],
   name: string,
