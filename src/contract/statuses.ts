@@ -28,3 +28,6 @@ export const statusRank: Readonly<Record<RequestStatus, number>> = {
   ERROR: 3,
   CANCELLED: 3,
 }
+
+/** `type` of a check ("Check"). */
+export const checkTypes = ['reference', 'background'] as const

@@ -19,6 +19,7 @@ import { IoError } from '../errors/kinds.ts'
 import { type Random, systemRandom } from '../host/random.ts'
 import { diskFailure, systemErrorCode, systemError } from './failure.ts'
 import { flushFolder } from './folders.ts'
+import { HeldFolder } from './held-folder.ts'
 
 /*
  * Writing and flushing run on another thread, so that the event loop is not blocked. Quick system calls such as stat
@@ -56,6 +57,27 @@ export async function writeFileAtomically(
   content: FileContent,
   options: WriteOptions = {},
 ): Promise<void> {
+  const folder = holdFolderOf(path)
+  try {
+    await writeInFolder(join(folder.at, basename(path)), content, options)
+  } catch (error) {
+    throw folder.named(error)
+  } finally {
+    folder.close()
+  }
+}
+
+/** Opens the folder of a file, so that another account cannot exchange it while the file is written. Throws an IoError. */
+function holdFolderOf(path: string): HeldFolder {
+  try {
+    return HeldFolder.open(dirname(path))
+  } catch (error) {
+    const cause = error instanceof IoError ? error.cause : error
+    throw errorNumber(cause) === undefined ? error : diskFailure('write', path, cause)
+  }
+}
+
+async function writeInFolder(path: string, content: FileContent, options: WriteOptions): Promise<void> {
   const { overwrite = true, random = systemRandom } = options
   requireWritableTarget(path, overwrite)
   const temporary = join(dirname(path), `${temporaryPrefix(path)}${random.bytes(8).toString('hex')}.tmp`)

@@ -10,7 +10,12 @@ import {
 import { serveStdio, type StdioServerHandle, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import { z } from 'zod'
 
-import { type MaskedDocument, redactForAgent } from '../domain/agent/mask.ts'
+import {
+  type DeclaredShape,
+  keepDeclared,
+  type MaskedDocument,
+  redactForAgent,
+} from '../domain/agent/mask.ts'
 import { RefcheckError } from '../errors/kinds.ts'
 import { failureJson } from '../output/present.ts'
 import { jsonSchemaOf } from '../output/schemas/document.ts'
@@ -106,8 +111,8 @@ async function callTool(services: ConnectedServices, tool: Tool, input: Input, c
 }
 
 async function redactedResult(
-  { run, packages, showsPersonalData, redact }: ConnectedServices,
-  { namesFrom, namesChecks, hasNoPersons }: Tool,
+  { run, packages, reports: reportsFolder, showsPersonalData, redact }: ConnectedServices,
+  { answer, namesFrom, namesChecks, hasNoPersons }: Tool,
   input: Input,
   { document, signal }: { document: unknown; signal: AbortSignal },
 ): Promise<Result> {
@@ -120,12 +125,14 @@ async function redactedResult(
     others.push(result.document)
   }
   const needsPackages = !showsAll && namesChecks === true && !isFailure(document)
+  const declared = showsAll ? document : keepDeclared(document, jsonSchemaOf(answer) as DeclaredShape)
   return resultOf(
-    redactForAgent(document, {
+    redactForAgent(declared, {
       showsPersonalData: showsAll,
       redact,
       others: [...others, input],
       packages: needsPackages ? await packages(signal) : undefined,
+      reportsFolder,
     }),
   )
 }

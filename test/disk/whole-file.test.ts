@@ -273,3 +273,19 @@ test('a process that swaps the target for links and folders never gets a byte ou
   expect(readdirSync(inner).filter((name) => name.endsWith('.tmp'))).toEqual([])
   expect(readdirSync(folder).sort()).toEqual(['inner', 'outside'])
 })
+
+test('a link in the path of a file is refused where another account could have put it', async () => {
+  const [open, other] = [join(folder, 'open'), join(folder, 'other')]
+  for (const each of [open, other]) mkdirSync(each)
+  chmodSync(open, 0o777)
+  symlinkSync(other, join(open, 'reports'))
+  await expect(writeFileAtomically(join(open, 'reports', 'rows.csv'), 'a\n')).rejects.toThrow(
+    `cannot use the folder "${join(open, 'reports')}": another user of this machine may have made the symbolic link`,
+  )
+  expect(readdirSync(other)).toEqual([])
+})
+
+test('a failure names the path of the file, and no descriptor of its folder', async () => {
+  mkdirSync(path)
+  await expect(writeFileAtomically(path, 'a\n')).rejects.toThrow(`cannot write "${path}": it is a folder`)
+})

@@ -1,6 +1,8 @@
 import { maskUrl } from '../../contract/url.ts'
 import { recipientFields } from '../../contract/package-schema.ts'
-import { checkStatuses, requestStatuses } from '../../contract/statuses.ts'
+import { packageStatuses } from '../../contract/package.ts'
+import { checkStatuses, checkTypes, refereeStatuses, requestStatuses } from '../../contract/statuses.ts'
+import { submissionStates } from '../submission/states.ts'
 
 /** Longer lists are cut. */
 const maxItems = 200
@@ -21,6 +23,8 @@ interface RedactOptions {
   others?: readonly unknown[] | undefined
   /** The packages of the account, whose names of checks and providers are shown. */
   packages?: unknown
+  /** The folder in which the agent has reports written. */
+  reportsFolder?: string | undefined
 }
 
 /** A document in the form that an agent receives, and the number of list items that were left out. */
@@ -35,7 +39,7 @@ export interface MaskedDocument {
  */
 export function redactForAgent(document: unknown, options: RedactOptions): MaskedDocument {
   const counts = { leftOut: 0 }
-  const { showsPersonalData, redact, others = [], packages } = options
+  const { showsPersonalData, redact, others = [], packages, reportsFolder } = options
   // Texts become plain before they are masked, because invisible characters may separate the letters of a name.
   const [plainDocument, ...otherDocuments] = [document, ...others].map((each) =>
     plainValue(each, '', redact, 0),
@@ -44,7 +48,7 @@ export function redactForAgent(document: unknown, options: RedactOptions): Maske
   const checkNames = namesOfChecks(plainValue(packages, '', redact, 0))
   const data = showsPersonalData
     ? short
-    : maskDocument(short, nameWordsIn([plainDocument, ...otherDocuments]), checkNames)
+    : maskDocument(short, nameWordsIn([plainDocument, ...otherDocuments]), { checkNames, reportsFolder })
   return { data, leftOut: counts.leftOut }
 }
 
@@ -105,13 +109,16 @@ const columnNameKeys = new Set(['map', 'ignore'])
 /** Values that refcheck generates without personal data. */
 const ownKeys = new Set(['code', 'approve_with', 'base_url', 'state'])
 
-/** Values of the service, or counts by such values. They are shown only if they are one word. */
-const oneWordKeys = new Set(['status', 'statuses', 'by_type', 'type'])
-const oneWord = /^[A-Za-z_]{1,30}$/
+/** Values of the service, or counts by such values. Only words that the API document or refcheck defines are shown. */
+const definedWordKeys = new Set(['status', 'statuses', 'by_type', 'type'])
 
 /** Fields of a check, in which the service may write any text. A text is shown only if a package of the account has it. */
 const checkNameKeys = new Set(['check_name', 'partner_name'])
-const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
+/** A time at which an order can have been created, unlike a date of birth. */
+const creationTime = /^20[2-9]\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
+
+const checkIdKeys = new Set(['id', 'check_id'])
+const refereeId = /^\d{1,8}$/
 
 /** Fields that may contain a text of the service, which may repeat values of the order. */
 const reasonKeys = new Set(['reason', 'error', 'error_reason'])
@@ -254,9 +261,9 @@ export function namesOfChecks(packages: unknown): Set<string> {
 export function maskDocument(
   document: unknown,
   knownNames: ReadonlySet<string>,
-  checkNames: ReadonlySet<string> = new Set(),
+  { checkNames = new Set(), reportsFolder }: Partial<Omit<NamesOfDocument, 'knownNames'>> = {},
 ): unknown {
-  return maskAt(document, '', false, { knownNames, checkNames })
+  return maskAt(document, '', false, { knownNames, checkNames, reportsFolder })
 }
 
 const readingHint =
@@ -293,7 +300,7 @@ export function maskText(text: string, knownNames: ReadonlySet<string>, isHint =
   const unquotedText = withoutQuoted(text.replaceAll(privateMark, ''))
     .replace(unquotedFilePart, `$1 ${withheldText}`)
     .replace(reportSentence, (_, status: string, rest: string) => {
-      const isShown = status.startsWith('the check') || status.startsWith('its') || oneWord.test(rest)
+      const isShown = status.startsWith('the check') || status.startsWith('its') || isDefinedWord(rest)
       return `${withheldText}: ${status}${isShown ? rest : withheldText}`
     })
   return changeAround(idOrTime, unquotedText, (rest) =>
@@ -325,8 +332,21 @@ function changeAround(pattern: RegExp, text: string, change: (rest: string) => s
  */
 const fieldPath =
   /^(?:package_id|recipient(?:\.(?:first_name|last_name|email|phone))?|additional_information(?:\[\d{1,2}\])?(?:\.(?:code|fields(?:\.[a-z_]{1,40})*))?)(?=: |$)/
-const uuid = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/gi
-const statuses = new Set<string>([...requestStatuses, ...checkStatuses])
+/** Words of names of form fields, in addition to `ownWords`. */
+const formWords = new Set(
+  'birth city country degree document employer expiry gender issue job licence license middle passport phone postcode previous province referee referees reference region relationship residential school street suburb tax title zip'.split(
+    ' ',
+  ),
+)
+/** A UUID with few letters may consist of a phone and of dates. */
+const uuid = /(?=(?:[\d-]{0,33}[a-f]){4})[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/gi
+const statuses = new Set<string>([
+  ...requestStatuses,
+  ...checkStatuses,
+  ...refereeStatuses,
+  ...packageStatuses,
+])
+const definedWords = new Set<string>([...statuses, ...checkTypes, ...submissionStates])
 const opening = '(['
 const closing = ')]…,.:;!?'
 
@@ -349,8 +369,22 @@ export function maskReason(text: string): string {
       .join(' ')
       .replaceAll(/…(?: …)+/g, withheldText),
   )
-  return `${path}${maskedText}`
+  return `${maskFieldPath(path)}${maskedText}`
 }
+
+/** Masks the names of form fields in a field path, because the service may write any word there. */
+function maskFieldPath(path: string): string {
+  return path.replace(/(?<=\.fields\.).*/, (names) =>
+    names
+      .split('.')
+      .map((name) => (name.split('_').every(isFormWord) ? name : withheldText))
+      .join('.'),
+  )
+}
+
+const isFormWord = (text: string): boolean => ownWords.has(text) || formWords.has(text)
+
+const isDefinedWord = (text: string): boolean => definedWords.has(text) || ownWords.has(text)
 
 /** Returns where a word begins and ends within brackets and punctuation. */
 function wordWithin(text: string): [start: number, end: number] {
@@ -372,17 +406,18 @@ function withoutQuoted(text: string): string {
   return `${text.slice(0, first)}"${withheldText}"${rest}`
 }
 
-/**
- * The path of a report that an agent downloaded, which consists of ids; and the id at the end of the name of any other
- * report.
- */
-const reportOfAgent =
-  /[\\/][\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}[\\/][\da-f-]{36}(?:_[\da-f-]{8,})*\.pdf$/i
+/** The path of a report as agents have it written, below their folder: `REQUEST_ID/CHECK_ID_ID.pdf`. */
+const reportOfAgent = new RegExp(
+  String.raw`^[\\\/](${uuid.source})[\\\/]${uuid.source}(?:_(?=[a-f]{0,7}\d)[\da-f]{8}){0,2}\.pdf$`,
+  'i',
+)
 const idOfReport = /[\da-f]{8}(?=\.pdf$)/i
 
-function maskPath(path: string, knownNames: ReadonlySet<string>): string {
-  // A folder or file that a person named may contain the name of a referee, and no list of requests has referees.
-  if (/\.pdf$/i.test(path) && !reportOfAgent.test(path)) {
+function maskPath(path: string, { knownNames, reportsFolder }: NamesOfDocument): string {
+  if (/\.pdf$/i.test(path)) {
+    const isInFolder = reportsFolder !== undefined && path.startsWith(reportsFolder)
+    if (isInFolder && reportOfAgent.test(path.slice(reportsFolder.length))) return path
+    // A folder or file that a person named may contain the name of a referee, and no list of requests has referees.
     const [id = ''] = idOfReport.exec(path) ?? []
     // An id without digits may be a name, such as Abe or Dee.
     return `${withheldText}${/\d/.test(id) ? id : ''}.pdf`
@@ -406,6 +441,7 @@ function isOwnWord(text: string, knownNames: ReadonlySet<string>): boolean {
 interface NamesOfDocument {
   knownNames: ReadonlySet<string>
   checkNames: ReadonlySet<string>
+  reportsFolder?: string | undefined
 }
 
 function maskAt(value: unknown, key: string, isPersonal: boolean, names: NamesOfDocument): unknown {
@@ -417,9 +453,10 @@ function maskAt(value: unknown, key: string, isPersonal: boolean, names: NamesOf
     const isAnswer = 'status' in value && typeof value.status === 'number'
     return Object.fromEntries(
       Object.entries(value).map(([name, inner]) => {
+        if (isAnswer && name === 'field') return [name, maskReason(String(inner))]
         const at = isAnswer && name === 'message' ? 'reason' : key === 'by_type' ? 'statuses' : name
         return [
-          oneWordKeys.has(key) && !oneWord.test(name) ? withheldText : name,
+          definedWordKeys.has(key) && !isDefinedWord(name) ? withheldText : name,
           maskAt(inner, at, inside, names),
         ]
       }),
@@ -430,15 +467,54 @@ function maskAt(value: unknown, key: string, isPersonal: boolean, names: NamesOf
     if (mask !== undefined) return mask(value)
     if (isPersonal) return withheldText
     if (ownKeys.has(key)) return value
-    if (oneWordKeys.has(key)) return oneWord.test(value) ? value : withheldText
+    if (definedWordKeys.has(key)) return isDefinedWord(value) ? value : withheldText
+    if (checkIdKeys.has(key)) return value.replace(uuid, '') === '' ? value : withheldText
+    if (key === 'referee_id') return refereeId.test(value) ? value : withheldText
     if (checkNameKeys.has(key)) return names.checkNames.has(value) ? value : withheldText
-    if (key === 'created_at') return isoTime.test(value) ? value : withheldText
+    if (key === 'created_at') return creationTime.test(value) ? value : withheldText
     if (reasonKeys.has(key)) return maskReason(value)
-    return pathKeys.has(key)
-      ? maskPath(value, names.knownNames)
-      : maskText(value, names.knownNames, key === 'hint')
+    return pathKeys.has(key) ? maskPath(value, names) : maskText(value, names.knownNames, key === 'hint')
   }
+  if (key === 'referee_id' && typeof value === 'number' && !refereeId.test(String(value))) return withheldText
   return isPersonal && value !== null ? withheldText : value
+}
+
+/** The parts of a JSON Schema that `keepDeclared` uses. */
+export interface DeclaredShape {
+  anyOf?: readonly DeclaredShape[]
+  properties?: Readonly<Record<string, DeclaredShape>>
+  additionalProperties?: DeclaredShape | boolean
+  items?: DeclaredShape
+}
+
+/**
+ * Returns a document without the keys that its schema does not declare: the service may add fields of any name and
+ * content. An object without declared keys, whose keys are values, keeps them.
+ */
+export function keepDeclared(document: unknown, schema: DeclaredShape): unknown {
+  if (typeof document !== 'object' || document === null) return document
+  const shapes = alternatives(schema)
+  if (Array.isArray(document)) {
+    const items = { anyOf: shapes.flatMap(({ items: each }) => each ?? []) }
+    return document.map((each) => keepDeclared(each, items))
+  }
+  const declared = shapes.flatMap(({ properties }) => Object.entries(properties ?? {}))
+  if (declared.length === 0) {
+    const values = shapes.flatMap(({ additionalProperties: each }) => (typeof each === 'object' ? each : []))
+    return Object.fromEntries(
+      Object.entries(document).map(([key, value]) => [key, keepDeclared(value, { anyOf: values })]),
+    )
+  }
+  return Object.fromEntries(
+    Object.entries(document).flatMap(([key, value]) => {
+      const found = declared.filter(([name]) => name === key).map(([, shape]) => shape)
+      return found.length === 0 ? [] : [[key, keepDeclared(value, { anyOf: found })]]
+    }),
+  )
+}
+
+function alternatives(schema: DeclaredShape): DeclaredShape[] {
+  return schema.anyOf === undefined ? [schema] : schema.anyOf.flatMap(alternatives)
 }
 
 /**

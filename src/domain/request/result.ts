@@ -51,9 +51,11 @@ export function withPackageNames(
   names: ReadonlyMap<number, string>,
 ): RequestResult[] {
   return results.map((result) => {
-    if (isUnread(result) || result.request['package_name'] !== undefined) return result
-    const name = names.get(result.request.package_id)
-    return name === undefined ? result : { ...result, request: { ...result.request, package_name: name } }
+    if (isUnread(result)) return result
+    // A key of this name from the service does not replace the known name.
+    const { package_name: _, ...request } = result.request
+    const name = names.get(request.package_id)
+    return { ...result, request: name === undefined ? request : { ...request, package_name: name } }
   })
 }
 

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 
 import { processorMs } from '../../harness/processor-time.ts'
 import {
+  keepDeclared,
   maskDocument,
   maskEmail,
   maskFileFailure,
@@ -95,7 +96,7 @@ test('of a check only what packages call it, its own words and a whole time are 
     checks,
     error: { message: `${text}: no report; the check ended ${text}` },
   }
-  expect(maskDocument(document, new Set(), namesOfChecks(packages))).toEqual({
+  expect(maskDocument(document, new Set(), { checkNames: namesOfChecks(packages) })).toEqual({
     created_at: '…',
     checks: [
       checks[0],
@@ -216,9 +217,14 @@ test.each([
   ['/srv/Bee-Ada_c7f2ef6f.pdf', '…c7f2ef6f.pdf'],
   ['/srv/Abe-Dee_abcdefab.pdf', '….pdf'],
   ['/srv/3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55/0ba4cba1-d919-48ec-b431-87577d1de520_0044a0f5.pdf', undefined],
+  [
+    '/srv/Lee-Ann/3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55/0ba4cba1-d919-48ec-b431-87577d1de520.pdf',
+    '…7d1de520.pdf',
+  ],
+  ['/srv/3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55/0ba4cba1-d919-48ec-b431-87577d1de520_Fae-Ada-Dee.pdf', '….pdf'],
   ['/srv/people.csv', undefined],
 ])('the name of a report names nobody, also a referee whom no document names: %s', (path, shown) => {
-  expect(maskDocument({ path }, new Set())).toEqual({ path: shown ?? path })
+  expect(maskDocument({ path }, new Set(), { reportsFolder: '/srv' })).toEqual({ path: shown ?? path })
 })
 
 test.each([
@@ -317,6 +323,11 @@ test.each([
   ['xaverixx_vogelix: name taken', '…: name taken'],
   ['recipient.phone: row 61488017705 exists', 'recipient.phone: row … exists'],
   ['c@61488017706 and a@Löwenix.Tabithax', '… and …'],
+  [
+    'additional_information[0].fields.zoraidax.quillon.canary_street: is wrong',
+    'additional_information[0].fields.….….…: is wrong',
+  ],
+  ['person 61488017-8801-4770-9193-108208810000 is known', 'person … is known'],
 ])('a reason of the service shows the field, ids and words of refcheck alone: %s', (text, shown) => {
   const { error } = maskDocument({ error: text }, new Set()) as { error: string }
   expect(error).toBe(shown)
@@ -333,5 +344,52 @@ test('a status is one word, also as the key of a count', () => {
     status: '…',
     statuses: { '…': 1, RECEIVED: 2 },
     checks: { by_type: { '…': { '…': 1 } } },
+  })
+})
+
+test('ids, statuses and times of the service are shown only in the form that the API document defines', () => {
+  const id = '0ba4cba1-d919-48ec-b431-87577d1de520'
+  const document = {
+    status: 'Zoraidax_Canaryname',
+    created_at: '1931-07-19T00:00:00Z',
+    checks: [
+      { id: 'Zoraidax Canaryname', type: 'Canaryname', status: 'COMPLETED' },
+      { id, type: 'background', status: 'Zoraidax' },
+      { references: [{ referee_id: '61488017700' }, { referee_id: 61_488_017_700 }, { referee_id: '17' }] },
+    ],
+    error: { status: 400, field: 'zoraidax.canaryname_born_in_1931' },
+  }
+  expect(maskDocument(document, new Set())).toEqual({
+    status: '…',
+    created_at: '…',
+    checks: [
+      { id: '…', type: '…', status: 'COMPLETED' },
+      { id, type: 'background', status: '…' },
+      { references: [{ referee_id: '…' }, { referee_id: '…' }, { referee_id: '17' }] },
+    ],
+    error: { status: 400, field: '…' },
+  })
+})
+
+test('keys that the schema of an answer does not declare are removed, also of objects in lists', () => {
+  const check = { properties: { id: {} }, additionalProperties: {} }
+  const schema = {
+    anyOf: [
+      { properties: { status: {}, checks: { items: check }, counts: { additionalProperties: {} } } },
+      { properties: { error: { properties: { code: {} } } } },
+    ],
+  }
+  const document = {
+    status: 'RECEIVED',
+    note: 'born 1931-07-19',
+    checks: [{ id: 'a', 'Zoraidax 61488017700': 1 }],
+    counts: { RECEIVED: 2 },
+    error: { code: 'usage', dob: '1931-07-19' },
+  }
+  expect(keepDeclared(document, schema)).toEqual({
+    status: 'RECEIVED',
+    checks: [{ id: 'a' }],
+    counts: { RECEIVED: 2 },
+    error: { code: 'usage' },
   })
 })
