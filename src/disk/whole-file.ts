@@ -48,9 +48,9 @@ const bytesPerWrite = 512 * 1024
 /**
  * Writes a file at `path` completely or not at all. A temporary file in the same folder is written, flushed to the
  * disk and renamed; then the folder is flushed. A symbolic link, a folder or a device at `path` is refused; a link
- * that is made there meanwhile is replaced, never followed. The temporary file is removed on any failure. Throws an
- * IoError for errors of the disk (see `isAlreadyExists` for `overwrite: false`) and rethrows errors of the content's
- * source unchanged.
+ * that is made there meanwhile is replaced, never followed. The folder is held open, and a link to it that another
+ * account may have made is refused. The temporary file is removed on any failure. Throws an IoError for errors of the
+ * disk (see `isAlreadyExists` for `overwrite: false`) and rethrows errors of the content's source unchanged.
  */
 export async function writeFileAtomically(
   path: string,
@@ -61,7 +61,7 @@ export async function writeFileAtomically(
   try {
     await writeInFolder(join(folder.at, basename(path)), content, options)
   } catch (error) {
-    throw folder.named(error)
+    throw folder.withShownPath(error)
   } finally {
     folder.close()
   }
@@ -73,7 +73,7 @@ function holdFolderOf(path: string): HeldFolder {
     return HeldFolder.open(dirname(path))
   } catch (error) {
     const cause = error instanceof IoError ? error.cause : error
-    throw errorNumber(cause) === undefined ? error : diskFailure('write', path, cause)
+    throw systemErrorCode(cause) === undefined ? error : diskFailure('write', path, cause)
   }
 }
 

@@ -117,7 +117,7 @@ const checkNameKeys = new Set(['check_name', 'partner_name'])
 /** A time at which an order can have been created, unlike a date of birth. */
 const creationTime = /^20[2-9]\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
 
-const checkIdKeys = new Set(['id', 'check_id'])
+const idKeys = new Set(['id', 'check_id', 'request_id', 'batch_id'])
 const refereeId = /^\d{1,8}$/
 
 /** Fields that may contain a text of the service, which may repeat values of the order. */
@@ -139,9 +139,13 @@ const isCut = /… \(cut: \d+ characters\)$/
 /** Words of refcheck's sentences that are followed by an unquoted part of a file. */
 const unquotedFilePart =
   /\b(is the error|is of the type|is the number|number format,|round it to|calling code|damaged workbook|not sound XML|may be(?= -?\d)|is(?= (?:TRUE|FALSE) shown)) .*$/su
-/** Ids and times have as many digits as a phone, so they are excluded from the masks. */
+/** Ids and times have as many digits as a phone, so they are excluded from the masks. Earlier years may be of births. */
 const idOrTime =
-  /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32,}|\d{4}-\d\d-\d\d(?:[T ][\d:.+Z-]*(?: [+-]\d\d:\d\d)?)?/gi
+  /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32,}|20[2-9]\d-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z| ?[+-]\d\d:\d\d)?)?(?!\d)/gi
+/** In paths, which may contain the time when a file was made, fewer digits are taken for a phone or a date of birth. */
+const phoneInPath = /\+?\d(?:[ ().-]?\d){8,14}/g
+const timeInPath = /^20[2-9]\d[-.]?[01]\d/
+const birthInPath = /(?<!\d)(?:19\d\d|20[01]\d)[-._ ]?[01]\d[-._ ]?[0-3]\d(?!\d)/g
 /** Sentences about a report. They begin with the name of the check and may end with its status, both from the service. */
 const reportSentence =
   /^.*: (no report; the check ended |the report is not ready; the check is |the check is COMPLETED, but its report |its report )(.*)$/s
@@ -339,7 +343,7 @@ const formWords = new Set(
   ),
 )
 /** A UUID with few letters may consist of a phone and of dates. */
-const uuid = /(?=(?:[\d-]{0,33}[a-f]){4})[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/gi
+const uuid = /(?=(?:[\d-]{0,34}[a-f]){2})[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/gi
 const statuses = new Set<string>([
   ...requestStatuses,
   ...checkStatuses,
@@ -424,6 +428,8 @@ function maskPath(path: string, { knownNames, reportsFolder }: NamesOfDocument):
   }
   return path
     .replace(email, maskEmail)
+    .replace(birthInPath, withheldText)
+    .replace(phoneInPath, (each) => (timeInPath.test(each) ? each : maskPhone(each)))
     .replace(word, (each) => (isKnownName(each, knownNames) ? maskName(each) : each))
 }
 
@@ -468,7 +474,7 @@ function maskAt(value: unknown, key: string, isPersonal: boolean, names: NamesOf
     if (isPersonal) return withheldText
     if (ownKeys.has(key)) return value
     if (definedWordKeys.has(key)) return isDefinedWord(value) ? value : withheldText
-    if (checkIdKeys.has(key)) return value.replace(uuid, '') === '' ? value : withheldText
+    if (idKeys.has(key)) return value.replace(uuid, '') === '' ? value : withheldText
     if (key === 'referee_id') return refereeId.test(value) ? value : withheldText
     if (checkNameKeys.has(key)) return names.checkNames.has(value) ? value : withheldText
     if (key === 'created_at') return creationTime.test(value) ? value : withheldText

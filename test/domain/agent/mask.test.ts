@@ -223,6 +223,8 @@ test.each([
   ],
   ['/srv/3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55/0ba4cba1-d919-48ec-b431-87577d1de520_Fae-Ada-Dee.pdf', '….pdf'],
   ['/srv/people.csv', undefined],
+  ['/srv/hires 2026-11-20 12.30.results.csv', undefined],
+  ['/srv/Canaryname 1931-07-19 61488017700.csv', '/srv/Canaryname … …00.csv'],
 ])('the name of a report names nobody, also a referee whom no document names: %s', (path, shown) => {
   expect(maskDocument({ path }, new Set(), { reportsFolder: '/srv' })).toEqual({ path: shown ?? path })
 })
@@ -358,6 +360,8 @@ test('ids, statuses and times of the service are shown only in the form that the
       { references: [{ referee_id: '61488017700' }, { referee_id: 61_488_017_700 }, { referee_id: '17' }] },
     ],
     error: { status: 400, field: 'zoraidax.canaryname_born_in_1931' },
+    request_id: 'zoraidax canaryname born 1931-07-19',
+    name: 'Canaryname 1931-07-19 61488017700.csv, read 2026-11-20 12:00 +00:00 61488017700',
   }
   expect(maskDocument(document, new Set())).toEqual({
     status: '…',
@@ -368,6 +372,8 @@ test('ids, statuses and times of the service are shown only in the form that the
       { references: [{ referee_id: '…' }, { referee_id: '…' }, { referee_id: '17' }] },
     ],
     error: { status: 400, field: '…' },
+    request_id: '…',
+    name: 'Canaryname …00.csv, read 2026-11-20 12:00 +00:00 …00',
   })
 })
 

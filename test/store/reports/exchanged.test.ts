@@ -265,6 +265,15 @@ describe.each(isRoot ? [65_534] : [])('account and group %i', (other) => {
     precious()
   })
 
+  test('a folder of another account is refused where that account could have put it in place of ours', async () => {
+    chmodSync(shared, 0o777)
+    chownSync(reports, other, other)
+    await expect(open()).rejects.toMatchObject({
+      message: `cannot use the folder "${reports}": it belongs to another user of this machine, who may have put it there`,
+    })
+    expect(readdirSync(reports)).toEqual([])
+  })
+
   test('our own group is no other account', async () => {
     chmodSync(shared, 0o775)
     chmodSync(reports, 0o775)
