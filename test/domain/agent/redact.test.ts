@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { redactForAgent } from '../../../src/domain/agent/mask.ts'
+import { keepDeclared, redactForAgent } from '../../../src/domain/agent/mask.ts'
 
 const key = 'k'.repeat(32)
 const redact = (text: string): string => text.replaceAll(key, '[API key]')
@@ -55,4 +55,26 @@ test('names of fields are plain too, and none is taken for the prototype', () =>
   const { data } = redactForAgent(document, open)
   expect(Object.keys(data as object)).toEqual(['__proto__', 'ab'])
   expect((data as { polluted?: unknown }).polluted).toBeUndefined()
+})
+test('keys that the schema of an answer does not declare are removed, also of objects in lists', () => {
+  const check = { properties: { id: {} }, additionalProperties: {} }
+  const schema = {
+    anyOf: [
+      { properties: { status: {}, checks: { items: check }, counts: { additionalProperties: {} } } },
+      { properties: { error: { properties: { code: {} } } } },
+    ],
+  }
+  const document = {
+    status: 'RECEIVED',
+    note: 'born 1931-07-19',
+    checks: [{ id: 'a', 'Zoraidax 61488017700': 1 }],
+    counts: { RECEIVED: 2 },
+    error: { code: 'usage', dob: '1931-07-19' },
+  }
+  expect(keepDeclared(document, schema)).toEqual({
+    status: 'RECEIVED',
+    checks: [{ id: 'a' }],
+    counts: { RECEIVED: 2 },
+    error: { code: 'usage' },
+  })
 })

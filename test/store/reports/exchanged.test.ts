@@ -107,7 +107,7 @@ describe.each(isLinux ? ['link'] : [])('a folder that is exchanged for a %s whil
     '%s goes into the folder that was opened, with the manifest',
     async (file) => {
       const folder = await open()
-      expect(folder.openAbove).toEqual({ path: shared, to: 'all' })
+      expect(folder.openAbove).toEqual({ path: shared, writers: 'all' })
       expect(await keep(folder, file, true, exchangeForLink)).toMatchObject({ outcome: 'stored' })
       await folder.close()
       precious()
@@ -251,7 +251,7 @@ describe.each(isRoot ? [65_534] : [])('account and group %i', (other) => {
   ])('%s', async (_, arrange, to) => {
     arrange()
     const folder = await open()
-    expect(folder.openAbove).toEqual({ path: shared, to })
+    expect(folder.openAbove).toEqual({ path: shared, writers: to })
     await folder.close()
   })
 
