@@ -131,7 +131,7 @@ const personalKeys = new Set(['recipient', 'requester', 'fields'])
 /** Patterns of personal data in running text. */
 const email = /(?<![^\s"'<>()[\]{},;:])[^\s"'<>()[\]{},;:]+@[^\s"'<>()[\]{},;:]+/gu
 const domain = /^[\p{L}\p{M}\p{N}.-]+$/u
-const phone = /\+?\d(?:[ ().-]?\d){6,14}/g
+const phone = /\+?\d(?:[ ().-]?\d){6,}/g
 /** Sentences of refcheck contain a name followed by the e-mail in parentheses. */
 const nameBeforeEmail = /(^|: | for | and |, |")((?:(?!: | for | and |, |").)+?) \((?=[^\s()]+@[^\s()]+\))/gu
 /** A text that `plainText` has cut. */
@@ -143,9 +143,9 @@ const unquotedFilePart =
 const idOrTime =
   /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32,}|20[2-9]\d-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z| ?[+-]\d\d:\d\d)?)?(?!\d)/gi
 /** In paths, which may contain the time when a file was made, fewer digits are taken for a phone or a date of birth. */
-const phoneInPath = /\+?\d(?:[ ().-]?\d){8,14}/g
+const phoneInPath = /\+?\d(?:[ ().-]?\d){8,}/g
 const timeInPath = /^20[2-9]\d[-.]?[01]\d/
-const birthInPath = /(?<!\d)(?:19\d\d|20[01]\d)[-._ ]?[01]\d[-._ ]?[0-3]\d(?!\d)/g
+const dateOfBirth = /(?<!\d)(?:19\d\d|20[01]\d)[-._ ]?[01]\d[-._ ]?[0-3]\d(?!\d)/g
 /** Sentences about a report. They begin with the name of the check and may end with its status, both from the service. */
 const reportSentence =
   /^.*: (no report; the check ended |the report is not ready; the check is |the check is COMPLETED, but its report |its report )(.*)$/s
@@ -311,6 +311,7 @@ export function maskText(text: string, knownNames: ReadonlySet<string>, isHint =
     rest
       .replace(nameBeforeEmail, (_, before: string, name: string) => `${before}${maskName(name)} (`)
       .replace(email, (each) => maskEmail(each))
+      .replace(dateOfBirth, withheldText)
       .replace(phone, (each) => maskPhone(each))
       .replace(word, (each) =>
         isKnownName(each, knownNames) && !isOwnWord(isHint ? each.toLowerCase() : each, knownNames)
@@ -428,7 +429,7 @@ function maskPath(path: string, { knownNames, reportsFolder }: NamesOfDocument):
   }
   return path
     .replace(email, maskEmail)
-    .replace(birthInPath, withheldText)
+    .replace(dateOfBirth, withheldText)
     .replace(phoneInPath, (each) => (timeInPath.test(each) ? each : maskPhone(each)))
     .replace(word, (each) => (isKnownName(each, knownNames) ? maskName(each) : each))
 }
