@@ -220,3 +220,50 @@ test('request list with a name says how to see the order of one person', async (
     exit 0
   `)
 })
+
+test('request create --allow-duplicate names the earlier order in its question, and keeps the flag', async () => {
+  const here = await session()
+  await ordered(here, 'Ana')
+  await here.clock.advance(60 * minute)
+  await here.type('request list --refresh --quiet')
+  const again = orderArguments('Ana', ['--allow-duplicate'])
+  expect(await here.type([...again, '--dry-run'])).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name Ana --last-name Example --email ana@example.com --phone +61412345678 --allow-duplicate --dry-run
+    2> Ana Example was already ordered on 2026-11-20 12:00 +00:00 (package 102, last read COMPLETED).
+    2> Dry run: nothing was sent.
+    {
+      "package_id": 102,
+      "recipient": {
+        "first_name": "Ana",
+        "last_name": "Example",
+        "email": "ana@example.com",
+        "phone": "+61412345678"
+      }
+    }
+    exit 0
+  `)
+  const answers = [
+    { ask: 'Is everything correct?', choose: /^Yes/ },
+    { ask: /already ordered.* Order 102/, confirm: true },
+  ]
+  expect(await here.type(again, { answers })).toMatchInlineSnapshot(`
+    $ refcheck request create --package 102 --first-name Ana --last-name Example --email ana@example.com --phone +61412345678 --allow-duplicate
+    2>
+    2> Package 102: Identity check only
+    2>
+    2> FOR        FIELD       ANSWER
+    2> Recipient  First name  Ana
+    2> Recipient  Last name   Example
+    2> Recipient  Email       ana@example.com
+    2> Recipient  Phone       +61412345678
+    2>
+    ? Is everything correct?: Yes, go on
+    ? Ana Example was already ordered on 2026-11-20 12:00 +00:00 (package 102, last read COMPLETED). Order 102 Identity check only for Ana Example (ana@example.com) at 127.0.0.1:PORT as olive.owner@example.com? yes
+    created  REQUEST_2                             RECEIVED
+    2> The same order as one command:
+    2>   refcheck request create --package 102 --first-name Ana --last-name Example --email ana@example.com --phone +61412345678 --allow-duplicate --yes
+    2> Follow it with: refcheck request wait REQUEST_2
+    exit 0
+  `)
+  expect(here.ordered()).toHaveLength(2)
+})

@@ -6,7 +6,8 @@ export default `SAFETY
 DUPLICATE ROWS
   The same package for the same person was ordered before, or is in an earlier
   row. The row is not sent. To order people once more, for example a year later
-  (not within 7 days, by the clock of this machine, or of the database):
+  (from a file not within 7 days, by the clock of this machine, or of the
+  database; then rows are held):
 
     $ refcheck batch run people.csv --package 102 --allow-duplicate
 

@@ -58,6 +58,8 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
     for (const change of order.changes)
       app.reporter.note(changeText(change, flags.file === undefined ? 'flags' : 'json'))
     if (flags['dry-run']) {
+      const repeated = await similar.repeatedOrder(order.body)
+      if (repeated !== undefined) app.reporter.note(repeated)
       app.reporter.note('Dry run: nothing was sent.')
       const stop = await similar.previewConflict(order.body)
       return this.answer(bodyView(order.body), stop && refusedOrder(stop, (await app.service('api')).baseUrl))
@@ -71,7 +73,13 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
     })
     this.answer(createdView(outcome.answer), outcome.failure)
     if (app.prompter() !== undefined && !flags.yes) {
-      app.reporter.note(`The same order as one command:\n  ${commandLine(order.body, order.schema)}`)
+      const allowed = (['allow-duplicate', 'allow-similar'] as const).filter((name) => flags[name])
+      const command = commandLine(
+        order.body,
+        order.schema,
+        allowed.map((name) => `--${name}`),
+      )
+      app.reporter.note(`The same order as one command:\n  ${command}`)
     }
     if (!flags.wait) app.reporter.note(`Follow it with: refcheck request wait ${outcome.answer.request_id}`)
   }

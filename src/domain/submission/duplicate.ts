@@ -1,4 +1,5 @@
-import { personWithEmail } from '../wording/text.ts'
+import type { Recipient } from '../../contract/request.ts'
+import { personName, personWithEmail } from '../wording/text.ts'
 import { type OrderInError, DuplicateError } from '../../errors/kinds.ts'
 import type { Shared } from './similarity.ts'
 import type { Conflict, ConflictReason } from './conflicts.ts'
@@ -99,6 +100,13 @@ function sameSentences(match: Submission): [message: string, hint: string] {
     `${what} was sent for ${who} on ${when} with an unknown outcome${match.state === 'dropped' ? ', and dropped' : ''}`,
     reconcileHint(match, '--allow-duplicate does not override this. '),
   ]
+}
+
+/** The earlier order of the same person, as a sentence for the question whether to order again. */
+export function repeatedOrderText({ order }: Conflict, person: Recipient): string {
+  const status = order.requestStatus === undefined ? '' : `, last read ${order.requestStatus}`
+  const when = localTime(order.attemptedAt ?? order.addedAt)
+  return `${personName(person)} was already ordered on ${when} (package ${order.packageId}${status}).`
 }
 
 function unmatchedSentences({ order, shares }: Conflict): [message: string, hint: string] {

@@ -8,6 +8,7 @@ import {
   refusedOrder,
   reconcileHint,
   conflictMessage,
+  repeatedOrderText,
 } from '../../domain/submission/duplicate.ts'
 import { canBeConfirmed, type Conflict } from '../../domain/submission/conflicts.ts'
 import type { BatchRef, NewBatch, RowVersion } from '../../domain/submission/submission.ts'
@@ -247,11 +248,15 @@ export class SimilarQuestion {
       throw new InterruptedError('cancelled; nothing was ordered')
   }
 
-  /** Returns the warning for the final question of the review; undefined if there is no similar person. */
+  /** Returns the warning for the final question of the review; undefined if there is none. */
   async similarityWarning(order: RequestBody): Promise<string | undefined> {
     const stop = await this.previewConflict(order)
     this.#shown = stop !== undefined && canBeConfirmed(stop) ? stop : undefined
-    if (stop !== undefined) return this.#shown && conflictSentence(this.#shown)
+    const repeated = await this.repeatedOrder(order)
+    if (stop !== undefined || repeated !== undefined) {
+      const sentences = [repeated, this.#shown && conflictSentence(this.#shown)]
+      return sentences.filter((each) => each !== undefined).join(' ') || undefined
+    }
     const services = await this.#services()
     // Finds a person with the same full name and another e-mail and phone.
     const orderedAt = await services.ledger.findNamesake(unstoredOrder(services, order))
@@ -259,6 +264,18 @@ export class SimilarQuestion {
     return orderedAt === undefined
       ? undefined
       : `A person named ${name} was ordered ${localTime(orderedAt)} with another e-mail and phone.`
+  }
+
+  /** Returns a sentence about the order of the same person that --allow-duplicate repeats; undefined if there is none. */
+  async repeatedOrder(order: RequestBody): Promise<string | undefined> {
+    if (!this.#allowances.allowDuplicate) return undefined
+    const services = await this.#services()
+    const allowances = { allowDuplicate: false, allowSimilar: true }
+    const stop = await services.ledger.previewConflict(unstoredOrder(services, order), allowances)
+    if (stop === undefined || stop.order.state !== 'accepted') return undefined
+    return stop.reason === 'unmatched_request'
+      ? conflictSentence(stop)
+      : repeatedOrderText(stop, order.recipient)
   }
 
   /** Asks whether to order in spite of the conflict, unless the review has shown it. */
