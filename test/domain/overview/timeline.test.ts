@@ -12,7 +12,7 @@ test('one day is drawn by the hour, and an hour in which nothing happened keeps 
   expect(
     timelineOf([at('2026-11-20T09:59:59'), at('2026-11-20T09:00:00')], [at('2026-11-20T11:30:00')]),
   ).toEqual({
-    per: 'hour',
+    unit: 'hour',
     buckets: [
       { label: '09:00', ordered: 2, completed: 0 },
       { label: '10:00', ordered: 0, completed: 0 },
@@ -28,7 +28,7 @@ test.each([
   ['2024-12-31T12:00:00', '2026-11-20T12:00:00', 'month', 24, '2024-12'],
 ])('from %s to %s by the %s', (first, last, per, bars, label) => {
   const found = timelineOf([at(first)], [at(last)])
-  expect(found).toMatchObject({ per })
+  expect(found).toMatchObject({ unit: per })
   expect(found?.buckets).toHaveLength(bars)
   expect(found?.buckets[0]).toEqual({ label, ordered: 1, completed: 0 })
   expect(found?.buckets.at(-1)).toMatchObject({ ordered: 0, completed: 1 })
