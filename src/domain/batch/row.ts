@@ -60,7 +60,7 @@ interface PackageReading {
   /** The field of each column; undefined if the package has no such field. */
   definitions: readonly (FieldDefinition | undefined)[]
   /** For each column, whether it contains names of people. */
-  holdsNames: readonly boolean[]
+  hasNames: readonly boolean[]
   /** Creates the empty fields of one check. */
   noFields: () => Names<FieldValue>
 }
@@ -87,7 +87,7 @@ function createPackageReading(schema: PackageSchema, targets: readonly Target[])
   // prototype, such as `__proto__`.
   const isPlain = targets.every((target) => target.kind !== 'field' || !(target.name in Object.prototype))
   const noFields = isPlain ? () => ({}) : () => bareObject<FieldValue>()
-  return { schema, quickCheck: compileQuickCheck(schema), definitions, holdsNames: named, noFields }
+  return { schema, quickCheck: compileQuickCheck(schema), definitions, hasNames: named, noFields }
 }
 
 type Names<T> = Record<string, T>
@@ -175,7 +175,7 @@ class RowReader {
     target: Extract<Target, { kind: 'field' }>,
     cell: Cell,
     position: number,
-    { schema, definitions, holdsNames: named, noFields }: PackageReading,
+    { schema, definitions, hasNames: named, noFields }: PackageReading,
   ): undefined {
     const { code, name, path, column } = target
     const definition = definitions[position]
