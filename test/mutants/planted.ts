@@ -111,7 +111,10 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     what: 'reconciliation ignores the end of the time in which a request can fit',
-    edits: inFile('src/domain/batch/reconciliation.ts', [' && createdAt <= endedAt + aheadMs + clockSkewMs', '']),
+    edits: inFile('src/domain/batch/reconciliation.ts', [
+      ' && createdAt <= endedAt + aheadMs + clockSkewMs',
+      '',
+    ]),
     tests: ['test/domain/batch/reconciliation.test.ts'],
   },
   {
