@@ -57,7 +57,7 @@ export async function writeFileAtomically(
   content: FileContent,
   options: WriteOptions = {},
 ): Promise<void> {
-  const folder = holdFolderOf(path)
+  const folder = openFolderOf(path)
   try {
     await writeInFolder(join(folder.at, basename(path)), content, options)
   } catch (error) {
@@ -68,7 +68,7 @@ export async function writeFileAtomically(
 }
 
 /** Opens the folder of a file, so that another account cannot exchange it while the file is written. Throws an IoError. */
-function holdFolderOf(path: string): HeldFolder {
+function openFolderOf(path: string): HeldFolder {
   try {
     return HeldFolder.open(dirname(path))
   } catch (error) {

@@ -44,8 +44,8 @@ THE SAME PERSON AGAIN
   The same package for the same person is refused (exit 2); capitals, spaces and
   the punctuation of a phone number do not make another person. It is also
   refused if the package was replaced by this one, or if the person was ordered
-  at another base URL. --allow-duplicate orders the same person once more, at any
-  time; the question then names the earlier order. In a file, rows that were
+  at another base URL. --allow-duplicate orders the same person once more, at
+  any time; the question then names the earlier order. In a file, rows that were
   ordered less than 7 days ago are held (refcheck help safety).
 
   If somebody similar was ordered, you are asked: the same e-mail, or the same

@@ -70,10 +70,9 @@ THE STORE
   machine; a store put back with its log; orders by another program.
 
 SEVERAL BASE URLS, SEVERAL ORGANISATIONS
-  Say once whether two base URLs are the same service (--different: they are
-  not). One store for several organisations: give each its account. An order
-  under an account that was not added is refused, so that a misspelled name
-  does not make everybody new.
+  Say once whether two base URLs are the same service (--different: not). One
+  store for several organisations: give each its account. An order under an
+  account that was not added is refused, since its name may be misspelled.
 
     $ refcheck store same-service https://old.example.com \\
         https://api.example.com
