@@ -7,6 +7,9 @@ import { RefcheckError, type UnavailableError, UnauthenticatedError } from '../e
 import { progressLine } from '../output/terminal.ts'
 import { createEventText } from '../output/views/events.ts'
 import type { OrderServices } from '../usecases/request/send.ts'
+import type { Services } from '../usecases/services.ts'
+import { isEndedWithoutResult, unlistedText } from '../domain/overview/attention.ts'
+import { serviceOf } from '../domain/submission/identity.ts'
 import { variable } from '../host/process.ts'
 import { sanitize } from '../host/text.ts'
 
@@ -124,15 +127,31 @@ export function recordReads(
     try {
       const ledger = await app.service('ledger')
       const at = app.context.clock.now()
-      for (const { request_id: id, status, checks } of requests) {
+      const unlisted: RequestResource[] = []
+      for (const request of requests) {
+        const { request_id: id, status, checks } = request
         await ledger.recordStatus(baseUrl, id, status, at, checksText(checks))
-        if (isLookedAt) await ledger.acknowledge(baseUrl, id, at)
+        if (!isLookedAt) continue
+        if (isEndedWithoutResult(status) && (await isUnseen(ledger, baseUrl, id))) unlisted.push(request)
+        await ledger.acknowledge(baseUrl, id, at)
       }
+      if (unlisted.length > 0) app.note(unlistedText(unlisted))
     } catch (error) {
       // An error of the store does not fail the read.
       if (!(error instanceof RefcheckError)) throw error
     }
   })
+}
+
+async function isUnseen(
+  ledger: Pick<Services['ledger'], 'list'>,
+  baseUrl: string,
+  requestId: string,
+): Promise<boolean> {
+  const orders = await ledger.list({ requestId, states: ['accepted'] })
+  return orders.some(
+    (order) => serviceOf(order.baseUrl) === serviceOf(baseUrl) && order.acknowledgedAt === undefined,
+  )
 }
 
 /** Reports a long wait before a read. */

@@ -186,6 +186,8 @@ test('request get on a terminal names the next step of a request that ended', as
     Identity check (Facet Identity)  ␛[31mERROR␛[39m   ␛[2mnone␛[22m    -
 
     To order again: refcheck request create --package 102 --allow-duplicate
+    2> Looked at: "refcheck status" does not list Chi Example any more.
+    2> Find such requests with: refcheck request list --status error
     exit 0
   `)
 })

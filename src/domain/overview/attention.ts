@@ -1,5 +1,7 @@
 import { isoTime } from '../wording/time.ts'
 import { terminalStatuses } from '../../contract/statuses.ts'
+import { personName } from '../wording/text.ts'
+import type { RequestResource } from '../../contract/request.ts'
 import type { Batch } from '../batch/batch.ts'
 import type { Submission } from '../submission/submission.ts'
 
@@ -95,7 +97,7 @@ function findKind(
     return { kind: 'rejected', since: changedAt }
   if (state !== 'accepted') return undefined
   const { requestStatus: status, requestStatusAt: readAt = changedAt } = row
-  if (status === 'ERROR' || status === 'CANCELLED') {
+  if (isEndedWithoutResult(status)) {
     const kind = status === 'ERROR' ? 'error' : 'cancelled'
     return row.acknowledgedAt === undefined ? { kind, since: readAt } : undefined
   }
@@ -104,6 +106,17 @@ function findKind(
   return isLong && !terminalStatuses.includes(status ?? '')
     ? { kind: 'waiting', since: orderedAt }
     : undefined
+}
+
+export const isEndedWithoutResult = (status: string | undefined): boolean =>
+  status === 'ERROR' || status === 'CANCELLED'
+
+/** The note about requests that `status` does not list because the user looked at them. */
+export function unlistedText(requests: readonly Pick<RequestResource, 'recipient' | 'status'>[]): string {
+  const names = requests.map(({ recipient }) => personName(recipient)).join(', ')
+  const statuses = new Set(requests.map(({ status }) => status.toLowerCase()))
+  const filter = statuses.size === 1 ? ` --status ${[...statuses].join('')}` : ''
+  return `Looked at: "refcheck status" does not list ${names} any more.\nFind such requests with: refcheck request list${filter}`
 }
 
 const isRecent = (at: number, now: number): boolean => now - at <= maxRejectedDays * dayMs
