@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, renameSync, symlinkSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 
 import { expect, test } from 'vitest'
 
@@ -215,4 +216,34 @@ test('a subfolder that became a link, in a folder that everybody may write to: n
     stored  reports/ana-example-com.pdf  # kB
     exit 0
   `)
+})
+
+test('sync, list and status of a restored store count the same: sync reads requests whose reports it has', async () => {
+  const here = await sessionWithOrders(['Ana', 'Ben', 'Cleo+stuck'])
+  const { type, quotaCalls } = here
+  await type('report sync --output reports --quiet')
+  const database = new DatabaseSync(join(here.folder, 'data', 'ledger.sqlite'))
+  database.exec('UPDATE submissions SET request_status = NULL, request_status_at = NULL')
+  database.close()
+  const screen = { tty: true, env: { NO_COLOR: '1' } }
+  expect((await type('request list', screen)).stderr).toMatchInlineSnapshot(`
+    "3 not finished or not read yet
+    Read again with: refcheck request list --refresh
+    "
+  `)
+  expect((await type('status', screen)).stdout).toContain('Running    3 orders')
+  quotaCalls()
+  expect((await type('report sync --output reports')).stderr).toMatchInlineSnapshot(`
+    "In reports: 0 stored, 2 already there, 1 request not finished
+    "
+  `)
+  expect(quotaCalls()).toBe(3)
+  expect((await type('request list', screen)).stderr).toMatchInlineSnapshot(`
+    "1 not finished, last read 2026-11-20 13:00 +00:00
+    Read again with: refcheck request list --refresh
+    "
+  `)
+  expect((await type('status', screen)).stdout).toContain('Running    1 order ')
+  await type('report sync --output reports')
+  expect(quotaCalls()).toBe(1)
 })

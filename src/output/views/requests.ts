@@ -209,13 +209,18 @@ export function listedRequestsView(requests: readonly PrintedRequest[]): ListVie
   }
 }
 
-/** When the statuses of what is not finished were read; undefined where all of it is finished. */
+/** How many accepted requests are not finished, as `status` counts them, and when their statuses were read. */
 export function listAgeText(requests: readonly PrintedRequest[]): string | undefined {
-  const open = requests.filter(({ status }) => status !== null && !terminalStatuses.includes(status))
+  const open = requests.filter(
+    ({ state, status }) => state === 'accepted' && !terminalStatuses.includes(status ?? ''),
+  )
+  if (open.length === 0) return undefined
   const [first, ...others] = open.flatMap(({ status_read_at: at }) => at ?? []).sort()
-  if (first === undefined) return undefined
-  const isOlder = others.some((at) => localTime(at) !== localTime(first))
-  return `${open.length} not finished, last read ${localTime(first)}${isOlder ? ' or later' : ''}\nRead again with: refcheck request list --refresh`
+  const isOlder = others.some((at) => localTime(at) !== localTime(first ?? at))
+  const read = first === undefined ? [] : [`last read ${localTime(first)}${isOlder ? ' or later' : ''}`]
+  const isAllRead = open.every(({ status }) => status !== null)
+  const count = `${open.length} not finished${isAllRead ? '' : ' or not read yet'}`
+  return `${[count, ...read].join(', ')}\nRead again with: refcheck request list --refresh`
 }
 
 /** Files as a person would name them from `cwd`, and what could not be had; in JSON each at its position. */

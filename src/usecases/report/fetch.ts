@@ -90,11 +90,15 @@ async function fetchOfStore(
   selection: Pick<StoreSelection, 'since' | 'isOurs'> & { only?: string; quick: boolean },
 ): Promise<FilingResult> {
   const { api, ledger } = options
-  const ids = await requestsWithReports(await ledger(), { ...selection, baseUrl: api.baseUrl })
+  const rows = await requestsWithReports(await ledger(), { ...selection, baseUrl: api.baseUrl })
   const onRead = await createStatusRecorder(options)
   const { only, quick } = selection
+  const open = new Set(idsOfRequests(rows.filter(({ requestStatus }) => requestStatus !== 'COMPLETED')))
   return downloadReports(
-    ids.map((requestId) => ({ requestId })),
+    idsOfRequests(rows).map((requestId) => ({
+      requestId,
+      isOpen: only === undefined && open.has(requestId),
+    })),
     { ...options, named: false, only, quick, onRead },
   )
 }
@@ -165,23 +169,21 @@ export interface StoreSelection {
 }
 
 /**
- * Returns the ids of the store's requests at this service that may have reports. Requests last read as CANCELLED or
+ * Returns the store's orders at this service that may have reports. Requests last read as CANCELLED or
  * ERROR are left out, since these statuses never change, and so are requests of erased people.
  */
-export async function requestsWithReports(
+async function requestsWithReports(
   ledger: Ledger,
   { baseUrl, since, isOurs }: StoreSelection,
-): Promise<string[]> {
+): Promise<Submission[]> {
   const service = addressOf(baseUrl)
   const rows = await ledger.list({ states: ['accepted'], since })
-  return idsOfRequests(
-    rows.filter(
-      (row) =>
-        hasPerson(row) &&
-        isOurs?.(row) !== false &&
-        addressOf(row.baseUrl) === service &&
-        !statusesWithoutReport.has(row.requestStatus),
-    ),
+  return rows.filter(
+    (row) =>
+      hasPerson(row) &&
+      isOurs?.(row) !== false &&
+      addressOf(row.baseUrl) === service &&
+      !statusesWithoutReport.has(row.requestStatus),
   )
 }
 

@@ -60,6 +60,8 @@ export interface WantedRequest {
   requestId: string
   read?: RequestResource | undefined
   error?: RefcheckError | undefined
+  /** Whether the store does not know its final status, so that it is read even if the folder has all its reports. */
+  isOpen?: boolean | undefined
 }
 
 /**
@@ -136,7 +138,10 @@ class DownloadRun {
       return
     }
     try {
-      if (await this.#isComplete(wanted.requestId)) return
+      if (await this.#isComplete(requestId)) {
+        if (wanted.isOpen === true) await this.#readStatus(requestId)
+        return
+      }
       const request = wanted.read ?? (await this.#read(wanted.requestId))
       if (request !== undefined) await this.#downloadRequest(request)
     } catch (error) {
@@ -202,6 +207,16 @@ class DownloadRun {
       onEvent?.({ name: 'filed', skipped: true })
     }
     return true
+  }
+
+  /** Reads a request for its status alone. No report of it is missing, so a failed read is no error. */
+  async #readStatus(requestId: string): Promise<void> {
+    const { api, onRead } = this.#options
+    try {
+      await onRead?.(await api.getRequest(requestId, this.#signal))
+    } catch (error) {
+      if (!(error instanceof NotFoundError || error instanceof UnavailableError)) throw error
+    }
   }
 
   /** Reads a request. Undefined if it cannot be read; it is then listed as missing. */
