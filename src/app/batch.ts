@@ -113,6 +113,12 @@ export async function runBatch(
   return [await endedView(app, end, isJson), end.failure]
 }
 
+/** Writes the rows of a batch that were changed without a run to its results file. */
+export async function updateResultsFile(app: App, batch: Batch): Promise<void> {
+  const { updateResults } = await import('../usecases/batch/results-file.ts')
+  await updateResults({ ...(await app.services('batches', 'files')), onBatchEvent: noticing(app) }, batch)
+}
+
 /** Whether the batch waits only for decisions about held rows. */
 function isToDecide({ batch: { counts, halt }, failure }: BatchEnd): boolean {
   const isOpen = failure?.code === 'incomplete' || failure?.code === 'outcome_unknown'

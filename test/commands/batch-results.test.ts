@@ -281,3 +281,27 @@ test('results of a file that was fixed and run again keep the request ids of bef
   expect((await type(run)).code).toBe(0)
   expect(read('people.results.csv')).toContain(`,duplicate,${request?.request_id},`)
 })
+
+test('commands that change rows without a run write the results file too, unless a later batch uses it', async () => {
+  const { type, folder, read, clock } = await session()
+  const states = () =>
+    read('people.results.csv')
+      .trim()
+      .split('\n')
+      .slice(1)
+      .map((line) => line.split(',').slice(4, 6).join(' ').trim())
+  peopleFile(folder, emails(4))
+  const first = (await type(`${run} --max 1 --json`)).json() as { batch_id: string }
+  expect(states().slice(1)).toEqual(['pending', 'pending', 'pending'])
+  await type(`batch cancel ${first.batch_id} --row 4`)
+  expect(states().slice(1)).toEqual(['pending', 'pending', 'cancelled'])
+  await type(`batch cancel ${first.batch_id} --row 3 --row 4`)
+  expect(states().slice(1)).toEqual(['pending', 'cancelled', 'cancelled'])
+  await type(`batch cancel ${first.batch_id} --yes`)
+  expect(states().slice(1)).toEqual(['cancelled', 'cancelled', 'cancelled'])
+  await clock.advance(60_000)
+  await type(`${run} --again`)
+  const later = read('people.results.csv')
+  expect((await type(`batch cancel ${first.batch_id} --row 4`)).code).toBe(2)
+  expect(read('people.results.csv')).toBe(later)
+})

@@ -1,5 +1,6 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { batchArgs } from '../../cli/flags/values.ts'
+import { updateResultsFile } from '../../app/batch.ts'
 import { statusOf } from '../../domain/batch/batch-status.ts'
 import { formatCount } from '../../domain/wording/text.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
@@ -25,7 +26,10 @@ export default class BatchCancel extends BaseCommand<typeof BatchCancel> {
     const batch = await findBatch(stored, this.args.batch_id)
     const { row, yes } = this.flags
     if (row !== undefined) {
-      const cancelled = await cancelBatch(stored, batch, row)
+      // Rows before one that cannot be cancelled are cancelled.
+      const cancelled = await cancelBatch(stored, batch, row).finally(async () =>
+        updateResultsFile(this.app, batch),
+      )
       this.app.reporter.note(cancelledText(cancelled))
       return this.answer(batchStatusView(statusOf(await findBatch(stored, batch.id))))
     }
@@ -39,6 +43,7 @@ export default class BatchCancel extends BaseCommand<typeof BatchCancel> {
     }
     // Where none waits, one that another process sends now may still come back.
     const cancelled = await cancelBatch(stored, batch)
+    if (cancelled > 0) await updateResultsFile(this.app, batch)
     this.app.reporter.note(
       cancelled === 0
         ? 'No row is waiting to be sent; there is nothing to cancel.'

@@ -1,5 +1,6 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag, batchArgs, packageIdFlag } from '../../cli/flags/values.ts'
+import { updateResultsFile } from '../../app/batch.ts'
 import { statusOf } from '../../domain/batch/batch-status.ts'
 import { formatCount } from '../../domain/wording/text.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
@@ -28,6 +29,7 @@ export default class BatchMove extends BaseCommand<typeof BatchMove> {
       signal,
     }
     const moved = await moveBatch(parts, batch, flags.package ?? 0)
+    if (moved > 0) await updateResultsFile(app, batch)
     app.reporter.note(
       [
         `Moved ${formatCount(moved, 'row')} to package ${flags.package}.`,

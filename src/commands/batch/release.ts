@@ -4,7 +4,7 @@ import { statusOf } from '../../domain/batch/batch-status.ts'
 import { sharedKey } from '../../domain/submission/identity.ts'
 import type { Release } from '../../domain/submission/conflicts.ts'
 import { formatCount } from '../../domain/wording/text.ts'
-import { heldDecider } from '../../app/batch.ts'
+import { heldDecider, updateResultsFile } from '../../app/batch.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
 import { releaseRows } from '../../usecases/batch/change-batch.ts'
 import { findToRun } from '../../usecases/batch/read-batch.ts'
@@ -50,6 +50,7 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
         ? (decided?.released ?? 0)
         : (await releaseRows(stored, batch, release, userEmail)).rows.length
     const leftOut = decided?.leftOut ?? 0
+    if (released + leftOut > 0) await updateResultsFile(app, batch)
     if (leftOut > 0) app.reporter.note(`Left out ${formatCount(leftOut, 'row')}; nothing is ordered for it.`)
     if (leftOut > 0 && released === 0)
       return this.answer(batchStatusView(statusOf((await stored.batches.find(batch.id)) ?? batch)))

@@ -21,7 +21,7 @@ import {
 } from '../../errors/kinds.ts'
 import { type RunOutcome, startBatch, type StartServices } from './start.ts'
 import { reconcile, unknownRows, secondOrders } from './reconcile.ts'
-import { fileOfBatch, lineOfRow, writeResults } from './results-file.ts'
+import { fileOfBatch, lineOfRow, rewriteResults } from './results-file.ts'
 import { queueAgain, recordAnswer, requireDecidable, requireOrganisation } from './record-answer.ts'
 import { findBatch, findRow } from './read-batch.ts'
 import { updateExternalResults } from './external-results.ts'
@@ -51,18 +51,6 @@ export async function reconcileByEvidence(
     if (reconciled !== undefined) await rewriteResults(ports, reconciled)
   }
   return { ...found, secondOrders: await secondOrders(ports, requestIds) }
-}
-
-/** Writes the reconciled rows to the results file too, if there is one and the file of people is unchanged. */
-async function rewriteResults({ batches, files, onBatchEvent }: StartServices, batch: Batch): Promise<void> {
-  const file = await fileOfBatch(files, batch)
-  if (file === undefined) return
-  try {
-    await writeResults(batches, batch, file)
-  } catch (error) {
-    if (!(error instanceof RefcheckError)) throw error
-    onBatchEvent({ name: 'results-unwritten', why: error.message, batchId: undefined })
-  }
 }
 
 interface Decision {

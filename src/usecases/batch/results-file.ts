@@ -206,6 +206,40 @@ export async function writeResults(batches: Batches, batch: Batch, { sheet }: Ba
   return true
 }
 
+/** Writes the changed rows to the results file too, if there is one and the file of people is unchanged. */
+export async function rewriteResults(
+  { batches, files, onBatchEvent }: ResultsServices,
+  batch: Batch,
+): Promise<void> {
+  const file = await fileOfBatch(files, batch)
+  if (file === undefined) return
+  try {
+    await writeResults(batches, batch, file)
+  } catch (error) {
+    if (!(error instanceof RefcheckError)) throw error
+    onBatchEvent({ name: 'results-unwritten', why: error.message, batchId: undefined })
+  }
+}
+
+/**
+ * Writes the rows that a command changed to the results file, which would show their former states until the next run.
+ * A file that was deleted is not made again, a file that a later batch uses too keeps the rows of that batch, and a
+ * batch that is running writes its file at the end.
+ */
+export async function updateResults(services: ResultsServices, batch: Batch): Promise<void> {
+  const { id, resultsFile, addedAt } = batch
+  if (resultsFile === undefined || !(await pathExists(resultsFile))) return
+  const all = await services.batches.list()
+  if (all.some((other) => other.resultsFile === resultsFile && other.addedAt > addedAt)) return
+  const lease = await services.batches.acquire(id)
+  if (lease === undefined) return
+  try {
+    await rewriteResults(services, batch)
+  } finally {
+    await lease.release()
+  }
+}
+
 /**
  * Writes statuses that were read at or after `since` into the results files of this machine. Returns the names of the
  * files that changed. A file that was deleted or edited is left unchanged, and so is a file whose batch is running.
