@@ -1,10 +1,11 @@
 import { formatCount } from '../../domain/wording/text.ts'
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { batchArgs } from '../../cli/flags/values.ts'
+import { updateResultsFile } from '../../app/batch.ts'
 import { statusOf } from '../../domain/batch/batch-status.ts'
 import { batchResultView, batchStatusView, unfinishedText } from '../../output/views/batches.ts'
 import { retryBatch } from '../../usecases/batch/change-batch.ts'
-import { findBatch } from '../../usecases/batch/read-batch.ts'
+import { countOrdered, findBatch } from '../../usecases/batch/read-batch.ts'
 
 export default class BatchRetry extends BaseCommand<typeof BatchRetry> {
   static override summary = 'Queue rejected rows of a batch again'
@@ -26,6 +27,7 @@ export default class BatchRetry extends BaseCommand<typeof BatchRetry> {
     const stored = await this.app.batchServices()
     const batch = await findBatch(stored, this.args.batch_id)
     const queued = await retryBatch(stored, batch, this.flags.row)
+    if (queued > 0) await updateResultsFile(this.app, batch)
     this.app.reporter.note(
       queued === 0 ? 'No rejected rows to queue.' : `Queued ${formatCount(queued, 'rejected row')}.`,
     )
@@ -33,7 +35,7 @@ export default class BatchRetry extends BaseCommand<typeof BatchRetry> {
     const { id, name, counts } = after
     const status = batchStatusView(statusOf(after))
     if (queued === 0) return this.answer(status)
-    const { ordered } = await stored.waiting.countConflicts(id)
+    const ordered = await countOrdered(stored, after)
     const text = unfinishedText(name, counts, ordered)
     this.answer(batchResultView(status, text, `refcheck batch resume ${id}`))
   }

@@ -8,6 +8,7 @@ import {
   type StoppedRow,
   toStoppedRow,
 } from '../../domain/batch/batch-status.ts'
+import { type BatchResult, countFailed } from '../../domain/batch/verdict.ts'
 import type { HeldRow } from '../../domain/batch/held-question.ts'
 import { isUnmatched } from '../../domain/submission/unmatched.ts'
 import { type AboutToOrder, maxNamed } from '../../domain/submission/confirmation.ts'
@@ -46,6 +47,21 @@ export async function findToRun(stored: BatchServices, id: string): Promise<Batc
   const batch = await findBatch(stored, id)
   const changed = await stored.waiting.recheck(batch.id, stored.clock.now())
   return changed === 0 ? batch : findBatch(stored, batch.id)
+}
+
+/**
+ * Counts the rows of a batch whose people were ordered before, and all requests of the batch that ended without a
+ * result, also those of its own orders. The times are those of the earlier orders.
+ */
+export async function countOrdered(
+  { batches, waiting }: Pick<Services, 'batches' | 'waiting'>,
+  { id, counts }: Pick<Batch, 'id' | 'counts'>,
+): Promise<BatchResult['ordered']> {
+  const { ordered } = await waiting.countConflicts(id)
+  if (counts.accepted === 0) return ordered
+  for await (const { requestStatus } of batches.rows(id, { states: ['accepted'] }))
+    countFailed(ordered.failed, requestStatus)
+  return ordered
 }
 
 export async function findRow(

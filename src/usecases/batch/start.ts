@@ -18,7 +18,7 @@ import { heldElsewhereError, matchInError, formatRow } from '../../domain/batch/
 import { type BatchResult, type FirstRows, runError } from '../../domain/batch/verdict.ts'
 import { readAndLinkPackages, packageGoneError } from './packages.ts'
 import { runWithOthers } from './runner.ts'
-import { findRow } from './read-batch.ts'
+import { countOrdered, findRow } from './read-batch.ts'
 import { maxNamed } from '../../domain/submission/confirmation.ts'
 
 /** The services that running a batch uses. */
@@ -111,14 +111,15 @@ export async function startBatch(
  * ordered.
  */
 async function batchResult(
-  { batches, waiting }: Pick<RunServices, 'batches' | 'waiting'>,
-  { id, counts }: Batch,
+  services: Pick<RunServices, 'batches' | 'waiting'>,
+  batch: Batch,
   { before, accepted }: { before: number; accepted: readonly number[] },
 ): Promise<BatchResult> {
+  const { id, counts } = batch
   const now = counts.accepted - before
   const rows = now === accepted.length && now <= maxNamed ? accepted : []
-  const found = await Promise.all(rows.map((row) => findRow(batches, id, row)))
-  const { ordered } = await waiting.countConflicts(id)
+  const found = await Promise.all(rows.map((row) => findRow(services.batches, id, row)))
+  const ordered = await countOrdered(services, batch)
   return { counts, ordered, now, people: found.flatMap((row) => row?.recipient ?? []) }
 }
 
