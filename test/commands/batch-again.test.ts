@@ -188,3 +188,56 @@ test('a person whose request was CANCELLED is no success: the plan and the resul
   `)
   expect(ordered()).toEqual(emails(2))
 })
+
+test('a file with requests that ended without a result is no success, also where invalid rows were left out', async () => {
+  const { type, folder, sandbox, clock } = await session()
+  peopleFile(folder, [...emails(2), 'no e-mail'])
+  sandbox.inject({ scenario: 'declined' })
+  const skip = `${run} --yes --on-invalid skip`
+  await type(skip)
+  await clock.advance(30 * 24 * 60 * 60_000)
+  await type('request list --refresh --quiet')
+  expect(await type(skip)).toMatchInlineSnapshot(`
+    $ refcheck batch run people.csv --package 102 --yes --on-invalid skip
+    2> people.csv is batch BATCH_1: 2 of 3 accepted, nothing left to send.
+    2 of 3 people in people.csv are ordered; the request of 1 was CANCELLED; left out: 1 invalid
+
+    batch  BATCH_1
+    people.csv, package 102
+
+    2  accepted
+    1  invalid
+    3  rows
+
+    results  HOME/people.results.csv
+
+    Next: refcheck request list --status CANCELLED
+    2> See the reason for each row with: refcheck batch rows BATCH_1
+    exit 10
+  `)
+})
+
+test('exports say of people who are ordered by another batch what became of that order', async () => {
+  const { type, folder, read, write, clock } = await session()
+  peopleFile(folder, emails(2))
+  await type(`${run} --yes`)
+  const leaveOut = { ask: /Order again\?$/, choose: 'No: leave out' }
+  await type(`${run} --yes --again --allow-duplicate`, { answers: [leaveOut, leaveOut] })
+  await clock.advance(30 * 24 * 60 * 60_000)
+  await type('request list --refresh --quiet')
+  const [again] = (await type('batch list --json')).json() as { batch_id: string }[]
+  await type(`batch export ${again?.batch_id} --output again.html`)
+  const page = read('again.html').replaceAll(/\s+/g, ' ')
+  expect(page).toContain('<dd>2 <small>of 2</small></dd>')
+  expect(page.match(/<td><span class="pill[^>]*>[^<]*<\/span>[^/]*/g)).toMatchInlineSnapshot(`
+    [
+      "<td><span class="pill done">COMPLETED</span> <small>(ordered before)<",
+      "<td><span class="pill done">COMPLETED</span> <small>(ordered before)<",
+    ]
+  `)
+  write('similar.csv', 'first_name,last_name,email,phone\nIda,Lund,a1@example.com,+61400000099\n')
+  const held = (await type('batch run similar.csv --package 102 --yes --json')).json() as { batch_id: string }
+  await type(`batch cancel ${held.batch_id} --yes`)
+  const cells = read('similar.results.csv').trim().split('\n').at(-1)?.split(',').slice(4, 9)
+  expect(cells).toEqual(['cancelled', '', '', 'cancelled before it was sent', ''])
+})

@@ -95,7 +95,7 @@ export function toListedRow(row: BatchRow, line: number | null = null) {
     state: row.state,
     // A duplicate has the request id of the order that it matches, so that a second run of a file shows the requests of
     // its rows.
-    request_id: row.requestId ?? row.matches?.requestId ?? null,
+    request_id: row.requestId ?? (isLeftOutAsSimilar(row) ? null : (row.matches?.requestId ?? null)),
     /** The last status that was read or reported by an event; null if it is not known. */
     status: row.requestStatus ?? null,
     attempts: row.attempts,
@@ -105,6 +105,14 @@ export function toListedRow(row: BatchRow, line: number | null = null) {
     /** The order that a duplicate or held row matches, in its present state. */
     matches: row.matches === undefined ? null : listedMatch(row.matches),
   }
+}
+
+/**
+ * Whether the user left out the row because of a similar person. The order that it matches may be that of another
+ * person, while a duplicate matches an order of the same person.
+ */
+export function isLeftOutAsSimilar({ state, heldFor }: Pick<BatchRow, 'state' | 'heldFor'>): boolean {
+  return state === 'cancelled' && heldFor !== undefined && heldFor !== 'recent'
 }
 
 function listedMatch({ state, batchId, row, requestId, externalResult }: Match) {

@@ -1,6 +1,6 @@
 import { isoTime } from '../wording/time.ts'
 import type { BatchRow } from './batch.ts'
-import { toListedRow } from './batch-status.ts'
+import { isLeftOutAsSimilar, toListedRow } from './batch-status.ts'
 import { uuid, type FieldValue, type RequestBody } from '../../contract/request.ts'
 import { type Cell, textOf, writtenFormat } from '../sheet/cell.ts'
 import { type PersonDigests, personDigests, type ExternalResult } from '../submission/external-results.ts'
@@ -51,7 +51,7 @@ export function resultCells(row: BatchRow, of: ResultsOf): Cell[] {
 /** Returns the cells of `externalResultColumns`. */
 export function externalResultCells(row: BatchRow, { account = '' }: ResultsOf): string[] {
   const { recipient, matches, packageId } = row
-  const orderedAt = row.attemptedAt ?? matches?.orderedAt
+  const orderedAt = row.attemptedAt ?? (isLeftOutAsSimilar(row) ? undefined : matches?.orderedAt)
   const digests = recipient && personDigests(recipient)
   return [
     isoTime(orderedAt) ?? '',

@@ -1,6 +1,8 @@
 import type { ServiceUser } from '../request/listed-request.ts'
 import { isoTime, localDay } from '../wording/time.ts'
-import type { Match } from '../batch/batch.ts'
+import type { BatchRow, Match } from '../batch/batch.ts'
+import { isLeftOutAsSimilar } from '../batch/batch-status.ts'
+import type { Submission } from '../submission/submission.ts'
 import type { AttentionRow } from './attention.ts'
 
 /** The status of a row that the user left out. It differs from CANCELLED, which is a status of a request. */
@@ -8,14 +10,18 @@ const leftOut = 'left out'
 
 export type PersonRow = ReturnType<typeof personRow>
 
-/** Returns a person who was checked or will be checked, for a list. Times are ISO 8601. */
+/**
+ * Returns a person who was checked or will be checked, for a list. Times are ISO 8601. `earlier`: the accepted order
+ * that the row repeats; the person has its status, although this row was not ordered.
+ */
 export function personRow(
   row: AttentionRow & { packageId: number | undefined; matches?: Pick<Match, 'requestId'> | undefined },
   { baseUrl, userEmail }: ServiceUser,
+  earlier?: Pick<Submission, 'requestId' | 'requestStatus' | 'requestStatusAt' | 'attemptedAt' | 'changedAt'>,
 ) {
-  const { state, recipient, requestStatus, attemptedAt, requestStatusAt } = row
-  const isAccepted = state === 'accepted'
-  const isOrdered = isAccepted || state === 'sending' || state === 'unknown'
+  const { state, recipient } = row
+  const order = state === 'accepted' ? row : earlier
+  const isOrdered = order !== undefined || state === 'sending' || state === 'unknown'
   return {
     name: recipient === undefined ? '' : `${recipient.first_name} ${recipient.last_name}`.trim(),
     email: recipient?.email ?? row.email ?? '',
@@ -23,20 +29,33 @@ export function personRow(
     /** The service and user that the package belongs to. */
     user: { baseUrl, userEmail },
     /** The last read status of the request; for other rows the state of the row. */
-    status: isAccepted ? (requestStatus ?? 'RECEIVED') : state === 'cancelled' ? leftOut : state,
+    status:
+      order !== undefined ? (order.requestStatus ?? 'RECEIVED') : state === 'cancelled' ? leftOut : state,
+    /** Whether another row ordered the request. */
+    is_repeat: order !== undefined && order !== row,
     /** When the order was sent; set only if it was sent or may have been sent. */
-    ordered_at: isOrdered ? isoTime(attemptedAt) : null,
-    read_at: isAccepted ? isoTime(requestStatusAt ?? row.changedAt) : null,
+    ordered_at: isOrdered ? isoTime((order ?? row).attemptedAt) : null,
+    read_at: order === undefined ? null : isoTime(order.requestStatusAt ?? order.changedAt),
     /** For a duplicate, the id of the request that it repeats. */
-    request_id: row.requestId ?? (state === 'duplicate' ? row.matches?.requestId : undefined) ?? null,
+    request_id:
+      (order ?? row).requestId ?? (state === 'duplicate' ? row.matches?.requestId : undefined) ?? null,
     batch_id: row.batchId,
     row: row.row,
   }
 }
 
+/** Returns the key of the order that a row repeats, where it is the same person's; undefined for any other row. */
+export function repeatedOrder(row: Pick<BatchRow, 'state' | 'heldFor' | 'matches'>): string | undefined {
+  const isRepeat = row.state === 'duplicate' || (row.state === 'cancelled' && !isLeftOutAsSimilar(row))
+  return isRepeat && row.matches?.state === 'accepted' ? rowKey(row.matches) : undefined
+}
+
+export const rowKey = ({ batchId, row }: Pick<Match, 'batchId' | 'row'>): string => `${batchId} ${row}`
+
 /** Removes duplicates of a request that another of these rows has, because that row is counted. */
 export function withoutDuplicates(rows: readonly PersonRow[]): PersonRow[] {
-  const isDuplicate = ({ status }: PersonRow): boolean => status === 'duplicate'
+  const isDuplicate = ({ status, is_repeat: isRepeat }: PersonRow): boolean =>
+    isRepeat || status === 'duplicate'
   const requests = new Set(rows.filter((row) => !isDuplicate(row)).map((row) => row.request_id))
   return rows.filter((row) => !isDuplicate(row) || !requests.has(row.request_id))
 }

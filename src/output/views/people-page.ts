@@ -239,7 +239,7 @@ function personLine(row: PersonRow, packages: PackageNames | undefined): Piece {
     <th scope="row"><bdi>${sanitize(shown)}</bdi></th>
     <td class="wide">${sanitize(email)}</td>
     ${of === undefined ? '' : html`<td class="wide">${sanitize(of)}</td>`}
-    <td>${pill(status)}</td>
+    <td>${pill(status)}${row.is_repeat ? html` <small>(ordered before)</small>` : ''}</td>
     ${moment(orderedAt)} ${moment(updatedAt)}
     <td class="id">
       ${requestId === null ? '' : html`<code title="${sanitize(requestId)}">${sanitize(requestId.slice(0, 8))}</code>`}

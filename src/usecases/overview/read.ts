@@ -20,7 +20,13 @@ import { type SubmissionState, submissionStates } from '../../domain/submission/
 import type { Submission } from '../../domain/submission/submission.ts'
 import type { Services } from '../services.ts'
 import { errorReason } from '../request/read-requests.ts'
-import { countPeople, type PersonRow, personRow } from '../../domain/overview/people.ts'
+import {
+  countPeople,
+  type PersonRow,
+  personRow,
+  repeatedOrder,
+  rowKey,
+} from '../../domain/overview/people.ts'
 
 /** The services for overviews; the inbox is the one that redacts secrets. */
 export type OverviewServices = Pick<Services, 'ledger' | 'batches' | 'inboxToShow' | 'clock'>
@@ -139,8 +145,11 @@ export async function peopleOfBatch(
   batch: Batch,
   states: readonly SubmissionState[] | undefined,
 ): Promise<People> {
-  const people: PersonRow[] = []
-  for await (const row of services.batches.rows(batch.id, { states })) people.push(personRow(row, batch))
+  const rows: BatchRow[] = []
+  for await (const row of services.batches.rows(batch.id, { states })) rows.push(row)
+  const hasRepeats = rows.some((row) => repeatedOrder(row) !== undefined)
+  const earlier = hasRepeats ? ordersByKey(await services.ledger.list({ states: ['accepted'] })) : new Map()
+  const people = rows.map((row) => personRow(row, batch, earlier.get(repeatedOrder(row) ?? '')))
   const accepted = await services.ledger.list({ states: ['accepted'], batchId: batch.id })
   const attention = await readAttention(
     services,
@@ -162,17 +171,23 @@ export async function peopleOfStore(
   const ids = new Set(inScope.map(({ id }) => id))
   const listed = await ledger.list({ states: submissionStates.filter((state) => state !== 'invalid') })
   const all = listed.filter(({ batchId }) => ids.has(batchId))
-  const matches = new Map<string, BatchRow['matches']>()
+  const repeats = new Map<string, BatchRow>()
   for (const { id, counts } of inScope) {
-    if (counts.duplicate === 0) continue
-    for await (const row of batches.rows(id, { states: ['duplicate'] })) matches.set(rowKey(row), row.matches)
+    if (counts.duplicate + counts.cancelled === 0) continue
+    for await (const row of batches.rows(id, { states: ['duplicate', 'cancelled'] }))
+      repeats.set(rowKey(row), row)
   }
+  const orders = ordersByKey(listed)
   const newestOrders = all
     .toSorted((one, other) => lastActionAt(other) - lastActionAt(one))
     .slice(0, maxPeople)
   const users = new Map(all.map((each) => [`${each.baseUrl} ${each.userEmail}`, each]))
   return {
-    people: newestOrders.map((each) => personRow({ ...each, matches: matches.get(rowKey(each)) }, each)),
+    people: newestOrders.map((each) => {
+      const repeat = repeats.get(rowKey(each))
+      const earlier = repeat && orders.get(repeatedOrder(repeat) ?? '')
+      return personRow({ ...each, matches: repeat?.matches }, each, earlier)
+    }),
     total: all.length,
     persons: countPeople(all.map((each) => personRow(each, each))),
     attention,
@@ -180,6 +195,7 @@ export async function peopleOfStore(
   }
 }
 
-const rowKey = ({ batchId, row }: Pick<BatchRow, 'batchId' | 'row'>): string => `${batchId} ${row}`
+const ordersByKey = (orders: readonly Submission[]): Map<string, Submission> =>
+  new Map(orders.map((order) => [rowKey(order), order]))
 
 const lastActionAt = ({ attemptedAt, addedAt }: Submission): number => attemptedAt ?? addedAt
