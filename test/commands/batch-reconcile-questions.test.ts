@@ -44,7 +44,7 @@ test('on a terminal each unknown row is asked about, with the time from which it
     2>
     2> Ana Row2 will not be sent again.
     2>
-    2> Error: 1 order is still not settled: no proof was found
+    2> 1 order is still not settled.
     2> Once the provider has answered: refcheck batch reconcile BATCH_1
     exit 8
   `)

@@ -191,8 +191,8 @@ test('a request that ends without what was waited for: exit 10 with the answer',
 
     CHECK                            STATUS     REPORT  ID
     Identity check (Facet Identity)  CANCELLED  none    CHECK_1
-    2> Error: ended without reaching the goal: REQUEST_1 is CANCELLED
-    2> A terminal status does not change. Show the checks with: refcheck request get REQUEST_1
+    2> Error: Priya Example was CANCELLED
+    2> This status does not change any more. Show the checks with: refcheck request get REQUEST_1
     exit 10
   `)
   const partial = await here.type(`request wait ${id} --for partial --json`)

@@ -37,8 +37,8 @@ test('request wait --batch: everybody of a batch, and what became of them is kep
     Ana Row4  CANCELLED  REQUEST_4
 
     2 COMPLETED, 1 ERROR, 1 CANCELLED
-    2> Error: ended without reaching the goal: REQUEST_3 is ERROR, REQUEST_4 is CANCELLED
-    2> A terminal status does not change. Show the checks with: refcheck request get REQUEST_3 REQUEST_4
+    2> Error: Ana Row3 ended in ERROR, Ana Row4 was CANCELLED
+    2> These statuses do not change any more. Show the checks with: refcheck request get REQUEST_3 REQUEST_4
     exit 10
   `)
   expect(await type(`batch status ${id}`)).toMatchInlineSnapshot(`

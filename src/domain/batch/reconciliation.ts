@@ -61,13 +61,16 @@ export function unreconciledError(
   const [first] = unreconciled
   if (first === undefined) return undefined
   const rows = formatCount(unreconciled.length, 'order is', 'orders are')
-  const reconcileAgain = `Once the provider has answered: refcheck batch reconcile${batchId === undefined ? '' : ` ${batchId}`}`
+  // The user was asked about each of these rows and postponed the answer.
+  const isPostponed = asked > 0 && unreconciled.every(({ state }) => state === 'unknown')
+  const reconcileAgain = `${isPostponed ? `${rows} still not settled.\n` : ''}Once the provider has answered: refcheck batch reconcile${batchId === undefined ? '' : ` ${batchId}`}`
   return new OutcomeUnknownError(`${rows} still not settled: no proof was found`, {
     hint:
       asked > 0 && first.state === 'unknown'
         ? reconcileAgain
         : answersHint({ ...first, batchId: batchId ?? first.batchId }),
     order: { batchId: first.batchId, row: first.row },
+    isChosen: isPostponed,
   })
 }
 

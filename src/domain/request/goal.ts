@@ -1,6 +1,7 @@
 import type { RequestResource } from '../../contract/request.ts'
 import { terminalStatuses } from '../../contract/statuses.ts'
 import { type RefcheckError, IncompleteError, TimedOutError } from '../../errors/kinds.ts'
+import { personName } from '../wording/text.ts'
 import type { RequestResult } from './result.ts'
 
 /**
@@ -84,8 +85,8 @@ export function waitFailure(
   }
   const missedGoal = requests.filter((request) => !isGoalReached(request, goal))
   if (missedGoal.length === 0) return undefined
-  return new IncompleteError(`ended without reaching the goal: ${formatStatuses(missedGoal).join(', ')}`, {
-    hint: `A terminal status does not change. Show the checks with: refcheck request get ${missedGoal
+  return new IncompleteError(listNamed(missedGoal, endText).join(', '), {
+    hint: `${missedGoal.length === 1 ? 'This status does' : 'These statuses do'} not change any more. Show the checks with: refcheck request get ${missedGoal
       .slice(0, maxNamed)
       .map(({ request_id: id }) => id)
       .join(' ')}`,
@@ -93,7 +94,19 @@ export function waitFailure(
 }
 
 function formatStatuses(requests: readonly RequestResource[]): string[] {
-  const named = requests.slice(0, maxNamed).map(({ request_id, status }) => `${request_id} is ${status}`)
+  return listNamed(requests, ({ request_id, status }) => `${request_id} is ${status}`)
+}
+
+function endText({ recipient, status }: RequestResource): string {
+  const verb = status === 'ERROR' ? 'ended in' : status === 'CANCELLED' ? 'was' : 'is'
+  return `${personName(recipient)} ${verb} ${status}`
+}
+
+function listNamed(
+  requests: readonly RequestResource[],
+  textOf: (request: RequestResource) => string,
+): string[] {
+  const named = requests.slice(0, maxNamed).map(textOf)
   const more = requests.length - named.length
   return more > 0 ? [...named, `${more} more`] : named
 }
