@@ -95,7 +95,7 @@ test('a file is ordered, run again, and looked at', async () => {
     exit 0
 
     $ refcheck request create --package 102 --first-name Ana --last-name Example --email ana@example.com --phone +61412345678 --yes
-    2> Error: package 102 was already ordered for "ana@example.com": request REQUEST_4, on DAY TIME, last seen RECEIVED
+    2> Error: package 102 was already ordered for "ana@example.com": request REQUEST_4, on DAY TIME, last seen RECEIVED on DAY TIME
     2> To order it once more, add --allow-duplicate. Show the request with: refcheck request get REQUEST_4
     exit 2
   `)
