@@ -131,7 +131,7 @@ const personalKeys = new Set(['recipient', 'requester', 'fields'])
 /** Patterns of personal data in running text. */
 const email = /(?<![^\s"'<>()[\]{},;:])[^\s"'<>()[\]{},;:]+@[^\s"'<>()[\]{},;:]+/gu
 const domain = /^[\p{L}\p{M}\p{N}.-]+$/u
-const phone = /\+?\d(?:[ ().-]?\d){6,}/g
+const phone = /\+?\d(?:[ ()._-]?\d){6,}/g
 /** Sentences of refcheck contain a name followed by the e-mail in parentheses. */
 const nameBeforeEmail = /(^|: | for | and |, |")((?:(?!: | for | and |, |").)+?) \((?=[^\s()]+@[^\s()]+\))/gu
 /** A text that `plainText` has cut. */
@@ -142,10 +142,12 @@ const unquotedFilePart =
 /** Ids and times have as many digits as a phone, so they are excluded from the masks. Earlier years may be of births. */
 const idOrTime =
   /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32,}|20[2-9]\d-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z| ?[+-]\d\d:\d\d)?)?(?!\d)/gi
-/** In paths, which may contain the time when a file was made, fewer digits are taken for a phone or a date of birth. */
-const phoneInPath = /\+?\d(?:[ ().-]?\d){8,}/g
-const timeInPath = /^20[2-9]\d[-.]?[01]\d/
-const dateOfBirth = /(?<!\d)(?:19\d\d|20[01]\d)[-._ ]?[01]\d[-._ ]?[0-3]\d(?!\d)/g
+/** A path may contain the time when a file was made, so more digits are needed for a phone. */
+const phoneInPath = /\+?\d(?:[ ()._-]?\d){7,}/g
+const timeInPath =
+  /(?<!\d)20[2-9]\d[-.]?[01]\d[-.]?[0-3]\d(?:[T_ -]?[0-2]\d[:.-]?[0-5]\d(?:[:.-]?[0-5]\d)?)?(?!\d)/g
+const dateOfBirth =
+  /(?<!\d)(?:(?:19\d\d|20[01]\d)[-._ ]?[01]\d[-._ ]?[0-3]\d|[0-3]?\d[-._ ][01]?\d[-._ ](?:19\d\d|20[01]\d))(?!\d)/g
 /** Sentences about a report. They begin with the name of the check and may end with its status, both from the service. */
 const reportSentence =
   /^.*: (no report; the check ended |the report is not ready; the check is |the check is COMPLETED, but its report |its report )(.*)$/s
@@ -339,7 +341,7 @@ const fieldPath =
   /^(?:package_id|recipient(?:\.(?:first_name|last_name|email|phone))?|additional_information(?:\[\d{1,2}\])?(?:\.(?:code|fields(?:\.[a-z_]{1,40})*))?)(?=: |$)/
 /** Words of names of form fields, in addition to `ownWords`. */
 const formWords = new Set(
-  'birth city country degree document employer expiry gender issue job licence license middle passport phone postcode previous province referee referees reference region relationship residential school street suburb tax title zip'.split(
+  'birth city country degree document employer expiry gender issue job licence license middle passport phone postcode previous province referee referees reference region relationship residential school street suburb tax title volunteer years zip annual history income position relationships employment'.split(
     ' ',
   ),
 )
@@ -427,11 +429,13 @@ function maskPath(path: string, { knownNames, reportsFolder }: NamesOfDocument):
     // An id without digits may be a name, such as Abe or Dee.
     return `${withheldText}${/\d/.test(id) ? id : ''}.pdf`
   }
-  return path
-    .replace(email, maskEmail)
-    .replace(dateOfBirth, withheldText)
-    .replace(phoneInPath, (each) => (timeInPath.test(each) ? each : maskPhone(each)))
-    .replace(word, (each) => (isKnownName(each, knownNames) ? maskName(each) : each))
+  return changeAround(timeInPath, path.replaceAll(privateMark, ''), (rest) =>
+    rest
+      .replace(email, maskEmail)
+      .replace(dateOfBirth, withheldText)
+      .replace(phoneInPath, maskPhone)
+      .replace(word, (each) => (isKnownName(each, knownNames) ? maskName(each) : each)),
+  )
 }
 
 /** Whether a word, or a part of it between dashes, is in a known name. File names join names with dashes. */

@@ -1,6 +1,6 @@
 import type { Services } from '../services.ts'
 import { createHash } from 'node:crypto'
-import { access, constants, lstat, open, unlink } from 'node:fs/promises'
+import { access, constants, lstat, unlink } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 
 import type { BatchFile, BatchEventListener } from './read-file.ts'
@@ -8,7 +8,7 @@ import type { Batch } from '../../domain/batch/batch.ts'
 import type { FileReading } from '../../domain/batch/new-row.ts'
 import type { BatchCheck } from '../../domain/batch/plan.ts'
 import { type Dialect, plainDialect, type SheetFormat } from '../../domain/sheet/cell.ts'
-import { diskFailure, systemErrorCode } from '../../disk/failure.ts'
+import { isAlreadyExists } from '../../disk/failure.ts'
 import { RefcheckError, UsageError } from '../../errors/kinds.ts'
 import type { FileTarget } from '../services.ts'
 import type { AnnotatedRow } from '../../sheets/rewrite.ts'
@@ -85,14 +85,15 @@ export async function claimResultsFile(
   return { path: undefined, giveUp: keepFile }
 }
 
-/** Creates an empty file. Returns false if the file exists already. */
+/** Creates an empty file. Returns false if the file exists already. Throws an IoError. */
 async function isCreated(path: string): Promise<boolean> {
+  const { writeFileAtomically } = await import('../../disk/whole-file.ts')
   try {
-    await (await open(path, 'wx', 0o600)).close()
+    await writeFileAtomically(path, '', { overwrite: false })
     return true
   } catch (error) {
-    if (systemErrorCode(error) === 'EEXIST') return false
-    throw diskFailure('write', path, error)
+    if (isAlreadyExists(error)) return false
+    throw error
   }
 }
 

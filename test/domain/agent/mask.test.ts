@@ -223,6 +223,8 @@ test.each([
   ['/srv/3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55/0ba4cba1-d919-48ec-b431-87577d1de520_Fae-Ada-Dee.pdf', '….pdf'],
   ['/srv/people.csv', undefined],
   ['/srv/hires 2026-11-20 12.30.results.csv', undefined],
+  ['/srv/2026-11-26 61488017700.csv', '/srv/2026-11-26 …00.csv'],
+  ['/srv/20261126_0488_017_700/Smith 19-07-1931.csv', '/srv/20261126_…00/Smith ….csv'],
   ['/srv/Canaryname 1931-07-19 61488017700.csv', '/srv/Canaryname … …00.csv'],
 ])('the name of a report names nobody, also a referee whom no document names: %s', (path, shown) => {
   expect(maskDocument({ path }, new Set(), { reportsFolder: '/srv' })).toEqual({ path: shown ?? path })
