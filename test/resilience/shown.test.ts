@@ -35,7 +35,7 @@ test.each(forged)('%s in what a service answers is one line of a row’s error',
   const lines = (stdout + stderr).split('\n')
   expect(lines.filter((line) => line.startsWith('Error: all is well'))).toEqual([])
   expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(5000)
-  const output = lines.filter((line) => line.startsWith('row 1 ')).join('\n')
+  const output = lines.filter((line) => line.startsWith('Ana Row1 unknown: ')).join('\n')
   expect(output).toMatch(shown)
   expect(output).not.toMatch(/(?!\n)[\p{Cc}\p{Bidi_Control}\u2028\u200B\u{E0041}]/u)
 })

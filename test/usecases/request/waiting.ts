@@ -64,7 +64,8 @@ export async function waiting(options: Waiting): Promise<Waited> {
       seen.set(id, current.status)
       result.reads.push(now)
       await clock.sleep(50 + Math.floor(random() * 200))
-      return { request_id: id, status: current.status, checks: [] } as unknown as RequestResource
+      const recipient = { first_name: 'Ana', last_name: 'Row1' }
+      return { request_id: id, status: current.status, checks: [], recipient } as unknown as RequestResource
     },
   }
   try {
