@@ -9,7 +9,8 @@ import { temporaryRoot } from './harness/temporary-root.ts'
 // Times are shown in the time zone of the reader.
 process.env['TZ'] = 'UTC'
 process.env['TMPDIR'] = temporaryRoot()
-// Modules are loaded without their types, compiled, by each worker and by children that run sources.
+// Caches compiled modules, so that workers and child processes that run the sources need not strip their types and
+// compile them again.
 process.env['NODE_COMPILE_CACHE'] ??= join(
   import.meta.dirname,
   '..',
@@ -29,7 +30,7 @@ export default defineConfig({
     setupFiles: ['./harness/module-loading.ts', './harness/property-seed.ts', './harness/left-open.ts'],
     include: ['**/*.test.ts'],
     exclude: [
-      // Of the tasks of people those of the first day run here too: the others take their time.
+      // system/tasks: only first-steps, columns, questions and tasks run here, because batches and ordering are slow.
       'system/*.test.ts',
       'system/!(tasks)/**',
       'system/tasks/{batches,ordering}.test.ts',
@@ -42,7 +43,7 @@ export default defineConfig({
     experimental: { viteModuleRunner: false, nodeLoader: false },
     disableConsoleIntercept: true,
     restoreMocks: true,
-    // A busy machine is no failure: what hangs is ended all the same.
+    // Long enough for a busy machine; a test that hangs still ends.
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // Vitest leaves one processor idle, and loads everything anew for each file: together half of a run's time. Tests

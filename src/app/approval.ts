@@ -33,7 +33,7 @@ export async function startApproval(app: App, code: string | undefined): Promise
   return { ...(await app.services('plans', 'clock')), owner: await planOwner(app), prompter }
 }
 
-/** Opens the file of a plan of several orders, unchanged since it was planned. */
+/** Opens the file that a batch plan was made from. Throws if it has changed since. */
 export async function plannedFile(
   app: App,
   code: string,

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { InvalidInputError, IoError, UsageError } from '../errors/kinds.ts'
 import type { Context } from './context.ts'
 
-// node:fs/promises and a stream would make `webhook verify` start slower than its read takes.
+// Loading node:fs/promises or the stream module would take longer than the read itself, and delay `webhook verify`.
 const statusOf = promisify(stat)
 const contentOf = promisify(readFile)
 

@@ -52,12 +52,18 @@ export async function sandboxScenarios() {
   return (await import('../sandbox/service/scenarios.ts')).scenarioTable
 }
 
-/** Returns the stories of events that a sandbox can send. */
+/**
+ * Returns the stories of `sandbox trigger`: each is a course of one request and the order in which its events are
+ * sent.
+ */
 export async function sandboxStories() {
   return (await import('../sandbox/service/stories.ts')).storyTable
 }
 
-/** Throws where a profile of this name calls another service: its key would be lost. */
+/**
+ * Throws a UsageError if the profile with this name belongs to another service: `sandbox start --login` would
+ * overwrite its API key.
+ */
 export async function requireSandboxProfile(app: App, name: string): Promise<void> {
   const stored = await (await app.service('settings')).profile(name)
   if (stored === undefined || isLoopbackUrl(stored.baseUrl)) return

@@ -143,8 +143,9 @@ exec "$here/node" "$here/../lib/bin/run.js" "$@"
 `
 
 /**
- * As npm writes its own: the batch file is over before Node starts, so that Ctrl-C does not ask whether to end it. What
- * \`%~dp0\` stands for ends with a backslash and may hold spaces, & and ^, so it is quoted; CRLF, as cmd reads it.
+ * Uses the same technique as npm's launchers: cmd leaves the batch file (the goto to a missing label) before Node
+ * starts, so that Ctrl-C does not print "Terminate batch job?". What \`%~dp0\` stands for ends with a backslash and
+ * may hold spaces, & and ^, so it is quoted; CRLF, as cmd reads it.
  */
 const windowsLauncher = [
   '@echo off',

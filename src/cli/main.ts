@@ -17,7 +17,7 @@ import type { BuiltCommand } from './base-command.ts'
 export interface MainOptions {
   /** Run src/ as it is instead of the built dist/ and its manifest. */
   fromSource?: boolean
-  /** Finds the built command that a line plainly names; where it does not, oclif finds out what is meant. */
+  /** Returns the built command that the arguments name exactly; undefined if oclif has to interpret them. */
   builtCommand?: ((argv: readonly string[]) => BuiltCommand | undefined) | undefined
 }
 
@@ -65,7 +65,7 @@ async function codeOf(
   }
 }
 
-/** The command did what it was asked for, and its answer went nowhere. */
+/** Reports that the command was carried out, but that its output could not be written to stdout. */
 function reportUnwritten(cause: Error, argv: readonly string[], context: Context): number {
   const { message } = diskFailure('write the result to', 'stdout', cause)
   const hint = 'The command itself was carried out; only its output is lost.'
@@ -74,7 +74,7 @@ function reportUnwritten(cause: Error, argv: readonly string[], context: Context
   return exitCodes[failure.code]
 }
 
-/** Everything that oclif does: topics, help, the hook for what is no command. */
+/** Runs the command line with oclif: topics, help, and the hook for unknown commands. */
 async function throughOclif(
   argv: readonly string[],
   root: URL,
@@ -91,7 +91,7 @@ async function throughOclif(
 
 const configs = new Map<string, Interfaces.Config>()
 
-/** Loaded once, like the package that it describes. */
+/** Loads oclif's configuration once per root, as `knownPackage` reads package.json once. */
 async function loadConfig(
   root: URL,
   pjson: Interfaces.PJSON,
@@ -104,7 +104,7 @@ async function loadConfig(
     root: fileURLToPath(root),
     pjson,
     ignoreManifest: options.fromSource === true,
-    // What a package.json in the data folder or the working tree names is not this program's to run.
+    // Plugins that a package.json in the data folder or the working tree names must not be loaded.
     userPlugins: false,
     devPlugins: false,
   })
@@ -119,7 +119,10 @@ function isRewritten({ commands, topics }: Interfaces.Config): boolean {
 
 const packages = new Map<string, Interfaces.PJSON>()
 
-/** Read once: a command line that a long-running one starts has the same version, although the file may have changed. */
+/**
+ * Reads package.json once. The demo runs further command lines in this process; they must report its version even if
+ * an update has replaced the file.
+ */
 function knownPackage(root: URL, fromSource: boolean): Interfaces.PJSON {
   const known = packages.get(root.href) ?? packageJson(root, fromSource)
   packages.set(root.href, known)
@@ -144,21 +147,25 @@ export function packageJson(root: URL, fromSource: boolean): Interfaces.PJSON {
   }
 }
 
-/** A failure may repeat what was typed: it names no secret of any profile. Those in a keychain are not asked for. */
+/**
+ * Adds the secrets in credentials.json to those that are redacted, because an error message may repeat what the user
+ * typed. Secrets in the keychain are not read.
+ */
 async function addStoredSecrets({ env, secrets }: Context): Promise<void> {
   try {
     const { readOwn } = await import('../disk/private-modes.ts')
     const text = readOwn(join(resolvePaths(env).config, 'credentials.json'), maxSecretsBytes)
-    // Every text that is long enough: the store checks the file, and here a broken one is no failure.
+    // Adds every `value` of the file; Secrets.add ignores short ones. The shape of the file is not checked here: a
+    // damaged file must not replace the error that is being reported.
     JSON.parse(text ?? '{}', (name, value: unknown) => {
       if (name === 'value' && typeof value === 'string') secrets?.add('secret', value)
     })
   } catch {
-    // Neither is one that is unreadable or belongs to another user.
+    // An unreadable file, or one of another user, is ignored for the same reason.
   }
 }
 
-/** Prints a failure on the stream that src/docs/cli.md gives it, and decides the exit code; nothing else does. */
+/** Prints a failure on the stream that src/docs/cli.md ("Streams") defines, and decides the exit code; nothing else does. */
 function report(error: unknown, argv: readonly string[], context: Context): number {
   if (error instanceof AlreadyReported) return exitCodes[error.failure.code]
   const exit = plainExit(error)
@@ -196,7 +203,7 @@ function asRefcheckError(error: unknown, context: Context): RefcheckError {
   return internalError(error)
 }
 
-/** What nothing foresaw. */
+/** Wraps an error of an unexpected kind. */
 export function internalError(error: unknown): InternalError {
   return new InternalError(`internal error: ${error instanceof Error ? error.message : 'unknown'}`, {
     hint: 'This is a bug in refcheck. Run the same command with --verbose and report what it prints.',

@@ -10,7 +10,10 @@ import { type Column, cellIn } from './view.ts'
 /** What people and packages are called. */
 const nameColumn = /(?:^|_)name$/
 const gap = 2
-/** Columns a cell is narrowed to as long as that is enough, and at the very least. */
+/**
+ * Minimum widths of a column, in characters: the first while the row can be made to fit with it, the second
+ * otherwise.
+ */
 const comfortable = 8
 const narrowest = 3
 /** Lines that are drawn together: the time of one drawing grows with their square. */
@@ -103,12 +106,12 @@ const piecesOf = (word: string): string[] => word.match(/[^-@/:_=,;]*[-@/:_=,;]+
 
 const uuid = /^\W*[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\W*$/
 
-/** The pieces that a word is broken into when words do not fit; an id is copied, so it stays in one as long as it can. */
+/** Splits a word for the second step of `fit`. An id is not split, because users copy it. */
 const breakable = (word: string): string[] => (uuid.test(word) ? [word] : piecesOf(word))
 
 /**
- * Rows of cells of lines, as text. Each line is a row of its own for cli-table3, which measures a whole cell again for
- * each of its lines: an answer of 4,000 characters took 15 s.
+ * Renders rows; each cell is an array of lines. Each line is a row of its own for cli-table3, which measures a whole
+ * cell again for each of its lines: an answer of 4,000 characters took 15 s.
  */
 function draw(rows: readonly (readonly string[][])[], widths: readonly number[]): string {
   const lines = rows.flatMap((cells) =>
@@ -119,7 +122,7 @@ function draw(rows: readonly (readonly string[][])[], widths: readonly number[])
   const drawn: string[] = []
   for (let from = 0; from < lines.length; from += maxLinesAtOnce) {
     const some = lines.slice(from, from + maxLinesAtOnce)
-    // A line may be wider than its column where one character is: it must not be cut.
+    // A line is wider than its column if a single character is; the column is widened, so that it is not truncated.
     const colWidths = widths.map(
       (width, at) => Math.max(width, longest(some.map((line) => line[at] ?? ''))) + gap,
     )
@@ -130,7 +133,7 @@ function draw(rows: readonly (readonly string[][])[], widths: readonly number[])
   return drawn.join('\n').replace(/(?<! ) +$/gm, '')
 }
 
-/** What a person sees of a value: words for what is missing, no control characters. */
+/** Text of a cell, without control characters; `-` for a missing value. */
 function cellText<Row>(column: Column<Row>, row: Row, isNarrow = false): string {
   const { uncut } = column
   const clean = (text: string): string =>
@@ -151,8 +154,9 @@ function longest(texts: readonly string[]): number {
 }
 
 /**
- * Takes from the widest columns until the row fits: at first between words, then within addresses, then anywhere; from
- * those that are not to be wrapped only when nothing else is left.
+ * Returns widths of columns with which a row fits. Narrows the widest column first: down to its longest word, then to
+ * its longest piece of a word (see `breakable`), then to `comfortable`, then to `narrowest`. Columns with `whole` are
+ * narrowed last.
  */
 function fit(
   texts: readonly (readonly string[])[],

@@ -36,7 +36,7 @@ test.each([
 
 const q = `?t=${token}`
 
-/** Each of these, in the place of a report URL of `base`. */
+/** URLs that have to be refused where a report URL below `base` is expected, each with its name. */
 const hostile: [string, string][] = [
   ['a user name', `https://api.example.com@evil.example${path}${q}`],
   ['a user name of the right host', `https://user@api.example.com${path}${q}`],

@@ -7,7 +7,7 @@ import { type Session, session } from '../harness/session.ts'
 const run = 'batch run people.csv --package 102 --yes'
 const down = { kind: 'status', status: 503, when: 'before' } as const
 
-/** The fault from the first order on. Takes it back. */
+/** Makes the calls that `on` names fail from the first POST on. Returns a function that ends this. */
 function sinceTheFirstOrder({ sandbox, intercept }: Session, on: string): () => void {
   let takeBack: (() => void) | undefined
   intercept((request, ask) => {

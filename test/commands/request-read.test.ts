@@ -167,7 +167,7 @@ test('the quota is respected: never more than 60 reads a minute, none refused', 
   const here = await session()
   const ids = []
   for (let count = 0; count < 12; count += 1) ids.push(await createRequestFor(here, `P${count}`))
-  // A minute of its own: what other commands have used is not known to a wait.
+  // Starts in a new minute of the quota, because a wait does not know how many calls earlier commands made.
   await here.clock.advance(minute)
   expect((await here.type(`request wait ${ids.join(' ')}`)).code).toBe(0)
   expect(here.calls().filter((call) => call.endsWith(' 429'))).toEqual([])

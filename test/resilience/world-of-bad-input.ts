@@ -9,16 +9,19 @@ import { emails, peopleFile } from '../harness/batch-file.ts'
 import { type World, world } from '../harness/world.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 
-/** A folder with the files that bad lines name, and a store with two orders. */
+/** A folder with the files that the invalid command lines name, and a store with two orders. */
 export interface BadFolder extends World {
   clock: ManualClock
-  /** Where lines are typed; what leads out of it still leads nowhere but to `folder`. */
+  /**
+   * The working directory of the command lines. It is two levels below `folder`, so that a path such as ../.. stays
+   * inside `folder`.
+   */
   cwd: string
-  /** Calls since the last call that were no read. */
+  /** Returns the requests other than GET that were sent since `sent` was last called. */
   sent: () => string[]
-  /** The same line, with what this folder has in it. */
+  /** Returns the arguments with the batch placeholder replaced by the id of the batch in this folder. */
   words: (argv: readonly string[]) => string[]
-  /** What there was at the last call and is no more, or is otherwise: files outside the store, and rows in it. */
+  /** Returns the files outside the store, and the tables in it, that were changed or removed since the last call. */
   changed: () => string[]
   /** Files that were not there at the last call; they are removed. */
   made: () => string[]
@@ -71,7 +74,7 @@ export async function badFolder(): Promise<BadFolder> {
   }
 }
 
-/** Every file outside the folder of data by what is in it, and every table of the store by how much. */
+/** Returns a hash of each file outside the data folder, and the number of rows of each table of the store. */
 function seen(folder: string): Map<string, string> {
   const all = new Map<string, string>()
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {

@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 
 import tests from '../vitest.config.ts'
 
-/** What takes long, whole: `npm run test:whole`. */
+/** Runs the slow tests in full: `npm run test:whole`. */
 export default defineConfig({
   test: {
     ...tests.test,

@@ -24,7 +24,7 @@ export const timeoutFlag = durationFlag({
   summary: 'Longest total wait for retries and quota (default 2m)',
 })
 
-/** The same of a command that has a long task: without the flag it goes on as long as the quota takes. */
+/** The same flag for long-running commands: without it, there is no limit to the wait. */
 export const longTimeoutFlag = durationFlag({
   summary: 'Longest total wait for retries and quota (default: no limit)',
 })
@@ -95,7 +95,10 @@ export const uuidFlag = Flags.custom({
   },
 })
 
-/** An id, the start of one, or on a terminal a person; see requestIdsOf of app/ids. */
+/**
+ * The id of a request, the start of one, or (only in a terminal) the name or e-mail of a person; see requestIdsOf in
+ * app/ids.
+ */
 export const requestArg = Args.custom({ ignoreStdin: true })
 export const requestFlag = Flags.custom({ helpValue: 'REQUEST_ID' })
 

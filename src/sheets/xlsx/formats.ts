@@ -96,7 +96,7 @@ class StylesPart {
     const id = idOf(numFmtId)
     const font = this.#fonts[idOf(fontId)]
     const isUndecorated =
-      // The first two fills are none and an unused pattern.
+      // Fills 0 and 1 are reserved: "no fill", and a pattern that no style uses.
       idOf(fillId) < 2 && idOf(borderId) === 0 && (font === undefined || font.style === this.#fonts[0]?.style)
     const { code, isDate } = numberFormatOf(id, this.#codes.get(id))
     const background = backgroundColour(this.#fills[idOf(fillId)], palette)
@@ -160,7 +160,8 @@ const builtInCodes: Readonly<Record<number, string>> = {
 }
 
 /**
- * Built-in date formats whose order depends on the language of the program; each shows the same parts of the date.
+ * Built-in date formats that show the same parts of the date in every language, in an order that depends on the
+ * language of the program.
  */
 const localisedCodes: Readonly<Record<number, string>> = {
   14: 'yyyy-mm-dd',

@@ -29,7 +29,10 @@ function* checkAccount(name: string): Work<'known' | 'first'> {
   throw unknownAccount(name, known)
 }
 
-/** Before anything is stored for an account, in the same transaction. */
+/**
+ * Registers the account if it is the store's first one, and throws a UsageError if it is unknown. Call it in the
+ * transaction that stores something for the account.
+ */
 export function* requireAccount(name: string, at: number): Work<void> {
   if ((yield* checkAccount(name)) === 'first') {
     // Of two processes that give a store its first account at the same moment, one waits here for the other.
@@ -52,12 +55,15 @@ function unknownAccount(name: string, known: readonly string[]): UsageError {
 
 /** The names under which people are compared. Orders without an account are under ''. */
 export class Accounts extends StorePart {
-  /** By name, each with what is known under it. */
+  /** Returns the accounts in the order of their names, each with the numbers of people and attempts. */
   list(): Promise<KnownAccount[]> {
     return this.engine.snapshot(() => all<KnownAccount>(selectAccounts))
   }
 
-  /** Changes nothing; what adds an order checks again. `first`: the store has none yet, and takes this one. */
+  /**
+   * Checks an account without a change; adding an order checks it again. `first`: the store has no account yet, and
+   * the first order would register this one.
+   */
   check(name: string): Promise<'known' | 'first'> {
     return this.engine.snapshot(() => checkAccount(name))
   }

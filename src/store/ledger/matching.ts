@@ -57,7 +57,9 @@ export interface AddGuard {
   shown?: readonly RowVersion[] | undefined
 }
 
-/** The conflict of orders that are not added yet, past what the person was shown. */
+/**
+ * Finds the conflict with the highest precedence in the first new order that has one which the user has not released.
+ */
 export function* findConflictOfNew(
   matching: Matching,
   { id: batchId, account = '', ...batch }: NewBatch,
@@ -86,7 +88,10 @@ export const allowedBy = ({ allowDuplicate, allowSimilar }: AddGuard): Allowed =
   shared: [],
 })
 
-/** A row with all that comparing it needs; `isShared` and what comes with it, where that was found along with the row. */
+/**
+ * A row with the data that conflict detection needs. The columns of WhetherShared are there only if the query for the
+ * row selected them too.
+ */
 interface ToCompare extends Compared, Partial<WhetherShared> {
   account: string
   prints: PersonPrints | undefined
@@ -113,7 +118,7 @@ interface SelectedToCompare
   externalResults: string | undefined
 }
 
-/** Undefined where it is none that can be sent. */
+/** Returns undefined if no row was selected, or if it has no package and so cannot be sent. */
 export function storedRowOf(selected: unknown): StoredRow | undefined {
   const found = selected as SelectedToCompare | undefined
   if (found === undefined || (found.packageId as number | undefined) === undefined) return undefined
@@ -135,8 +140,9 @@ export function storedRowOf(selected: unknown): StoredRow | undefined {
 const printColumns = ['person_print', 'email_print', 'phone_print']
 
 /**
- * Whether a row shares anything with another at all: what that is costs more, and for most rows there is nothing. Damaged is
- * a row whose e-mail is the same by its text and another by its fingerprint: its number and its batch. `of`: a column of the row.
+ * Columns that tell whether a row shares a fingerprint with another row. Finding which rows these are costs more, and
+ * most rows share none. `damaged`: number and batch of a row with the same e-mail but a different e-mail fingerprint,
+ * which means that the store is damaged. `of`: a column of the row.
  */
 function sharedColumns(of: (column: string) => string): string {
   const another = (print: string): string => `EXISTS (
@@ -151,8 +157,9 @@ CAST((${sharesUnmatched(of)}) AS integer) AS unmatched,
 }
 
 /**
- * With what an attempt is made of, since both are done at once, and with where the database has the row. A batch that a machine
- * whose clock is ahead has added came in now.
+ * Also selects the columns that an attempt is made from, because a claim compares the row and makes its attempt in
+ * one transaction, and the row's physical address. If added_at is in the future (added by a machine whose clock is
+ * ahead), the current time is used.
  */
 const selectToCompare = `
 SELECT {addressOf s} AS place, s.batch_id, s.row_number, s.state, s.attempt_id, s.package_id,
@@ -166,7 +173,7 @@ WHERE s.batch_id = :batchId`
 /** Each account sees its own people and those of no account; without an account everybody is seen. */
 const isSeen = `s.state IN ${sqlList(conflictingStates)} AND (CAST(:account AS text) = '' OR b.account IN ('', :account))`
 
-/** Of conflicts that are alike the earliest order is shown. */
+/** Of conflicts with the same precedence, that with the earliest order is shown. */
 const inOrder = 'ORDER BY b.{added}, s.row_number'
 
 const ofOrder = printColumns.map((print) => `s.${print}`)
@@ -179,8 +186,8 @@ WHERE (s.person_print = :personPrint OR s.email_print = :emailPrint OR s.phone_p
 ${inOrder}`
 
 /**
- * The same for many rows that are not in the store yet. Each fingerprint is looked up by itself: a server that knows nothing of
- * a table that was filled just now would read all rows of each batch.
+ * The same for many rows that are not in the store yet. Each kind of fingerprint has its own SELECT: PostgreSQL has
+ * no statistics of a table that was filled in this transaction, and would otherwise scan all rows of each batch.
  */
 export const selectCandidatesOfMany = `
 WITH shared AS MATERIALIZED (
@@ -213,8 +220,8 @@ ORDER BY {pendingOrder s.row_number} LIMIT 1 {lockRows s, SKIP LOCKED}`
 export const selectWhetherShared = `SELECT ${sharedColumns((column) => `:${fieldOf(column)}`)}`
 
 /**
- * What the duplicates and held rows of a batch match, as that stands now; also rows that were cancelled as the same order
- * as another.
+ * The orders that duplicate and held rows of a batch conflict with, with their current state; also for rows that were
+ * cancelled because they repeat another order.
  */
 export const selectConflicts = `
 SELECT CASE WHEN s.state = 'held' THEN s.held_for END AS held_for, CAST((s.state = 'cancelled') AS integer) AS is_left_out,
@@ -231,7 +238,7 @@ export const selectJoinedPackages = 'SELECT service, package_id, successor_id, h
 
 const selectJoinedServices = 'SELECT one, other, same FROM joined_services'
 
-/** A release of one row for another is one of the other for it: a person said that they are two people. */
+/** A release applies in both directions, because the user has confirmed that the rows are two different people. */
 const selectReleases = `
 SELECT other_batch AS batch_id, other_row AS row_number FROM releases WHERE batch_id = :batchId AND row_number = :row
 UNION

@@ -1,8 +1,10 @@
 /*
- * How many rows a second `batch run` orders with the quota out of the way, compared with a bare loop in the same run that
- * POSTs each row on a fresh connection and flushes as often; both against one sandbox process. The program's
- * time is that of its whole process, the loop's is that of the loop alone, so of few rows the start takes a large part.
- * With the folder of another build of this program, an earlier one say, the two are compared as well.
+ * How many rows a second `batch run` orders with the quota out of the way, compared with a bare loop in the same run
+ * that POSTs each row on a fresh connection and flushes as often; both against one sandbox process. The program's
+ * time is that of its whole process, the loop's is that of the loop alone, so with few rows the start of the process
+ * is a large part of it. With the folder of another build of this program, an earlier one say, the two are compared
+ * as well.
+ *
  * Run: npm run build && node test/bench/batch/run.ts [ROWS [ROUNDS [FOLDER]]]
  */
 import { execFileSync } from 'node:child_process'
@@ -61,7 +63,10 @@ async function toOtherBuild(build: string): Promise<Figure> {
   return { what: `rows a second, to the build in ${build}`, value: 1 / medianRatio(pairs), atLeast: 0.9 }
 }
 
-/** A store that keeps no list of its attempts: where a list would be there is no folder, and a person allowed it. */
+/**
+ * Creates a store without an attempt log: files are at the paths of the log's folders, and `store check
+ * --without-list` accepts that.
+ */
 function unlisted(): Record<string, string> {
   const folders = apart('unlisted')
   writeFileSync(join(folders.REFCHECK_CONFIG_DIR, 'attempts'), '')

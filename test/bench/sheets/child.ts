@@ -1,4 +1,7 @@
-/* One measurement in a process of its own: node child.ts MODE FILE FEW, a file of few rows to begin with; prints {ms, rows, megabytes}. */
+/*
+ * One measurement in a process of its own: node child.ts MODE FILE FEW, where FEW is a small file that is read first,
+ * unmeasured. Prints {ms, rows, megabytes}.
+ */
 import { createReadStream } from 'node:fs'
 
 import { parse } from 'csv-parse'
@@ -48,7 +51,7 @@ const modes: Record<string, (file: string) => Promise<number>> = {
 
 const run = modes[mode]
 if (run === undefined) throw new Error(`there is no mode ${mode}`)
-// Modules that are loaded late, and here from TypeScript, are start-up, which has figures of its own.
+// A first run loads the lazily imported modules. Loading belongs to start-up, which another benchmark measures.
 await run(few)
 const startedAt = performance.now()
 const rows = await run(whole)

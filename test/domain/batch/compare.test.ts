@@ -175,7 +175,7 @@ test('a shared phone is let go as a shared e-mail is, and what is not said to be
   expect(states(desk)).toEqual(['pending', 'held'])
   const shared = { ...nothingAllowed, shared: ['61400000000'] }
   expect(states(desk, shared)).toEqual(['pending', 'pending'])
-  // Who is said to share it is not mentioned for it either.
+  // If the phone is declared as shared, `sharesPhone` is not set either.
   const bob: Person = ['Bob', 'Lee', 'bob@x.example', '+61400000000']
   expect(compared([...desk, bob])[2]?.sharesPhone).toMatchObject({ row: 1 })
   expect(compared([...desk, bob], shared)[2]?.sharesPhone).toBeUndefined()

@@ -85,7 +85,8 @@ export function runnerOf(store: Store, world: RunWorld = {}): Runner {
   const events: RunEvent[] = []
   const batchEvents: BatchEvent[] = []
   const note = (event: RunEvent): void => {
-    // Every person of these files is another one; the sessions of test/commands show their names.
+    // Recipients are left out of the events, because each file has other people; test/commands tests that names are
+    // shown.
     events.push(event.name === 'row' ? { ...event, recipient: undefined } : event)
     onEvent?.(event)
   }
