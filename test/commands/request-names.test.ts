@@ -185,7 +185,9 @@ test('request get on a terminal names the next step of a request that ended', as
     ␛[1mCHECK␛[22m                            ␛[1mSTATUS␛[22m  ␛[1mREPORT␛[22m  ␛[1mID␛[22m
     Identity check (Facet Identity)  ␛[31mERROR␛[39m   ␛[2mnone␛[22m    -
 
-    To order again: refcheck request create --package 102 --allow-duplicate
+    To order again:
+      refcheck request create --package 102 --first-name Chi --last-name Example \\
+        --email chi@example.com --phone +61412345678 --allow-duplicate
     2> Looked at: "refcheck status" does not list Chi Example any more.
     2> Find such requests with: refcheck request list --status error
     exit 0

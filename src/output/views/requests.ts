@@ -6,7 +6,8 @@ import { statusCounts } from '../../domain/overview/people.ts'
 import type { PrintedRequest } from '../../domain/request/listed-request.ts'
 import { isUnread, type RequestResult } from '../../domain/request/result.ts'
 import { localDay, localTime } from '../../domain/wording/time.ts'
-import { personName, formatCount } from '../../domain/wording/text.ts'
+import { cutName, personName, formatCount } from '../../domain/wording/text.ts'
+import { shellWord } from '../../domain/wording/pasted-command.ts'
 import { sanitize } from '../../host/text.ts'
 import { failureJson } from '../present.ts'
 import { statusStyle, styled, type Terminal, styledStatus } from '../terminal.ts'
@@ -114,14 +115,23 @@ function requestText(request: RequestResource, terminal: Terminal): string {
 
 /** What a person does next with a request that ended. */
 function nextStep(
-  { request_id: id, package_id: packageId, status }: RequestResource,
+  { request_id: id, package_id: packageId, status, recipient }: RequestResource,
   rows: CheckRow[],
 ): string[] {
   const command = ended.has(status)
-    ? `To order again: refcheck request create --package ${packageId} --allow-duplicate`
+    ? `To order again: refcheck request create --package ${packageId}${recipientFlags(recipient)} --allow-duplicate`
     : `Reports: refcheck report download --request ${sanitize(id.slice(0, 8))}`
   const hasReport = rows.some(({ report }) => report === 'ready')
   return ended.has(status) || (status === 'COMPLETED' && hasReport) ? ['', command] : []
+}
+
+/** The flags of a new order of the same person, with the values that can be pasted as they are shown. */
+function recipientFlags(recipient: RequestResource['recipient']): string {
+  return (['first_name', 'last_name', 'email', 'phone'] as const)
+    .map((name) => [name, recipient[name]] as const)
+    .filter(([, value]) => !value.startsWith('-') && cutName(value) === value && sanitize(value) === value)
+    .map(([name, value]) => ` --${name.replace('_', '-')} ${shellWord(value)}`)
+    .join('')
 }
 
 /** With its name where that is known. */
