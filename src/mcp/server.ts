@@ -10,12 +10,7 @@ import {
 import { serveStdio, type StdioServerHandle, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import { z } from 'zod'
 
-import {
-  type DeclaredShape,
-  keepDeclared,
-  type MaskedDocument,
-  redactForAgent,
-} from '../domain/agent/mask.ts'
+import { keepDeclared, type MaskedDocument, redactForAgent } from '../domain/agent/mask.ts'
 import { RefcheckError } from '../errors/kinds.ts'
 import { failureJson } from '../output/present.ts'
 import { jsonSchemaOf } from '../output/schemas/document.ts'
@@ -125,7 +120,7 @@ async function redactedResult(
     others.push(result.document)
   }
   const needsPackages = !showsAll && namesChecks === true && !isFailure(document)
-  const declared = showsAll ? document : keepDeclared(document, jsonSchemaOf(answer) as DeclaredShape)
+  const declared = showsAll ? document : keepDeclared(document, jsonSchemaOf(answer))
   return resultOf(
     redactForAgent(declared, {
       showsPersonalData: showsAll,

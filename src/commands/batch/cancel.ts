@@ -27,10 +27,11 @@ export default class BatchCancel extends BaseCommand<typeof BatchCancel> {
     const { row, yes } = this.flags
     if (row !== undefined) {
       // Rows before one that cannot be cancelled are cancelled.
-      const cancelled = await cancelBatch(stored, batch, row).finally(async () =>
-        updateResultsFile(this.app, batch),
-      )
-      this.app.reporter.note(cancelledText(cancelled))
+      try {
+        this.app.reporter.note(cancelledText(await cancelBatch(stored, batch, row)))
+      } finally {
+        await updateResultsFile(this.app, batch)
+      }
       return this.answer(batchStatusView(statusOf(await findBatch(stored, batch.id))))
     }
     const { pending, held, duplicate } = batch.counts

@@ -491,7 +491,7 @@ function maskAt(value: unknown, key: string, isPersonal: boolean, names: NamesOf
 }
 
 /** The parts of a JSON Schema that `keepDeclared` uses. */
-export interface DeclaredShape {
+interface DeclaredShape {
   anyOf?: readonly DeclaredShape[]
   properties?: Readonly<Record<string, DeclaredShape>>
   additionalProperties?: DeclaredShape | boolean
