@@ -39,7 +39,7 @@ export async function orderForm(
     onPerson: given.yes ? undefined : (body, isMore) => similar.checkEarly(body, api.baseUrl, isMore),
     onAnswer: (body, pack) => draft.keep(body, pack.name),
     onDrop: () => draft.drop(),
-    similarityWarning: (body) => similar.similarityWarning(body),
+    orderWarning: (body) => similar.orderWarning(body),
     show: showReview(app.reporter),
   }
 }

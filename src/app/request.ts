@@ -93,7 +93,7 @@ export async function meteredWaitServices(app: App, total: number) {
 const week = 7 * 24 * 60 * 60 * 1000
 
 /** Updates results files with the statuses that were read in the last seven days. */
-export async function updateResultsFiles(app: App): Promise<void> {
+export async function updateStatusesInResults(app: App): Promise<void> {
   try {
     const services = await app.services('ledger', 'batches', 'files')
     const { updateStatuses } = await import('../usecases/batch/results-file.ts')

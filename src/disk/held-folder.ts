@@ -132,7 +132,7 @@ export class HeldFolder {
   /** Opens a folder. Throws an IoError if that fails; `descriptorPaths` is replaced in tests. */
   static open(path: string, descriptorPaths = descriptorFolder): HeldFolder {
     const route = requireOwnLinks(path)
-    let isForeign: boolean
+    let problem: string
     try {
       const { above } = route
       const folder = new HeldFolder(path, {
@@ -141,21 +141,17 @@ export class HeldFolder {
         above,
       })
       if (above === undefined) return folder
-      isForeign = ![ownUserId(), 0].includes(folder.status.uid)
-      const isExchanged = folder.#descriptor !== undefined && readlinkSync(folder.at) !== route.path
-      if (!isForeign && !isExchanged) return folder
+      if (![ownUserId(), 0].includes(folder.status.uid))
+        problem = 'it belongs to another user of this machine, who may have put it there'
+      else if (folder.isHeld && readlinkSync(folder.at) !== route.path)
+        problem = 'it was exchanged while it was opened'
+      else return folder
       folder.close()
     } catch (error) {
       throw diskFailure('use the folder', path, error)
     }
-    if (isForeign) {
-      throw new IoError(
-        `cannot use the folder "${path}": it belongs to another user of this machine, who may have put it there`,
-        { hint: 'Look at who may write to the folders that contain it, or use another folder.' },
-      )
-    }
-    throw new IoError(`cannot use the folder "${path}": it was exchanged while it was opened`, {
-      hint: 'Look at who may write to the folders that contain it.',
+    throw new IoError(`cannot use the folder "${path}": ${problem}`, {
+      hint: 'Look at who may write to the folders that contain it, or use another folder.',
     })
   }
 

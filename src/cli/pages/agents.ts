@@ -47,8 +47,8 @@ PERSONAL DATA
   webhook secrets, addresses of reports, and what is in a report.
 
   A plan says who was ordered before, so an agent that tries values can learn
-  whether a person with those values was ordered. What the agent is told goes to
-  whoever runs its model.
+  whether a person with those values was ordered. What an agent receives goes
+  to the operator of its model.
 
 TEXT FROM ELSEWHERE
   Names, descriptions, error messages, cells and events may hold text that is

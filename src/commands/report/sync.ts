@@ -2,7 +2,7 @@ import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { longTimeoutFlag } from '../../cli/flags/values.ts'
 import { filingFlags } from '../../cli/flags/filing.ts'
 import { downloadReports } from '../../app/report.ts'
-import { updateResultsFiles } from '../../app/request.ts'
+import { updateStatusesInResults } from '../../app/request.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import { setSetting } from '../../usecases/session/settings.ts'
 import { syncSummary, syncView } from '../../output/views/requests.ts'
@@ -38,7 +38,7 @@ export default class ReportSync extends BaseCommand<typeof ReportSync> {
     const result = await downloadReports(this.app, flags, target)
     // Saved once it has proved to be a folder.
     if (known === undefined) await this.save(result.folder)
-    await updateResultsFiles(this.app)
+    await updateStatusesInResults(this.app)
     const { folder, failure } = result
     const { cwd } = this.context
     this.answer(syncView(result, folder, cwd), failure, syncSummary(result, folder, cwd))

@@ -61,13 +61,16 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
       const repeated = await similar.repeatedOrder(order.body)
       if (repeated !== undefined) app.reporter.note(repeated)
       app.reporter.note('Dry run: nothing was sent.')
-      const stop = await similar.previewConflict(order.body)
-      return this.answer(bodyView(order.body), stop && refusedOrder(stop, (await app.service('api')).baseUrl))
+      const conflict = await similar.previewConflict(order.body)
+      return this.answer(
+        bodyView(order.body),
+        conflict && refusedOrder(conflict, (await app.service('api')).baseUrl),
+      )
     }
     const outcome = await placeOrder(order, {
       ...(await servicesToOrder(app, signal)),
       ...guard,
-      onSimilar: app.prompter() && ((stop) => similar.isConfirmed(stop)),
+      onSimilar: app.prompter() && ((conflict) => similar.isConfirmed(conflict)),
       onAccepted: () => draft.drop(),
       wait: flags.wait,
     })

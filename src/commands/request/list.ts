@@ -1,7 +1,7 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { momentFlag, timeoutFlag, batchIdFlag } from '../../cli/flags/values.ts'
 import { listFlags, requestStatus } from '../../cli/flags/list.ts'
-import { waitServices, readMeter, updateResultsFiles } from '../../app/request.ts'
+import { waitServices, readMeter, updateStatusesInResults } from '../../app/request.ts'
 import { listAgeText, listedRequestsView } from '../../output/views/requests.ts'
 import { listRequests, refreshRequests, withListedReasons } from '../../usecases/request/read-requests.ts'
 import { type ListedRequest, addPackageNames, withFailures } from '../../domain/request/listed-request.ts'
@@ -56,7 +56,7 @@ export default class RequestList extends BaseCommand<typeof RequestList> {
       onProgress: readMeter(this.app),
     }
     const { requests, failures } = await refreshRequests(parts, filter)
-    await updateResultsFiles(this.app)
+    await updateStatusesInResults(this.app)
     for (const { request_id, error } of failures) {
       this.app.reporter.warn(`${request_id} could not be read: ${error.message}`)
     }

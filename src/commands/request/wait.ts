@@ -1,7 +1,7 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { durationFlag, batchIdFlag, requestArg } from '../../cli/flags/values.ts'
 import { requestIdsOf } from '../../app/ids.ts'
-import { updateResultsFiles, meteredWaitServices } from '../../app/request.ts'
+import { updateStatusesInResults, meteredWaitServices } from '../../app/request.ts'
 import { chooseInFlight, waitForRequests, requestsOfBatch } from '../../usecases/request/wait.ts'
 import { requestsView, waitedBatchView } from '../../output/views/requests.ts'
 import { withPackageNames } from '../../domain/request/result.ts'
@@ -67,7 +67,7 @@ export default class RequestWait extends BaseCommand<typeof RequestWait> {
       throw error
     })
     await whenStored()
-    await updateResultsFiles(this.app)
+    await updateStatusesInResults(this.app)
     const explained = await withReasons(results, baseUrl, () => this.app.service('inbox'))
     const all = withPackageNames(explained, await packageNames.get({ baseUrl, userEmail }))
     const view = batch === undefined ? requestsView(all, given.length > 1) : waitedBatchView(all)

@@ -54,7 +54,7 @@ const busyMs = 60_000
 /** Shares of the longest window: the number of polls in a burst, and the number in its length after that. */
 const pollShares = { burst: 0.2, rate: 0.75 }
 /** For how long calls are spaced after a 429, and the maximal distance between two calls. */
-const spacing = { durationMs: 3_600_000, mostMs: 1000 }
+const spacing = { durationMs: 3_600_000, maxMs: 1000 }
 /**
  * Two 429s within this difference state the same boundary, because Retry-After is in whole seconds and the response
  * takes time.
@@ -211,7 +211,7 @@ function waitForRoom(window: WindowBook, reserved: number, now: number): number 
 function spacingWait({ windows, learntAt, lastCallAt }: QuotaBook, now: number): number {
   if (learntAt === 0 || now > learntAt + spacing.durationMs) return 0
   const shortest = Math.min(...windows.map(({ calls, seconds }) => (seconds * 1000) / calls))
-  return lastCallAt + Math.min(spacing.mostMs, shortest) - now
+  return lastCallAt + Math.min(spacing.maxMs, shortest) - now
 }
 
 /** Returns the milliseconds until the poll rate allows one more poll; 0 or less if it is allowed now. */

@@ -184,8 +184,10 @@ export function batchListView(batches: readonly ListedBatch[]): ListView<ListedB
   }
 }
 
-/** Rows of a batch. `held`: why each held row is held, as a person reads it. */
-/** `names`: of the people by row, where a person reads the list. */
+/**
+ * The rows of a batch. `held`: why each held row is held, in words; `names`: the names of the people by row, for a list on a
+ * terminal.
+ */
 export function batchRowsView(
   rows: readonly PrintedRow[],
   held: ReadonlyMap<number, string>,

@@ -1,6 +1,7 @@
 import { relative } from 'node:path'
 
 import type { Check, Referee, RequestResource } from '../../contract/request.ts'
+import { recipientFields } from '../../contract/package-schema.ts'
 import { terminalStatuses } from '../../contract/statuses.ts'
 import { statusCounts } from '../../domain/overview/people.ts'
 import type { PrintedRequest } from '../../domain/request/listed-request.ts'
@@ -119,15 +120,15 @@ function nextStep(
   rows: CheckRow[],
 ): string[] {
   const command = ended.has(status)
-    ? `To order again: refcheck request create --package ${packageId}${recipientFlags(recipient)} --allow-duplicate`
+    ? `To order again: refcheck request create --package ${packageId}${personFlags(recipient)} --allow-duplicate`
     : `Reports: refcheck report download --request ${sanitize(id.slice(0, 8))}`
   const hasReport = rows.some(({ report }) => report === 'ready')
   return ended.has(status) || (status === 'COMPLETED' && hasReport) ? ['', command] : []
 }
 
 /** The flags of a new order of the same person, with the values that can be pasted as they are shown. */
-function recipientFlags(recipient: RequestResource['recipient']): string {
-  return (['first_name', 'last_name', 'email', 'phone'] as const)
+function personFlags(recipient: RequestResource['recipient']): string {
+  return recipientFields
     .map((name) => [name, recipient[name]] as const)
     .filter(([, value]) => !value.startsWith('-') && cutName(value) === value && sanitize(value) === value)
     .map(([name, value]) => ` --${name.replace('_', '-')} ${shellWord(value)}`)

@@ -40,13 +40,13 @@ export async function approveOrder(
       ...preparing,
       yes: false,
       isFixed: true,
-      similarityWarning: (each) => checkBeforeClaim(each, similar, preparing.api.baseUrl),
+      orderWarning: (each) => checkBeforeClaim(each, similar, preparing.api.baseUrl),
     },
   )
   const used = await claimPlan(approval, plan)
   const outcome = await placeOrder(order, {
     ...(await openOrdering()),
-    onSimilar: (stop) => similar.isConfirmed(stop),
+    onSimilar: (conflict) => similar.isConfirmed(conflict),
     wait: false,
   })
   await approval.plans.record({ ...used, request_id: outcome.answer.request_id })
@@ -62,9 +62,9 @@ async function checkBeforeClaim(
   similar: SimilarQuestion,
   baseUrl: string,
 ): Promise<string | undefined> {
-  const stop = await similar.previewConflict(body)
-  if (stop !== undefined && !canBeConfirmed(stop)) throw refusedOrder(stop, baseUrl)
-  return similar.similarityWarning(body)
+  const conflict = await similar.previewConflict(body)
+  if (conflict !== undefined && !canBeConfirmed(conflict)) throw refusedOrder(conflict, baseUrl)
+  return similar.orderWarning(body)
 }
 
 export interface ApproveFileOptions {

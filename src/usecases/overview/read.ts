@@ -107,16 +107,15 @@ export async function readAttention(
   return found
 }
 
+/** Returns what needs a person in one batch. `accepted`: its accepted rows. */
+function attentionOfBatch(services: OverviewServices, batch: Batch, accepted: readonly Submission[]) {
+  return readAttention(services, [batch], accepted, services.clock.now(), batchAttentionStates)
+}
+
 /** Returns the progress of a batch's checks, and the rows that need a decision by the user. */
 export async function readBatchProgress(services: OverviewServices, batch: Batch): Promise<BatchOverview> {
   const accepted = await services.ledger.list({ states: ['accepted'], batchId: batch.id })
-  const attention = await readAttention(
-    services,
-    [batch],
-    accepted,
-    services.clock.now(),
-    batchAttentionStates,
-  )
+  const attention = await attentionOfBatch(services, batch, accepted)
   return {
     statuses: countStatuses(accepted),
     checks: countChecks(accepted),
@@ -151,13 +150,7 @@ export async function peopleOfBatch(
   const earlier = hasRepeats ? ordersByKey(await services.ledger.list({ states: ['accepted'] })) : new Map()
   const people = rows.map((row) => personRow(row, batch, earlier.get(repeatedOrder(row) ?? '')))
   const accepted = await services.ledger.list({ states: ['accepted'], batchId: batch.id })
-  const attention = await readAttention(
-    services,
-    [batch],
-    accepted,
-    services.clock.now(),
-    batchAttentionStates,
-  )
+  const attention = await attentionOfBatch(services, batch, accepted)
   return { people, total: people.length, persons: countPeople(people), attention, users: [batch] }
 }
 

@@ -29,7 +29,7 @@ const nothingOrderedMessage = 'interrupted; nothing was ordered'
 
 export interface OrderOptions extends CreateOptions {
   /** Asks whether to order although a similar person was ordered; undefined without a terminal. */
-  onSimilar?: ((stop: Conflict) => Promise<boolean>) | undefined
+  onSimilar?: ((conflict: Conflict) => Promise<boolean>) | undefined
 }
 
 /**
@@ -71,25 +71,25 @@ async function addOrder(
   const { ledger } = ports
   const newBatch = singleOrder(ports, batch, order)
   const shown: Conflict['order'][] = []
-  for (let stop = await ledger.add(newBatch, options); stop !== undefined;) {
-    await requireConfirmation(ports, stop, options)
-    shown.push(stop.order)
-    stop = await ledger.add(newBatch, { ...options, shown })
+  for (let conflict = await ledger.add(newBatch, options); conflict !== undefined;) {
+    await requireConfirmation(ports, conflict, options)
+    shown.push(conflict.order)
+    conflict = await ledger.add(newBatch, { ...options, shown })
   }
 }
 
 /** "Names the earlier order in its one final question (default No)": asks about each order for a similar person. */
 async function requireConfirmation(
   { api: { baseUrl } }: OrderServices,
-  stop: Conflict,
+  conflict: Conflict,
   { onSimilar }: OrderOptions,
 ): Promise<void> {
-  if (!canBeConfirmed(stop) || onSimilar === undefined) throw refusedOrder(stop, baseUrl)
-  if (await onSimilar(stop)) return
-  const { message } = refusedOrder(stop, baseUrl)
+  if (!canBeConfirmed(conflict) || onSimilar === undefined) throw refusedOrder(conflict, baseUrl)
+  if (await onSimilar(conflict)) return
+  const { message } = refusedOrder(conflict, baseUrl)
   throw new DuplicateError(message, {
     hint: 'Nothing was ordered.',
-    order: conflictingOrder(stop),
+    order: conflictingOrder(conflict),
     isChosen: true,
   })
 }
@@ -239,21 +239,21 @@ export class SimilarQuestion {
    * If more questions follow, asks about a similar person first; throws an InterruptedError if the user declines.
    */
   async checkEarly(order: RequestBody, baseUrl: string, isMoreAsked: boolean): Promise<void> {
-    const stop = await this.previewConflict(order)
-    if (stop === undefined) return
-    if (!canBeConfirmed(stop)) throw refusedOrder(stop, baseUrl)
+    const conflict = await this.previewConflict(order)
+    if (conflict === undefined) return
+    if (!canBeConfirmed(conflict)) throw refusedOrder(conflict, baseUrl)
     if (!isMoreAsked) return
-    const question = { message: `${conflictSentence(stop)} Go on all the same?`, isGrave: true }
+    const question = { message: `${conflictSentence(conflict)} Go on all the same?`, isGrave: true }
     if ((await this.#prompter?.confirm(question)) !== true)
       throw new InterruptedError('cancelled; nothing was ordered')
   }
 
   /** Returns the warning for the final question of the review; undefined if there is none. */
-  async similarityWarning(order: RequestBody): Promise<string | undefined> {
-    const stop = await this.previewConflict(order)
-    this.#shown = stop !== undefined && canBeConfirmed(stop) ? stop : undefined
+  async orderWarning(order: RequestBody): Promise<string | undefined> {
+    const conflict = await this.previewConflict(order)
+    this.#shown = conflict !== undefined && canBeConfirmed(conflict) ? conflict : undefined
     const repeated = await this.repeatedOrder(order)
-    if (stop !== undefined || repeated !== undefined) {
+    if (conflict !== undefined || repeated !== undefined) {
       const sentences = [repeated, this.#shown && conflictSentence(this.#shown)]
       return sentences.filter((each) => each !== undefined).join(' ') || undefined
     }
@@ -271,17 +271,17 @@ export class SimilarQuestion {
     if (!this.#allowances.allowDuplicate) return undefined
     const services = await this.#services()
     const allowances = { allowDuplicate: false, allowSimilar: true }
-    const stop = await services.ledger.previewConflict(unstoredOrder(services, order), allowances)
-    if (stop === undefined || stop.order.state !== 'accepted') return undefined
-    return stop.reason === 'unmatched_request'
-      ? conflictSentence(stop)
-      : repeatedOrderText(stop, order.recipient)
+    const conflict = await services.ledger.previewConflict(unstoredOrder(services, order), allowances)
+    if (conflict === undefined || conflict.order.state !== 'accepted') return undefined
+    return conflict.reason === 'unmatched_request'
+      ? conflictSentence(conflict)
+      : repeatedOrderText(conflict, order.recipient)
   }
 
   /** Asks whether to order in spite of the conflict, unless the review has shown it. */
-  async isConfirmed(stop: Conflict): Promise<boolean> {
-    if (this.#shown !== undefined && isSameConflict(this.#shown, stop)) return true
-    const question = { message: `${conflictSentence(stop)} Order anyway?`, initial: false, isGrave: true }
+  async isConfirmed(conflict: Conflict): Promise<boolean> {
+    if (this.#shown !== undefined && isSameConflict(this.#shown, conflict)) return true
+    const question = { message: `${conflictSentence(conflict)} Order anyway?`, initial: false, isGrave: true }
     return (await this.#prompter?.confirm(question)) === true
   }
 }
@@ -297,7 +297,7 @@ function isSameConflict(one: Conflict, other: Conflict): boolean {
   )
 }
 
-function conflictSentence(stop: Conflict): string {
-  const text = conflictMessage(stop)
+function conflictSentence(conflict: Conflict): string {
+  const text = conflictMessage(conflict)
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 }

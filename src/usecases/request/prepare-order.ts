@@ -38,7 +38,7 @@ export interface PrepareOptions extends SchemaSource {
   /** Completes phones without + with the country that the user chose. */
   repair?: PhoneRepair | undefined
   /** Returns a warning about the order for the final question. */
-  similarityWarning?: ((body: RequestBody) => Promise<string | undefined>) | undefined
+  orderWarning?: ((body: RequestBody) => Promise<string | undefined>) | undefined
   /** The date as `YYYY-MM-DD`. Values that are improbable on it are asked about, or reported without a terminal. */
   today?: string | undefined
   onImprobable?: ((text: string) => void) | undefined
@@ -226,7 +226,7 @@ async function askMissing(
   { pack, schema, isResumed }: { pack: Package; schema: PackageSchema; isResumed?: boolean },
   options: PrepareOptions,
 ): Promise<RequestBody> {
-  const { api, show, yes, isFixed, repair, similarityWarning, today, canGoBack, onPerson, onAnswer, onDrop } =
+  const { api, show, yes, isFixed, repair, orderWarning, today, canGoBack, onPerson, onAnswer, onDrop } =
     options
   return interview(prompter, schema, draft, {
     show: (rows, page) => show(rows, pack, page),
@@ -240,7 +240,7 @@ async function askMissing(
     onAnswer: (answers) => onAnswer?.(answers, pack) ?? Promise.resolve(),
     onDrop,
     async lastQuestion(body) {
-      const warning = await similarityWarning?.(body)
+      const warning = await orderWarning?.(body)
       const question = orderQuestion({ package: pack, count: 1, people: [body.recipient] }, api)
       return warning === undefined ? question : `${warning} ${question}`
     },
