@@ -1,7 +1,6 @@
 import { relative } from 'node:path'
 
 import type { Check, Referee, RequestResource } from '../../contract/request.ts'
-import { recipientFields } from '../../contract/package-schema.ts'
 import { terminalStatuses } from '../../contract/statuses.ts'
 import { statusCounts } from '../../domain/overview/people.ts'
 import type { PrintedRequest } from '../../domain/request/listed-request.ts'
@@ -128,7 +127,7 @@ function nextStep(
 
 /** The flags of a new order of the same person, with the values that can be pasted as they are shown. */
 function personFlags(recipient: RequestResource['recipient']): string {
-  return recipientFields
+  return (['first_name', 'last_name', 'email', 'phone'] as const)
     .map((name) => [name, recipient[name]] as const)
     .filter(([, value]) => !value.startsWith('-') && cutName(value) === value && sanitize(value) === value)
     .map(([name, value]) => ` --${name.replace('_', '-')} ${shellWord(value)}`)
