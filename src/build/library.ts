@@ -69,6 +69,8 @@ await build({
     dir: outputFolder,
     format: 'esm',
     sourcemap: true,
+    // The maps name lines of the sources; with the sources themselves they would be a quarter of the package.
+    sourcemapExcludeSources: true,
     codeSplitting: {
       groups: [{ debugName: 'library', name: (id) => packageOf(id) ?? null, test: /\/node_modules\// }],
     },

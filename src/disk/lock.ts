@@ -1,10 +1,12 @@
 import { closeSync, lstatSync, openSync, unlinkSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
 import { IoError } from '../errors/kinds.ts'
 import type { Clock } from '../host/clock.ts'
 import type { Random } from '../host/random.ts'
 import { diskFailure, systemErrorCode } from './failure.ts'
+import { requireOwnLinks } from './held-folder.ts'
 import { readOwn } from './private-modes.ts'
 import { writeFileAtomically } from './whole-file.ts'
 
@@ -153,6 +155,7 @@ function lockWith(database: DatabaseSync): Lock {
  * cannot have locked the new file, and of an existing file only the status is read.
  */
 function createLockFile(path: string): void {
+  requireOwnLinks(dirname(path))
   try {
     closeSync(openSync(path, 'wx', 0o600))
     return

@@ -1,6 +1,16 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  lchownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -116,6 +126,21 @@ test('a symbolic link, a folder, a foreign file or a missing folder is refused',
   await expect(acquireLock(join(folder, 'no', 'a'), { clock, waitMs: 0 })).rejects.toThrow(
     /cannot create the lock file .* no such file or folder/,
   )
+})
+
+// Only root can make a link that belongs to another account.
+const otherAccounts = process.getuid?.() === 0 ? [65_534] : []
+
+test.each(otherAccounts)('through a symbolic link of account %i no lock file is created', async (account) => {
+  const target = join(folder, 'target')
+  const link = join(folder, 'link')
+  mkdirSync(target)
+  symlinkSync(target, link)
+  lchownSync(link, account, account)
+  await expect(acquireLock(join(link, 'a.claim'), { clock, waitMs: 0 })).rejects.toThrow(
+    /another user of this machine may have made the symbolic link/,
+  )
+  expect(readdirSync(target)).toEqual([])
 })
 
 test('a lock file that can only be read is an error, not a lock that two may hold', () => {

@@ -142,12 +142,15 @@ const unquotedFilePart =
 /** Ids and times have as many digits as a phone, so they are excluded from the masks. Earlier years may be of births. */
 const idOrTime =
   /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32,}|20[2-9]\d-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z| ?[+-]\d\d:\d\d)?)?(?!\d)/gi
-/** A path may contain the time when a file was made, so more digits are needed for a phone. */
-const phoneInPath = /\+?\d(?:[ ()._-]?\d){7,}/g
+/** Times and years of a file name that cannot be of a birth. */
 const timeInPath =
-  /(?<!\d)20[2-9]\d[-.]?[01]\d[-.]?[0-3]\d(?:[T_ -]?[0-2]\d[:.-]?[0-5]\d(?:[:.-]?[0-5]\d)?)?(?!\d)/g
+  /(?<!\d)20[2-9]\d(?:[-.]?[01]\d(?:[-.]?[0-3]\d(?:[T_ -]?[0-2]\d[:.-]?[0-5]\d(?:[:.-]?[0-5]\d)?)?)?)?(?!\d)/g
+/** Digits of a file name, with the characters that separate the groups of a phone or the parts of a date. */
+const digitsInPath = /\+?\d(?:[ ()._-]*\d)*/g
 const dateOfBirth =
   /(?<!\d)(?:(?:19\d\d|20[01]\d)[-._ ]?[01]\d[-._ ]?[0-3]\d|[0-3]?\d[-._ ][01]?\d[-._ ](?:19\d\d|20[01]\d))(?!\d)/g
+/** A file that a text names without quotation marks, such as an argument of a command in a hint. */
+const fileInText = /[^\s"'“”]+\.(?:csv|tsv|txt|xlsx|xlsm|ods|jsonl?|ndjson|pdf)(?![\p{L}\p{N}])/giu
 /** Sentences about a report. They begin with the name of the check and may end with its status, both from the service. */
 const reportSentence =
   /^.*: (no report; the check ended |the report is not ready; the check is |the check is COMPLETED, but its report |its report )(.*)$/s
@@ -309,7 +312,8 @@ export function maskText(text: string, knownNames: ReadonlySet<string>, isHint =
       const isShown = status.startsWith('the check') || status.startsWith('its') || isDefinedWord(rest)
       return `${withheldText}: ${status}${isShown ? rest : withheldText}`
     })
-  return changeAround(idOrTime, unquotedText, (rest) =>
+  const textWithMaskedFiles = unquotedText.replace(fileInText, (each) => maskPath(each, { knownNames }))
+  return changeAround(idOrTime, textWithMaskedFiles, (rest) =>
     rest
       .replace(nameBeforeEmail, (_, before: string, name: string) => `${before}${maskName(name)} (`)
       .replace(email, (each) => maskEmail(each))
@@ -339,6 +343,8 @@ function changeAround(pattern: RegExp, text: string, change: (rest: string) => s
  */
 const fieldPath =
   /^(?:package_id|recipient(?:\.(?:first_name|last_name|email|phone))?|additional_information(?:\[\d{1,2}\])?(?:\.(?:code|fields(?:\.[a-z_]{1,40})*))?)(?=: |$)/
+/** A problem that refcheck finds with the schema of a package: it has no values of the order. */
+const missingField = /^has no "[a-z][a-z_]{0,60}", which the check "[a-z][a-z_]{0,60}" requires$/
 /** Words of names of form fields, in addition to `ownWords`. */
 const formWords = new Set(
   'birth city country degree document employer expiry gender issue job licence license middle passport phone postcode previous province referee referees reference region relationship residential school street suburb tax title volunteer years zip annual history income position relationships employment'.split(
@@ -406,6 +412,7 @@ function wordWithin(text: string): [start: number, end: number] {
  * Without a closing mark the rest of the text is replaced.
  */
 function withoutQuoted(text: string): string {
+  if (missingField.test(text)) return text
   const first = text.search(/["“]/u)
   if (first === -1) return text
   const last = Math.max(text.lastIndexOf('"'), text.lastIndexOf('”'))
@@ -420,7 +427,7 @@ const reportOfAgent = new RegExp(
 )
 const idOfReport = /[\da-f]{8}(?=\.pdf$)/i
 
-function maskPath(path: string, { knownNames, reportsFolder }: NamesOfDocument): string {
+function maskPath(path: string, { knownNames, reportsFolder }: Omit<NamesOfDocument, 'checkNames'>): string {
   if (/\.pdf$/i.test(path)) {
     const isInFolder = reportsFolder !== undefined && path.startsWith(reportsFolder)
     if (isInFolder && reportOfAgent.test(path.slice(reportsFolder.length))) return path
@@ -429,13 +436,26 @@ function maskPath(path: string, { knownNames, reportsFolder }: NamesOfDocument):
     // An id without digits may be a name, such as Abe or Dee.
     return `${withheldText}${/\d/.test(id) ? id : ''}.pdf`
   }
-  return changeAround(timeInPath, path.replaceAll(privateMark, ''), (rest) =>
-    rest
+  return path
+    .replaceAll(privateMark, '')
+    .split(/(?<=[\\/])/)
+    .map((each) => maskFileName(each, knownNames))
+    .join('')
+}
+
+/**
+ * Masks a name of a file or folder. A phone and a date of birth have many forms there, so all digits are withheld
+ * except recent times and a single number of at most two digits.
+ */
+function maskFileName(name: string, knownNames: ReadonlySet<string>): string {
+  return changeAround(timeInPath, name, (rest) => {
+    const numbers = rest.replaceAll(markedIndex, '').match(/\d+/g) ?? []
+    const isShort = numbers.length <= 1 && numbers.every((each) => each.length <= 2)
+    return rest
       .replace(email, maskEmail)
-      .replace(dateOfBirth, withheldText)
-      .replace(phoneInPath, maskPhone)
-      .replace(word, (each) => (isKnownName(each, knownNames) ? maskName(each) : each)),
-  )
+      .replace(digitsInPath, (each) => (isShort ? each : withheldText))
+      .replace(word, (each) => (isKnownName(each, knownNames) ? maskName(each) : each))
+  })
 }
 
 /** Whether a word, or a part of it between dashes, is in a known name. File names join names with dashes. */
@@ -465,7 +485,7 @@ function maskAt(value: unknown, key: string, isPersonal: boolean, names: NamesOf
     return Object.fromEntries(
       Object.entries(value).map(([name, inner]) => {
         if (isAnswer && name === 'field') return [name, maskReason(String(inner))]
-        const at = isAnswer && name === 'message' ? 'reason' : key === 'by_type' ? 'statuses' : name
+        const at = keyForMask(name, { isInByType: key === 'by_type', isAnswer, isBatch: 'batch_id' in value })
         return [
           definedWordKeys.has(key) && !isDefinedWord(name) ? withheldText : name,
           maskAt(inner, at, inside, names),
@@ -488,6 +508,17 @@ function maskAt(value: unknown, key: string, isPersonal: boolean, names: NamesOf
   }
   if (key === 'referee_id' && typeof value === 'number' && !refereeId.test(String(value))) return withheldText
   return isPersonal && value !== null ? withheldText : value
+}
+
+/** Returns the key by which the value of a key is masked: keys of the same name have different contents. */
+function keyForMask(
+  name: string,
+  { isAnswer, isBatch, isInByType }: { isAnswer: boolean; isBatch: boolean; isInByType: boolean },
+): string {
+  if (isInByType) return 'statuses'
+  if (isAnswer && name === 'message') return 'reason'
+  // A batch has the name of its file.
+  return isBatch && name === 'name' ? 'file' : name
 }
 
 /** The parts of a JSON Schema that `keepDeclared` uses. */
