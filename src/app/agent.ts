@@ -47,7 +47,7 @@ function agentServices(app: App, allowances: AgentAllowances): AgentServices {
 /** Returns standard output as a stream. */
 function outputStream({ context: { streams } }: App): Writable {
   const { stdout } = streams
-  const drained = callbackify(async () => stdout.drained())
+  const drained = callbackify(async () => stdout.drain())
   return new Writable({
     write(chunk: Uint8Array, _encoding, done) {
       stdout.write(chunk)
@@ -99,7 +99,7 @@ function createReadOnlyRunner(app: App): RunReadOnly {
 function sinkTo(write: (text: string) => void): Sink {
   return {
     write: (data) => write(typeof data === 'string' ? data : Buffer.from(data).toString('utf8')),
-    drained: () => Promise.resolve(),
+    drain: () => Promise.resolve(),
     isTTY: false,
     columns: 80,
   }

@@ -116,7 +116,7 @@ export class App {
   /** Texts that are never printed or stored. */
   readonly secrets: Secrets
   /** The flags of the present command that a command in a hint repeats. */
-  readonly keep: FlagRepeater
+  readonly repeatFlags: FlagRepeater
   /** The calls of this command that were not counted in the quota yet. They are counted when it closes. */
   readonly usage = new QuotaUsage()
   readonly #made = new Map<keyof Services, Promise<unknown>>()
@@ -130,10 +130,10 @@ export class App {
     this.options = options
     this.secrets = context.secrets ?? secretsOf(context.env)
     const { stderr } = context.streams
-    this.keep = commandsFor(context.argv ?? [])
+    this.repeatFlags = commandsFor(context.argv ?? [])
     const terminal = terminalOf(stderr, context.env, options.noColor)
     this.reporter = new Reporter(stderr, terminal, options.quiet, (text) =>
-      withFreeFiles(this.keep(text), (name) => existsSync(resolve(context.cwd, name))),
+      withFreeFiles(this.repeatFlags(text), (name) => existsSync(resolve(context.cwd, name))),
     )
     // A store in memory ends with this process, so nothing is counted there.
     if (variable(context.env, 'REFCHECK_STORE') !== ':memory:')
@@ -293,7 +293,7 @@ export class App {
   }
 
   async close(): Promise<void> {
-    this.reporter.done()
+    this.reporter.clear()
     this.#isClosing = true
     for (const action of this.#settlers.splice(0)) await action()
     for (const close of this.#closers.splice(0).reverse()) await close()

@@ -67,7 +67,7 @@ export function orderPrompts(
     onKnown: (batch) => reporter.note(batchGoesOnText(statusOf(batch))),
     onPlan: (plan) => {
       if (!quiet || !yes) {
-        return reporter.block(planText(plan, name, reporter.terminal, showChanges))
+        return reporter.printBlock(planText(plan, name, reporter.terminal, showChanges))
       }
       const warning = unlikelyWarning(plan, name)
       if (warning !== undefined) reporter.warn(warning)
@@ -146,7 +146,7 @@ export async function heldDecider(app: App) {
 
 /** Returns a function that shows lines about people, whose names are sanitized. */
 export function showLines({ reporter }: App): (lines: readonly string[]) => void {
-  return (lines) => reporter.block(lines.map((line) => sanitize(line, { layout: true })).join('\n'))
+  return (lines) => reporter.printBlock(lines.map((line) => sanitize(line, { layout: true })).join('\n'))
 }
 
 /** Returns the output at the end of a run of a batch. */

@@ -90,7 +90,7 @@ export async function writeOutput(
   const { stdout } = app.context.streams
   for await (const chunk of content) {
     stdout.write(chunk)
-    await stdout.drained()
+    await stdout.drain()
   }
 }
 

@@ -158,7 +158,7 @@ async function page(
     packages,
     isMixed,
     version: app.options.version,
-    keep: app.keep,
+    repeatFlags: app.repeatFlags,
   })
   return new TextEncoder().encode(app.secrets.redact(text))
 }

@@ -138,7 +138,7 @@ function teed(streams: Streams, sink: Sink, printed: string[]): Streams {
       printed.push(Buffer.from(data).toString('utf8'))
       sink.write(data)
     },
-    drained: () => sink.drained(),
+    drain: () => sink.drain(),
     isTTY: sink.isTTY,
     columns: sink.columns,
   }

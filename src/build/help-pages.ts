@@ -22,7 +22,7 @@ async function printPage(args: readonly string[]): Promise<string> {
     write: (data: string | Uint8Array): void => {
       text += String(data)
     },
-    drained: () => Promise.resolve(),
+    drain: () => Promise.resolve(),
   }
   const streams = { ...context.streams, stdout }
   const code = await main(args, { ...context, streams }, root, { fromSource: true })

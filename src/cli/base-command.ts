@@ -6,9 +6,9 @@ import { checkProfileName } from '../domain/session/session.ts'
 import { repeatFlagsInJson } from '../domain/wording/pasted-command.ts'
 import { type RefcheckError, InterruptedError, UsageError } from '../errors/kinds.ts'
 import { failureLine, failureText } from '../output/present.ts'
-import type { Filtered } from '../output/jq.ts'
+import type { JqResult } from '../output/jq.ts'
 import { jsonText, type ListView, type View } from '../output/view.ts'
-import { arrangeColumns, isErrorDocument, jsonDocument, presentList, presentText } from '../output/present.ts'
+import { arrangeColumns, canHaveError, jsonDocument, presentList, presentText } from '../output/present.ts'
 import { type Sink, type Terminal, terminalOf } from '../output/terminal.ts'
 import { AlreadyReported, nameCommand, ofCommand, requireCountable, requireWords } from './failures.ts'
 import { listFormat } from './flags/list.ts'
@@ -68,7 +68,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   protected flags!: FlagsOf<T>
   protected args!: ArgsOf<T>
   protected app!: App
-  #filter: ((document: string, isShown?: boolean) => Filtered) | undefined
+  #filter: ((document: string, isForTerminal?: boolean) => JqResult) | undefined
 
   override async init(): Promise<void> {
     requireWords(this.argv, { ...this.ctor.flags, ...BaseCommand.baseFlags }, this.id)
@@ -163,15 +163,18 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   protected answer(view: View, failure?: RefcheckError, summary?: string): void {
     const { stdout } = this.context.streams
     this.beforeAnswer(failure)
-    const { keep } = this.app
+    const { repeatFlags } = this.app
     if (this.flags.json)
       this.print(
-        jsonDocument(view.isVerbatim === true ? view.json : repeatFlagsInJson(view.json, keep), failure),
+        jsonDocument(
+          view.isVerbatim === true ? view.json : repeatFlagsInJson(view.json, repeatFlags),
+          failure,
+        ),
         failure,
       )
-    else presentText(view, stdout, this.terminal, keep)
+    else presentText(view, stdout, this.terminal, repeatFlags)
     if (summary !== undefined) this.app.note(summary)
-    if (failure !== undefined) this.fail(failure, this.flags.json && isErrorDocument(view.json))
+    if (failure !== undefined) this.fail(failure, this.flags.json && canHaveError(view.json))
   }
 
   /** A document on stdout, or what --jq makes of it; an answer that --jq stumbles over is not lost. */
@@ -192,7 +195,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   /** Prints one document of a stream of them: with --json a single line. */
   protected answerLine(view: View): void {
     const { stdout } = this.context.streams
-    this.app.reporter.done()
+    this.app.reporter.clear()
     if (this.flags.json) this.print(`${jsonText(view.json)}\n`)
     else presentText(view, stdout, this.terminal)
   }
@@ -207,7 +210,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
       const rows = arranged.rows.map((row) => (view.json === undefined ? row : view.json(row)))
       this.print(jsonDocument(rows), failure)
     } else {
-      presentList(arranged, format, stdout, this.terminal, this.app.keep)
+      presentList(arranged, format, stdout, this.terminal, this.app.repeatFlags)
     }
     if (failure !== undefined) this.fail(failure)
   }
@@ -221,7 +224,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   }
 
   private beforeAnswer(failure: RefcheckError | undefined): void {
-    this.app.reporter.done()
+    this.app.reporter.clear()
     if (failure !== undefined) nameCommand(failure, this.context)
   }
 

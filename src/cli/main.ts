@@ -38,7 +38,7 @@ export async function main(
   const whole = { ...context, argv, program, secrets, streams }
   return runInContext(whole, async () => {
     const code = await codeOf(argv, whole, root, options)
-    await stdout.drained()
+    await stdout.drain()
     return code === 0 && stdout.failure !== undefined ? reportUnwritten(stdout.failure, argv, whole) : code
   })
 }

@@ -75,7 +75,7 @@ export default class Approve extends BaseCommand<typeof Approve> {
   private async batch(approval: Approval, plan: OrderPlan, what: PlannedBatch): Promise<void> {
     const { app, signal } = this
     const { reporter } = app
-    if (what.rows !== null) reporter.block(plannedPeopleText(what.rows, reporter.terminal))
+    if (what.rows !== null) reporter.printBlock(plannedPeopleText(what.rows, reporter.terminal))
     const allowances = { ...this.guard, shared: [], ignoreResults: false }
     const planned = await plannedFile(app, plan.code, what, allowances)
     if (what.rows === null) {

@@ -1,34 +1,37 @@
 import { sanitize } from '../host/text.ts'
 import { UsageError } from '../errors/kinds.ts'
 
-/** What a filter makes of a JSON document: its results, a line each, and why it came to no end. */
-export interface Filtered {
+/** The output of a jq filter for a JSON document. */
+export interface JqResult {
+  /** The results of the filter, one per line. */
   text: string
+  /** The error message of jq if the filter did not run to its end. */
   problem: string | undefined
 }
 
 /**
- * jq itself, with `expression` in it; a UsageError where that is no jq. Strings come out raw; where they are shown on a
- * terminal, what it would obey and what would not be seen are marks, line breaks too, and each result stays on its line.
+ * Returns a function that runs jq with `expression` on a JSON document. Throws UsageError if `expression` is not valid.
+ * Strings are printed without quotes. If `isForTerminal`, line breaks, control characters and invisible characters are
+ * replaced by visible marks, so that each result stays on its line.
  */
 export async function jqFilter(
   expression: string,
-): Promise<(document: string, isShown?: boolean) => Filtered> {
+): Promise<(document: string, isForTerminal?: boolean) => JqResult> {
   const { loadJq } = await import('jq-wasm/inline')
   const jq = await loadJq()
-  const run = (document: string, isShown = false): Filtered => {
+  const run = (document: string, isForTerminal = false): JqResult => {
     const { stdout, stderr, exitCode } = jq.raw(document, expression, [
       '--compact-output',
-      ...(isShown ? [] : ['--raw-output']),
+      ...(isForTerminal ? [] : ['--raw-output']),
       '--',
     ])
-    const results = isShown ? stdout.split('\n').map(shownResult).join('\n') : stdout
+    const results = isForTerminal ? stdout.split('\n').map(sanitizeResult).join('\n') : stdout
     return {
       text: stdout === '' ? '' : `${results}\n`,
       problem: exitCode === 0 ? undefined : problemOf(stderr),
     }
   }
-  // Of nothing nothing is made: this only compiles.
+  // An empty document has no results, so this run only compiles the expression.
   const { problem } = run('')
   if (problem !== undefined) {
     throw new UsageError(`--jq: ${problem}`, {
@@ -38,12 +41,12 @@ export async function jqFilter(
   return run
 }
 
-/** A result as it is printed without --raw-output: a string in quotes. */
-function shownResult(line: string): string {
+/** Sanitizes a result line that jq printed without --raw-output, where a string is in quotes. */
+function sanitizeResult(line: string): string {
   return sanitize(line.startsWith('"') ? String(JSON.parse(line)) : line, { layout: true, marksLines: true })
 }
 
-/** jq's first line without its own name and the position in a file that does not exist. */
+/** Returns the first line of jq's error message, without the prefix `jq: error (at <file>):`. */
 function problemOf(stderr: string): string {
   const [line = ''] = stderr.split('\n', 1)
   return (

@@ -2,18 +2,18 @@ import { Counter, Gauge, Registry } from 'prom-client'
 
 import type { WorkerEvent } from '../domain/worker/events.ts'
 
-/** The present figures, computed when they are asked for. */
+/** The gauges of a worker, computed for each scrape. */
 export interface WorkerStatus {
   /** Rows of queued batches. */
   rows: { pending: number; unknown: number; held: number }
-  /** Since when the oldest batch with rows to send is queued, in seconds; 0 where none waits. */
+  /** How long the oldest batch with rows to send has been queued, in seconds; 0 if no batch has rows to send. */
   lagSeconds: number
-  /** Whether the store was found too old, and takes no orders. */
+  /** Whether the store is closed to orders, because it is older than its attempt log. */
   isClosed: boolean
   quota: readonly { profile: string; seconds: number; left: number }[]
 }
 
-/** What Prometheus reads of a worker. No label names a person. */
+/** The metrics of a worker in the format of Prometheus. No label contains data of a person. */
 export class WorkerMetrics {
   readonly #registry = new Registry()
   readonly #orders = this.#counter('orders_total', 'Orders by outcome', ['outcome'])

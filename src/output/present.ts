@@ -6,9 +6,9 @@ import { wrapLines, styled, type Terminal, type Sink } from './terminal.ts'
 import { addFormulaMarks } from '../domain/sheet/formula.ts'
 import { type FlagRepeater, repeatNoFlags } from '../domain/wording/pasted-command.ts'
 import { table } from './table.ts'
-import { type Cell, type Column, jsonText, type ListView, type View, cellIn } from './view.ts'
+import { type Cell, type Column, jsonText, type ListView, type View, cellValue } from './view.ts'
 
-/** The `error` object of src/docs/cli.md, "Streams"; keys that do not apply are left out. */
+/** Returns the `error` object of src/docs/cli.md, "Streams", without the keys that do not apply. */
 export function failureJson(error: RefcheckError): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries({
@@ -27,15 +27,16 @@ export function failureJson(error: RefcheckError): Record<string, unknown> {
   )
 }
 
-/** What went wrong as one line, for stderr where the document on stdout has all of it. */
+/** Returns the error as one line for stderr, for commands whose JSON document on stdout has the whole error. */
 export function failureLine(error: RefcheckError, terminal: Terminal): string {
   const [first = ''] = error.code === 'interrupted' ? lines(error) : [`Error: ${sanitize(error.message)}`]
   return `${styledHead(first, error, terminal)}\n`
 }
 
 /**
- * What went wrong, several problems one a line, and what to do. Leaving on purpose is no error; where all that is left undone
- * was chosen, the answer has it already, and only the hint is printed.
+ * Returns the error message, its problems (one per line if there are several) and the hint. An interruption by the user
+ * has no "Error:". If `isChosen`, the user left out the rest on purpose: the answer says so already, and only the hint is
+ * returned.
  */
 export function failureText(error: RefcheckError, terminal: Terminal): string {
   const wrappedLines = lines(error).map((line) => wrapLines(line, terminal.columns))
@@ -68,40 +69,40 @@ function several({ problems = [] }: RefcheckError): readonly FieldProblem[] | un
 
 const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** How a list is asked for: `--csv --columns a,b --sort col --no-header`. */
+/** The flags that format a list: `--csv --columns a,b --sort col --no-header`. */
 export interface ListFormat {
   csv: boolean
   columns: string | undefined
-  /** A column's name; `-name` for the other direction. */
+  /** The name of a column; `-name` sorts in descending order. */
   sort: string | undefined
   header: boolean
 }
 
-/** One JSON document. `failure` is added to an object, where the command answers and fails at once. */
+/** Returns a JSON document. If the command has an answer and also failed, `failure` is added to the answer. */
 export function jsonDocument(json: unknown, failure?: RefcheckError): string {
-  const whole =
-    failure !== undefined && isErrorDocument(json) ? { ...json, error: failureJson(failure) } : json
-  return `${jsonText(whole, 2)}\n`
+  const document =
+    failure !== undefined && canHaveError(json) ? { ...json, error: failureJson(failure) } : json
+  return `${jsonText(document, 2)}\n`
 }
 
-/** Whether the error of a command can be added to its answer: to an object it can, to an array it cannot. */
-export function isErrorDocument(json: unknown): json is object {
+/** Whether the error of a command can be added to its answer: it can if the answer is an object, not an array. */
+export function canHaveError(json: unknown): json is object {
   return typeof json === 'object' && json !== null && !Array.isArray(json)
 }
 
-/** Prints a view's text, wrapped to the terminal. `keep`: repeats in commands what was typed. */
+/** Prints the text of a view, wrapped to the terminal. `repeatFlags` adds the user's global flags to commands in it. */
 export function presentText(
   view: View,
   stdout: Sink,
   terminal: Terminal,
-  keep: FlagRepeater = repeatNoFlags,
+  repeatFlags: FlagRepeater = repeatNoFlags,
 ): void {
-  const drawn = view.text(terminal)
-  const text = view.isVerbatim === true ? drawn : wrapLines(keep(drawn), terminal.columns)
+  const rendered = view.text(terminal)
+  const text = view.isVerbatim === true ? rendered : wrapLines(repeatFlags(rendered), terminal.columns)
   if (text !== '') stdout.write(`${text}\n`)
 }
 
-/** The rows of a list in the order and columns asked for. */
+/** Returns the list with the columns and the order of rows that the flags name. Throws UsageError for unknown columns. */
 export function arrangeColumns<Row>(view: ListView<Row>, format: ListFormat): ListView<Row> {
   const columns = chooseColumns(view.columns, format)
   return { ...view, columns, rows: sortRows(view, format.sort) }
@@ -113,16 +114,18 @@ export function presentList<Row>(
   format: ListFormat,
   stdout: Sink,
   terminal: Terminal,
-  keep: FlagRepeater = repeatNoFlags,
+  repeatFlags: FlagRepeater = repeatNoFlags,
 ): void {
   if (format.csv) {
     const head = format.header ? [view.columns.map((column) => column.name)] : []
-    stdout.write(csv([...head, ...view.rows.map((row) => view.columns.map((column) => cellIn(column, row)))]))
+    stdout.write(
+      csv([...head, ...view.rows.map((row) => view.columns.map((column) => cellValue(column, row)))]),
+    )
     return
   }
   const text =
     view.rows.length === 0
-      ? wrapLines(keep(view.empty), terminal.columns)
+      ? wrapLines(repeatFlags(view.empty), terminal.columns)
       : table(view.rows, view.columns, terminal, format.header)
   stdout.write(`${text}\n`)
 }
@@ -138,10 +141,10 @@ function sortRows<Row>(view: ListView<Row>, sort: string | undefined): readonly 
   if (sort === undefined) return view.rows
   const column = findColumn(view.columns, sort.replace(/^-/, ''), '--sort')
   const direction = sort.startsWith('-') ? -1 : 1
-  return [...view.rows].sort((a, b) => direction * compare(cellIn(column, a), cellIn(column, b)))
+  return [...view.rows].sort((a, b) => direction * compare(cellValue(column, a), cellValue(column, b)))
 }
 
-/** Numbers by size, everything else by the reader's alphabet, what is missing last. */
+/** Compares numbers by value and all other values as English text. Missing values are last in ascending order. */
 function compare(a: unknown, b: unknown): number {
   const missing = Number(isMissing(a)) - Number(isMissing(b))
   if (missing !== 0 || isMissing(a)) return missing
@@ -164,9 +167,9 @@ function findColumn<Row>(columns: readonly Column<Row>[], name: string, flag: st
 }
 
 /**
- * RFC 4180, with `\n` line ends. A cell that a spreadsheet would run as a formula gets an apostrophe
- * before it; phone numbers and numbers are left, so that `+61412345678` reads back as itself. What a terminal
- * would obey is harmless, as in a table.
+ * Returns the rows as CSV (RFC 4180, but with `\n` line ends). A cell that a spreadsheet would run as a formula gets an
+ * apostrophe before it. Numbers and phone numbers get none, so that `+61412345678` can be read back. Control characters
+ * are replaced, as in a table.
  */
 export function csv(rows: readonly (readonly Cell[])[]): string {
   return stringify(

@@ -1,104 +1,101 @@
 import { type FlagRepeater, repeatNoFlags } from '../domain/wording/pasted-command.ts'
 import type { Clock } from '../host/clock.ts'
 import { sanitize } from '../host/text.ts'
-import { cutTo, wrapLines, type Sink, styled, type Terminal } from './terminal.ts'
+import { cutToWidth, wrapLines, type Sink, styled, type Terminal } from './terminal.ts'
 
 const eraseLine = '\r\u001B[2K'
 const lineUp = '\u001B[1A'
 
-/** What is printed on stderr: notes that stay, and lines that change with the progress. */
+/** Prints on stderr: permanent notes, and live lines that are replaced as the work progresses. */
 export class Reporter {
   readonly #sink: Sink
   readonly #terminal: Terminal
   readonly #quiet: boolean
-  readonly #keep: FlagRepeater
-  /** How many lines are on the screen that will change. */
-  #live = 0
+  readonly #repeatFlags: FlagRepeater
+  #liveLineCount = 0
 
-  /** `keep`: repeats in commands what was typed. */
-  constructor(sink: Sink, terminal: Terminal, quiet: boolean, keep: FlagRepeater = repeatNoFlags) {
+  /** `repeatFlags` adds the user's global flags to the commands in a text. */
+  constructor(sink: Sink, terminal: Terminal, quiet: boolean, repeatFlags: FlagRepeater = repeatNoFlags) {
     this.#sink = sink
     this.#terminal = terminal
     this.#quiet = quiet
-    this.#keep = keep
+    this.#repeatFlags = repeatFlags
   }
 
   get terminal(): Terminal {
     return this.#terminal
   }
 
-  /** Whether a line can change in place. */
+  /** Whether live lines can be replaced in place, which needs a terminal. */
   get isLive(): boolean {
     return this.#sink.isTTY
   }
 
-  /** A line that stays. */
+  /** Prints a permanent line, except with --quiet. */
   note(text: string): void {
     if (this.#quiet) return
-    this.#clear()
-    this.#sink.write(`${wrapLines(this.#keep(sanitize(text, { lines: true })), this.#terminal.columns)}\n`)
+    this.clear()
+    this.#sink.write(
+      `${wrapLines(this.#repeatFlags(sanitize(text, { lines: true })), this.#terminal.columns)}\n`,
+    )
   }
 
-  /** Text that a view has drawn, styles and all. */
-  block(text: string): void {
-    this.#clear()
-    this.#sink.write(`\n${wrapLines(this.#keep(text), this.#terminal.columns)}\n\n`)
+  /** Prints the text of a view unchanged, with its styles and with an empty line before and after it. */
+  printBlock(text: string): void {
+    this.clear()
+    this.#sink.write(`\n${wrapLines(this.#repeatFlags(text), this.#terminal.columns)}\n\n`)
   }
 
-  /** A line that matters even with --quiet. */
+  /** Prints a permanent line that starts with "Warning:", also with --quiet. */
   warn(text: string): void {
-    this.#clear()
+    this.clear()
     const warning = wrapLines(
-      `Warning: ${this.#keep(sanitize(text, { lines: true }))}`,
+      `Warning: ${this.#repeatFlags(sanitize(text, { lines: true }))}`,
       this.#terminal.columns,
     )
     this.#sink.write(`${warning.replace('Warning:', styled(this.#terminal, 'yellow', 'Warning:'))}\n`)
   }
 
-  /** The line that changes in place on a terminal; elsewhere nothing, its milestones are notes. */
+  /** Replaces the live lines by one line. Does nothing outside a terminal, where callers print milestones with `note`. */
   status(text: string): void {
     this.live([text])
   }
 
-  /** The same of several lines, which change together. */
+  /** Replaces the live lines. Does nothing outside a terminal, where callers print milestones with `note`. */
   live(lines: readonly string[]): void {
     if (this.#quiet || !this.#sink.isTTY) return
     const width = (this.#terminal.columns ?? 80) - 1
-    // What has scrolled off cannot be drawn again.
+    // A line that has scrolled off the screen cannot be erased.
     const maxLines = Math.max(1, (this.#sink.rows ?? 24) - 1)
     const shown = lines
       .slice(0, maxLines)
       .map((line) =>
-        styled(this.#terminal, 'dim', cutTo(this.#keep(sanitize(line, { layout: true })), width)),
+        styled(this.#terminal, 'dim', cutToWidth(this.#repeatFlags(sanitize(line, { layout: true })), width)),
       )
-    this.#sink.write(`${this.#erasing()}${shown.join('\n')}`)
-    this.#live = shown.length
+    this.#sink.write(`${this.#eraseSequence()}${shown.join('\n')}`)
+    this.#liveLineCount = shown.length
   }
 
-  /** One line an exchange, for --verbose. */
+  /** Prints the line of one HTTP exchange, for --verbose. */
   exchange(text: string): void {
-    this.#clear()
+    this.clear()
     this.#sink.write(`${styled(this.#terminal, 'dim', sanitize(text))}\n`)
   }
 
-  /** Takes the changing line away, before an answer or the end. */
-  done(): void {
-    this.#clear()
+  /** Erases the live lines, before an answer is printed or the process ends. */
+  clear(): void {
+    if (this.#liveLineCount > 0) this.#sink.write(this.#eraseSequence())
+    this.#liveLineCount = 0
   }
 
-  #clear(): void {
-    if (this.#live > 0) this.#sink.write(this.#erasing())
-    this.#live = 0
-  }
-
-  #erasing(): string {
-    return `${`${eraseLine}${lineUp}`.repeat(Math.max(0, this.#live - 1))}${eraseLine}`
+  #eraseSequence(): string {
+    return `${`${eraseLine}${lineUp}`.repeat(Math.max(0, this.#liveLineCount - 1))}${eraseLine}`
   }
 }
 
-const everyMs = 60_000
+const noteIntervalMs = 60_000
 
-/** How far a long job has come: a line that changes in place on a terminal, elsewhere one every minute. */
+/** Shows the progress of a long job: in a live line on a terminal, otherwise in one note per minute. */
 export class Progress {
   readonly #reporter: Reporter
   readonly #clock: Clock
@@ -113,7 +110,7 @@ export class Progress {
   show(text: string): void {
     this.#reporter.status(text)
     const now = this.#clock.monotonic()
-    if (this.#reporter.isLive || now - this.#notedAt < everyMs) return
+    if (this.#reporter.isLive || now - this.#notedAt < noteIntervalMs) return
     this.#notedAt = now
     this.#reporter.note(text)
   }

@@ -5,113 +5,115 @@ import stringWidth from 'fast-string-width'
 import { shownName } from '../domain/wording/text.ts'
 import { sanitize } from '../host/text.ts'
 import { type Style, styled, type Terminal } from './terminal.ts'
-import { type Column, cellIn } from './view.ts'
+import { type Column, cellValue } from './view.ts'
 
-/** What people and packages are called. */
+/** Matches the names of columns that contain names of people or packages. */
 const nameColumn = /(?:^|_)name$/
-const gap = 2
+const columnGap = 2
 /**
  * Minimum widths of a column, in characters: the first while the row can be made to fit with it, the second
  * otherwise.
  */
-const comfortable = 8
-const narrowest = 3
-/** Lines that are drawn together: the time of one drawing grows with their square. */
-const maxLinesAtOnce = 16
-/** No frame: columns apart from each other by blanks alone. */
-const bare = {
+const preferredMinWidth = 8
+const minWidth = 3
+/** Lines that one cli-table3 table draws. The time of a table grows with the square of its lines. */
+const maxLinesPerTable = 16
+/** Options of cli-table3 for a table without a border: only spaces separate the columns. */
+const borderless = {
   chars: Object.fromEntries(
     ['top', 'bottom', 'left', 'mid', 'right']
       .flatMap((name) => [name, `${name}-left`, `${name}-mid`, `${name}-right`])
       .concat('middle')
       .map((name) => [name, '']),
   ),
-  // Nothing is cut, but cli-table3 measures what it would cut with, and the width of its own "…" takes emoji patterns.
+  // No cell is truncated, but cli-table3 always measures the truncation mark. Its default "…" would make it compile the
+  // regular expressions for emoji.
   truncate: '~',
-  style: { 'padding-left': 0, 'padding-right': gap, head: [], border: [] },
+  style: { 'padding-left': 0, 'padding-right': columnGap, head: [], border: [] },
 }
 
-/** Rows as aligned columns; cells wrap where the terminal is too narrow for them. */
+/** Returns the rows as aligned columns. If the terminal is too narrow, the cells are wrapped. */
 export function table<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
   terminal: Terminal,
-  header = true,
+  hasHeader = true,
 ): string {
   const head = columns.map((column) => column.name.replaceAll('_', ' ').toUpperCase())
-  const textsOf = (cells: readonly (readonly string[])[]): string[][] =>
-    columns.map((_, at) => [header ? (head[at] ?? '') : '', ...cells.map((row) => row[at] ?? '')])
+  const columnTexts = (cells: readonly (readonly string[])[]): string[][] =>
+    columns.map((_, index) => [hasHeader ? (head[index] ?? '') : '', ...cells.map((row) => row[index] ?? '')])
   let cells = rows.map((row) => columns.map((column) => cellText(column, row)))
   if (
     columns.some((column) => column.short !== undefined) &&
-    widthOf(textsOf(cells)) > (terminal.columns ?? Infinity)
+    naturalRowWidth(columnTexts(cells)) > (terminal.columns ?? Infinity)
   )
     cells = rows.map((row) => columns.map((column) => cellText(column, row, true)))
-  const texts = textsOf(cells)
-  const widths = fit(
-    texts,
+  const widths = fitWidths(
+    columnTexts(cells),
     terminal.columns,
-    columns.map((column) => column.whole === true),
+    columns.map((column) => column.avoidsWrapping === true),
   )
-  const styles =
-    (row: Row): StyleAt =>
-    (at) =>
-      columns[at]?.style?.(row)
-  const drawn = rows.map((row, at) => linesOf(cells[at] ?? [], widths, styles(row), terminal))
-  return draw(header ? [linesOf(head, widths, () => 'bold', terminal), ...drawn] : drawn, widths)
+  const styleGetter =
+    (row: Row): StyleGetter =>
+    (columnIndex) =>
+      columns[columnIndex]?.style?.(row)
+  const body = rows.map((row, index) => wrapRow(cells[index] ?? [], widths, styleGetter(row), terminal))
+  return draw(hasHeader ? [wrapRow(head, widths, () => 'bold', terminal), ...body] : body, widths)
 }
 
-type StyleAt = (column: number) => Style | undefined
+type StyleGetter = (columnIndex: number) => Style | undefined
 
-/** The lines of each cell of a row, wrapped to its column and styled. */
-function linesOf(
+/** Returns the lines of each cell of a row, wrapped to the width of the column and styled. */
+function wrapRow(
   cells: readonly string[],
   widths: readonly number[],
-  style: StyleAt,
+  getStyle: StyleGetter,
   terminal: Terminal,
 ): string[][] {
-  return cells.map((text, at) => {
-    const width = widths[at] ?? 1
+  return cells.map((text, index) => {
+    const width = widths[index] ?? 1
     const lines = stringWidth(text) <= width ? [text] : wrapCell(text, width)
-    const chosen = style(at)
-    return chosen === undefined ? lines : lines.map((line) => styled(terminal, chosen, line))
+    const style = getStyle(index)
+    return style === undefined ? lines : lines.map((line) => styled(terminal, style, line))
   })
 }
 
-/** A word that is wider than its column, such as a URL, is broken after a sign of punctuation where it has one. */
+/** Wraps a text. A word wider than the column, such as a URL, is split after a punctuation character if it has any. */
 function wrapCell(text: string, width: number): string[] {
   const [branch] = /^└ /.exec(text) ?? []
-  if (branch !== undefined && width > 2 * narrowest) {
+  if (branch !== undefined && width > 2 * minWidth) {
     const lines = wrapCell(text.slice(branch.length), width - branch.length)
-    return lines.map((line, at) => (at === 0 ? branch : ' '.repeat(branch.length)) + line)
+    return lines.map((line, index) => (index === 0 ? branch : ' '.repeat(branch.length)) + line)
   }
-  const parted = text.replaceAll(/[!-~]+/g, (word) =>
-    word.length <= width ? word : partsOf(word, width).join('\n'),
+  const withLineBreaks = text.replaceAll(/[!-~]+/g, (word) =>
+    word.length <= width ? word : splitToWidth(word, width).join('\n'),
   )
-  return wrapAnsi(parted, width, { hard: true }).split('\n')
+  return wrapAnsi(withLineBreaks, width, { hard: true }).split('\n')
 }
 
-function partsOf(word: string, width: number): string[] {
-  const parts: string[] = []
-  for (const piece of piecesOf(word)) {
-    const last = parts.at(-1)
-    if (last !== undefined && last.length + piece.length <= width) parts[parts.length - 1] = last + piece
-    else parts.push(piece)
+/** Splits a word into lines of up to `width` characters. A piece without punctuation may be longer. */
+function splitToWidth(word: string, width: number): string[] {
+  const lines: string[] = []
+  for (const piece of splitAtPunctuation(word)) {
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + piece.length <= width) lines[lines.length - 1] = last + piece
+    else lines.push(piece)
   }
-  return parts
+  return lines
 }
 
-/** `olive@`, `example.com`: where a word may be broken. */
-const piecesOf = (word: string): string[] => word.match(/[^-@/:_=,;]*[-@/:_=,;]+|[^-@/:_=,;]+/g) ?? [word]
+/** Splits `olive@example.com` into `olive@` and `example.com`. */
+const splitAtPunctuation = (word: string): string[] =>
+  word.match(/[^-@/:_=,;]*[-@/:_=,;]+|[^-@/:_=,;]+/g) ?? [word]
 
 const uuid = /^\W*[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\W*$/
 
-/** Splits a word for the second step of `fit`. An id is not split, because users copy it. */
-const breakable = (word: string): string[] => (uuid.test(word) ? [word] : piecesOf(word))
+/** Splits a word for the second step of `fitWidths`. An id is not split, because users copy it. */
+const splitUnlessUuid = (word: string): string[] => (uuid.test(word) ? [word] : splitAtPunctuation(word))
 
 /**
  * Renders rows; each cell is an array of lines. Each line is a row of its own for cli-table3, which measures a whole
- * cell again for each of its lines: an answer of 4,000 characters took 15 s.
+ * cell again for each of its lines: a cell of 4,000 characters took 15 s.
  */
 function draw(rows: readonly (readonly string[][])[], widths: readonly number[]): string {
   const lines = rows.flatMap((cells) =>
@@ -119,74 +121,77 @@ function draw(rows: readonly (readonly string[][])[], widths: readonly number[])
       cells.map((cell) => cell[line] ?? ''),
     ),
   )
-  const drawn: string[] = []
-  for (let from = 0; from < lines.length; from += maxLinesAtOnce) {
-    const some = lines.slice(from, from + maxLinesAtOnce)
-    // A line is wider than its column if a single character is; the column is widened, so that it is not truncated.
+  const tables: string[] = []
+  for (let start = 0; start < lines.length; start += maxLinesPerTable) {
+    const tableLines = lines.slice(start, start + maxLinesPerTable)
+    // A line is wider than its column if a single character is. The column is widened, so that the line is not truncated.
     const colWidths = widths.map(
-      (width, at) => Math.max(width, longest(some.map((line) => line[at] ?? ''))) + gap,
+      (width, index) =>
+        Math.max(width, maxTextWidth(tableLines.map((line) => line[index] ?? ''))) + columnGap,
     )
-    const drawing = new Table({ ...bare, colWidths })
-    drawing.push(...some)
-    drawn.push(drawing.toString())
+    const cliTable = new Table({ ...borderless, colWidths })
+    cliTable.push(...tableLines)
+    tables.push(cliTable.toString())
   }
-  return drawn.join('\n').replace(/(?<! ) +$/gm, '')
+  return tables.join('\n').replace(/(?<! ) +$/gm, '')
 }
 
-/** Text of a cell, without control characters; `-` for a missing value. */
+/** Returns the text of a cell without control characters, or `-` if the value is missing. */
 function cellText<Row>(column: Column<Row>, row: Row, isNarrow = false): string {
   const { uncut } = column
   const clean = (text: string): string =>
     sanitize(nameColumn.test(column.name) ? shownName(text) : text, { uncut })
   if (isNarrow && column.short !== undefined) return clean(column.short(row))
   if (column.show !== undefined) return clean(column.show(row))
-  const value = cellIn(column, row)
+  const value = cellValue(column, row)
   return value === null || value === undefined || value === '' ? '-' : clean(String(value))
 }
 
-/** What a row takes where nothing of it is wrapped. */
-function widthOf(texts: readonly (readonly string[])[]): number {
-  return texts.reduce((sum, each) => sum + longest(each), 0) + gap * (texts.length - 1)
+/** Returns the width of a row without wrapped cells. `texts`: the texts of each column. */
+function naturalRowWidth(texts: readonly (readonly string[])[]): number {
+  return texts.reduce((sum, each) => sum + maxTextWidth(each), 0) + columnGap * (texts.length - 1)
 }
 
-function longest(texts: readonly string[]): number {
+function maxTextWidth(texts: readonly string[]): number {
   return texts.reduce((widest, text) => Math.max(widest, stringWidth(text)), 1)
 }
 
 /**
  * Returns widths of columns with which a row fits. Narrows the widest column first: down to its longest word, then to
- * its longest piece of a word (see `breakable`), then to `comfortable`, then to `narrowest`. Columns with `whole` are
- * narrowed last.
+ * its longest piece of a word (see `splitUnlessUuid`), then to `preferredMinWidth`, then to `minWidth`. Columns with
+ * `avoidsWrapping` are narrowed last.
  */
-function fit(
+function fitWidths(
   texts: readonly (readonly string[])[],
-  available: number | undefined,
-  whole: readonly boolean[],
+  terminalWidth: number | undefined,
+  avoidsWrapping: readonly boolean[],
 ): number[] {
-  const longestOf = texts.map((each) => longest(each))
-  if (available === undefined || widthOf(texts) <= available) return longestOf
-  const fitted = longestOf.map((width) => Math.min(width, available))
-  let over = fitted.reduce((sum, width) => sum + width, gap * (texts.length - 1)) - available
+  const naturalWidths = texts.map((each) => maxTextWidth(each))
+  if (terminalWidth === undefined || naturalRowWidth(texts) <= terminalWidth) return naturalWidths
+  const widths = naturalWidths.map((width) => Math.min(width, terminalWidth))
+  let excess = widths.reduce((sum, width) => sum + width, columnGap * (texts.length - 1)) - terminalWidth
   const words = texts.map((each) => each.flatMap((text) => text.split(' ')))
-  const ofWord = words.map((each) => longest(each))
-  const ofPiece = words.map((each) => longest(each.flatMap((word) => breakable(word))))
-  const shrink = (floor: (at: number) => number, mayShrink: (at: number) => boolean): void => {
-    while (over > 0) {
-      const candidates = fitted.map((width, at) => (mayShrink(at) && width > floor(at) ? width : 0))
+  const longestWords = words.map((each) => maxTextWidth(each))
+  const longestPieces = words.map((each) => maxTextWidth(each.flatMap((word) => splitUnlessUuid(word))))
+  const shrink = (minOf: (column: number) => number, canShrink: (column: number) => boolean): void => {
+    while (excess > 0) {
+      const candidates = widths.map((width, column) =>
+        canShrink(column) && width > minOf(column) ? width : 0,
+      )
       const widest = Math.max(...candidates)
       if (widest === 0) return
-      fitted[candidates.indexOf(widest)] = widest - 1
-      over -= 1
+      widths[candidates.indexOf(widest)] = widest - 1
+      excess -= 1
     }
   }
-  const isLoose = (at: number): boolean => whole[at] !== true
-  shrink((at) => Math.max(comfortable, ofWord[at] ?? 0), isLoose)
-  shrink((at) => Math.max(comfortable, ofPiece[at] ?? 0), isLoose)
-  shrink(() => comfortable, isLoose)
-  shrink(() => narrowest, isLoose)
+  const canWrap = (column: number): boolean => avoidsWrapping[column] !== true
+  shrink((column) => Math.max(preferredMinWidth, longestWords[column] ?? 0), canWrap)
+  shrink((column) => Math.max(preferredMinWidth, longestPieces[column] ?? 0), canWrap)
+  shrink(() => preferredMinWidth, canWrap)
+  shrink(() => minWidth, canWrap)
   shrink(
-    () => narrowest,
+    () => minWidth,
     () => true,
   )
-  return fitted
+  return widths
 }

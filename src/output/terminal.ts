@@ -8,63 +8,63 @@ import { type Environment, variable } from '../host/process.ts'
 import type { Secrets } from '../host/secrets.ts'
 import { sanitize } from '../host/text.ts'
 
-/** What a view needs to know of where its text appears. */
+/** The properties of the output that a view depends on. */
 export interface Terminal {
-  /** Width to wrap to; undefined where the text goes into a pipe or file, which is never wrapped. */
+  /** Width in characters to wrap to; undefined for a pipe or file, where text is never wrapped. */
   readonly columns: number | undefined
   readonly color: boolean
-  /** Lines that are visible at once; undefined where the output is no terminal. */
+  /** Height in lines; undefined for a pipe or file. */
   readonly rows?: number | undefined
 }
 
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'blue' | 'cyan' | 'magenta'
 
-/** NO_COLOR (no-color.org), --no-color and a dumb terminal each switch colours off. */
+/** Returns the properties of an output. NO_COLOR (no-color.org), --no-color and TERM=dumb each switch colours off. */
 export function terminalOf(sink: Sink, env: Environment, noColor: boolean): Terminal {
   const plain = noColor || variable(env, 'NO_COLOR') !== undefined || env['TERM'] === 'dumb'
   const { isTTY, columns, rows } = sink
   return { columns: isTTY ? columns : undefined, rows: isTTY ? rows : undefined, color: isTTY && !plain }
 }
 
-/** `text` in a style, where there is one and the terminal shows any. */
+/** Returns `text` in a style, or unchanged if the style is undefined or the terminal shows no colours. */
 export function styled(terminal: Terminal, style: Style | undefined, text: string): string {
   return terminal.color && text !== '' && style !== undefined
     ? styleText(style, text, { validateStream: false })
     : text
 }
 
-/** Where text or bytes go, and what is on the other end. */
+/** An output for text or bytes. */
 export interface Sink {
   write(data: string | Uint8Array): void
-  /** Resolves when what was written has been handed over; for writers of much. */
-  drained(): Promise<void>
-  /** Why what was written did not arrive, once that is known; a reader that went away is no failure. */
+  /** Resolves when the data has been handed to the system. Callers that write much data await it. */
+  drain(): Promise<void>
+  /** The error of a failed write. That the reader closed the output is not an error. */
   readonly failure?: Error | undefined
-  /** Aborted when the reader of the output has gone. */
-  readonly gone?: AbortSignal
+  /** Aborted when the reader has closed the output. */
+  readonly closedSignal?: AbortSignal
   readonly isTTY: boolean
-  /** Width in columns; 80 where it is not known. */
+  /** Width in characters; 80 if unknown. */
   readonly columns: number
-  /** Height in lines, where it is known. */
+  /** Height in lines; undefined if unknown. */
   readonly rows?: number | undefined
 }
 
-/** Where input comes from. */
+/** An input, such as stdin. */
 export interface Source {
   readonly isTTY: boolean
   readonly stream: Readable
 }
 
-/** The three standard streams as a value; tests pass buffers, bin passes the process's own. */
+/** The three standard streams. Tests pass buffers, and the program passes those of the process. */
 export interface Streams {
   stdin: Source
   stdout: Sink
   stderr: Sink
 }
 
-const assumedColumns = 80
+const defaultColumns = 80
 
-/** The process's own streams. A reader that went away (`| head`) ends the writing quietly. */
+/** Returns the streams of the process. If the reader closes the output (`| head`), later writes are ignored. */
 export function processStreams(): Streams {
   return {
     stdin: {
@@ -80,15 +80,15 @@ export function processStreams(): Streams {
   }
 }
 
-/** A sink whose text holds none of the secrets. Bytes, such as a report's, are written as they are. */
+/** Returns a sink that redacts the secrets in text. Bytes, such as those of a report, are written unchanged. */
 export function redactedSink(sink: Sink, secrets: Secrets): Sink {
   return {
     write: (data) => sink.write(typeof data === 'string' ? secrets.redact(data) : data),
-    drained: () => sink.drained(),
+    drain: () => sink.drain(),
     get failure() {
       return sink.failure
     },
-    ...(sink.gone && { gone: sink.gone }),
+    ...(sink.closedSignal && { closedSignal: sink.closedSignal }),
     isTTY: sink.isTTY,
     get columns() {
       return sink.columns
@@ -100,22 +100,22 @@ export function redactedSink(sink: Sink, secrets: Secrets): Sink {
 }
 
 function sinkOf(stream: NodeJS.WriteStream & { fd: number }): Sink {
-  const gone = new AbortController()
+  const closed = new AbortController()
   let failure: Error | undefined
-  // oclif's own throws whatever is no EPIPE.
+  // The listener of oclif throws every error other than EPIPE.
   stream.removeAllListeners('error')
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    // EPIPE of a pipe, EIO of a terminal that was closed.
+    // The code is EPIPE if the reader of a pipe has closed it, and EIO if the terminal was closed.
     if (error.code !== 'EPIPE' && error.code !== 'EIO') failure = error
-    gone.abort()
+    closed.abort()
   })
   return {
     write(data) {
-      if (!gone.signal.aborted) stream.write(data)
+      if (!closed.signal.aborted) stream.write(data)
     },
-    drained() {
-      if (gone.signal.aborted) return Promise.resolve()
-      // A write that failed reports it one turn of the event loop later.
+    drain() {
+      if (closed.signal.aborted) return Promise.resolve()
+      // A failed write emits its error one turn of the event loop later.
       if (stream.writableLength === 0) return new Promise((resolve) => setImmediate(resolve))
       return new Promise((resolve) => {
         stream.write('', () => resolve())
@@ -124,11 +124,11 @@ function sinkOf(stream: NodeJS.WriteStream & { fd: number }): Sink {
     get failure() {
       return failure
     },
-    gone: gone.signal,
+    closedSignal: closed.signal,
     isTTY: isTerminal(stream),
     get columns() {
-      // A terminal whose size was never set reports 0.
-      return stream.columns > 0 ? stream.columns : assumedColumns
+      // A terminal reports 0 if its size was never set.
+      return stream.columns > 0 ? stream.columns : defaultColumns
     },
     get rows() {
       return stream.rows > 0 ? stream.rows : undefined
@@ -136,26 +136,26 @@ function sinkOf(stream: NodeJS.WriteStream & { fd: number }): Sink {
   }
 }
 
-/** Node leaves the property out where there is no terminal. node:tty would know, and costs a twentieth of a start. */
+/** Whether the stream is a terminal; otherwise Node omits `isTTY`. Loading node:tty would take 5 % of the start time. */
 function isTerminal(stream: { isTTY?: boolean }): boolean {
   return stream.isTTY === true
 }
 
 const barWidth = 20
 
-/** `[#####---------------]` for a quarter: full only where all of it is, and empty only where nothing is. */
-export function bar(part: number): string {
-  const done = part <= 0 ? 0 : Math.max(1, Math.floor(Math.min(1, part) * barWidth))
-  return `[${'#'.repeat(done)}${'-'.repeat(barWidth - done)}]`
+/** Returns `[#####---------------]` for 0.25. The bar is full only for 1 or more, and empty only for 0 or less. */
+export function bar(fraction: number): string {
+  const filled = fraction <= 0 ? 0 : Math.max(1, Math.floor(Math.min(1, fraction) * barWidth))
+  return `[${'#'.repeat(filled)}${'-'.repeat(barWidth - filled)}]`
 }
 
-/** The one line that everything long shows: how much of it is done, in words, and the seconds that are left where they are known. */
-export function progressLine(part: number, text: string, secondsLeft?: number): string {
-  const left = secondsLeft === undefined ? '' : `; ${formatDuration(secondsLeft)} left`
-  return `${bar(part)}  ${text}${left}`
+/** Returns the progress line of a long job: a bar for the part that is done, a text, and the remaining time if known. */
+export function progressLine(fraction: number, text: string, secondsLeft?: number): string {
+  const remaining = secondsLeft === undefined ? '' : `; ${formatDuration(secondsLeft)} left`
+  return `${bar(fraction)}  ${text}${remaining}`
 }
 
-/** 4 s, 3 min, 5 h 10 min, 2 d 3 h: as exact as a person needs it. */
+/** Returns a duration in its one or two largest units: 4 s, 3 min, 5 h 10 min, 2 d 3 h. */
 export function formatDuration(seconds: number): string {
   if (seconds < 90) return `${Math.ceil(seconds)} s`
   const minutes = Math.round(seconds / 60)
@@ -165,65 +165,66 @@ export function formatDuration(seconds: number): string {
   return hours % 24 === 0 ? `${hours / 24} d` : `${Math.floor(hours / 24)} d ${hours % 24} h`
 }
 
-const narrowest = 20
+const minIndentedWidth = 20
 
-/** Text below a heading, every line of it behind `indent`, wrapped to what is left of the terminal. */
+/** Returns `text` with `indent` before each line, wrapped to the remaining width of the terminal. */
 export function indentLines(text: string, indent: string, { columns }: Terminal): string {
-  const lines = columns === undefined ? text : wrapAnsi(text, Math.max(narrowest, columns - indent.length))
+  const lines =
+    columns === undefined ? text : wrapAnsi(text, Math.max(minIndentedWidth, columns - indent.length))
   return lines.replace(/^/gm, indent)
 }
 
-/** A command at the end of a line, after a colon: `Resume with: refcheck batch resume 3f2b8c1e`; or the flags to add to one. */
-const withCommand = /^(.*?:) ((?:printf .* \| )?refcheck .*|(?<= add: )--.*)$/
+/** Matches a sentence that ends in a command (`Resume with: refcheck batch resume 3f2b8c1e`) or in flags to add. */
+const sentenceWithCommand = /^(.*?:) ((?:printf .* \| )?refcheck .*|(?<= add: )--.*)$/
 const continuationIndent = '  '
 
 /**
- * Text for a terminal of that width: a line that is too long goes on below, between two words. A command then has a
- * line of its own and can be pasted, however long it is. Text for a pipe or file (`undefined`) stays as it is.
+ * Wraps lines that are longer than `columns` between two words. A command in such a line is moved to separate lines
+ * that can be pasted. If `columns` is undefined (pipe or file), the text is returned unchanged.
  */
 export function wrapLines(text: string, columns: number | undefined): string {
   if (columns === undefined) return text
   return text
     .split('\n')
-    .map((line) => (stringWidth(line) <= columns ? line : wrappedLine(line, columns)))
+    .map((line) => (stringWidth(line) <= columns ? line : wrapLine(line, columns)))
     .join('\n')
 }
 
-/** As much of the start of a line as has room in so many columns. */
-export function cutTo(line: string, columns: number): string {
+/** Returns the longest start of a line that is at most `columns` wide. */
+export function cutToWidth(line: string, columns: number): string {
   if (stringWidth(line) <= columns) return line
-  let cut = ''
-  let taken = 0
+  let start = ''
+  let width = 0
   for (const character of line) {
-    taken += stringWidth(character)
-    if (taken > columns) break
-    cut += character
+    width += stringWidth(character)
+    if (width > columns) break
+    start += character
   }
-  return cut
+  return start
 }
 
-function wrappedLine(line: string, columns: number): string {
-  const [, alone] = /^ +(refcheck .*)$/.exec(line) ?? []
-  if (alone !== undefined) return wrappedCommand(alone, columns)
-  const [, sentence, command] = withCommand.exec(line) ?? []
-  if (sentence === undefined || command === undefined) return wrappedSentence(line, columns)
-  return `${wrappedSentence(sentence, columns)}\n${wrappedCommand(command, columns)}`
+function wrapLine(line: string, columns: number): string {
+  const [, commandOnly] = /^ +(refcheck .*)$/.exec(line) ?? []
+  if (commandOnly !== undefined) return wrapCommand(commandOnly, columns)
+  const [, sentence, command] = sentenceWithCommand.exec(line) ?? []
+  if (sentence === undefined || command === undefined) return wrapSentence(line, columns)
+  return `${wrapSentence(sentence, columns)}\n${wrapCommand(command, columns)}`
 }
 
-/** Continuation lines are indented like their first line, so that a list still looks like one. */
-function wrappedSentence(line: string, columns: number): string {
+/** Wraps a line without a command. In an indented line the continuation is indented further, so that lists stay readable. */
+function wrapSentence(line: string, columns: number): string {
   const [start = ''] = /^ */.exec(line) ?? []
   const [first = '', ...rest] = wrapAnsi(line.slice(start.length), columns - start.length).split('\n')
-  const below = start === '' ? '' : `${start}${continuationIndent}`
-  const again = rest.length === 0 ? [] : wrapAnsi(rest.join(' '), columns - below.length).split('\n')
-  return [start + first, ...again.map((each) => below + each)].join('\n')
+  const indent = start === '' ? '' : `${start}${continuationIndent}`
+  const continuation = rest.length === 0 ? [] : wrapAnsi(rest.join(' '), columns - indent.length).split('\n')
+  return [start + first, ...continuation.map((each) => indent + each)].join('\n')
 }
 
-/** As a shell takes several lines for one: a blank, a backslash and a line end between two words. */
-function wrappedCommand(command: string, columns: number): string {
+/** Splits a command into several lines that a shell joins again: each line but the last ends in a backslash. */
+function wrapCommand(command: string, columns: number): string {
   const lines: string[] = []
   let line = continuationIndent
-  for (const word of wordsOf(command)) {
+  for (const word of splitCommand(command)) {
     const next = line.trim() === '' ? `${line}${word}` : `${line} ${word}`
     if (stringWidth(next) + 2 <= columns || line.trim() === '') line = next
     else {
@@ -234,20 +235,20 @@ function wrappedCommand(command: string, columns: number): string {
   return [...lines, line].join('\n')
 }
 
-/** A blank between quotes belongs to the word, and a flag stays on the line of its value. */
-function wordsOf(command: string): string[] {
+/** Splits a command between words. Quoted text is not split, and a flag is not separated from its value. */
+function splitCommand(command: string): string[] {
   const words = command.match(/(?:'[^']*'|\\.|[^\s'])+/g) ?? []
-  const lines: string[] = []
+  const parts: string[] = []
   for (const word of words) {
-    const last = lines.at(-1)
+    const last = parts.at(-1)
     if (last !== undefined && /^--[\w-]+$/.test(last) && !word.startsWith('-'))
-      lines[lines.length - 1] = `${last} ${word}`
-    else lines.push(word)
+      parts[parts.length - 1] = `${last} ${word}`
+    else parts.push(word)
   }
-  return lines
+  return parts
 }
 
-/** One colour for each status of packages, requests, checks and referees, and each state of rows and batches; none for one we do not know. */
+/** The colours of the statuses of packages, requests, checks and referees, and of the states of rows and batches. */
 const statusStyles: ReadonlyMap<string, Style> = new Map(
   Object.entries({
     green: ['COMPLETED', 'ACTIVE', 'accepted', 'done'],
@@ -261,8 +262,9 @@ const statusStyles: ReadonlyMap<string, Style> = new Map(
   ),
 )
 
+/** Returns the colour of a status or state; undefined for an unknown one. */
 export const statusStyle = (status: string): Style | undefined => statusStyles.get(status)
 
-/** A status of the service in its colour. */
+/** Returns a status of the service in its colour. */
 export const styledStatus = (terminal: Terminal, status: string): string =>
   styled(terminal, statusStyle(status), sanitize(status))

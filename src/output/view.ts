@@ -3,13 +3,13 @@ import type { z } from 'zod'
 import { hiddenInJson } from '../host/text.ts'
 import type { Style, Terminal } from './terminal.ts'
 
-/** What a command answers: the exact JSON for scripts, and text for people. */
+/** The answer of a command: JSON for scripts, and text for people. */
 export interface View {
-  /** Printed as it is with --json. */
+  /** The document that --json prints unchanged. */
   readonly json: unknown
-  /** Without a final newline, and not wrapped; the strings of others in it have been through `sanitize`. */
+  /** Returns the text without a final newline and not wrapped. All strings from outside are sanitized. */
   text(terminal: Terminal): string
-  /** The text is from outside, or for a script: it is not wrapped, and no command in it is completed. */
+  /** Set for text from outside or for scripts. It is not wrapped, and global flags are not added to commands in it. */
   readonly isVerbatim?: true
 }
 
@@ -19,48 +19,54 @@ export type Cell = string | number | boolean | null | undefined
 type CellField<Row> = string &
   keyof { [Name in keyof Row as string extends Name ? never : Row[Name] extends Cell ? Name : never]: 1 }
 
-/** `name`: snake_case, the API's own; for --columns, --sort and the CSV header. Without `value` the field of that name is shown. */
+/**
+ * A column of a list. `name` is in snake_case, as in the API, and is used by --columns, --sort and the CSV header.
+ * `value` returns the content of a cell; without it, the field with this name is the content.
+ */
 export type Column<Row> = ColumnStyle<Row> &
   ({ readonly name: CellField<Row>; value?: undefined } | { readonly name: string; value(row: Row): Cell })
 
-export const cellIn = <Row>(column: Column<Row>, row: Row): Cell =>
+export const cellValue = <Row>(column: Column<Row>, row: Row): Cell =>
   column.value === undefined ? (row[column.name as keyof Row] as Cell) : column.value(row)
 
 interface ColumnStyle<Row> {
-  /** How people read it, where that differs from the value. */
+  /** Returns the text of a cell in a table, if it differs from the value. */
   show?(row: Row): string
   style?(row: Row): Style | undefined
-  /** Shown instead where the terminal is too narrow for all columns: an id by its start. */
+  /** Returns a shorter text, such as the start of an id, for terminals that are too narrow for all columns. */
   short?(row: Row): string
-  /** Not wrapped while another column can be: an id that people copy. */
-  readonly whole?: boolean
-  /** What a person approves: shown to the last character, however long it is. */
+  /** Whether the column is wrapped only after all others. Set for ids, because people copy them. */
+  readonly avoidsWrapping?: boolean
+  /** Whether long values are shown in full. Set for answers that a person approves. */
   readonly uncut?: boolean
-  /** Left out of the text table unless asked for with --columns. */
+  /** Whether a table shows the column only if --columns names it. */
   readonly extra?: boolean
 }
 
-/** An answer of many rows: a table, CSV, or a JSON array. */
+/** An answer of many rows, printed as a table, CSV, or a JSON array. */
 export interface ListView<Row> {
   readonly rows: readonly Row[]
-  /** What --json prints for a row; the row itself where absent. */
+  /** Returns the JSON of a row; without it, --json prints the row itself. */
   json?(row: Row): unknown
   readonly columns: readonly Column<Row>[]
-  /** Printed instead of an empty table. */
+  /** The text that is printed instead of an empty table. */
   readonly empty: string
 }
 
-/** What a schema of `output/schemas` describes, as a view takes it. */
-export type Printed<Schema extends z.ZodType> = Frozen<z.infer<Schema>>
+/** The type of the JSON that a schema of `output/schemas` describes, as a readonly parameter of a view. */
+export type JsonOf<Schema extends z.ZodType> = DeepReadonly<z.infer<Schema>>
 
-type Frozen<T> = T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> } : T
+type DeepReadonly<T> = T extends object ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> } : T
 
-/** JSON that a terminal does not obey and that hides nothing: what JSON leaves as it is of that is escaped, and nothing is lost. */
+/**
+ * Returns JSON that is safe to print on a terminal: control characters and invisible characters that JSON.stringify does
+ * not escape are escaped too, so that parsing gives the same value.
+ */
 export function jsonText(value: unknown, indent?: number): string {
   const text = JSON.stringify(value, null, indent)
   return text.replace(hiddenInJson, (each) =>
-    Array.from({ length: each.length }, (_, at) => escapeOf(each.charCodeAt(at))).join(''),
+    Array.from({ length: each.length }, (_, index) => escapeCodeUnit(each.charCodeAt(index))).join(''),
   )
 }
 
-const escapeOf = (unit: number): string => `\\u${unit.toString(16).padStart(4, '0')}`
+const escapeCodeUnit = (unit: number): string => `\\u${unit.toString(16).padStart(4, '0')}`

@@ -53,7 +53,7 @@ function captureSink(
       chunks.push(Buffer.from(data))
       onWrite?.(Buffer.from(data).toString('utf8'))
     },
-    drained: () => Promise.resolve(),
+    drain: () => Promise.resolve(),
     isTTY,
     columns,
     written: () => Buffer.concat(chunks),

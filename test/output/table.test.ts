@@ -103,7 +103,7 @@ test('an e-mail gives way before an id does, and is broken after a sign', () => 
 test('an id that people copy stays whole while something else can give way', () => {
   const uuid = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
   const wide: Column<Row>[] = [
-    { name: 'id', value: () => uuid, whole: true },
+    { name: 'id', value: () => uuid, avoidsWrapping: true },
     { name: 'package_name', value: (row) => row.name },
     { name: 'status', value: (row) => row.status },
   ]

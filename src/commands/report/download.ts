@@ -102,7 +102,7 @@ export default class ReportDownload extends BaseCommand<typeof ReportDownload> {
     const connection = { api: await this.app.service('api'), signal: this.signal }
     for await (const chunk of streamReport(source, connection)) {
       stdout.write(chunk)
-      await stdout.drained()
+      await stdout.drain()
     }
   }
 }

@@ -45,7 +45,7 @@ export default class SandboxLogs extends SandboxCommand<typeof SandboxLogs> {
       this.answer(logView(await readLog<LogRow>(sandbox, options), isFiltered))
       return
     }
-    const { gone: closedSignal = new AbortController().signal } = this.context.streams.stdout
+    const { closedSignal = new AbortController().signal } = this.context.streams.stdout
     const stopSignal = AbortSignal.any([this.signal, closedSignal])
     for await (const entry of followLog<LogRow>(sandbox, options, stopSignal))
       this.answerLine(logRowView(entry))

@@ -92,12 +92,12 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
     })
     app.reporter.note(`Listening at ${listening.url} (Ctrl-C stops it).`)
     // What is stored is on disk; nothing more is printed of it.
-    const { gone = new AbortController().signal } = this.context.streams.stdout
-    const over = AbortSignal.any([signal, full.signal, listening.broken, gone])
+    const { closedSignal = new AbortController().signal } = this.context.streams.stdout
+    const over = AbortSignal.any([signal, full.signal, listening.broken, closedSignal])
     const failure = await this.untilOver(listening, over)
     refused.end()
     if (failure !== undefined) this.end(failure)
-    if (gone.aborted) this.end(unreadEnd(stored.count))
+    if (closedSignal.aborted) this.end(unreadEnd(stored.count))
     if (this.context.interrupts.isTerminated) app.reporter.note(stoppedNote(stored.count, forwards))
     else if (signal.aborted) this.end(listeningEnd(stored.count, forwards))
   }

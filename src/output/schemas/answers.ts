@@ -18,18 +18,18 @@ const template = z.strictObject({
   required: count,
 })
 
-/** Commands of `webhook listen`'s kind print a document a line; `sandbox logs` where it follows. */
+/** Commands that print JSON Lines, one document per line; `sandbox logs` does so only with --follow. */
 export const printsLines: readonly string[] = ['webhook listen', 'sandbox logs', 'sandbox start', 'worker']
 
-const included = z.strictObject({
+const answerWithHeaders = z.strictObject({
   status: z.int(),
   headers: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
   body: envelope,
 })
 
-/** What each command answers with --json. */
+/** The schema of the answer that each command prints with --json. */
 export const answers: Readonly<Record<string, z.ZodType>> = {
-  api: z.union([included, envelope]),
+  api: z.union([answerWithHeaders, envelope]),
   approve: z.union([orders.created, orders.batchStatusShape]),
   'auth list': machine.profiles,
   'auth login': machine.login,

@@ -3,11 +3,12 @@ import { z } from 'zod'
 import { type ErrorCode, exitCodes } from '../../errors/kinds.ts'
 
 /*
- * What --json prints, command by command. The shapes are closed, so that a test fails on a key that is printed and
- * not described; what `reference` prints of them is open, because keys may be added (src/docs/cli.md, "Streams").
+ * The schemas of the JSON that each command prints. They allow no further keys, so that a test fails if a command prints
+ * a key that its schema lacks. `reference` prints them with further keys allowed, because later versions may add keys
+ * (src/docs/cli.md, "Streams").
  */
 
-/** The `error` object of a command, or of an item that could not be had. */
+/** The `error` object of a failed command, or of an item that a command could not read. */
 export const failure = z.strictObject({
   code: z.enum(Object.keys(exitCodes) as ErrorCode[]),
   message: z.string(),
@@ -29,19 +30,19 @@ export const momentOrNull = moment.nullable()
 export const count = z.int().nonnegative()
 export const textOrNull = z.string().nullable()
 
-/** An answer, with the error of the command that gave it where that did not end well. */
+/** Adds the optional `error` of the command to the schema of an answer. Arrays cannot have it. */
 function withError(answer: z.ZodType): z.ZodType {
   if (answer instanceof z.ZodObject) return answer.extend({ error: failure.optional() })
   if (answer instanceof z.ZodUnion) return z.union(answer.options.map((each) => withError(each as z.ZodType)))
   return answer
 }
 
-/** All that a command may print with --json: its answer, or where it has none the error alone. */
+/** Returns the schema of all documents that a command may print with --json: its answer, or only an error. */
 export function documentOf(answer: z.ZodType): z.ZodType {
   return z.union([withError(answer), z.strictObject({ error: failure })])
 }
 
-/** The JSON Schema (2020-12) of that, open for keys that will be added. */
+/** Returns `documentOf` as JSON Schema (2020-12) that allows further keys, because later versions may add some. */
 export function jsonSchemaOf(answer: z.ZodType): object {
   return z.toJSONSchema(documentOf(answer), {
     target: 'draft-2020-12',

@@ -8,7 +8,7 @@ export const address = z.strictObject({
   api_key: z.string(),
   user_email: z.string(),
   webhook_secret: z.string(),
-  /** Both only where others can reach it (--allow-http-from, --public-url). */
+  /** This and `public_url` are present only if other hosts can reach the sandbox (--allow-http-from, --public-url). */
   control_token: z.string().optional(),
   public_url: z.string().optional(),
 })
@@ -32,7 +32,7 @@ export const state = z.strictObject({
 
 export const key = z.strictObject({ api_key: z.string() })
 
-/** A document whose form is defined elsewhere: OpenAPI, a snapshot, a JSON Schema. */
+/** A document that is defined elsewhere: OpenAPI, a snapshot, a JSON Schema. */
 export const anyObject = z.record(z.string(), z.unknown())
 
 export const injected = z.union([
@@ -46,7 +46,7 @@ export const injected = z.union([
   }),
 ])
 
-const entry = { n: count, at: moment }
+const entryBase = { n: count, at: moment }
 
 export const stories = z.array(z.strictObject({ story: z.string(), what: z.string() }))
 
@@ -56,9 +56,9 @@ export const story = z.strictObject({
   deliveries: z.array(
     z.strictObject({
       status: z.string(),
-      /** `bad`: of another secret; the receiver has to refuse it. */
+      /** `bad`: made with another secret, so that the receiver has to refuse it. */
       signature: z.enum(['good', 'bad']),
-      /** Null where there was no answer. */
+      /** Null if there was no answer. */
       http_status: z.int().nullable(),
       failure: textOrNull,
       ms: count,
@@ -68,13 +68,13 @@ export const story = z.strictObject({
 
 const message = z.strictObject({ headers: z.record(z.string(), z.string()), body: textOrNull })
 
-/** With --bodies. */
+/** These keys are present only with --bodies. */
 const exchange = { request: message.optional(), response: message.nullable().optional() }
 
-/** One thing that happened in a sandbox. */
+/** An entryBase of the log of a sandbox. */
 export const logEntry = z.discriminatedUnion('kind', [
   z.strictObject({
-    ...entry,
+    ...entryBase,
     kind: z.literal('call'),
     method: z.string(),
     path: z.string(),
@@ -82,9 +82,9 @@ export const logEntry = z.discriminatedUnion('kind', [
     fault: textOrNull,
     ...exchange,
   }),
-  z.strictObject({ ...entry, kind: z.literal('status'), request_id: z.string(), status: z.string() }),
+  z.strictObject({ ...entryBase, kind: z.literal('status'), request_id: z.string(), status: z.string() }),
   z.strictObject({
-    ...entry,
+    ...entryBase,
     kind: z.literal('delivery'),
     delivery_id: z.string(),
     request_id: z.string(),
@@ -93,14 +93,14 @@ export const logEntry = z.discriminatedUnion('kind', [
     outcome: z.string(),
     ...exchange,
   }),
-  z.strictObject({ ...entry, kind: z.literal('failure'), message: z.string() }),
+  z.strictObject({ ...entryBase, kind: z.literal('failure'), message: z.string() }),
 ])
 
 export const redelivered = z.strictObject({
   delivery_id: z.string(),
   request_id: z.string(),
   status: z.string(),
-  /** The HTTP status, or why there was none; null: still under way. */
+  /** The HTTP status, or the reason why there is none; null while the delivery is under way. */
   outcome: textOrNull,
 })
 
@@ -141,7 +141,7 @@ export const conformance = z.strictObject({
 
 const diagnosis = z.strictObject({ cause: z.string(), message: z.string() })
 
-/** `webhook verify`; with --all an array, a delivery each. `event` is the body, parsed. */
+/** The answer of `webhook verify`; with --all an array with one item per delivery. `event` is the parsed body. */
 export const verified = z.union([
   z.strictObject({ valid: z.boolean(), event: z.unknown(), diagnosis: diagnosis.optional() }),
   z.array(
@@ -159,7 +159,7 @@ export const verified = z.union([
 
 export const signature = z.strictObject({ signature: z.string() })
 
-/** `webhook listen`: a line each. */
+/** A line of `webhook listen`. */
 export const received = z.strictObject({
   id: count,
   received_at: moment,
@@ -171,7 +171,7 @@ export const received = z.strictObject({
   oddity: textOrNull,
 })
 
-const listed = z.strictObject({
+const listedEvent = z.strictObject({
   id: count,
   received_at: moment,
   request_id: textOrNull,
@@ -181,9 +181,9 @@ const listed = z.strictObject({
   dropped: z.boolean(),
 })
 
-export const events = z.array(listed)
+export const events = z.array(listedEvent)
 
-export const event = listed.extend({
+export const event = listedEvent.extend({
   repeats: count,
   attempts: count,
   last_answer: textOrNull,

@@ -87,16 +87,16 @@ export const info = z.strictObject({
   bytes: count,
   format: count,
   engine: z.string(),
-  /** The version alone where the engine is SQLite, else empty. */
+  /** The version of SQLite; empty for PostgreSQL. */
   sqlite: z.string(),
   batches: count,
   rows: z.record(z.enum(submissionStates), count),
   events: count,
   oldest: momentOrNull,
   newest: momentOrNull,
-  /** Why it takes no orders; empty where it does. */
+  /** The reasons why the store takes no orders; empty if it takes orders. */
   closed: z.array(z.string()),
-  /** Of a PostgreSQL database. */
+  /** This and `latency_ms` are present only for PostgreSQL. */
   replication: z.enum(['none', 'asynchronous', 'synchronous']).optional(),
   latency_ms: z.number().min(0).optional(),
 })
@@ -108,13 +108,13 @@ export const checked = z.strictObject({
   sound: z.boolean(),
   findings: z.array(z.string()),
   state: z.enum(['open', 'closed']),
-  /** Each attempt log that the store has registered. */
+  /** The attempt logs that the store has registered. */
   machines: z.array(
     z.strictObject({
       machine: z.string(),
       host: z.string(),
       last_attempt_at: momentOrNull,
-      /** Whether it was compared with the store since that was closed. */
+      /** Whether the log was compared with the store after the store was closed. */
       reported: z.boolean(),
       excluded: z.boolean(),
     }),
@@ -144,11 +144,11 @@ export const moved = z.strictObject({
   to: z.string(),
   tables: z.array(z.strictObject({ table: z.string(), rows: count, sha256: z.string().length(64) })),
 })
-/** Null is for orders without an account. */
+/** An item per account; the account null has the orders without an account. */
 export const accounts = z.array(
   z.strictObject({
     account: z.string().nullable(),
-    /** Those whom a new order is compared with. */
+    /** The number of people with whom a new order is compared. */
     people: count,
     attempts: count,
     last_used_at: momentOrNull,
@@ -156,7 +156,7 @@ export const accounts = z.array(
 )
 export const addedAccount = z.strictObject({ account: z.string(), added: z.boolean() })
 
-/** A line of a worker's log; what else is in it depends on the event. */
+/** A line of the log of a worker. Further keys depend on the event. */
 export const logged = z.looseObject({
   time: z.iso.datetime(),
   level: z.enum(['info', 'warn']),

@@ -11,7 +11,7 @@ const shared = z.enum(['email', 'phone', 'name'])
 const row = z.int().positive()
 const line = z.int().positive().nullable()
 
-/** What a duplicate or similar row matches. */
+/** The earlier order that a duplicate or held row conflicts with. */
 const match = z.strictObject({
   state: state.nullable(),
   batch_id: textOrNull,
@@ -45,14 +45,14 @@ const heldRow = z.strictObject({
   matches: match,
 })
 
-/** `batch run`, `status`, `resume` and what else changes a batch. */
+/** The answer of `batch run` and of the other commands that show or change a batch. */
 export const batchStatusShape = z.strictObject({
-  /** Null where nothing was begun. */
+  /** Null if no batch was created. */
   batch_id: textOrNull,
   package_id: z.int().nullable(),
   counts,
   results_file: textOrNull,
-  /** Rows that were not sent because of an order made before, or of an earlier row; left out where there are none. */
+  /** The rows that were not sent because of an earlier order or an earlier row of the file; absent if there are none. */
   stopped: z
     .array(
       z.strictObject({
@@ -103,7 +103,7 @@ const change = z.strictObject({
   from: z.string(),
   to: z.string(),
 })
-/** A value that is sent unchanged although it is improbable. */
+/** An improbable value that is sent unchanged. */
 const unlikely = z.strictObject({
   row,
   line: z.int(),
@@ -156,7 +156,7 @@ export const plan = z.strictObject({
   seconds: z.number(),
 })
 
-/** `batch export`: rows as results files have them on stdout, or the file that was written. */
+/** The answer of `batch export`: the rows in the form of a results file, or the path of the file that was written. */
 export const exported = z.union([
   z.array(z.record(z.string(), z.unknown())),
   z.strictObject({ batch_id: z.string(), path: z.string(), format: z.string(), rows: count }),
@@ -164,7 +164,7 @@ export const exported = z.union([
 
 const position = { batch_id: z.string(), row, email: textOrNull }
 
-const found = z.strictObject({
+const reconciliation = z.strictObject({
   settled: z.array(z.strictObject({ ...position, request_id: z.string(), status: z.string() })),
   ambiguous: z.array(
     z.strictObject({
@@ -186,21 +186,21 @@ const found = z.strictObject({
   ),
 })
 
-/** `batch reconcile`: what was found, or the status of the batch after a row was reconciled by a person's decision. */
-export const reconciled = z.union([batchStatusShape, found])
+/** The answer of `batch reconcile`: the findings, or the batch after a person has decided about a row. */
+export const reconciled = z.union([batchStatusShape, reconciliation])
 
 const unread = z.strictObject({ request_id: z.string(), error: failure })
 
-/** With what this store knows of it: what its package is called, and why it ended in ERROR. */
+/** A request with additions from the store: the name of the package, and the reason for the status ERROR. */
 const readRequest = requestResource.extend({
   package_name: z.string().optional(),
   error_reason: z.string().optional(),
 })
 
-/** `request get`, `request wait`: one id gives an object, several an array. */
+/** The answer of `request get` and `request wait`: an object for one id, an array for several. */
 export const readRequests = z.union([readRequest, z.array(z.union([unread, readRequest]))])
 
-/** `request create`: with --dry-run the body that would be sent. */
+/** The answer of `request create`; with --dry-run the body that would be sent. */
 export const created = z.union([createdRequest, requestBody])
 
 export const listedRequests = z.array(
@@ -266,16 +266,16 @@ export const attention = z.array(
   }),
 )
 
-/** Requests by status; a status without any is left out. */
+/** The number of requests per status, without the statuses that have none. */
 export const statuses = z.record(z.string(), count)
 
-/** Checks by type and status, of requests that were read since their status changed last. */
+/** The number of checks per type and status, of the requests that were read since their last change of status. */
 const checks = z.strictObject({ requests: count, by_type: z.record(z.string(), z.record(z.string(), count)) })
 
-/** `status`. */
+/** The answer of `status`. */
 export const overview = z.strictObject({
   read_at: moment,
-  /** Null where no profile is logged in. */
+  /** Null if no profile is logged in. */
   organisation: z
     .strictObject({ profile: textOrNull, base_url: z.string(), user_email: z.string() })
     .nullable(),
@@ -302,9 +302,9 @@ export const overview = z.strictObject({
       needs_person: count,
     }),
   ),
-  /** Null where no profile is logged in. */
+  /** Null if no profile is logged in. */
   quota: quota.nullable(),
 })
 
-/** `batch status`. */
+/** The answer of `batch status`. */
 export const followedBatch = batchStatusShape.extend({ statuses, checks, attention })

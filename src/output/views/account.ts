@@ -90,7 +90,7 @@ export function usersView(users: readonly User[], all: readonly User[]): ListVie
   return {
     rows: users,
     columns: [
-      { name: 'email', whole: true },
+      { name: 'email', avoidsWrapping: true },
       { name: 'first_name' },
       { name: 'last_name' },
       { name: 'role' },

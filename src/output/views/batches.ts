@@ -165,7 +165,7 @@ export function batchListView(batches: readonly ListedBatch[]): ListView<ListedB
       {
         name: 'batch_id',
         short: (row) => row.batch_id.slice(0, 8),
-        whole: true,
+        avoidsWrapping: true,
       },
       { name: 'name' },
       { name: 'package_id', extra: true },

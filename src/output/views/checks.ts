@@ -4,7 +4,7 @@ import { formatCount, escapeXml } from '../../domain/wording/text.ts'
 import type { conformance } from '../schemas/integration.ts'
 import { sanitize } from '../../host/text.ts'
 import { indentLines, type Style, styled, type Terminal } from '../terminal.ts'
-import type { View, Printed } from '../view.ts'
+import type { View, JsonOf } from '../view.ts'
 
 const levelStyles: Readonly<Record<Level, Style>> = { ok: 'green', warn: 'yellow', fail: 'red' }
 const widestCheck = 12
@@ -24,7 +24,7 @@ function findingText({ check, level, message, hint }: Finding, terminal: Termina
   return [head + below(message).trimStart(), ...(hint?.split('\n').map(below) ?? [])].join('\n')
 }
 
-type ConformanceAnswer = Printed<typeof conformance>
+type ConformanceAnswer = JsonOf<typeof conformance>
 
 /** Broken rules with what was found, those not judged by their reason, and the sum. */
 export function conformanceView(report: ConformanceAnswer): View {

@@ -78,13 +78,13 @@ export const isName = (column: string): boolean => column === 'first_name' || co
 const linesOf = (text: string): number => text.split('\n').length
 
 /** Draws one page of a review, counted from 1; answers how many there are. */
-export function showReview(reporter: Pick<Reporter, 'block' | 'terminal'>) {
+export function showReview(reporter: Pick<Reporter, 'printBlock' | 'terminal'>) {
   let drawn = { of: '', pages: [''] }
   return (rows: readonly ReviewRow[], pack: Pick<Package, 'id' | 'name'>, page: number): number => {
     const { terminal } = reporter
     const of = JSON.stringify([rows, pack, terminal])
     if (of !== drawn.of) drawn = { of, pages: reviewPages(pack, rows, terminal) }
-    reporter.block(drawn.pages[page - 1] ?? '')
+    reporter.printBlock(drawn.pages[page - 1] ?? '')
     return drawn.pages.length
   }
 }

@@ -42,7 +42,7 @@ export interface PeoplePage {
   /** Made with; for the foot. */
   version: string
   /** Repeats in commands what was typed. */
-  keep: FlagRepeater
+  repeatFlags: FlagRepeater
 }
 
 /** The names in a group that needs a person. */
@@ -120,7 +120,7 @@ function tiles({ people: rows, persons, attention }: PeoplePage): Piece {
   </dl>`
 }
 
-function attentionSection({ attention, title, keep }: PeoplePage): Piece {
+function attentionSection({ attention, title, repeatFlags }: PeoplePage): Piece {
   const groups = groupAttention(attention)
   return html`<section aria-labelledby="attention">
     <h2 id="attention">Needs a person</h2>
@@ -128,7 +128,7 @@ function attentionSection({ attention, title, keep }: PeoplePage): Piece {
       groups.length === 0
         ? html`<p>Nothing needs a person.</p>`
         : html`<ul class="todo">
-            ${groups.map((group) => attentionItem({ ...group, command: keep(group.command) }, title))}
+            ${groups.map((group) => attentionItem({ ...group, command: repeatFlags(group.command) }, title))}
           </ul>`
     }
   </section>`
@@ -184,7 +184,7 @@ function hourText({ label, ordered, completed }: TimeBucket, ...times: readonly 
   return `${orders} in the hour from ${label} on ${localDay(Math.min(...times.flat()))}.`
 }
 
-function peopleSection({ people, total, persons, isMixed, packages, keep }: PeoplePage): Piece {
+function peopleSection({ people, total, persons, isMixed, packages, repeatFlags }: PeoplePage): Piece {
   const statuses = statusCounts(people)
   const heads = [
     ['Person'],
@@ -211,7 +211,7 @@ function peopleSection({ people, total, persons, isMixed, packages, keep }: Peop
     <div class="overflow-auto" role="region" aria-label="Table of people" tabindex="0">
       <table data-sorts>
         <caption>
-          ${people.length === total ? peopleText(persons, total) : `The newest ${people.length} of ${total}; the rest with: ${keep('refcheck request list --csv')}`}.
+          ${people.length === total ? peopleText(persons, total) : `The newest ${people.length} of ${total}; the rest with: ${repeatFlags('refcheck request list --csv')}`}.
           A request is named by the first 8 characters of its id, which commands take too.
         </caption>
         <thead>

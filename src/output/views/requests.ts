@@ -37,7 +37,7 @@ const columns: Column<CheckRow>[] = [
   { name: 'check' },
   { name: 'status', style: (row) => statusStyle(row.status) },
   { name: 'report', style: (row) => (row.report === 'ready' ? 'green' : 'dim') },
-  { name: 'id', whole: true, short: (row) => row.id.replace(refereePrefix, '') },
+  { name: 'id', avoidsWrapping: true, short: (row) => row.id.replace(refereePrefix, '') },
 ]
 
 /**
@@ -83,7 +83,7 @@ const hasReason = ({ error_reason: reason }: RequestResource): boolean => typeof
 const waitedColumns: Column<RequestResource>[] = [
   { name: 'name', value: ({ recipient: { first_name: first, last_name: last } }) => `${first} ${last}` },
   { name: 'status', style: (row) => statusStyle(row.status) },
-  { name: 'request_id', whole: true },
+  { name: 'request_id', avoidsWrapping: true },
   {
     name: 'reason',
     value: ({ error_reason: reason }) => (typeof reason === 'string' ? reason : undefined),
@@ -187,7 +187,7 @@ export function listedRequestsView(requests: readonly PrintedRequest[]): ListVie
       {
         name: 'request_id',
         short: (row) => row.request_id?.slice(0, 8) ?? '-',
-        whole: true,
+        avoidsWrapping: true,
       },
       {
         name: 'status',

@@ -2,10 +2,10 @@ import type * as schemas from '../schemas/integration.ts'
 import { localClock, localTime } from '../../domain/wording/time.ts'
 import { sanitize } from '../../host/text.ts'
 import { styled, type Terminal, styledStatus } from '../terminal.ts'
-import type { ListView, View, Printed } from '../view.ts'
+import type { ListView, View, JsonOf } from '../view.ts'
 
 /** What a client needs to call a running sandbox; the text can be pasted into another terminal. */
-export function sandboxView(address: Printed<typeof schemas.address>, profile: string | undefined): View {
+export function sandboxView(address: JsonOf<typeof schemas.address>, profile: string | undefined): View {
   return {
     json: address,
     text: (terminal) =>
@@ -36,7 +36,7 @@ export function renewedKeyView(key: string): View {
   return { json: { api_key: key }, text: () => key }
 }
 
-export type Redelivered = Printed<typeof schemas.redelivered>
+export type Redelivered = JsonOf<typeof schemas.redelivered>
 
 export function redeliveredView(redelivered: Redelivered): View {
   const { request_id, status, outcome } = redelivered
@@ -49,7 +49,7 @@ export function redeliveredView(redelivered: Redelivered): View {
 }
 
 /** What a running sandbox reports of itself. */
-export type SandboxState = Printed<typeof schemas.state>
+export type SandboxState = JsonOf<typeof schemas.state>
 
 export function sandboxStateView(state: SandboxState): View {
   return {
@@ -77,7 +77,7 @@ export function storiesView(
   }
 }
 
-type PlayedStory = Printed<typeof schemas.story>
+type PlayedStory = JsonOf<typeof schemas.story>
 type PlayedDelivery = PlayedStory['deliveries'][number]
 
 /** `isRight`: whether the receiver answered as it has to. */
@@ -100,8 +100,8 @@ export function storyView(played: PlayedStory, isRight: (delivery: PlayedDeliver
 }
 
 export function scenariosView(
-  scenarios: Printed<typeof schemas.scenarios>,
-): ListView<Printed<typeof schemas.scenarios>[number]> {
+  scenarios: JsonOf<typeof schemas.scenarios>,
+): ListView<JsonOf<typeof schemas.scenarios>[number]> {
   return {
     rows: scenarios,
     columns: [{ name: 'tag', show: (row) => `+${row.tag}` }, { name: 'changes' }, { name: 'what' }],
@@ -109,7 +109,7 @@ export function scenariosView(
   }
 }
 
-export type RuleRow = Printed<typeof schemas.rules>[number]
+export type RuleRow = JsonOf<typeof schemas.rules>[number]
 
 export function rulesView(rules: readonly RuleRow[]): ListView<RuleRow> {
   return {
@@ -129,7 +129,7 @@ export function rulesView(rules: readonly RuleRow[]): ListView<RuleRow> {
 type WithTime<Entry> = Entry extends unknown ? Omit<Entry, 'at'> & { at: number } : never
 
 /** One thing that happened in a sandbox; `at` is milliseconds since the epoch. */
-export type LogRow = WithTime<Printed<typeof schemas.logEntry>>
+export type LogRow = WithTime<JsonOf<typeof schemas.logEntry>>
 
 /** `isFiltered`: only what was asked for. */
 export function logView(rows: readonly LogRow[], isFiltered = false): View {

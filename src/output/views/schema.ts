@@ -16,7 +16,7 @@ interface FieldRow {
 }
 
 const columns: Column<FieldRow>[] = [
-  { name: 'field', value: (row) => row.flag, whole: true },
+  { name: 'field', value: (row) => row.flag, avoidsWrapping: true },
   { name: 'type' },
   {
     name: 'required',

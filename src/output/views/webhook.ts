@@ -58,7 +58,7 @@ export function loggedVerificationsView(
         show: ({ valid }) => (valid ? 'valid' : 'invalid'),
         style: ({ valid }) => (valid ? 'green' : 'red'),
       },
-      { name: 'request_id', value: ({ event }) => identity(event).request_id, whole: true },
+      { name: 'request_id', value: ({ event }) => identity(event).request_id, avoidsWrapping: true },
       { name: 'status', value: ({ event }) => identity(event).status },
       {
         name: 'problem',
@@ -193,7 +193,7 @@ export function eventListView(events: readonly ListedEvent[]): ListView<ListedEv
     columns: [
       { name: 'id' },
       { name: 'received_at', show: (row) => localTime(row.received_at) },
-      { name: 'request_id', whole: true },
+      { name: 'request_id', avoidsWrapping: true },
       {
         name: 'status',
         style: ({ status }) => statusStyle(status ?? ''),
