@@ -1,25 +1,33 @@
 import { NotFoundError } from '../errors/kinds.ts'
 import { isRequestIdStart, isWholeId, requestIdStart } from '../domain/request/id-start.ts'
+import type { Prompter } from '../prompt/prompter.ts'
+import { shellWord } from '../domain/wording/pasted-command.ts'
 import { findBatch } from '../usecases/batch/read-batch.ts'
 import type { App } from './app.ts'
 
 /**
  * Returns the whole ids of requests that were named by their ids or the start of them, on a terminal also by the name
- * or e-mail of a person with one order. The store is read only for ids that are not whole. `what`: the flag or
- * argument, for messages.
+ * or e-mail of a person, where `prompter` asks which of several orders is meant. The store is read only for ids that
+ * are not whole. `what`: the flag or argument, for messages.
  */
 export async function requestIdsOf(
   app: App,
   typedIds: readonly string[],
+  prompter: Prompter | undefined,
   what = 'REQUEST_ID',
 ): Promise<string[]> {
   const ids: string[] = []
-  for (const each of typedIds) ids.push(await requestIdNamed(app, each, what))
+  for (const each of typedIds) ids.push(await requestIdNamed(app, each, prompter, what))
   return ids
 }
 
 /** Returns the whole id of one request, as `requestIdsOf` does. */
-export async function requestIdNamed(app: App, text: string, what: string): Promise<string> {
+export async function requestIdNamed(
+  app: App,
+  text: string,
+  prompter: Prompter | undefined,
+  what: string,
+): Promise<string> {
   // Without a terminal, persons are not accepted: a script could order or download for another person of the same
   // name.
   const isName = app.context.streams.stdout.isTTY && !isRequestIdStart(text)
@@ -36,8 +44,20 @@ export async function requestIdNamed(app: App, text: string, what: string): Prom
     }
   }
   const { findRequestOfPerson } = await import('../usecases/request/read-requests.ts')
-  return findRequestOfPerson(await app.services('ledger'), text, session.baseUrl)
+  const { argv = [] } = app.context
+  return findRequestOfPerson(await app.services('ledger'), text, {
+    baseUrl: session.baseUrl,
+    prompter,
+    commandFor: (requestId) =>
+      ['refcheck', ...argv.map((word) => replaceValue(word, text, requestId))].map(shellWord).join(' '),
+  })
 }
+
+/** Replaces the value of a word of a command line: the word itself, or what follows `--flag=`. */
+const replaceValue = (word: string, value: string, replacement: string): string =>
+  word === value || (word.startsWith('--') && word.endsWith(`=${value}`))
+    ? `${word.slice(0, word.length - value.length)}${replacement}`
+    : word
 
 /** Returns the whole id of a request by its id or the start of it; without `baseUrl`, of any service. */
 export async function requestIdOf(app: App, typedId: string, baseUrl?: string): Promise<string> {

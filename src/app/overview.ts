@@ -7,6 +7,7 @@ import { NotFoundError, UnauthenticatedError, UsageError } from '../errors/kinds
 import type { QuotaStatus } from '../output/views/overview.ts'
 import type { OverviewScope, People } from '../usecases/overview/read.ts'
 import { requestIdStart } from '../domain/request/id-start.ts'
+import type { Prompter } from '../prompt/prompter.ts'
 import { requestIdNamed, requestIdOf } from './ids.ts'
 import type { Batch } from '../domain/batch/batch.ts'
 import type { Overview } from '../domain/overview/overview.ts'
@@ -43,6 +44,7 @@ export async function markAsDone(
   app: App,
   named: readonly string[],
   baseUrl: string | undefined,
+  prompter: Prompter | undefined,
 ): Promise<void> {
   const { ledger, clock } = await app.services('ledger', 'clock')
   const ids: string[] = []
@@ -50,7 +52,7 @@ export async function markAsDone(
     const id =
       baseUrl === undefined
         ? await requestIdOf(app, requestIdStart(each, '--done'))
-        : await requestIdNamed(app, each, '--done')
+        : await requestIdNamed(app, each, prompter, '--done')
     const order = (await ledger.list({ requestId: id })).find(
       (row) => baseUrl === undefined || serviceOf(row.baseUrl) === serviceOf(baseUrl),
     )

@@ -158,13 +158,14 @@ interface SourceFlags {
   'all-completed': boolean
   since: number | undefined
   url: string | undefined
+  json: boolean
 }
 
 /** Reads the source of the reports from the flags. Throws a UsageError unless exactly one source is named. */
 export async function reportSource(
   app: App,
   checkId: string | undefined,
-  { 'all-completed': isAll, referee, request, batch, since, url }: SourceFlags,
+  { 'all-completed': isAll, referee, request, batch, since, url, json }: SourceFlags,
 ): Promise<ReportSource> {
   refuseIf(
     referee !== undefined && checkId === undefined,
@@ -192,11 +193,13 @@ export async function reportSource(
     app.secrets.addTokenOf(signed)
     return { kind: 'url', url: signed }
   }
-  if (request !== undefined)
+  if (request !== undefined) {
+    const prompter = json ? undefined : app.prompter()
     return {
       kind: 'requests',
-      requestIds: [...new Set(await requestIdsOf(app, request, '--request'))],
+      requestIds: [...new Set(await requestIdsOf(app, request, prompter, '--request'))],
     }
+  }
   const batchId = await batchIdOf(app, batch)
   if (batchId !== undefined) return { kind: 'batch', batchId }
   if (isAll) return { kind: 'completed', since }

@@ -25,18 +25,18 @@ test('on a terminal a name or an e-mail stands for the id of the one request tha
   expect((await here.type('request wait priya --for completed --quiet', { tty: true })).code).toBe(0)
   await here.clock.advance(60 * minute)
   expect((await here.type('report download --request priya --output reports', { tty: true })).code).toBe(0)
-  const screen = { tty: true, env: { NO_COLOR: '1' } }
+  // What is typed comes through a pipe, so nothing can be asked.
+  const screen = { tty: { stdout: true, stderr: true }, env: { NO_COLOR: '1' } }
   expect(await here.all(['request get example', 'request get pri', 'request get pri@example.com'], screen))
     .toMatchInlineSnapshot(`
       $ NO_COLOR=1 refcheck request get example
-      2> Error: 3 requests of this store are for "example"
-      2> Give the id of one, or the start of it:
-      2>   REQUEST_3                             Abbe Example, abbe@example.com
-      2>                                         package 102, RECEIVED, 2026-11-20
-      2>   REQUEST_2                             Zoë Example, zoe@example.com
-      2>                                         package 102, RECEIVED, 2026-11-20
-      2>   REQUEST_1                             Priya Example, priya@example.com
-      2>                                         package 102, COMPLETED, 2026-11-20
+      2> 3 orders of this store are for "example":
+      2>   Abbe Example, abbe@example.com, package 102, RECEIVED, 2026-11-20 12:00
+      2>     refcheck request get REQUEST_3
+      2>   Zoë Example, zoe@example.com, package 102, RECEIVED, 2026-11-20 12:00
+      2>     refcheck request get REQUEST_2
+      2>   Priya Example, priya@example.com, package 102, COMPLETED, 2026-11-20 12:00
+      2>     refcheck request get REQUEST_1
       exit 2
 
       $ NO_COLOR=1 refcheck request get pri
@@ -139,16 +139,57 @@ test('a person whose order has an unknown outcome is perhaps ordered, also next 
       .map((word) => word.replace('Example', 'Reis').replace('dora@', 'reis@'))
       .map((word) => (word === '+61412345678' ? '+61412345679' : word)),
   )
-  expect(await here.type('request get dora', screen)).toMatchInlineSnapshot(`
+  const unasked = { ...screen, tty: { stdout: true, stderr: true } }
+  expect(await here.type('request get dora', unasked)).toMatchInlineSnapshot(`
     $ NO_COLOR=1 refcheck request get dora
-    2> Error: 1 request of this store is for "dora"
-    2> Give the id of one, or the start of it:
-    2>   REQUEST_2                             Dora Reis, reis@example.com
-    2>                                         package 102, RECEIVED, 2026-11-20
-    2> Dora Example (dora@example.com) is perhaps ordered as well. Find out with:
-    2>   refcheck batch reconcile BATCH_1
+    2> 2 orders of this store are for "dora":
+    2>   Dora Reis, reis@example.com, package 102, RECEIVED, 2026-11-20 12:00
+    2>     refcheck request get REQUEST_2
+    2>   Dora Example, dora@example.com, package 102, perhaps ordered, 2026-11-20 12:00
+    2>     refcheck batch reconcile BATCH_1
     exit 2
   `)
+  const offered = [
+    'Dora Reis, reis@example.com, package 102, RECEIVED, 2026-11-20 12:00',
+    'Dora Example, dora@example.com, package 102, perhaps ordered, 2026-11-20 12:00',
+  ]
+  const ask = 'Which order for "dora"?'
+  expect(
+    await here.type('request get dora', { ...screen, answers: [{ ask, offered, choose: /Reis/ }] }),
+  ).toMatchInlineSnapshot(`
+    $ NO_COLOR=1 refcheck request get dora
+    ? Which order for "dora"?: Dora Reis, reis@example.com, package 102, RECEIVED, 2026-11-20 12:00
+    Dora Reis  RECEIVED
+      request    REQUEST_2
+      package    102 Identity check only
+      recipient  reis@example.com, +61412345679
+      created    2026-11-20 12:00 +00:00 by olive.owner@example.com
+
+    CHECK                            STATUS    REPORT   ID
+    Identity check (Facet Identity)  RECEIVED  not yet  -
+    exit 0
+  `)
+  expect(await here.type('request get dora', { ...screen, answers: [{ ask, choose: /Example/ }] }))
+    .toMatchInlineSnapshot(`
+      $ NO_COLOR=1 refcheck request get dora
+      ? Which order for "dora"?: Dora Example, dora@example.com, package 102, perhaps ordered, 2026-11-20 12:00
+      2> Error: Dora Example (dora@example.com) is perhaps ordered: the outcome is
+      2> unknown
+      2> Find out with: refcheck batch reconcile BATCH_1
+      exit 5
+    `)
+})
+
+test('the only order with the whole name is shown, also where others have the name as a part', async () => {
+  const here = await session()
+  await ordered(here, 'Ana')
+  await here.type(
+    orderArguments('Ana')
+      .map((word) => word.replace(/^Ana$/, 'Ana Rosa').replace('ana@', 'rosa@'))
+      .map((word) => (word === '+61412345678' ? '+61412345679' : word)),
+  )
+  const shown = await here.type(['request', 'get', 'ana example', '--jq', '.recipient.email'], { tty: true })
+  expect(shown.stdout).toContain('ana@example.com')
 })
 
 test('request get on a terminal names the next step of a request that ended', async () => {

@@ -216,7 +216,7 @@ test('--timeout: exit 11 with the answer so far, and how to go on', async () => 
 
     CHECK                            STATUS    REPORT   ID
     Identity check (Facet Identity)  RECEIVED  not yet  -
-    2> Error: timed out: REQUEST_1 is RECEIVED
+    2> Error: timed out: Priya Example is RECEIVED
     2> Continue with: refcheck request wait REQUEST_1 --timeout 30s
     exit 11
   `)

@@ -25,7 +25,8 @@ export default class RequestGet extends BaseCommand<typeof RequestGet> {
   static override flags = { timeout: timeoutFlag }
 
   async run(): Promise<void> {
-    const ids = await requestIdsOf(this.app, this.args.request_id)
+    const prompter = this.flags.json ? undefined : this.app.prompter()
+    const ids = await requestIdsOf(this.app, this.args.request_id, prompter)
     const service = await this.app.service('api')
     const packageNames = await this.app.service('packageNames')
     const names = packageNames.get(service)

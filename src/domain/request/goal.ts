@@ -77,7 +77,7 @@ export function waitFailure(
       open.length > 0 && unread === 0 && open.every(({ status }) => status === 'COMPLETED')
     const reportText = isReportMissing ? ', with a report that is not ready yet' : ''
     return new TimedOutError(
-      `timed out: ${[...formatStatuses(open), ...unreadText].join(', ')}${reportText}`,
+      `timed out: ${[...listNamed(open, statusText), ...unreadText].join(', ')}${reportText}`,
       {
         rerunLabel: 'Continue with',
       },
@@ -93,8 +93,8 @@ export function waitFailure(
   })
 }
 
-function formatStatuses(requests: readonly RequestResource[]): string[] {
-  return listNamed(requests, ({ request_id, status }) => `${request_id} is ${status}`)
+function statusText({ recipient, status }: RequestResource): string {
+  return `${personName(recipient)} is ${status}`
 }
 
 function endText({ recipient, status }: RequestResource): string {

@@ -17,20 +17,19 @@ export function ambiguousStart(
   ]
 }
 
-/** The message for a name or e-mail that several requests have, with the candidates, in one line or more each, as its hint. */
+/**
+ * The message for a name or e-mail that several orders have, with each order and its command as its hint. On a
+ * terminal it is a list and no error.
+ */
 export function ambiguousPerson(
   text: string,
-  candidates: readonly (readonly [id: string, about: readonly string[]])[],
-): [message: string, options: { hint: string }] {
-  const many =
-    candidates.length === 1 ? '1 request of this store is' : `${candidates.length} requests of this store are`
-  const lines = candidateLines(
-    candidates.map(([id, about]) => [id, about.join(`\n${' '.repeat(id.length + 4)}`)] as const),
-  )
-  return [
-    `${many} for "${redactArgument(text)}"`,
-    { hint: ['Give the id of one, or the start of it:', ...lines].join('\n') },
-  ]
+  orders: readonly { about: string; command: string }[],
+): [message: string, options: { hint: string; isChosen: true }] {
+  const message = `${orders.length} orders of this store are for "${redactArgument(text)}"`
+  const named = orders.slice(0, maxNamed).flatMap(({ about, command }) => [`  ${about}`, `    ${command}`])
+  const more = orders.length - maxNamed
+  const hint = [`${message}:`, ...named, ...(more > 0 ? [`  and ${more} more`] : [])].join('\n')
+  return [message, { hint, isChosen: true }]
 }
 
 function candidateLines(candidates: readonly (readonly [id: string, about: string])[]): string[] {

@@ -2,7 +2,7 @@
 export function localTime(at: number | string): string {
   const date = new Date(at)
   if (Number.isNaN(date.getTime())) return String(at)
-  return `${dayOf(date)} ${two(date.getHours())}:${two(date.getMinutes())} ${offsetOf(date)}`
+  return `${localMinute(date.getTime())} ${offsetOf(date)}`
 }
 
 /** ISO 8601 in UTC, as --json has times; null for one that is not known. */
@@ -15,6 +15,17 @@ export function isoTime(at: number | undefined): string | null {
 /** The day where the reader is: `2026-11-20`. */
 export function localDay(at: number | string): string {
   return dayOf(new Date(at))
+}
+
+/** Texts for the times of one list: days, or wall times to the minute where two of them are of one day. */
+export function listedTimes(times: readonly number[]): (at: number) => string {
+  return new Set(times.map(localDay)).size === times.length ? localDay : localMinute
+}
+
+/** Wall time to the minute where the reader is: `2026-11-20 22:00`. */
+function localMinute(at: number): string {
+  const date = new Date(at)
+  return `${dayOf(date)} ${two(date.getHours())}:${two(date.getMinutes())}`
 }
 
 /** The time of day where the reader is, to the second: `22:00:05`. */

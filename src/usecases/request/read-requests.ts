@@ -24,8 +24,9 @@ import type { Clock } from '../../host/clock.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
-import { localDay } from '../../domain/wording/time.ts'
-import { personName } from '../../domain/wording/text.ts'
+import type { Prompter } from '../../prompt/prompter.ts'
+import { listedTimes } from '../../domain/wording/time.ts'
+import { personName, personWithEmail } from '../../domain/wording/text.ts'
 import type { Recipient } from '../../contract/request.ts'
 import { foldedName } from '../../domain/submission/similarity.ts'
 import { redactArgument } from '../../domain/wording/redact-argument.ts'
@@ -260,60 +261,82 @@ export async function findRequestId(
 }
 
 /**
- * Returns the id of the only request of this service for a person: `text` is the e-mail or words of the name. Throws
- * NotFoundError if there is none, and UsageError with the list if there are several.
+ * Returns the id of the request of this service for a person: `text` is the e-mail or words of the name. Of several
+ * orders it is the only one with this whole name, or else the one that the user chooses. Throws NotFoundError if there
+ * is none or its outcome is unknown, and UsageError with the list if there are several and no `prompter`.
+ * `commandFor`: the command of the user with an id instead of `text`.
  */
 export async function findRequestOfPerson(
   { ledger }: { ledger: Pick<Ledger, 'list'> },
   text: string,
-  baseUrl: string,
+  {
+    baseUrl,
+    prompter,
+    commandFor,
+  }: { baseUrl: string; prompter: Prompter | undefined; commandFor: (requestId: string) => string },
 ): Promise<string> {
   const service = serviceOf(baseUrl)
   const orders = (await ledger.list({ states: ['accepted', 'sending', 'unknown'] })).filter(
     (each) =>
       serviceOf(each.baseUrl) === service && each.recipient !== undefined && isNamed(each.recipient, text),
   )
-  const found = orders.filter(({ requestId }) => requestId !== undefined)
+  const withWholeName = orders.filter(({ recipient }) => recipient && isWholeName(recipient, text))
+  const found = withWholeName.length === 1 ? withWholeName : orders.toReversed()
   const [only, ...others] = found
-  const unknownOrder = orders.find(({ requestId }) => requestId === undefined)
-  if (only === undefined && unknownOrder === undefined) {
+  if (only === undefined) {
     throw new NotFoundError(`no request of this store is for "${redactArgument(text)}"`, {
       hint: 'List the requests with: refcheck request list',
     })
   }
-  if (only !== undefined && others.length === 0 && unknownOrder === undefined) return only.requestId ?? ''
-  const possibleOrder = unknownOrder?.recipient && {
-    who: `${personName(unknownOrder.recipient)} (${unknownOrder.recipient.email})`,
-    hint: `Find out with: refcheck batch reconcile ${unknownOrder.batchId}`,
-  }
-  if (only === undefined && possibleOrder !== undefined) {
-    throw new NotFoundError(`${possibleOrder.who} is perhaps ordered: the outcome is unknown`, {
-      hint: possibleOrder.hint,
-    })
-  }
-  const candidates = found.toReversed().map(({ requestId = '', ...each }) => {
-    const { recipient, packageId, requestStatus = 'RECEIVED', changedAt } = each
+  if (others.length === 0) return requestIdOfOrder(only)
+  const timeText = listedTimes(found.map(({ changedAt }) => changedAt))
+  const about = ({ recipient, requestId, packageId, changedAt, ...order }: Submission): string => {
     const who = recipient === undefined ? 'removed' : `${personName(recipient)}, ${recipient.email}`
-    return [requestId, [who, `package ${packageId}, ${requestStatus}, ${localDay(changedAt)}`]] as const
+    const status = requestId === undefined ? 'perhaps ordered' : (order.requestStatus ?? 'RECEIVED')
+    return `${who}, package ${packageId}, ${status}, ${timeText(changedAt)}`
+  }
+  if (prompter === undefined) {
+    const candidates = found.map((order) => {
+      const { requestId, batchId } = order
+      const command = requestId === undefined ? reconcileCommand(batchId) : commandFor(requestId)
+      return { about: about(order), command }
+    })
+    throw new UsageError(...ambiguousPerson(text, candidates))
+  }
+  const chosen = await prompter.select({
+    message: `Which order for "${redactArgument(text)}"?`,
+    isSearchable: true,
+    choices: found.map((order) => ({ value: order, label: about(order), detail: order.requestId })),
   })
-  const [message, { hint }] = ambiguousPerson(text, candidates)
-  if (possibleOrder === undefined) throw new UsageError(message, { hint })
-  throw new UsageError(message, {
-    hint: `${hint}\n${possibleOrder.who} is perhaps ordered as well. ${possibleOrder.hint}`,
+  return requestIdOfOrder(chosen)
+}
+
+const reconcileCommand = (batchId: string): string => `refcheck batch reconcile ${batchId}`
+
+/** Returns the id of the request of an order. Throws NotFoundError if its outcome is unknown. */
+function requestIdOfOrder({ requestId, recipient, batchId }: Submission): string {
+  if (requestId !== undefined) return requestId
+  const who = recipient === undefined ? 'removed' : personWithEmail(recipient)
+  throw new NotFoundError(`${who} is perhaps ordered: the outcome is unknown`, {
+    hint: `Find out with: ${reconcileCommand(batchId)}`,
   })
 }
 
+const wordsOf = (name: string): string[] =>
+  name
+    .split(/[\s-]+/)
+    .map(foldedName)
+    .filter((word) => word !== '')
+
 function isNamed({ first_name: first, last_name: last, email }: Recipient, text: string): boolean {
   if (text.includes('@')) return email.toLowerCase() === text.trim().toLowerCase()
-  const wordsOf = (name: string): string[] =>
-    name
-      .split(/[\s-]+/)
-      .map(foldedName)
-      .filter((word) => word !== '')
   const words = new Set(wordsOf(`${first} ${last}`))
   const wantedWords = wordsOf(text)
   return wantedWords.length > 0 && wantedWords.every((word) => words.has(word))
 }
+
+const isWholeName = ({ first_name: first, last_name: last }: Recipient, text: string): boolean =>
+  wordsOf(`${first} ${last}`).join(' ') === wordsOf(text).join(' ')
 
 /** Returns the rows of this service that have a request. Another service may use the same id. */
 export async function rowsOfRequest(
