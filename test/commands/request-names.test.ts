@@ -154,9 +154,8 @@ test('a person whose order has an unknown outcome is perhaps ordered, also next 
     'Dora Example, dora@example.com, package 102, perhaps ordered, 2026-11-20 12:00',
   ]
   const ask = 'Which order for "dora"?'
-  expect(
-    await here.type('request get dora', { ...screen, answers: [{ ask, offered, choose: /Reis/ }] }),
-  ).toMatchInlineSnapshot(`
+  expect(await here.type('request get dora', { ...screen, answers: [{ ask, offered, choose: /Reis/ }] }))
+    .toMatchInlineSnapshot(`
     $ NO_COLOR=1 refcheck request get dora
     ? Which order for "dora"?: Dora Reis, reis@example.com, package 102, RECEIVED, 2026-11-20 12:00
     Dora Reis  RECEIVED

@@ -51,7 +51,8 @@ export default class RequestWait extends BaseCommand<typeof RequestWait> {
       batch === undefined ? 'no request was named' : 'REQUEST_ID and --batch cannot be combined',
       'Give the ids of requests, or --batch BATCH_ID.',
     )
-    const named = batch === undefined ? await requestIdsOf(this.app, given, prompter) : await this.ofBatch(batch)
+    const named =
+      batch === undefined ? await requestIdsOf(this.app, given, prompter) : await this.ofBatch(batch)
     const ids = [...new Set(named)]
     const { session, packageNames } = await this.app.services('session', 'packageNames')
     const { baseUrl, email: userEmail } = session
