@@ -6,11 +6,12 @@ import { onTestFinished } from 'vitest'
 import type { Outcome, RunOptions } from './run-command.ts'
 import type { World } from './world.ts'
 
-/** What a tool answered: its document, whether it failed, and the text that a model would read. */
+/** Result of a tool call: the JSON document in it, whether it is an error, and the text that a model reads. */
 export interface Answer {
   data: unknown
   isError: boolean
   text: string
+  /** The result as the client received it. */
   whole: unknown
 }
 

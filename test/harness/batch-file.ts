@@ -8,13 +8,13 @@ export function peopleFile(folder: string, people: readonly string[], name = 'pe
   return name
 }
 
-/** Persons with one phone may be the same person, so each further person has a phone of its own. */
+/** Rows with the same phone may be the same person, so each e-mail or row gets a different phone. */
 function phoneOf(email: string, row: number): string {
   if (/^a\d+(\+[a-z-]+)?@/.test(email)) return `+6140000${String(row).padStart(4, '0')}`
   return `+6149${Array.from(Buffer.from(email)).reduce((sum, byte) => (sum * 31 + byte) % 10_000_000, 7)}`
 }
 
-/** `a1@example.com` … */
+/** Returns `a1@example.com`, `a2@example.com` and so on; `tag` follows the number. */
 export function emails(count: number, tag = ''): string[] {
   return Array.from({ length: count }, (_, at) => `a${at + 1}${tag}@example.com`)
 }

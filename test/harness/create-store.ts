@@ -12,7 +12,7 @@ export async function makeStore(url: string): Promise<void> {
   await allowWithoutLog(url)
 }
 
-/** Allows a store without an attempt log: the folder of settings of a test may be in memory. */
+/** Allows a store without an attempt log, because the settings folder of a test may be in memory. */
 export async function allowWithoutLog(url: string): Promise<void> {
   const database = openDatabase(url)
   await database.run(`INSERT INTO meta (name, value) VALUES ('without_log', convert_to('1', 'UTF8'))`)

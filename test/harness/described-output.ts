@@ -29,8 +29,8 @@ export function expectDescribed(argv: readonly string[], stdout: string): void {
 }
 
 /**
- * The JSON documents of a command that prints one a line. After a failure it prints one document of several
- * lines.
+ * Returns the JSON documents of a command that prints one per line. After a failure such a command prints one
+ * document of several lines.
  */
 function lines(stdout: string): string[] {
   return /^(?:\{\n|\[)/.test(stdout) ? [stdout] : stdout.trimEnd().split('\n')

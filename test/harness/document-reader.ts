@@ -81,11 +81,11 @@ export class DocumentReader {
         if (listens && address !== undefined) void this.#deliver(address)
       },
     })
-    const home = printed.replaceAll(folder, '…').replaceAll(url, 'http://127.0.0.1:4280')
-    return { printed: home, code }
+    const shownText = printed.replaceAll(folder, '…').replaceAll(url, 'http://127.0.0.1:4280')
+    return { printed: shownText, code }
   }
 
-  /** Plans an order as an agent, whose code replaces the code of the document. */
+  /** Plans an order as an agent does. The code of this plan replaces the code in the document. */
   async #plan(code: string): Promise<void> {
     const agent = await connectAgent(this.#here, [], { clock: this.#clock })
     const recipient = {

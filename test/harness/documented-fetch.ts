@@ -42,7 +42,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   })),
 )
 
-/** Rules with which a sandbox accepts more than its OpenAPI document, which is that of the default rules. */
+/** Rules that make a sandbox accept more than the OpenAPI document, which describes the default rules. */
 const wideningRules = [
   'blank-text',
   'control-characters',
@@ -75,19 +75,19 @@ interface Exchange {
 }
 
 /**
- * How an exchange deviates from the OpenAPI document; undefined if it does not, or if the document does not
- * describe it.
+ * Returns the deviation of an exchange from the OpenAPI document; undefined if there is none, or if the document
+ * does not describe the call.
  */
 export function findDeviation(exchange: Exchange, isUsual: boolean): string | undefined {
   const { request, answer, text } = exchange
   const { pathname } = new URL(request.url)
   const found = operations.find(({ method, path }) => method === request.method && path.test(pathname))
   if (found === undefined || text.includes('plain HTTP requests are rejected')) return undefined
-  const what = `${request.method} ${pathname} ${answer.status}`
-  const wrong =
+  const description = `${request.method} ${pathname} ${answer.status}`
+  const deviation =
     findAnswerDeviation(found.operation, exchange) ??
     (isUsual ? findRequestDeviation(found.operation, exchange) : undefined)
-  return wrong === undefined ? undefined : `${what}: ${wrong}`
+  return deviation === undefined ? undefined : `${description}: ${deviation}`
 }
 
 function findAnswerDeviation({ responses }: Operation, { answer, text }: Exchange): string | undefined {
@@ -140,13 +140,17 @@ function findSchemaViolation(operation: Operation, { request, sent }: Exchange):
   }
 }
 
-/** The sandbox, every exchange held against its OpenAPI document, in both directions; the test fails by what is not as that says. */
+/**
+ * Returns the fetch function of a sandbox, which compares each request and each answer with the OpenAPI document.
+ * The test fails if one of them deviates.
+ */
 export function documentedFetch(sandbox: Pick<Sandbox, 'fetch' | 'log' | 'rules'>): Sandbox['fetch'] {
-  const wrong: string[] = []
-  onTestFinished(() => expect(wrong).toEqual([]))
+  const deviations: string[] = []
+  onTestFinished(() => expect(deviations).toEqual([]))
   return async (request, connection) => {
     if (!new URL(request.url).pathname.startsWith('/v1/')) return sandbox.fetch(request, connection)
-    // Read at the same time as the service: one half of a cloned body cannot be given up while the other waits.
+    // Reads this half of the cloned body while the service reads the other half, because cancelling one half waits
+    // until the other one is read or cancelled.
     const sending = request.method === 'POST' ? request.clone().text() : Promise.resolve('')
     sending.catch(() => '')
     let isFaulty = false
@@ -166,7 +170,7 @@ export function documentedFetch(sandbox: Pick<Sandbox, 'fetch' | 'log' | 'rules'
       const text = isPdf ? '' : await answer.clone().text()
       const sent = await sending.catch(() => '')
       const found = findDeviation({ request, sent, answer, text }, isUsual)
-      if (found !== undefined) wrong.push(found)
+      if (found !== undefined) deviations.push(found)
       return answer
     } finally {
       stop()

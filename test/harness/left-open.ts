@@ -1,15 +1,15 @@
 import { afterAll } from 'vitest'
 
-/** Resources of the process that a test file may not leave behind: those that keep it running or answer for it. */
+/** Types of resources that a test file may not leave open: they keep the process running or handle its events. */
 const kinds = /^(TCP|TLS|UDP|Pipe|Process|FSEvent|StatWatcher|Signal|Timeout|Worker|MessagePort)/
 
-/** Libraries that tidy up at the end of a process listen for further events once they are loaded. */
+/** Events whose listeners are compared. Libraries add listeners of other events when they are loaded. */
 const watchedEvents = ['uncaughtException', 'unhandledRejection', 'warning', 'SIGINT', 'SIGTERM', 'SIGHUP']
 
-/** Time for what is already closing: a socket ends some turns after its server or client was closed. */
+/** Maximum wait for resources that are closing: a socket ends some turns after its server or client was closed. */
 const maxClosingMs = 5_000
 
-/** A process's state that outlives a test file, as lines that can be compared. */
+/** Returns the state of the process that outlives a test file, as lines that can be compared. */
 function readState(): string[] {
   const resources = process.getActiveResourcesInfo().filter((name) => kinds.test(name))
   const variables = Object.entries(process.env)
@@ -23,7 +23,7 @@ function readState(): string[] {
   return [...resources, ...variables, ...listeners, ...others]
 }
 
-/** What `after` has more often than `before`. */
+/** Returns the lines that `after` contains more often than `before`. */
 function findAdded(before: readonly string[], after: readonly string[]): string[] {
   const left = [...before]
   return after.filter((line) => {
@@ -33,8 +33,8 @@ function findAdded(before: readonly string[], after: readonly string[]): string[
   })
 }
 
-// Test files share one process (`isolate: false`), so a server, timer or variable that one leaves behind decides
-// about the next one. This runs once for each file, around its own hooks.
+// Test files share one process (`isolate: false`), so a server, timer or variable that one file leaves behind
+// affects the next file. This module runs once for each file, around the hooks of that file.
 const before = readState()
 
 afterAll(async () => {

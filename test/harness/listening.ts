@@ -31,8 +31,8 @@ export async function startListener(
   const address = /Listening at (\S+)/
   while (!address.test(stderr)) {
     const next = new Promise<void>((resolve) => (onText = resolve))
-    const over = await Promise.race([next, ended])
-    if (over !== undefined) throw new Error(`it ended before it listened: ${over.stderr}`)
+    const outcome = await Promise.race([next, ended])
+    if (outcome !== undefined) throw new Error(`it ended before it listened: ${outcome.stderr}`)
   }
   return {
     url: address.exec(stderr)?.[1] ?? '',

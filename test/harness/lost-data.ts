@@ -32,7 +32,7 @@ export async function sessionWithPeople(count = 40): Promise<Session> {
   }
 }
 
-/** The store’s file. */
+/** Returns the path of the store file. */
 export const storePathOf = ({ folder }: Session): string => join(folder, 'data', 'ledger.sqlite')
 
 /** Deletes the store with its write-ahead log. */
@@ -55,21 +55,21 @@ export function loseOutcomes({ folder }: Pick<Session, 'folder'>): void {
   }
 }
 
-/** Runs the file, and calls `meanwhile` once the service has `count` requests. */
+/** Runs the batch, and calls `meanwhile` once the service has `count` requests. */
 export async function runAndMeanwhile(
   here: Session,
   count: number,
   meanwhile: () => Promise<unknown>,
 ): Promise<void> {
-  let done: Promise<unknown> | undefined
+  let meanwhileEnded: Promise<unknown> | undefined
   const stop = here.sandbox.log.subscribe((entry) => {
     if (entry.kind === 'call' && entry.method === 'POST' && here.ordered().length >= count)
-      done ??= meanwhile()
+      meanwhileEnded ??= meanwhile()
   })
   expect((await here.type(batchRunLine())).code).toBe(0)
   stop()
-  expect(done).toBeDefined()
-  await done
+  expect(meanwhileEnded).toBeDefined()
+  await meanwhileEnded
 }
 
 /** E-mails of the people who were ordered more than once. */
@@ -79,13 +79,13 @@ export function orderedTwice({ ordered }: Pick<Session, 'ordered'>): string[] {
 }
 
 /**
- * Checks that the store is closed, and that it orders again after `--accept-older`. Returns the people who
- * were ordered twice.
+ * Checks that the store is closed to orders, and open again after `--accept-older`. Returns the e-mails of the
+ * people who were ordered twice.
  */
 export async function checkRollbackIsDetected(here: Session): Promise<string[]> {
   const before = here.ordered()
   loseOutcomes(here)
-  // The results file alone would stop the orders of these people.
+  // The results file alone would prevent new orders for these people.
   rmSync(join(here.folder, 'people.results.csv'), { force: true })
   for (const line of [batchRunLine(' --json').split(' '), orderArguments('New', ['--yes', '--json'])]) {
     const refused = await here.type(line)

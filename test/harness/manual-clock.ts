@@ -6,8 +6,8 @@ interface Sleeper {
 }
 
 /**
- * A clock that a test moves. A sleep ends when `advance` passes its time; with `auto` it ends at once
- * and moves the clock by itself; `sleeps` has the duration of each. All times are in ms.
+ * A clock that a test moves. A sleep ends when `advance` passes its end; with `auto` each sleep ends at once and
+ * moves the clock by its duration. All times are in ms.
  */
 export class ManualClock implements Clock {
   /** Durations of all calls of `sleep`, in sequence. */

@@ -3,9 +3,9 @@ import { flushCompileCache, registerHooks, type ResolveFnOutput, setSourceMapsSu
 import { afterAll } from 'vitest'
 
 const ownModules = /\/(?:src|test)\/[^?%]*\.ts$/
-// Vitest reports each resolved import to its main process, also the tenth of the same module: `import()` in a command is
-// one. Those that were resolved before are answered from here, and so are those whose path is in the import itself.
-const known = new Map<string, ResolveFnOutput>()
+// Vitest reports each resolved import to its main process, even for a module that was imported before, for example by
+// `import()` in a command. Imports that were resolved before, and relative imports, are resolved here without a report.
+const resolvedImports = new Map<string, ResolveFnOutput>()
 const registered = Symbol.for('refcheck.test.module-loading')
 
 if (!Object.hasOwn(globalThis, registered)) {
@@ -19,8 +19,8 @@ if (!Object.hasOwn(globalThis, registered)) {
       if (/^\.\.?\/.*\.ts$/.test(specifier) && ownModules.test(parentURL))
         return { url: new URL(specifier, parentURL).href, format: 'module-typescript', shortCircuit: true }
       const key = JSON.stringify([specifier, context])
-      const resolved = known.get(key) ?? nextResolve(specifier, context)
-      known.set(key, resolved)
+      const resolved = resolvedImports.get(key) ?? nextResolve(specifier, context)
+      resolvedImports.set(key, resolved)
       return { ...resolved, shortCircuit: true }
     },
   })

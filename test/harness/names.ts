@@ -9,7 +9,7 @@ const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
  */
 export class Names {
   /** Ids that the program generated; only those of batches are shown. */
-  readonly drawnIds = new Set<string>()
+  readonly generatedIds = new Set<string>()
   readonly #here: World
   readonly #filters: readonly Filter[]
   readonly #startedAt: number | undefined
@@ -19,8 +19,8 @@ export class Names {
   readonly #counts = new Map<string, number>()
 
   /**
-   * `startedAt`: the start of a session in real time. Times near it are shown as noon, the start of all other
-   * sessions.
+   * `startedAt` is the start of a session that uses the real time. Times near it are shown as noon, because all
+   * other sessions start at noon.
    */
   constructor(here: World, filters: readonly Filter[], startedAt?: number) {
     this.#here = here
@@ -31,7 +31,8 @@ export class Names {
   }
 
   /**
-   * `typed` is the command line: an id that occurs there first was chosen by the test, and is not replaced.
+   * Replaces the ids in a text. `typed` is the command line: an id that occurs there before it occurs in an output
+   * was chosen by the test, and is not replaced.
    */
   replaceNames(text: string, typed = ''): string {
     const { folder, url, sandbox } = this.#here
@@ -40,7 +41,7 @@ export class Names {
       for (const { id } of request.checks ?? []) if (id !== null) this.#name(id, 'CHECK')
     }
     for (const [id] of typed.matchAll(uuid)) if (!this.#names.has(id)) this.#names.set(id, id)
-    for (const [id] of text.matchAll(uuid)) this.#name(id, this.drawnIds.has(id) ? 'BATCH' : 'ID')
+    for (const [id] of text.matchAll(uuid)) this.#name(id, this.generatedIds.has(id) ? 'BATCH' : 'ID')
     this.#names.set(new URL(url).port, 'PORT')
     for (const [port] of text.matchAll(/(?<=127\.0\.0\.1:)\d{5}\b/g)) this.#name(port, 'PORT')
     let named = text.replaceAll(folder, 'HOME').replaceAll(/\bprocess \d+/g, 'process PID')

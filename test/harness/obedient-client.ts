@@ -11,14 +11,14 @@ export interface ObedientOptions {
 const maxActions = 2_000
 
 /**
- * A client that follows every instruction it reads: it runs command lines, calls tools with the object that
- * follows, and reads resources. It follows the instructions in their results as well.
+ * A client that follows every instruction it reads: it runs command lines, calls tools with the JSON object after
+ * their name, and reads resources. It follows the instructions in the results as well.
  */
 export class ObedientClient {
   readonly #options: ObedientOptions
   readonly #done = new Set<string>()
   readonly #codes = new Set<string>()
-  /** All texts that it read. */
+  /** All texts that the client read. */
   readonly read: string[] = []
   readonly actions: string[] = []
 
@@ -52,26 +52,26 @@ export class ObedientClient {
   }
 
   async #type(line: string): Promise<void> {
-    if (!this.#isNew(`$ ${line}`)) return
+    if (!this.#addIfNew(`$ ${line}`)) return
     const [, ...words] = commandWords(line.replaceAll(/["']/g, ''), 'an instruction')
     const shown = await this.#options.type(words)
     this.read.push(shown)
   }
 
   async #call(name: string, input: Record<string, unknown>): Promise<void> {
-    if (this.#isNew(`${name} ${JSON.stringify(input)}`)) await this.start(name, input)
+    if (this.#addIfNew(`${name} ${JSON.stringify(input)}`)) await this.start(name, input)
   }
 
   async #resource(uri: string): Promise<void> {
-    if (!this.#isNew(uri)) return
+    if (!this.#addIfNew(uri)) return
     const { contents } = await this.#options.agent.client.readResource({ uri })
     for (const each of contents) this.read.push(JSON.stringify(each))
   }
 
-  #isNew(deed: string): boolean {
-    if (this.#done.has(deed)) return false
-    if (this.actions.push(deed) > maxActions) throw new Error('the instructions lead to an endless loop')
-    this.#done.add(deed)
+  #addIfNew(action: string): boolean {
+    if (this.#done.has(action)) return false
+    if (this.actions.push(action) > maxActions) throw new Error('the instructions lead to an endless loop')
+    this.#done.add(action)
     return true
   }
 }
@@ -82,7 +82,7 @@ function textsIn(value: unknown): string[] {
   return Object.entries(value).flatMap(([name, inner]) => [name].concat(textsIn(inner)))
 }
 
-/** The first JSON object of a text; an empty one if there is none. */
+/** Returns the first JSON object in a text; an empty object if there is none. */
 function objectIn(text: string): Record<string, unknown> {
   const from = text.indexOf('{')
   if (from === -1) return {}

@@ -9,7 +9,7 @@ import { fullInformation, orderArguments } from './people.ts'
 import { type Session, session } from './session.ts'
 import { type World, world } from './world.ts'
 
-/** Flags that order for `Ana`, or with a scenario `Ana+declined`; `full`: the package of every check. */
+/** Returns flags that order for `Ana`, or `Ana+declined` with a scenario; `full`: the package with every check. */
 function scenarioOrder(person: string, full: boolean): string[] {
   const [first = '', tag] = person.split('+')
   const email = `${first.toLowerCase()}@example.com`
@@ -20,8 +20,8 @@ function scenarioOrder(person: string, full: boolean): string[] {
 }
 
 /**
- * A world with one order for each of `people`, made `minutes` ago: `Ana`, or `Ana+declined` with a scenario
- * of the sandbox.
+ * Creates a world with one order for each of `people`, made `minutes` ago. A person is `Ana`, or `Ana+declined` with
+ * a scenario of the sandbox.
  */
 export async function worldWithOrders(people: readonly string[], { minutes = 60, full = false } = {}) {
   const clock = new ManualClock()
@@ -36,7 +36,7 @@ export async function worldWithOrders(people: readonly string[], { minutes = 60,
     type,
     ids,
     reports: join(here.folder, 'reports'),
-    /** Calls that count against the quota since the last call of it. */
+    /** Returns the number of calls that counted against the quota since this function was called last. */
     calls: countNewCalls(here.sandbox),
   }
 }
@@ -46,11 +46,11 @@ export interface SessionWithOrders extends Session {
   ids: string[]
   /** Path of the folder of `--output reports`. */
   reports: string
-  /** Calls that count against the quota since the last call of it. */
+  /** Returns the number of calls that counted against the quota since this function was called last. */
   quotaCalls: () => number
 }
 
-/** As `worldWithOrders`, in a session. */
+/** Creates the same orders as `worldWithOrders`, in a session. */
 export async function sessionWithOrders(
   people: readonly string[],
   { minutes = 60, full = false } = {},
@@ -89,20 +89,20 @@ function countNewCalls(sandbox: { log: { entries(): readonly { kind: string }[] 
   }
 }
 
-/** The signed URL of a background report, read from the sandbox: the program prints none. */
+/** Returns the signed URL of a background report from the sandbox, because the program never prints one. */
 export function signedUrl({ sandbox, url }: Pick<World, 'sandbox' | 'url'>): string {
   const checks = sandbox.requests()[0]?.checks ?? []
   const signed = checks.find(({ type }) => type === 'background')?.report_pdf_url ?? ''
   return signed.replace('http://127.0.0.1', url)
 }
 
-/** Every PDF below a folder. */
+/** Returns the paths of all PDF files below a folder. */
 export const listPdfs = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.pdf'))
     .sort()
 
-/** Orders for a person, and returns the request’s id. `more`: flags for the package with every check. */
+/** Orders for a person, and returns the request’s id. Flags in `more` select the package with every check. */
 export async function createRequestFor(
   { type }: Pick<Session, 'type'>,
   first = 'Priya',

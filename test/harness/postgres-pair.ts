@@ -8,9 +8,9 @@ const settings = ['wal_keep_size=256MB', 'max_connections=60']
 const maxFollowWaitMs = 30_000
 
 export interface Failover {
-  /** The old primary is stopped, but retained for `returnFormer`. */
+  /** Whether the old primary is retained for `returnFormer` after it is stopped. */
   canReturnFormer?: boolean
-  /** Whether the last commits reach the standby. */
+  /** With `asynchronous`, commits made in `meanwhile` do not reach the standby. */
   how: 'synchronous' | 'asynchronous'
   /** Called before the primary is killed; with `asynchronous` after the link to the standby was cut. */
   meanwhile: () => Promise<void>
@@ -72,7 +72,7 @@ export class PostgresPair {
   }
 
   /** Stops the primary, and promotes a standby. */
-  async failOver({ how, meanwhile, canReturnFormer: mayReturn = false }: Failover): Promise<void> {
+  async failOver({ how, meanwhile, canReturnFormer = false }: Failover): Promise<void> {
     const before = this.#primary
     const { cluster: after, name, link } = this.#next ?? (await this.#startFollower())
     this.#next = undefined
@@ -90,23 +90,23 @@ export class PostgresPair {
     this.#primary = after
     this.#address.connectTo(after.port)
     await link.close()
-    if (mayReturn) this.#former = before
+    if (canReturnFormer) this.#former = before
     else await before.stop()
   }
 
   /** Starts the old primary again, in its state when it stopped, and removes the new one. */
   async returnFormer(): Promise<void> {
-    const [former, gone] = [this.#former, this.#primary]
+    const [former, current] = [this.#former, this.#primary]
     if (former === undefined) throw new Error('no primary may return')
     this.#former = undefined
-    await gone.kill()
+    await current.kill()
     await former.startAgain()
     this.#primary = former
     this.#address.connectTo(former.port)
-    await gone.stop()
+    await current.stop()
   }
 
-  /** The server's files as they are now; the returned function restores them. */
+  /** Copies the server's files. Returns a function that restores them. */
   snapshot(): Promise<() => Promise<void>> {
     return this.#primary.snapshot()
   }

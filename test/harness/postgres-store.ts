@@ -2,15 +2,15 @@ import { currentEpoch } from '../../src/store/ledger/postgres/dialect.ts'
 import { queryDatabase, queryOnOpenConnection, createTestDatabase } from './postgres.ts'
 import { storeTemplate } from './shared-postgres.ts'
 
-let suite: Promise<string> | undefined
+let sharedUrl: Promise<string> | undefined
 
 /**
- * URL of one PostgreSQL store for the tests of a file, which use it one after the other. It is removed with
- * the run.
+ * Returns the URL of one PostgreSQL store, which all tests of a file use one after the other. It is removed when the
+ * test run ends.
  */
 export function sharedStore(): Promise<string> {
-  suite ??= createTestStore()
-  return suite
+  sharedUrl ??= createTestStore()
+  return sharedUrl
 }
 
 /** Creates a PostgreSQL store, which its caller drops. Returns its URL. */
@@ -49,7 +49,7 @@ const tables = [
 export async function clearStore(url: string): Promise<void> {
   const retained = `name IN ('format', 'fingerprint_key', 'store_id', 'generation', 'epoch', 'without_log')`
   // The server behind the address of a `PostgresPair` changes, so no connection to it can be retained.
-  const ask = url === (await suite) ? queryOnOpenConnection : queryDatabase
+  const ask = url === (await sharedUrl) ? queryOnOpenConnection : queryDatabase
   await ask(
     url,
     `SET search_path = refcheck; ${tables.map((table) => `DELETE FROM ${table};`).join(' ')}
@@ -59,7 +59,7 @@ export async function clearStore(url: string): Promise<void> {
   )
 }
 
-/** Subtracts `ms` from the times of all orders of a store, which are those of the database's clock. */
+/** Subtracts `ms` from the times of all orders of a store, because the database's clock sets these times. */
 export async function moveOrdersToPast(ms: number, url?: string): Promise<void> {
   await queryDatabase(
     url ?? (await sharedStore()),

@@ -9,7 +9,7 @@ import { hasSharedServer, sharedServer } from './shared-postgres.ts'
 
 /** The first file that needs the server starts it, which takes long on a busy machine. */
 beforeAll(async () => {
-  // A run of tests with programs of the system has no shared server; it needs other functions of this module.
+  // The run of test/system has no shared server; its tests use other functions of this module.
   if (hasSharedServer()) await sharedServer()
 }, 120_000)
 
@@ -34,10 +34,10 @@ export async function queryDatabase(url: string, sql: string): Promise<Record<st
   }
 }
 
-/** Open connections by URL, since a new connection has empty caches. They do not keep the process running. */
+/** Open connections by URL, because a new one has empty caches. They do not prevent the end of the process. */
 const openConnections = new Map<string, Promise<Client>>()
 
-/** The same as `queryDatabase`, for a database that is asked before each test. */
+/** Runs SQL as `queryDatabase` does, on a connection that stays open for the queries before each test. */
 export async function queryOnOpenConnection(url: string, sql: string): Promise<void> {
   const existing = openConnections.get(url)
   const connecting = existing ?? openConnection(url)

@@ -47,7 +47,7 @@ export function loadBuiltProgram() {
   return load('./dist/cli/start/start.cjs') as typeof import('../../src/cli/start/start.ts')
 }
 
-/** The errors of a prompt that the user leaves or goes back from: the classes of the tested program. */
+/** The errors of a prompt that the user cancels or goes back from. The built program has its own classes of them. */
 export const { InterruptedError, PromptBackError } = isBuilt ? loadBuiltProgram() : kindsOfSource
 
 /**
@@ -61,7 +61,7 @@ const program: NonNullable<RunOptions['main']> = isBuilt
     }
   : (argv, context) => mainOfSource(argv, context, root, { fromSource: true })
 
-/** Runs one command line in this process, as bin does, with streams and environment of its own. */
+/** Runs one command line in this process, as bin/run.js does, with its own streams and environment. */
 export async function refcheck(argv: readonly string[], options: RunOptions = {}): Promise<Outcome> {
   const streams = captureStreams(options)
   const signal = options.signal ?? new AbortController().signal

@@ -26,7 +26,7 @@ export interface ScreenOptions {
 /** After this long without output, the screen counts as fully drawn. */
 const quietMs = 150
 
-/** Runs a program in a pseudo-terminal of 80x24, and emulates its screen. Ends with the test. */
+/** Runs a program in a pseudo-terminal of 80x24, and emulates its screen. The program ends with the test. */
 export function openScreen(
   program: string,
   args: readonly string[],
@@ -68,7 +68,7 @@ export function openScreen(
       const found = (): boolean => count(text, all()) > count(text, before)
       return new Promise((resolve, reject) => {
         let drawn: NodeJS.Timeout | undefined
-        const give = (why: string): void => {
+        const finish = (why: string): void => {
           check = () => undefined
           clearTimeout(deadline)
           clearTimeout(drawn)
@@ -76,12 +76,12 @@ export function openScreen(
           else
             reject(new Error(`${why} ${String(text)} came; the screen was:\n${lines(0, end()).join('\n')}`))
         }
-        const deadline = setTimeout(() => give('20 seconds passed before'), 20_000)
+        const deadline = setTimeout(() => finish('20 seconds passed before'), 20_000)
         check = () => {
           clearTimeout(drawn)
-          if (!running) give('ended before')
+          if (!running) finish('ended before')
           // A menu is drawn in several writes.
-          else if (found()) drawn = setTimeout(() => give('gone before'), quietMs)
+          else if (found()) drawn = setTimeout(() => finish('gone before'), quietMs)
         }
         check()
       })

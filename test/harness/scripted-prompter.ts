@@ -21,13 +21,13 @@ export type Answer = { ask: TextPattern } & (
       help?: TextPattern | undefined
     }
   | { secret: string; refused?: TextPattern | undefined }
-  /** Chooses by label. */
+  /** Chooses the option with this label. */
   | { choose: TextPattern; offered?: readonly string[] | undefined }
   /** `meanwhile` is called before the answer. */
   | { confirm: boolean; meanwhile?: (() => void) | undefined }
-  /** Ctrl-C. */
+  /** Presses Ctrl-C. */
   | { leave: true }
-  /** The key for the previous question. */
+  /** Presses the key that returns to the previous question. */
   | { back: true }
 )
 

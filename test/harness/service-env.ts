@@ -1,18 +1,18 @@
 import { join } from 'node:path'
 
-/** What a client needs to call a sandbox. */
+/** The credentials with which a client calls a sandbox. */
 interface Credentials {
   apiKey: string
   userEmail: string
   webhookSecret: string
 }
 
-/** An environment with only the folders: no profile, no key, no service. */
+/** Returns an environment with only the folders, without a profile, key or service. */
 export function emptyEnv(folder: string): Record<string, string> {
   return { REFCHECK_CONFIG_DIR: join(folder, 'config'), REFCHECK_DATA_DIR: join(folder, 'data') }
 }
 
-/** The environment for a sandbox, which makes a login unnecessary. */
+/** Returns the environment with the address and credentials of a sandbox, which makes a login unnecessary. */
 export function serviceEnv(
   url: string,
   { apiKey, userEmail, webhookSecret }: Credentials,
@@ -25,7 +25,7 @@ export function serviceEnv(
   }
 }
 
-/** As `serviceEnv`, from the line that `sandbox start --json` prints when it is ready. */
+/** Returns the same as `serviceEnv`, from the line that `sandbox start --json` prints when it is ready. */
 export function envOfReadyLine(line: string): Record<string, string> {
   const { base_url, api_key, user_email, webhook_secret } = JSON.parse(line) as Record<
     'base_url' | 'api_key' | 'user_email' | 'webhook_secret',

@@ -58,11 +58,11 @@ export interface TypeOptions extends Omit<RunOptions, 'prompter'> {
 
 export interface Session extends World {
   clock: ManualClock
-  /** Types one command line; words with spaces in quotes, or a list of words. */
+  /** Types one command line: a text in which words with spaces have quotes, or a list of words. */
   type: (line: string | readonly string[], options?: TypeOptions) => Promise<Step>
-  /** Several command lines, one after the other, on one screen. */
+  /** Types several command lines, one after the other. Returns all of their output as one screen. */
   all: (lines: readonly (string | readonly string[])[], options?: TypeOptions) => Promise<Screen>
-  /** Writes a file into the session's folder; its name. */
+  /** Writes a file into the session's folder. Returns its name. */
   write: (name: string, content: string | Uint8Array) => string
   /** The content of a file, as `cat` shows it. */
   cat: (name: string) => Screen
@@ -73,26 +73,26 @@ export interface Session extends World {
 }
 
 export interface SessionOptions extends Partial<Omit<SandboxOptions, 'clock'>> {
-  /** By default one whose sleeps end at once. */
+  /** By default a clock whose sleeps end at once. */
   clock?: ManualClock | undefined
   /** The engine of the store; by default a file in the session's folder. */
   store?: 'SQLite' | 'PostgreSQL' | undefined
-  /** The environment has only folders: no address, no key. */
+  /** Whether the environment has only the folders, without an address and a key of the service. */
   newcomer?: boolean | undefined
   /** Further text that varies: patterns and the names that replace them. */
   filters?: readonly Filter[] | undefined
 }
 
 /**
- * A person at a terminal, with a sandbox of a fixed seed, on a clock that needs no real time. Ids, folders
- * and ports have names on the screen; the same id keeps its name.
+ * Starts the session of a user at a terminal, with a sandbox of a fixed seed and a clock that needs no real time.
+ * On the screen, names replace ids, folders and ports; an id has the same name in the whole session.
  */
 export async function session(options: SessionOptions = {}): Promise<Session> {
   const {
     newcomer = false,
     filters = [],
     store,
-    // The times of orders are the database's, so the machine and the service are given the same day.
+    // PostgreSQL sets the times of orders from its own clock, so the other clocks start at the same time.
     clock = new ManualClock({ auto: true, ...(store === 'PostgreSQL' && { now: Date.now() }) }),
     ...sandbox
   } = options
@@ -101,9 +101,9 @@ export async function session(options: SessionOptions = {}): Promise<Session> {
   const names = new Names(here, filters, store === 'PostgreSQL' ? clock.now() : undefined)
   const fraction = seeded(1)
   const uuid = (): string => {
-    const drawn = systemRandom.uuid()
-    names.drawnIds.add(drawn)
-    return drawn
+    const id = systemRandom.uuid()
+    names.generatedIds.add(id)
+    return id
   }
   const random = { ...systemRandom, fraction, uuid }
   const start = here.sandbox.log.entries().length
@@ -115,10 +115,10 @@ export async function session(options: SessionOptions = {}): Promise<Session> {
 
   const type: Session['type'] = async (line, { answers, exported, ...more } = {}) => {
     const argv = typeof line === 'string' ? wordsOf(line) : line
-    const shown = typeof line === 'string' ? line : line.map(quoted).join(' ')
-    const drawn = new Drawing()
+    const shown = typeof line === 'string' ? line : line.map(quote).join(' ')
+    const output = new CollectedOutput()
     const prompter =
-      answers === undefined ? undefined : new ScriptedPrompter(answers, (text) => drawn.add('? ', text))
+      answers === undefined ? undefined : new ScriptedPrompter(answers, (text) => output.add('? ', text))
     const outcome = await run(argv, {
       clock,
       random,
@@ -126,13 +126,13 @@ export async function session(options: SessionOptions = {}): Promise<Session> {
       env: { ...exported, ...more.env },
       prompter,
       onWrite(stream, text) {
-        drawn.add(stream === 'stderr' ? '2> ' : '', text)
+        output.add(stream === 'stderr' ? '2> ' : '', text)
         more.onWrite?.(stream, text)
       },
     })
     prompter?.finish()
-    const left = more.signal?.aborted === true ? '^C\n' : ''
-    const text = `${typed(shown, more)}\n${drawn.text()}${left}exit ${outcome.code}`
+    const interrupt = more.signal?.aborted === true ? '^C\n' : ''
+    const text = `${shellLine(shown, more)}\n${output.text()}${interrupt}exit ${outcome.code}`
     return new Step(names.replaceNames(text, shown), outcome)
   }
 
@@ -166,12 +166,12 @@ export async function session(options: SessionOptions = {}): Promise<Session> {
   }
 }
 
-/** The command line with what was set and piped, as a shell takes it. */
-function typed(line: string, { env = {}, stdin }: TypeOptions): string {
-  const set = Object.entries(env).map(([name, value]) => `${name}=${quoted(value)} `)
+/** Returns a command line as it is typed in a shell, with its variables and its standard input. */
+function shellLine(line: string, { env = {}, stdin }: TypeOptions): string {
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${quote(value)} `)
   const here =
     typeof stdin === 'string' ? ` <<EOF\n${stdin.trimEnd()}\nEOF` : stdin === undefined ? '' : ' < BYTES'
-  return `$ ${set.join('')}refcheck ${line}${here}`
+  return `$ ${variables.join('')}refcheck ${line}${here}`
 }
 
 const wordsOf = (line: string): string[] =>
@@ -182,11 +182,11 @@ const wordsOf = (line: string): string[] =>
     ),
   )
 
-const quoted = (word: string): string =>
+const quote = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll('\n', '\\n').replaceAll('\r', '\\r')}'`
 
-/** Everything written, in its order. */
-class Drawing {
+/** Collects questions and the output of both streams, in the order of writing. */
+class CollectedOutput {
   readonly #parts: { mark: string; text: string }[] = []
 
   add(mark: string, text: string): void {

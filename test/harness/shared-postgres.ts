@@ -8,7 +8,7 @@ export const storeTemplate = 'made_store'
 const variable = 'REFCHECK_TEST_POSTGRES'
 
 /**
- * Starts one PostgreSQL server for all files of a run, when the first of them needs it. It ends with the run.
+ * Starts one PostgreSQL server for all test files, when the first of them needs it. It ends with the test run.
  */
 export default async function sharePostgres(): Promise<() => Promise<void>> {
   let cluster: Promise<Cluster> | undefined
@@ -40,7 +40,7 @@ async function startWithTemplate(): Promise<Cluster> {
 /** Whether this run of tests was set up with a server. */
 export const hasSharedServer = (): boolean => process.env[variable] !== undefined
 
-/** The server's address, with `{}` for the database. */
+/** Returns the server's URL, with `{}` in place of the name of the database. */
 export async function sharedServer(): Promise<string> {
   const socket = connect(Number(process.env[variable]), '127.0.0.1')
   let answer = ''

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { root } from '../house/sources.ts'
 
-/** A folder for PATH in which `refcheck` is the built program. */
+/** Creates a folder for PATH in which `refcheck` is the built program. Returns its path. */
 export function programFolder(below: string): string {
   const folder = join(below, 'program')
   mkdirSync(folder, { recursive: true })

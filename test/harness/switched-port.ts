@@ -3,9 +3,9 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 
 /** Cuts a connection when a client of PostgreSQL commits. */
 export interface Cut {
-  /** Part of a statement of the transaction; any by default. */
+  /** Text that a statement of the transaction contains; by default every transaction matches. */
   statement?: string
-  /** The server receives the COMMIT, and only its answer is lost. */
+  /** Whether the server receives the COMMIT, so that only its answer is lost. */
   isReceived: boolean
 }
 
@@ -75,10 +75,10 @@ export class SwitchedPort implements AsyncDisposable {
     }
     server.pipe(client)
     client.on('end', () => server.end())
-    const executed = new TransactionStatements()
+    const transaction = new TransactionStatements()
     client.on('data', (bytes: Buffer) => {
       const text = bytes.toString('latin1')
-      const cut = executed.isCutAt(text, this.#cut) ? this.#cut : undefined
+      const cut = transaction.isCutAt(text, this.#cut) ? this.#cut : undefined
       if (cut === undefined && this.commitDelayMs > 0 && text.includes('COMMIT')) {
         setTimeout(() => server.write(bytes), this.commitDelayMs)
         return

@@ -47,7 +47,7 @@ export interface Task extends World {
 }
 
 export interface TaskOptions {
-  /** Not logged in, nothing in the environment. */
+  /** Whether the user is not logged in, and the environment has no address and key of the service. */
   newcomer?: boolean | undefined
   filters?: readonly Filter[] | undefined
   /** How many times faster requests progress; 1 by default. */
@@ -55,7 +55,8 @@ export interface TaskOptions {
 }
 
 /**
- * A module that makes a program write stderr in italics, to distinguish it from stdout on the same terminal.
+ * Writes a module that makes a program write stderr in italics, to distinguish it from stdout on the same terminal.
+ * Returns its path.
  */
 function italicErrors(folder: string): string {
   const path = join(folder, 'italic-errors.cjs')
@@ -67,12 +68,12 @@ function italicErrors(folder: string): string {
   return path
 }
 
-/** The end of a command: its exit code on a line of its own, then the prompt. */
+/** The end of a command: a line with its exit code, then the prompt. */
 const ended = /^exit \d+\n\$/m
 
 /**
- * A person at a shell in a pseudo-terminal of 80x24, with the built program on the PATH and a sandbox. stdin, stdout
- * and stderr are all the terminal; the shell prints each exit code.
+ * Starts a shell in a pseudo-terminal of 80x24, with the built program on the PATH and a sandbox. stdin, stdout and
+ * stderr are all the terminal; the shell prints each exit code.
  */
 export async function task({ newcomer = false, filters = [], speed }: TaskOptions = {}): Promise<Task> {
   const here = await world({ seed: 'task', speed })

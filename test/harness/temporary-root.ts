@@ -1,7 +1,7 @@
 import { existsSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 
-/** The folder for temporary files: in memory if there is enough space, because that is faster than a disk. */
+/** Returns the folder for temporary files: in memory if it has enough space, because that is faster than a disk. */
 export function temporaryRoot(): string {
   const memory = '/dev/shm'
   if (!existsSync(memory)) return tmpdir()

@@ -32,13 +32,13 @@ export const keys = {
 export interface TerminalOptions {
   /** Variables in addition to those that every terminal sets. */
   env?: Record<string, string> | undefined
-  /** stdout is the terminal as well; by default it is a file. */
+  /** Whether stdout is the terminal as well; by default it is a file. */
   isStdoutTerminal?: boolean | undefined
 }
 
 /**
- * Runs a program of Node's in a real pseudo-terminal. Its stdin and stderr are the terminal; its stdout is a
- * file, as in `program > file`, and is returned separately by default. It ends with the test at the latest.
+ * Runs a Node program in a real pseudo-terminal. Its stdin and stderr are the terminal. Its stdout is by default a
+ * file, as in `program > file`, whose text is returned separately. The program ends with the test at the latest.
  */
 export async function openTerminal(
   argv: readonly string[],

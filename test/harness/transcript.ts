@@ -11,12 +11,12 @@ export interface Transcript {
 
 const root = new URL('../../', import.meta.url)
 
-/** The text of a file of the repository. */
+/** Returns the text of a file of the repository. */
 export function documentText(path: string): string {
   return readFileSync(new URL(path, root), 'utf8')
 }
 
-/** The transcripts of a document: fenced `console` blocks in Markdown, indented `$ ` lines in a help page. */
+/** Returns the transcripts of a document: fenced `console` blocks in Markdown, indented `$ ` lines in a help page. */
 export function parseTranscripts(text: string): Transcript[] {
   const lines = text.split('\n')
   return lines.includes('```console') ? parseFenced(lines) : parseIndented(lines)
@@ -53,13 +53,13 @@ function parseIndented(lines: readonly string[]): Transcript[] {
 /** Splits a block into steps. A command line that ends with a backslash continues on the next line. */
 function parseSteps(block: readonly string[]): Transcript['steps'] {
   const steps: Transcript['steps'] = []
-  let goesOn = false
+  let isContinued = false
   for (const line of block) {
     const last = steps.at(-1)
-    if (goesOn && last !== undefined) last.command += `\n${line}`
+    if (isContinued && last !== undefined) last.command += `\n${line}`
     else if (line.startsWith('$ ')) steps.push({ command: line.slice(2), output: '' })
     else if (last !== undefined) last.output += `${line}\n`
-    goesOn = line.endsWith('\\') && (goesOn || line.startsWith('$ '))
+    isContinued = line.endsWith('\\') && (isContinued || line.startsWith('$ '))
   }
   return steps
 }
@@ -68,11 +68,13 @@ function parseSteps(block: readonly string[]): Transcript['steps'] {
 export function replaceOutputs(text: string, all: readonly Transcript[]): string {
   const lines = text.split('\n')
   for (const { line, length, indent, steps } of all.toReversed()) {
-    const toDocument = steps.flatMap(({ command, output }) =>
+    const documentLines = steps.flatMap(({ command, output }) =>
       `$ ${command}\n${output}`.replace(/\n$/, '').split('\n'),
     )
     const drawn =
-      indent === '' ? toDocument : toDocument.map((each) => (each === '' ? '' : indent + escapeLine(each)))
+      indent === ''
+        ? documentLines
+        : documentLines.map((each) => (each === '' ? '' : indent + escapeLine(each)))
     lines.splice(line, length, ...drawn)
   }
   return lines.join('\n')
@@ -82,7 +84,7 @@ export function replaceOutputs(text: string, all: readonly Transcript[]): string
 const escapeLine = (line: string): string =>
   line.replaceAll('\\', '\\\\').replaceAll('`', '\\`').replaceAll('${', '\\${')
 
-/** A command line as one line. */
+/** Joins the lines of a command line that a backslash continues. */
 export function oneLine(command: string): string {
   return command.replaceAll(/\s*\\\n\s*/g, ' ')
 }
@@ -100,8 +102,8 @@ const varyingKinds: readonly [kind: string, pattern: string][] = [
   ['measure', '\\b\\d+(?:\\.\\d+)?(?= (?:ms|B|kB|MB)\\b)'],
   ['version', '\\b\\d+\\.\\d+\\.\\d+\\b'],
 ]
-const any = new RegExp(varyingKinds.map(([kind, pattern]) => `(?<${kind}>${pattern})`).join('|'), 'g')
-/** Kinds whose values identify one thing in the whole document. */
+const varyingText = new RegExp(varyingKinds.map(([kind, pattern]) => `(?<${kind}>${pattern})`).join('|'), 'g')
+/** Kinds of text that identify the same thing wherever they occur in the document. */
 const namedKinds = new Set(['id', 'digest', 'short', 'code', 'referee'])
 
 /** Maps ids of a document to those of this run, and back. */
@@ -111,12 +113,12 @@ export class Ids {
 
   /** Replaces the document's ids in a command line by this run's. */
   actual(command: string): string {
-    return replaced(command, (id) => this.#actual.get(id) ?? id)
+    return replaceIds(command, (id) => this.#actual.get(id) ?? id)
   }
 
   /** Replaces this run's ids in an output by the document's. */
   shown(output: string): string {
-    return replaced(output, (id) => this.#shown.get(id) ?? id)
+    return replaceIds(output, (id) => this.#shown.get(id) ?? id)
   }
 
   /** Whether the document's output matches the printed one, apart from ids, times, sizes and `…`. */
@@ -132,12 +134,12 @@ export class Ids {
     return matches
   }
 
-  /** Where the document shows something else, its ids still are those of this run, in their order. */
+  /** Pairs the ids of the document with those of this run by their order, if the outputs differ otherwise. */
   addPairsInOrder(shown: string, printed: string): void {
     const idsIn = (text: string, known: ReadonlyMap<string, string>): string[] =>
       [
         ...new Set(
-          [...text.matchAll(any)]
+          [...text.matchAll(varyingText)]
             .filter(({ groups }) => groups?.['id'] ?? groups?.['digest'])
             .map(([id]) => id),
         ),
@@ -157,14 +159,14 @@ export class Ids {
   }
 }
 
-function replaced(text: string, other: (id: string) => string): string {
-  return text.replace(any, (whole, ...parts) => {
+function replaceIds(text: string, other: (id: string) => string): string {
+  return text.replace(varyingText, (whole, ...parts) => {
     const groups = parts.at(-1) as Record<string, string | undefined>
     return [...namedKinds].some((kind) => groups[kind] !== undefined) ? other(whole) : whole
   })
 }
 
-/** What the document shows as a pattern: each thing that varies a group, `…` on a line of its own any lines. */
+/** Returns a pattern for an output in the document: varying text becomes a group, a line with only `…` any lines. */
 function patternOf(shown: string): { pattern: RegExp; ids: string[] } {
   const ids: string[] = []
   const variable = (kind: string, text: string): string => {
@@ -177,7 +179,7 @@ function patternOf(shown: string): { pattern: RegExp; ids: string[] } {
   }
   let source = ''
   let end = 0
-  for (const match of shown.matchAll(any)) {
+  for (const match of shown.matchAll(varyingText)) {
     source += literal(shown.slice(end, match.index))
     const [kind = '', text = ''] =
       Object.entries(match.groups ?? {}).find(([, each]) => each !== undefined) ?? []
@@ -188,7 +190,7 @@ function patternOf(shown: string): { pattern: RegExp; ids: string[] } {
   return { pattern: new RegExp(`^${source}$`), ids }
 }
 
-/** Columns of a table are as wide as what varies: blanks count as one, and so do rules. */
+/** Escapes fixed text for a pattern. Blanks match any number of blanks, because varying text sets the width. */
 function literal(text: string): string {
   return text
     .replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)

@@ -10,12 +10,12 @@ export interface TwoServices extends Session {
   typeAtOther: (line: string | readonly string[], options?: TypeOptions) => Promise<Step>
 }
 
-/** A session with two services on one store. They assign the same ids: one seed, one clock, no quota. */
+/** Starts a session with two services and one store. Both assign the same ids, because seed and clock are the same. */
 export async function twoServices(
   options: Pick<SessionOptions, 'store'> = {},
   otherService: Partial<SandboxOptions> = {},
 ): Promise<TwoServices> {
-  // The times of orders are the database's on PostgreSQL.
+  // PostgreSQL sets the times of orders from its own clock.
   const clock = new ManualClock(options.store === 'PostgreSQL' ? { now: Date.now() } : {})
   const here = await session({
     ...options,

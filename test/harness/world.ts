@@ -28,14 +28,14 @@ export interface World {
   /** Environment that needs no login; folders below `folder`. */
   env: Record<string, string>
   /** Sets the interceptor of all further calls; undefined removes it. */
-  intercept: (between: Interceptor | undefined) => void
+  intercept: (interceptor: Interceptor | undefined) => void
   /** E-mails of the people whom the service has orders for. */
   ordered: () => string[]
   /** Runs `refcheck …` in this world. */
   run: (argv: readonly string[], options?: RunOptions) => Promise<Outcome>
 }
 
-/** A folder that is removed when the test is over. */
+/** Creates a folder that is removed when the test ends. Returns its path. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'refcheck-test-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
@@ -46,11 +46,11 @@ export function temporaryFolder(): string {
 export async function world(options: Partial<SandboxOptions> = {}): Promise<World> {
   const folder = temporaryFolder()
   const sandbox = createSandbox({ clock: systemClock, seed: 'refcheck', ...options })
-  let between: Interceptor | undefined
+  let interceptor: Interceptor | undefined
   const documented = documentedFetch(sandbox)
   const listener = await listen((request, connection) => {
     const ask = (asked: Request) => documented(asked, connection)
-    return between === undefined ? ask(request) : between(request, ask)
+    return interceptor === undefined ? ask(request) : interceptor(request, ask)
   })
   onTestFinished(async () => {
     await listener.close()
@@ -64,7 +64,7 @@ export async function world(options: Partial<SandboxOptions> = {}): Promise<Worl
     folder,
     env,
     intercept: (next) => {
-      between = next
+      interceptor = next
     },
     ordered: () => sandbox.requests().map(({ recipient }) => recipient.email),
     async run(argv, more = {}) {
@@ -75,7 +75,7 @@ export async function world(options: Partial<SandboxOptions> = {}): Promise<Worl
   }
 }
 
-/** A world whose quota no test uses up. */
+/** Starts a world whose quota no test uses up. */
 export async function roomyWorld(): Promise<World> {
   const here = await world({ quota: roomyQuota.quota })
   Object.assign(here.env, roomyQuota.env)

@@ -19,7 +19,7 @@ export function findCanariesInFiles(folder: string, canaries: Canaries, but: Reg
     })
 }
 
-/** The names of the canaries in a text, plain or encoded, each after `where`. */
+/** Returns the names of the canaries that a text contains, plain or encoded, each with the prefix `where`. */
 export function findCanaries(where: string, text: string, canaries: Canaries): string[] {
   const forms = readableForms(text)
   const found = Object.entries(canaries).filter(([, canary]) => forms.some((form) => form.includes(canary)))
@@ -67,8 +67,8 @@ function decodeBytes(text: string): string[] {
 }
 
 /**
- * A script for a child process, which writes its environment and the command lines of all processes to a
- * file.
+ * Returns a script for a child process that writes its environment, and the command lines of all processes, to
+ * a file.
  */
 export const spyScript = (file: string): string => `
   const fs = require('fs')

@@ -1,4 +1,4 @@
-/** Every character of a text as a JSON escape. */
+/** Returns a text with each character as a JSON escape. */
 export const inUnicodeEscapes = (text: string): string =>
   Array.from({ length: text.length }, (_, at) => text.charCodeAt(at).toString(16).padStart(4, '0'))
     .map((hex) => `\\u${hex}`)
@@ -13,7 +13,7 @@ const everyByte = (text: string, write: (byte: number) => string): string =>
 
 const html: Record<string, string> = { '&': '&amp;', '"': '&quot;', '<': '&lt;', '>': '&gt;', "'": '&#39;' }
 
-/** The punctuation of ASCII by its names in HTML 5, as htmlentities of PHP writes it. */
+/** The HTML 5 entity name of each ASCII punctuation character, as PHP's htmlentities writes it. */
 const html5: Readonly<Record<string, string>> = Object.fromEntries(
   [
     '! excl " quot # num $ dollar % percnt & amp \' apos ( lpar ) rpar * ast + plus , comma . period / sol : colon',

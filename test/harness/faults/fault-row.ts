@@ -5,7 +5,7 @@ import { afterAll, afterEach } from 'vitest'
 import { variable } from '../../../src/host/process.ts'
 import type { FaultId } from '../../resilience/rows.ts'
 
-/** The results of one test file for one row of the table. */
+/** The results of one test file for one row of the fault table (test/resilience/rows.ts). */
 export interface Recorded {
   row: FaultId
   cases: number
@@ -16,8 +16,8 @@ export interface Recorded {
 }
 
 export interface FaultRow {
-  /** Counts the running test as `count` cases, of which `held` passed; all by default. */
-  cases(count: number, held?: number): void
+  /** Counts the running test as `count` cases, of which `passed` passed; all by default. */
+  cases(count: number, passed?: number): void
   /** Adds a text to the figure, which is otherwise only the number of failed cases. */
   note(figure: string): void
   /**
@@ -37,30 +37,30 @@ interface Options {
  * what must not happen, such as "sent again". `npm run resilience` reads the recorded results.
  */
 export function faultRow(row: FaultId, failure: string, { of = /(?:)/ }: Options = {}): FaultRow {
-  const total = { cases: 0, held: 0 }
+  const total = { cases: 0, passed: 0 }
   const notes: string[] = []
-  let counted: { count: number; held: number } | undefined
+  let counted: { count: number; passed: number } | undefined
   let why: string | undefined
   let wasAttempted = true
   afterEach(({ task }) => {
-    const { count, held } = counted ?? { count: 1, held: 1 }
+    const { count, passed } = counted ?? { count: 1, passed: 1 }
     const wasTried = wasAttempted
     counted = undefined
     wasAttempted = true
     if (!of.test(task.name) || !wasTried) return
     total.cases += count
-    total.held += task.result?.state === 'fail' ? Math.min(held, count - 1) : held
+    total.passed += task.result?.state === 'fail' ? Math.min(passed, count - 1) : passed
   })
   afterAll(() => {
-    const { cases, held: passedCount } = total
+    const { cases, passed: passedCount } = total
     const figure = [`${cases - passedCount} of ${cases} ${failure}`, ...notes].join('; ')
     const recorded: Recorded = { row, cases, passedCount, figure, notTried: why }
     const file = variable(process.env, 'REFCHECK_RESILIENCE')
     if (file !== undefined) appendFileSync(file, `${JSON.stringify(recorded)}\n`)
   })
   return {
-    cases: (count, held = count) => {
-      counted = { count, held }
+    cases: (count, passed = count) => {
+      counted = { count, passed }
     },
     note: (figure) => void notes.push(figure),
     notTried: (reason) => {

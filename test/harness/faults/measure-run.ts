@@ -6,12 +6,12 @@ import { join } from 'node:path'
 import { program } from '../program.ts'
 
 export interface RunMeasurement {
-  /** Exit code; null where it was ended after `maxMs`. */
+  /** Exit code; null if the process was killed after `maxMs`. */
   code: number | null
   stdout: string
   stderr: string
   seconds: number
-  /** Peak memory, from the kernel. */
+  /** Peak memory that the kernel reports. */
   mebibytes: number
 }
 
@@ -23,7 +23,7 @@ export async function measureRun(
   maxMs = 30_000,
 ): Promise<RunMeasurement> {
   const peak = join(folder, 'peak')
-  // The figure of getrusage may be that of the parent process.
+  // Reads /proc, because getrusage may report the peak of the parent process.
   const atExit = `process.on('exit', () => {
     const fs = process.getBuiltinModule('node:fs')
     const [, peak] = /^VmHWM:\\s+(\\d+)/m.exec(fs.readFileSync('/proc/self/status', 'utf8'))

@@ -49,7 +49,7 @@ export async function startFaultProxy(target: number, cut: Cut = {}): Promise<Fa
   return proxy
 }
 
-/** Two sockets joined until one side's allowance is used up. */
+/** Connects a client to `port` and forwards bytes until the allowance of one side is used up. Returns both sockets. */
 function connectSockets(
   client: Socket,
   port: number,
@@ -72,7 +72,7 @@ function connectSockets(
       if (ended) return
       const part = chunk.subarray(0, left)
       left -= part.length
-      // The end waits until the last bytes allowed are handed to the system.
+      // Ends the connection only after the last allowed bytes are handed to the operating system.
       to.write(part, () => left === 0 && end())
       if (left === 0) from.pause()
     })

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 
-/** Path of the folder in the mount namespace. */
+/** Path at which the program sees `folder`. */
 export const inside = '/mnt/all'
 
 export interface Ended {

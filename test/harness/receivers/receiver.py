@@ -33,7 +33,7 @@ def key_of(event):
 
 
 open(file, "a").close()
-# In memory what the file holds, so that duplicates are found also after a restart.
+# Keys of the stored events, read from the file so that duplicates are found after a restart too.
 known = set() if fault == "forgets-at-restart" else {key_of(event) for event in stored_lines()}
 
 
@@ -61,14 +61,14 @@ def store(event):
         if fault != "out-of-order":
             write(event)
             return
-        # Two at a time, the later one first.
+        # Writes events in pairs, the later one first.
         held.append(event)
         if len(held) == 2:
             while held:
                 write(held.pop())
 
 
-# What is stored after its acknowledgement is stored by one thread, so that only this is wrong with it.
+# One thread stores the events that were acknowledged first, so that the early acknowledgement is the only fault.
 late = queue.Queue()
 
 

@@ -29,8 +29,10 @@ function storedLines(): Event[] {
     .map((line) => JSON.parse(line) as Event)
 }
 
-/** Keys of the stored events, read from the file so that duplicates are found after a restart too. */
+/** The key by which the receiver recognises a duplicate. */
 const keyOf = (event: Event): string => (fault === 'dedupes-on-request-id' ? event.request_id : pairOf(event))
+/** Keys of the stored events, read from the file so that duplicates are found after a restart too. */
+/** Keys of the stored events, read from the file so that duplicates are found after a restart too. */
 const known = new Set(fault === 'forgets-at-restart' ? [] : storedLines().map(keyOf))
 const memory: Event[] = []
 const held: Event[] = []
@@ -47,7 +49,7 @@ function write(event: Event): void {
 
 function store(event: Event): void {
   count += 1
-  if (fault === 'loses-under-load' && working > 8 && count % 5 === 0) return
+  if (fault === 'loses-under-load' && requestsInProgress > 8 && count % 5 === 0) return
   const key = keyOf(event)
   if (fault !== 'never-dedupes' && known.has(key)) return
   known.add(key)
@@ -68,7 +70,7 @@ function isGood(body: Buffer, signature: unknown): boolean {
   return signature.length === 64 && timingSafeEqual(Buffer.from(expected), Buffer.from(signature))
 }
 
-let working = 0
+let requestsInProgress = 0
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const reply = (status: number): void => void response.writeHead(status).end()
@@ -105,9 +107,9 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
 }
 
 createServer((request, response) => {
-  working += 1
+  requestsInProgress += 1
   answer(request, response)
     .catch(() => response.writeHead(500).end())
-    .finally(() => (working -= 1))
+    .finally(() => (requestsInProgress -= 1))
 }).listen(Number(port), '127.0.0.1')
 appendFileSync(file, '')
