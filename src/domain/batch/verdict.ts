@@ -336,7 +336,7 @@ export function noConflicts(): ConflictCounts {
 export interface ConflictGroup {
   heldFor?: ConflictReason | undefined
   /** 1 if the rows were cancelled and would have repeated the order. */
-  isLeftOut?: number | undefined
+  isCancelled?: number | undefined
   /** The state of the conflicting order; undefined if no store has it. */
   state: SubmissionState | undefined
   /** The status of its request, as last read. */
@@ -354,8 +354,8 @@ export interface ConflictGroup {
  */
 export function countConflictGroups(groups: Iterable<ConflictGroup>, ownBatchId?: string): ConflictCounts {
   const conflicts = noConflicts()
-  for (const { heldFor, isLeftOut = 0, state, requestStatus, batchId, count, first, last } of groups) {
-    if (isLeftOut === 1 && state !== 'accepted') continue
+  for (const { heldFor, isCancelled = 0, state, requestStatus, batchId, count, first, last } of groups) {
+    if (isCancelled === 1 && state !== 'accepted') continue
     if (heldFor !== undefined) {
       conflicts.held[heldFor] = (conflicts.held[heldFor] ?? 0) + count
       if (heldFor === 'recent') conflicts.ordered.orderedAgain += count
@@ -364,7 +364,7 @@ export function countConflictGroups(groups: Iterable<ConflictGroup>, ownBatchId?
     } else if (state === 'accepted') {
       const { ordered } = conflicts
       ordered.count += count
-      ordered.leftOut += isLeftOut * count
+      ordered.leftOut += isCancelled * count
       countFailed(ordered.failed, requestStatus, count)
       if (first !== undefined) ordered.first = Math.min(ordered.first ?? first, first)
       if (last !== undefined) ordered.last = Math.max(ordered.last ?? last, last)

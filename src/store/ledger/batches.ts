@@ -28,9 +28,9 @@ import { type Lease, type LeaseUse, StorePart, shortWait } from './store-part.ts
 import {
   allOrders,
   batchFields,
-  fileRowFields,
+  submissionFields,
   parseExternalResults,
-  selectWith,
+  selectOrdersWith,
   sqlList,
 } from './submission-rows.ts'
 
@@ -75,7 +75,7 @@ SELECT r.*, coalesce(m.state, CASE WHEN r.matches_row = ${unmatchedRow} THEN 'ac
   coalesce(m.request_id, ${ofUnmatched('request_id')}) AS matches_request,
   coalesce(m.package_id, ${ofUnmatched('package_id')}) AS matches_package,
   coalesce((SELECT began_at FROM attempts a WHERE a.id = m.attempt_id), m.changed_at, ${ofUnmatched('created_at')}) AS matches_at
-FROM (${selectWith(['s.email AS row_email', 's.matches_batch', 's.matches_row', 's.held_for', 's.shares', 's.external_results'])}) r
+FROM (${selectOrdersWith(['s.email AS row_email', 's.matches_batch', 's.matches_row', 's.held_for', 's.shares', 's.external_results'])}) r
 LEFT JOIN submissions m ON m.batch_id = r.matches_batch AND m.row_number = r.matches_row`
 
 /** Something that a new row may be in conflict with. */
@@ -223,7 +223,7 @@ export class Batches extends StorePart {
     yield* this.#compare(batch, rows, (page) =>
       insertRows(
         'submissions',
-        page.map((each) => fileRowFields(batch, each, fingerprint)),
+        page.map((each) => submissionFields(batch, each, fingerprint)),
       ),
     )
     return undefined

@@ -262,14 +262,14 @@ export class Claims extends StorePart {
 const textOf = (bytes: Uint8Array = new Uint8Array()): string => Buffer.from(bytes).toString()
 
 export function claimedOf(
-  { batchId, row, body, prints, ...order }: StoredRow & { body: Uint8Array; relatedIds: number[] },
+  { batchId, row, body, fingerprints, ...order }: StoredRow & { body: Uint8Array; relatedIds: number[] },
   attempt: NewAttempt,
   numbered: { number: number; generation: string; at?: number | undefined },
 ) {
   const { account, baseUrl, packageId, relatedIds } = order
   const { attemptId, userEmail } = attempt
   // Of a row whose person was erased there are none.
-  const { personPrint: person = '', emailPrint: email = '', phonePrint: phone = '' } = prints ?? {}
+  const { personPrint: person = '', emailPrint: email = '', phonePrint: phone = '' } = fingerprints ?? {}
   const ordered = { batchId, row, account, baseUrl, packageId, relatedIds, person, email, phone }
   return {
     attempt: { batchId, row, ...attempt, state: 'sending' as const, body },

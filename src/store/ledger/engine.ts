@@ -148,7 +148,7 @@ export interface Dialect extends Readonly<Record<SchemaWord, string>> {
   readonly added: string
   /** Ends a SELECT whose rows, of the table with this alias, no other transaction may change, or passes over locked ones. */
   readonly lockRows: (alias: string, others?: string) => string
-  /** Where the database has a row: as an expression, and as a condition on the parameter `place`. */
+  /** Where the database has a row: as an expression, and as a condition on the parameter `rowAddress`. */
   readonly addressOf: (alias: string) => string
   readonly isAtAddress: string
   /** The order of a batch's pending rows, as their index has it. */

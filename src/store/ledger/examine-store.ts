@@ -30,7 +30,7 @@ import type { LogFile } from './attempt-log.ts'
 import type { SelectedRow } from './batches.ts'
 import { type Work, all, get, insertRows, run } from './engine.ts'
 import { changeRow } from './ledger.ts'
-import { joinPackages } from './matching.ts'
+import { recordPackageRelation } from './matching.ts'
 import {
   type StoreState,
   mergeRegister,
@@ -96,7 +96,7 @@ function* recoverAttempt(entry: LogEntry, { file, outcomes }: ReadLog, at: numbe
     { id: attemptId, ...key, ...began, ...counted, became, endedAt: became && at },
   ])
   for (const related of entry.relatedIds)
-    yield* joinPackages(baseUrl, [related, packageId], 'moved', entry.at)
+    yield* recordPackageRelation(baseUrl, [related, packageId], 'moved', entry.at)
 }
 
 /**

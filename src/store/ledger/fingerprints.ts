@@ -9,23 +9,33 @@ export const fingerprintKeyName = 'fingerprint_key'
 export const storeIdName = 'store_id'
 export const fingerprintKeyBytes = 32
 
-/** What names a person, or a secret, without telling it: keyed by the store's own key, 64 hex characters. */
+/**
+ * Returns the fingerprint of an identity (a person or a secret): an HMAC under the store's own key, as 64 hex
+ * characters, which does not reveal the identity.
+ */
 export type Fingerprint = (identity: string) => string
 
-/** Loaded with the first fingerprint: a list of batches needs none, and it costs a fifth of bare Node. */
-const crypto = () => process.getBuiltinModule('node:crypto')
+/**
+ * Loads node:crypto with the first fingerprint: loading it takes a fifth of the start time of bare Node, and a list
+ * of batches needs no fingerprint.
+ */
+const loadCrypto = () => process.getBuiltinModule('node:crypto')
 
-export function fingerprintWith(bytes: Uint8Array): Fingerprint {
-  const { createHmac, createSecretKey } = crypto()
-  // Made once for all the rows of a file: from bare bytes it would be made again for each.
-  const key = createSecretKey(bytes)
+export function createFingerprint(keyBytes: Uint8Array): Fingerprint {
+  const { createHmac, createSecretKey } = loadCrypto()
+  // The key object is made once for all rows of a file. With a plain array of bytes, createHmac would make one for
+  // each row.
+  const key = createSecretKey(keyBytes)
   return (identity) => createHmac('sha256', key).update(identity).digest('hex')
 }
 
-/** The store's own key. It is read when the store is opened, and again once another store was moved to its place. */
+/**
+ * The store's own key. It is read when the store is opened, and again after another store was moved to this store's
+ * location.
+ */
 export class StoreKey {
   readonly location: string
-  /** Of the store itself, wherever it is. */
+  /** The id of the store, which stays the same when the store is moved. */
   storeId = ''
   #bytes: Uint8Array = new Uint8Array()
   #fingerprint: Fingerprint | undefined
@@ -35,16 +45,16 @@ export class StoreKey {
   }
 
   readonly fingerprint: Fingerprint = (identity) => {
-    this.#fingerprint ??= fingerprintWith(this.#bytes)
+    this.#fingerprint ??= createFingerprint(this.#bytes)
     return this.#fingerprint(identity)
   }
 
-  /** 64 hex characters. */
+  /** The key as 64 hex characters. */
   get key(): string {
     return Buffer.from(this.#bytes).toString('hex')
   }
 
-  /** Throws IoError where the store has no key: with a new one, everybody would be new. */
+  /** Reads the key. Throws IoError if the store has none: with a new key, all people would count as new. */
   *loadKey(): Work<void> {
     const bytes = yield* metaBytes(fingerprintKeyName)
     if (bytes === undefined) {
@@ -59,24 +69,24 @@ export class StoreKey {
 }
 
 export function sha256(bytes: Uint8Array): string {
-  return crypto().hash('sha256', bytes)
+  return loadCrypto().hash('sha256', bytes)
 }
 
-/** A person's own fingerprints. */
-export interface PersonPrints {
+/** The fingerprints of one person. */
+export interface PersonFingerprints {
   personPrint: string
   emailPrint: string
   phonePrint: string
 }
 
-/** The same as a row has them, without those that were removed. */
-export type StoredPrints = { readonly [print in keyof PersonPrints]: string | undefined }
+/** The fingerprints of a row; those that were erased are undefined. */
+export type StoredFingerprints = { readonly [print in keyof PersonFingerprints]: string | undefined }
 
-export function personPrints(
+export function fingerprintPerson(
   fingerprint: Fingerprint,
   recipient: Recipient,
   { person, email, phone } = personIdentities(recipient),
-): PersonPrints {
+): PersonFingerprints {
   return {
     personPrint: fingerprint(person),
     emailPrint: fingerprint(email),
@@ -84,30 +94,51 @@ export function personPrints(
   }
 }
 
-/** Of the full name alone; undefined where nothing of it is a letter. Who has it is mentioned in a plan, and nothing more. */
-export function namePrint(fingerprint: Fingerprint, recipient: Recipient): string | undefined {
+/**
+ * Returns the fingerprint of the full name; undefined if the name has no letter or digit. A person with the same name
+ * is only mentioned in a plan.
+ */
+export function fingerprintName(fingerprint: Fingerprint, recipient: Recipient): string | undefined {
   const name = [foldedName(recipient.first_name), foldedName(recipient.last_name)]
   return name.join('') === '' ? undefined : fingerprint(JSON.stringify(['name', ...name]))
 }
 
-/** A row's own; undefined where one is missing. */
-export function printsOf({ personPrint, emailPrint, phonePrint }: StoredPrints): PersonPrints | undefined {
+/** Returns the fingerprints of a row; undefined if one is missing. */
+export function completeFingerprints({
+  personPrint,
+  emailPrint,
+  phonePrint,
+}: StoredFingerprints): PersonFingerprints | undefined {
   return personPrint === undefined || emailPrint === undefined || phonePrint === undefined
     ? undefined
     : { personPrint, emailPrint, phonePrint }
 }
 
-/** Whom a row was for against a person, as far as the fingerprints tell. */
-export function personMatchOfPrints(prints: PersonPrints | undefined, person: PersonPrints): PersonMatch {
-  if (prints === undefined) return 'unknown'
-  if (prints.personPrint === person.personPrint) return 'same'
-  const shares = prints.emailPrint === person.emailPrint || prints.phonePrint === person.phonePrint
+/** Compares the person of a row with another person, as far as their fingerprints show. */
+export function matchPersons(
+  rowFingerprints: PersonFingerprints | undefined,
+  person: PersonFingerprints,
+): PersonMatch {
+  if (rowFingerprints === undefined) return 'unknown'
+  if (rowFingerprints.personPrint === person.personPrint) return 'same'
+  const shares =
+    rowFingerprints.emailPrint === person.emailPrint || rowFingerprints.phonePrint === person.phonePrint
   return shares ? 'similar' : 'other'
 }
 
-/** Whether a row's fingerprints are those of its person; one without any was erased, or is older than they. */
-export function areOwnPrints(prints: PersonPrints | undefined, own: PersonPrints): boolean {
-  if (prints === undefined) return true
-  const { personPrint, emailPrint, phonePrint } = prints
-  return personPrint === own.personPrint && emailPrint === own.emailPrint && phonePrint === own.phonePrint
+/**
+ * Returns whether a row's fingerprints belong to its person; true for a row without fingerprints, which was erased or
+ * is older than fingerprints.
+ */
+export function areFingerprintsOf(
+  rowFingerprints: PersonFingerprints | undefined,
+  personFingerprints: PersonFingerprints,
+): boolean {
+  if (rowFingerprints === undefined) return true
+  const { personPrint, emailPrint, phonePrint } = rowFingerprints
+  return (
+    personPrint === personFingerprints.personPrint &&
+    emailPrint === personFingerprints.emailPrint &&
+    phonePrint === personFingerprints.phonePrint
+  )
 }

@@ -8,7 +8,7 @@ import type { RowId, Submission } from '../../domain/submission/submission.ts'
 import type { SelectedRow } from './batches.ts'
 import { type Work, all, get, run, updateRows, insertRows } from './engine.ts'
 import { sha256 } from './fingerprints.ts'
-import { joinPackages, Matching, selectConflicts } from './matching.ts'
+import { recordPackageRelation, Matching, selectConflicts } from './matching.ts'
 import { StorePart } from './store-part.ts'
 import { allOrders, parseExternalResults, sqlList } from './submission-rows.ts'
 
@@ -174,7 +174,7 @@ export class HeldRows extends StorePart {
         })
       }
       for (const old of new Set([...rows.map((row) => row.packageId), batch.packageId ?? packageId])) {
-        if (old !== packageId) yield* joinPackages(baseUrl, [old, packageId], 'moved', at)
+        if (old !== packageId) yield* recordPackageRelation(baseUrl, [old, packageId], 'moved', at)
       }
       yield* run(moveBatch, {
         id: batchId,
@@ -199,7 +199,7 @@ export class HeldRows extends StorePart {
   ): Promise<void> {
     if (pairs.length === 0) return
     await this.engine.transaction(function* () {
-      for (const pair of pairs) yield* joinPackages(baseUrl, pair, 'likely', at)
+      for (const pair of pairs) yield* recordPackageRelation(baseUrl, pair, 'likely', at)
     })
   }
 

@@ -12,9 +12,9 @@ import {
 import {
   allOrders,
   batchFields,
-  conditions,
-  orderFields,
-  selectPutBack,
+  filterClause,
+  singleOrderRows,
+  selectRequeuedUnknown,
   selectSubmissions,
   sqlIsOfService,
   sqlList,
@@ -43,7 +43,12 @@ import { refuseMemoryStore } from '../../domain/store/address.ts'
 import { emailIdentity } from '../../domain/submission/identity.ts'
 import { InternalError, NoAnswerError, StoreDownError } from '../../errors/kinds.ts'
 import { type ClaimOutcome, type ClaimOptions, type ClaimResult, Claims } from './claim.ts'
-import { personPrints, printsOf, type StoredPrints, personMatchOfPrints } from './fingerprints.ts'
+import {
+  fingerprintPerson,
+  completeFingerprints,
+  type StoredFingerprints,
+  matchPersons,
+} from './fingerprints.ts'
 import { type Lease, type StoreContext, StorePart } from './store-part.ts'
 import { requireAccount } from './accounts.ts'
 
@@ -380,13 +385,16 @@ export class EngineLedger extends StorePart {
     { batchId, row }: Pick<RowVersion, 'batchId' | 'row'>,
     person: Recipient,
   ): Promise<PersonMatch> {
-    const stored = await this.engine.run(get<StoredPrints>(selectPrints, { batchId, row }))
-    return personMatchOfPrints(stored && printsOf(stored), personPrints(this.key.fingerprint, person))
+    const stored = await this.engine.run(get<StoredFingerprints>(selectPrints, { batchId, row }))
+    return matchPersons(
+      stored && completeFingerprints(stored),
+      fingerprintPerson(this.key.fingerprint, person),
+    )
   }
 
   /** Whether an e-mail is that of a row's person, by its fingerprint alone: for a row whose name was erased. */
   async isEmailOf({ batchId, row }: Pick<RowVersion, 'batchId' | 'row'>, email: string): Promise<boolean> {
-    const stored = await this.engine.run(get<StoredPrints>(selectPrints, { batchId, row }))
+    const stored = await this.engine.run(get<StoredFingerprints>(selectPrints, { batchId, row }))
     return stored?.emailPrint === this.key.fingerprint(emailIdentity(email))
   }
 
@@ -415,7 +423,7 @@ export class EngineLedger extends StorePart {
 
   /** In the order they were added. */
   async list(filter: SubmissionFilter): Promise<Submission[]> {
-    const { where, values } = conditions(filter)
+    const { where, values } = filterClause(filter)
     const select = `${selectSubmissions} ${where} ORDER BY b.added_at, b.{added}, s.row_number`
     return this.engine.run(allOrders(select, values))
   }
@@ -427,7 +435,7 @@ export class EngineLedger extends StorePart {
   async findReturnedToPending(batchId?: string): Promise<Submission[]> {
     const ofBatch = batchId === undefined ? '' : ' AND a.batch_id = :batchId'
     const rows = await this.engine.run(
-      allOrders<Submission & { endedAt?: number }>(selectPutBack + ofBatch, { batchId }),
+      allOrders<Submission & { endedAt?: number }>(selectRequeuedUnknown + ofBatch, { batchId }),
     )
     return rows.map(({ endedAt, ...row }) => Object.assign(row, { changedAt: endedAt ?? row.changedAt }))
   }
@@ -496,10 +504,10 @@ export class EngineLedger extends StorePart {
     yield* insertRows('batches', [batchFields({ ...fields, allowDuplicate, allowSimilar })])
     // A single order is its runner's from the start.
     const runner = batch.kind === 'single' ? this.holds.id : undefined
-    const rows = orderFields(batch, this.key.fingerprint)
+    const rows = singleOrderRows(batch, this.key.fingerprint)
     yield* insertRows('submissions', this.engine.isShared ? rows.map((row) => ({ ...row, runner })) : rows)
     for (const row of rows)
-      yield* matching.recordReleases(row, guard.shown ?? [], { at: batch.addedAt, by: batch.userEmail })
+      yield* matching.recordReleases(row, guard.released ?? [], { at: batch.addedAt, by: batch.userEmail })
     return undefined
   }
 }

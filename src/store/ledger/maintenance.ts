@@ -28,7 +28,7 @@ import {
 import type { Fingerprint, StoreKey } from './fingerprints.ts'
 import type { RollbackDetection } from './rollback-detection.ts'
 import { erasureName, readClosing, readLogs } from './store-state.ts'
-import { type StoredOrderRow, allOrders, damageOf, sqlIsOfService, sqlList } from './submission-rows.ts'
+import { type StoredOrderRow, allOrders, listDamage, sqlIsOfService, sqlList } from './submission-rows.ts'
 
 /** More rows than these are never in memory at once. */
 const pageRows = 2_000
@@ -160,7 +160,7 @@ export class Maintenance {
       const found = yield* upkeep.checkTables()
       for (let last: RowId | undefined = { batchId: '', row: 0 }; last !== undefined;) {
         const page: StoredOrderRow[] = yield* allOrders(selectPrints, { ...last, limit: pageRows })
-        for (const row of page) found.push(...damageOf(row, key.fingerprint))
+        for (const row of page) found.push(...listDamage(row, key.fingerprint))
         last = page.at(-1)
       }
       for (const { batchId, row } of yield* all<RowId>(selectDangling)) {

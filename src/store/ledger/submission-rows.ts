@@ -10,53 +10,62 @@ import { InternalError, IoError } from '../../errors/kinds.ts'
 import { type Values, type Work, all } from './engine.ts'
 import {
   type Fingerprint,
-  type PersonPrints,
-  areOwnPrints,
-  namePrint,
-  personPrints,
+  type PersonFingerprints,
+  areFingerprintsOf,
+  fingerprintName,
+  fingerprintPerson,
   sha256,
 } from './fingerprints.ts'
 
-/** An order that was recovered has no status before it is read. */
-const unfinished = `s.request_id IS NOT NULL AND coalesce(s.request_status, '') NOT IN ${sqlList(terminalStatuses)}`
+/**
+ * SQL condition: the order has a request that is in progress. A recovered order has no status until its request is
+ * read.
+ */
+const isUnfinished = `s.request_id IS NOT NULL AND coalesce(s.request_status, '') NOT IN ${sqlList(terminalStatuses)}`
 
-/** A filter as a WHERE clause on `selectSubmissions`. */
-export function conditions(filter: SubmissionFilter): { where: string; values: Values } {
-  // Rows that never were a whole order are no submissions.
+/** Returns a filter as a WHERE clause on `selectSubmissions`, with its parameters. */
+export function filterClause(filter: SubmissionFilter): { where: string; values: Values } {
+  // Invalid rows never had a fingerprint, and are no submissions.
   const clauses: string[] = ['s.fingerprint IS NOT NULL']
   const values: Record<string, unknown> = {}
-  const must = (clause: string, name: string, value: unknown): void => {
+  const addClause = (clause: string, name: string, value: unknown): void => {
     if (value === undefined) return
     clauses.push(clause)
     values[name] = value
   }
-  must('s.batch_id = :batchId', 'batchId', filter.batchId)
-  must('s.request_id = :requestId', 'requestId', filter.requestId?.toLowerCase())
-  const start = filter.requestStart?.toLowerCase()
-  must('s.request_id >= CAST(:start AS text)', 'start', start)
-  must('s.request_id < CAST(:beyond AS text)', 'beyond', start && `${start}g`)
-  must('{sameEmail s.email, :email}', 'email', filter.email)
-  must('b.account = :account', 'account', filter.account)
-  must('coalesce(a.began_at, b.added_at) >= :since', 'since', filter.since)
-  must('{isIn s.state, states}', 'states', filter.states)
-  if (filter.unfinished === true) clauses.push(unfinished)
+  addClause('s.batch_id = :batchId', 'batchId', filter.batchId)
+  addClause('s.request_id = :requestId', 'requestId', filter.requestId?.toLowerCase())
+  const requestStart = filter.requestStart?.toLowerCase()
+  addClause('s.request_id >= CAST(:start AS text)', 'start', requestStart)
+  addClause('s.request_id < CAST(:beyond AS text)', 'beyond', requestStart && `${requestStart}g`)
+  addClause('{sameEmail s.email, :email}', 'email', filter.email)
+  addClause('b.account = :account', 'account', filter.account)
+  addClause('coalesce(a.began_at, b.added_at) >= :since', 'since', filter.since)
+  addClause('{isIn s.state, states}', 'states', filter.states)
+  if (filter.unfinished === true) clauses.push(isUnfinished)
   return { where: `WHERE ${clauses.join(' AND ')}`, values }
 }
 
-/** `('pending', 'sending')`: words of our own as a list of SQL. */
+/**
+ * Returns constants as a list in SQL, such as `('pending', 'sending')`. They are not escaped, so they must not come
+ * from outside the program.
+ */
 export function sqlList(words: readonly string[]): string {
   return `(${words.map((word) => `'${word}'`).join(', ')})`
 }
 
-/** How far on the status in an expression is; one that the contract does not know counts as the furthest. */
+/**
+ * Returns the rank of the status in an SQL expression; a status that the contract does not define has the highest
+ * rank.
+ */
 export function sqlStatusRank(expression: string): string {
-  const known = Object.entries(statusRank).map(([status, rank]) => `WHEN '${status}' THEN ${rank}`)
-  return `CASE ${expression} ${known.join(' ')} ELSE ${Math.max(...Object.values(statusRank))} END`
+  const cases = Object.entries(statusRank).map(([status, rank]) => `WHEN '${status}' THEN ${rank}`)
+  return `CASE ${expression} ${cases.join(' ')} ELSE ${Math.max(...Object.values(statusRank))} END`
 }
 
 /**
- * Whether a row of submissions is of the service in an expression, or of one that a person has said to be the same; NULL
- * there stands for any.
+ * Returns an SQL condition: the row of submissions belongs to the service with this base URL, or to one that a user
+ * has declared to be the same. NULL as the base URL means any service.
  */
 export function sqlIsOfService(row: string, baseUrl: string): string {
   return `(${baseUrl} IS NULL OR EXISTS (
@@ -66,36 +75,42 @@ export function sqlIsOfService(row: string, baseUrl: string): string {
         (joined.other = batches.base_url AND joined.one = ${baseUrl}))))))`
 }
 
-/** The columns that a recipient is made of. */
+/** The columns of a recipient. */
 export type StoredRecipient = { [name in 'firstName' | 'lastName' | 'email' | 'phone']: string | undefined }
 
-const columns = `s.batch_id, s.row_number, s.state, s.attempt_id, s.changed_at, s.package_id, s.first_name, s.last_name,
+const orderColumns = `s.batch_id, s.row_number, s.state, s.attempt_id, s.changed_at, s.package_id, s.first_name, s.last_name,
   s.email, s.phone, s.request_id, s.request_status, s.request_status_at, s.checks, s.acknowledged_at, s.offered_id, s.reason, s.field,
   b.base_url, b.added_at, a.began_at AS attempted_at,
   (SELECT count(*) FROM attempts t WHERE t.batch_id = s.batch_id AND t.row_number = s.row_number) AS attempts`
 
-/** `more`: columns of the row `s` or of its batch `b`. `from`: rows of submissions. */
-export const selectWith = (more: readonly string[] = [], from = 'submissions'): string => `
-SELECT ${[columns, ...more].join(', ')}, coalesce(a.user_email, b.user_email) AS user_email
+/**
+ * `moreColumns`: further columns of the row `s` or of its batch `b`. `from`: a table or subquery with rows of
+ * submissions.
+ */
+export const selectOrdersWith = (moreColumns: readonly string[] = [], from = 'submissions'): string => `
+SELECT ${[orderColumns, ...moreColumns].join(', ')}, coalesce(a.user_email, b.user_email) AS user_email
 FROM ${from} s
 JOIN batches b ON b.id = s.batch_id
 LEFT JOIN attempts a ON a.id = s.attempt_id`
 
-export const selectSubmissions = selectWith()
+export const selectSubmissions = selectOrdersWith()
 
 /**
- * Pending rows that have an attempt whose outcome never became known, once for each such attempt and with its time and user:
- * a person put them back, and they were not sent since.
+ * Pending rows with attempts whose outcome never became known: a user set the rows to pending, and they have not been
+ * sent since. A row is returned once for each such attempt, with its time and user.
  */
-export const selectPutBack = `
-SELECT ${columns}, a.user_email, a.ended_at
+export const selectRequeuedUnknown = `
+SELECT ${orderColumns}, a.user_email, a.ended_at
 FROM attempts a
 CROSS JOIN submissions s
 CROSS JOIN batches b
 WHERE coalesce(a.became, 'unknown') = 'unknown' AND s.batch_id = a.batch_id AND s.row_number = a.row_number
   AND s.state = 'pending' AND b.id = s.batch_id`
 
-/** Rows of a statement that selects the columns of a recipient, which is one field of each row. */
+/**
+ * Returns the rows of a statement that selects the columns of a recipient; each row has them as one field
+ * `recipient`.
+ */
 export function* allOrders<Row = Submission>(sql: string, values?: Values): Work<Row[]> {
   const found = yield* all<StoredRecipient>(sql, values)
   return found.map(({ firstName, lastName, email, phone, ...row }) =>
@@ -109,44 +124,47 @@ export function recipientOf({ firstName, lastName, email, phone }: StoredRecipie
   return { first_name: firstName, last_name: lastName, email, phone }
 }
 
-/** A row that is not what was written: nothing is ordered with it. */
+/** Makes the error for a row that was changed outside the program, from which nothing is ordered. */
 export function damagedStore(location: string, { batchId, row }: { batchId: string; row: number }): IoError {
   return new IoError(`the store "${location}" is damaged: row ${row} of batch ${batchId}`, {
     hint: 'Nothing was sent. Restore a backup of the store, or choose another one with REFCHECK_STORE. See what is damaged with: refcheck store check',
   })
 }
 
-/** A row as it is kept, with its batch's service and account. */
+/** A row as it is stored, with its batch's service and account. */
 export interface StoredOrderRow
-  extends Pick<Submission, 'batchId' | 'row' | 'baseUrl' | 'packageId' | 'recipient'>, PersonPrints {
+  extends Pick<Submission, 'batchId' | 'row' | 'baseUrl' | 'packageId' | 'recipient'>, PersonFingerprints {
   body: Uint8Array | undefined
   bodySha256: string
   fingerprint: string | undefined
   account: string
 }
 
-/** What of a row is not as it was written, in sentences. */
-export function damageOf(row: StoredOrderRow, fingerprint: Fingerprint): string[] {
+/** Returns one sentence for each part of a row that differs from what was recorded. */
+export function listDamage(row: StoredOrderRow, fingerprint: Fingerprint): string[] {
   const name = `row ${row.row} of batch ${row.batchId}`
-  const found: string[] = []
+  const damages: string[] = []
   if (row.body !== undefined && sha256(row.body) !== row.bodySha256)
-    found.push(`${name}: its body differs from the one recorded`)
-  if (!hasOwnPrints(row, fingerprint))
-    found.push(`${name}: its fingerprint is not that of its person, who could be ordered twice`)
-  return found
+    damages.push(`${name}: its body differs from the one recorded`)
+  if (!hasOwnFingerprints(row, fingerprint))
+    damages.push(`${name}: its fingerprint is not that of its person, who could be ordered twice`)
+  return damages
 }
 
-/** Others would make the person new: the same order again would be no duplicate. */
-function hasOwnPrints(row: StoredOrderRow, fingerprint: Fingerprint): boolean {
+/**
+ * Returns whether the fingerprints are those of the row's person. With other fingerprints the person would count as
+ * new, and the same order would be no duplicate.
+ */
+function hasOwnFingerprints(row: StoredOrderRow, fingerprint: Fingerprint): boolean {
   const { recipient } = row
   if (recipient === undefined || row.fingerprint === undefined) return true
   return (
     row.fingerprint === fingerprint(orderIdentity({ ...row, recipient })) &&
-    areOwnPrints(row, personPrints(fingerprint, recipient))
+    areFingerprintsOf(row, fingerprintPerson(fingerprint, recipient))
   )
 }
 
-/** A batch as its table has it. */
+/** Returns a batch as a row of its table. */
 export function batchFields<Batch extends Partial<NewFileBatch>>({
   account = '',
   allowDuplicate = false,
@@ -157,29 +175,35 @@ export function batchFields<Batch extends Partial<NewFileBatch>>({
   return { ...fields, account, allowDuplicate, allowSimilar, shared: JSON.stringify(shared) }
 }
 
-/** Rows of a batch that is no file. Throws where it would order one person twice. */
-export function orderFields(batch: NewBatch, fingerprint: Fingerprint) {
+/**
+ * Returns the rows of a batch that does not come from a file. Throws InternalError if two of them order the same
+ * package for one person.
+ */
+export function singleOrderRows(batch: NewBatch, fingerprint: Fingerprint) {
   const rows = batch.submissions.map((order, index) => {
     const row = { ...order, row: index + 1, state: 'pending' as const }
-    return fileRowFields(batch, { row }, fingerprint)
+    return submissionFields(batch, { row }, fingerprint)
   })
   if (new Set(rows.map((row) => row.fingerprint)).size < rows.length)
     throw new InternalError('a batch was about to order one person twice')
   return rows
 }
 
-const noPrints = { personPrint: undefined, emailPrint: undefined, phonePrint: undefined }
+const noFingerprints = { personPrint: undefined, emailPrint: undefined, phonePrint: undefined }
 
-/** A row, with what it conflicts with; each has the same fields. */
-export function fileRowFields(
+/**
+ * Returns a row of `submissions`, with the order that it conflicts with. All rows have the same fields, as
+ * `insertRows` requires.
+ */
+export function submissionFields(
   { id, addedAt, baseUrl, account = '' }: NewFileBatch | NewBatch,
   { row, identities, stop }: Partial<ComparedRow> & Pick<ComparedRow, 'row'>,
   fingerprint: Fingerprint,
 ) {
   const order = row.state === 'pending' ? row : undefined
-  const other = row.state === 'pending' ? undefined : row
-  const match = stop && matchFields(stop)
-  const prints = order && personPrints(fingerprint, order.recipient, identities)
+  const unsendable = row.state === 'pending' ? undefined : row
+  const matchColumns = stop && conflictColumns(stop)
+  const fingerprints = order && fingerprintPerson(fingerprint, order.recipient, identities)
   return {
     batchId: id,
     row: row.row,
@@ -188,25 +212,25 @@ export function fileRowFields(
     packageId: row.packageId,
     firstName: order?.recipient.first_name,
     lastName: order?.recipient.last_name,
-    email: order?.recipient.email ?? other?.email,
+    email: order?.recipient.email ?? unsendable?.email,
     phone: order?.recipient.phone,
     body: order?.body,
     bodySha256: order && sha256(order.body),
     fingerprint: order && fingerprint(orderIdentity({ account, baseUrl, ...order })),
-    ...(prints ?? noPrints),
-    namePrint: order && namePrint(fingerprint, order.recipient),
-    reason: other?.reason,
-    field: other?.field,
-    matchesBatch: other?.matchesRow === undefined ? match?.matchesBatch : id,
-    matchesRow: other?.matchesRow ?? match?.matchesRow,
-    heldFor: match?.heldFor,
-    shares: match?.shares,
+    ...(fingerprints ?? noFingerprints),
+    namePrint: order && fingerprintName(fingerprint, order.recipient),
+    reason: unsendable?.reason,
+    field: unsendable?.field,
+    matchesBatch: unsendable?.matchesRow === undefined ? matchColumns?.matchesBatch : id,
+    matchesRow: unsendable?.matchesRow ?? matchColumns?.matchesRow,
+    heldFor: matchColumns?.heldFor,
+    shares: matchColumns?.shares,
     externalResults: order?.externalResults && JSON.stringify(order.externalResults),
   }
 }
 
-/** What a row conflicts with, as its columns have it. */
-export function matchFields({ order, becomes, reason, shares }: Conflict) {
+/** Returns a row's conflict as columns. */
+export function conflictColumns({ order, becomes, reason, shares }: Conflict) {
   return {
     matchesBatch: order.batchId,
     matchesRow: order.row,
@@ -215,7 +239,7 @@ export function matchFields({ order, becomes, reason, shares }: Conflict) {
   }
 }
 
-/** As the column has them; undefined where there are none. */
+/** Parses the column `external_results`; undefined if it is NULL. */
 export function parseExternalResults(text: string | undefined): ExternalResult[] | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as ExternalResult[])
 }

@@ -160,14 +160,16 @@ export async function secondOrders(
   const unmatchedIds: string[] = []
   for (const id of ids) if ((await rowsOfRequest(ports, id)).length === 0) unmatchedIds.push(id)
   const readContext = () => ({ service, reader: api.userEmail, now: clock.now() })
-  for (const id of unmatchedIds.length === 0 ? [] : await unmatched.toRead(unmatchedIds, readContext())) {
+  for (const id of unmatchedIds.length === 0
+    ? []
+    : await unmatched.selectIdsToRead(unmatchedIds, readContext())) {
     await governor.claim('create', { signal })
     const request = await readUnmatched(ports, id)
     // The service is unreachable: the stored second orders are returned, and the other requests are read later.
     if (request === 'failed') break
     await unmatched.record(id, readContext(), request)
   }
-  return unmatched.secondOrders(service)
+  return unmatched.listSecondOrders(service)
 }
 
 async function readUnmatched(

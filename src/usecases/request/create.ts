@@ -74,7 +74,7 @@ async function addOrder(
   for (let conflict = await ledger.add(newBatch, options); conflict !== undefined;) {
     await requireConfirmation(ports, conflict, options)
     shown.push(conflict.order)
-    conflict = await ledger.add(newBatch, { ...options, shown })
+    conflict = await ledger.add(newBatch, { ...options, released: shown })
   }
 }
 

@@ -74,7 +74,7 @@ const contentOf = async ({ ledger, batches, inbox, unmatched }: Store): Promise<
       await ledger.list({}),
       await batches.list({ singles: true }),
       events,
-      await unmatched.toRead(['1'.repeat(8), '2'.repeat(8), '3'.repeat(8)], {
+      await unmatched.selectIdsToRead(['1'.repeat(8), '2'.repeat(8), '3'.repeat(8)], {
         service: 'http://localhost:4010',
         reader: 'hr@example.com',
         now: someTime,

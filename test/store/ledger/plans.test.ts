@@ -15,23 +15,27 @@ import {
   lockRow,
   selectCandidates,
   selectCandidatesOfMany,
-  selectWhetherShared,
+  selectSharingFlags,
 } from '../../../src/store/ledger/matching.ts'
 import { numbered } from '../../../src/store/ledger/postgres/connection.ts'
-import { conditions, selectPutBack, selectSubmissions } from '../../../src/store/ledger/submission-rows.ts'
+import {
+  filterClause,
+  selectRequeuedUnknown,
+  selectSubmissions,
+} from '../../../src/store/ledger/submission-rows.ts'
 import { sqliteDialect } from '../../../src/store/ledger/sqlite/engine.ts'
 import { selectUnmatched } from '../../../src/store/ledger/unmatched-requests.ts'
 
 const many = 2_000
 
-const search = (filter: Parameters<typeof conditions>[0]): string =>
-  `${selectSubmissions} ${conditions(filter).where}`
+const search = (filter: Parameters<typeof filterClause>[0]): string =>
+  `${selectSubmissions} ${filterClause(filter).where}`
 
 /** Statements that run for each row, event or keystroke: none of them may read a large table whole. */
 const statements: Record<string, string> = {
   'the next row to send': lockNext,
   'a row to compare': lockRow,
-  'whether a row shares anything': selectWhetherShared,
+  'whether a row shares anything': selectSharingFlags,
   'what a row shares': selectCandidates,
   'what rows share with requests that no row ordered': selectUnmatched,
   'what many rows share': selectCandidatesOfMany,
@@ -39,7 +43,7 @@ const statements: Record<string, string> = {
   'a page of rows': pageOf(selectRows, false),
   'a page of rows of some states': pageOf(selectRows, true),
   'the counts of a batch': selectCounts,
-  'pending rows of a batch with an attempt in doubt': `${selectPutBack} AND a.batch_id = :batch_id`,
+  'pending rows of a batch with an attempt in doubt': `${selectRequeuedUnknown} AND a.batch_id = :batch_id`,
   'a request by its id': search({ requestId: 'a' }),
   'a request by the start of its id': search({ requestStart: 'a' }),
   'requests of an e-mail address': search({ email: 'a@example.com' }),

@@ -62,7 +62,7 @@ test('an attempt of a person whose fingerprints were erased is recorded without 
     batchId: 'b',
     row: 1,
     packageId: 12,
-    prints: undefined,
+    fingerprints: undefined,
     baseUrl: '',
     body: Buffer.from('{}'),
     relatedIds: [],

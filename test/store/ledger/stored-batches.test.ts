@@ -180,13 +180,13 @@ describe.each(backends)('%s', (backend) => {
       expect(stop).toMatchObject({ becomes: 'held', reason: 'similar', order: { batchId: first.batchId } })
       expect(await store.batches.find(order.id)).toBeUndefined()
       const shown = stop === undefined ? [] : [stop.order]
-      expect(await store.ledger.previewConflict(order, { ...guard, shown })).toBeUndefined()
-      expect(await store.ledger.add(order, { ...guard, shown })).toBeUndefined()
+      expect(await store.ledger.previewConflict(order, { ...guard, released: shown })).toBeUndefined()
+      expect(await store.ledger.add(order, { ...guard, released: shown })).toBeUndefined()
       // What was shown is kept: it is no reason to stop when the row is compared again, as it is sent.
       const own = { batchId: order.id, row: 1, state: 'pending', attemptId: undefined } as const
       expect(await beginAttempt(store.ledger, own, newAttempt())).toMatchObject({ state: 'sending' })
       const third = like('ann@example.com', 'Anna')
-      expect(await store.ledger.add(third, { ...guard, shown })).toMatchObject({
+      expect(await store.ledger.add(third, { ...guard, released: shown })).toMatchObject({
         order: { batchId: order.id },
       })
     })
@@ -194,7 +194,7 @@ describe.each(backends)('%s', (backend) => {
     test('that is the same person is stopped, whatever was shown', async () => {
       const first = await addOne(store.ledger, 'ann@example.com')
       const again = batchOf(['ann@example.com'])
-      expect(await store.ledger.add(again, { ...guard, shown: [first] })).toMatchObject({
+      expect(await store.ledger.add(again, { ...guard, released: [first] })).toMatchObject({
         becomes: 'duplicate',
       })
     })

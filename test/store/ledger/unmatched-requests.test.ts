@@ -36,22 +36,28 @@ describe.each(backends)('%s: a request that an event names and no row ordered', 
     await store.unmatched.record(idOf(1), reading(), requestFor(1))
     await store.unmatched.record(idOf(2), reading(), undefined)
     const ids = [idOf(1).toUpperCase(), idOf(2), idOf(3)]
-    expect(await store.unmatched.toRead(ids, reading())).toEqual([idOf(3)])
-    expect(await store.unmatched.toRead(ids, reading({ reader: 'ANN@example.com' }))).toEqual([idOf(3)])
-    expect(await store.unmatched.toRead(ids, reading({ reader: 'ben@example.com' }))).toEqual([
+    expect(await store.unmatched.selectIdsToRead(ids, reading())).toEqual([idOf(3)])
+    expect(await store.unmatched.selectIdsToRead(ids, reading({ reader: 'ANN@example.com' }))).toEqual([
+      idOf(3),
+    ])
+    expect(await store.unmatched.selectIdsToRead(ids, reading({ reader: 'ben@example.com' }))).toEqual([
       idOf(2),
       idOf(3),
     ])
-    expect(await store.unmatched.toRead(ids, reading({ service: 'https://other.example.com' }))).toEqual(
-      ids.map((id) => id.toLowerCase()),
-    )
+    expect(
+      await store.unmatched.selectIdsToRead(ids, reading({ service: 'https://other.example.com' })),
+    ).toEqual(ids.map((id) => id.toLowerCase()))
   })
 
   test('counts in the ten reads of an hour; a clock that was set back frees no place', async () => {
     for (let at = 10; at < 20; at += 1) await store.unmatched.record(idOf(at), reading(), requestFor(1))
-    expect(await store.unmatched.toRead([idOf(20)], reading({ now: someTime + hour - 1 }))).toEqual([])
-    expect(await store.unmatched.toRead([idOf(20)], reading({ now: someTime + hour }))).toEqual([idOf(20)])
-    expect(await store.unmatched.toRead([idOf(20)], reading({ now: 0 }))).toEqual([])
+    expect(await store.unmatched.selectIdsToRead([idOf(20)], reading({ now: someTime + hour - 1 }))).toEqual(
+      [],
+    )
+    expect(await store.unmatched.selectIdsToRead([idOf(20)], reading({ now: someTime + hour }))).toEqual([
+      idOf(20),
+    ])
+    expect(await store.unmatched.selectIdsToRead([idOf(20)], reading({ now: 0 }))).toEqual([])
   })
 
   test('holds a new order of its person, in a store that has no order yet as well', async () => {
@@ -125,6 +131,6 @@ describe.each(backends)('%s: a request that an event names and no row ordered', 
     const again = fileBatch({ addedAt: someTime })
     await store.batches.add(again, orderRows(1))
     expect((await rowsOf(store, again.id))[0]?.state).toBe('pending')
-    expect(await store.unmatched.toRead([idOf(9)], reading())).toEqual([])
+    expect(await store.unmatched.selectIdsToRead([idOf(9)], reading())).toEqual([])
   })
 })

@@ -71,7 +71,7 @@ export const postgresDialect: Dialect = {
   added: 'serial',
   lockRows: (alias, others = '') => `FOR UPDATE OF ${alias} ${others}`,
   addressOf: (alias) => `${alias}.ctid::text`,
-  isAtAddress: 'ctid = CAST(:place AS tid)',
+  isAtAddress: 'ctid = CAST(:rowAddress AS tid)',
   // Only one index is in this order, so that the planner chooses no other for a claim.
   pendingOrder: (column) => `(${column} + 0)`,
   json: (expression) => `CAST(${expression} AS jsonb)`,

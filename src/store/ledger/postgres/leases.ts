@@ -5,7 +5,7 @@ import { processId } from '../../../host/process.ts'
 import type { Random } from '../../../host/random.ts'
 import type { Engine } from '../engine.ts'
 import type { Abandoned, Lease, LeaseUse, Leases } from '../store-part.ts'
-import { allOrders, selectWith } from '../submission-rows.ts'
+import { allOrders, selectOrdersWith } from '../submission-rows.ts'
 import type { Database, Sql } from './connection.ts'
 import { databaseNow, lockKey } from './dialect.ts'
 
@@ -24,7 +24,7 @@ const leaseExpired = `NOT EXISTS (
 
 /** Rows whose runner is gone. What a file still has to send is no runner's own. */
 const selectAbandoned = `
-${selectWith(['b.kind'])}
+${selectOrdersWith(['b.kind'])}
 WHERE ((s.state = 'sending') OR (s.state = 'pending' AND s.runner IS NOT NULL)) AND ${leaseExpired}`
 
 /** Compared again once the row is locked: its runner may be there after all, or be done with it. */

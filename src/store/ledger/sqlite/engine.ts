@@ -276,7 +276,7 @@ export const sqliteDialect: Dialect = {
   added: 'rowid',
   lockRows: () => '',
   addressOf: (alias) => `${alias}.rowid`,
-  isAtAddress: 'rowid = :place',
+  isAtAddress: 'rowid = :rowAddress',
   pendingOrder: (column) => column,
   json: (expression) => expression,
   isIn: (expression, parameter) => `${expression} IN (SELECT value FROM json_each(:${parameter}))`,
