@@ -3,7 +3,7 @@
  * Run: npm run build
  */
 import { createHash } from 'node:crypto'
-import { globSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, globSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { build, type OutputOptions, type RolldownOutput } from 'rolldown'
@@ -109,6 +109,11 @@ const { output: files } = await build({
   },
 })
 requireMatches(chunksOf(files).flatMap(({ moduleIds }) => moduleIds))
+// jq-wasm reads jq from the folder "build" next to the chunk that contains the package.
+cpSync(
+  join(root, 'node_modules', 'jq-wasm', 'dist', 'build', 'jq.wasm'),
+  join(outputFolder, 'chunks', 'build', 'jq.wasm'),
+)
 console.log(`places changed: ${rewrites.summary().join(', ')}`)
 writeContents(files)
 writeBuildId(files)

@@ -71,6 +71,8 @@ await build({
     sourcemap: true,
     // The maps name lines of the sources; with the sources themselves they would be a quarter of the package.
     sourcemapExcludeSources: true,
+    // The declarations have the documentation of what is exported.
+    comments: { jsdoc: false },
     codeSplitting: {
       groups: [{ debugName: 'library', name: (id) => packageOf(id) ?? null, test: /\/node_modules\// }],
     },

@@ -17,7 +17,7 @@ export interface JqResult {
 export async function jqFilter(
   expression: string,
 ): Promise<(document: string, isForTerminal?: boolean) => JqResult> {
-  const { loadJq } = await import('jq-wasm/inline')
+  const { loadJq } = await import('jq-wasm')
   const jq = await loadJq()
   const run = (document: string, isForTerminal = false): JqResult => {
     const { stdout, stderr, exitCode } = jq.raw(document, expression, [

@@ -7,11 +7,14 @@ import { beforeAll, onTestFinished } from 'vitest'
 import { createDatabase } from './postgres-cluster.ts'
 import { hasSharedServer, sharedServer } from './shared-postgres.ts'
 
-/** The first file that needs the server starts it, which takes long on a busy machine. */
-beforeAll(async () => {
-  // The run of test/system has no shared server; its tests use other functions of this module.
-  if (hasSharedServer()) await sharedServer()
-}, 120_000)
+// Benchmarks and simulations import this module without vitest.
+if (process.env['VITEST'] !== undefined) {
+  /** The first file that needs the server starts it, which takes long on a busy machine. */
+  beforeAll(async () => {
+    // The run of test/system has no shared server; its tests use other functions of this module.
+    if (hasSharedServer()) await sharedServer()
+  }, 120_000)
+}
 
 /**
  * Creates an empty database on the shared server, removed with the test. Returns its URL with the password.

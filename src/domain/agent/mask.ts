@@ -150,7 +150,8 @@ const digitsInPath = /\+?\d(?:[ ()._-]*\d)*/g
 const dateOfBirth =
   /(?<!\d)(?:(?:19\d\d|20[01]\d)[-._ ]?[01]\d[-._ ]?[0-3]\d|[0-3]?\d[-._ ][01]?\d[-._ ](?:19\d\d|20[01]\d))(?!\d)/g
 /** A file that a text names without quotation marks, such as an argument of a command in a hint. */
-const fileInText = /[^\s"'“”]+\.(?:csv|tsv|txt|xlsx|xlsm|ods|jsonl?|ndjson|pdf)(?![\p{L}\p{N}])/giu
+const fileExtension = /\.(?:csv|tsv|txt|xlsx|xlsm|ods|jsonl?|ndjson|pdf)(?![\p{L}\p{N}])/iu
+const unquotedWord = /[^\s"'“”]+/gu
 /** Sentences about a report. They begin with the name of the check and may end with its status, both from the service. */
 const reportSentence =
   /^.*: (no report; the check ended |the report is not ready; the check is |the check is COMPLETED, but its report |its report )(.*)$/s
@@ -312,7 +313,9 @@ export function maskText(text: string, knownNames: ReadonlySet<string>, isHint =
       const isShown = status.startsWith('the check') || status.startsWith('its') || isDefinedWord(rest)
       return `${withheldText}: ${status}${isShown ? rest : withheldText}`
     })
-  const textWithMaskedFiles = unquotedText.replace(fileInText, (each) => maskPath(each, { knownNames }))
+  const textWithMaskedFiles = unquotedText.replace(unquotedWord, (each) =>
+    fileExtension.test(each) ? maskPath(each, { knownNames }) : each,
+  )
   return changeAround(idOrTime, textWithMaskedFiles, (rest) =>
     rest
       .replace(nameBeforeEmail, (_, before: string, name: string) => `${before}${maskName(name)} (`)

@@ -379,6 +379,6 @@ test('ids, statuses and times of the service are shown only in the form that the
     ],
     error: { status: 400, field: '…' },
     request_id: '…',
-    name: 'Canaryname … …00.csv, read 2026-11-20 12:00 +00:00 …00',
+    name: 'Canaryname … ….csv, read 2026-11-20 12:00 +00:00 …00',
   })
 })
