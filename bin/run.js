@@ -78,8 +78,8 @@ async function run(argv) {
   if (argv.length === 1 && argv[0] === '--version') return print(`refcheck ${version()}\n`)
   const help = mayBeTerminal() ? undefined : preparedHelp(argv)
   if (help !== undefined) return print(help)
-  // Compiled code is kept before the rest is loaded, and never by import(), which starts the loader of ES modules.
-  require('../dist/cli/start/compile-cache.cjs').keepCompiledCode(version(), argv, root)
+  // The cache has to be in use before other files are loaded. import() would also start the loader of ES modules.
+  require('../dist/cli/start/compile-cache.cjs').useCompileCache(version(), argv, root)
   const { start, crashText } = require('../dist/cli/start/start.cjs')
   process.once('uncaughtException', (error) => crash(crashText(error)))
   process.exitCode = await start(argv, root)

@@ -65,13 +65,13 @@ function createReadOnlyRunner(app: App): RunReadOnly {
   const limit = new ConcurrencyLimit()
   const profile = options.profile === undefined ? [] : [`--profile=${options.profile}`]
   return async (argv, { stdin, signal, onNote }) => {
-    const { program } = context
-    if (program === undefined) throw new InternalError('no program to run command lines with')
+    const { runCommandLine } = context
+    if (runCommandLine === undefined) throw new InternalError('no program to run command lines with')
     requireReadOnly(argv)
     const signalOfBoth = AbortSignal.any([signal, context.interrupts.signal])
     return limit.run(signalOfBoth, async () => {
       const printed: string[] = []
-      const code = await program([...argv, '--json', ...profile], {
+      const code = await runCommandLine([...argv, '--json', ...profile], {
         ...context,
         env: { ...context.env, [agentVariable]: '1' },
         prompter: undefined,

@@ -24,11 +24,11 @@ export interface Context {
    * read.
    */
   secrets?: Secrets | undefined
-  /** Runs another command line of this program; main sets it. */
-  program?: ((argv: readonly string[], context: Context) => Promise<number>) | undefined
+  /** Runs another command line of this program in this process, and resolves with its exit code; main sets it. */
+  runCommandLine?: ((argv: readonly string[], context: Context) => Promise<number>) | undefined
   /**
-   * Loads all code, since an upgrade replaces the program's files while it runs; undefined if src runs without a
-   * build.
+   * Reads all code of the program, since an upgrade may replace its files while it runs; undefined if src runs without
+   * a build.
    */
   pinCode?: (() => void) | undefined
   /** Replaces the terminal's prompter in tests. */

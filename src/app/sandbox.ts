@@ -15,7 +15,10 @@ import { shellWord } from '../domain/wording/pasted-command.ts'
 import type { DemoEvent, DemoServices, DemoRun } from '../usecases/demo/run.ts'
 
 /** Connects to a sandbox that runs in another process: that of the profile, or at the base URL of a flag. */
-export async function runningSandbox(app: App, baseUrl: string | undefined): Promise<RunningSandbox> {
+export async function connectToRunningSandbox(
+  app: App,
+  baseUrl: string | undefined,
+): Promise<RunningSandbox> {
   const { connectToSandbox: connect } = await import('../sandbox/control/client.ts')
   // Loaded here, since lists of scenarios and stories need no session.
   const { resolveBaseUrl } = await import('../usecases/session/resolve.ts')
@@ -108,8 +111,9 @@ export async function demoServices(
     onEvent: (event) => sink.write(transcript(event, terminal)),
     async run(argv, env): Promise<DemoRun> {
       const printed: string[] = []
-      if (context.program === undefined) throw new InternalError('no program to run command lines with')
-      const code = await context.program(argv, {
+      if (context.runCommandLine === undefined)
+        throw new InternalError('no program to run command lines with')
+      const code = await context.runCommandLine(argv, {
         ...context,
         cwd: home,
         streams: teed(context.streams, sink, printed),

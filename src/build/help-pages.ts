@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 process.env['OCLIF_COLUMNS'] = '80'
 const { Config } = await import('@oclif/core/config')
 const { processContext } = await import('../app/context.ts')
-const { main, packageJson } = await import('../cli/main.ts')
+const { main, readPackageJson } = await import('../cli/main.ts')
 const { pageNames } = await import('../cli/topic-pages.ts')
 
 const root = new URL('../../', import.meta.url)
@@ -39,7 +39,7 @@ async function writePage(kind: 'commands' | 'topics' | 'pages', id: string): Pro
 
 const config = await Config.load({
   root: fileURLToPath(root),
-  pjson: packageJson(root, true),
+  pjson: readPackageJson(root, true),
   ignoreManifest: true,
 })
 const commands = config.commandIDs

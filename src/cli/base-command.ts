@@ -10,27 +10,34 @@ import type { JqResult } from '../output/jq.ts'
 import { jsonText, type ListView, type View } from '../output/view.ts'
 import { arrangeColumns, canHaveError, jsonDocument, presentList, presentText } from '../output/present.ts'
 import { type Sink, type Terminal, terminalOf } from '../output/terminal.ts'
-import { AlreadyReported, nameCommand, ofCommand, requireCountable, requireWords } from './failures.ts'
+import {
+  AlreadyReported,
+  completeFailure,
+  addCommandId,
+  requireSafeIntegers,
+  requireReadableArguments,
+} from './failures.ts'
 import { listFormat } from './flags/list.ts'
 import { Command, Flags, type ValuesOf } from './oclif.ts'
 
 type FlagsOf<T extends typeof Command> = ValuesOf<(typeof BaseCommand)['baseFlags'] & T['flags']>
 type ArgsOf<T extends typeof Command> = Interfaces.InferredArgs<T['args']>
 
-/** A command's class, as what finds it sees it. */
+/** The part of a command's class that is needed to launch it. */
 export type LaunchableCommand = Pick<typeof BaseCommand, 'args' | 'id'> & {
   launch(argv: string[], pjson: Interfaces.PJSON): Promise<void>
 }
 
-/** A command that a line names, and what follows the name. */
+/** A command that the arguments name, and the arguments after its name. */
 export interface BuiltCommand {
   command: LaunchableCommand
   argv: string[]
 }
 
 /**
- * What every command has: the six flags of the contract, its context and app, and the three
- * ways to answer. A command's `run` is flags → input, one domain call, one view.
+ * Base class of all commands. It has the global flags (src/docs/cli.md, "Flags of every command"), the context, the
+ * app, and the methods that print results. The `run` of a command reads its flags, calls one use case and prints one
+ * view.
  */
 export abstract class BaseCommand<T extends typeof Command> extends Command {
   static override baseFlags = {
@@ -49,13 +56,13 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     }),
   }
 
-  /** Runs a command as oclif does, without the reading of manifests and plugins that it does around one. */
+  /** Runs a command as oclif does, but loads no manifest and no plugins. */
   static async launch(
     this: new (argv: string[], config: Interfaces.Config) => BaseCommand<typeof Command>,
     argv: string[],
     pjson: Interfaces.PJSON,
   ): Promise<void> {
-    const command = new this(argv, lightConfig(pjson))
+    const command = new this(argv, minimalConfig(pjson))
     try {
       await command.init()
       await command.run()
@@ -68,24 +75,24 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   protected flags!: FlagsOf<T>
   protected args!: ArgsOf<T>
   protected app!: App
-  #filter: ((document: string, isForTerminal?: boolean) => JqResult) | undefined
+  #applyJq: ((document: string, isForTerminal?: boolean) => JqResult) | undefined
 
   override async init(): Promise<void> {
-    requireWords(this.argv, { ...this.ctor.flags, ...BaseCommand.baseFlags }, this.id)
+    requireReadableArguments(this.argv, { ...this.ctor.flags, ...BaseCommand.baseFlags }, this.id)
     const { args, flags } = await this.parse({
       flags: this.ctor.flags,
       baseFlags: BaseCommand.baseFlags,
       args: this.ctor.args,
       strict: this.ctor.strict,
     }).catch((error: unknown) => {
-      throw ofCommand(error, this.id)
+      throw addCommandId(error, this.id)
     })
-    requireCountable(flags, this.id)
+    requireSafeIntegers(flags, this.id)
     this.flags = flags as FlagsOf<T>
     this.args = args as ArgsOf<T>
-    // Also where no profile is used: a name that is none is a slip.
+    // Checked even if the command uses no profile, since an invalid name is a typing error.
     if (this.flags.profile !== undefined) checkProfileName(this.flags.profile)
-    if (this.flags.jq !== undefined) await this.filterWith(this.flags.jq)
+    if (this.flags.jq !== undefined) await this.compileJq(this.flags.jq)
     this.app = new App(this.context, {
       version: this.config.version,
       profile: this.flags.profile,
@@ -96,12 +103,15 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     })
   }
 
-  /** For a command that runs for long, called before it reports that it is ready: an upgrade meanwhile does not remove its code. */
-  protected lasts(): void {
+  /**
+   * Loads the code of the whole program, since an upgrade may remove files while this command runs. A long-running
+   * command calls this before it reports that it is ready.
+   */
+  protected pinCode(): void {
     this.context.pinCode?.()
   }
 
-  /** Failures go to main, which alone decides what they look like and their exit code. */
+  /** Passes the error on to `main`, which prints errors and decides the exit code. */
   override async catch(error: Error): Promise<never> {
     throw error
   }
@@ -110,31 +120,36 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     await this.app?.close()
   }
 
-  /** Aborted by Ctrl-C. Asking for it makes the process end in order instead of at once. */
+  /** Aborted by Ctrl-C. After the first read of this property, Ctrl-C does not end the process at once. */
   protected get signal(): AbortSignal {
     return this.context.interrupts.signal
   }
 
-  /** Ends with a usage error where `condition` holds. */
+  /** Throws a UsageError if `condition` is true. */
   protected refuse(condition: boolean, message: string, hint: string): void {
     if (condition) throw new UsageError(message, { hint })
   }
 
-  /** --jq implies --json. An expression that is no jq is refused before anything is done. */
-  private async filterWith(expression: string): Promise<void> {
-    const text = ['csv', 'columns', 'no-header'].find(
+  /**
+   * Compiles the expression of --jq, which implies --json. An invalid expression is refused before anything is done.
+   */
+  private async compileJq(expression: string): Promise<void> {
+    const textFlag = ['csv', 'columns', 'no-header'].find(
       (name) => name in this.flags && this.flags[name as 'json'],
     )
     this.refuse(
-      text !== undefined,
-      `--jq and --${text ?? ''} cannot be combined`,
+      textFlag !== undefined,
+      `--jq and --${textFlag ?? ''} cannot be combined`,
       'Choose the fields with --jq.',
     )
     this.flags.json = true
-    this.#filter = await (await import('../output/jq.ts')).jqFilter(expression)
+    this.#applyJq = await (await import('../output/jq.ts')).jqFilter(expression)
   }
 
-  /** Goes on after a yes: the flag's, or a person's on a terminal. */
+  /**
+   * Asks for confirmation unless `yes` is true. Throws InterruptedError if the user declines, UsageError without a
+   * terminal.
+   */
   protected async confirm(question: string, yes: boolean): Promise<void> {
     if (yes) return
     const prompter = this.app.prompter()
@@ -147,7 +162,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     throw new InterruptedError('cancelled; nothing was done')
   }
 
-  /** How stdout looks to a view. */
+  /** Returns the width and colours of stdout, for a view. */
   protected get terminal(): Terminal {
     return this.terminalAt(this.context.streams.stdout)
   }
@@ -157,8 +172,8 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   }
 
   /**
-   * Prints the answer, and `summary` below it on stderr. With a failure the command answers and fails at once, as the
-   * contract says.
+   * Prints a result, and `summary` on stderr. With a failure, prints both result and failure and throws AlreadyReported
+   * (src/docs/cli.md, "Streams").
    */
   protected answer(view: View, failure?: RefcheckError, summary?: string): void {
     const { stdout } = this.context.streams
@@ -177,22 +192,22 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     if (failure !== undefined) this.fail(failure, this.flags.json && canHaveError(view.json))
   }
 
-  /** A document on stdout, or what --jq makes of it; an answer that --jq stumbles over is not lost. */
+  /** Prints a document, or the output of --jq for it. If --jq fails, the hint of the error contains the document. */
   private print(document: string, failure?: RefcheckError): void {
     const { stdout, stderr } = this.context.streams
-    if (this.#filter === undefined) return stdout.write(document)
-    // An expression may take texts apart.
-    const { text, problem } = this.#filter(this.app.secrets.redact(document), stdout.isTTY)
+    if (this.#applyJq === undefined) return stdout.write(document)
+    // Secrets are redacted before, because an expression may split them.
+    const { text, problem } = this.#applyJq(this.app.secrets.redact(document), stdout.isTTY)
     stdout.write(text)
     if (problem === undefined) return
-    const stumbled = new UsageError(`--jq: ${problem}`, {
+    const jqError = new UsageError(`--jq: ${problem}`, {
       hint: `The command itself was carried out. Its result:\n${document.trimEnd()}`,
     })
-    if (failure === undefined) this.fail(stumbled)
-    stderr.write(failureText(stumbled, this.terminalAt(stderr)))
+    if (failure === undefined) this.fail(jqError)
+    stderr.write(failureText(jqError, this.terminalAt(stderr)))
   }
 
-  /** Prints one document of a stream of them: with --json a single line. */
+  /** Prints one document of a stream; with --json it is one line. */
   protected answerLine(view: View): void {
     const { stdout } = this.context.streams
     this.app.reporter.clear()
@@ -200,7 +215,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     else presentText(view, stdout, this.terminal)
   }
 
-  /** Prints a list as `listFlags` ask for it. */
+  /** Prints a list in the format that `listFlags` choose. */
   protected answerList<Row>(view: ListView<Row>, failure?: RefcheckError): void {
     const { stdout } = this.context.streams
     const format = listFormat(this.flags)
@@ -215,7 +230,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     if (failure !== undefined) this.fail(failure)
   }
 
-  /** Ends a stream of results: the failure is printed on stderr alone. */
+  /** Ends a stream of results with a failure, which is printed only on stderr. Throws AlreadyReported. */
   protected end(failure: RefcheckError): never {
     const { stderr } = this.context.streams
     this.beforeAnswer(failure)
@@ -225,23 +240,28 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
 
   private beforeAnswer(failure: RefcheckError | undefined): void {
     this.app.reporter.clear()
-    if (failure !== undefined) nameCommand(failure, this.context)
+    if (failure !== undefined) completeFailure(failure, this.context)
   }
 
-  /** On stderr: one line, or all that the document on stdout does not have. */
+  /**
+   * Prints a failure on stderr and throws AlreadyReported. One line is enough if the document on stdout contains the
+   * failure.
+   */
   private fail(failure: RefcheckError, isInDocument = false): never {
     const { stderr } = this.context.streams
-    const isWhole = !isInDocument || this.#filter !== undefined
-    if (isWhole || !this.flags.quiet)
-      stderr.write((isWhole ? failureText : failureLine)(failure, this.terminalAt(stderr)))
+    const isDetailed = !isInDocument || this.#applyJq !== undefined
+    if (isDetailed || !this.flags.quiet)
+      stderr.write((isDetailed ? failureText : failureLine)(failure, this.terminalAt(stderr)))
     throw new AlreadyReported(failure)
   }
 }
 
 export { Args, Flags } from './oclif.ts'
 
-/** What a command and the parser read of oclif's configuration; this program has no hooks around commands. */
-function lightConfig(pjson: Interfaces.PJSON): Interfaces.Config {
+/**
+ * Returns the part of oclif's configuration that a command and the parser read. No hooks run before or after a command.
+ */
+function minimalConfig(pjson: Interfaces.PJSON): Interfaces.Config {
   const config: Pick<Interfaces.Config, 'bin' | 'name' | 'pjson' | 'runHook' | 'version'> = {
     bin: pjson.oclif.bin ?? pjson.name,
     name: pjson.name,

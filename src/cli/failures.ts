@@ -8,31 +8,31 @@ import { findKeys, redactArgument, redactKeys } from '../domain/wording/redact-a
 import { type RefcheckError, UsageError } from '../errors/kinds.ts'
 import type { Context } from '../app/context.ts'
 
-/** What oclif's parser throws, as far as we read it; its classes are not exported by name. */
+/** The properties of oclif's parse errors that are used here. oclif does not export their classes by name. */
 interface ParseFailure {
   message: string
   parse?: { input?: { flags?: Record<string, unknown>; context?: { id?: string } } }
   flags?: string[]
   args?: unknown[]
-  /** The command whose line failed; see `ofCommand`. */
+  /** The id of the command that was parsed; see `addCommandId`. */
   command?: string
 }
 
-/** Whether an error is oclif's word on the command line. */
+/** Whether oclif's parser has thrown the error. */
 export function isParseFailure(error: unknown): error is Error & ParseFailure {
   return error instanceof Error && ('parse' in error || error.constructor.name === 'CLIError')
 }
 
-/** The error, with the command whose line it is about: not every error of oclif has it. */
-export function ofCommand(error: unknown, id: string | undefined): unknown {
+/** Adds the id of the command to a parse error, because not every parse error of oclif contains it. */
+export function addCommandId(error: unknown, id: string | undefined): unknown {
   return isParseFailure(error) ? Object.assign(error, { command: id }) : error
 }
 
 /**
- * oclif's parse errors as one line of ours. Values that were typed are shown only where they cannot
- * be a secret: what follows `=` is dropped, and so is a stray argument as long as a key.
+ * Converts a parse error of oclif to a message of one line. Typed values are shown only if they cannot be secrets: the
+ * text after `=` is removed, and so is an unexpected argument that is as long as a key.
  */
-export function usageError(error: Error & ParseFailure): UsageError {
+export function toUsageError(error: Error & ParseFailure): UsageError {
   const hint = helpHint(error)
   switch (error.constructor.name) {
     case 'NonExistentFlagsError':
@@ -45,18 +45,18 @@ export function usageError(error: Error & ParseFailure): UsageError {
     }
     case 'RequiredArgsError': {
       const names = (error.args ?? []).map((arg) => argumentName(arg))
-      const lists = names.flatMap((name) => listsOf.get(name) ?? [])
+      const listHints = names.flatMap((name) => listHintByArgument.get(name) ?? [])
       return new UsageError(`${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} required`, {
-        hint: [...lists, hint].join('\n'),
+        hint: [...listHints, hint].join('\n'),
       })
     }
     default:
-      return new UsageError(firstLine(error.message), { hint })
+      return new UsageError(messageLine(error.message), { hint })
   }
 }
 
-/** Where a value that is missing is to be found. */
-const listsOf: ReadonlyMap<string, string> = new Map([
+/** Hints that name the command which lists the possible values of an argument. */
+const listHintByArgument: ReadonlyMap<string, string> = new Map([
   ['BATCH_ID', 'List the batches with: refcheck batch list'],
   ['REQUEST_ID', 'List the requests with: refcheck request list'],
   ['PACKAGE_ID', 'List the packages with: refcheck packages list'],
@@ -64,15 +64,15 @@ const listsOf: ReadonlyMap<string, string> = new Map([
 
 function unknownFlag(error: ParseFailure, hint: string): UsageError {
   const typed = (error.flags ?? []).map((flag) => flag.replace(/=.*$/s, ''))
-  const secret = typed.some((flag) => /key|secret|token|password/i.test(flag))
-  const known = Object.keys(error.parse?.input?.flags ?? {}).map((name) => `--${name}`)
-  const guess = nearest(typed[0] ?? '', known)
+  const isSecret = typed.some((flag) => /key|secret|token|password/i.test(flag))
+  const knownFlags = Object.keys(error.parse?.input?.flags ?? {}).map((name) => `--${name}`)
+  const nearestFlag = nearest(typed[0] ?? '', knownFlags)
   return new UsageError(`unknown flag ${typed.join(', ')}`, {
-    hint: secret
+    hint: isSecret
       ? 'Keys and secrets are refused on the command line. Give them on stdin, at the prompt, or in the environment.'
-      : guess === undefined
+      : nearestFlag === undefined
         ? hint
-        : `Did you mean ${guess}? ${hint}`,
+        : `Did you mean ${nearestFlag}? ${hint}`,
   })
 }
 
@@ -81,19 +81,23 @@ function argumentName(arg: unknown): string {
   return name.toUpperCase()
 }
 
-/** oclif writes a frame of its own into the message of whatever a flag's `parse` throws; this takes it off. */
-export function removeFrame(error: RefcheckError): RefcheckError {
-  const [, own] = /^Parsing --[\w-]+\s*\n\t([\s\S]*)\nSee more help with --help$/.exec(error.message) ?? []
-  return own === undefined
+/**
+ * oclif puts text before and after the message of every error that a flag's `parse` throws. Returns the error without
+ * it.
+ */
+export function removeOclifText(error: RefcheckError): RefcheckError {
+  const [, message] =
+    /^Parsing --[\w-]+\s*\n\t([\s\S]*)\nSee more help with --help$/.exec(error.message) ?? []
+  return message === undefined
     ? error
-    : new UsageError(own, { hint: error.hint, field: error.field, cause: error })
+    : new UsageError(message, { hint: error.hint, field: error.field, cause: error })
 }
 
-function firstLine(message: string): string {
+function messageLine(message: string): string {
   const text = stripVTControlCharacters(message)
-  // A value that was typed may have lines of its own.
-  const whole = text.replace(/\nSee more help.*$/s, '')
-  const reworded = reword(whole)
+  // A typed value may contain line breaks.
+  const withoutHelp = text.replace(/\nSee more help.*$/s, '')
+  const reworded = reword(withoutHelp)
   if (reworded !== undefined) return reworded
   const lines = text
     .split('\n')
@@ -101,14 +105,14 @@ function firstLine(message: string): string {
     .filter((line) => line !== '' && !line.startsWith('See more help'))
   const [first = 'invalid command line', second] = lines
   const [, flag] = /^Parsing (--[\w-]+)$/.exec(first) ?? []
-  if (second === undefined) return reword(first) ?? withoutValue(first)
-  if (flag !== undefined) return `${flag}: ${reword(second) ?? withoutValue(second)}`
+  if (second === undefined) return reword(first) ?? removeValue(first)
+  if (flag !== undefined) return `${flag}: ${reword(second) ?? removeValue(second)}`
   const line = /^The following errors? occurred:?$/.test(first) ? second : first
-  return reword(line) ?? withoutValue(line)
+  return reword(line) ?? removeValue(line)
 }
 
-/** The messages of oclif about a command line, in the words of this program. */
-const sentences: [pattern: RegExp, say: (...parts: string[]) => string][] = [
+/** Messages of oclif about a command line, and the wording of refcheck for each. */
+const rewordings: [pattern: RegExp, write: (...parts: string[]) => string][] = [
   [/^Missing required flag:? ([\w-]+)$/, (flag) => `--${flag} is required`],
   [/^Flag (--[\w-]+) expects a value$/, (flag) => `${flag} requires a value`],
   [
@@ -139,22 +143,22 @@ const sentences: [pattern: RegExp, say: (...parts: string[]) => string][] = [
 ]
 
 function reword(line: string): string | undefined {
-  for (const [pattern, say] of sentences) {
+  for (const [pattern, write] of rewordings) {
     const found = pattern.exec(line)
-    if (found !== null) return say(...found.slice(1))
+    if (found !== null) return write(...found.slice(1))
   }
   return undefined
 }
 
-/** What stood behind the = of a flag may be a secret. */
-const withoutValue = (line: string): string => line.replace(/(?<![\w-])(--[\w-]+)=.*?(?= cannot |$)/g, '$1')
+/** The text after the = of a flag may be a secret. */
+const removeValue = (line: string): string => line.replace(/(?<![\w-])(--[\w-]+)=.*?(?= cannot |$)/g, '$1')
 
 function helpHint(error: ParseFailure): string {
-  return helpOf(error.command ?? error.parse?.input?.context?.id)
+  return helpHintFor(error.command ?? error.parse?.input?.context?.id)
 }
 
-/** Where to read on about a command. */
-function helpOf(id: string | undefined): string {
+/** Returns the hint to show the help of a command. */
+function helpHintFor(id: string | undefined): string {
   return id === undefined
     ? 'List the commands with: refcheck help'
     : `Show its help with: refcheck ${id.replaceAll(':', ' ')} --help`
@@ -163,66 +167,74 @@ function helpOf(id: string | undefined): string {
 type Flags = Readonly<Record<string, { type: string }>>
 
 /**
- * Refuses words that oclif would misread: it takes what follows the = of a switch for an argument, so that `--yes=no` is a
- * yes and a file "no". No shell passes a NUL on, and no name of a file has one.
+ * Throws a UsageError for arguments that oclif would misread: it reads the text after the = of a switch as an argument,
+ * so that `--yes=no` would mean yes and a file "no". Also refuses NUL characters, which no shell passes on and no file
+ * name contains.
  */
-export function requireWords(argv: readonly string[], flags: Flags, id: string | undefined): void {
+export function requireReadableArguments(
+  argv: readonly string[],
+  flags: Flags,
+  id: string | undefined,
+): void {
   const end = argv.indexOf('--')
-  for (const [at, word] of argv.entries()) {
-    const [, name = ''] = (end === -1 || at < end ? /^--([^=]+)=/s.exec(word) : undefined) ?? []
+  for (const [index, word] of argv.entries()) {
+    const [, name = ''] = (end === -1 || index < end ? /^--([^=]+)=/s.exec(word) : undefined) ?? []
     const isFlag = Object.hasOwn(flags, name)
     if (word.includes('\0'))
       throw new UsageError(`${isFlag ? `--${name}` : 'an argument'} holds a NUL character`, {
-        hint: helpOf(id),
+        hint: helpHintFor(id),
       })
     if (isFlag && flags[name]?.type === 'boolean')
-      throw new UsageError(`--${name} takes no value`, { hint: helpOf(id) })
+      throw new UsageError(`--${name} takes no value`, { hint: helpHintFor(id) })
   }
 }
 
-/** Refuses numbers that are not counted one by one any more. */
-export function requireCountable(flags: Readonly<Record<string, unknown>>, id: string | undefined): void {
+/** Throws a UsageError for integers that are too large to be represented exactly. */
+export function requireSafeIntegers(flags: Readonly<Record<string, unknown>>, id: string | undefined): void {
   for (const [name, value] of Object.entries(flags)) {
     const tooLarge = [value].flat().some((each) => typeof each === 'number' && !Number.isSafeInteger(each))
-    if (tooLarge) throw new UsageError(`--${name}: the number is too large`, { hint: helpOf(id) })
+    if (tooLarge) throw new UsageError(`--${name}: the number is too large`, { hint: helpHintFor(id) })
   }
 }
 
 /**
- * Makes the commands of a hint whole: the flags that choose the profile and the files are repeated, and the command line that was
- * typed ends it, for a failure whose remedy is to run it again. Neither `secrets` nor what looks like one is left in any text of it.
+ * Completes a failure before it is printed. Commands in its hint get the flags that choose the profile and the files,
+ * and the command line that was run is added if running it again continues the work. Secrets are removed from all its
+ * texts.
  */
-export function nameCommand(
+export function completeFailure(
   failure: RefcheckError,
   { argv = [], cwd, secrets }: Pick<Context, 'argv' | 'cwd' | 'secrets'>,
 ): void {
   if (failure.hint !== undefined) {
-    const isThere = (name: string): boolean => existsSync(resolve(cwd, name))
-    failure.hint = withFreeFiles(commandsFor(argv)(failure.hint), isThere)
+    const fileExists = (name: string): boolean => existsSync(resolve(cwd, name))
+    failure.hint = withFreeFiles(commandsFor(argv)(failure.hint), fileExists)
   }
   const keys = argv.flatMap(findKeys)
-  const redacted = (text: string): string => removeTypedKeys(redactKeys(secrets?.redact(text) ?? text), keys)
-  const { hint, again } = failure
-  if (again !== undefined && hint?.includes(again) !== true) {
-    const isSecret = argv.some((word) => redacted(word) !== word)
+  const redact = (text: string): string => removeTypedKeys(redactKeys(secrets?.redact(text) ?? text), keys)
+  const { hint, rerunLabel } = failure
+  if (rerunLabel !== undefined && hint?.includes(rerunLabel) !== true) {
+    const isSecret = argv.some((word) => redact(word) !== word)
     const command = isSecret ? 'the same command' : ['refcheck', ...argv].map(shellWord).join(' ')
-    failure.hint = [hint, `${again}: ${command}`].filter(Boolean).join(' ')
+    failure.hint = [hint, `${rerunLabel}: ${command}`].filter(Boolean).join(' ')
   }
-  failure.message = redacted(failure.message)
-  if (failure.hint !== undefined) failure.hint = redacted(failure.hint)
+  failure.message = redact(failure.message)
+  if (failure.hint !== undefined) failure.hint = redact(failure.hint)
   failure.problems = failure.problems?.map(({ value, text, ...rest }) => ({
     ...rest,
-    ...(value !== undefined && { value: redacted(value) }),
-    text: redacted(text),
+    ...(value !== undefined && { value: redact(value) }),
+    text: redact(text),
   }))
 }
 
-/** Ids are compared in lowercase, and a key in lowercase is harder to distinguish from words. */
+/**
+ * Removes keys that the user typed, also in lowercase, in which ids are compared and a key looks like ordinary words.
+ */
 function removeTypedKeys(text: string, keys: readonly string[]): string {
   return keys.reduce((rest, key) => rest.replaceAll(key, '…').replaceAll(key.toLowerCase(), '…'), text)
 }
 
-/** Ends a command that has printed its answer, failure included: only the exit code is left to do. */
+/** Thrown by a command that has printed its result and its failure. `main` then only returns the exit code. */
 export class AlreadyReported extends Error {
   readonly failure: RefcheckError
 

@@ -4,10 +4,13 @@ import { CommandHelp, Help } from '@oclif/core/help'
 
 import { terminalOf } from '../output/terminal.ts'
 import { currentContext } from '../app/context.ts'
-import { commandNames, unknownHelp } from './suggest.ts'
+import { commandNames, unknownHelpError } from './suggest.ts'
 import { pageNames, topicPage } from './topic-pages.ts'
 
-/** USAGE of commands whose arguments and flags exclude each other; flags of every other command can be combined. */
+/**
+ * USAGE lines of commands whose arguments and flags exclude each other. The flags of all other commands can be
+ * combined.
+ */
 export const usageLines: Readonly<Record<string, readonly string[]>> = {
   'batch reconcile': [
     '[BATCH_ID] [--events FILE] [FLAGS]',
@@ -42,7 +45,7 @@ export const usageLines: Readonly<Record<string, readonly string[]>> = {
   worker: ['[--profile NAME | --profiles NAMES] [FLAGS]'],
 }
 
-/** The five things people come for; everything else is one more word away. */
+/** The page of `refcheck help`: the five most common tasks first, then the names of all commands and pages. */
 const rootPage = `Order background and reference checks, follow them, and download the reports.
 
 USAGE
@@ -67,7 +70,7 @@ PAGES (refcheck help PAGE)
   ${pageNames.slice(8).join('  ')}
 `
 
-/** oclif's own help, written to the streams of this run, with colours only where they are wanted. */
+/** oclif's help, written to the streams of the context, without colours if stdout does not show them. */
 export default class StreamedHelp extends Help {
   protected override CommandHelpClass = PlainCommandHelp
 
@@ -77,13 +80,13 @@ export default class StreamedHelp extends Help {
       .flatMap((arg) => arg.split(':'))
     const page = words.length === 1 ? topicPage(words[0] ?? '') : undefined
     if (page !== undefined) this.log(page)
-    // The sandbox is a topic too: its commands follow.
+    // `sandbox` is a page and a topic: oclif's help for its commands follows the page.
     if (page !== undefined && this.config.findTopic(words[0] ?? '') === undefined) return
     try {
       await super.showHelp(argv)
     } catch (error) {
       if (!(error instanceof Error) || !/^Command .* not found\.$/s.test(error.message)) throw error
-      throw unknownHelp(words, commandNames(this.config), pageNames)
+      throw unknownHelpError(words, commandNames(this.config), pageNames)
     }
   }
 
@@ -102,17 +105,17 @@ export default class StreamedHelp extends Help {
 class PlainCommandHelp extends CommandHelp {
   protected override usage(): string {
     const { id } = this.command
-    const lines = usageLines[id.replaceAll(':', ' ')] ?? [this.combined()]
+    const lines = usageLines[id.replaceAll(':', ' ')] ?? [this.defaultUsageLine()]
     this.command.usage = lines.map((line) => `<%= command.id %> ${line}`)
     return super.usage()
   }
 
-  /** What has to be given, what may be, and that flags can be combined. */
-  private combined(): string {
+  /** Returns the usage line: arguments (optional ones in brackets), required flags, and [FLAGS]. */
+  private defaultUsageLine(): string {
     const { args, flags } = this.command
     const names = Object.values(args).map(({ name, required, multiple }) => {
-      const shown = `${name.toUpperCase()}${multiple === true ? '...' : ''}`
-      return required === true ? shown : `[${shown}]`
+      const label = `${name.toUpperCase()}${multiple === true ? '...' : ''}`
+      return required === true ? label : `[${label}]`
     })
     const required = Object.values(flags)
       .filter((flag) => flag.required === true)
@@ -120,7 +123,7 @@ class PlainCommandHelp extends CommandHelp {
     return [...names, ...required, '[FLAGS]'].join(' ')
   }
 
-  /** The summary is at the top of the page already. */
+  /** Returns the description without the summary, which is at the top of the page. */
   protected override description(): string | undefined {
     const { description } = this.command
     return description === undefined ? undefined : this.wrap(description)

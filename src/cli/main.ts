@@ -11,14 +11,20 @@ import { diskFailure, systemErrorCode } from '../disk/failure.ts'
 import { secretsOf } from '../host/secrets.ts'
 import { resolvePaths, withAccountVariables } from '../host/paths.ts'
 import { type Context, runInContext } from '../app/context.ts'
-import { AlreadyReported, isParseFailure, nameCommand, removeFrame, usageError } from './failures.ts'
+import {
+  AlreadyReported,
+  isParseFailure,
+  completeFailure,
+  removeOclifText,
+  toUsageError,
+} from './failures.ts'
 import type { BuiltCommand } from './base-command.ts'
 
 export interface MainOptions {
-  /** Run src/ as it is instead of the built dist/ and its manifest. */
+  /** Whether to run src/ instead of the built dist/ and its manifest. */
   fromSource?: boolean
   /** Returns the built command that the arguments name exactly; undefined if oclif has to interpret them. */
-  builtCommand?: ((argv: readonly string[]) => BuiltCommand | undefined) | undefined
+  findBuiltCommand?: ((argv: readonly string[]) => BuiltCommand | undefined) | undefined
 }
 
 const maxSecretsBytes = 1024 * 1024
@@ -30,52 +36,54 @@ export async function main(
   root: URL,
   options: MainOptions = {},
 ): Promise<number> {
-  const program = (line: readonly string[], other: Context): Promise<number> =>
+  const runCommandLine = (line: readonly string[], other: Context): Promise<number> =>
     main(line, other, root, options)
   const secrets = secretsOf(context.env, context.secrets)
   const { stdin, stdout, stderr } = context.streams
   const streams = { stdin, stdout: redactedSink(stdout, secrets), stderr: redactedSink(stderr, secrets) }
-  const whole = { ...context, argv, program, secrets, streams }
-  return runInContext(whole, async () => {
-    const code = await codeOf(argv, whole, root, options)
+  const runContext = { ...context, argv, runCommandLine, secrets, streams }
+  return runInContext(runContext, async () => {
+    const code = await runAndGetExitCode(argv, runContext, root, options)
     await stdout.drain()
-    return code === 0 && stdout.failure !== undefined ? reportUnwritten(stdout.failure, argv, whole) : code
+    return code === 0 && stdout.failure !== undefined
+      ? reportLostOutput(stdout.failure, argv, runContext)
+      : code
   })
 }
 
-async function codeOf(
+async function runAndGetExitCode(
   argv: readonly string[],
   context: Context,
   root: URL,
   options: MainOptions,
 ): Promise<number> {
   try {
-    const pjson = knownPackage(root, options.fromSource === true)
+    const pjson = readPackageOnce(root, options.fromSource === true)
     if (argv.length === 1 && argv[0] === '--version') {
       context.streams.stdout.write(`refcheck ${pjson.version}\n`)
       return 0
     }
-    const named = options.builtCommand?.(argv)
-    if (named === undefined) await throughOclif(argv, root, pjson, options)
-    else await named.command.launch(named.argv, pjson)
+    const builtCommand = options.findBuiltCommand?.(argv)
+    if (builtCommand === undefined) await runWithOclif(argv, root, pjson, options)
+    else await builtCommand.command.launch(builtCommand.argv, pjson)
     return 0
   } catch (error) {
     await addStoredSecrets(context)
-    return report(error, argv, context)
+    return reportError(error, argv, context)
   }
 }
 
 /** Reports that the command was carried out, but that its output could not be written to stdout. */
-function reportUnwritten(cause: Error, argv: readonly string[], context: Context): number {
+function reportLostOutput(cause: Error, argv: readonly string[], context: Context): number {
   const { message } = diskFailure('write the result to', 'stdout', cause)
   const hint = 'The command itself was carried out; only its output is lost.'
   const failure = new IoError(message, { hint, cause })
-  reportFailure(failure, argv, context)
+  printFailure(failure, argv, context)
   return exitCodes[failure.code]
 }
 
 /** Runs the command line with oclif: topics, help, and the hook for unknown commands. */
-async function throughOclif(
+async function runWithOclif(
   argv: readonly string[],
   root: URL,
   pjson: Interfaces.PJSON,
@@ -89,16 +97,16 @@ async function throughOclif(
   await withAccountVariables(async () => run([...argv], await loadConfig(root, pjson, options)))
 }
 
-const configs = new Map<string, Interfaces.Config>()
+const configByRoot = new Map<string, Interfaces.Config>()
 
-/** Loads oclif's configuration once per root, as `knownPackage` reads package.json once. */
+/** Loads oclif's configuration once per root, as `readPackageOnce` reads package.json once. */
 async function loadConfig(
   root: URL,
   pjson: Interfaces.PJSON,
   options: MainOptions,
 ): Promise<Interfaces.Config> {
-  const known = configs.get(root.href)
-  if (known !== undefined && !isRewritten(known)) return known
+  const cachedConfig = configByRoot.get(root.href)
+  if (cachedConfig !== undefined && !isChangedByHelp(cachedConfig)) return cachedConfig
   const { Config } = await import('@oclif/core/config')
   const config = await Config.load({
     root: fileURLToPath(root),
@@ -108,34 +116,34 @@ async function loadConfig(
     userPlugins: false,
     devPlugins: false,
   })
-  configs.set(root.href, config)
+  configByRoot.set(root.href, config)
   return config
 }
 
-/** oclif's help writes spaces into the names of the commands and topics that it shows. */
-function isRewritten({ commands, topics }: Interfaces.Config): boolean {
+/** Whether oclif's help has written spaces into the names of commands and topics, as it does when it shows them. */
+function isChangedByHelp({ commands, topics }: Interfaces.Config): boolean {
   return [...commands.map(({ id }) => id), ...topics.map(({ name }) => name)].some((name) => / /.test(name))
 }
 
-const packages = new Map<string, Interfaces.PJSON>()
+const packageByRoot = new Map<string, Interfaces.PJSON>()
 
 /**
  * Reads package.json once. The demo runs further command lines in this process; they must report its version even if
  * an update has replaced the file.
  */
-function knownPackage(root: URL, fromSource: boolean): Interfaces.PJSON {
-  const known = packages.get(root.href) ?? packageJson(root, fromSource)
-  packages.set(root.href, known)
-  return known
+function readPackageOnce(root: URL, fromSource: boolean): Interfaces.PJSON {
+  const pjson = packageByRoot.get(root.href) ?? readPackageJson(root, fromSource)
+  packageByRoot.set(root.href, pjson)
+  return pjson
 }
 
-/** The package as oclif is to see it. */
-export function packageJson(root: URL, fromSource: boolean): Interfaces.PJSON {
+/** Reads package.json. For src/, the paths in it that are for oclif are replaced by those of the sources. */
+export function readPackageJson(root: URL, fromSource: boolean): Interfaces.PJSON {
   const pjson = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as Interfaces.PJSON
   if (!fromSource) return pjson
   return {
     ...pjson,
-    // oclif looks for plugins among these; the build has their commands inside.
+    // oclif loads only plugins that are dependencies. The build contains the plugin's commands.
     dependencies: { ...pjson.dependencies, ...pjson.devDependencies },
     oclif: {
       ...pjson.oclif,
@@ -165,41 +173,41 @@ async function addStoredSecrets({ env, secrets }: Context): Promise<void> {
   }
 }
 
-/** Prints a failure on the stream that src/docs/cli.md ("Streams") defines, and decides the exit code; nothing else does. */
-function report(error: unknown, argv: readonly string[], context: Context): number {
+/** Prints an error on the stream that src/docs/cli.md ("Streams") defines, and returns the exit code. */
+function reportError(error: unknown, argv: readonly string[], context: Context): number {
   if (error instanceof AlreadyReported) return exitCodes[error.failure.code]
-  const exit = plainExit(error)
-  if (exit !== undefined) return exit
+  const exitCode = oclifExitCode(error)
+  if (exitCode !== undefined) return exitCode
   const failure = asRefcheckError(error, context)
-  nameCommand(failure, { ...context, argv })
+  completeFailure(failure, { ...context, argv })
   if (hasFlag(argv, '--json')) {
     context.streams.stdout.write(jsonDocument({ error: failureJson(failure) }))
-    if (!hasFlag(argv, '--quiet')) reportFailure(failure, argv, context, failureLine)
-  } else reportFailure(failure, argv, context)
+    if (!hasFlag(argv, '--quiet')) printFailure(failure, argv, context, failureLine)
+  } else printFailure(failure, argv, context)
   return exitCodes[failure.code]
 }
 
-function reportFailure(
+function printFailure(
   failure: RefcheckError,
   argv: readonly string[],
   { env, streams: { stderr } }: Context,
-  textOf = failureText,
+  formatFailure = failureText,
 ): void {
-  stderr.write(textOf(failure, terminalOf(stderr, env, argv.includes('--no-color'))))
+  stderr.write(formatFailure(failure, terminalOf(stderr, env, argv.includes('--no-color'))))
 }
 
-/** oclif ends help with an ExitError of code 0. */
-function plainExit(error: unknown): number | undefined {
+/** Returns the exit code of oclif's ExitError, with which oclif ends help; undefined for any other error. */
+function oclifExitCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('code' in error) || error.code !== 'EEXIT') return undefined
   const { oclif } = error as { oclif?: { exit?: number } }
   return oclif?.exit ?? 0
 }
 
 function asRefcheckError(error: unknown, context: Context): RefcheckError {
-  if (error instanceof RefcheckError) return removeFrame(error)
+  if (error instanceof RefcheckError) return removeOclifText(error)
   if (context.interrupts.isStopped) return interrupted(error)
-  if (isParseFailure(error)) return usageError(error)
-  if (isOfTheSystem(error)) return diskFailure(error.syscall, error.path, error)
+  if (isParseFailure(error)) return toUsageError(error)
+  if (isSystemCallError(error)) return diskFailure(error.syscall, error.path, error)
   return internalError(error)
 }
 
@@ -211,14 +219,16 @@ export function internalError(error: unknown): InternalError {
   })
 }
 
-/** A library's own reading or writing that the system refused. */
-function isOfTheSystem(error: unknown): error is { syscall: string; path: string } & Error {
+/** Whether an error is a failed system call of a library, such as a read or write. */
+function isSystemCallError(error: unknown): error is { syscall: string; path: string } & Error {
   return (
     systemErrorCode(error) !== undefined && error instanceof Error && 'syscall' in error && 'path' in error
   )
 }
 
-/** Read from the arguments as they are: a command line that does not parse fails in JSON too. */
+/**
+ * Whether the arguments contain a flag. They are not parsed, so that --json also works for arguments that are invalid.
+ */
 function hasFlag(argv: readonly string[], flag: string): boolean {
   const end = argv.indexOf('--')
   return argv.slice(0, end === -1 ? argv.length : end).includes(flag)

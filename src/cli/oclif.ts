@@ -1,9 +1,9 @@
-/** What of oclif a plain command needs. Its index would load all the rest, help and plugins included. */
+/** The parts of oclif that every command needs. The index of oclif would also load help and plugins. */
 import type * as Interfaces from '@oclif/core/interfaces'
 
 export * as Args from '@oclif/core/args'
 export { Command } from '@oclif/core/command'
 export * as Flags from '@oclif/core/flags'
 
-/** What a command finds in flags that are defined so. */
+/** The values of flags with these definitions. */
 export type ValuesOf<Definitions> = Interfaces.InferredFlags<Definitions>

@@ -1,16 +1,16 @@
-import { parseJson, runningSandbox } from '../app/sandbox.ts'
+import { parseJson, connectToRunningSandbox } from '../app/sandbox.ts'
 import { UsageError } from '../errors/kinds.ts'
 import { BaseCommand } from './base-command.ts'
 import type { Command } from './oclif.ts'
 
-/** A command that steers a sandbox running in another process. */
+/** Base class of commands that control a sandbox in another process. */
 export abstract class SandboxCommand<T extends typeof Command> extends BaseCommand<T> {
-  protected running(baseUrl: string | undefined): ReturnType<typeof runningSandbox> {
-    return runningSandbox(this.app, baseUrl)
+  protected connect(baseUrl: string | undefined): ReturnType<typeof connectToRunningSandbox> {
+    return connectToRunningSandbox(this.app, baseUrl)
   }
 
-  /** JSON that was typed or read from a file; a UsageError with `hint` where it is invalid. */
-  protected json(text: string, what: string, hint: string): unknown {
+  /** Parses JSON that was typed or read from a file. Throws a UsageError with `hint` if it is invalid. */
+  protected parseJson(text: string, what: string, hint: string): unknown {
     try {
       return parseJson(text)
     } catch {

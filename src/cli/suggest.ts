@@ -5,45 +5,48 @@ import { nearest } from '../domain/form/problem.ts'
 import { shellWord } from '../domain/wording/pasted-command.ts'
 import { redactArgument } from '../domain/wording/redact-argument.ts'
 
-/** Longer words are no misspelt names; the distance costs time by the product of both lengths. */
-const longestCompared = 24
+/** Longer words are not compared: they are no misspelt names, and the time grows with the product of both lengths. */
+const maxComparedLength = 24
 
-/** `batch run` and the others, without those that only serve the shell. */
+/** Returns the names of all commands, such as `batch run`, except `help`. */
 export function commandNames(config: { commandIDs: readonly string[] }): string[] {
   return config.commandIDs.map((id) => id.replaceAll(':', ' ')).filter((name) => name !== 'help')
 }
 
-/** What a mistyped `help WORD` means: a page, or else a command. */
-export function unknownHelp(
+/** Returns the error for an unknown `help WORD`. It suggests a similar page, or else a command. */
+export function unknownHelpError(
   words: readonly string[],
-  known: readonly string[],
+  knownCommands: readonly string[],
   pages: readonly string[],
 ): UsageError {
   const [word = '', ...rest] = words
   const page = rest.length === 0 ? nearest(word, pages) : undefined
-  if (page === undefined) return unknownCommand(words, known)
+  if (page === undefined) return unknownCommandError(words, knownCommands)
   return new UsageError(`unknown command or page "${redactArgument(word)}"`, {
     hint: `Did you mean: refcheck help ${page}`,
   })
 }
 
-/** What a mistyped command line means: the nearest command is suggested with what was typed after it, never run. */
-export function unknownCommand(words: readonly string[], known: readonly string[]): UsageError {
-  const typed = words.slice(0, nameLength(words)).map(redactArgument).join(' ')
-  return new UsageError(`unknown command "${typed}"`, { hint: suggestion(words, known) })
+/**
+ * Returns the error for an unknown command. It suggests the nearest command with the arguments that were typed after
+ * it.
+ */
+export function unknownCommandError(words: readonly string[], knownCommands: readonly string[]): UsageError {
+  const typed = words.slice(0, countNameWords(words)).map(redactArgument).join(' ')
+  return new UsageError(`unknown command "${typed}"`, { hint: suggestCommand(words, knownCommands) })
 }
 
-function suggestion(words: readonly string[], known: readonly string[]): string {
-  const found = nearestCommand(words, known)
+function suggestCommand(words: readonly string[], knownCommands: readonly string[]): string {
+  const found = nearestCommand(words, knownCommands)
   if (found !== undefined) {
     const rest = words.slice(found.length)
-    const shown = rest.every(
+    const isSafeToShow = rest.every(
       (word) => redactArgument(word) === word && !/key|secret|token|password/i.test(word),
     )
-    return `Did you mean: ${['refcheck', found.name, ...(shown ? rest.map(shellWord) : [])].join(' ')}`
+    return `Did you mean: ${['refcheck', found.name, ...(isSafeToShow ? rest.map(shellWord) : [])].join(' ')}`
   }
   const topics = [
-    ...new Set(known.filter((name) => name.includes(' ')).map((name) => name.split(' ')[0] ?? '')),
+    ...new Set(knownCommands.filter((name) => name.includes(' ')).map((name) => name.split(' ')[0] ?? '')),
   ]
   const topic = topics.find((each) => stepsBetween(words, [each]) < Infinity)
   return topic === undefined
@@ -51,59 +54,67 @@ function suggestion(words: readonly string[], known: readonly string[]): string 
     : `List the commands of "${topic}" with: refcheck help ${topic}`
 }
 
-/** Words that are no part of a command's name, and no misspelling of another either. */
-const meanings: ReadonlyMap<string, string> = new Map([
+/** Words that users type for a command, although they are no part of its name and no misspelling of it. */
+const commandBySynonym: ReadonlyMap<string, string> = new Map([
   ['order', 'request create'],
   ['orders', 'request list'],
 ])
 
-interface Found {
+interface NearestCommand {
   name: string
-  /** How many of the typed words name it. */
+  /** The number of typed words that form the name. */
   length: number
 }
 
 /**
- * The known command whose words are nearest to the first ones typed, each word compared by itself; else the one
- * whose last word alone was typed (`login`).
+ * Returns the known command with the nearest name, compared word by word, or else one whose last word was typed alone
+ * (`login`).
  */
-function nearestCommand(words: readonly string[], known: readonly string[]): Found | undefined {
-  let best: Found | undefined
-  let least = Infinity
-  for (const name of known) {
+function nearestCommand(
+  words: readonly string[],
+  knownCommands: readonly string[],
+): NearestCommand | undefined {
+  let best: NearestCommand | undefined
+  let fewestSteps = Infinity
+  for (const name of knownCommands) {
     const parts = name.split(' ')
     const steps = stepsBetween(words, parts)
-    if (steps < least) [best, least] = [{ name, length: parts.length }, steps]
+    if (steps < fewestSteps) [best, fewestSteps] = [{ name, length: parts.length }, steps]
   }
   const first = words[0]?.toLowerCase()
-  const meant = meanings.get(first ?? '')
-  if (meant !== undefined) return { name: meant, length: 1 }
+  const commandName = commandBySynonym.get(first ?? '')
+  if (commandName !== undefined) return { name: commandName, length: 1 }
   if (best !== undefined) return best
-  const name = known.find((each) => each.includes(' ') && each.split(' ').at(-1) === first)
+  const name = knownCommands.find((each) => each.includes(' ') && each.split(' ').at(-1) === first)
   return name === undefined ? undefined : { name, length: 1 }
 }
 
-/** Infinity where a word is missing or too far from its part. */
+/**
+ * Returns the number of letters that differ; Infinity if a word is missing or too different from its part of the name.
+ */
 function stepsBetween(words: readonly string[], parts: readonly string[]): number {
   let sum = 0
-  for (const [at, part] of parts.entries()) {
-    const word = words[at]?.toLowerCase() ?? ''
-    if (word.length > longestCompared) return Infinity
+  for (const [index, part] of parts.entries()) {
+    const word = words[index]?.toLowerCase() ?? ''
+    if (word.length > maxComparedLength) return Infinity
     const steps = distance(word, part)
     if (steps > Math.max(2, Math.floor(part.length / 3))) return Infinity
-    if (steps >= part.length - 1 && letters(word) !== letters(part)) return Infinity
+    if (steps >= part.length - 1 && sortedLetters(word) !== sortedLetters(part)) return Infinity
     sum += steps
   }
   return sum
 }
 
-/** Sorted: two letters of a short word that changed places are a slip, two other letters are another word. */
-function letters(word: string): string {
+/**
+ * Returns the letters in order. In a short word, two exchanged letters are a typing error, and two different letters
+ * are another word.
+ */
+function sortedLetters(word: string): string {
   return word.split('').toSorted().join('')
 }
 
-/** How many of the words can be the name of a command. */
-function nameLength(words: readonly string[]): number {
+/** Returns the number of words that may be the name of a command. */
+function countNameWords(words: readonly string[]): number {
   const end = words.findIndex((word) => !/^[a-z][a-z-]*$/i.test(word))
   return Math.max(1, Math.min(3, end === -1 ? 3 : end))
 }

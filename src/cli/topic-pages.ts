@@ -30,10 +30,10 @@ const pages = new Map(
   }),
 )
 
-/** What `refcheck help PAGE` takes besides commands and topics. */
+/** Names of the pages that `refcheck help PAGE` shows. */
 export const pageNames: readonly string[] = [...pages.keys()]
 
-/** The page of that name; undefined where there is none. */
+/** Returns the page with this name; undefined if there is none. */
 export function topicPage(name: string): string | undefined {
   return pages.get(name)
 }

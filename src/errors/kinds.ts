@@ -65,7 +65,7 @@ export interface OrderInError {
 export abstract class RefcheckError extends Error {
   abstract readonly code: ErrorCode
   hint: string | undefined
-  readonly again: string | undefined
+  readonly rerunLabel: string | undefined
   readonly status: number | undefined
   readonly field: string | undefined
   readonly retryAfter: number | undefined
@@ -77,7 +77,7 @@ export abstract class RefcheckError extends Error {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
     this.name = new.target.name
     this.hint = details.hint
-    this.again = details.rerunLabel
+    this.rerunLabel = details.rerunLabel
     this.status = details.status
     this.field = details.field
     this.retryAfter = details.retryAfter

@@ -82,7 +82,7 @@ test.each([
 })
 
 /** The two ways of the built program to a command: found by its file, and through oclif. */
-const { main, builtCommands } = loadBuiltProgram()
+const { main, createCommandFinder } = loadBuiltProgram()
 
 test.each(
   shareOf(
@@ -91,7 +91,7 @@ test.each(
   ),
 )('%s answers the same, found by its file and through oclif', async (id) => {
   const words = id.split(':')
-  const builtCommand = builtCommands(new URL('dist/', rootUrl))
+  const findBuiltCommand = createCommandFinder(new URL('dist/', rootUrl))
   const lines = [
     [...words, '--no-such-flag', '--json'],
     [...words, 'stray', 'words', 'here', 'and', 'there'],
@@ -106,12 +106,12 @@ test.each(
       return { code, stdout, stderr }
     }
     const fromSource = await outcome()
-    expect(await outcome((line, context) => main(line, context, rootUrl, { builtCommand }))).toEqual(
+    expect(await outcome((line, context) => main(line, context, rootUrl, { findBuiltCommand }))).toEqual(
       fromSource,
     )
     expect(await outcome((line, context) => main(line, context, rootUrl))).toEqual(fromSource)
   }
-  expect(builtCommand(words)?.command.id).toBe(id)
+  expect(findBuiltCommand(words)?.command.id).toBe(id)
 })
 
 test('compiled code is stored for this version alone, privately, and answers the same', () => {

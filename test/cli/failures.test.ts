@@ -2,7 +2,7 @@ import { Args, Flags } from '@oclif/core'
 import { parse } from '@oclif/core/parser'
 import { expect, test } from 'vitest'
 
-import { isParseFailure, usageError } from '../../src/cli/failures.ts'
+import { isParseFailure, toUsageError } from '../../src/cli/failures.ts'
 
 /** What oclif's own parser throws at a command line. */
 async function parseError(argv: string[], args = { file: Args.string({ required: true }) }): Promise<Error> {
@@ -33,7 +33,7 @@ test.each([
   const error = await parseError(argv)
   expect(error.constructor.name).toBe(name)
   expect(isParseFailure(error)).toBe(true)
-  expect(usageError(error).message).toBe(message)
+  expect(toUsageError(error).message).toBe(message)
 })
 
 test('an error that oclif did not throw is not a parse failure', () => {

@@ -56,8 +56,8 @@ export const { InterruptedError, PromptBackError } = isBuilt ? loadBuiltProgram(
  */
 const program: NonNullable<RunOptions['main']> = isBuilt
   ? (argv, context) => {
-      const { builtCommands, main } = loadBuiltProgram()
-      return main(argv, context, root, { builtCommand: builtCommands(new URL('dist/', root)) })
+      const { createCommandFinder, main } = loadBuiltProgram()
+      return main(argv, context, root, { findBuiltCommand: createCommandFinder(new URL('dist/', root)) })
     }
   : (argv, context) => mainOfSource(argv, context, root, { fromSource: true })
 

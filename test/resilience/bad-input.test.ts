@@ -47,7 +47,7 @@ async function launched(): Promise<NonNullable<RunOptions['main']> | undefined> 
   return (argv, context) =>
     main(argv, context, root, {
       fromSource: true,
-      builtCommand: (line) => {
+      findBuiltCommand: (line) => {
         for (const length of [3, 2, 1]) {
           const command = classes.get(line.slice(0, length).join(':'))
           if (command !== undefined) return { command, argv: line.slice(length) }

@@ -4,7 +4,7 @@ import { UsageError } from '../../errors/kinds.ts'
 import type { ListFormat } from '../../output/present.ts'
 import { Flags, type ValuesOf } from '../oclif.ts'
 
-/** Flags of every command that answers with a list. */
+/** Flags of every command that prints a list. */
 export const listFlags = {
   csv: Flags.boolean({ summary: 'Print CSV', exclusive: ['json'] }),
   columns: Flags.string({
@@ -16,14 +16,17 @@ export const listFlags = {
   'no-header': Flags.boolean({ summary: 'Omit the header line', exclusive: ['json'] }),
 }
 
-/** How a list is printed; a table in full where a command has none of these flags. */
+/** Returns the format of a list. For a command without these flags it is a table with all columns. */
 export function listFormat(flags: Partial<ValuesOf<typeof listFlags>>): ListFormat {
-  const { csv = false, columns, sort, 'no-header': isBare = false } = flags
-  return { csv, columns, sort, header: !isBare }
+  const { csv = false, columns, sort, 'no-header': omitsHeader = false } = flags
+  return { csv, columns, sort, header: !omitsHeader }
 }
 
-/** `rejected,unknown` as states of rows; undefined where the flag is not given. */
-export function rowStates(text: string | undefined): SubmissionState[] | undefined {
+/**
+ * Parses --state, such as `rejected,unknown`. Returns undefined without the flag; throws a UsageError for an unknown
+ * state.
+ */
+export function parseRowStates(text: string | undefined): SubmissionState[] | undefined {
   return text?.split(',').map((part) => {
     const state = submissionStates.find((each) => each === part.trim().toLowerCase())
     if (state !== undefined) return state
@@ -33,12 +36,15 @@ export function rowStates(text: string | undefined): SubmissionState[] | undefin
   })
 }
 
-const withoutStatus = ['unknown', 'dropped', 'sending'] as const
+const statesWithoutStatus = ['unknown', 'dropped', 'sending'] as const
 
-/** `--status` of requests, in any case, or the state of an order without a status yet; undefined where the flag is not given. */
-export function requestStatus(text: string | undefined): string | undefined {
+/**
+ * Parses --status: a status of requests in any case, or the state of an order that has no status yet. Returns undefined
+ * without the flag; throws a UsageError for an unknown status.
+ */
+export function parseRequestStatus(text: string | undefined): string | undefined {
   if (text === undefined) return undefined
-  const all = [...requestStatuses.map((each) => each.toLowerCase()), ...withoutStatus]
+  const all = [...requestStatuses.map((each) => each.toLowerCase()), ...statesWithoutStatus]
   const wanted = text.trim().toLowerCase().replaceAll('-', '_')
   if (all.includes(wanted)) return wanted
   throw new UsageError(`--status: unknown status "${text.slice(0, 40)}"`, {

@@ -10,7 +10,7 @@ export const defaultCountryFlag = Flags.string({
   helpValue: 'CC',
 })
 
-/** How the columns of a batch file are read; the same for every command that takes one. */
+/** Flags for reading the columns of a batch file; the same for every command that reads one. */
 export const columnFlags = {
   package: packageIdFlag({
     summary: 'Package to order (default: column package_id, or the setting "package")',
@@ -59,7 +59,7 @@ export const columnFlags = {
 
 export const showChangesFlag = Flags.boolean({ summary: 'Show every value changed before sending' })
 
-/** The values of the flags as the rules of columns take them. */
+/** Converts the values of `columnFlags`. */
 export function columnChoices({
   package: packageId,
   'save-mapping': saveMapping,
@@ -84,7 +84,10 @@ export function columnChoices({
   }
 }
 
-/** What may be ordered although a similar person was; the same for every command that takes a file. */
+/**
+ * Flags that allow orders of people who were ordered before or are similar; the same for every command that orders from
+ * a file.
+ */
 export const allowFlags = {
   'allow-duplicate': Flags.boolean({
     summary: 'Order people again who were accepted more than 7 days ago',
@@ -99,7 +102,7 @@ export const allowFlags = {
   'ignore-results': Flags.boolean({ summary: 'Order rows even if a results file says they were ordered' }),
 }
 
-/** The same as a use case takes it. */
+/** Converts the values of `allowFlags`. */
 export function allowancesOf(flags: ValuesOf<typeof allowFlags>): AllowFlags {
   return {
     allowDuplicate: flags['allow-duplicate'],
@@ -123,8 +126,8 @@ export const bodyFlagDefinitions = {
   }),
 }
 
-/** The flags of a person's single fields, as an order takes them. */
-export function bodyFlags({
+/** Converts the values of `bodyFlagDefinitions`. */
+export function bodyFlagValues({
   'first-name': firstName,
   'last-name': lastName,
   email,
@@ -134,24 +137,25 @@ export function bodyFlags({
   return { firstName, lastName, email, phone, fields }
 }
 
-/** Refuses an order that is given in two ways at once. */
+/** Throws a UsageError if more than one of these is given: --file, --resume, and flags for single fields. */
 export function requireOneSource(
-  flags: Parameters<typeof bodyFlags>[0] &
+  flags: Parameters<typeof bodyFlagValues>[0] &
     Parameters<typeof resumeLine>[0] & { file: string | undefined; resume: boolean },
 ): void {
   const refuse = (flag: string, other: string, hint: string): never => {
     throw new UsageError(`${flag} cannot be combined with ${other}`, { hint })
   }
   const { file, resume } = flags
-  const isGiven = Object.values(bodyFlags(flags)).some((each) => each !== undefined)
-  const fields = 'flags for single fields'
+  const hasFieldFlags = Object.values(bodyFlagValues(flags)).some((each) => each !== undefined)
+  const fieldFlagsLabel = 'flags for single fields'
   if (file !== undefined && resume) refuse('--file', '--resume', 'Leave out one of them.')
-  if (file !== undefined && isGiven)
-    refuse('--file', fields, 'Put these values into the file, or leave out --file.')
-  if (resume && isGiven) refuse('--resume', fields, `Change the answers at the review: ${resumeLine(flags)}`)
+  if (file !== undefined && hasFieldFlags)
+    refuse('--file', fieldFlagsLabel, 'Put these values into the file, or leave out --file.')
+  if (resume && hasFieldFlags)
+    refuse('--resume', fieldFlagsLabel, `Change the answers at the review: ${resumeLine(flags)}`)
 }
 
-/** The command line that continues from stored answers, with every flag that changes what it does. */
+/** Returns the command line that continues from stored answers, with all flags that affect the order. */
 export function resumeLine(flags: {
   profile: string | undefined
   'default-country': string | undefined
@@ -161,12 +165,12 @@ export function resumeLine(flags: {
   wait: boolean
   yes: boolean
 }): string {
-  const named = (['profile', 'default-country'] as const).flatMap((name) => {
+  const valueFlags = (['profile', 'default-country'] as const).flatMap((name) => {
     const value = flags[name]
     return value === undefined ? [] : [`--${name}`, value]
   })
-  const given = (['dry-run', 'allow-duplicate', 'allow-similar', 'wait', 'yes'] as const).flatMap((name) =>
+  const switches = (['dry-run', 'allow-duplicate', 'allow-similar', 'wait', 'yes'] as const).flatMap((name) =>
     flags[name] ? [`--${name}`] : [],
   )
-  return ['refcheck', 'request', 'create', '--resume', ...named, ...given].map(shellWord).join(' ')
+  return ['refcheck', 'request', 'create', '--resume', ...valueFlags, ...switches].map(shellWord).join(' ')
 }

@@ -6,7 +6,7 @@ import type { Context } from '../../app/context.ts'
 import { IoError, UsageError } from '../../errors/kinds.ts'
 import { Flags } from '../oclif.ts'
 
-/** Flags of every command that listens and can do so by https. */
+/** Flags of every command that can listen with https. */
 export const tlsFlags = {
   'tls-cert': Flags.string({ summary: 'TLS certificate (PEM)', helpValue: 'FILE', dependsOn: ['tls-key'] }),
   'tls-key': Flags.string({
@@ -16,26 +16,26 @@ export const tlsFlags = {
   }),
 }
 
-/** The PEM texts of the files that the flags name; undefined where they name none. */
-export async function tlsPair(
+/** Reads the files of `tlsFlags` as PEM text; undefined without the flags. */
+export async function readTlsFiles(
   { cwd }: Pick<Context, 'cwd'>,
   flags: { 'tls-cert': string | undefined; 'tls-key': string | undefined },
 ): Promise<{ cert: string; key: string } | undefined> {
   const { 'tls-cert': certFile, 'tls-key': keyFile } = flags
   if (certFile === undefined || keyFile === undefined) return undefined
-  // One after the other, so that the first of two that are missing is named.
-  const cert = await pem(resolve(cwd, certFile), certFile)
-  return { cert, key: await pem(resolve(cwd, keyFile), keyFile) }
+  // The files are read one after the other, so that an error names the first one that is missing.
+  const cert = await readPem(resolve(cwd, certFile), certFile)
+  return { cert, key: await readPem(resolve(cwd, keyFile), keyFile) }
 }
 
-/** The certificates of a PEM file that a flag names; undefined where it names none. */
-export async function authorityOf(
+/** Reads a PEM file with certificates; undefined without a file. `flag` is the flag for messages. */
+export async function readAuthority(
   { cwd }: Pick<Context, 'cwd'>,
   file: string | undefined,
   flag: string,
 ): Promise<string | undefined> {
   if (file === undefined) return undefined
-  const text = await pem(resolve(cwd, file), file)
+  const text = await readPem(resolve(cwd, file), file)
   try {
     void new X509Certificate(text)
   } catch (cause) {
@@ -47,7 +47,7 @@ export async function authorityOf(
   return text
 }
 
-async function pem(path: string, typed: string): Promise<string> {
+async function readPem(path: string, typed: string): Promise<string> {
   try {
     return await readFile(path, 'utf8')
   } catch (cause) {
@@ -61,7 +61,7 @@ async function pem(path: string, typed: string): Promise<string> {
   }
 }
 
-/** From where a sandbox is reached. */
+/** Flags for the addresses at which a sandbox is reached. */
 export const reachFlags = {
   host: Flags.string({ summary: 'Address to listen on (default 127.0.0.1)', helpValue: 'HOST' }),
   'allow-http-from': Flags.string({
@@ -76,7 +76,7 @@ export const reachFlags = {
   }),
 }
 
-/** Which running sandbox a command steers. */
+/** Flags of commands that control a running sandbox. */
 export const sandboxFlags = {
   'base-url': Flags.string({
     summary: 'Base URL of the sandbox (default: the one in use)',

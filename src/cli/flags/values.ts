@@ -5,7 +5,7 @@ import { UsageError } from '../../errors/kinds.ts'
 import { Flags, Args } from '../oclif.ts'
 import { parsePackageId, requestIdStart } from '../../domain/request/id-start.ts'
 
-/** A flag that takes a duration and yields milliseconds. */
+/** Flag for a duration, in milliseconds. */
 export const durationFlag = Flags.custom<number>({
   helpValue: 'DURATION',
   async parse(text, _context, options) {
@@ -19,20 +19,19 @@ export const durationFlag = Flags.custom<number>({
   },
 })
 
-/** How long a command that calls the service may wait on retries and 429s altogether. */
+/** Flag for the total time that a command may wait for retries and after a 429. */
 export const timeoutFlag = durationFlag({
   summary: 'Longest total wait for retries and quota (default 2m)',
 })
 
-/** The same flag for long-running commands: without it, there is no limit to the wait. */
+/** The same flag for long-running commands. Without it, they wait without a limit. */
 export const longTimeoutFlag = durationFlag({
   summary: 'Longest total wait for retries and quota (default: no limit)',
 })
 
 /**
- * A day (`2026-11-01`, from its first moment in UTC), a moment (`2026-11-01T09:30:00Z`), or how long
- * ago (`7d`), as milliseconds since the epoch; undefined for anything else, days that do not exist
- * included.
+ * Parses a day (`2026-11-01`, which begins at midnight UTC), a moment (`2026-11-01T09:30:00Z`), or an age (`7d`).
+ * Returns milliseconds since the epoch, or undefined for any other text, such as a day that does not exist.
  */
 export function parseMoment(text: string, now: number): number | undefined {
   const ago = parseDuration(text)
@@ -44,27 +43,30 @@ export function parseMoment(text: string, now: number): number | undefined {
   const day = new Date(`${form[1]}T00:00:00Z`)
   // Date rolls 30 February over into March.
   if (Number.isNaN(day.getTime()) || day.toISOString().slice(0, 10) !== form[1]) return undefined
-  const at = new Date(text).getTime()
-  return Number.isNaN(at) ? undefined : at
+  const time = new Date(text).getTime()
+  return Number.isNaN(time) ? undefined : time
 }
 
-/** A flag that takes a moment and yields milliseconds since the epoch. */
+/** Flag for a moment, in milliseconds since the epoch. */
 export const momentFlag = Flags.custom<number>({
   helpValue: 'DATE',
   async parse(text, _context, options) {
-    const at = parseMoment(text, currentContext().clock.now())
-    if (at === undefined) {
+    const time = parseMoment(text, currentContext().clock.now())
+    if (time === undefined) {
       throw new UsageError(`--${options.name}: "${redactArgument(text)}" is not a date`, {
         hint: 'Give a date such as 2026-11-01 or 2026-11-01T09:30:00Z, or how long ago: 7d or 12h.',
       })
     }
-    return at
+    return time
   },
 })
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** A UUID as the API writes it, in lowercase; UsageError for anything else. */
+/**
+ * Parses a UUID and returns it in lowercase, as the API writes it. Throws a UsageError for any other text. `what` is
+ * the flag or argument for messages.
+ */
 export function parseUuid(text: string, what: string): string {
   if (!uuidPattern.test(text)) {
     throw new UsageError(`${what}: "${redactArgument(text)}" is not a whole id`, {
@@ -96,13 +98,13 @@ export const uuidFlag = Flags.custom({
 })
 
 /**
- * The id of a request, the start of one, or (only in a terminal) the name or e-mail of a person; see requestIdsOf in
- * app/ids.
+ * Argument or flag for a request: its id, the start of the id, or (only in a terminal) the name or e-mail of a person.
+ * See requestIdsOf in app/ids.
  */
 export const requestArg = Args.custom({ ignoreStdin: true })
 export const requestFlag = Flags.custom({ helpValue: 'REQUEST_ID' })
 
-/** An id or the start of one; see requestIdOf of app/ids. */
+/** Flag for the id of a request or the start of one. See requestIdOf in app/ids. */
 export const requestIdFlag = Flags.custom({
   helpValue: 'REQUEST_ID',
   async parse(text, _context, options) {
@@ -110,7 +112,7 @@ export const requestIdFlag = Flags.custom({
   },
 })
 
-/** A batch's id, or the first characters of it, in lowercase. */
+/** Parses the id of a batch, or at least its first four characters, and returns it in lowercase. */
 function parseBatchId(text: string, what: string): string {
   if (/^[0-9a-f][0-9a-f-]{3,35}$/i.test(text)) return text.toLowerCase()
   throw new UsageError(`${what}: "${redactArgument(text)}" is not a batch id`, {

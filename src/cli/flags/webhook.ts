@@ -4,7 +4,7 @@ import { UsageError } from '../../errors/kinds.ts'
 import { Args, Flags, type ValuesOf } from '../oclif.ts'
 import { requestIdFlag, momentFlag } from './values.ts'
 
-/** The number of an event in the inbox. */
+/** Argument for the number of an event in the inbox. */
 export const eventIdArg = Args.custom<number>({
   ignoreStdin: true,
   async parse(text) {
@@ -15,7 +15,7 @@ export const eventIdArg = Args.custom<number>({
   },
 })
 
-/** Which events of the inbox. */
+/** Flags that select events of the inbox. */
 export const eventFlags = {
   status: Flags.string({
     summary: `Only this status: ${requestStatuses.slice(0, 3).join(', ')} …`,
@@ -30,7 +30,7 @@ export function eventFilter({ status, 'request-id': requestId, since, until }: V
   return { status: status?.toUpperCase(), requestId, since, until }
 }
 
-/** For commands that sign or verify: a file that holds the webhook secret and nothing else. */
+/** Flag of commands that sign or verify: a file that contains only the webhook secret. */
 export const secretFileFlag = Flags.string({
   summary: 'Read the webhook secret from a file that only you can read',
   helpValue: 'FILE',

@@ -1,4 +1,4 @@
-/** `refcheck help agents`. */
+/** The text of `refcheck help agents`. */
 export default `AGENTS
   An agent can read, check and prepare. A person orders. A program that runs an
   agent starts refcheck as a server of the Model Context Protocol (stdio):

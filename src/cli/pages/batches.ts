@@ -1,4 +1,4 @@
-/** `refcheck help batches`. */
+/** The text of `refcheck help batches`. */
 export default `BATCHES
   A batch orders checks for every person in a file. Nobody is ordered twice, and
   nothing is lost, whatever stops it. Which files: refcheck help files

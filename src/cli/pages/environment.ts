@@ -1,4 +1,4 @@
-/** `refcheck help environment`. */
+/** The text of `refcheck help environment`. */
 export default `ENVIRONMENT
   A flag overrides the environment, the environment overrides the profile, and
   the profile overrides the default.

@@ -1,4 +1,4 @@
-/** `refcheck help exit-codes`. */
+/** The text of `refcheck help exit-codes`. */
 export default `EXIT CODES
   Every command ends with one of these. With --json a failure also prints
   {"error": {"code", "message", "hint", …}} on stdout. SIGTERM ends what runs

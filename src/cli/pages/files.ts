@@ -1,4 +1,4 @@
-/** `refcheck help files`. */
+/** The text of `refcheck help files`. */
 export default `FILES THAT YOU GIVE
   CSV, TSV, XLSX, ODS, JSON and JSON Lines, as Excel, LibreOffice, Google Sheets
   and applicant tracking systems save them. The first row is the header. A file

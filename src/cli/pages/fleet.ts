@@ -1,4 +1,4 @@
-/** `refcheck help fleet`. */
+/** The text of `refcheck help fleet`. */
 export default `FLEET
   If everything runs on one machine, you need nothing on this page. Several
   machines (two offices, a cron host, receivers behind a load balancer,

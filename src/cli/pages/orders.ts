@@ -1,4 +1,4 @@
-/** `refcheck help orders`. */
+/** The text of `refcheck help orders`. */
 export default `ORDERS
   A single order: checks on one person. For many people see: refcheck help
   batches

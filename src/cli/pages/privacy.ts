@@ -1,4 +1,4 @@
-/** `refcheck help privacy`. */
+/** The text of `refcheck help privacy`. */
 export default `PRIVACY
   refcheck handles personal data of the people you check. This page says what
   is kept where, who can read it, and how to remove it.

@@ -1,4 +1,4 @@
-/** `refcheck help reports`. */
+/** The text of `refcheck help reports`. */
 export default `REPORTS
   Download finished reports as PDF files, each stored whole or not at all.
 

@@ -1,4 +1,4 @@
-/** `refcheck help safety`. */
+/** The text of `refcheck help safety`. */
 export default `SAFETY
   How refcheck keeps people from being ordered twice, and what it asks of you.
   The store records each order before it is sent. Use one store, and keep it.

@@ -1,4 +1,4 @@
-/** `refcheck help sandbox`. */
+/** The text of `refcheck help sandbox`. */
 export default `SANDBOX
   The whole service on this machine, to practise and to test against. No order
   is real, and nothing leaves the machine.

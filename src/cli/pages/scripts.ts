@@ -1,4 +1,4 @@
-/** `refcheck help scripts`. */
+/** The text of `refcheck help scripts`. */
 export default `SCRIPTS
   What a script can rely on. Exit codes: refcheck help exit-codes
 

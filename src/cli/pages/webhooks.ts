@@ -1,4 +1,4 @@
-/** `refcheck help webhooks`. */
+/** The text of `refcheck help webhooks`. */
 export default `WEBHOOKS
   The service sends a signed event whenever the status of a request changes.
   Set the webhook secret once:

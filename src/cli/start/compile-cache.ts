@@ -20,32 +20,36 @@ import { processEnvironment, runAtExit, processId } from '../../host/process.ts'
 import { resolvePaths } from '../../host/paths.ts'
 
 /**
- * Stores compiled code next to the store, in a folder of this version, for each command by itself. Code that another
- * account could have written is never run, so nothing is stored where another account owns a folder on the way, or may
- * write to one; nor where nothing can be written. Silently: all it costs is a slower start, and doctor reports it.
+ * Sets up a cache of compiled code next to the store: a folder for this version, and a file for each command. Code that
+ * another account could have written is never run, so there is no cache if another account owns a folder of the path or
+ * may write to one. Errors are not reported, because they only make the start slower; doctor reports the cause.
  */
-export function keepCompiledCode(version: string, argv: readonly string[], root: string): void {
+export function useCompileCache(version: string, argv: readonly string[], root: string): void {
   try {
     const { data } = resolvePaths(processEnvironment())
     const folder = join(data, 'compile-cache')
-    const own = join(folder, version)
+    const versionFolder = join(folder, version)
     if (findFolderWeakness(data, writableByOthers) !== undefined) return
     let isNew = false
-    // Each is checked before anything is made in it.
-    for (const path of [folder, own]) {
+    // Each folder is checked before anything is created in it.
+    for (const path of [folder, versionFolder]) {
       if (isOwnFolder(path)) continue
       isNew = makeFolders(path, 0o700) !== undefined
       if (!isOwnFolder(path)) return
     }
     if (isNew) {
-      // Another account may have made the folder of data meanwhile.
+      // Another account may have created the data folder in the meantime.
       if (findFolderWeakness(data, writableByOthers) !== undefined) return
       removeOtherVersions(folder, version)
     }
     const dist = join(root, 'dist')
-    keepCode(join(own, commandIn(dist, argv)), root, readFileSync(join(dist, 'build-id'), 'utf8'))
+    cacheCompiledCode(
+      join(versionFolder, commandNameOf(dist, argv)),
+      root,
+      readFileSync(join(dist, 'build-id'), 'utf8'),
+    )
   } catch {
-    // A read-only or full disk, a file where the folder should be.
+    // The disk is read-only or full, or a file has the path of the folder.
   }
 }
 
@@ -60,8 +64,8 @@ function removeOtherVersions(folder: string, version: string): void {
   }
 }
 
-/** The command of a line by its words, such as `packages.list`; one name for all lines that do not begin with one. */
-function commandIn(dist: string, argv: readonly string[]): string {
+/** Returns the command that the arguments name, such as `packages.list`, or `other` if they name none. */
+function commandNameOf(dist: string, argv: readonly string[]): string {
   for (let length = 3; length > 0; length -= 1) {
     const words = argv.slice(0, length)
     if (!words.every((word) => /^[a-z][a-z-]*$/.test(word))) continue
@@ -72,21 +76,23 @@ function commandIn(dist: string, argv: readonly string[]): string {
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = files
 
-interface Loading {
+interface LoadingModule {
   exports: unknown
   require(id: string): unknown
 }
 
-/** What Node calls to compile and run a file it has read; who keeps code hooks in here. */
-const compiling = '_compile'
+/** Node calls this method to compile and run a file. The cache replaces it. */
+const compileMethod = '_compile'
 
-type Compile = (this: Loading, content: string, path: string, ...rest: unknown[]) => unknown
+type Compile = (this: LoadingModule, content: string, path: string, ...rest: unknown[]) => unknown
 
-/** What a file of compiled code begins with. */
-interface Contents {
-  /** Of the program: code of another build is never run. */
+/** JSON at the start of a cache file. */
+interface CacheHeader {
+  /** Hash of the build. Compiled code of another build is never run. */
   build: string
-  /** Whether a run that left it ended well, and so went all the way. */
+  /**
+   * Whether a run that ended with exit code 0 wrote the file, which then contains all functions that the command needs.
+   */
   whole: boolean
   scripts: [path: string, bytes: number][]
 }
@@ -97,55 +103,55 @@ interface CachedCode {
 }
 
 /**
- * Loads the program's own files with the code that earlier runs of the same command had V8 compile, and keeps it in
- * `file` as the process ends. Node's own compile cache holds what is compiled while a file is loaded; the functions
- * that run later would be compiled anew in each run. Call it before any of those files is loaded.
+ * Loads the program's own files with the code that earlier runs of the same command compiled, and writes the compiled
+ * code to `file` at exit. Node's own cache contains only the code that is compiled when a file is loaded, not the
+ * functions that run later. Call this before any of these files is loaded.
  */
-export function keepCode(file: string, root: string, build: string): void {
-  const cached = readCached(file, build)
-  const scripts = new Map<string, { script: Script; known: boolean }>()
-  const modules = Module.prototype as unknown as Record<typeof compiling, Compile>
-  const compileOther = modules[compiling]
-  const own = join(root, 'dist') + sep
-  modules[compiling] = function compile(content, path, ...rest) {
-    if (!path.startsWith(own)) return compileOther.call(this, content, path, ...rest)
-    const name = path.slice(own.length)
+export function cacheCompiledCode(file: string, root: string, build: string): void {
+  const cached = readCache(file, build)
+  const scripts = new Map<string, { script: Script; isCached: boolean }>()
+  const modules = Module.prototype as unknown as Record<typeof compileMethod, Compile>
+  const originalCompile = modules[compileMethod]
+  const distPrefix = join(root, 'dist') + sep
+  modules[compileMethod] = function compile(content, path, ...rest) {
+    if (!path.startsWith(distPrefix)) return originalCompile.call(this, content, path, ...rest)
+    const name = path.slice(distPrefix.length)
     const cachedData = cached.code.get(name)
     const script = new Script(Module.wrap(content), {
       filename: path,
       importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
       ...(cachedData && { cachedData }),
     })
-    scripts.set(name, { script, known: cachedData !== undefined && script.cachedDataRejected !== true })
+    scripts.set(name, { script, isCached: cachedData !== undefined && script.cachedDataRejected !== true })
     const load = script.runInThisContext() as (this: unknown, ...values: unknown[]) => unknown
     const require = (id: string): unknown => this.require(id)
     return load.call(this.exports, this.exports, require, this, path, dirname(path))
   }
   runAtExit((code) => {
     const whole = code === 0
-    if ([...scripts.values()].every(({ known }) => known) && (cached.whole || !whole)) return
+    if ([...scripts.values()].every(({ isCached }) => isCached) && (cached.whole || !whole)) return
     for (const [name, { script }] of scripts) cached.code.set(name, script.createCachedData())
-    write(file, build, { whole: whole || cached.whole, code: cached.code })
+    writeCache(file, build, { whole: whole || cached.whole, code: cached.code })
   })
 }
 
 const wordBytes = 8
-/** V8 copies what does not begin at a word of memory. */
+/** V8 copies code that does not begin at a multiple of the word size. */
 const padToWord = (bytes: number): number => Math.ceil(bytes / wordBytes) * wordBytes
 
-function readCached(file: string, build: string): CachedCode {
+function readCache(file: string, build: string): CachedCode {
   try {
-    const all = readOwnCode(file)
-    let at = padToWord(wordBytes + all.readUInt32LE(0))
-    const contents = JSON.parse(all.toString('utf8', wordBytes, at)) as Contents
+    const fileBytes = readOwnCode(file)
+    let offset = padToWord(wordBytes + fileBytes.readUInt32LE(0))
+    const header = JSON.parse(fileBytes.toString('utf8', wordBytes, offset)) as CacheHeader
     const code = new Map<string, Buffer>()
-    for (const [path, bytes] of contents.scripts) {
-      code.set(path, all.subarray(at, at + bytes))
-      at += padToWord(bytes)
+    for (const [path, bytes] of header.scripts) {
+      code.set(path, fileBytes.subarray(offset, offset + bytes))
+      offset += padToWord(bytes)
     }
-    if (contents.build === build && at === all.length) return { whole: contents.whole, code }
+    if (header.build === build && offset === fileBytes.length) return { whole: header.whole, code }
   } catch {
-    // There is none yet, it is torn, or another account could have written it.
+    // The file does not exist yet, is incomplete, or could have been written by another account.
   }
   return { whole: false, code: new Map() }
 }
@@ -160,28 +166,28 @@ function readOwnCode(file: string): Buffer {
   }
 }
 
-function write(file: string, build: string, { whole, code }: CachedCode): void {
+function writeCache(file: string, build: string, { whole, code }: CachedCode): void {
   const scripts = [...code].map(([path, { length }]): [string, number] => [path, length])
-  const contents = Buffer.from(JSON.stringify({ build, whole, scripts } satisfies Contents))
-  const head = Buffer.alloc(padToWord(wordBytes + contents.length), ' ')
-  head.writeUInt32LE(contents.length)
-  contents.copy(head, wordBytes)
+  const header = Buffer.from(JSON.stringify({ build, whole, scripts } satisfies CacheHeader))
+  const headerBytes = Buffer.alloc(padToWord(wordBytes + header.length), ' ')
+  headerBytes.writeUInt32LE(header.length)
+  header.copy(headerBytes, wordBytes)
   const parts = [...code.values()].flatMap((each) => [
     each,
     Buffer.alloc(padToWord(each.length) - each.length),
   ])
   try {
     const temporary = `${file}.${processId()}`
-    // A killed process with the same id may have left it.
+    // A killed process with the same id may have left the file.
     rmSync(temporary, { force: true })
     const descriptor = openSync(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
     try {
-      writeFileSync(descriptor, Buffer.concat([head, ...parts]), { flush: true })
+      writeFileSync(descriptor, Buffer.concat([headerBytes, ...parts]), { flush: true })
     } finally {
       closeSync(descriptor)
     }
     renameSync(temporary, file)
   } catch {
-    // A full disk: all it costs is a slower start.
+    // The disk is full. Without the file, only the next start is slower.
   }
 }

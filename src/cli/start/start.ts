@@ -11,11 +11,11 @@ import { type Context, processContext } from '../../app/context.ts'
 import { internalError, main } from '../main.ts'
 
 /**
- * The finder of commands in a built `dist`, where `auth login` is the file `commands/auth/login.cjs`. It
- * answers only for lines that begin with a command's whole name and ask for no help; the rest (topics,
- * misspellings, stray words) is oclif's. Spares its reading of every command's flags and of plugins.
+ * Returns a function that finds commands in a built `dist`, where `auth login` is the file `commands/auth/login.cjs`.
+ * It returns undefined unless the arguments begin with the whole name of a command and do not ask for help; oclif
+ * handles these cases. For a whole name, oclif would needlessly read the flags of all commands and the plugins.
  */
-export function builtCommands(dist: URL): (argv: readonly string[]) => BuiltCommand | undefined {
+export function createCommandFinder(dist: URL): (argv: readonly string[]) => BuiltCommand | undefined {
   const folder = new URL('commands/', dist)
   const load = createRequire(folder)
   return (argv) => {
@@ -25,7 +25,7 @@ export function builtCommands(dist: URL): (argv: readonly string[]) => BuiltComm
     for (let length = words.length; length > 0; length -= 1) {
       const url = new URL(`${words.slice(0, length).join('/')}.cjs`, folder)
       const file = fileURLToPath(url)
-      if (!isHeld(url) && !existsSync(file)) continue
+      if (!isPinned(url) && !existsSync(file)) continue
       const { default: command } = load(file) as { default: Partial<LaunchableCommand> }
       if (!isLaunchable(command)) return undefined
       if (Object.keys(command.args).length === 0 && isWord(argv[length])) return undefined
@@ -38,14 +38,14 @@ export function builtCommands(dist: URL): (argv: readonly string[]) => BuiltComm
 
 const helpFlags = new Set(['--help', '-h'])
 
-/** As many as the longest name has, at most. */
+/** Returns the arguments that may be words of a command's name. The longest name has three. */
 function leadingWords(argv: readonly string[]): string[] {
   const words = argv.slice(0, 3)
   const end = words.findIndex((arg) => !/^[a-z][a-z-]*$/.test(arg))
   return end === -1 ? words : words.slice(0, end)
 }
 
-/** oclif takes a word after a command without arguments for a part of the name. */
+/** Whether oclif would read an argument after a command without arguments as a part of the command's name. */
 function isWord(arg: string | undefined): boolean {
   return arg !== undefined && !arg.startsWith('-') && !arg.includes('=')
 }
@@ -54,18 +54,19 @@ function isLaunchable(command: Partial<LaunchableCommand>): command is Launchabl
   return command.launch !== undefined && command.args !== undefined
 }
 
-/** Sources of the built program by their URLs; empty until they are held. */
-const held = new Map<string, Buffer>()
+/** Sources of the built program by URL; empty until `pinProgramFiles` reads them. */
+const pinnedSources = new Map<string, Buffer>()
 
 /**
- * Reads every file of the built program once, and loads from that copy from then on: a long-running process keeps its
- * version while the program is upgraded, whose files then have other names. `dist` ends with a slash.
+ * Reads every file of the built program once, and loads modules from these copies from then on: a long-running process
+ * continues with its version after an upgrade, which replaces the files by others with different names. `dist` ends
+ * with a slash.
  */
-export function pinLoadedCode(dist: URL): void {
-  if (held.size > 0) return
+export function pinProgramFiles(dist: URL): void {
+  if (pinnedSources.size > 0) return
   for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
     const url = new URL(name.replaceAll('\\', '/'), dist)
-    if (name.endsWith('.cjs')) held.set(url.href, readFileSync(url))
+    if (name.endsWith('.cjs')) pinnedSources.set(url.href, readFileSync(url))
   }
   registerHooks({
     resolve(specifier, context, next) {
@@ -74,38 +75,40 @@ export function pinLoadedCode(dist: URL): void {
         : specifier.startsWith('/')
           ? pathToFileURL(specifier)
           : { href: specifier }
-      return held.has(href) ? { url: href, format: 'commonjs', shortCircuit: true } : next(specifier, context)
+      return pinnedSources.has(href)
+        ? { url: href, format: 'commonjs', shortCircuit: true }
+        : next(specifier, context)
     },
     load(url, context, next) {
-      const source = held.get(url)
+      const source = pinnedSources.get(url)
       return source === undefined ? next(url, context) : { source, format: 'commonjs', shortCircuit: true }
     },
   })
 }
 
-/** Whether a file of the program can be loaded, though it may be gone. */
-export function isHeld(file: URL): boolean {
-  return held.has(file.href)
+/** Whether a file of the program was read by `pinProgramFiles`, so that it can be loaded even if it was removed. */
+export function isPinned(file: URL): boolean {
+  return pinnedSources.has(file.href)
 }
 
-/** A command that waits a second may wait for hours, and then needs modules that are not loaded yet. */
-const longMs = 1000
+/** A command that waits a second may wait for hours, and then need modules that it has not loaded yet. */
+const minLongWaitMs = 1000
 
-/** The machine's clock, which holds the program before the first long wait. */
-export function holdingClock(pinCode: () => void): Clock {
+/** Returns the machine's clock, but it pins the program's files before each long wait. */
+export function createPinningClock(pinCode: () => void): Clock {
   return {
     ...systemClock,
     sleep(ms, signal) {
-      if (ms >= longMs) pinCode()
+      if (ms >= minLongWaitMs) pinCode()
       return systemClock.sleep(ms, signal)
     },
   }
 }
 
-// Tests drive the built program through these.
+// Exported for the tests of the built program.
 export { InterruptedError, main, PromptBackError }
 
-/** Runs a command line of the built program whose package is in the folder `root`. */
+/** Runs a command line of the built program and returns the exit code. `root` is the folder of the package. */
 export function start(argv: readonly string[], root: string): Promise<number> {
   // Stack traces are never printed, and undici makes an error for each connection that it closes.
   Error.stackTraceLimit = 0
@@ -113,21 +116,21 @@ export function start(argv: readonly string[], root: string): Promise<number> {
   globalThis.process.report.excludeEnv = true
   const folder = pathToFileURL(`${root}/`)
   const dist = new URL('dist/', folder)
-  const pinCode = (): void => pinLoadedCode(dist)
+  const pinCode = (): void => pinProgramFiles(dist)
   const process = processContext()
   const context: Context = {
     ...process,
     secrets: secretsOf(process.env, secrets),
-    clock: holdingClock(pinCode),
+    clock: createPinningClock(pinCode),
     pinCode,
   }
-  return main(argv, context, folder, { builtCommand: builtCommands(dist) })
+  return main(argv, context, folder, { findBuiltCommand: createCommandFinder(dist) })
 }
 
-/** Of this process, as far as they are known when it crashes. */
+/** The secrets of this process that are known so far, for the text of a crash. */
 const secrets = new Secrets()
 
-/** What is printed of an error that nothing caught. */
+/** Returns the text that is printed for an error that nothing caught. */
 export function crashText(error: unknown): string {
   return secrets.redact(failureText(internalError(error), { columns: undefined, color: false }))
 }

@@ -1,6 +1,6 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { batchArgs } from '../../cli/flags/values.ts'
-import { rowStates } from '../../cli/flags/list.ts'
+import { parseRowStates } from '../../cli/flags/list.ts'
 import { openOutputFile, tableBytes, writeOutput } from '../../app/output-file.ts'
 import { exportFormatOf, exportFormats, exportTable } from '../../domain/batch/results.ts'
 import { batchPage } from '../../app/overview.ts'
@@ -32,7 +32,7 @@ export default class BatchExport extends BaseCommand<typeof BatchExport> {
 
   async run(): Promise<void> {
     const { output, overwrite } = this.flags
-    const states = rowStates(this.flags.state)
+    const states = parseRowStates(this.flags.state)
     const format = exportFormatOf(this.flags.format, output, this.flags.json)
     const file = await openOutputFile(this.context, output, { overwrite, binary: format === 'xlsx' })
     this.refuse(

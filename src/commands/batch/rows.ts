@@ -1,6 +1,6 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { batchArgs } from '../../cli/flags/values.ts'
-import { listFlags, rowStates } from '../../cli/flags/list.ts'
+import { listFlags, parseRowStates } from '../../cli/flags/list.ts'
 import { heldText } from '../../domain/batch/batch-status.ts'
 import { nextForHeld } from '../../domain/batch/held-question.ts'
 import { batchRowsView } from '../../output/views/batches.ts'
@@ -25,7 +25,7 @@ export default class BatchRows extends BaseCommand<typeof BatchRows> {
   }
 
   async run(): Promise<void> {
-    const states = rowStates(this.flags.state)
+    const states = parseRowStates(this.flags.state)
     const stored = await this.app.services('batches', 'waiting', 'ledger', 'clock', 'files')
     const batch = await findBatch(stored, this.args.batch_id)
     const inbox = await this.app.service('inboxToShow')

@@ -1,6 +1,6 @@
 import { Args, BaseCommand, Flags } from '../../cli/base-command.ts'
 import { durationFlag, momentFlag, batchIdFlag, parseUuid, requestFlag } from '../../cli/flags/values.ts'
-import { filingFlags } from '../../cli/flags/filing.ts'
+import { reportFileFlags } from '../../cli/flags/report-files.ts'
 import { downloadReports, reportSource, showReports } from '../../app/report.ts'
 import { isSingle, type SingleSource } from '../../domain/report/source.ts'
 import { reportsView } from '../../output/views/requests.ts'
@@ -58,7 +58,7 @@ export default class ReportDownload extends BaseCommand<typeof ReportDownload> {
       summary: 'Folder, file, or - for stdout (default: the setting "output-dir", else this folder)',
       helpValue: 'DIR|FILE|-',
     }),
-    ...filingFlags,
+    ...reportFileFlags,
     overwrite: Flags.boolean({ summary: 'Replace existing files' }),
     wait: Flags.boolean({ summary: 'Wait until all reports are ready; --timeout limits the wait' }),
     open: Flags.boolean({ summary: 'Open the report, or the folder of several, when done' }),

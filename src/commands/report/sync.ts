@@ -1,6 +1,6 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { longTimeoutFlag } from '../../cli/flags/values.ts'
-import { filingFlags } from '../../cli/flags/filing.ts'
+import { reportFileFlags } from '../../cli/flags/report-files.ts'
 import { downloadReports } from '../../app/report.ts'
 import { updateStatusesInResults } from '../../app/request.ts'
 import { UsageError } from '../../errors/kinds.ts'
@@ -24,7 +24,7 @@ export default class ReportSync extends BaseCommand<typeof ReportSync> {
       summary: 'Folder to fill (default: the setting "output-dir")',
       helpValue: 'DIR',
     }),
-    ...filingFlags,
+    ...reportFileFlags,
     timeout: longTimeoutFlag,
   }
 

@@ -1,6 +1,6 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { defaultCountryFlag } from '../../cli/flags/people.ts'
-import { bodyFlagDefinitions, bodyFlags, requireOneSource, resumeLine } from '../../cli/flags/people.ts'
+import { bodyFlagDefinitions, bodyFlagValues, requireOneSource, resumeLine } from '../../cli/flags/people.ts'
 import { timeoutFlag, packageIdFlag } from '../../cli/flags/values.ts'
 import { readInput } from '../../app/input.ts'
 import { parseBodyFile } from '../../domain/form/json-text.ts'
@@ -99,7 +99,7 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
         file === undefined
           ? undefined
           : parseBodyFile(await readInput(this.context, file, 'the body'), file === '-' ? 'stdin' : file),
-      flags: bodyFlags(flags),
+      flags: bodyFlagValues(flags),
       draft: answers,
     }
     const asked = { country: flags['default-country'], yes: flags.yes || flags['dry-run'] }

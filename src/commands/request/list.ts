@@ -1,6 +1,6 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { momentFlag, timeoutFlag, batchIdFlag } from '../../cli/flags/values.ts'
-import { listFlags, requestStatus } from '../../cli/flags/list.ts'
+import { listFlags, parseRequestStatus } from '../../cli/flags/list.ts'
 import { waitServices, readMeter, updateStatusesInResults } from '../../app/request.ts'
 import { listAgeText, listedRequestsView } from '../../output/views/requests.ts'
 import { listRequests, refreshRequests, withListedReasons } from '../../usecases/request/read-requests.ts'
@@ -33,7 +33,7 @@ export default class RequestList extends BaseCommand<typeof RequestList> {
 
   async run(): Promise<void> {
     const { since, email, batch, refresh } = this.flags
-    const status = requestStatus(this.flags.status)
+    const status = parseRequestStatus(this.flags.status)
     const { clock } = this.context
     const ledger = await this.app.service('ledger')
     const organisation = this.flags.profile === undefined ? undefined : await this.organisation()

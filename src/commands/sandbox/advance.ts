@@ -21,7 +21,7 @@ export default class SandboxAdvance extends SandboxCommand<typeof SandboxAdvance
       `DURATION: "${this.args.duration.slice(0, 60)}" is not a duration`,
       'Give a number and a unit: 30s, 5m, 2h, 30d or 1h30m.',
     )
-    const sandbox = await this.running(this.flags['base-url'])
+    const sandbox = await this.connect(this.flags['base-url'])
     this.answer(sandboxStateView((await sandbox.send('advance', { ms })) as SandboxState))
   }
 }

@@ -36,7 +36,7 @@ export default class SandboxInject extends SandboxCommand<typeof SandboxInject> 
       'SCENARIO, --fault and --clear: exactly one is required',
       'Show examples with: refcheck sandbox inject --help',
     )
-    const sandbox = await this.running(this.flags['base-url'])
+    const sandbox = await this.connect(this.flags['base-url'])
     if (clear) {
       await sandbox.send('clear-faults', {})
       return this.answer(changedView({ cleared: true }, 'All faults are cleared.'))
@@ -45,7 +45,11 @@ export default class SandboxInject extends SandboxCommand<typeof SandboxInject> 
       scenario === undefined
         ? {
             on,
-            fault: this.json(fault ?? '', '--fault', `Give JSON such as '{"kind":"cut","when":"after"}'.`),
+            fault: this.parseJson(
+              fault ?? '',
+              '--fault',
+              `Give JSON such as '{"kind":"cut","when":"after"}'.`,
+            ),
           }
         : { scenario }
     const injection = {

@@ -39,7 +39,7 @@ export default class SandboxLogs extends SandboxCommand<typeof SandboxLogs> {
       'Give an HTTP status such as 404 or 4xx, or the status of a request such as PARTIAL.',
     )
     const options = { bodies, path, status, request }
-    const sandbox = await this.running(this.flags['base-url'])
+    const sandbox = await this.connect(this.flags['base-url'])
     if (!follow) {
       const isFiltered = [path, status, request].some((each) => each !== undefined)
       this.answer(logView(await readLog<LogRow>(sandbox, options), isFiltered))

@@ -17,7 +17,7 @@ export default class SandboxRedeliver extends SandboxCommand<typeof SandboxRedel
   static override flags = sandboxFlags
 
   async run(): Promise<void> {
-    const sandbox = await this.running(this.flags['base-url'])
+    const sandbox = await this.connect(this.flags['base-url'])
     const done = await sandbox.send('redeliver', { delivery_id: this.args.event })
     this.answer(redeliveredView(done as Redelivered))
   }

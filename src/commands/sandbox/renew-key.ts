@@ -13,7 +13,7 @@ export default class SandboxRenewKey extends SandboxCommand<typeof SandboxRenewK
   static override flags = sandboxFlags
 
   async run(): Promise<void> {
-    const sandbox = await this.running(this.flags['base-url'])
+    const sandbox = await this.connect(this.flags['base-url'])
     const { api_key } = (await sandbox.send('renew-key', {})) as { api_key: string }
     this.answer(renewedKeyView(api_key))
   }

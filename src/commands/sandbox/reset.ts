@@ -10,7 +10,7 @@ export default class SandboxReset extends SandboxCommand<typeof SandboxReset> {
   static override flags = sandboxFlags
 
   async run(): Promise<void> {
-    const sandbox = await this.running(this.flags['base-url'])
+    const sandbox = await this.connect(this.flags['base-url'])
     this.answer(sandboxStateView((await sandbox.send('reset', {})) as SandboxState))
   }
 }

@@ -15,12 +15,12 @@ export default class SandboxRestore extends SandboxCommand<typeof SandboxRestore
   async run(): Promise<void> {
     const { file } = this.args
     const bytes = await readInput(this.context, file, 'the snapshot', maxLogBytes)
-    const snapshot = this.json(
+    const snapshot = this.parseJson(
       bytes.toString('utf8'),
       file === undefined || file === '-' ? 'the snapshot' : `the snapshot "${file}"`,
       'Make a snapshot with: refcheck sandbox snapshot > FILE',
     )
-    const sandbox = await this.running(this.flags['base-url'])
+    const sandbox = await this.connect(this.flags['base-url'])
     this.answer(sandboxStateView((await sandbox.send('restore', snapshot)) as SandboxState))
   }
 }

@@ -31,7 +31,7 @@ export default class SandboxRules extends SandboxCommand<typeof SandboxRules> {
       `"${wrong?.slice(0, 60)}" is not NAME=CHOICE`,
       'List the rules with: refcheck sandbox rules',
     )
-    const sandbox = await this.running(baseUrl)
+    const sandbox = await this.connect(baseUrl)
     if (choices.length === 0) return (await sandbox.read('rules')) as RuleRow[]
     return (await sandbox.send(
       'rules',

@@ -27,7 +27,7 @@ export default class SandboxSet extends SandboxCommand<typeof SandboxSet> {
 
   async run(): Promise<void> {
     const { name, value } = this.args
-    const sandbox = await this.running(this.flags['base-url'])
+    const sandbox = await this.connect(this.flags['base-url'])
     await setInSandbox(sandbox, name, value)
     this.answer(changedView({ name, value }, `Set ${name} to ${value}.`))
   }

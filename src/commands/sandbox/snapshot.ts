@@ -9,7 +9,7 @@ export default class SandboxSnapshot extends SandboxCommand<typeof SandboxSnapsh
   static override flags = sandboxFlags
 
   async run(): Promise<void> {
-    const sandbox = await this.running(this.flags['base-url'])
+    const sandbox = await this.connect(this.flags['base-url'])
     this.answer(documentView(await sandbox.read('snapshot')))
   }
 }

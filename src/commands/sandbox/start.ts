@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { resolve } from 'node:path'
 
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
-import { reachFlags, tlsFlags, tlsPair } from '../../cli/flags/server.ts'
+import { reachFlags, tlsFlags, readTlsFiles } from '../../cli/flags/server.ts'
 import { parseWindows } from '../../domain/quota/windows.ts'
 import { login as logIn } from '../../usecases/session/login.ts'
 import { saveWebhookSecret } from '../../usecases/session/webhook-secret.ts'
@@ -70,7 +70,7 @@ export default class SandboxStart extends BaseCommand<typeof SandboxStart> {
     const { signal } = this
     const profile = this.flags.profile ?? sandboxProfile
     if (login) await requireSandboxProfile(this.app, profile)
-    this.lasts()
+    this.pinCode()
     const { startSandbox } = await import('../../usecases/sandbox/start.ts')
     const server = await startSandbox(await sandboxServices(this.context), {
       host: this.flags.host,
@@ -78,7 +78,7 @@ export default class SandboxStart extends BaseCommand<typeof SandboxStart> {
       allowHttpFrom: this.flags['allow-http-from'],
       publicUrl: this.flags['public-url'],
       controlToken: controlToken(this.context),
-      tls: await tlsPair(this.context, this.flags),
+      tls: await readTlsFiles(this.context, this.flags),
       speed,
       quota: quota === undefined ? undefined : parseWindows(quota, '--quota'),
       webhookUrl: this.flags['webhook-url'],

@@ -8,7 +8,7 @@ export default class SandboxStatus extends SandboxCommand<typeof SandboxStatus> 
   static override flags = sandboxFlags
 
   async run(): Promise<void> {
-    const sandbox = await this.running(this.flags['base-url'])
+    const sandbox = await this.connect(this.flags['base-url'])
     this.answer(sandboxStateView((await sandbox.read('state')) as SandboxState))
   }
 }

@@ -40,7 +40,7 @@ export default class SandboxTrigger extends SandboxCommand<typeof SandboxTrigger
       `no story named "${story.slice(0, 60)}"`,
       `Stories: ${stories.map(({ name }) => name).join(', ')}`,
     )
-    const { result, failure } = await triggerStory(await this.running(baseUrl), story, to)
+    const { result, failure } = await triggerStory(await this.connect(baseUrl), story, to)
     this.answer(storyView(result, hasExpectedStatus), failure)
   }
 }

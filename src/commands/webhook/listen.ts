@@ -2,7 +2,7 @@ import { once } from 'node:events'
 
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { secretFileFlag } from '../../cli/flags/webhook.ts'
-import { authorityOf, tlsFlags, tlsPair } from '../../cli/flags/server.ts'
+import { readAuthority, tlsFlags, readTlsFiles } from '../../cli/flags/server.ts'
 import { type Listening, startListening } from '../../usecases/webhook/listen.ts'
 import { listenServices, webhookSecrets } from '../../app/webhook.ts'
 import { commandWords } from '../../domain/wording/pasted-command.ts'
@@ -56,7 +56,7 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
       `--path: "${flags.path}" does not start with /`,
       'Give a path such as /hooks.',
     )
-    this.lasts()
+    this.pinCode()
     const forwards = flags['forward-to'] !== undefined || flags.exec !== undefined
     this.refuse(
       flags['max-attempts'] !== undefined && !forwards,
@@ -69,7 +69,7 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
     const services = await listenServices(app, {
       secret,
       forwardTo: flags['forward-to'],
-      forwardCa: await authorityOf(this.context, flags['forward-ca'], '--forward-ca'),
+      forwardCa: await readAuthority(this.context, flags['forward-ca'], '--forward-ca'),
       exec: flags.exec === undefined ? undefined : commandWords(flags.exec, '--exec'),
     })
     const refused = new RefusedLines((line) => app.reporter.note(line))
@@ -79,7 +79,7 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
       host: flags.host,
       port: flags.port,
       path: flags.path,
-      tls: await tlsPair(this.context, flags),
+      tls: await readTlsFiles(this.context, flags),
       onStored: (event) => {
         this.answerLine(storedEventView(event))
         if (!event.repeated) stored.count += 1

@@ -75,7 +75,7 @@ test('what a wait has come to: all reached, timed out, or ended without', () => 
 test('a wait that timed out names up to five requests, and is continued by the command itself', () => {
   const open = (count: number) =>
     Array.from({ length: count }, (_, at) => request('RECEIVED', [], `r-${at + 1}`))
-  expect(waitFailure(open(6), 0, 'terminal')?.again).toBe('Continue with')
+  expect(waitFailure(open(6), 0, 'terminal')?.rerunLabel).toBe('Continue with')
   expect(waitFailure(open(6), 0, 'terminal')?.message).toMatch(/r-5 is RECEIVED, 1 more$/)
   expect(waitFailure(open(1), 2, 'terminal')?.message).toContain('2 not read yet')
 })

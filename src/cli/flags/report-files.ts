@@ -1,7 +1,7 @@
 import { Flags } from '../oclif.ts'
 
-/** Flags of every command that files reports. */
-export const filingFlags = {
+/** Flags of every command that saves reports as files. */
+export const reportFileFlags = {
   'name-template': Flags.string({
     summary: 'Template for file names, with fields in braces',
     helpValue: 'TEMPLATE',
