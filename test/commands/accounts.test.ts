@@ -8,19 +8,19 @@ import { type Session, session } from '../harness/session.ts'
 const order = (name: string): string =>
   `request create --package 102 --first-name ${name} --last-name Example --email ${name}@example.com --phone +61412345678 --yes`
 
-const under = (account: string) => ({ env: { REFCHECK_ACCOUNT: account } })
+const underAccount = (account: string) => ({ env: { REFCHECK_ACCOUNT: account } })
 
-/** A session with one order under the account `acme`. */
-async function withAcme(store: 'SQLite' | 'PostgreSQL' = 'SQLite'): Promise<Session> {
+/** Starts a session with one order under the account `acme`. */
+async function sessionWithAcme(store: 'SQLite' | 'PostgreSQL' = 'SQLite'): Promise<Session> {
   const here = await session({ store })
-  expect((await here.type(order('ann'), under('acme'))).code).toBe(0)
+  expect((await here.type(order('ann'), underAccount('acme'))).code).toBe(0)
   return here
 }
 
 describe.each(['SQLite', 'PostgreSQL'] as const)('accounts of a store (%s)', (store) => {
-  test('a store without orders adds the first account that an order names, and says so', async () => {
+  test('a store without orders adds the first account that an order names, and reports it', async () => {
     const here = await session({ store })
-    expect(await here.all(['store accounts', order('ann'), 'store accounts'], under('acme')))
+    expect(await here.all(['store accounts', order('ann'), 'store accounts'], underAccount('acme')))
       .toMatchInlineSnapshot(`
       $ REFCHECK_ACCOUNT=acme refcheck store accounts
       This store has no account yet. The first one that an order names is added by itself.
@@ -40,10 +40,10 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('accounts of a store (%s)', (st
   })
 
   test('an order under an account that the store does not have is refused, and stores and sends nothing', async () => {
-    const here = await withAcme(store)
+    const here = await sessionWithAcme(store)
     const calls = here.calls().length
     const [before] = [(await here.type('store info --json')).json()]
-    expect(await here.type(order('ann'), under('acmee'))).toMatchInlineSnapshot(`
+    expect(await here.type(order('ann'), underAccount('acmee'))).toMatchInlineSnapshot(`
       $ REFCHECK_ACCOUNT=acmee refcheck request create --package 102 --first-name ann --last-name Example --email ann@example.com --phone +61412345678 --yes
       2> Error: the store has no account "acmee"; it has acme
       2> Nothing was sent. Correct REFCHECK_ACCOUNT or the setting "account", or add the account with: refcheck store accounts add acmee
@@ -61,12 +61,12 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('accounts of a store (%s)', (st
     expect(here.ordered()).toEqual(['ann@example.com'])
   })
 
-  test('an account that is added can be ordered under, and knows no person of another account', async () => {
-    const here = await withAcme(store)
+  test('people of one account can be ordered again under an account that was added', async () => {
+    const here = await sessionWithAcme(store)
     expect(
       await here.all(
         ['store accounts add Beta', 'store accounts add beta', order('ann'), 'store accounts'],
-        under('beta'),
+        underAccount('beta'),
       ),
     ).toMatchInlineSnapshot(`
       $ REFCHECK_ACCOUNT=beta refcheck store accounts add Beta
@@ -96,17 +96,17 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('accounts of a store (%s)', (st
     ])
   })
 
-  test('orders without an account are under none, and are seen by every account', async () => {
+  test('an order that was made without an account is a duplicate under every account', async () => {
     const here = await session({ store })
     expect((await here.type(order('ann'))).code).toBe(0)
-    expect(await here.type(order('ann'), under('acme'))).toMatchInlineSnapshot(`
+    expect(await here.type(order('ann'), underAccount('acme'))).toMatchInlineSnapshot(`
       $ REFCHECK_ACCOUNT=acme refcheck request create --package 102 --first-name ann --last-name Example --email ann@example.com --phone +61412345678 --yes
       2> Error: the store has no account "acme"; its orders have none
       2> Nothing was sent. Correct REFCHECK_ACCOUNT or the setting "account", or add the account with: refcheck store accounts add acme
       exit 2
     `)
     expect((await here.type('store accounts add acme')).code).toBe(0)
-    expect((await here.type(`${order('ann')} --json`, under('acme'))).json()).toMatchObject({
+    expect((await here.type(`${order('ann')} --json`, underAccount('acme'))).json()).toMatchObject({
       error: { code: 'duplicate' },
     })
     expect(here.ordered()).toEqual(['ann@example.com'])
@@ -114,11 +114,11 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('accounts of a store (%s)', (st
 })
 
 test.each(['SQLite', 'PostgreSQL'] as const)(
-  'however an account is spelled, in the environment or the settings, and whatever it is changed to, a person is ordered once (%s)',
+  'a person is ordered once, however the account is spelled or changed in the environment and the settings (%s)',
   async (store) => {
-    const here = await withAcme(store)
+    const here = await sessionWithAcme(store)
     for (const account of ['acme', 'Acme', 'acme ', 'acmee', 'acme.', 'other']) {
-      expect([account, (await here.type(order('ann'), under(account))).code]).toEqual([account, 2])
+      expect([account, (await here.type(order('ann'), underAccount(account))).code]).toEqual([account, 2])
       expect((await here.type(['config', 'set', 'account', account, '--yes'])).code).toBe(0)
       expect([account, (await here.type(order('ann'))).code]).toEqual([account, 2])
     }
@@ -139,11 +139,11 @@ test.each([
   ['batch reconcile', 'batch reconcile BATCH'],
   ['worker', 'worker --once'],
 ])('%s refuses an account that the store does not have', async (_name, line) => {
-  const here = await withAcme()
+  const here = await sessionWithAcme()
   peopleFile(here.folder, ['a1@example.com', 'a2@example.com'])
-  const started = await here.type('batch run people.csv --package 102 --yes --max 1 --json', under('acme'))
+  const started = await here.type('batch run people.csv --package 102 --yes --max 1 --json', underAccount('acme'))
   const { batch_id: id } = started.json() as { batch_id: string }
-  const refused = await here.type(line.replace('BATCH', id), under('acmee'))
+  const refused = await here.type(line.replace('BATCH', id), underAccount('acmee'))
   expect([refused.code, refused.stderr]).toEqual([
     2,
     expect.stringContaining('the store has no account "acmee"; it has acme\n'),
@@ -153,18 +153,18 @@ test.each([
 })
 
 test.each(['SQLite', 'PostgreSQL'] as const)(
-  'a batch is resumed, and its rows are settled, under its own account alone (%s)',
+  'a batch is resumed, and its rows are reconciled, only under the account of the batch (%s)',
   async (store) => {
-    const here = await withAcme(store)
+    const here = await sessionWithAcme(store)
     await here.type('store accounts add beta')
     peopleFile(here.folder, ['a1@example.com', 'a2@example.com', 'a3@example.com'])
     here.sandbox.inject({ on: 'POST *', fault: { kind: 'cut', when: 'after' }, times: 1 })
     const line = 'batch run people.csv --package 102 --yes --max 1 --json'
-    const { batch_id: id } = (await here.type(line, under('acme'))).json() as { batch_id: string }
+    const { batch_id: id } = (await here.type(line, underAccount('acme'))).json() as { batch_id: string }
     const before = here.ordered()
     for (const refused of [`batch resume ${id} --yes`, `batch reconcile ${id} --row 1 --drop`]) {
       for (const account of ['beta', '']) {
-        const { code, stderr } = await here.type(refused, under(account))
+        const { code, stderr } = await here.type(refused, underAccount(account))
         expect([refused, code, stderr]).toEqual([
           refused,
           2,
@@ -173,34 +173,34 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
       }
     }
     expect(here.ordered()).toEqual(before)
-    expect((await here.type(`batch reconcile ${id} --row 1 --drop`, under('acme'))).code).toBe(0)
-    await here.type(`batch resume ${id} --yes`, under('acme'))
+    expect((await here.type(`batch reconcile ${id} --row 1 --drop`, underAccount('acme'))).code).toBe(0)
+    await here.type(`batch resume ${id} --yes`, underAccount('acme'))
     expect(here.ordered()).toHaveLength(before.length + 2)
   },
 )
 
-test('an agent’s plan for such an account is refused', async () => {
-  const here = await withAcme()
-  const agent = await connectAgent(here, [], under('acmee'))
+test('an agent’s plan for an account that the store does not have is refused', async () => {
+  const here = await sessionWithAcme()
+  const agent = await connectAgent(here, [], underAccount('acmee'))
   const answer = await agent.call('plan_order', { body: JSON.parse(orderBody('Ben')) as unknown })
   expect(answer).toMatchObject({ isError: true })
   expect(answer.text).toContain('refcheck store accounts add acmee')
   await agent.close()
 })
 
-test('approve refuses a plan under such an account before it asks', async () => {
-  const here = await withAcme()
+test('approve refuses a plan under an account that the store does not have before it asks', async () => {
+  const here = await sessionWithAcme()
   const { userEmail } = here.sandbox.credentials
   const owner = { baseUrl: here.url, userEmail, profile: undefined, account: 'acmee' }
   const plan = await addAgentPlan(here, { kind: 'order', body: orderBody('Ben') }, { owner })
-  const refused = await here.type(`approve ${plan}`, { tty: true, answers: [], ...under('acmee') })
+  const refused = await here.type(`approve ${plan}`, { tty: true, answers: [], ...underAccount('acmee') })
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('has no account "acmee"')])
   expect(here.ordered()).toEqual(['ann@example.com'])
 })
 
 describe('another account in the settings', () => {
-  test('shows how many people are known under the old one, and asks on a terminal', async () => {
-    const here = await withAcme()
+  test('shows how many people are known under the old account, and asks on a terminal', async () => {
+    const here = await sessionWithAcme()
     await here.type('config set account acme')
     const change = 'config set account Beta'
     expect(await here.type(change)).toMatchInlineSnapshot(`
@@ -230,8 +230,8 @@ describe('another account in the settings', () => {
     expect((await here.type('config get account')).stdout).toBe('beta\n')
   })
 
-  test('with --yes is changed without a question', async () => {
-    const here = await withAcme()
+  test('is set without a question with --yes', async () => {
+    const here = await sessionWithAcme()
     await here.type('config set account acme')
     expect(await here.type('config set account beta --yes')).toMatchInlineSnapshot(`
       $ refcheck config set account beta --yes
@@ -241,8 +241,8 @@ describe('another account in the settings', () => {
     `)
   })
 
-  test('where a profile’s own account is removed and another one for all profiles is left', async () => {
-    const here = await withAcme()
+  test('shows the number too if the account of a profile is removed and the account of all profiles applies', async () => {
+    const here = await sessionWithAcme()
     const { userEmail, apiKey } = here.sandbox.credentials
     await here.type(`auth login --base-url ${here.url} --email ${userEmail} --profile hr --with-key`, {
       stdin: apiKey,
@@ -258,7 +258,7 @@ describe('another account in the settings', () => {
     `)
   })
 
-  test('asks nothing where no person becomes new', async () => {
+  test('is set without a question if no person could be ordered again', async () => {
     const here = await session()
     await here.type(order('ann'))
     for (const line of [

@@ -14,7 +14,7 @@ const no = [{ ask: /^Order /, confirm: false }]
 
 const start = (): Promise<Session> => session({ filters: [[code, 'CODE']] })
 
-/** The plan of a file as `batch plan --json` prints it. */
+/** Returns the plan of people.csv, as `batch plan --json` prints it. */
 async function filePlan(here: Session): Promise<{ kind: 'batch'; plan: string; rows: null }> {
   const { stdout } = await here.run(['batch', 'plan', 'people.csv', '--package', '102', '--json'])
   return { kind: 'batch', plan: stdout, rows: null }
@@ -90,7 +90,7 @@ test('without a code, the user chooses among the plans that wait for approval', 
   expect(here.ordered()).toEqual(['priya@example.com'])
 })
 
-test('a planned file is shown as batch run shows it, and ordered as it was planned', async () => {
+test('a planned file is shown as batch run shows it, and ordered only if it has not changed since it was planned', async () => {
   const here = await start()
   here.write(
     'people.csv',
@@ -142,7 +142,7 @@ test('a planned file is shown as batch run shows it, and ordered as it was plann
   expect(here.ordered()).toHaveLength(2)
 })
 
-test('what an agent chose about the columns of a file is shown before the question', async () => {
+test('the columns that an agent mapped or ignored are shown before the question', async () => {
   const here = await start()
   const people = Array.from(
     { length: 12 },
@@ -181,7 +181,7 @@ function peoplePlan(here: Session, rows: string, packageId = 102): Promise<strin
   return addAgentPlan(here, { kind: 'batch', plan: JSON.stringify(stored), rows })
 }
 
-/** A title that is longer than a shown answer may be: the fields after it have to be shown all the same. */
+/** A title that is longer than the maximum of a shown answer. The fields after it still have to be shown. */
 const longTitle = `Nurse ${'of many wards '.repeat(30)}and the last`
 const checks = [
   { code: 'reference', fields: { position_title: longTitle } },
@@ -379,7 +379,7 @@ test('a person who was ordered meanwhile is not ordered again, and a similar per
   expect(here.ordered()).toEqual(['priya@example.com'])
 })
 
-test('two people who say yes to the same plan order once', async () => {
+test('two approvals of the same plan at the same time order once', async () => {
   const here = await start()
   const plan = await addAgentPlan(here, { kind: 'order', body: orderBody('Priya') })
   const ends = await Promise.all(

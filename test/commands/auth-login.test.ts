@@ -5,7 +5,7 @@ import { session } from '../harness/session.ts'
 
 const owner = 'olive.owner@example.com'
 
-test('the URL is tried first; what is refused is asked for again, alone, with what was typed', async () => {
+test('auth login tests the URL first, and repeats only the question of a refused answer, with the typed text', async () => {
   const { type, url, sandbox, calls } = await session({ newcomer: true })
   const { apiKey } = sandbox.credentials
   const nowhere = 'http://127.0.0.1:1'
@@ -47,7 +47,7 @@ test('the URL is tried first; what is refused is asked for again, alone, with wh
   `)
 })
 
-test('a renewed key asks for the key alone: of the profile that is named, or chosen', async () => {
+test('to renew a key, auth login asks only for the key of the profile that is named or chosen', async () => {
   const { type, url, sandbox } = await session({ newcomer: true })
   const { apiKey } = sandbox.credentials
   await type(`auth login --base-url ${url} --email ${owner} --profile main --with-key`, { stdin: apiKey })
@@ -85,7 +85,7 @@ test('a renewed key asks for the key alone: of the profile that is named, or cho
   `)
 })
 
-test('auth switch without a name offers the list; without a terminal it is refused', async () => {
+test('auth switch without a name offers the profiles, and is refused without a terminal', async () => {
   const { type, url, sandbox } = await session({ newcomer: true })
   const { apiKey } = sandbox.credentials
   expect(await type('auth switch')).toMatchInlineSnapshot(`
@@ -114,7 +114,7 @@ test('auth switch without a name offers the list; without a terminal it is refus
   `)
 })
 
-test('a wrong path at the host is no service, and a version is to be left out', async () => {
+test('auth login reports a URL without a service, and refuses a URL that ends in a version', async () => {
   const { type, url, sandbox } = await session({ newcomer: true })
   const answers: Answer[] = [
     { ask: /Base URL/, type: `${url}/checks` },

@@ -11,8 +11,8 @@ const owner = 'olive.owner@example.com'
 const loginAt = (url: string, email = owner): string =>
   `auth login --base-url ${url} --email '${email}' --with-key`
 
-/** A newcomer who has logged in. */
-async function loggedIn(): Promise<Session & { apiKey: string; login: string }> {
+/** Starts a session without service variables in the environment, and logs in. */
+async function loggedInSession(): Promise<Session & { apiKey: string; login: string }> {
   const here = await session({ newcomer: true })
   const { apiKey } = here.sandbox.credentials
   const login = loginAt(here.url)
@@ -20,7 +20,7 @@ async function loggedIn(): Promise<Session & { apiKey: string; login: string }> 
   return { ...here, apiKey, login }
 }
 
-test('auth login with the key on stdin: stored for this account alone, and then no environment is needed', async () => {
+test('auth login stores the key from stdin in a file of this account; later commands need no environment variables', async () => {
   const { type, url, folder, sandbox } = await session({ newcomer: true })
   const { apiKey } = sandbox.credentials
   const login = await type(loginAt(url), { stdin: apiKey })
@@ -51,7 +51,7 @@ test('auth login with the key on stdin: stored for this account alone, and then 
   expect(readFileSync(join(folder, 'config', 'config.json'), 'utf8')).not.toContain(apiKey)
 })
 
-test('asked for everything on a terminal; without one everything has to be given', async () => {
+test('auth login asks for all values on a terminal; without a terminal all of them have to be given', async () => {
   const { type, url, sandbox } = await session({ newcomer: true })
   expect(await type('auth login')).toMatchInlineSnapshot(`
     $ refcheck auth login
@@ -81,8 +81,8 @@ test('asked for everything on a terminal; without one everything has to be given
   `)
 })
 
-test('with a profile that works at hand, the e-mails of the organisation are offered', async () => {
-  const { type, url, sandbox } = await loggedIn()
+test('auth login offers the e-mails of the organisation if a stored profile works', async () => {
+  const { type, url, sandbox } = await loggedInSession()
   const answers: Answer[] = [
     { ask: /API key/, secret: sandbox.credentials.apiKey },
     {
@@ -142,7 +142,7 @@ test('with a profile that works at hand, the e-mails of the organisation are off
   `)
 })
 
-test('credentials that are none, or that the service does not accept: nothing is saved', async () => {
+test('credentials that are invalid, or that the service refuses, are not saved', async () => {
   const { type, url, folder, sandbox } = await session({ newcomer: true })
   const { apiKey } = sandbox.credentials
   expect(await type(loginAt(url), { stdin: 'abc' })).toMatchInlineSnapshot(`
@@ -220,8 +220,8 @@ test('a key on the command line is refused and not repeated', async () => {
   `)
 })
 
-test('a new key of the same organisation: the profiles that held the old one are reported', async () => {
-  const { type, sandbox, login } = await loggedIn()
+test('a login with a new key of the same organisation reports the profiles that have the old key', async () => {
+  const { type, sandbox, login } = await loggedInSession()
   const stdin = sandbox.renewKey()
   expect(await type(`${login} --profile second`, { stdin })).toMatchInlineSnapshot(`
     $ refcheck auth login --base-url http://127.0.0.1:PORT --email 'olive.owner@example.com' --with-key --profile second <<EOF
@@ -272,7 +272,7 @@ test('a new key of the same organisation: the profiles that held the old one are
 })
 
 test('auth list, switch and logout', async () => {
-  const { type, all, login, apiKey } = await loggedIn()
+  const { type, all, login, apiKey } = await loggedInSession()
   await type(`${login} --profile second`, { stdin: apiKey })
   expect(
     await all([
@@ -333,8 +333,8 @@ test('auth list, switch and logout', async () => {
   `)
 })
 
-test('a profile name that is none is refused before a call', async () => {
-  const { type, login, sandbox, calls } = await loggedIn()
+test('an invalid profile name is refused before a call', async () => {
+  const { type, login, sandbox, calls } = await loggedInSession()
   const stdin = sandbox.credentials.apiKey
   const before = calls().length
   const names = ['..', 'a.b', '__proto__', 'a/b', 'x'.repeat(65)]
@@ -357,7 +357,7 @@ test('a profile name that is none is refused before a call', async () => {
 })
 
 test('a flag overrides the environment, the environment overrides the profile', async () => {
-  const { type, apiKey } = await loggedIn()
+  const { type, apiKey } = await loggedInSession()
   const env = { REFCHECK_USER_EMAIL: 'max.member@example.com' }
   expect(await type('auth status', { env })).toMatchInlineSnapshot(`
     $ REFCHECK_USER_EMAIL=max.member@example.com refcheck auth status

@@ -5,7 +5,7 @@ import { session } from '../harness/session.ts'
 
 const run = 'batch run people.csv --package 102'
 
-test('a finished file answers that nothing is to do, and its results file is not touched', async () => {
+test('batch run of a finished file reports that nothing is left to do, and does not change its results file', async () => {
   const { type, folder, write, read, ordered } = await session()
   peopleFile(folder, emails(2))
   await type(`${run} --yes`)
@@ -46,7 +46,7 @@ test('a finished file answers that nothing is to do, and its results file is not
 })
 
 test.each(['SQLite', 'PostgreSQL'] as const)(
-  '--again makes a new batch of a finished file, and the file is that batch from then on (%s)',
+  '--again makes a new batch of a finished file, and later runs of the file use that batch (%s)',
   async (store) => {
     const { type, folder, ordered } = await session({ store })
     peopleFile(folder, emails(2))
@@ -68,7 +68,7 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
   },
 )
 
-test('the next command waits for what was ordered now; later it downloads, into a folder where none is set', async () => {
+test('the suggested command waits for new requests, later downloads reports, and names a folder if none is set', async () => {
   const { type, folder } = await session()
   peopleFile(folder, emails(1))
   expect((await type(`${run} --yes`)).stdout).toMatch(/\nNext: refcheck request wait --batch [\da-f-]{36}\n$/)
@@ -77,7 +77,7 @@ test('the next command waits for what was ordered now; later it downloads, into 
   expect((await type(`${run} --yes`)).stdout).toMatch(/\nNext: refcheck report sync\n$/)
 })
 
-test('a file whose people an earlier batch of it ordered is ordered, also where its own rows were left out', async () => {
+test('a file counts as ordered if an earlier batch ordered its people, even if the rows of its last batch were left out', async () => {
   const { type, folder, clock, ordered } = await session()
   peopleFile(folder, emails(2))
   await type(`${run} --yes`)
@@ -137,7 +137,7 @@ test('a file whose people an earlier batch of it ordered is ordered, also where 
   expect(ordered()).toEqual(emails(2))
 })
 
-test('a person whose request was CANCELLED is no success: the plan and the result say so by name', async () => {
+test('the plan and the result name a person whose request was CANCELLED, and report no success', async () => {
   const { type, folder, sandbox, clock, ordered } = await session()
   peopleFile(folder, emails(1))
   sandbox.inject({ scenario: 'declined' })
@@ -189,7 +189,7 @@ test('a person whose request was CANCELLED is no success: the plan and the resul
   expect(ordered()).toEqual(emails(2))
 })
 
-test('a file with requests that ended without a result is no success, also where invalid rows were left out', async () => {
+test('a file with requests that ended without a result is reported as no success, also if invalid rows were left out', async () => {
   const { type, folder, sandbox, clock } = await session()
   peopleFile(folder, [...emails(2), 'no e-mail'])
   sandbox.inject({ scenario: 'declined' })
@@ -217,7 +217,7 @@ test('a file with requests that ended without a result is no success, also where
   `)
 })
 
-test('exports say of people who are ordered by another batch what became of that order', async () => {
+test('exports show the status of the order that another batch made for the same person', async () => {
   const { type, folder, read, write, clock } = await session()
   peopleFile(folder, emails(2))
   await type(`${run} --yes`)

@@ -7,25 +7,28 @@ import { type Session, session } from '../harness/session.ts'
 import { writeEvents } from '../harness/unknown-row.ts'
 
 /**
- * What the provider said of an order whose outcome is unknown, and events that nearly fit.
- * 0.1.0 could not record an id, offered only the command that ordered again, and reported near-fits as "nothing proves it".
+ * How the provider's answer about an order with an unknown outcome is recorded, and events that nearly match are shown.
+ * 0.1.0 could not record an id, offered only the command that ordered again, and reported near matches as "nothing proves it".
  */
 
 const minute = 60_000
 const stores = ['SQLite', 'PostgreSQL'] as const
 const run = 'batch run people.csv --package 102 --yes --json'
 
-/** A batch of two whose second row may have been ordered; its id, and what the service made of that row. */
-async function withUnknown(here: Session, tag = '+cut-after', clock = here.clock) {
+/**
+ * Runs a batch of two rows, the second of which has an unknown outcome. Returns the batch's id, and the id of the
+ * request that the service made for that row.
+ */
+async function createUnknownRow(here: Session, tag = '+cut-after', clock = here.clock) {
   peopleFile(here.folder, ['a1@example.com', `a2${tag}@example.com`])
   const { batch_id } = (await here.type(run, { clock })).json() as { batch_id: string }
   return { id: batch_id, requestId: here.sandbox.requests()[1]?.request_id ?? '' }
 }
 
-describe('they have it', () => {
+describe('the provider has the request (--request-id)', () => {
   test('its id is read once and recorded at once, in the results file too, and nothing is sent', async () => {
     const here = await session()
-    const { id, requestId } = await withUnknown(here)
+    const { id, requestId } = await createUnknownRow(here)
     const before = here.calls().length
     const outcome = await here.type(`batch reconcile ${id} --row 2 --request-id ${requestId} --json`)
     expect([outcome.code, outcome.json()]).toMatchObject([0, { counts: { accepted: 2, unknown: 0 } }])
@@ -39,9 +42,9 @@ describe('they have it', () => {
     expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('row 2 is accepted')])
   })
 
-  test('another order’s id, another person’s, or one that is not there is refused; the row stays unknown', async () => {
+  test('the id of another order, another person’s request or no request is refused, and the row stays unknown', async () => {
     const here = await session()
-    const { id } = await withUnknown(here)
+    const { id } = await createUnknownRow(here)
     const [other] = here.sandbox.requests()
     const command = `batch reconcile ${id} --row 2 --request-id`
     const held = await here.type(`${command} ${other?.request_id} --json`)
@@ -55,10 +58,10 @@ describe('they have it', () => {
     expect((await here.type(`batch status ${id} --json`)).json()).toMatchObject({ counts: { unknown: 1 } })
   })
 
-  test('created at another time: shown and confirmed by a person, refused without a terminal', async () => {
+  test('a request created at another time is shown and confirmed by a person, and refused without a terminal', async () => {
     const here = await session()
     const early = new ManualClock({ now: here.clock.now() - 5 * minute, auto: true })
-    const { id, requestId } = await withUnknown(here, '+cut-after', early)
+    const { id, requestId } = await createUnknownRow(here, '+cut-after', early)
     const command = `batch reconcile ${id} --row 2 --request-id ${requestId}`
     expect(await here.type(command)).toMatchInlineSnapshot(`
       $ refcheck batch reconcile BATCH_1 --row 2 --request-id REQUEST_2
@@ -73,9 +76,9 @@ describe('they have it', () => {
     expect((await here.type(`batch status ${id} --json`)).json()).toMatchObject({ counts: { accepted: 2 } })
   })
 
-  test('on a terminal the person is asked by name', async () => {
+  test('on a terminal the question names the person and the package', async () => {
     const here = await session()
-    const { id, requestId } = await withUnknown(here)
+    const { id, requestId } = await createUnknownRow(here)
     const labels = [
       'I do not know yet',
       'They have it',
@@ -94,9 +97,9 @@ describe('they have it', () => {
     expect([outcome.code, here.ordered()]).toEqual([0, ['a1@example.com', 'a2+cut-after@example.com']])
   })
 
-  test('without a terminal and without an answer the three are offered side by side', async () => {
+  test('without a terminal and without an answer, the message lists the three possible answers', async () => {
     const here = await session()
-    const { id } = await withUnknown(here)
+    const { id } = await createUnknownRow(here)
     expect(await here.type(`batch reconcile ${id} --row 2`)).toMatchInlineSnapshot(`
       $ refcheck batch reconcile BATCH_1 --row 2
       2> Error: what the provider said of row 2 is missing
@@ -109,19 +112,19 @@ describe('they have it', () => {
   })
 })
 
-test('leave it: recorded at once, with no e-mail typed, and never sent', async () => {
+test('--drop is recorded at once, without a typed e-mail, and the row is never sent', async () => {
   const here = await session()
-  const { id } = await withUnknown(here, '+cut-before')
+  const { id } = await createUnknownRow(here, '+cut-before')
   const outcome = await here.type(`batch reconcile ${id} --row 2 --drop`)
   expect(outcome.code).toBe(0)
   await here.type(`batch resume ${id}`)
   expect(here.ordered()).toEqual(['a1@example.com'])
 })
 
-describe('an event that nearly fits', () => {
-  test('in all but the time (a clock 5 minutes off) is shown, and is no proof', async () => {
+describe('an event that nearly matches a row', () => {
+  test('in all but the time (a clock 5 minutes off) is shown, and is no evidence', async () => {
     const here = await session()
-    const { id } = await withUnknown(
+    const { id } = await createUnknownRow(
       here,
       '+cut-after',
       new ManualClock({ now: here.clock.now() + 5 * minute, auto: true }),
@@ -141,11 +144,11 @@ describe('an event that nearly fits', () => {
   })
 
   test.each([-5, 5])(
-    'a clock %i minutes off is allowed for where the Date header tells of it',
+    'in all but the time is evidence if the Date header shows that the clock is %i minutes off',
     async (off) => {
       const here = await session()
       const clock = new ManualClock({ now: here.clock.now() + off * minute, auto: true })
-      const { id } = await withUnknown(here, '+cut-after', clock)
+      const { id } = await createUnknownRow(here, '+cut-after', clock)
       writeEvents(here)
       here.intercept(async (request, ask) => {
         const answer = await ask(request)
@@ -160,7 +163,7 @@ describe('an event that nearly fits', () => {
 
   test('in all but the spelling of the person is shown as well', async () => {
     const here = await session()
-    const { id } = await withUnknown(here, '+cut-before')
+    const { id } = await createUnknownRow(here, '+cut-before')
     const person = '--first-name Anne --last-name Row2 --email a2+cut-before@example.com --phone +61400000002'
     const word = person.replace('+cut-before', '')
     await here.type(`request create --package 102 ${word} --yes`, { env: { REFCHECK_STORE: ':memory:' } })
@@ -173,12 +176,12 @@ describe('an event that nearly fits', () => {
   })
 })
 
-describe('another organisation midway', () => {
+describe('a batch that another key or user continues', () => {
   const foreignUser = ({ sandbox }: Session) => ({
     REFCHECK_API_KEY: sandbox.otherOrganisation.apiKey,
     REFCHECK_USER_EMAIL: sandbox.otherOrganisation.userEmail,
   })
-  /** A user of the same organisation as the one who began. */
+  /** Another user of the organisation that started the batch. */
   const colleague = (here: Session) => ({ REFCHECK_USER_EMAIL: here.sandbox.people.member })
 
   test('a key that cannot read the batch’s accepted requests is refused before anything is sent', async () => {
@@ -195,7 +198,7 @@ describe('another organisation midway', () => {
     expect(here.ordered()).toEqual(emails(1))
   })
 
-  test('a colleague’s key and user that can read them go on', async () => {
+  test('a colleague whose key can read the accepted requests continues the batch', async () => {
     const here = await session()
     peopleFile(here.folder, emails(3))
     const { batch_id } = (await here.type(`${run} --max 1`)).json() as { batch_id: string }
@@ -203,7 +206,7 @@ describe('another organisation midway', () => {
     expect([outcome.code, outcome.json()]).toMatchObject([0, { counts: { accepted: 3 } }])
   })
 
-  test('with nothing accepted it goes on where the starter is among the key’s users', async () => {
+  test('a batch without accepted requests continues if its starter is a user of the key’s organisation', async () => {
     const here = await session()
     peopleFile(here.folder, emails(2))
     here.sandbox.setCredits(0)
@@ -227,7 +230,7 @@ describe('another organisation midway', () => {
 
   test.each(stores)('a decision about a row is refused before it changes anything (%s)', async (store) => {
     const here = await session({ store })
-    const { id, requestId } = await withUnknown(here)
+    const { id, requestId } = await createUnknownRow(here)
     if (store === 'PostgreSQL') await moveOrdersToPast(20 * minute, here.env['REFCHECK_STORE'])
     const before = (await here.type(`batch rows ${id} --json`)).json()
     const later = new ManualClock({ now: here.clock.now() + 20 * minute, auto: true })
@@ -247,7 +250,7 @@ describe('another organisation midway', () => {
     'a decision with a profile of another service is refused before it changes anything (%s)',
     async (store) => {
       const here = await session({ store })
-      const { id, requestId } = await withUnknown(here)
+      const { id, requestId } = await createUnknownRow(here)
       const before = (await here.type(`batch rows ${id} --json`)).json()
       const calls = here.calls().length
       const later = new ManualClock({ now: here.clock.now() + 20 * minute, auto: true })
@@ -268,7 +271,7 @@ describe('another organisation midway', () => {
     },
   )
 
-  test('a starter who has left does not strand the batch: a person confirms', async () => {
+  test('a batch whose starter has left the organisation continues after a person confirms it', async () => {
     const here = await session()
     peopleFile(here.folder, emails(2))
     here.sandbox.setCredits(0)

@@ -14,7 +14,7 @@ const fields = {
   'icrc.annual_income': '60000',
 }
 
-test('batch status: single checks by status and type, of requests as last read', async () => {
+test('batch status counts the checks by status and type, as the requests were last read', async () => {
   const here = await session()
   const { type, write, clock, calls } = here
   const person = (number: number) => `Ana,Row${number},a${number}@example.com,+6140000000${number}`

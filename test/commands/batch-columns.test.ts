@@ -5,7 +5,7 @@ import { session } from '../harness/session.ts'
 const simple = 'first_name,last_name,email,phone'
 const validate = 'batch validate people.csv --package 102'
 
-test('an unknown column is refused with the flags that would do, then mapped, stored under a name and used again', async () => {
+test('an unknown column is refused with flags that map or ignore it; the mapping can be saved by name and used again', async () => {
   const { type, write } = await session()
   write('people.csv', 'Given name,last_name,email,phone,Notes\nAna,Silva,ana@example.com,+61400000001,vip\n')
   expect(await type(validate)).toMatchInlineSnapshot(`
@@ -36,15 +36,15 @@ test('an unknown column is refused with the flags that would do, then mapped, st
   `)
 })
 
-describe('columns on one screen', () => {
+describe('the confirmation of all columns on one screen', () => {
   const staff = 'First Name,Last Name,E-mail,Mobile,Department,Start date\n'
   const anna = 'Anna,Müller,anna.mueller@example.com,+49 151 2345 6789,Sales,2026-12-01\n'
-  const right = [{ ask: 'Are these right?', confirm: true }]
+  const confirmColumns = [{ ask: 'Are these right?', confirm: true }]
 
-  test('usual headers are one question, unknown ones are left out, and the next file with them is read without one', async () => {
+  test('usual headers need one confirmation, unknown ones are left out, and the next file with them needs none', async () => {
     const { type, write } = await session()
     write('new hires.csv', `${staff}${anna}`)
-    expect(await type("batch validate 'new hires.csv' --package 102", { answers: right }))
+    expect(await type("batch validate 'new hires.csv' --package 102", { answers: confirmColumns }))
       .toMatchInlineSnapshot(`
       $ refcheck batch validate 'new hires.csv' --package 102
       ? new hires.csv is read so:
@@ -64,7 +64,7 @@ describe('columns on one screen', () => {
       exit 0
     `)
     write('december.csv', `${staff}Ben,Low,ben@example.com,+61400000002,IT,\n`)
-    // Without a person, too.
+    // The mapping is used without a terminal, too.
     expect(await type('batch validate december.csv --package 102')).toMatchInlineSnapshot(`
       $ refcheck batch validate december.csv --package 102
       2> Columns as agreed before: First Name → first name; Last Name → last name; E-mail → email; Mobile → phone; Department, Start date → left out
@@ -82,13 +82,13 @@ describe('columns on one screen', () => {
     expect(shown.code).toBe(0)
   })
 
-  test('a meaning given by a flag overrides what was agreed, and can be saved in its place', async () => {
+  test('a mapping by flags overrides the confirmed mapping, and can replace it', async () => {
     const { type, write } = await session()
     write(
       'people.csv',
       'first_name,last_name,email,Cell,Mobile\nAna,Silva,ana@example.com,+61400000001,+61400000002\n',
     )
-    const asked = [{ ask: 'Which column is the phone?', choose: /Mobile/ }, ...right]
+    const asked = [{ ask: 'Which column is the phone?', choose: /Mobile/ }, ...confirmColumns]
     expect((await type(validate, { answers: asked })).text).toContain('  Cell → left out')
     const again = await type(validate)
     expect(again).toMatchInlineSnapshot(`
@@ -104,7 +104,7 @@ describe('columns on one screen', () => {
     expect((await type(validate)).stderr).toContain('agreed before: Cell → phone; Mobile → left out')
   })
 
-  test('after a no each column is asked about by itself, its likely meaning pointed at', async () => {
+  test('after a no, each column has its own question, which names a value of the column', async () => {
     const { type, write } = await session()
     write('people.csv', 'Given name,Surname,email,phone,Notes\nSilva,Ana,ana@example.com,+61400000001,vip\n')
     const answers = [
@@ -125,7 +125,7 @@ describe('columns on one screen', () => {
     })
   })
 
-  test('a column that every row needs and none seems to be is asked for; without an answer the file is refused', async () => {
+  test('a required field that no column seems to contain is asked for; without an answer the file is refused', async () => {
     const { type, write } = await session()
     write(
       'people.csv',
@@ -139,11 +139,11 @@ describe('columns on one screen', () => {
       2> Add a column, or name an existing one, for example with: --map 'Given name=first_name'
       exit 2
     `)
-    // Nothing was saved: it is asked again.
-    expect((await type(validate, { answers: [{ ask, choose: /Nummer/ }, ...right] })).code).toBe(0)
+    // Nothing was saved, so the question is asked again.
+    expect((await type(validate, { answers: [{ ask, choose: /Nummer/ }, ...confirmColumns] })).code).toBe(0)
   })
 
-  test('the package of each row is asked about first, and columns then by what those packages need', async () => {
+  test('the question about the package of each row comes before those about the fields of these packages', async () => {
     const { type, write } = await session()
     write(
       'people.csv',
@@ -153,7 +153,7 @@ describe('columns on one screen', () => {
       ask: 'Does the column "Package" (102) give the package id of each row?',
       confirm: true,
     }
-    const answers = [{ ask: /Which package/, choose: /102/ }, ofPackage, ...right]
+    const answers = [{ ask: /Which package/, choose: /102/ }, ofPackage, ...confirmColumns]
     expect(await type('batch validate people.csv', { answers })).toMatchInlineSnapshot(`
       $ refcheck batch validate people.csv
       ? Which package?: Identity check only (102)
@@ -172,19 +172,19 @@ describe('columns on one screen', () => {
     expect((await type('batch validate people.csv --package 102')).stderr).toContain('Package → package id')
   })
 
-  test('what was agreed for one package is asked again for one with other fields', async () => {
+  test('a mapping that was confirmed for one package is not used for a package with other fields', async () => {
     const { type, write } = await session()
     write(
       'people.csv',
       'first_name,last_name,email,phone,Years of history\nAna,Silva,ana@example.com,+61400000001,3\n',
     )
-    const asked = await type(validate, { answers: right })
+    const asked = await type(validate, { answers: confirmColumns })
     expect(asked.text).toContain('Years of history → left out')
     const other = await type('batch validate people.csv --package 101')
     expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('"Years of history" is unknown')])
   })
 
-  test('no terminal and no mapping agreed: refused with the flags that would do', async () => {
+  test('without a terminal and a confirmed mapping, the file is refused with flags that map its columns', async () => {
     const { type, write } = await session()
     write('people.csv', 'Given name,last_name,email,phone\nAna,Silva,ana@example.com,+61400000001\n')
     expect(await type(validate)).toMatchInlineSnapshot(`
@@ -204,7 +204,7 @@ describe('columns on one screen', () => {
   })
 })
 
-test('a column twice, one that is missing, and flags that name none', async () => {
+test('a duplicate column, a missing column and flags that name no column are refused', async () => {
   const { type, write } = await session()
   const withHeader = (header: string) =>
     write('people.csv', `${header}\na,b,c@example.com,+61400000001,d@example.com\n`)

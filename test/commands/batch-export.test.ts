@@ -9,15 +9,15 @@ import { type Session, session } from '../harness/session.ts'
 const run = 'batch run people.csv --package 102 --yes'
 const header = 'first_name,last_name,email,phone'
 
-/** A batch of four of which two were sent; its id. */
-async function halfSent({ type, folder }: Session): Promise<string> {
+/** Creates a batch of four rows, and sends two of them. Returns its id. */
+async function createHalfSentBatch({ type, folder }: Session): Promise<string> {
   peopleFile(folder, emails(4))
   return ((await type(`${run} --max 2 --json`)).json() as { batch_id: string }).batch_id
 }
 
-test('export: the rows as JSON without a file, or as a file that can be run and orders just what is left', async () => {
+test('batch export prints the rows as JSON, or writes a file that can be run and orders only the remaining rows', async () => {
   const here = await session()
-  const id = await halfSent(here)
+  const id = await createHalfSentBatch(here)
   expect(await here.type(`batch export ${id} --json`)).toMatchInlineSnapshot(`
     $ refcheck batch export BATCH_1 --json
     [
@@ -65,9 +65,9 @@ test('export: the rows as JSON without a file, or as a file that can be run and 
   expect(here.ordered()).toEqual(emails(4))
 })
 
-test('export: a name that ends as no format of an export is refused, and nothing is written', async () => {
+test('batch export refuses a file name whose ending is no export format, and writes nothing', async () => {
   const here = await session()
-  const id = await halfSent(here)
+  const id = await createHalfSentBatch(here)
   expect(
     await here.all([
       `batch export ${id} --output march.pdf`,
@@ -87,9 +87,9 @@ test('export: a name that ends as no format of an export is refused, and nothing
   expect(existsSync(join(here.folder, 'march.pdf'))).toBe(false)
 })
 
-test('export: nothing over a file that is there, no CSV as JSON, no workbook to a terminal', async () => {
+test('batch export refuses to overwrite a file, to print CSV with --json, and to write a workbook to a terminal', async () => {
   const here = await session()
-  const id = await halfSent(here)
+  const id = await createHalfSentBatch(here)
   here.write('mine.csv', 'mine')
   expect(await here.all([`batch export ${id} --output mine.csv`, `batch export ${id} --json --format csv`]))
     .toMatchInlineSnapshot(`
@@ -121,7 +121,7 @@ test('export: nothing over a file that is there, no CSV as JSON, no workbook to 
   expect(JSON.parse(stdout)).toMatchObject([{ first_name: 'Ana', refcheck_state: 'accepted' }, {}, {}, {}])
 })
 
-test('a page is harmless, whatever people are called', async () => {
+test('an HTML export escapes names that contain HTML', async () => {
   const { type, write, read, folder } = await session()
   const name = '<script>alert(1)</script>'
   write('people.csv', `${header}\n${name},Row,odd@example.com,+61400000001\n`)
@@ -137,9 +137,9 @@ test('a page is harmless, whatever people are called', async () => {
   expect(statSync(join(folder, 'odd.html')).mode & 0o777).toBe(0o600)
 })
 
-test('a page names a removed person so, and counts as to be completed none that was left out', async () => {
+test('an HTML export shows a removed person as "removed", and does not count rows that were left out', async () => {
   const here = await session()
-  const id = await halfSent(here)
+  const id = await createHalfSentBatch(here)
   await here.all([`batch cancel ${id} --yes`, 'store purge --email a1@example.com --yes'])
   await here.type(`batch export ${id} --output half.html`)
   const page = here.read('half.html').replaceAll(/\s+/g, ' ')

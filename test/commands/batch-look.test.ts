@@ -19,8 +19,8 @@ const cellXml = (text: string, at: number, row: number, formula = ''): string =>
 const rowXml = (texts: readonly string[], row: number): string =>
   `<row r="${String(row)}">${texts.map((text, at) => cellXml(text, at, row, at === 4 && row > 1 ? '<f>"C"&amp;"V"</f>' : '')).join('')}</row>`
 
-/** People with a width, a link, a formula, a comment and a rule of colours; a second, hidden sheet. */
-function dressed(...rows: string[][]): Promise<Buffer> {
+/** A workbook with a column width, a link, a formula, a comment, conditional formatting and a hidden second sheet. */
+function formattedWorkbook(...rows: string[][]): Promise<Buffer> {
   const inside = `<cols><col min="5" max="5" width="33.5" customWidth="1"/></cols><sheetData>${[head, ...rows].map((row, at) => rowXml(row, at + 1)).join('')}</sheetData><conditionalFormatting sqref="A2:A9"><cfRule type="duplicateValues" priority="1"/></conditionalFormatting><hyperlinks><hyperlink ref="E2" xmlns:r="${related}" r:id="rId7"/></hyperlinks>`
   const link = `<Relationship Id="rId7" Type="${related}/hyperlink" Target="https://example.com/cv?a=1&amp;b=2" TargetMode="External"/>`
   const comments = `<Relationship Id="rId8" Type="${related}/comments" Target="../comments1.xml"/>`
@@ -35,9 +35,9 @@ function dressed(...rows: string[][]): Promise<Buffer> {
   return zipped(whole)
 }
 
-test('the results of a workbook keep widths, and it is said what they do not keep', async () => {
+test('the results of a workbook have its column widths, and a message lists what they do not have', async () => {
   const { type, write, folder } = await session()
-  write('people.xlsx', await dressed(ana))
+  write('people.xlsx', await formattedWorkbook(ana))
   expect(await type('batch run people.xlsx --package 102 --ignore cv --yes')).toMatchInlineSnapshot(`
     $ refcheck batch run people.xlsx --package 102 --ignore cv --yes
     2>
@@ -65,9 +65,9 @@ test('the results of a workbook keep widths, and it is said what they do not kee
   expect(results.appearance().widths.get(4)).toBe(33.5)
 })
 
-test('the same is said of the file of invalid rows', async () => {
+test('a message lists what the file of invalid rows does not have', async () => {
   const { type, write, folder } = await session()
-  write('people.xlsx', await dressed(ana, bo))
+  write('people.xlsx', await formattedWorkbook(ana, bo))
   expect(await type('batch validate people.xlsx --package 102 --ignore cv --errors fix.xlsx'))
     .toMatchInlineSnapshot(`
       $ refcheck batch validate people.xlsx --package 102 --ignore cv --errors fix.xlsx
@@ -85,9 +85,9 @@ test('the same is said of the file of invalid rows', async () => {
   expect((await all(fix.rows())).map(({ cells }) => cells.slice(0, 5).map(plain))).toEqual([bo])
 })
 
-test('results of a workbook with macros are a workbook without, and end so', async () => {
+test('the results of a workbook with macros are a workbook without macros, whose name ends in .xlsx', async () => {
   const { type, write } = await session()
-  write('people.xlsm', await dressed(ana))
+  write('people.xlsm', await formattedWorkbook(ana))
   expect(await type('batch run people.xlsm --package 102 --ignore cv --yes --quiet')).toMatchInlineSnapshot(`
     $ refcheck batch run people.xlsm --package 102 --ignore cv --yes --quiet
     ✔ 1 person in people.xlsm is ordered

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { session } from '../harness/session.ts'
 
-/** 0.1.0 led to `--package 107`, and 16 people were ordered twice. */
-test('60 rows under 102, replaced after 16: resume sends nothing, a move takes the rest over, the 16 are known', async () => {
+/** 0.1.0 suggested to run the file with `--package 107`, which ordered 16 people twice. */
+test('package 102 is replaced at row 16: resume sends nothing, a move continues the other rows, and the 16 stay duplicates', async () => {
   const here = await session()
   peopleFile(here.folder, emails(60))
   const started = await here.type('batch run people.csv --package 102 --yes --json --max 16')
@@ -48,7 +48,7 @@ test('60 rows under 102, replaced after 16: resume sends nothing, a move takes t
   `)
 })
 
-test('rows that are moved are compared with what was ordered under the other package, before a person confirms', async () => {
+test('batch move compares the rows with the orders of the other package before a person confirms', async () => {
   const here = await session()
   peopleFile(here.folder, emails(3))
   const started = await here.type('batch run people.csv --package 102 --yes --json --max 1')
@@ -78,7 +78,7 @@ test('cancelling a batch cancels its held and duplicate rows too', async () => {
   expect(here.ordered()).toHaveLength(2)
 })
 
-test('--drop: the batch is not being run, and the person stays blocked', async () => {
+test('--drop is possible while the batch does not run, and the person cannot be ordered again', async () => {
   const here = await session()
   peopleFile(here.folder, ['a1+cut-after@example.com'])
   const started = await here.type('batch run people.csv --package 102 --yes --json')

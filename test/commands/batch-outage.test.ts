@@ -8,27 +8,27 @@ const run = 'batch run people.csv --package 102 --yes'
 const down = { kind: 'status', status: 503, when: 'before' } as const
 
 /** Makes the calls that `on` names fail from the first POST on. Returns a function that ends this. */
-function sinceTheFirstOrder({ sandbox, intercept }: Session, on: string): () => void {
-  let takeBack: (() => void) | undefined
+function failFromFirstOrder({ sandbox, intercept }: Session, on: string): () => void {
+  let endOutage: (() => void) | undefined
   intercept((request, ask) => {
-    if (request.method === 'POST') takeBack ??= sandbox.inject({ on, times: 1000, fault: down })
+    if (request.method === 'POST') endOutage ??= sandbox.inject({ on, times: 1000, fault: down })
     return ask(request)
   })
   return () => {
     intercept(undefined)
-    takeBack?.()
+    endOutage?.()
   }
 }
 
-test('an outage costs one row: nothing goes out until the service answers well', async () => {
+test('an outage makes one row unknown: nothing more is sent until the service answers', async () => {
   const clock = new ManualClock({ auto: true })
   const here = await session({ clock })
   const { type, folder, ordered } = here
   peopleFile(folder, ['a1@example.com', 'a2+cut-before@example.com', 'a3@example.com'])
-  const takeBack = sinceTheFirstOrder(here, 'GET *')
+  const endOutage = failFromFirstOrder(here, 'GET *')
   const sleep = clock.sleep.bind(clock)
   clock.sleep = async (ms, signal) => {
-    if (ms >= 5000) takeBack()
+    if (ms >= 5000) endOutage()
     await sleep(ms, signal)
   }
   expect(await type(run)).toMatchInlineSnapshot(`
@@ -61,16 +61,16 @@ test('an outage costs one row: nothing goes out until the service answers well',
   expect(ordered()).toEqual(['a1@example.com', 'a3@example.com'])
 })
 
-test('run again while the outage lasts it costs no second row', async () => {
+test('a batch that is run again during the outage gets no second row with an unknown outcome', async () => {
   const here = await session()
   const { type, folder } = here
   peopleFile(folder, emails(3))
-  const takeBack = sinceTheFirstOrder(here, '*')
+  const endOutage = failFromFirstOrder(here, '*')
   for (const _ of [1, 2, 3]) {
     const { code, json } = await type(`${run} --timeout 1s --json`)
     expect([code, json()]).toMatchObject([8, { counts: { unknown: 1, pending: 2 } }])
   }
-  takeBack()
+  endOutage()
   expect(await type(run)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2> people.csv is batch BATCH_1: 0 of 3 accepted, 2 rows are left to send.
@@ -91,7 +91,7 @@ test('run again while the outage lasts it costs no second row', async () => {
   `)
 })
 
-test('three unknowns in a row halt it though the service pings well', async () => {
+test('three unknown outcomes in a row halt the batch, even if the service answers pings', async () => {
   const { type, folder, ordered } = await session()
   peopleFile(folder, emails(6, '+cut-after'))
   expect(await type(run)).toMatchInlineSnapshot(`

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { session } from '../harness/session.ts'
 
-test('a plan is stored and run as it was reviewed', async () => {
+test('batch plan prints or writes a plan, and batch run --plan orders its rows', async () => {
   const { type, folder, ordered } = await session()
   peopleFile(folder, emails(2))
   const plan = 'batch plan people.csv --package 102'
@@ -50,7 +50,7 @@ test('a plan is stored and run as it was reviewed', async () => {
   expect(ordered()).toEqual(emails(2))
 })
 
-test('a plan is run as it was read: no further flag, no file changed since, no other file', async () => {
+test('batch run --plan refuses flags that change the plan, a file that has changed, and a file that is no plan', async () => {
   const { all, type, folder, ordered } = await session()
   peopleFile(folder, emails(2))
   await type('batch plan people.csv --package 102 --output plan.json')
@@ -104,7 +104,7 @@ test('a plan of 5,000 rows takes more than four hours', async () => {
   `)
 })
 
-test('what was used of the quota before counts for the time that a plan names', async () => {
+test('the duration in a plan depends on how much of the quota was used before', async () => {
   const { type, write } = await session()
   const file = (tag: string, phone: number): string => {
     const rows = emails(30, tag).map((email, at) => `${tag}${at},Low,${email},+${phone + at}`)

@@ -21,15 +21,15 @@ const struckStyles: Parts = {
     '<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><fonts><font/><font><strike/></font></fonts><cellXfs><xf numFmtId="0" fontId="0"/><xf numFmtId="0" fontId="1"/></cellXfs><dxfs count="2"><dxf><font><b/></font></dxf><dxf><font><strike/></font></dxf></dxfs></styleSheet>',
 }
 
-function book(rows: string, before = '', after = ''): Promise<Buffer> {
+function workbookOf(rows: string, before = '', after = ''): Promise<Buffer> {
   return zipped(excelParts(`${before}<sheetData>${rows}</sheetData>${after}`, struckStyles))
 }
 
-test('a filtered list and a struck-through row are refused with their lines, until --hidden says', async () => {
+test('hidden and struck-through rows are refused with their lines, unless --hidden is given', async () => {
   const { type, write } = await session()
   write(
     'people.xlsx',
-    await book(
+    await workbookOf(
       rowXml(head, 1) +
         rowXml(ana, 2) +
         rowXml(bo, 3, ' hidden="1"') +
@@ -56,13 +56,13 @@ test('a filtered list and a struck-through row are refused with their lines, unt
   `)
 })
 
-test('rows that a conditional format may strike through are refused, until --hidden include says', async () => {
+test('rows that a conditional format may strike through are refused, unless --hidden include is given', async () => {
   const { all, write } = await session()
   const rule = (id: number): string =>
     `<conditionalFormatting sqref="A2:D9"><cfRule type="expression" dxfId="${String(id)}" priority="1"><formula>$B2="Li"</formula></cfRule></conditionalFormatting>`
   const rows = rowXml(head, 1) + rowXml(ana, 2) + rowXml(bo, 3)
-  write('people.xlsx', await book(rows, '', rule(1)))
-  write('bold.xlsx', await book(rows, '', rule(0)))
+  write('people.xlsx', await workbookOf(rows, '', rule(1)))
+  write('bold.xlsx', await workbookOf(rows, '', rule(0)))
   const tried = ['', ' --hidden skip', ' --hidden include'].map((flag) => `${validate}${flag}`)
   expect(await all([...tried, validate.replace('people', 'bold')])).toMatchInlineSnapshot(`
     $ refcheck batch validate people.xlsx --package 102
@@ -87,9 +87,9 @@ test('rows that a conditional format may strike through are refused, until --hid
   `)
 })
 
-test('on a terminal it is asked whether hidden rows are ordered', async () => {
+test('on a terminal the user chooses whether hidden rows are ordered', async () => {
   const { type, write, ordered } = await session()
-  write('people.xlsx', await book(rowXml(head, 1) + rowXml(ana, 2) + rowXml(bo, 3, ' hidden="1"')))
+  write('people.xlsx', await workbookOf(rowXml(head, 1) + rowXml(ana, 2) + rowXml(bo, 3, ' hidden="1"')))
   const answers = [
     { ask: /the row on line 3 is hidden/, choose: 'No, leave out this row' },
     { ask: /^Order 102 Identity check only/, confirm: true },
@@ -120,12 +120,12 @@ test('on a terminal it is asked whether hidden rows are ordered', async () => {
   expect(ordered()).toEqual(['ana@example.com'])
 })
 
-test('hidden rows that hold nothing, hidden sheets and hidden columns that are not sent do not matter', async () => {
+test('blank hidden rows and hidden columns that are not sent are ignored; a hidden column that is sent is refused', async () => {
   const { type, write } = await session()
   const columns = '<cols><col min="5" max="5" hidden="1"/></cols>'
   write(
     'people.xlsx',
-    await book(
+    await workbookOf(
       rowXml([...head, 'Notes'], 1) + rowXml([...ana, 'x'], 2) + rowXml([' '], 3, ' hidden="1"'),
       columns,
     ),
@@ -133,7 +133,7 @@ test('hidden rows that hold nothing, hidden sheets and hidden columns that are n
   expect(await type(`${validate} --ignore Notes`)).toMatchObject({ code: 0 })
   write(
     'people.xlsx',
-    await book(rowXml(head, 1) + rowXml(ana, 2), '<cols><col min="3" max="3" hidden="1"/></cols>'),
+    await workbookOf(rowXml(head, 1) + rowXml(ana, 2), '<cols><col min="3" max="3" hidden="1"/></cols>'),
   )
   expect(await type(validate)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.xlsx --package 102
@@ -143,13 +143,13 @@ test('hidden rows that hold nothing, hidden sheets and hidden columns that are n
   `)
 })
 
-test('merged cells are refused where they are sent, and nowhere else', async () => {
+test('merged cells are refused in columns that are sent, and ignored in other columns', async () => {
   const { type, write } = await session()
   const rows = rowXml([...head, 'Team'], 1) + rowXml([...ana, 'x'], 2) + rowXml(bo, 3)
   const merge = (range: string): string => `<mergeCells><mergeCell ref="${range}"/></mergeCells>`
-  write('people.xlsx', await book(rows, '', merge('E2:E3')))
+  write('people.xlsx', await workbookOf(rows, '', merge('E2:E3')))
   expect(await type(`${validate} --ignore Team`)).toMatchObject({ code: 0 })
-  write('people.xlsx', await book(rows, '', merge('A2:A3')))
+  write('people.xlsx', await workbookOf(rows, '', merge('A2:A3')))
   expect(await type(`${validate} --ignore Team`)).toMatchInlineSnapshot(`
     $ refcheck batch validate people.xlsx --package 102 --ignore Team
     2> Error: people.xlsx: the cells A2:A3 are merged, so it is unclear which row the value belongs to
@@ -158,7 +158,7 @@ test('merged cells are refused where they are sent, and nowhere else', async () 
   `)
 })
 
-test('an encoding is chosen by values of the file, and kept by a mapping or a setting', async () => {
+test('an encoding is chosen by values of the file, and stored in a mapping or a setting', async () => {
   const { type, write } = await session()
   const file = iconv.encode(`${head.join(',')}\nAntonín,Dvořák,a@example.com,+61400000001\n`, 'windows-1250')
   write('people.csv', file)
@@ -178,11 +178,11 @@ test('an encoding is chosen by values of the file, and kept by a mapping or a se
   expect(await type(csv)).toMatchObject({ code: 0 })
 })
 
-test('what was refused in a workbook stays refused in the errors file', async () => {
+test('a value that is refused in a workbook is also refused in its errors file', async () => {
   const { type, write, cat } = await session()
   const cells = `${cellXml('Bo', 0, 2)}<c r="B2" t="b"><v>1</v></c>${cellXml('bo@example.com', 2, 2)}${cellXml('+61400000002', 3, 2)}`
   const more = `<c r="A3" t="e"><v>#N/A</v></c>${cellXml('Li', 1, 3)}${cellXml('li@example.com', 2, 3)}${cellXml('+61400000003', 3, 3)}`
-  write('people.xlsx', await book(`${rowXml(head, 1)}<row r="2">${cells}</row><row r="3">${more}</row>`))
+  write('people.xlsx', await workbookOf(`${rowXml(head, 1)}<row r="2">${cells}</row><row r="3">${more}</row>`))
   expect(await type(`${validate} --errors mend.csv`)).toMatchObject({ code: 2 })
   expect(cat('mend.csv')).toMatchInlineSnapshot(`
     $ cat mend.csv
@@ -203,7 +203,7 @@ test('what was refused in a workbook stays refused in the errors file', async ()
   `)
 })
 
-test('a damaged name is refused, unless its line is said to be right', async () => {
+test('a damaged name is refused, unless --accept-line names its line', async () => {
   const { type, write } = await session()
   write('people.csv', `${head.join(',')}\n?ukasz,Nowak,l@example.com,+48221234567\n`)
   const csv = 'batch validate people.csv --package 102'
@@ -255,7 +255,7 @@ test('every change is in the JSON, and on a terminal with --show-changes', async
   expect((await type(`${csv} --show-changes`)).stdout.match(/is sent as/g)).toHaveLength(12)
 })
 
-test('a single request takes a national number where a country is named', async () => {
+test('request create accepts a national phone number if a default country is given', async () => {
   const { type } = await session()
   const create =
     'request create --package 102 --first-name Ana --last-name Silva --email ana@example.com --phone "0412 345 678" --dry-run --json'

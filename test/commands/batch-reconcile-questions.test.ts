@@ -6,21 +6,21 @@ import { createUnknownRow } from '../harness/unknown-row.ts'
 
 const minute = 60_000
 
-const isTheirs = /have a request for Ana/
+const providerQuestion = /have a request for Ana/
 
-async function withTwoUnknown(here: Session): Promise<string> {
+async function createTwoUnknownRows(here: Session): Promise<string> {
   peopleFile(here.folder, ['a1+cut-before@example.com', 'a2+cut-after@example.com'])
   const outcome = await here.type('batch run people.csv --package 102 --yes --json')
   return (outcome.json() as { batch_id: string }).batch_id
 }
 
-test('on a terminal each unknown row is asked about, with the time from which it can be ordered again', async () => {
+test('on a terminal there is a question for each unknown row, with the time from which it can be ordered again', async () => {
   const here = await session()
-  const id = await withTwoUnknown(here)
+  const id = await createTwoUnknownRows(here)
   const answers = [
-    { ask: isTheirs, choose: 'I do not know yet' },
-    { ask: isTheirs, choose: /order it/ },
-    { ask: isTheirs, choose: 'Nobody knows: never send it' },
+    { ask: providerQuestion, choose: 'I do not know yet' },
+    { ask: providerQuestion, choose: /order it/ },
+    { ask: providerQuestion, choose: 'Nobody knows: never send it' },
   ]
   expect(await here.type(`batch reconcile ${id}`, { answers })).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1
@@ -50,9 +50,9 @@ test('on a terminal each unknown row is asked about, with the time from which it
   `)
   await here.clock.advance(16 * minute)
   const later = [
-    { ask: isTheirs, choose: /order it/ },
+    { ask: providerQuestion, choose: /order it/ },
     { ask: /e-mail of Ana Row1/, type: 'wrong@example.com' },
-    { ask: isTheirs, choose: 'Nobody knows: never send it' },
+    { ask: providerQuestion, choose: 'Nobody knows: never send it' },
   ]
   expect(await here.type('batch reconcile', { answers: later })).toMatchInlineSnapshot(`
     $ refcheck batch reconcile
@@ -77,14 +77,14 @@ test('on a terminal each unknown row is asked about, with the time from which it
   expect(here.ordered()).toEqual(['a2+cut-after@example.com'])
 })
 
-test('what the provider has is recorded on a terminal, and a wrong id is asked for again', async () => {
+test('on a terminal the id of the provider’s request is recorded, and the question is repeated after a wrong id', async () => {
   const here = await session()
   const id = await createUnknownRow(here)
   const [, second] = here.sandbox.requests()
   const answers = [
-    { ask: isTheirs, choose: 'They have it' },
+    { ask: providerQuestion, choose: 'They have it' },
     { ask: /Id of their request/, type: '00000000-0000-4000-8000-000000000000' },
-    { ask: isTheirs, choose: 'They have it' },
+    { ask: providerQuestion, choose: 'They have it' },
     { ask: /Id of their request/, type: second?.request_id ?? '' },
   ]
   expect(await here.type(`batch reconcile ${id}`, { answers })).toMatchInlineSnapshot(`

@@ -12,10 +12,10 @@ const minute = 60_000
 
 const posts = ({ calls }: Session): number => calls().filter((call) => call.startsWith('POST')).length
 
-test('of a row whose order may have been accepted no plan says that it was ordered, nor that it would be sent', async () => {
+test('a plan shows a person with an unknown outcome neither as ordered nor as a row to send', async () => {
   const here = await session()
   await createUnknownRow(here)
-  // The rows the other way round are another batch.
+  // The same rows in reverse order are another batch.
   const [header, first, second] = readFileSync(join(here.folder, 'people.csv'), 'utf8').split('\n')
   here.write('again.csv', `${[header, second, first].join('\n')}\n`)
   expect(await here.type('batch validate again.csv --package 102')).toMatchInlineSnapshot(`
@@ -42,7 +42,7 @@ test('of a row whose order may have been accepted no plan says that it was order
   `)
 })
 
-test('an event names a request that fits the row alone: it was ordered', async () => {
+test('if an event names a request that fits the row alone, the row is accepted', async () => {
   const here = await session()
   const id = await createUnknownRow(here)
   writeEvents(here)
@@ -72,7 +72,7 @@ test('an event names a request that fits the row alone: it was ordered', async (
   `)
 })
 
-test('the same as JSON, with what it cost', async () => {
+test('reconciling by events has a JSON result, with the number of calls', async () => {
   const here = await session()
   const id = await createUnknownRow(here)
   writeEvents(here)
@@ -97,7 +97,7 @@ test('the same as JSON, with what it cost', async () => {
   `)
 })
 
-test('nothing was created: silence proves nothing', async () => {
+test('if no event names a request for the row, the row stays unknown', async () => {
   const here = await session()
   const id = await createUnknownRow(here, '+cut-before')
   writeEvents(here)
@@ -138,7 +138,7 @@ test('nothing was created: silence proves nothing', async () => {
   `)
 })
 
-test('two requests that fit are shown and left to a person', async () => {
+test('two requests that fit a row are shown, and a person has to decide', async () => {
   const here = await session()
   const id = await createUnknownRow(here)
   const twin = '--first-name Ana --last-name Row2 --email a2+cut-after@example.com --phone +61400000002'
@@ -200,7 +200,7 @@ test('two requests that fit are shown and left to a person', async () => {
   `)
 })
 
-test('a single order is a batch of one', async () => {
+test('an order of request create is reconciled as a batch of one row', async () => {
   const here = await session()
   const person = '--first-name Ana --last-name Example --email ana+500-after@example.com --phone +61412345678'
   expect(await here.type(`request create --package 102 ${person} --yes`)).toMatchInlineSnapshot(`
@@ -217,7 +217,7 @@ test('a single order is a batch of one', async () => {
   `)
 })
 
-test('a file that holds no events is refused with its line', async () => {
+test('a file with a line that is no event is refused with the number of the line', async () => {
   const here = await session()
   await createUnknownRow(here)
   here.write('wrong.ndjson', '{"event":"request.updated"}\n')
@@ -229,7 +229,7 @@ test('a file that holds no events is refused with its line', async () => {
   `)
 })
 
-test('a person decides only 15 minutes after the attempt, and types out whom it is about', async () => {
+test('an unknown row is sent again only 15 minutes after the attempt, and with the recipient’s e-mail', async () => {
   const here = await session()
   const id = await createUnknownRow(here, '+500-before')
   const again = `batch reconcile ${id} --row 2 --confirm-email`
@@ -247,7 +247,7 @@ test('a person decides only 15 minutes after the attempt, and types out whom it 
     exit 2
   `)
   expect(posts(here)).toBe(2)
-  // The tag makes this one fail as well, so it is unknown anew: sent once more, and no more than that.
+  // The tag makes this attempt fail as well, so the row is unknown again: it is sent exactly once more.
   expect(await here.type(`${again} A2+500-before@example.com`)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --row 2 --confirm-email A2+500-before@example.com
     2> Ana Row2 unknown: the service failed (500): internal server error
@@ -297,7 +297,7 @@ test('a dropped row is never sent', async () => {
   expect(here.ordered()).toEqual(['a1@example.com'])
 })
 
-test('on a terminal the e-mail is asked for after a plain warning', async () => {
+test('on a terminal the e-mail is asked for after a warning', async () => {
   const here = await session()
   const id = await createUnknownRow(here, '+cut-before')
   await here.clock.advance(16 * minute)
@@ -317,7 +317,7 @@ test('on a terminal the e-mail is asked for after a plain warning', async () => 
   expect(here.ordered()).toEqual(['a1@example.com'])
 })
 
-test('a single order is sent again at once', async () => {
+test('after the decision, an order of request create is sent again by batch reconcile itself', async () => {
   const here = await session()
   here.sandbox.inject({ on: 'POST *', fault: { kind: 'cut', when: 'before' } })
   expect((await here.type(orderArguments('Ana'))).code).toBe(8)
@@ -338,7 +338,7 @@ test('a single order is sent again at once', async () => {
   expect(here.ordered()).toEqual(['ana@example.com'])
 })
 
-test('about a row that is settled, or that is not there, there is nothing to decide', async () => {
+test('a decision about an accepted row, or a row that does not exist, is refused', async () => {
   const here = await session()
   peopleFile(here.folder, ['a1@example.com'])
   const done = await here.type('batch run people.csv --package 102 --yes --json')

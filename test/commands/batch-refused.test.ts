@@ -22,7 +22,7 @@ async function tableIn({ folder }: Session, file: string): Promise<string[][]> {
   return (await all(sheet.rows())).map(({ cells }) => cells.slice(0, 5).map(plain))
 }
 
-test('results of a workbook do not have the hidden rows that were left out, and order no one', async () => {
+test('results of a workbook do not contain the hidden rows that were left out, and running them orders no person', async () => {
   const here = await session()
   here.write('people.xlsx', await workbook(rowXml(head, 1) + rowXml(ana, 2) + rowXml(bo, 3, ' hidden="1"')))
   const run = 'batch run people.xlsx --package 102 --yes --quiet --hidden skip'
@@ -36,7 +36,7 @@ test('results of a workbook do not have the hidden rows that were left out, and 
   expect(here.ordered()).toEqual(['ana@example.com'])
 })
 
-test('it is said how many rows results as CSV leave out, and the CSV orders none of them', async () => {
+test('a message has the number of rows that results as CSV leave out, and running the CSV orders none of them', async () => {
   const here = await session()
   const rows = rowXml(head, 1) + rowXml(ana, 2) + rowXml(bo, 3, ' hidden="1"')
   here.write('people.xlsx', await workbook(rows))
@@ -76,7 +76,7 @@ test('it is said how many rows results as CSV leave out, and the CSV orders none
 })
 
 test.each(['out.csv', 'out.json', 'out.xlsx'])(
-  'what was refused in a workbook stays refused in its results, %s',
+  'a value that is refused in a workbook is also refused in its results, %s',
   async (results) => {
     const here = await session()
     const cells = `<c r="A3" t="e"><v>#N/A</v></c><c r="B3" t="b"><v>1</v></c>${cellXml('bo@example.com', 2, 3)}${cellXml('+61400000002', 3, 3)}`
@@ -92,7 +92,7 @@ test.each(['out.csv', 'out.json', 'out.xlsx'])(
 )
 
 test.each(['csv', 'xlsx'])(
-  'what is no text in JSON stays refused where it is written as one, as errors and as results in %s',
+  'a JSON value that is no text is also refused when it is written as text, in the errors and the results in %s',
   async (format) => {
     const here = await session()
     const [first_name, last_name, email, phone] = bo
@@ -121,7 +121,7 @@ test.each(['csv', 'xlsx'])(
   },
 )
 
-test('what was refused in a CSV stays refused in a workbook of its invalid rows', async () => {
+test('a value that is refused in a CSV file is also refused in a workbook of its invalid rows', async () => {
   const { all: typed, write } = await session()
   write(
     'people.csv',

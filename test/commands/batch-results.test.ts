@@ -8,18 +8,18 @@ import { type Session, session } from '../harness/session.ts'
 
 const run = 'batch run people.csv --package 102 --yes'
 
-/** A folder where the results stood. */
-function block({ folder }: Session): void {
+/** Replaces the results file by a folder, so that it cannot be written. */
+function blockResultsFile({ folder }: Session): void {
   const results = join(folder, 'people.results.csv')
   rmSync(results)
   mkdirSync(results)
 }
 
-test('results that cannot be written hide nothing of what became of the rows', async () => {
+test('if the results file cannot be written, the outcomes of the rows are still printed', async () => {
   const here = await session()
   peopleFile(here.folder, emails(2))
   await here.type(`${run} --max 1`)
-  block(here)
+  blockResultsFile(here)
   expect(await here.type(run)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2> Warning: people.results.csv could not be read, so orders it may name were not looked at: HOME/people.results.csv is a folder
@@ -61,11 +61,11 @@ test('results that cannot be written hide nothing of what became of the rows', a
   `)
 })
 
-test('results that cannot be written do not hide an unknown outcome', async () => {
+test('if the results file cannot be written, an unknown outcome still decides the exit code', async () => {
   const here = await session()
   peopleFile(here.folder, ['a1@example.com', 'a2+cut-after@example.com'])
   await here.type(`${run} --max 1`)
-  block(here)
+  blockResultsFile(here)
   expect(await here.type(`${run} --json`)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes --json
     2> Warning: people.results.csv could not be read, so orders it may name were not looked at: HOME/people.results.csv is a folder
@@ -102,7 +102,7 @@ test('results that cannot be written do not hide an unknown outcome', async () =
   `)
 })
 
-test('results of a file that is changed while it runs are not written, and nothing is wrong with the orders', async () => {
+test('the results of a file that changes during the run are not written, and the orders are as planned', async () => {
   const here = await session()
   peopleFile(here.folder, emails(2))
   const meanwhile = (): void => void peopleFile(here.folder, emails(3))
@@ -130,7 +130,7 @@ test('results of a file that is changed while it runs are not written, and nothi
   expect(here.ordered()).toEqual(emails(2))
 })
 
-test('nothing is started where no results can be written', async () => {
+test('a run is refused if its results file could not be written', async () => {
   const { all, folder, ordered } = await session()
   peopleFile(folder, emails(1))
   const paths = ['missing/results.csv', 'people.csv', '.']
@@ -153,7 +153,7 @@ test('nothing is started where no results can be written', async () => {
   expect(ordered()).toEqual([])
 })
 
-test('results go where a later run says, and the same command again goes on', async () => {
+test('a later run can choose another results file, and the same command again continues the batch', async () => {
   const { type, folder, cat } = await session()
   peopleFile(folder, emails(3))
   await type(`${run} --max 1`)
@@ -213,7 +213,7 @@ test('results go where a later run says, and the same command again goes on', as
   `)
 })
 
-test('--allow-duplicate for rows that a batch holds as duplicates already says what to do, and orders no one', async () => {
+test('--allow-duplicate for rows that are duplicates in an existing batch names the commands to use, and orders no person', async () => {
   const { type, folder, ordered } = await session()
   peopleFile(folder, emails(1))
   await type(run)
@@ -271,7 +271,7 @@ test('--allow-duplicate for rows that a batch holds as duplicates already says w
   expect(ordered()).toEqual(emails(2))
 })
 
-test('results of a file that was fixed and run again keep the request ids of before', async () => {
+test('results of a file that was fixed and run again have the request ids of the earlier batch', async () => {
   const { type, read, folder, sandbox } = await session()
   peopleFile(folder, emails(2))
   await type(`${run} --max 1`)

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { type Session, session } from '../harness/session.ts'
 
-/** Sentences of src/docs/ordering.md that only a whole batch shows. */
+/* Rules of src/docs/ordering.md that only a whole batch can test. */
 const run = 'batch run people.csv --package 102 --yes --json'
 const minute = 60_000
 const isOrder = ({ method, url }: Request): boolean => method === 'POST' && url.endsWith('/v1/requests')
@@ -36,8 +36,8 @@ const statesOf = async ({ type }: Session, batchId: string): Promise<string[]> =
 
 describe('a 400 for a missing field', () => {
   test.each([
-    ['the schema has changed: the rows that no longer fit are not sent', true, 10, 1],
-    ['the schema is what it was: that row is rejected, and the others go', false, 10, 2],
+    ['if the schema has changed, the rows that no longer fit are not sent', true, 10, 1],
+    ['if the schema has not changed, that row is rejected, and the other rows are sent', false, 10, 2],
   ])('%s', async (_what, isChanged, code, orders) => {
     const here = await session()
     peopleFile(here.folder, emails(3))
@@ -109,7 +109,7 @@ test('while a runner has the lease of the batch, no other process sends, decides
   expect(here.ordered()).toEqual(emails(2, '-b'))
 })
 
-test('--allow-duplicate in a file: who was ordered this morning is held, who was ordered 8 days ago goes', async () => {
+test('--allow-duplicate in a file: a person ordered on the same day is held, a person ordered 8 days ago is ordered', async () => {
   const here = await session()
   const header = 'first_name,last_name,email,phone'
   const row = (name: string): string => `${name},Row,${name}@example.com,+6140000000${name.length}`
@@ -126,7 +126,7 @@ test('--allow-duplicate in a file: who was ordered this morning is held, who was
   expect(here.ordered()).toEqual(['ann@example.com', 'zelda@example.com', 'ann@example.com'])
 })
 
-test('a batch whose last row is being sent cannot be cancelled: that row may come back', async () => {
+test('a batch whose last row is in flight cannot be cancelled, because that row may become pending again', async () => {
   const here = await session()
   peopleFile(here.folder, emails(1))
   let cancelled: { code: number; stderr: string } | undefined

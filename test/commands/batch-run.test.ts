@@ -44,7 +44,7 @@ test('a file is planned, confirmed and ordered row by row, and the results are i
   `)
 })
 
-test('run again, under another name too, it orders no one', async () => {
+test('the same content under another file name is the same batch, and running it again orders no person', async () => {
   const { type, folder, ordered } = await session()
   peopleFile(folder, emails(2))
   expect(await type(`${run} --yes --json`)).toMatchInlineSnapshot(`
@@ -94,7 +94,7 @@ test('run again, under another name too, it orders no one', async () => {
   expect(ordered()).toEqual(emails(2))
 })
 
-test('started by another process while the plan is looked at, it is that batch and goes on there', async () => {
+test('a file that another process starts during the confirmation is that process’s batch, whose result is printed', async () => {
   const here = await session()
   peopleFile(here.folder, emails(2))
   const prompter = new ScriptedPrompter([
@@ -111,7 +111,7 @@ test('started by another process while the plan is looked at, it is that batch a
   expect(here.ordered()).toEqual(emails(2))
 })
 
-test('with one person more it orders that one: the others are duplicates', async () => {
+test('a file with one additional person orders that person; the others are duplicates', async () => {
   const { type, folder, ordered } = await session()
   peopleFile(folder, emails(2))
   await type(`${run} --yes`)
@@ -187,7 +187,7 @@ test('with one person more it orders that one: the others are duplicates', async
   expect(ordered()).toEqual(emails(3))
 })
 
-test('of people who were all ordered before nothing is sent; a file and "request create" know each other', async () => {
+test('a batch does not order people whom request create ordered, and a batch without new people sends nothing', async () => {
   const { type, folder, ordered } = await session()
   const person = '--first-name Ana --last-name Row1 --email A1@Example.com'
   await type(`request create --package 102 ${person} --phone '+61 400 000 001' --yes`)
@@ -271,7 +271,7 @@ test('of people who were all ordered before nothing is sent; a file and "request
   expect(ordered()).toEqual(['A1@Example.com', 'a2@example.com'])
 })
 
-test('an invalid row stops all of it; --on-invalid skip leaves it out', async () => {
+test('a file with an invalid row is not ordered; --on-invalid skip leaves the row out', async () => {
   const { type, folder, ordered } = await session()
   peopleFile(folder, ['a1@example.com', 'not an address', 'a3@example.com'])
   expect(await type(`${run} --yes`)).toMatchInlineSnapshot(`
@@ -370,7 +370,7 @@ test('--dry-run shows the plan and sends nothing', async () => {
   expect(ordered()).toEqual([])
 })
 
-test('--quiet leaves the answer alone', async () => {
+test('--quiet prints only the result', async () => {
   const { type, folder } = await session()
   peopleFile(folder, emails(3))
   expect(await type(`${run} --yes --quiet --max 1`)).toMatchInlineSnapshot(`

@@ -65,8 +65,8 @@ test('a POST that a proxy repeated is reported as a possible second order, with 
   expect((await here.type(`batch reconcile --acknowledge ${requests[2]}`)).code).toBe(5)
 })
 
-/** A store that has received the event of an order which a proxy repeated, after one row of two went out. */
-async function receivedAfterOne() {
+/** Sends one of two rows, whose POST a proxy repeats, and stores the event of the repeated request. */
+async function createRepeatedOrder() {
   const here = await session()
   peopleFile(here.folder, emails(2))
   let posts = 0
@@ -77,8 +77,8 @@ async function receivedAfterOne() {
     return ask(request)
   })
   await here.type('batch run people.csv --package 102 --yes --max 1')
-  const [twin] = here.sandbox.requests().map(({ request_id }) => request_id)
-  const event = { event: 'request.updated', request_id: twin, status: 'IN_PROGRESS' }
+  const [repeatedId] = here.sandbox.requests().map(({ request_id }) => request_id)
+  const event = { event: 'request.updated', request_id: repeatedId, status: 'IN_PROGRESS' }
   const database = new DatabaseSync(join(here.folder, 'data', 'ledger.sqlite'))
   database
     .prepare(
@@ -86,11 +86,11 @@ async function receivedAfterOne() {
     )
     .run(Buffer.from(JSON.stringify(event)), event.request_id ?? '', event.status, event.event)
   database.close()
-  return { here, twin }
+  return { here, repeatedId }
 }
 
-test('a run tells of it too, once, from events that were received', async () => {
-  const { here } = await receivedAfterOne()
+test('a run reports a possible second order once, from the events in the store', async () => {
+  const { here } = await createRepeatedOrder()
   expect(await here.type('batch run people.csv --package 102 --yes')).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2> people.csv is batch BATCH_1: 1 of 2 accepted, 1 row is left to send.
@@ -112,15 +112,15 @@ test('a run tells of it too, once, from events that were received', async () => 
   `)
 })
 
-test('a run reads them when it starts, before its first order, and not again at its end', async () => {
-  const { here, twin } = await receivedAfterOne()
+test('a run reads the requests of such events once, before its first order', async () => {
+  const { here, repeatedId } = await createRepeatedOrder()
   const calls: string[] = []
   here.intercept((request, ask) => {
     calls.push(`${request.method} ${request.url.split('/v1/')[1]}`)
     return ask(request)
   })
   await here.type('batch run people.csv --package 102 --yes')
-  const read = `GET requests/${twin}`
+  const read = `GET requests/${repeatedId}`
   expect(calls.filter((call) => call === read)).toHaveLength(1)
   expect(calls.indexOf(read)).toBeLessThan(calls.findIndex((call) => call.startsWith('POST')))
 })
@@ -128,8 +128,8 @@ test('a run reads them when it starts, before its first order, and not again at 
 describe.each(['SQLite', 'PostgreSQL'] as const)('a request that was made without a %s store', (store) => {
   const person = '--first-name Ana --last-name Row1 --email a1@example.com --phone +61400000001'
 
-  /** Ana Row1 is ordered by another program after `before`; the file of the event names that request. */
-  async function orderedElsewhere(before?: (here: Session) => Promise<void>) {
+  /** Orders for Ana Row1 with another program after `before`, and writes the event of that request to a file. */
+  async function orderElsewhere(before?: (here: Session) => Promise<void>) {
     const here = await session({ store })
     peopleFile(here.folder, ['a1@example.com', 'a2@example.com'])
     await before?.(here)
@@ -143,8 +143,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a request that was made withou
     return { ...here, request_id }
   }
 
-  test('holds a row of its person, with its id, until a person releases the row; then it is a possible second order', async () => {
-    const { type, all, request_id, ordered } = await orderedElsewhere()
+  test('holds a row of its person, with its id, until a user releases the row; then it is a possible second order', async () => {
+    const { type, all, request_id, ordered } = await orderElsewhere()
     expect((await type('batch reconcile --events events.ndjson')).stdout).toBe('Nothing to settle.\n')
     expect(await all(['batch plan people.csv --package 102', 'batch run people.csv --package 102 --yes']))
       .toMatchInlineSnapshot(`
@@ -303,8 +303,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a request that was made withou
     expect((await type('batch reconcile')).stdout).toBe('Nothing to settle.\n')
   })
 
-  test('holds a single order of its person and of a similar one; a flag says that it is ordered all the same', async () => {
-    const { all, ordered } = await orderedElsewhere()
+  test('holds a single order of its person and of a similar person; flags order them nevertheless', async () => {
+    const { all, ordered } = await orderElsewhere()
     const similar = person.replace('Ana', 'Anna').replace('a1@', 'anna@')
     expect(
       await all([
@@ -363,8 +363,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a request that was made withou
     expect(ordered()).toHaveLength(3)
   })
 
-  test('and read after its person’s file was taken in holds the row when it is to be sent', async () => {
-    const { type, all, ordered } = await orderedElsewhere(async (here) => {
+  test('and is read after the batch was added holds a row of its person when the row is about to be sent', async () => {
+    const { type, all, ordered } = await orderElsewhere(async (here) => {
       const [header, first, second] = here.read('people.csv').split('\n')
       here.write('people.csv', [header, second, first, ''].join('\n'))
       await here.type('batch run people.csv --package 102 --yes --max 1')

@@ -4,15 +4,15 @@ import { emails, peopleFile } from '../harness/batch-file.ts'
 import { type Session, session } from '../harness/session.ts'
 
 const run = 'batch run people.csv --package 102 --yes'
-/** A batch of four of which two were sent; its id. */
-async function halfSent({ type, folder }: Session): Promise<string> {
+/** Creates a batch of four rows, and sends two of them. Returns its id. */
+async function createHalfSentBatch({ type, folder }: Session): Promise<string> {
   peopleFile(folder, emails(4))
   return ((await type(`${run} --max 2 --json`)).json() as { batch_id: string }).batch_id
 }
 
-test('where it stands: list, status and rows, by the beginning of the id', async () => {
+test('batch list, batch status and batch rows show the progress; the beginning of an id is enough', async () => {
   const here = await session()
-  const id = await halfSent(here)
+  const id = await createHalfSentBatch(here)
   expect(await here.type('batch list')).toMatchInlineSnapshot(`
     $ refcheck batch list
     BATCH ID                              NAME        ADDED AT    PROGRESS  STATE
@@ -139,7 +139,7 @@ test('where it stands: list, status and rows, by the beginning of the id', async
   `)
 })
 
-test('a batch that is not there, an id that is none, a state that is none', async () => {
+test('an unknown batch, an invalid id and an invalid state are refused', async () => {
   const { all } = await session()
   expect(
     await all([
@@ -170,9 +170,9 @@ test('a batch that is not there, an id that is none, a state that is none', asyn
   `)
 })
 
-test('cancel drops what was not sent, for good', async () => {
+test('batch cancel cancels the rows that were not sent, and resume does not send them', async () => {
   const here = await session()
-  const id = await halfSent(here)
+  const id = await createHalfSentBatch(here)
   expect(await here.all([`batch cancel ${id}`, `batch cancel ${id} --yes`, `batch resume ${id} --yes`]))
     .toMatchInlineSnapshot(`
       $ refcheck batch cancel BATCH_1
@@ -211,7 +211,7 @@ test('cancel drops what was not sent, for good', async () => {
   expect(here.ordered()).toEqual(emails(2))
 })
 
-test('what was dropped before anything was sent is said to be, and can be had as a file', async () => {
+test('batch run reports rows that were cancelled before they were sent, and batch export writes them to a file', async () => {
   const { type, folder, sandbox, ordered } = await session()
   sandbox.setCredits(0)
   peopleFile(folder, emails(2))
@@ -262,7 +262,7 @@ test('what was dropped before anything was sent is said to be, and can be had as
   expect(ordered()).toEqual(emails(2))
 })
 
-test('retry queues rejected rows, and resume sends them', async () => {
+test('batch retry queues rejected rows, and batch resume sends them', async () => {
   const { type, folder, sandbox, ordered } = await session()
   const message = 'recipient.email: is not accepted today'
   sandbox.inject({ on: 'POST *', fault: { kind: 'status', status: 400, when: 'before', message } })
@@ -330,7 +330,7 @@ test('retry queues rejected rows, and resume sends them', async () => {
   expect(ordered().sort()).toEqual(emails(2))
 })
 
-test('retry of a row that was not rejected is refused, above all of one that may have been ordered', async () => {
+test('batch retry refuses rows that were not rejected, such as a row with an unknown outcome', async () => {
   const { type, all, folder } = await session()
   peopleFile(folder, ['a1@example.com', 'a2+cut-after@example.com'])
   const { batch_id: id } = (await type(`${run} --json`)).json() as { batch_id: string }

@@ -5,7 +5,7 @@ import { session } from '../harness/session.ts'
 
 const run = 'batch run people.csv --package 102'
 
-test('--max stops after so many, and the same command goes on', async () => {
+test('--max stops after that number of orders, and the same command continues the batch', async () => {
   const { type, folder, ordered } = await session()
   peopleFile(folder, emails(5))
   expect(await type(`${run} --yes --max 2`)).toMatchInlineSnapshot(`
@@ -51,7 +51,7 @@ test('--max stops after so many, and the same command goes on', async () => {
   expect(ordered()).toEqual(emails(5))
 })
 
-test('a no sends nothing, and without a terminal it needs --yes', async () => {
+test('a no at the confirmation sends nothing, and without a terminal --yes is required', async () => {
   const { type, folder, calls } = await session()
   peopleFile(folder, emails(2))
   const answers = [{ ask: /^Order .* for 2 people/, confirm: false }]
@@ -80,7 +80,7 @@ test('a no sends nothing, and without a terminal it needs --yes', async () => {
   expect(calls()).not.toContainEqual(expect.stringContaining('POST'))
 })
 
-test('gone on with as another user it says so', async () => {
+test('a batch that another user continues reports this', async () => {
   const { type, folder } = await session()
   peopleFile(folder, emails(3))
   await type(`${run} --yes --max 1`)
@@ -110,7 +110,7 @@ test('gone on with as another user it says so', async () => {
   expect((await type(`${run} --yes`)).stderr).not.toContain('mia.member')
 })
 
-test('Ctrl-C finishes the row in flight, says what is left, and the same command goes on', async () => {
+test('Ctrl-C finishes the row in flight and reports what is left, and the same command continues the batch', async () => {
   const { type, folder, sandbox, ordered } = await session()
   peopleFile(folder, emails(5))
   let stop = new AbortController()

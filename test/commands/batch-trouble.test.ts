@@ -9,7 +9,7 @@ faultRow('halt', 'went on', { of: /halts/ })
 const run = 'batch run people.csv --package 102 --yes'
 const down = { kind: 'status', status: 503, when: 'before' } as const
 
-test('an answer that is lost: that row is unknown, the others go on, and run again no row is sent twice', async () => {
+test('a row whose answer is lost is unknown, the other rows are sent, and another run sends no row twice', async () => {
   const { type, folder, ordered } = await session()
   peopleFile(folder, ['a1@example.com', 'a2+500-after@example.com', 'a3@example.com'])
   expect(await type(run)).toMatchInlineSnapshot(`
@@ -75,7 +75,7 @@ test.each([
   ['+cut-before', 0],
   ['+502-html', 1],
   ['+no-id', 1],
-])('%s leaves that row unknown too, whether the request was created or not', async (tag, created) => {
+])('%s makes the row unknown, whether the request was created or not', async (tag, created) => {
   const { type, folder, ordered } = await session()
   peopleFile(folder, ['a1@example.com', `a2${tag}@example.com`, 'a3@example.com'])
   for (const _ of [1, 2]) {
@@ -85,7 +85,7 @@ test.each([
   }
 })
 
-test('throttled: the row waits as long as the answer demands, and is sent', async () => {
+test('a throttled row is sent after the time that the answer demands', async () => {
   const { type, folder, sandbox, clock, ordered } = await session()
   peopleFile(folder, emails(2))
   const fault = { kind: 'status', status: 429, when: 'before', retryAfter: '7' } as const
@@ -115,7 +115,7 @@ test('throttled: the row waits as long as the answer demands, and is sent', asyn
   expect(ordered()).toEqual(emails(2))
 })
 
-test('no credits: it halts, the rows stay pending, and it continues once there are some', async () => {
+test('without credits the run halts, the rows stay pending, and the batch continues once there are credits', async () => {
   const { type, folder, sandbox, ordered } = await session()
   peopleFile(folder, emails(4))
   sandbox.setCredits(2)
@@ -188,7 +188,7 @@ test('no credits: it halts, the rows stay pending, and it continues once there a
   expect(ordered()).toEqual(emails(4))
 })
 
-test('the trial is over, or the key was replaced: it halts', async () => {
+test('the run halts if the trial is over or the key was replaced', async () => {
   const { type, folder, sandbox, ordered } = await session()
   peopleFile(folder, emails(4))
   await type(`${run} --max 1`)
@@ -245,7 +245,7 @@ test('the trial is over, or the key was replaced: it halts', async () => {
   expect(ordered()).toEqual(emails(1))
 })
 
-test('the package is replaced: it halts and names the successor and what the file lacks', async () => {
+test('if the package is replaced, the run halts and names the successor and the fields that the file lacks', async () => {
   const { type, folder, sandbox, ordered } = await session()
   peopleFile(folder, emails(3))
   await type(`${run} --max 1`)
@@ -274,7 +274,7 @@ test('the package is replaced: it halts and names the successor and what the fil
   expect(ordered()).toEqual(emails(1))
 })
 
-test('a package that is not ACTIVE from the start costs no row', async () => {
+test('for a package that is not ACTIVE from the start no batch is added', async () => {
   const { type, folder, sandbox, ordered } = await session()
   peopleFile(folder, emails(2))
   sandbox.replacePackage(102)
@@ -319,7 +319,7 @@ test('a package that is not ACTIVE from the start costs no row', async () => {
   expect(ordered()).toEqual([])
 })
 
-test('the package is gone and the reason cannot be read: it halts all the same, with its summary', async () => {
+test('if the package is gone and the reason cannot be read, the run still halts with its summary', async () => {
   const { type, folder, sandbox } = await session()
   peopleFile(folder, emails(3))
   await type(`${run} --max 1`)

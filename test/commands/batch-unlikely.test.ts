@@ -19,7 +19,7 @@ const people = [
   row('Di', 4, '1990-04-30', '{"street":" ","postcode":""}'),
 ].join('\n')
 
-test('unlikely dates and empty groups of a file are reported, asked about in the last question, and never ordered silently', async () => {
+test('unlikely dates and empty groups are reported, named in the last question, and never ordered without a message', async () => {
   const { type, write, ordered } = await session()
   write('people.csv', people)
   expect(await type('batch validate people.csv --package 101')).toMatchInlineSnapshot(`
@@ -72,7 +72,7 @@ test('unlikely dates and empty groups of a file are reported, asked about in the
   expect(ordered()).toHaveLength(4)
 })
 
-test('a name of more than 1,000 characters is invalid, with its line and column, and is compared with no other', async () => {
+test('a name of more than 1,000 characters is invalid, with its line and column, and is not compared with other names', async () => {
   const { type, write } = await session()
   const rowOf = (first: string, number: number): string =>
     `${first},Low,p${number}@example.com,+6140000000${number}`
@@ -86,7 +86,7 @@ test('a name of more than 1,000 characters is invalid, with its line and column,
   expect(stdout).toMatch(/^3 +Low +first_name +b+ +has 1001 characters; a name has at most 1000$/m)
 })
 
-test('the same name twice in a file with another e-mail and phone is mentioned, with how to leave a row out', async () => {
+test('two rows with the same name and other e-mails and phones are reported, with the way to leave a row out', async () => {
   const { type, write, ordered } = await session()
   write(
     'people.csv',
@@ -105,7 +105,7 @@ test('the same name twice in a file with another e-mail and phone is mentioned, 
   expect(ordered()).toEqual([])
 })
 
-test('a blank cell in a required list says how to write that there are none', async () => {
+test('the message for a blank cell in a required list explains how to write an empty list', async () => {
   const { type, write } = await session()
   write('people.csv', `${columns}\n${row('Hans', 8, '1990-04-30', '12 Main St').replace(',[],', ',,')}\n`)
   expect(await type('batch validate people.csv --package 101')).toMatchInlineSnapshot(`

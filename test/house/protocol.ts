@@ -123,10 +123,10 @@ export const promises: readonly Promised[] = [
     ],
     [
       'after any unknown nothing more until a ping and a read answer well',
-      ['commands/batch-outage.test.ts', 'an outage costs one row'],
+      ['commands/batch-outage.test.ts', 'an outage makes one row unknown'],
       ['usecases/batch/run.test.ts', 'until a ping and a read answer well'],
     ],
-    ['three unknowns in a row halt', ['commands/batch-outage.test.ts', 'three unknowns in a row halt it']],
+    ['three unknowns in a row halt', ['commands/batch-outage.test.ts', 'three unknown outcomes in a row halt the batch']],
     ['found in sending at start-up: unknown', [unknown, 'an order whose process died in flight is unknown']],
     ['a read answers what was asked', [mixed, 'a read of a request that shows another one']],
     [
@@ -167,7 +167,7 @@ export const promises: readonly Promised[] = [
     [
       'an account that the store does not have is refused',
       ['commands/accounts.test.ts', 'an order under an account that the store does not have is refused'],
-      ['commands/accounts.test.ts', 'shows how many people are known under the old one'],
+      ['commands/accounts.test.ts', 'shows how many people are known under the old account'],
     ],
     [
       'additional information makes nobody new',
@@ -180,14 +180,14 @@ export const promises: readonly Promised[] = [
     ['whose request ended in ERROR is held', [rules, 'a person whose request ended in ERROR is held']],
     [
       'the same content is the same batch',
-      ['commands/batch-run.test.ts', 'run again, under another name too'],
+      ['commands/batch-run.test.ts', 'the same content under another file name is the same batch'],
     ],
     [
       'read otherwise it is another',
       ['commands/similar-shown.test.ts', 'a file that is read otherwise is another'],
     ],
-    ['--allow-duplicate after 7 days', [rules, 'who was ordered 8 days ago goes']],
-    ['batch move', [move, 'a move takes the rest over, the 16 are known']],
+    ['--allow-duplicate after 7 days', [rules, 'a person ordered 8 days ago is ordered']],
+    ['batch move', [move, 'a move continues the other rows, and the 16 stay duplicates']],
     [
       'a pair of packages is remembered for good',
       ['store/ledger/relations.test.ts', 'for good and both ways'],
@@ -225,7 +225,7 @@ export const promises: readonly Promised[] = [
     ],
     [
       'a request that no row ordered holds a new order of its person',
-      [orphans, 'holds the row when it is to be sent'],
+      [orphans, 'holds a row of its person when the row is about to be sent'],
       ['store/ledger/unmatched-requests.test.ts', 'holds a row at its claim'],
     ],
     ['a possible second order is told of', [orphans, 'reported as a possible second order']],
@@ -281,27 +281,27 @@ export const promises: readonly Promised[] = [
   ...of('Settling an unknown', [
     [
       'a match that is unique both ways is proof',
-      [reconcile, 'an event names a request that fits the row alone'],
+      [reconcile, 'an event names a request that fits the row alone, the row is accepted'],
     ],
-    ['not unique: shown', [reconcile, 'two requests that fit are shown and left to a person']],
+    ['not unique: shown', [reconcile, 'two requests that fit a row are shown, and a person has to decide']],
     ['all but the time: shown', [answers, 'in all but the time (a clock 5 minutes off)']],
     [
       'clock differences are allowed for',
       ['domain/batch/reconciliation.test.ts', 'a known clock difference'],
     ],
-    ['silence proves nothing', [reconcile, 'nothing was created: silence proves nothing']],
+    ['silence proves nothing', [reconcile, 'if no event names a request for the row, the row stays unknown']],
     ['they have it', [answers, 'its id is read once and recorded at once']],
     ['a row whose name is gone', [lost, 'takes the id of its own person’s request']],
-    ['leave it', [answers, 'leave it: recorded at once']],
-    ['side by side', [answers, 'without a terminal and without an answer the three are offered']],
+    ['leave it', [answers, '--drop is recorded at once']],
+    ['side by side', [answers, 'the message lists the three possible answers']],
     [
       'fifteen minutes, and the e-mail typed',
-      [reconcile, 'a person decides only 15 minutes after the attempt'],
+      [reconcile, 'an unknown row is sent again only 15 minutes after the attempt'],
     ],
   ]),
   ...of('A change of who orders', [
     ['a key that cannot read is refused', [answers, 'a key that cannot read the batch’s accepted requests']],
-    ['a starter who has left', [answers, 'a starter who has left does not strand the batch']],
+    ['a starter who has left', [answers, 'a batch whose starter has left the organisation continues']],
   ]),
   ...of('The quota', [
     ['a place is taken before a create', ['usecases/batch/run.test.ts', 'the quota is waited for']],
