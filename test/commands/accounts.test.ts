@@ -141,7 +141,10 @@ test.each([
 ])('%s refuses an account that the store does not have', async (_name, line) => {
   const here = await sessionWithAcme()
   peopleFile(here.folder, ['a1@example.com', 'a2@example.com'])
-  const started = await here.type('batch run people.csv --package 102 --yes --max 1 --json', underAccount('acme'))
+  const started = await here.type(
+    'batch run people.csv --package 102 --yes --max 1 --json',
+    underAccount('acme'),
+  )
   const { batch_id: id } = started.json() as { batch_id: string }
   const refused = await here.type(line.replace('BATCH', id), underAccount('acmee'))
   expect([refused.code, refused.stderr]).toEqual([

@@ -182,7 +182,10 @@ test('a value that is refused in a workbook is also refused in its errors file',
   const { type, write, cat } = await session()
   const cells = `${cellXml('Bo', 0, 2)}<c r="B2" t="b"><v>1</v></c>${cellXml('bo@example.com', 2, 2)}${cellXml('+61400000002', 3, 2)}`
   const more = `<c r="A3" t="e"><v>#N/A</v></c>${cellXml('Li', 1, 3)}${cellXml('li@example.com', 2, 3)}${cellXml('+61400000003', 3, 3)}`
-  write('people.xlsx', await workbookOf(`${rowXml(head, 1)}<row r="2">${cells}</row><row r="3">${more}</row>`))
+  write(
+    'people.xlsx',
+    await workbookOf(`${rowXml(head, 1)}<row r="2">${cells}</row><row r="3">${more}</row>`),
+  )
   expect(await type(`${validate} --errors mend.csv`)).toMatchObject({ code: 2 })
   expect(cat('mend.csv')).toMatchInlineSnapshot(`
     $ cat mend.csv

@@ -126,7 +126,10 @@ export const promises: readonly Promised[] = [
       ['commands/batch-outage.test.ts', 'an outage makes one row unknown'],
       ['usecases/batch/run.test.ts', 'until a ping and a read answer well'],
     ],
-    ['three unknowns in a row halt', ['commands/batch-outage.test.ts', 'three unknown outcomes in a row halt the batch']],
+    [
+      'three unknowns in a row halt',
+      ['commands/batch-outage.test.ts', 'three unknown outcomes in a row halt the batch'],
+    ],
     ['found in sending at start-up: unknown', [unknown, 'an order whose process died in flight is unknown']],
     ['a read answers what was asked', [mixed, 'a read of a request that shows another one']],
     [
