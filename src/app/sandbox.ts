@@ -77,8 +77,8 @@ export async function requireSandboxProfile(app: App, name: string): Promise<voi
 
 /** Returns the sandbox's default behaviour where the API document leaves it open. */
 export async function usualSandboxRules() {
-  const { ruleSettings, usualRules } = await import('../sandbox/service/rules.ts')
-  return ruleSettings(usualRules())
+  const { listRuleSettings, defaultRules } = await import('../sandbox/service/rules.ts')
+  return listRuleSettings(defaultRules())
 }
 
 /** Returns the service as OpenAPI. `control`: with the control interface of a sandbox. */

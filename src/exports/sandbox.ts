@@ -3,10 +3,10 @@ import { AssertionError } from 'node:assert'
 import { UsageError } from '../errors/kinds.ts'
 import { systemClock } from '../host/clock.ts'
 import { interceptCalls } from '../http/intercept.ts'
-import { checkedInjection } from '../sandbox/service/schemas.ts'
+import { parseInjection } from '../sandbox/service/schemas.ts'
 import { createSandbox, type Sandbox as Embedded } from '../sandbox/control/embedded.ts'
 import { ManualClock } from '../sandbox/control/manual-clock.ts'
-import { parseFixture, readRules } from '../sandbox/control/read-inputs.ts'
+import { parseFixture, parseRules } from '../sandbox/control/read-inputs.ts'
 import { httpDeliver } from '../sandbox/service/delivery.ts'
 import type { LogEntry } from '../sandbox/service/log.ts'
 import { type Connection, listen, type Listener } from '../server/listen.ts'
@@ -167,7 +167,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     ...rest,
     clock,
     fixture: fixture === undefined ? undefined : parseFixture(JSON.stringify(fixture)),
-    rules: readRules(rules ?? []),
+    rules: parseRules(rules ?? []),
     webhookUrl: webhookUrl ?? captureUrl,
     async deliver(url, headers, body, signal) {
       if (url !== captureUrl) return postEvent(url, headers, body, signal)
@@ -207,7 +207,7 @@ function createHandle(sandbox: Embedded, listener: Listener, captured: CapturedW
       firstEntry = (sandbox.log.entries().at(-1)?.n ?? -1) + 1
     },
     advance: (ms) => sandbox.advance(ms),
-    inject: (injection) => sandbox.inject(checkedInjection(injection)),
+    inject: (injection) => sandbox.inject(parseInjection(injection)),
     clearFaults: () => sandbox.clearFaults(),
     requests: () => sandbox.requests(),
     calls: () =>

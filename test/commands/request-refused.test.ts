@@ -189,14 +189,14 @@ test('no credits, a trial that is over, no subscription: exit 4, and the hint sa
     exit 4
   `)
   sandbox.setCredits(null)
-  sandbox.flipSwitch('expire-trial')
+  sandbox.applySwitch('expire-trial')
   expect(await type(`${create} ${priya} --yes`)).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --yes
     2> Error: organisation trial has expired
     2> Nothing was ordered. The organisation’s trial is over; an Owner can subscribe.
     exit 4
   `)
-  sandbox.flipSwitch('deactivate-subscription')
+  sandbox.applySwitch('deactivate-subscription')
   expect(await type(`${create} ${priya} --yes`)).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --yes
     2> Error: organisation subscription is not active

@@ -3,16 +3,18 @@ import type { HttpClient } from '../../http/client.ts'
 
 /** Calls the control API of a sandbox that runs in another process. */
 export interface RunningSandbox {
-  /** Reads one control: `state`, `rules`, `scenarios`, `snapshot` … */
+  /** Returns the response of a control by GET: `state`, `rules`, `scenarios`, `snapshot` … */
   read(control: string, signal?: AbortSignal): Promise<unknown>
   /**
-   * Sends an order to a control and returns the response. Throws a UsageError with the sandbox's message if it
-   * refuses.
+   * Posts a body to a control and returns the response. Throws a UsageError with the sandbox's message if the sandbox
+   * refuses it.
    */
-  send(what: string, order: unknown): Promise<unknown>
+  send(control: string, body: unknown): Promise<unknown>
 }
 
-/** Generous limits: a snapshot of a hundred thousand requests is large, and an advance by a month takes long. */
+/**
+ * Limits of calls; a snapshot of a hundred thousand requests is large, and advancing the clock by a month takes long.
+ */
 const limits = { maxBytes: 512 * 1024 * 1024, idleMs: 600_000, totalMs: 600_000 }
 
 /**
@@ -24,8 +26,8 @@ export function connectToSandbox(
   baseUrl: string,
   token: string | undefined,
 ): RunningSandbox {
-  const shown = token === undefined ? {} : { authorization: `Bearer ${token}` }
-  const url = (what: string): string => `${baseUrl}${controlPath}${what}`
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
+  const urlOf = (control: string): string => `${baseUrl}${controlPath}${control}`
   const requireAnswer = ({ status, body }: { status: number; body: Buffer }): unknown => {
     const answer = parseOrUndefined(body)
     if (status === 200 && answer !== undefined) return answer
@@ -35,21 +37,21 @@ export function connectToSandbox(
         hint: 'Name another with --base-url, or start one with: refcheck sandbox start --login',
       })
     }
-    const Kind = status === 401 ? UnauthenticatedError : UsageError
-    throw new Kind(error.message, {
+    const ErrorType = status === 401 ? UnauthenticatedError : UsageError
+    throw new ErrorType(error.message, {
       hint: typeof error.hint === 'string' ? error.hint : 'See its commands with: refcheck help sandbox',
     })
   }
   return {
-    read: async (what, signal) =>
-      requireAnswer(await http.send({ method: 'GET', url: url(what), headers: shown, limits, signal })),
-    send: async (what, order) =>
+    read: async (control, signal) =>
+      requireAnswer(await http.send({ method: 'GET', url: urlOf(control), headers, limits, signal })),
+    send: async (control, body) =>
       requireAnswer(
         await http.send({
           method: 'POST',
-          url: url(what),
-          headers: { ...shown, 'content-type': 'application/json' },
-          body: Buffer.from(JSON.stringify(order)),
+          url: urlOf(control),
+          headers: { ...headers, 'content-type': 'application/json' },
+          body: Buffer.from(JSON.stringify(body)),
           limits,
         }),
       ),

@@ -7,8 +7,8 @@ import { nextEntry } from '../service/log.ts'
 import { switchNames } from '../service/rules.ts'
 import { scenarioTable } from '../service/scenarios.ts'
 import {
-  checkedInjection,
-  checkedSnapshot,
+  parseInjection,
+  parseSnapshot,
   delivery,
   injection,
   overview,
@@ -25,7 +25,7 @@ import type { Sandbox } from './sandbox.ts'
 
 const text = z.string()
 const count = z.int().nonnegative()
-const status = z.enum(requestStatuses)
+const requestStatus = z.enum(requestStatuses)
 const credits = count.nullable()
 
 const emptyResponse = z.object({})
@@ -42,14 +42,14 @@ const rules = z.array(
   }),
 )
 
-const entry = { n: count, at: z.number() }
+const entryFields = { n: count, at: z.number() }
 const message = z.object({ headers: z.record(text, text), body: text.nullable() })
 /** Present if the query has `bodies`. */
 const exchange = { request: message.optional(), response: message.nullable().optional() }
 const log = z.array(
   z.discriminatedUnion('kind', [
     z.object({
-      ...entry,
+      ...entryFields,
       kind: z.literal('call'),
       method: text,
       path: text,
@@ -57,9 +57,9 @@ const log = z.array(
       fault: text.nullable(),
       ...exchange,
     }),
-    z.object({ ...entry, kind: z.literal('status'), request_id: text, status: text }),
+    z.object({ ...entryFields, kind: z.literal('status'), request_id: text, status: text }),
     z.object({
-      ...entry,
+      ...entryFields,
       kind: z.literal('delivery'),
       delivery_id: text,
       request_id: text,
@@ -68,7 +68,7 @@ const log = z.array(
       outcome: text,
       ...exchange,
     }),
-    z.object({ ...entry, kind: z.literal('failure'), message: text }),
+    z.object({ ...entryFields, kind: z.literal('failure'), message: text }),
   ]),
 )
 
@@ -76,58 +76,58 @@ const log = z.array(
 export interface Control {
   name: string
   summary: string
-  answer: z.ZodType
+  responseSchema: z.ZodType
 }
 
 /** An operation by GET; `query` describes its query parameters. */
-interface ReadControl extends Control {
+interface GetControl extends Control {
   query?: Readonly<Record<string, string>>
   read: (sandbox: Sandbox, query: (name: string) => number, signal: AbortSignal) => unknown
 }
 
 /** An operation by POST; `bodySchema` is the shape of its body. */
-interface OrderControl extends Control {
+interface PostControl extends Control {
   bodySchema: z.ZodType
   /** Whether `run` checks the body itself, with more precise messages than the schema gives. */
   isCheckedByRun: boolean
-  run: (sandbox: Sandbox, given: unknown) => unknown
+  run: (sandbox: Sandbox, body: unknown) => unknown
 }
 
-export const readControls: readonly ReadControl[] = [
+export const getControls: readonly GetControl[] = [
   {
     name: 'state',
     summary: 'What is going on, in numbers',
-    answer: overview,
+    responseSchema: overview,
     read: (sandbox) => sandbox.overview(),
   },
   {
     name: 'rules',
     summary: 'What the API document leaves open, and the choices in force',
-    answer: rules,
+    responseSchema: rules,
     read: (sandbox) => sandbox.rules(),
   },
   {
     name: 'scenarios',
     summary: 'The scenarios that a recipient’s e-mail can ask for',
-    answer: z.array(z.object({ tag: text, changes: text, what: text })),
+    responseSchema: z.array(z.object({ tag: text, changes: text, what: text })),
     read: () => scenarioTable,
   },
   {
     name: 'requests',
     summary: 'Every request, oldest first, as a client would read it now',
-    answer: z.array(requestResource),
+    responseSchema: z.array(requestResource),
     read: (sandbox) => sandbox.requests(),
   },
   {
     name: 'deliveries',
     summary: 'Events that wait to be delivered, and the last thousand that are over',
-    answer: z.array(delivery),
+    responseSchema: z.array(delivery),
     read: (sandbox) => sandbox.deliveries(),
   },
   {
     name: 'snapshot',
     summary: 'The whole state, for restore; it contains the sandbox’s own keys',
-    answer: anything,
+    responseSchema: anything,
     read: (sandbox) => sandbox.snapshot(),
   },
   {
@@ -138,7 +138,7 @@ export const readControls: readonly ReadControl[] = [
       wait: 'Seconds to wait where there is none yet, at most 30',
       bodies: '1: with headers and bodies, keys and secrets masked',
     },
-    answer: log,
+    responseSchema: log,
     async read(sandbox, query, signal) {
       const from = query('from')
       const wait = Math.min(30, query('wait'))
@@ -148,25 +148,25 @@ export const readControls: readonly ReadControl[] = [
       const entries = sandbox.log.entries(from)
       return query('bodies') === 0
         ? entries
-        : entries.map((each) => Object.assign({}, each, sandbox.log.redactedExchange(each.n)))
+        : entries.map((entry) => Object.assign({}, entry, sandbox.log.redactedExchange(entry.n)))
     },
   },
 ]
 
 /** Makes a control whose `run` gets a body of the given shape. */
-function orderControl<T>(
+function postControl<T>(
   name: string,
   summary: string,
   bodySchema: z.ZodType<T>,
   answer: z.ZodType,
-  run: (sandbox: Sandbox, given: T) => unknown,
+  run: (sandbox: Sandbox, body: T) => unknown,
   isCheckedByRun = false,
-): OrderControl {
+): PostControl {
   return {
     name,
     summary,
     bodySchema,
-    answer,
+    responseSchema: answer,
     isCheckedByRun,
     run: (sandbox, body) => run(sandbox, body as T),
   }
@@ -174,8 +174,8 @@ function orderControl<T>(
 
 const emptyBody = z.object({})
 
-export const orderControls: readonly OrderControl[] = [
-  orderControl(
+export const postControls: readonly PostControl[] = [
+  postControl(
     'advance',
     'Move a manual clock, and everything with it',
     z.object({ ms: z.number().nonnegative() }),
@@ -185,18 +185,18 @@ export const orderControls: readonly OrderControl[] = [
       return sandbox.overview()
     },
   ),
-  orderControl(
+  postControl(
     'inject',
     'Make the next requests or calls go wrong',
     injection,
     emptyResponse,
-    (sandbox, given) => void sandbox.inject(checkedInjection(given)),
+    (sandbox, given) => void sandbox.inject(parseInjection(given)),
     true,
   ),
-  orderControl('clear-faults', 'Clear all faults', emptyBody, emptyResponse, (sandbox) =>
+  postControl('clear-faults', 'Clear all faults', emptyBody, emptyResponse, (sandbox) =>
     sandbox.clearFaults(),
   ),
-  orderControl(
+  postControl(
     'rules',
     'Switch rules that the API document leaves open',
     z.record(text, text),
@@ -206,35 +206,35 @@ export const orderControls: readonly OrderControl[] = [
       return sandbox.rules()
     },
   ),
-  orderControl(
+  postControl(
     'switch',
     'Change something permanently',
     z.object({ switch: z.enum(switchNames) }),
     emptyResponse,
-    (sandbox, given) => sandbox.flipSwitch(given.switch),
+    (sandbox, given) => sandbox.applySwitch(given.switch),
   ),
-  orderControl(
+  postControl(
     'renew-key',
     'Generate a new API key and revoke the old one',
     emptyBody,
     z.object({ api_key: text }),
     (sandbox) => ({ api_key: sandbox.renewKey() }),
   ),
-  orderControl(
+  postControl(
     'user',
     'Activate or deactivate a user',
     z.object({ email: text, active: z.boolean() }),
     emptyResponse,
     (sandbox, { email, active }) => sandbox.setUserActive(email, active),
   ),
-  orderControl(
+  postControl(
     'credits',
     'Set the credits; null: unlimited',
     z.object({ credits }),
     emptyResponse,
     (sandbox, given) => sandbox.setCredits(given.credits),
   ),
-  orderControl(
+  postControl(
     'plan',
     'Set the trial and the subscription',
     z.object({ trial: trial.optional(), subscription: subscription.optional() }),
@@ -244,80 +244,80 @@ export const orderControls: readonly OrderControl[] = [
       if (plan.subscription !== undefined) sandbox.changePlan({ subscription: plan.subscription })
     },
   ),
-  orderControl(
+  postControl(
     'webhook',
     'Set the webhook URL of the organisation; null: none',
     z.object({ url: text.nullable() }),
     emptyResponse,
     (sandbox, { url }) => sandbox.setWebhook(url),
   ),
-  orderControl(
+  postControl(
     'replace-package',
     'Make a package INACTIVE in favour of a new version with one more required field',
     z.object({ id: z.int(), new_field: z.boolean().optional() }),
     z.object({ id: z.int() }),
     (sandbox, { id, new_field }) => ({ id: sandbox.replacePackage(id, { newField: new_field }) }),
   ),
-  orderControl(
+  postControl(
     'hasten',
     'Make the next turn of a request, or of one of its checks, happen now',
     z.object({ request_id: text, check_id: text.optional() }),
     emptyResponse,
     (sandbox, given) => sandbox.advanceRequest(given.request_id, given.check_id),
   ),
-  orderControl(
+  postControl(
     'redeliver',
     'Deliver an event once more: by the id of a delivery, or the latest event of a request',
     z.object({ delivery_id: text }),
     z.object({
       delivery_id: text,
       request_id: text,
-      status,
+      status: requestStatus,
       /** HTTP status, or why there was no response; null if the attempt is still in progress. */
       outcome: text.nullable(),
     }),
-    (sandbox, { delivery_id }) => redeliver(sandbox, delivery_id),
+    (sandbox, { delivery_id }) => redeliverAndWait(sandbox, delivery_id),
   ),
-  orderControl(
+  postControl(
     'trigger',
     'Play a story: create a request, drive it through its statuses and post its events to a receiver',
     z.object({ story: text, to: text.optional() }),
     storyResult,
     (sandbox, { story, to }) => sandbox.trigger(story, to),
   ),
-  orderControl('reset', 'Back to the initial state', emptyBody, overview, (sandbox) => {
+  postControl('reset', 'Back to the initial state', emptyBody, overview, (sandbox) => {
     sandbox.reset()
     return sandbox.overview()
   }),
-  orderControl(
+  postControl(
     'restore',
     'Back to a snapshot',
     anything,
     overview,
     (sandbox, given) => {
-      sandbox.restore(checkedSnapshot(given))
+      sandbox.restore(parseSnapshot(given))
       return sandbox.overview()
     },
     true,
   ),
 ]
 
-/** "The receiver must return a 2xx within 10 seconds", plus a margin. */
-const attemptMs = 11_000
+/** Longest wait for the outcome: "The receiver must return a 2xx within 10 seconds", plus a margin. */
+const maxAttemptMs = 11_000
 
-/** Returns how the attempt ended; `outcome` is null if it is still in progress. */
-async function redeliver(sandbox: Sandbox, id: string) {
+/** Sends an event again and waits for the outcome, which is null if the attempt is still in progress. */
+async function redeliverAndWait(sandbox: Sandbox, id: string) {
   if (sandbox.overview().webhook_url === null) {
     throw new InvalidInputError('there is no webhook URL to deliver to', {
       hint: 'Set one with: refcheck sandbox set webhook-url URL',
     })
   }
-  const { id: delivery_id, request_id, status: overall } = sandbox.redeliver(id)
+  const { id: delivery_id, request_id, status } = sandbox.redeliver(id)
   const attempt = await nextEntry(
     sandbox.log,
-    (each) => each.kind === 'delivery' && each.delivery_id === delivery_id,
-    attemptMs,
+    (entry) => entry.kind === 'delivery' && entry.delivery_id === delivery_id,
+    maxAttemptMs,
   )
   const outcome = attempt?.kind === 'delivery' ? attempt.outcome : null
-  return { delivery_id, request_id, status: overall, outcome }
+  return { delivery_id, request_id, status, outcome }
 }

@@ -1,5 +1,5 @@
 import type { Connection } from '../../server/listen.ts'
-import { pathOf, type Reach } from '../service/gateway.ts'
+import { pathOfUrl, type Reach } from '../service/gateway.ts'
 import { controlPath } from './client.ts'
 import { Sandbox, type SandboxOptions } from './sandbox.ts'
 
@@ -13,7 +13,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   const { data, reach } = options
   try {
     return new Sandbox(options, (sandbox, request, connection) => {
-      const path = pathOf(request.url)
+      const path = pathOfUrl(request.url)
       const isPage = path === '/' && request.method === 'GET'
       if (isPage || path.startsWith(controlPath)) return respondToControl(sandbox, request, connection, reach)
       return path === '/openapi.json' ? respondWithDescription(request, reach) : undefined
@@ -35,6 +35,6 @@ async function respondToControl(
   connection: Connection,
   reach: Reach | undefined,
 ): Promise<Response> {
-  const { control } = await import('./routes.ts')
+  const { handleControl: control } = await import('./routes.ts')
   return control(sandbox, request, connection, reach)
 }

@@ -7,29 +7,29 @@ type FixtureUser = FixtureOrganisation['users'][number]
 type FixturePackage = NonNullable<FixtureOrganisation['packages']>[number]
 type Information = NonNullable<FixturePackage['additional_information']>[number]
 type FieldType = Information['fields'][string]['type']
-type Part = string | number
+type SeedPart = string | number
 
 /** Names from which the random ids and secrets of an organisation are derived. */
-interface Names {
-  organisation: (name: string, index: number) => Part
-  team: (name: string, index: number, organisation: number) => Part[]
-  user: (email: string, organisationId: string) => Part[]
+interface SeedNames {
+  organisation: (name: string, index: number) => SeedPart
+  team: (name: string, index: number, organisation: number) => SeedPart[]
+  user: (email: string, organisationId: string) => SeedPart[]
 }
 
-const namesByPosition: Names = {
+const seedNamesByPosition: SeedNames = {
   organisation: (_name, index) => index,
   team: (_name, index, organisation) => [organisation, index],
   user: (email, organisationId) => [organisationId, email],
 }
 
 /** Returns the initial state of a sandbox with this fixture; what the fixture omits is derived from the seed. */
-export function seedFrom(
+export function createInitialState(
   { organisations }: Fixture,
   rng: SeededRandom,
   settings: Settings,
-  names: Names = namesByPosition,
+  names: SeedNames = seedNamesByPosition,
 ): Snapshot {
-  const parts = organisations.map((given, index) => partOf(given, index, rng, names))
+  const parts = organisations.map((fixture, index) => createOrganisation(fixture, index, rng, names))
   return {
     version: 1,
     settings,
@@ -44,21 +44,26 @@ export function seedFrom(
   }
 }
 
-function partOf(given: FixtureOrganisation, index: number, rng: SeededRandom, names: Names) {
-  const drawn = names.organisation(given.name, index)
-  const id = rng.uuid('organisation', drawn)
+function createOrganisation(
+  fixture: FixtureOrganisation,
+  index: number,
+  rng: SeededRandom,
+  names: SeedNames,
+) {
+  const seedName = names.organisation(fixture.name, index)
+  const id = rng.uuid('organisation', seedName)
   const organisation: Organisation = {
     id,
-    name: given.name,
-    credits: given.credits ?? null,
-    trial: given.trial ?? 'none',
-    subscription: given.subscription ?? 'active',
-    webhook_url: given.webhook?.url ?? null,
-    webhook_secret: given.webhook?.secret ?? rng.text(32, 'webhook secret', drawn),
+    name: fixture.name,
+    credits: fixture.credits ?? null,
+    trial: fixture.trial ?? 'none',
+    subscription: fixture.subscription ?? 'active',
+    webhook_url: fixture.webhook?.url ?? null,
+    webhook_secret: fixture.webhook?.secret ?? rng.text(32, 'webhook secret', seedName),
   }
   // The last key that is not revoked is the one that the sandbox reports.
-  const keys = given.keys ?? [{ key: rng.text(32, 'api key', drawn) }]
-  const teams = (given.teams ?? []).map(({ name, active = true }, team): Team => ({
+  const keys = fixture.keys ?? [{ key: rng.text(32, 'api key', seedName) }]
+  const teams = (fixture.teams ?? []).map(({ name, active = true }, team): Team => ({
     id: rng.uuid('team', ...names.team(name, team, index)),
     organisation_id: id,
     name,
@@ -68,19 +73,19 @@ function partOf(given: FixtureOrganisation, index: number, rng: SeededRandom, na
     organisation,
     keys: keys.map(({ key, revoked = false }) => ({ key, organisation_id: id, revoked })),
     teams,
-    users: given.users.map((one) => ({
-      id: rng.uuid('user', ...names.user(one.email.toLowerCase(), id)),
+    users: fixture.users.map((user) => ({
+      id: rng.uuid('user', ...names.user(user.email.toLowerCase(), id)),
       organisation_id: id,
-      first_name: one.first_name,
-      last_name: one.last_name,
-      email: one.email,
-      role: one.role,
-      permissions: one.permissions ?? {},
-      team_ids: teams.filter(({ name }) => one.teams?.includes(name)).map((team) => team.id),
-      job_title: one.job_title ?? '',
-      active: one.active ?? true,
+      first_name: user.first_name,
+      last_name: user.last_name,
+      email: user.email,
+      role: user.role,
+      permissions: user.permissions ?? {},
+      team_ids: teams.filter(({ name }) => user.teams?.includes(name)).map((team) => team.id),
+      job_title: user.job_title ?? '',
+      active: user.active ?? true,
     })),
-    packages: (given.packages ?? []).map((pack) => ({
+    packages: (fixture.packages ?? []).map((pack) => ({
       id: pack.id,
       organisation_id: id,
       name: pack.name,
@@ -105,11 +110,11 @@ export const people = {
 } as const
 
 export const packageIds = {
-  /** ACTIVE: a survey, two background checks, additional information with fields of all six types. */
+  /** ACTIVE: a reference survey, two background checks, additional information with fields of all six types. */
   full: 101,
   /** ACTIVE: one background check, no additional information. */
   simple: 102,
-  /** ACTIVE: only a survey. */
+  /** ACTIVE: only a reference survey. */
   references: 103,
   /** ACTIVE, for owners and admins. */
   executive: 104,
@@ -119,14 +124,18 @@ export const packageIds = {
   foreign: 201,
 } as const
 
-const field = (type: FieldType, required: boolean, description: string) => ({ type, required, description })
+const makeField = (type: FieldType, required: boolean, description: string) => ({
+  type,
+  required,
+  description,
+})
 
 const referenceInformation: Information = {
   display_name: 'Professional reference survey',
   code: 'reference',
   fields: {
-    position_title: field('string', true, 'Title of the position the recipient has applied for.'),
-    referee_relationships: field(
+    position_title: makeField('string', true, 'Title of the position the recipient has applied for.'),
+    referee_relationships: makeField(
       'array',
       false,
       'Whom the referees should be, for example ["direct manager", "peer"].',
@@ -138,15 +147,19 @@ const policeInformation: Information = {
   display_name: 'National police check',
   code: 'ncc_acic',
   fields: {
-    date_of_birth: field('string', true, 'Date of birth as an ISO date, for example 1990-04-30.'),
-    licence_number: field('string', false, 'Driver licence number, without spaces.'),
-    is_volunteer: field(
+    date_of_birth: makeField('string', true, 'Date of birth as an ISO date, for example 1990-04-30.'),
+    licence_number: makeField('string', false, 'Driver licence number, without spaces.'),
+    is_volunteer: makeField(
       'boolean',
       true,
       'Whether the check is for unpaid work; volunteers pay a reduced fee.',
     ),
-    previous_names: field('array', true, 'Every other name the recipient has used; an empty list if none.'),
-    residential_address: field(
+    previous_names: makeField(
+      'array',
+      true,
+      'Every other name the recipient has used; an empty list if none.',
+    ),
+    residential_address: makeField(
       'object',
       true,
       'Current address: street, suburb, state, postcode and country.',
@@ -158,8 +171,8 @@ const creditInformation: Information = {
   display_name: 'Credit history check',
   code: 'icrc',
   fields: {
-    years_of_history: field('integer', true, 'How many years to look back, 1 to 7.'),
-    annual_income: field('number', true, 'Declared gross income a year, in dollars and cents.'),
+    years_of_history: makeField('integer', true, 'How many years to look back, 1 to 7.'),
+    annual_income: makeField('number', true, 'Declared gross income a year, in dollars and cents.'),
   },
 }
 
@@ -174,44 +187,48 @@ const simple: FixturePackage = {
 }
 
 /** Makes a user of the fixture, whose name is taken from the e-mail. */
-function user(email: string, role: FixtureUser['role'], rest: Partial<FixtureUser> = {}): FixtureUser {
+function makeUser(
+  email: string,
+  role: FixtureUser['role'],
+  settings: Partial<FixtureUser> = {},
+): FixtureUser {
   const [first_name = '', last_name = ''] = (email.split('@')[0] ?? '')
     .split('.')
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
-  return { email, role, first_name, last_name, ...rest }
+  return { email, role, first_name, last_name, ...settings }
 }
 
 /**
  * Ids and secrets of the built-in fixture do not depend on positions, so that they stay the same when entries are
  * added.
  */
-export const builtInNames: Names = {
+export const builtInSeedNames: SeedNames = {
   organisation: (name) => name,
   team: (name) => [name.split(' ')[0]?.toLowerCase() ?? ''],
   user: (email) => [email],
 }
 
 /** The data of a sandbox without a fixture; keys and secrets are derived from the seed. */
-export const builtIn: Fixture = {
+export const builtInFixture: Fixture = {
   organisations: [
     {
       name: 'Sandbox Pty Ltd',
       teams: [{ name: 'Hiring' }, { name: 'Compliance' }, { name: 'Former projects', active: false }],
       users: [
-        user(people.owner, 'owner', { teams: ['Hiring', 'Compliance'], job_title: 'Head of People' }),
-        user(people.admin, 'admin', { teams: ['Compliance'], job_title: 'Screening Manager' }),
-        user(people.support, 'support'),
-        user(people.member, 'member', {
+        makeUser(people.owner, 'owner', { teams: ['Hiring', 'Compliance'], job_title: 'Head of People' }),
+        makeUser(people.admin, 'admin', { teams: ['Compliance'], job_title: 'Screening Manager' }),
+        makeUser(people.support, 'support'),
+        makeUser(people.member, 'member', {
           permissions: { reference: 3, exit: 0, bgc: 3, pulse: 5, integration: 1 },
           teams: ['Hiring', 'Former projects'],
           job_title: 'Recruiter',
         }),
-        user(people.contributor, 'member', {
+        makeUser(people.contributor, 'member', {
           permissions: { reference: 4, exit: 2, bgc: 4, pulse: 0, integration: 5 },
           teams: ['Compliance'],
           job_title: 'Referee Coordinator',
         }),
-        user(people.inactive, 'member', { permissions: { reference: 3, bgc: 3 }, active: false }),
+        makeUser(people.inactive, 'member', { permissions: { reference: 3, bgc: 3 }, active: false }),
       ],
       packages: [
         {
@@ -259,7 +276,7 @@ export const builtIn: Fixture = {
     },
     {
       name: 'Elsewhere Ltd',
-      users: [user(people.stranger, 'owner')],
+      users: [makeUser(people.stranger, 'owner')],
       packages: [{ ...simple, id: packageIds.foreign, name: 'Elsewhere screen' }],
     },
   ],

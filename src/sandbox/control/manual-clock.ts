@@ -3,7 +3,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { Clock } from '../../host/clock.ts'
 
 /** Milliseconds of real time that work such as a delivery gets before the clock advances further. */
-const patience = 250
+const maxWorkMs = 250
 
 interface Sleeper {
   at: number
@@ -17,10 +17,10 @@ interface Sleeper {
  */
 export class ManualClock implements Clock {
   #now: number
-  #order = 0
+  #lastOrder = 0
   #advancing: Promise<void> = Promise.resolve()
   readonly #sleepers = new Set<Sleeper>()
-  readonly #held = new Set<Promise<unknown>>()
+  readonly #pendingWork = new Set<Promise<unknown>>()
 
   /** `start` is in milliseconds since the Unix epoch. */
   constructor(start: number) {
@@ -47,22 +47,22 @@ export class ManualClock implements Clock {
         this.#sleepers.delete(sleeper)
         reject(signal?.reason instanceof Error ? signal.reason : new Error('aborted'))
       }
-      this.#order += 1
+      this.#lastOrder += 1
       const wake = (): void => {
         signal?.removeEventListener('abort', onAbort)
         resolve()
       }
-      const sleeper: Sleeper = { at: this.#now + Math.max(0, ms), order: this.#order, wake }
+      const sleeper: Sleeper = { at: this.#now + Math.max(0, ms), order: this.#lastOrder, wake }
       this.#sleepers.add(sleeper)
       signal?.addEventListener('abort', onAbort, { once: true })
     })
   }
 
-  /** Makes `advance` wait for this work, at most `patience`, before the clock advances past it. */
+  /** Makes `advance` wait for this work, at most `maxWorkMs`, before the clock advances past it. */
   waitFor(work: Promise<unknown>): void {
-    const held = work.catch(() => {})
-    this.#held.add(held)
-    void held.then(() => this.#held.delete(held))
+    const finishedOrFailed = work.catch(() => {})
+    this.#pendingWork.add(finishedOrFailed)
+    void finishedOrFailed.then(() => this.#pendingWork.delete(finishedOrFailed))
   }
 
   /**
@@ -89,12 +89,12 @@ export class ManualClock implements Clock {
   /** Waits until the woken timers have run and the work that they began is done or has taken too long. */
   async #awaitWork(): Promise<void> {
     await setImmediate()
-    if (this.#held.size === 0) return
-    const giveUp = new AbortController()
-    const late = setTimeout(patience, undefined, { signal: giveUp.signal }).catch(() => {})
-    await Promise.race([Promise.all(this.#held), late])
-    giveUp.abort()
-    this.#held.clear()
+    if (this.#pendingWork.size === 0) return
+    const timeout = new AbortController()
+    const timeoutReached = setTimeout(maxWorkMs, undefined, { signal: timeout.signal }).catch(() => {})
+    await Promise.race([Promise.all(this.#pendingWork), timeoutReached])
+    timeout.abort()
+    this.#pendingWork.clear()
     await setImmediate()
   }
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 import { cacheHeaders } from '../../contract/headers.ts'
 import { openApi, schemaOf } from '../../contract/openapi.ts'
-import { type Control, orderControls, readControls } from './controls.ts'
+import { type Control, postControls, getControls } from './controls.ts'
 import { controlPath } from './client.ts'
 
 type Json = Record<string, unknown>
@@ -46,35 +46,35 @@ const controlFailure = z.object({
 /** Returns the schemas of all controls: their bodies and responses. */
 function controlSchemas(): Json {
   const answers = [
-    ...readControls.map((control) => [answerName('read', control), schemaOf(control.answer)]),
-    ...orderControls.map((control) => [answerName('tell', control), schemaOf(control.answer)]),
+    ...getControls.map((control) => [responseName('read', control), schemaOf(control.responseSchema)]),
+    ...postControls.map((control) => [responseName('tell', control), schemaOf(control.responseSchema)]),
   ]
-  const bodies = orderControls.map((control) => [bodyName(control), schemaOf(control.bodySchema)])
+  const bodies = postControls.map((control) => [bodyName(control), schemaOf(control.bodySchema)])
   return Object.fromEntries([...answers, ...bodies]) as Json
 }
 
-const pascal = (text: string): string =>
+const toPascalCase = (text: string): string =>
   text.replace(/(?:^|-)(.)/g, (_, letter: string) => letter.toUpperCase())
-const answerName = (verb: 'read' | 'tell', { name }: Control): string =>
-  pascal(`${verb}-sandbox-${name}-answer`)
-const bodyName = ({ name }: Control): string => pascal(`tell-sandbox-${name}-body`)
-const ref = (name: string): Json => ({ $ref: `#/components/schemas/${name}` })
+const responseName = (verb: 'read' | 'tell', { name }: Control): string =>
+  toPascalCase(`${verb}-sandbox-${name}-answer`)
+const bodyName = ({ name }: Control): string => toPascalCase(`tell-sandbox-${name}-body`)
+const refTo = (name: string): Json => ({ $ref: `#/components/schemas/${name}` })
 
 function controlPaths(): Json {
   const paths: Record<string, Json> = {}
-  for (const control of readControls) {
+  for (const control of getControls) {
     const parameters = Object.entries(control.query ?? {}).map(([name, description]) => ({
       name,
       in: 'query',
       description,
       schema: { type: 'integer', minimum: 0 },
     }))
-    paths[pathOf(control)] = { get: { ...operation('read', control), parameters } }
+    paths[pathOf(control)] = { get: { ...describeOperation('read', control), parameters } }
   }
-  for (const control of orderControls) {
+  for (const control of postControls) {
     const post = {
-      ...operation('tell', control),
-      requestBody: { required: true, content: { 'application/json': { schema: ref(bodyName(control)) } } },
+      ...describeOperation('tell', control),
+      requestBody: { required: true, content: { 'application/json': { schema: refTo(bodyName(control)) } } },
     }
     paths[pathOf(control)] = { ...paths[pathOf(control)], post }
   }
@@ -83,10 +83,10 @@ function controlPaths(): Json {
 
 const pathOf = ({ name }: Control): string => `${controlPath}${name}`
 
-function operation(verb: 'read' | 'tell', control: Control): Json {
+function describeOperation(verb: 'read' | 'tell', control: Control): Json {
   const { name, summary } = control
   return {
-    operationId: verb + pascal(`sandbox-${name}`),
+    operationId: verb + toPascalCase(`sandbox-${name}`),
     summary,
     description: `${summary}. JSON in and out, beside the service: no API key, no quota.`,
     tags: ['sandbox'],
@@ -94,11 +94,11 @@ function operation(verb: 'read' | 'tell', control: Control): Json {
     responses: {
       '200': {
         description: 'Done.',
-        content: { 'application/json': { schema: ref(answerName(verb, control)) } },
+        content: { 'application/json': { schema: refTo(responseName(verb, control)) } },
       },
       '4XX': {
         description: 'Refused; `error` says why.',
-        content: { 'application/json': { schema: ref('ControlFailure') } },
+        content: { 'application/json': { schema: refTo('ControlFailure') } },
       },
     },
   }

@@ -24,18 +24,18 @@ const headers = {
 
 /** Returns the response with the page. */
 export async function servePage(sandbox: Sandbox): Promise<Response> {
-  return new Response(String(await page(sandbox)), {
+  return new Response(String(await renderPage(sandbox)), {
     headers: { ...headers, 'Content-Type': 'text/html; charset=utf-8' },
   })
 }
 
 /** Returns the page's stylesheet or script; undefined for any other path. */
 export function serveAsset(path: string): Response | undefined {
-  if (path.endsWith('/page.css')) return asset(style, 'text/css')
-  return path.endsWith('/page.js') ? asset(script, 'text/javascript') : undefined
+  if (path.endsWith('/page.css')) return assetResponse(style, 'text/css')
+  return path.endsWith('/page.js') ? assetResponse(script, 'text/javascript') : undefined
 }
 
-function asset(text: string, type: string): Response {
+function assetResponse(text: string, type: string): Response {
   return new Response(text, { headers: { ...headers, 'Content-Type': `${type}; charset=utf-8` } })
 }
 
@@ -44,7 +44,7 @@ const maxDeliveries = 50
 const maxEntries = 200
 
 /** Renders the state of a sandbox. The page is complete without its script, which keeps it up to date. */
-export function page(sandbox: Sandbox): Piece {
+export function renderPage(sandbox: Sandbox): Piece {
   const overview = sandbox.overview()
   const entries = sandbox.log.entries()
   return html`<!doctype html>
@@ -67,12 +67,14 @@ export function page(sandbox: Sandbox): Piece {
         </header>
         <p id="said" role="status" class="container"></p>
         <main class="container">
-          <div id="live">${live(overview)}</div>
+          <div id="live">${renderOverview(overview)}</div>
           <section aria-labelledby="controls-title">
             <h2 id="controls-title">Controls</h2>
-            ${controls(overview)}
+            ${renderControls(overview)}
           </section>
-          <div id="tables">${requestTable(sandbox.requests())} ${deliveryTable(sandbox.deliveries())}</div>
+          <div id="tables">
+            ${renderRequests(sandbox.requests())} ${renderDeliveries(sandbox.deliveries())}
+          </div>
           <section aria-labelledby="log-title">
             <h2 id="log-title">Calls and events</h2>
             <div
@@ -84,7 +86,7 @@ export function page(sandbox: Sandbox): Piece {
               aria-labelledby="log-title"
               data-next="${String((entries.at(-1)?.n ?? -1) + 1)}"
             >
-              ${entries.slice(-maxEntries).map(entryItem)}
+              ${entries.slice(-maxEntries).map(renderEntry)}
             </div>
           </section>
         </main>
@@ -92,39 +94,39 @@ export function page(sandbox: Sandbox): Piece {
     </html>`
 }
 
-/** Makes a text from a call or fixture safe to show; line breaks and control characters become marks. */
-const shown = (text: string): string => sanitize(text, { marksLines: true })
+/** Returns a text of a call or fixture without control characters; a line break is shown as a mark. */
+const toSafeText = (text: string): string => sanitize(text, { marksLines: true })
 
-function entryItem(entry: LogEntry): Piece {
-  return html`<p>${sanitize(logLine(entry), { layout: true, marksLines: true })}</p> `
+function renderEntry(entry: LogEntry): Piece {
+  return html`<p>${sanitize(formatEntry(entry), { layout: true, marksLines: true })}</p> `
 }
 
-/** Renders the numbers of the sandbox, which the script replaces regularly, as it does the tables. */
-function live(overview: Overview): Piece {
+/** Renders the numbers of the sandbox. The script replaces them regularly, as well as the tables. */
+function renderOverview(overview: Overview): Piece {
   const { now, clock, speed, credits, webhook_url: webhook, requests, quota } = overview
-  const all = requestStatuses.reduce((sum, status) => sum + requests[status], 0)
+  const requestCount = requestStatuses.reduce((sum, status) => sum + requests[status], 0)
   const facts: [string, string][] = [
-    ['Clock', `${moment(now)} (${clock})`],
+    ['Clock', `${formatTime(now)} (${clock})`],
     ['Speed', String(speed)],
     ['Credits', credits === null ? 'unlimited' : String(credits)],
-    ['Webhook', shown(webhook ?? 'none')],
+    ['Webhook', toSafeText(webhook ?? 'none')],
   ]
   return html`
     <dl class="facts">
       ${facts.map(
-        ([word, value]) =>
+        ([name, value]) =>
           html`<div>
-            <dt>${word}</dt>
+            <dt>${name}</dt>
             <dd>${value}</dd>
           </div>`,
       )}
     </dl>
     <dl class="tiles">
-      ${tile('requests', all, '')}
-      ${tile('in progress', requests.RECEIVED + requests.IN_PROGRESS + requests.PARTIAL, 'active')}
-      ${tile('completed', requests.COMPLETED, 'done')}
-      ${tile('ended in an error', requests.ERROR, requests.ERROR === 0 ? 'done' : 'bad')}
-      ${tile('cancelled', requests.CANCELLED, requests.CANCELLED === 0 ? 'done' : 'bad')}
+      ${renderTile('requests', requestCount, '')}
+      ${renderTile('in progress', requests.RECEIVED + requests.IN_PROGRESS + requests.PARTIAL, 'active')}
+      ${renderTile('completed', requests.COMPLETED, 'done')}
+      ${renderTile('ended in an error', requests.ERROR, requests.ERROR === 0 ? 'done' : 'bad')}
+      ${renderTile('cancelled', requests.CANCELLED, requests.CANCELLED === 0 ? 'done' : 'bad')}
     </dl>
     <div class="charts">
       <section aria-labelledby="status-title">
@@ -133,7 +135,7 @@ function live(overview: Overview): Piece {
       </section>
       <section aria-labelledby="quota-title">
         <h2 id="quota-title">Quota of the key</h2>
-        ${quota.map((window) => gauge(window, now))}
+        ${quota.map((window) => renderGauge(window, now))}
       </section>
     </div>
   `
@@ -141,27 +143,27 @@ function live(overview: Overview): Piece {
 
 const chartOrder = ['COMPLETED', 'PARTIAL', 'IN_PROGRESS', 'RECEIVED', 'ERROR', 'CANCELLED'] as const
 
-function tile(what: string, count: number, tone: string): Piece {
+function renderTile(name: string, count: number, tone: string): Piece {
   return html`<div class="${tone}">
-    <dt>${what}</dt>
+    <dt>${name}</dt>
     <dd>${String(count)}</dd>
   </div>`
 }
 
-function gauge(
+function renderGauge(
   { calls, seconds: length, used, ends_at: endsAt }: Overview['quota'][number],
   now: number,
 ): Piece {
-  const left = endsAt === null ? undefined : seconds(Math.max(0, Math.ceil((endsAt - now) / 1000)))
+  const timeLeft = endsAt === null ? undefined : formatDuration(Math.max(0, Math.ceil((endsAt - now) / 1000)))
   return quotaBar({
-    name: `${calls} in ${seconds(length)}`,
+    name: `${calls} in ${formatDuration(length)}`,
     used: Math.min(used, calls),
     calls,
-    rest: left === undefined ? '' : `, free again in ${left}`,
+    rest: timeLeft === undefined ? '' : `, free again in ${timeLeft}`,
   })
 }
 
-function controls({ clock }: Overview): Piece {
+function renderControls({ clock }: Overview): Piece {
   return html`<div class="controls">
     ${
       clock === 'manual'
@@ -211,14 +213,14 @@ function controls({ clock }: Overview): Piece {
   </div>`
 }
 
-function requestTable(all: readonly RequestResource[]): Piece {
-  const newest = all.slice(-maxRequests).reverse()
+function renderRequests(requests: readonly RequestResource[]): Piece {
+  const newest = requests.slice(-maxRequests).reverse()
   return html`<section aria-labelledby="requests-title">
     <h2 id="requests-title">Requests</h2>
     <div class="overflow-auto" id="requests" tabindex="0" role="region" aria-label="Table of requests">
       <table>
         <caption>
-          ${newest.length === all.length ? `${all.length} in all` : `The newest ${newest.length} of ${all.length}`}
+          ${newest.length === requests.length ? `${requests.length} in all` : `The newest ${newest.length} of ${requests.length}`}
         </caption>
         <thead>
           <tr>
@@ -231,34 +233,34 @@ function requestTable(all: readonly RequestResource[]): Piece {
           </tr>
         </thead>
         <tbody>
-          ${newest.map(requestRow)}
+          ${newest.map(renderRequestRow)}
         </tbody>
       </table>
     </div>
   </section>`
 }
 
-const over = new Set(['COMPLETED', 'ERROR', 'CANCELLED'])
+const endedStatuses = new Set(['COMPLETED', 'ERROR', 'CANCELLED'])
 
-function requestRow({
+function renderRequestRow({
   request_id: id,
   recipient,
   package_id: packageId,
   status,
   checks,
 }: RequestResource): Piece {
-  const name = shown(`${recipient.first_name} ${recipient.last_name}`)
+  const name = toSafeText(`${recipient.first_name} ${recipient.last_name}`)
   return html`<tr>
-    <th scope="row">${name}<br /><small>${shown(recipient.email)}</small></th>
+    <th scope="row">${name}<br /><small>${toSafeText(recipient.email)}</small></th>
     <td>${String(packageId)}</td>
     <td>${pill(status)}</td>
     <td>
-      ${checks.map((check) => html`<div>${check.type === 'reference' ? 'References' : shown(check.check_name ?? check.type)} ${pill(check.status)}</div>`)}
+      ${checks.map((check) => html`<div>${check.type === 'reference' ? 'References' : toSafeText(check.check_name ?? check.type)} ${pill(check.status)}</div>`)}
     </td>
     <td><code>${id}</code></td>
     <td>
       ${
-        over.has(status)
+        endedStatuses.has(status)
           ? 'Has ended'
           : html`<button
               id="hasten-${id}"
@@ -273,14 +275,14 @@ function requestRow({
   </tr>`
 }
 
-function deliveryTable(all: readonly DeliveryRecord[]): Piece {
-  const newest = all.slice(-maxDeliveries).reverse()
+function renderDeliveries(deliveries: readonly DeliveryRecord[]): Piece {
+  const newest = deliveries.slice(-maxDeliveries).reverse()
   return html`<section aria-labelledby="deliveries-title">
     <h2 id="deliveries-title">Webhook deliveries</h2>
     <div class="overflow-auto" tabindex="0" role="region" aria-label="Table of deliveries">
       <table>
         <caption>
-          ${all.length === 0 ? 'None yet' : `The newest ${newest.length} of ${all.length}`}
+          ${deliveries.length === 0 ? 'None yet' : `The newest ${newest.length} of ${deliveries.length}`}
         </caption>
         <thead>
           <tr>
@@ -298,7 +300,7 @@ function deliveryTable(all: readonly DeliveryRecord[]): Piece {
                 <th scope="row">${pill(status)}<br /><code>${request_id}</code></th>
                 <td>${pill(state, state.replaceAll('_', ' '))}</td>
                 <td>${String(attempts)}</td>
-                <td>${shown(outcome ?? '-')}</td>
+                <td>${toSafeText(outcome ?? '-')}</td>
                 <td>
                   <button
                     id="redeliver-${id}"
@@ -318,12 +320,12 @@ function deliveryTable(all: readonly DeliveryRecord[]): Piece {
 }
 
 /** Formats a time (milliseconds since the epoch) to the second in UTC. */
-function moment(at: number): string {
+function formatTime(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 
 /** Formats seconds as 45 s, 12 min or 1 h. */
-function seconds(count: number): string {
+function formatDuration(count: number): string {
   if (count < 120) return `${count} s`
   return count < 7200 && count % 3600 !== 0
     ? `${Math.round(count / 60)} min`
@@ -331,7 +333,7 @@ function seconds(count: number): string {
 }
 
 /** Formats an entry of the log as one line. */
-function logLine(entry: LogEntry): string {
+function formatEntry(entry: LogEntry): string {
   const time = new Date(entry.at).toISOString().slice(11, 19)
   switch (entry.kind) {
     case 'call': {
@@ -347,7 +349,7 @@ function logLine(entry: LogEntry): string {
   }
 }
 
-/** Stylesheet of the page: that of all pages, and rules for its controls and log. */
+/** The stylesheet that all pages of refcheck share, and rules for the controls and the log of this page. */
 const style = `${stylesheet}
 .skip { position: absolute; left: -100rem; }
 .skip:focus { left: 1rem; top: .5rem; padding: .25rem .5rem; background: var(--pico-background-color); }
@@ -365,8 +367,8 @@ td div { white-space: nowrap; } td div + div { margin-top: .15rem; }
 `
 
 /**
- * Script of the page. It requests the page again and replaces the parts that change, so that only the server renders;
- * the focus is kept.
+ * The script of the page. It requests the page again and replaces the parts that change, so that only the server
+ * renders. The focus stays where it is.
  */
 const script = `
 const everyMs = 1000
@@ -380,8 +382,8 @@ async function post(control, body, done) {
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(body),
   })
-  const told = answer.ok ? undefined : (await answer.json()).error
-  said.textContent = told === undefined ? done : told.message + (told.hint === undefined ? '' : ' ' + told.hint)
+  const error = answer.ok ? undefined : (await answer.json()).error
+  said.textContent = error === undefined ? done : error.message + (error.hint === undefined ? '' : ' ' + error.hint)
   await refresh()
 }
 

@@ -8,14 +8,16 @@ import { fieldTypes } from '../../contract/package-schema.ts'
 import { packageStatuses } from '../../contract/package.ts'
 import { maxNesting } from '../../contract/parse-json.ts'
 import { InvalidInputError, IoError, UsageError } from '../../errors/kinds.ts'
-import { checkedChoice, type Choices } from '../service/rules.ts'
-import { checkedWebhookUrl } from '../service/delivery.ts'
+import { parseChoice, type Choices } from '../service/rules.ts'
+import { checkWebhookUrl } from '../service/delivery.ts'
 import { product, role, subscription, trial } from '../service/schemas.ts'
 
-const levels = { none: 0, administrator: 2, requestor: 3, contributor: 4, analyst: 5 } as const
+const permissionLevels = { none: 0, administrator: 2, requestor: 3, contributor: 4, analyst: 5 } as const
 
-const level = z.union([
-  z.enum(Object.keys(levels) as (keyof typeof levels)[]).transform((name) => levels[name]),
+const permissionLevel = z.union([
+  z
+    .enum(Object.keys(permissionLevels) as (keyof typeof permissionLevels)[])
+    .transform((name) => permissionLevels[name]),
   z.literal([0, 1, 2, 3, 4, 5]),
 ])
 
@@ -24,7 +26,7 @@ const user = z.strictObject({
   first_name: z.string().default(''),
   last_name: z.string().default(''),
   role: role.default('member'),
-  permissions: z.partialRecord(product, level).optional(),
+  permissions: z.partialRecord(product, permissionLevel).optional(),
   teams: z.array(z.string()).optional(),
   job_title: z.string().optional(),
   active: z.boolean().optional(),
@@ -36,7 +38,7 @@ const field = z.strictObject({
   description: z.string().default(''),
 })
 
-const pack = z.strictObject({
+const packageSchema = z.strictObject({
   id: z.int(),
   name: z.string(),
   status: z.enum(packageStatuses).optional(),
@@ -73,7 +75,7 @@ const key = z.strictObject({ key: z.string().length(32), revoked: z.boolean().op
 
 const webhookUrl = z.string().superRefine((text, context) => {
   try {
-    checkedWebhookUrl(text)
+    checkWebhookUrl(text)
   } catch (error) {
     context.addIssue(error instanceof Error ? error.message : String(error))
   }
@@ -98,10 +100,12 @@ const organisation = z.strictObject({
     .optional(),
   teams: z.array(z.strictObject({ name: z.string(), active: z.boolean().optional() })).optional(),
   users: z.array(user).min(1),
-  packages: z.array(pack).optional(),
+  packages: z.array(packageSchema).optional(),
 })
 
-/** Limit of a fixture: YAML's parser takes seconds for a larger one, and memory for each bracket. */
+/**
+ * Maximum size of a fixture. YAML's parser would take seconds for a larger one, and needs memory for each bracket.
+ */
 const maxBytes = 256 * 1024
 const maxAliases = 100
 
@@ -126,57 +130,57 @@ export async function readFixture(path: string): Promise<Fixture> {
       cause: error,
     })
   }
-  if (text === undefined) throw tooMuch(`the fixture ${path} is larger than ${maxBytes} bytes`)
+  if (text === undefined) throw tooLargeError(`the fixture ${path} is larger than ${maxBytes} bytes`)
   return parseFixture(text)
 }
 
 /** As `readFixture`, but from a text. */
 export function parseFixture(text: string): Fixture {
-  const parsed = fixture.safeParse(parseYaml(text), formatIssues)
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues
-    throw new InvalidInputError(`the fixture's ${pathOf(issue?.path ?? [])}: ${issue?.message ?? ''}`, {
+  const result = fixture.safeParse(parseYaml(text), formatIssues)
+  if (!result.success) {
+    const [issue] = result.error.issues
+    throw new InvalidInputError(`the fixture's ${formatPath(issue?.path ?? [])}: ${issue?.message ?? ''}`, {
       hint: 'Nothing was started. Fix the fixture.',
     })
   }
-  const { organisations } = parsed.data
-  refuseTwice(
+  const { organisations } = result.data
+  requireUnique(
     organisations.flatMap(({ packages }) => (packages ?? []).map(({ id }) => id)),
     (id) => `the package id ${id}`,
   )
-  refuseTwice(
+  requireUnique(
     organisations.flatMap(({ keys }) => (keys ?? []).map((entry) => entry.key)),
     () => 'an API key',
   )
   for (const { users, teams } of organisations) {
-    refuseTwice(
+    requireUnique(
       users.map(({ email }) => email.toLowerCase()),
       (email) => `the e-mail "${email}"`,
     )
-    refuseUnknownTeams(
-      users.flatMap((one) => one.teams ?? []),
+    requireKnownTeams(
+      users.flatMap((each) => each.teams ?? []),
       (teams ?? []).map(({ name }) => name),
     )
   }
-  return parsed.data
+  return result.data
 }
 
 function parseYaml(text: string): unknown {
-  if (hasManyOpenBrackets(text)) throw tooMuch(`the fixture has more than ${maxNesting} open brackets`)
+  if (hasManyOpenBrackets(text)) throw tooLargeError(`the fixture has more than ${maxNesting} open brackets`)
   // The parser's own search for duplicate names compares all pairs: minutes for a file of 256 KiB.
   const document = parseDocument(text, { uniqueKeys: false, logLevel: 'error' })
   const [error] = document.errors
   if (error !== undefined) {
     const [start] = error.linePos ?? []
-    const where = start === undefined ? '' : ` at line ${start.line}, column ${start.col}`
-    throw new InvalidInputError(`the fixture is neither JSON nor YAML${where}`, {
+    const position = start === undefined ? '' : ` at line ${start.line}, column ${start.col}`
+    throw new InvalidInputError(`the fixture is neither JSON nor YAML${position}`, {
       hint: 'Fix the file there; nothing was started.',
       cause: error,
     })
   }
   visit(document, {
     Map: (_, { items }) =>
-      refuseTwice(
+      requireUnique(
         items.map((item) => String(item.key)),
         (name) => `"${name}"`,
       ),
@@ -185,7 +189,8 @@ function parseYaml(text: string): unknown {
     return document.toJS({ maxAliasCount: maxAliases }) as unknown
   } catch (failure) {
     if (!(failure instanceof ReferenceError)) throw failure
-    if (failure.message.startsWith('Excessive')) throw tooMuch('the fixture has too many aliases of aliases')
+    if (failure.message.startsWith('Excessive'))
+      throw tooLargeError('the fixture has too many aliases of aliases')
     throw new InvalidInputError('the fixture has an alias whose anchor is missing', {
       hint: 'Nothing was started. Fix the fixture.',
     })
@@ -205,33 +210,33 @@ function hasManyOpenBrackets(text: string): boolean {
   return false
 }
 
-const tooMuch = (what: string): InvalidInputError =>
+const tooLargeError = (what: string): InvalidInputError =>
   new InvalidInputError(what, { hint: 'Nothing was started. Give a smaller fixture.' })
 
-function pathOf(path: readonly PropertyKey[]): string {
+function formatPath(path: readonly PropertyKey[]): string {
   const text = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('')
   return text === '' ? 'text' : text.replace(/^\./, '')
 }
 
-function refuseTwice<T>(values: readonly T[], name: (value: T) => string): void {
-  const seen = new Set<T>()
+function requireUnique<T>(values: readonly T[], name: (value: T) => string): void {
+  const earlierValues = new Set<T>()
   for (const value of values) {
-    if (seen.has(value)) throw new InvalidInputError(`the fixture has ${name(value)} more than once`)
-    seen.add(value)
+    if (earlierValues.has(value)) throw new InvalidInputError(`the fixture has ${name(value)} more than once`)
+    earlierValues.add(value)
   }
 }
 
-function refuseUnknownTeams(named: string[], known: string[]): void {
-  const unknown = named.find((name) => !known.includes(name))
-  if (unknown === undefined) return
-  throw new InvalidInputError(`the fixture has a user in the team "${unknown}", but no such team`)
+function requireKnownTeams(teamNames: string[], knownTeams: string[]): void {
+  const unknownTeam = teamNames.find((name) => !knownTeams.includes(name))
+  if (unknownTeam === undefined) return
+  throw new InvalidInputError(`the fixture has a user in the team "${unknownTeam}", but no such team`)
 }
 
 /** Parses the values of --rule: each `name=choice`, or only `seeded`. Throws a UsageError for any other text. */
-export function readRules(rules: readonly string[]): Partial<Choices> | 'seeded' | undefined {
+export function parseRules(rules: readonly string[]): Partial<Choices> | 'seeded' | undefined {
   if (rules.length === 0) return undefined
   if (rules.length === 1 && rules[0] === 'seeded') return 'seeded'
-  const chosen: Partial<Choices> = {}
+  const choices: Partial<Choices> = {}
   for (const rule of rules) {
     const equals = rule.indexOf('=')
     if (equals === -1) {
@@ -239,10 +244,10 @@ export function readRules(rules: readonly string[]): Partial<Choices> | 'seeded'
         hint: 'List the names and choices with: refcheck sandbox rules',
       })
     }
-    Object.assign(chosen, checkedChoice(rule.slice(0, equals), rule.slice(equals + 1)))
+    Object.assign(choices, parseChoice(rule.slice(0, equals), rule.slice(equals + 1)))
   }
-  return chosen
+  return choices
 }
 
 /** Exported for modules that start a sandbox, which may not import its service. */
-export { networksOf } from '../service/gateway.ts'
+export { parseNetworks } from '../service/gateway.ts'

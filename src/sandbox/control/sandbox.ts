@@ -3,23 +3,23 @@ import { InvalidInputError, UsageError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import { systemRandom } from '../../host/random.ts'
 import type { Connection } from '../../server/listen.ts'
-import { malformedOrBroken } from '../service/answer.ts'
-import { checkedWebhookUrl, type Deliver, Deliveries, httpDeliver } from '../service/delivery.ts'
-import { detached, Gateway, type Reach } from '../service/gateway.ts'
+import { failureOf } from '../service/answer.ts'
+import { checkWebhookUrl, type Deliver, Deliveries, httpDeliver } from '../service/delivery.ts'
+import { noConnection, Gateway, type Reach } from '../service/gateway.ts'
 import type { Journal } from '../service/journal.ts'
-import { attemptEntry, Log, secretsIn } from '../service/log.ts'
-import { requestView } from '../service/requests.ts'
+import { toAttemptEvent, Log, listSecretsOf } from '../service/log.ts'
+import { toRequestResource } from '../service/requests.ts'
 import {
-  checkedChoice,
+  parseChoice,
   type Choices,
-  drawnRules,
+  drawRules,
   type RuleSetting,
-  ruleSettings,
+  listRuleSettings,
   type Switch,
-  usualRules,
+  defaultRules,
 } from '../service/rules.ts'
-import { checkedScenario } from '../service/scenarios.ts'
-import { QuietWatch, Scheduler } from '../service/scheduler.ts'
+import { requireScenario } from '../service/scenarios.ts'
+import { ProgressWatch, Scheduler } from '../service/scheduler.ts'
 import type {
   DeliveryRecord,
   Injection,
@@ -35,7 +35,7 @@ import { type SeededRandom, seededRandom } from '../service/seeded-random.ts'
 import { Service } from '../service/service.ts'
 import { type Change, currentUse, documentedQuota, type QuotaWindow, State } from '../service/state.ts'
 import { findStory, playStory } from '../service/stories.ts'
-import { builtIn, builtInNames, packageIds, people, seedFrom } from './fixture.ts'
+import { builtInFixture, builtInSeedNames, packageIds, people, createInitialState } from './fixture.ts'
 import { ManualClock } from './manual-clock.ts'
 import type { Fixture } from './read-inputs.ts'
 
@@ -79,63 +79,63 @@ interface HomeOrganisation {
  * Responds to a call that is not part of the service, such as one of the control API; returns undefined for a call of
  * the service.
  */
-type AnswerOutside = (
+type ControlHandler = (
   sandbox: Sandbox,
   request: Request,
   connection: Connection,
 ) => Promise<Response> | undefined
 
-/** The whole service of the API document in this process. Its parts are described in their own modules. */
+/** The whole service of the API document, in this process. Its parts are described in their own modules. */
 export class Sandbox {
   /** E-mails of the people in the built-in fixture. */
   readonly people = people
   readonly packageIds = packageIds
-  readonly log = new Log(undefined, () => secretsIn(this.#state, this.#options.reach))
+  readonly log = new Log(undefined, () => listSecretsOf(this.#state, this.#options.reach))
   /** Returns the response for a malformed request or a failed handler: for `onError` of `listen`. */
-  readonly refuse = malformedOrBroken
+  readonly refuse = failureOf
   readonly #options: SandboxOptions
-  readonly #answerOutside: AnswerOutside
+  readonly #handleControl: ControlHandler
   readonly #clock: Clock
   readonly #rng: SeededRandom
   readonly #state: State
   readonly #service: Service
   readonly #gateway: Gateway
   readonly #deliveries: Deliveries
-  readonly #timetable: Scheduler
-  readonly #watch: QuietWatch
-  readonly #beginning: Snapshot
+  readonly #scheduler: Scheduler
+  readonly #progressWatch: ProgressWatch
+  readonly #initialState: Snapshot
   #home: HomeOrganisation
 
-  constructor(options: SandboxOptions, answerOutside: AnswerOutside) {
+  constructor(options: SandboxOptions, answerOutside: ControlHandler) {
     const { clock, data, webhookUrl, reach } = options
-    if (webhookUrl !== undefined) checkedWebhookUrl(webhookUrl, reach !== undefined)
+    if (webhookUrl !== undefined) checkWebhookUrl(webhookUrl, reach !== undefined)
     this.#options = options
-    this.#answerOutside = answerOutside
+    this.#handleControl = answerOutside
     this.#clock = clock
-    this.#state = new State(startingSettings(options))
+    this.#state = new State(createSettings(options))
     const { seed } = this.#state.settings
     this.#rng = seededRandom(seed)
-    this.#timetable = new Scheduler(clock, (error) => this.#onFailure(error))
+    this.#scheduler = new Scheduler(clock, (error) => this.#onFailure(error))
     this.#service = new Service({
       state: this.#state,
       rng: this.#rng,
       windows: options.quota ?? documentedQuota,
       speed: options.speed ?? 1,
-      onChange: data === undefined ? undefined : (change) => this.#keep(change, data),
+      onChange: data === undefined ? undefined : (change) => this.#storeChange(change, data),
       onStatus: (request, status, at) => this.#onStatus(request, status, at),
     })
-    this.#service.life = newLife(options)
-    this.#watch = new QuietWatch(this.#service, clock, this.#timetable)
+    this.#service.idSalt = drawIdSalt(options)
+    this.#progressWatch = new ProgressWatch(this.#service, clock, this.#scheduler)
     this.#gateway = new Gateway({
       service: this.#service,
       clock,
       log: this.log,
-      onSwitch: (name) => this.flipSwitch(name),
+      onSwitch: (name) => this.applySwitch(name),
       reach,
     })
-    this.#deliveries = this.#newDeliveries()
-    this.#beginning = this.#newBeginning()
-    this.#home = this.#open()
+    this.#deliveries = this.#createDeliveries()
+    this.#initialState = this.#createInitialState()
+    this.#home = this.#loadState()
     if (webhookUrl !== undefined) this.setWebhook(webhookUrl)
   }
 
@@ -152,15 +152,15 @@ export class Sandbox {
     return second === undefined ? { apiKey: '', userEmail: '' } : credentialsOf(second, this.#state)
   }
 
-  /** Responds to a call. Without a connection, a fault that cuts it rejects the promise. */
-  fetch(request: Request, connection: Connection = detached): Response | Promise<Response> {
-    return this.#answerOutside(this, request, connection) ?? this.#gateway.fetch(request, connection)
+  /** Responds to a call. Without a `connection`, the returned promise is rejected if a fault cuts the connection. */
+  fetch(request: Request, connection: Connection = noConnection): Response | Promise<Response> {
+    return this.#handleControl(this, request, connection) ?? this.#gateway.fetch(request, connection)
   }
 
   /** Makes calls, or the requests that they create, fail; returns a function that undoes the injection. */
   inject(injection: Injection): () => void {
     if ('scenario' in injection) {
-      return this.#service.scenarios.add(checkedScenario(injection.scenario), injection)
+      return this.#service.scenarios.add(requireScenario(injection.scenario), injection)
     }
     return this.#gateway.faults.add(injection)
   }
@@ -175,7 +175,7 @@ export class Sandbox {
     const now = this.#clock.now()
     return Array.from(this.#state.requests.values(), (request) => {
       this.#service.bringUpToDate(request, now)
-      return requestView(request, this.#service, now, 'http://127.0.0.1')
+      return toRequestResource(request, this.#service, now, 'http://127.0.0.1')
     })
   }
 
@@ -217,17 +217,17 @@ export class Sandbox {
   }
 
   rules(): RuleSetting[] {
-    return ruleSettings(this.#state.settings.rules)
+    return listRuleSettings(this.#state.settings.rules)
   }
 
   /** Sets a rule. Throws an InvalidInputError if there is no such rule or choice. */
   setRule(name: string, choice: string): void {
-    const chosen = checkedChoice(name, choice)
+    const chosen = parseChoice(name, choice)
     this.#service.changeSettings({ rules: { ...this.#state.settings.rules, ...chosen } })
   }
 
   /** Makes a change that an owner or the operator of the service could make to the organisation. */
-  flipSwitch(name: Switch): void {
+  applySwitch(name: Switch): void {
     switch (name) {
       case 'revoke-key':
         return this.#putKey(this.#home.apiKey, true)
@@ -249,7 +249,7 @@ export class Sandbox {
 
   /** Revokes the key and returns a new one: "generating a new key revokes the previous one". */
   renewKey(): string {
-    this.flipSwitch('revoke-key')
+    this.applySwitch('revoke-key')
     const apiKey = this.#rng.text(32, 'api key', this.#home.organisationId, this.#state.keys.size)
     this.#putKey(apiKey, false)
     this.#home = { ...this.#home, apiKey }
@@ -275,10 +275,10 @@ export class Sandbox {
    * URL.
    */
   setWebhook(url: string | null): void {
-    if (url !== null) checkedWebhookUrl(url, this.#options.reach !== undefined)
+    if (url !== null) checkWebhookUrl(url, this.#options.reach !== undefined)
     this.#service.bringAllUpToDate(this.#clock.now())
     this.#changeOrganisation({ webhook_url: url })
-    this.#watch.followAll()
+    this.#progressWatch.watchAll()
   }
 
   /**
@@ -292,7 +292,7 @@ export class Sandbox {
     const successor: PackageRecord = {
       ...structuredClone(old),
       id: Math.max(...packages.keys()) + 1,
-      additional_information: newField ? withNewField(old) : old.additional_information,
+      additional_information: newField ? addRequiredField(old) : old.additional_information,
     }
     this.#service.commit({ does: 'package', package: { ...old, status: 'INACTIVE' } })
     this.#service.commit({ does: 'package', package: successor })
@@ -301,7 +301,7 @@ export class Sandbox {
 
   /** Performs the next transition of a request, or of one of its checks, now. */
   advanceRequest(requestId: string, checkId?: string): void {
-    this.#watch.follow(this.#service.advanceRequest(requestId, checkId, this.#clock.now()))
+    this.#progressWatch.watch(this.#service.advanceRequest(requestId, checkId, this.#clock.now()))
   }
 
   /**
@@ -328,7 +328,7 @@ export class Sandbox {
         hint: 'Give one with --to URL, or set one with: refcheck sandbox set webhook-url URL',
       })
     }
-    checkedWebhookUrl(url, this.#options.reach !== undefined)
+    checkWebhookUrl(url, this.#options.reach !== undefined)
     // With unlimited credits, the story does not reduce the organisation's credits.
     const caller = { organisation: { ...organisation, credits: null }, user }
     return playStory(story, url, {
@@ -361,26 +361,26 @@ export class Sandbox {
 
   /** Replaces the state by that of the snapshot; a ManualClock is set to its time. */
   restore(snapshot: Snapshot): void {
-    this.#timetable.clear()
-    this.#watch.clear()
+    this.#scheduler.clear()
+    this.#progressWatch.clear()
     this.clearFaults()
-    this.#service.forget()
+    this.#service.discardPlans()
     const { seed } = this.#state.settings
-    this.#service.life = newLife(this.#options)
+    this.#service.idSalt = drawIdSalt(this.#options)
     this.#state.restore(snapshot)
     this.#state.settings = { ...this.#state.settings, seed }
     this.#options.data?.rewrite(this.#state.changes())
-    this.#home = this.#takeUp()
+    this.#home = this.#activateState()
   }
 
   /** Resets to the initial state. Unless a seed was given, later requests get new ids. */
   reset(): void {
-    this.restore(this.#beginning)
+    this.restore(this.#initialState)
   }
 
-  /** Stops timers and deliveries, and closes the data. */
+  /** Stops timers and deliveries, and closes the journal. */
   close(): void {
-    this.#timetable.close()
+    this.#scheduler.close()
     this.#gateway.close()
     this.#deliveries.close()
     this.#options.data?.close()
@@ -391,70 +391,70 @@ export class Sandbox {
     this.#service.commit({ does: 'key', key: { key, organisation_id: organisationId, revoked } })
   }
 
-  #changeOrganisation(part: Partial<Organisation>): void {
+  #changeOrganisation(changes: Partial<Organisation>): void {
     const organisation = this.#state.organisations.get(this.#home.organisationId)
     if (organisation === undefined) return
-    this.#service.commit({ does: 'organisation', organisation: { ...organisation, ...part } })
+    this.#service.commit({ does: 'organisation', organisation: { ...organisation, ...changes } })
   }
 
   #packages(): ReadonlyMap<number, PackageRecord> {
     return this.#state.packages.get(this.#home.organisationId) ?? new Map<number, PackageRecord>()
   }
 
-  #keep(change: Change, data: Journal): void {
-    if (data.isLong) data.rewrite(this.#state.changes())
+  #storeChange(change: Change, data: Journal): void {
+    if (data.shouldBeRewritten) data.rewrite(this.#state.changes())
     data.append(change)
   }
 
-  #newDeliveries(): Deliveries {
+  #createDeliveries(): Deliveries {
     const { clock, deliver, reach } = this.#options
     return new Deliveries({
       service: this.#service,
       clock,
       rng: this.#rng,
-      timetable: this.#timetable,
+      timetable: this.#scheduler,
       deliver: deliver ?? httpDeliver(clock, reach?.networks),
       onWork: (work) => {
         work.catch((error: unknown) => this.#onFailure(error))
         if (clock instanceof ManualClock) clock.waitFor(work)
       },
       onAttempt: (delivery, at, request) =>
-        this.log.add(at, attemptEntry(delivery), () => ({ request, response: null })),
+        this.log.add(at, toAttemptEvent(delivery), () => ({ request, response: null })),
     })
   }
 
-  #newBeginning(): Snapshot {
+  #createInitialState(): Snapshot {
     const { fixture, webhookUrl } = this.#options
     const { settings } = this.#state
-    const made = seedFrom(
-      fixture ?? builtIn,
+    const initialState = createInitialState(
+      fixture ?? builtInFixture,
       this.#rng,
       settings,
-      fixture === undefined ? builtInNames : undefined,
+      fixture === undefined ? builtInSeedNames : undefined,
     )
-    const [first] = made.organisations
+    const [first] = initialState.organisations
     if (first !== undefined && webhookUrl !== undefined) first.webhook_url = webhookUrl
-    return made
+    return initialState
   }
 
-  /** Loads the state from the data, or from the fixture if there is none. */
-  #open(): HomeOrganisation {
+  /** Loads the state from the journal, or creates it from the fixture if the journal is empty or missing. */
+  #loadState(): HomeOrganisation {
     const { data } = this.#options
     if (data !== undefined && data.changes.length > 0) {
       const { settings } = this.#state
       for (const change of data.changes) this.#state.apply(change)
       this.#state.settings = settings
-    } else this.#state.restore(this.#beginning)
+    } else this.#state.restore(this.#initialState)
     data?.rewrite(this.#state.changes())
-    return this.#takeUp()
+    return this.#activateState()
   }
 
-  /** Starts the deliveries and timers of a new state. */
-  #takeUp(): HomeOrganisation {
+  /** Starts the deliveries and timers of the current state, which has been loaded or replaced. */
+  #activateState(): HomeOrganisation {
     const { clock } = this.#state.settings
     if (clock !== null && this.#clock instanceof ManualClock) this.#clock.set(clock)
     this.#deliveries.resume()
-    this.#watch.followAll()
+    this.#progressWatch.watchAll()
     const [first] = this.#state.organisations.values()
     if (first === undefined) throw new RangeError('a sandbox needs an organisation')
     return { organisationId: first.id, ...credentialsOf(first, this.#state) }
@@ -468,7 +468,7 @@ export class Sandbox {
   #onStatus(request: RequestRecord, status: RequestRecord['status'], at: number): void {
     this.log.add(at, { kind: 'status', request_id: request.request_id, status })
     this.#deliveries.announce(request, status, at)
-    if (status === 'RECEIVED') this.#watch.follow(request)
+    if (status === 'RECEIVED') this.#progressWatch.watch(request)
   }
 }
 
@@ -485,46 +485,51 @@ function credentialsOf({ id }: Organisation, state: State): Pick<Credentials, 'a
 }
 
 /**
- * Returns the settings: those of the data, then those of the options. If no seed is given, one is drawn, so that keys
- * cannot be guessed and ids differ from those of other sandboxes. Throws a UsageError if the data was made with
- * another seed, because ids and keys depend on it.
+ * Returns the settings of the options, or else those of the journal. If neither has a seed, one is drawn, so that
+ * keys cannot be guessed and ids differ from those of other sandboxes. Throws a UsageError if the journal was made
+ * with another seed, because ids and keys depend on it.
  */
-function startingSettings({ seed, rules, clock, data }: SandboxOptions): Settings {
+function createSettings({ seed, rules, clock, data }: SandboxOptions): Settings {
   const stored = data?.changes.findLast((change) => change.does === 'settings')?.settings
-  const wanted = seed === undefined ? undefined : String(seed)
-  if (data !== undefined && stored !== undefined && wanted !== undefined && stored.seed !== wanted) {
-    throw new UsageError(`${data.path} was made with the seed "${stored.seed}", not "${wanted}"`, {
+  const requestedSeed = seed === undefined ? undefined : String(seed)
+  if (
+    data !== undefined &&
+    stored !== undefined &&
+    requestedSeed !== undefined &&
+    stored.seed !== requestedSeed
+  ) {
+    throw new UsageError(`${data.path} was made with the seed "${stored.seed}", not "${requestedSeed}"`, {
       hint: 'Leave the seed out, or choose another file.',
     })
   }
-  const chosen = stored?.seed ?? wanted ?? systemRandom.bytes(16).toString('hex')
-  const manual = clock instanceof ManualClock
+  const usedSeed = stored?.seed ?? requestedSeed ?? systemRandom.bytes(16).toString('hex')
+  const isManual = clock instanceof ManualClock
   return {
-    seed: chosen,
-    // Data of an earlier version may lack rules.
-    rules: { ...usualRules(), ...stored?.rules, ...chosenRules(rules, chosen) },
-    clock: manual ? (stored?.clock ?? clock.now()) : null,
+    seed: usedSeed,
+    // The journal of an earlier version may lack rules.
+    rules: { ...defaultRules(), ...stored?.rules, ...chooseRules(rules, usedSeed) },
+    clock: isManual ? (stored?.clock ?? clock.now()) : null,
   }
 }
 
 /**
- * Returns a random part of all later ids, so that they differ from earlier ones; empty if a seed was given, so that
- * ids repeat.
+ * Returns a random part of the names from which ids are drawn, so that ids differ from earlier ones; empty if a seed
+ * was given, so that ids repeat.
  */
-function newLife({ seed }: SandboxOptions): readonly string[] {
+function drawIdSalt({ seed }: SandboxOptions): readonly string[] {
   return seed === undefined ? [systemRandom.bytes(8).toString('hex')] : []
 }
 
-function chosenRules(rules: SandboxOptions['rules'], seed: string): Partial<Choices> {
-  return rules === 'seeded' ? drawnRules(seededRandom(seed)) : (rules ?? {})
+function chooseRules(rules: SandboxOptions['rules'], seed: string): Partial<Choices> {
+  return rules === 'seeded' ? drawRules(seededRandom(seed)) : (rules ?? {})
 }
 
 const newField = { type: 'string', required: true, description: 'How the recipient agreed to the check.' }
 
-function withNewField(pack: PackageRecord): PackageRecord['additional_information'] {
-  const [first, ...rest] = structuredClone(pack.additional_information)
+function addRequiredField(pack: PackageRecord): PackageRecord['additional_information'] {
+  const [first, ...others] = structuredClone(pack.additional_information)
   if (first === undefined) {
     return [{ display_name: 'Consent', code: 'consent', fields: { consent_method: newField } }]
   }
-  return [{ ...first, fields: { ...first.fields, consent_method: newField } }, ...rest]
+  return [{ ...first, fields: { ...first.fields, consent_method: newField } }, ...others]
 }

@@ -1,36 +1,36 @@
 import type { Envelope } from '../../contract/envelope.ts'
 import { cacheHeaders } from '../../contract/headers.ts'
 
-/** Texts of responses, so that the log does not have to read their bodies. */
-const texts = new WeakMap<Response, string>()
+/** Texts of the bodies of responses, so that the log can have them without reading the bodies. */
+const textsByResponse = new WeakMap<Response, string>()
 
 function textAnswer(text: string, init: ResponseInit): Response {
   const response = new Response(text, init)
-  texts.set(response, text)
+  textsByResponse.set(response, text)
   return response
 }
 
 /** Returns the text of a response that this module made; null for any other, such as a PDF. */
-export const textOf = (response: Response): string | null => texts.get(response) ?? null
+export const textOf = (response: Response): string | null => textsByResponse.get(response) ?? null
 
 const jsonHeaders = { 'Content-Type': 'application/json', ...cacheHeaders }
 
-/** Returns a success in the envelope: `message` is "Empty on success". */
-export function ok(data: unknown, status: 200 | 201 = 200): Response {
-  return okWith(okText(data), status)
+/** Returns a successful response in the envelope: `message` is "Empty on success". */
+export function successResponse(data: unknown, status: 200 | 201 = 200): Response {
+  return responseWithText(successText(data), status)
 }
 
-export function okText(data: unknown): string {
+export function successText(data: unknown): string {
   return JSON.stringify({ data, status_message: 'ok', message: '' })
 }
 
-/** As `ok`, with a text that `okText` returned. */
-export function okWith(text: string, status: 200 | 201 = 200): Response {
+/** As `successResponse`, with a text that `successText` returned. */
+export function responseWithText(text: string, status: 200 | 201 = 200): Response {
   return textAnswer(text, { status, headers: jsonHeaders })
 }
 
-/** Returns a failure in the envelope: `data` is null and `status_message` matches the status. */
-export function failure(
+/** Returns a failed response in the envelope: `data` is null and `status_message` matches the status. */
+export function failureResponse(
   status: number,
   message: string,
   headers?: Readonly<Record<string, string>>,
@@ -50,7 +50,7 @@ function statusMessage(status: number): string {
   return status < 500 ? 'client_error' : 'server_error'
 }
 
-/** Thrown to refuse a call; the gateway turns it into a `failure` response. */
+/** Thrown to refuse a call; the gateway turns it into a `failureResponse`. */
 export class Refusal extends Error {
   readonly status: number
   readonly headers: Readonly<Record<string, string>> | undefined
@@ -80,10 +80,10 @@ export const refusals = {
 } as const
 
 /** Returns the response for a malformed request or a failed handler. */
-export function malformedOrBroken(error: unknown): Response {
+export function failureOf(error: unknown): Response {
   return error instanceof Error && error.name === 'RequestError'
-    ? failure(400, 'the request is malformed')
-    : failure(500, 'internal server error')
+    ? failureResponse(400, 'the request is malformed')
+    : failureResponse(500, 'internal server error')
 }
 
 const limits = { '1 MiB': 1_048_576, '64 KiB': 65_536, none: Number.POSITIVE_INFINITY }
@@ -92,9 +92,10 @@ const limits = { '1 MiB': 1_048_576, '64 KiB': 65_536, none: Number.POSITIVE_INF
 export async function readBody(request: Request, limit: keyof typeof limits): Promise<string> {
   const maxSize = limits[limit]
   const tooLarge = (): Refusal => new Refusal(400, `body: must not be larger than ${limit}`)
-  const announced = request.headers.get('Content-Length')
-  if (announced !== null && Number(announced) > maxSize) throw tooLarge()
-  const bytes = announced === null ? await collect(request, maxSize, tooLarge) : await request.arrayBuffer()
+  const contentLength = request.headers.get('Content-Length')
+  if (contentLength !== null && Number(contentLength) > maxSize) throw tooLarge()
+  const bytes =
+    contentLength === null ? await readBytes(request, maxSize, tooLarge) : await request.arrayBuffer()
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
@@ -103,7 +104,7 @@ export async function readBody(request: Request, limit: keyof typeof limits): Pr
 }
 
 /** Reads a body of unknown length; stops as soon as it is too large. */
-async function collect(request: Request, maxSize: number, tooLarge: () => Refusal): Promise<Uint8Array> {
+async function readBytes(request: Request, maxSize: number, tooLarge: () => Refusal): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of request.body ?? []) {

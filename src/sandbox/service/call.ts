@@ -31,22 +31,22 @@ export function authenticate(headers: Headers, { service, now }: Call): Caller {
   const key = headers.get(apiKeyHeader)
   const email = headers.get(userEmailHeader)
   if (!key || !email) throw refusals.missingHeaders()
-  const known = state.keys.get(key)
-  if (known === undefined || known.revoked) throw refusals.invalidKey()
+  const keyRecord = state.keys.get(key)
+  if (keyRecord === undefined || keyRecord.revoked) throw refusals.invalidKey()
   service.countCall(key, now)
-  const organisation = state.organisations.get(known.organisation_id)
-  const user = state.users.get(known.organisation_id)?.get(email.toLowerCase())
+  const organisation = state.organisations.get(keyRecord.organisation_id)
+  const user = state.users.get(keyRecord.organisation_id)?.get(email.toLowerCase())
   if (organisation === undefined || user?.active !== true) throw refusals.notMember()
   return { organisation, user }
 }
 
-/** Whether the package is for the role of the user. */
+/** Whether the user's role may use the package. */
 export function isVisible(pack: PackageRecord, user: UserRecord): boolean {
   return pack.roles === null || pack.roles.includes(user.role)
 }
 
 /** Returns the package with this id; throws a Refusal with status 404 if the caller may not see it. */
-export function visiblePackage(id: number, caller: Caller, service: Service): PackageRecord {
+export function findVisiblePackage(id: number, caller: Caller, service: Service): PackageRecord {
   const pack = service.state.packages.get(caller.organisation.id)?.get(id)
   if (pack === undefined || !isVisible(pack, caller.user)) throw refusals.notFound()
   return pack

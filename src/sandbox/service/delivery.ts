@@ -31,7 +31,7 @@ type EventMessage = Message & { body: string }
 /** "The receiver must return a 2xx within 10 seconds." */
 const acknowledgementMs = 10_000
 
-/** Seconds from each failed attempt to the next; after the last attempt the event is given up. */
+/** Seconds from each failed attempt to the next one. After the last attempt, the delivery is given up. */
 const schedules: Record<Choice<'webhook-retries'>, readonly number[]> = {
   backoff: [10, 60, 300, 1800, 7200],
   quick: [1, 2, 4],
@@ -39,10 +39,10 @@ const schedules: Record<Choice<'webhook-retries'>, readonly number[]> = {
 }
 
 const repeatAfterMs = 2_000
-const lateByMs = 60_000
+const lateEventMs = 60_000
 
-/** Share of events that are sent twice under the rule that allows it. */
-const repeatedShare = 0.25
+/** Share of events that are sent twice if the rule `repeated-events` is `sometimes`. */
+const repetitionShare = 0.25
 
 interface DeliveriesOptions {
   service: Service
@@ -59,11 +59,11 @@ interface DeliveriesOptions {
 /** Sends `request.updated` events to the organisation's webhook, each at least once, signed over the exact bytes. */
 export class Deliveries {
   readonly #options: DeliveriesOptions
-  readonly #keys = new Map<string, KeyObject>()
+  readonly #signingKeys = new Map<string, KeyObject>()
   readonly #stop = new AbortController()
-  /** Events of requests that a story creates, by request id; the story delivers them itself. */
-  readonly #collected = new Map<string, DeliveryRecord[]>()
-  #collecting: DeliveryRecord[] | undefined
+  /** Events of the requests that stories create, by request id; a story delivers them itself. */
+  readonly #eventsOfStories = new Map<string, DeliveryRecord[]>()
+  #eventsOfNewRequest: DeliveryRecord[] | undefined
 
   constructor(options: DeliveriesOptions) {
     this.#options = options
@@ -73,13 +73,13 @@ export class Deliveries {
   announce(request: RequestRecord, status: RequestStatus, at: number): void {
     const { service, rng } = this.#options
     const organisation = service.state.organisations.get(request.organisation_id)
-    const collected = this.#collecting ?? this.#collected.get(request.request_id)
+    const collected = this.#eventsOfNewRequest ?? this.#eventsOfStories.get(request.request_id)
     if (organisation === undefined) return
     if (organisation.webhook_url === null && collected === undefined) return
     if (status === 'RECEIVED' && service.rule('event-on-acceptance') === 'no') return
     const { scenarios } = request
     const first: DeliveryRecord = {
-      id: rng.uuid('delivery', request.number, status, 1, ...service.life),
+      id: rng.uuid('delivery', request.number, status, 1, ...service.idSalt),
       organisation_id: organisation.id,
       request_id: request.request_id,
       status,
@@ -99,32 +99,32 @@ export class Deliveries {
   }
 
   /**
-   * Sends an event again now: the delivery with this id, or the latest of the request with this id. Throws an
+   * Sends an event again now: that of the delivery with this id, or the latest of the request with this id. Throws an
    * InvalidInputError if there is none.
    */
   redeliver(id: string): DeliveryRecord {
     const { service, rng, clock, onWork } = this.#options
     const { deliveries } = service.state
-    const ofRequest = (delivery: DeliveryRecord): boolean => delivery.request_id === id.toLowerCase()
-    const known = deliveries.get(id) ?? [...deliveries.values()].findLast(ofRequest)
-    if (known === undefined) {
+    const isOfRequest = (delivery: DeliveryRecord): boolean => delivery.request_id === id.toLowerCase()
+    const original = deliveries.get(id) ?? [...deliveries.values()].findLast(isOfRequest)
+    if (original === undefined) {
       throw new InvalidInputError(`no event "${id}"`, {
         hint: 'Events are made while a webhook URL is set. Find their ids with: refcheck sandbox logs',
       })
     }
     const at = clock.now()
-    const again: DeliveryRecord = {
-      ...known,
-      id: rng.uuid('redelivery', known.id, at, deliveries.size),
+    const redelivery: DeliveryRecord = {
+      ...original,
+      id: rng.uuid('redelivery', original.id, at, deliveries.size),
       state: 'waiting',
       attempts: 0,
       forged: 0,
       outcome: null,
       at,
     }
-    this.#keep(again)
-    onWork(this.#attempt(again.id))
-    return again
+    this.#store(redelivery)
+    onWork(this.#attempt(redelivery.id))
+    return redelivery
   }
 
   /** Creates a request whose events are collected in `events` instead of being sent, until `end` is called. */
@@ -134,13 +134,13 @@ export class Deliveries {
     end: () => void
   } {
     const events: DeliveryRecord[] = []
-    this.#collecting = events
+    this.#eventsOfNewRequest = events
     try {
       const request = create()
-      this.#collected.set(request.request_id, events)
-      return { request, events, end: () => void this.#collected.delete(request.request_id) }
+      this.#eventsOfStories.set(request.request_id, events)
+      return { request, events, end: () => void this.#eventsOfStories.delete(request.request_id) }
     } finally {
-      this.#collecting = undefined
+      this.#eventsOfNewRequest = undefined
     }
   }
 
@@ -163,9 +163,9 @@ export class Deliveries {
     const outcome = await this.#post(message, url, systemClock)
     const ms = Math.round(systemClock.monotonic() - startedAt)
     const state = /^2\d\d$/.test(outcome) ? 'delivered' : 'given_up'
-    const after: DeliveryRecord = { ...delivery, attempts: 1, outcome, state, at: clock.now() }
-    this.#keep(after)
-    onAttempt?.(after, after.at, message)
+    const attempted: DeliveryRecord = { ...delivery, attempts: 1, outcome, state, at: clock.now() }
+    this.#store(attempted)
+    onAttempt?.(attempted, attempted.at, message)
     return { outcome, ms }
   }
 
@@ -184,7 +184,7 @@ export class Deliveries {
   #isRepeated({ number }: RequestRecord, status: RequestStatus): boolean {
     const { service, rng } = this.#options
     if (service.rule('repeated-events') === 'never') return false
-    return rng.fraction('repeat', number, status) < repeatedShare
+    return rng.fraction('repeat', number, status) < repetitionShare
   }
 
   #repeat(first: DeliveryRecord, copy: number): void {
@@ -197,17 +197,17 @@ export class Deliveries {
 
   /** Returns the milliseconds by which the request's scenarios delay an event. */
   #delay(request: RequestRecord): number {
-    if (request.scenarios.includes('event-late')) return lateByMs
+    if (request.scenarios.includes('event-late')) return lateEventMs
     if (!request.scenarios.includes('event-unordered')) return 0
     const { service, clock } = this.#options
     const last = request.steps.at(-1)
     if (last === undefined) return 0
-    const left = request.created_at + last.at / service.speed - clock.now()
-    return Math.max(0, left) + 1000 * (request.steps.length - request.applied)
+    const remainingMs = request.created_at + last.at / service.speed - clock.now()
+    return Math.max(0, remainingMs) + 1000 * (request.steps.length - request.applied)
   }
 
   #send(delivery: DeliveryRecord): DeliveryRecord {
-    this.#keep(delivery)
+    this.#store(delivery)
     this.#schedule(delivery)
     return delivery
   }
@@ -226,48 +226,50 @@ export class Deliveries {
     const outcome = await this.#post(message, organisation.webhook_url, this.#options.clock)
     if (this.#stop.signal.aborted || service.state.deliveries.get(id) !== delivery) return
     const attempts = delivery.attempts + 1
-    const pause = schedules[service.rule('webhook-retries')][attempts - 1]
+    const pauseSeconds = schedules[service.rule('webhook-retries')][attempts - 1]
     const now = clock.now()
-    const after: DeliveryRecord = { ...delivery, attempts, outcome, at: now }
-    if (/^2\d\d$/.test(outcome)) this.#keep({ ...after, state: 'delivered' })
-    else if (pause === undefined) this.#keep({ ...after, state: 'given_up' })
-    else this.#send({ ...after, at: now + pause * 1000 })
-    onAttempt?.(after, now, message)
+    const attempted: DeliveryRecord = { ...delivery, attempts, outcome, at: now }
+    if (/^2\d\d$/.test(outcome)) this.#store({ ...attempted, state: 'delivered' })
+    else if (pauseSeconds === undefined) this.#store({ ...attempted, state: 'given_up' })
+    else this.#send({ ...attempted, at: now + pauseSeconds * 1000 })
+    onAttempt?.(attempted, now, message)
   }
 
-  #keep(delivery: DeliveryRecord): void {
+  #store(delivery: DeliveryRecord): void {
     this.#options.service.commit({ does: 'delivery', delivery })
   }
 
   #message(delivery: DeliveryRecord, organisation: Organisation): EventMessage {
     const { body } = delivery
     const secret = organisation.webhook_secret + (delivery.attempts < delivery.forged ? ' ' : '')
-    const signature = sign(Buffer.from(body), this.#key(secret))
+    const signature = sign(Buffer.from(body), this.#signingKey(secret))
     return { headers: { 'Content-Type': 'application/json', [signatureHeader]: signature }, body }
   }
 
-  /** Posts an event. Returns the HTTP status as text, or why there was none; `clock` measures the timeout. */
+  /**
+   * Posts an event. Returns the HTTP status as text, or the reason why there was none. `clock` measures the timeout.
+   */
   async #post({ headers, body }: EventMessage, url: string | null, clock: Clock): Promise<string> {
     if (url === null) return 'no webhook is configured'
-    const ended = new AbortController()
-    const stop = AbortSignal.any([this.#stop.signal, ended.signal])
+    const endController = new AbortController()
+    const stop = AbortSignal.any([this.#stop.signal, endController.signal])
     try {
-      const late = clock.sleep(acknowledgementMs, stop).then(() => 'no answer within 10 s')
+      const timeout = clock.sleep(acknowledgementMs, stop).then(() => 'no answer within 10 s')
       const answer = this.#options.deliver(url, headers, Buffer.from(body), stop).then(String)
-      return await Promise.race([answer, late])
+      return await Promise.race([answer, timeout])
     } catch (error) {
       return error instanceof Error ? error.message : String(error)
     } finally {
-      ended.abort()
+      endController.abort()
     }
   }
 
-  #key(secret: string): KeyObject {
-    const known = this.#keys.get(secret)
-    if (known !== undefined) return known
-    const made = signingKey(secret)
-    this.#keys.set(secret, made)
-    return made
+  #signingKey(secret: string): KeyObject {
+    const existing = this.#signingKeys.get(secret)
+    if (existing !== undefined) return existing
+    const created = signingKey(secret)
+    this.#signingKeys.set(secret, created)
+    return created
   }
 }
 
@@ -311,7 +313,7 @@ export function httpDeliver(clock: Clock, httpTo?: Networks): Deliver {
  * checked when an event is sent. Throws a UsageError for anything else; the message does not contain the whole URL,
  * since it may contain a token.
  */
-export function checkedWebhookUrl(text: string, httpElsewhere = false): string {
+export function checkWebhookUrl(text: string, httpElsewhere = false): string {
   if (!URL.canParse(text)) {
     throw new UsageError('the webhook is not a URL', {
       hint: 'Give a URL such as https://hooks.example.com/in, or http://127.0.0.1:4281/ on this machine.',

@@ -1,21 +1,21 @@
 import { cacheHeaders } from '../../contract/headers.ts'
 import type { Connection } from '../../server/listen.ts'
-import { failure } from './answer.ts'
+import { failureResponse } from './answer.ts'
 import type { Fault, FaultInjection, Injection } from './schemas.ts'
 
-/** Items that apply to the next calls or requests: each a number of times, after a number of calls that it skips. */
+/** Items that apply to the next calls or requests. Each item first skips `after` of them, then applies to `times`. */
 export class Injections<T> {
-  readonly #waiting = new Set<{ item: T; pass: number; left: number }>()
+  readonly #pending = new Set<{ item: T; skipCount: number; timesLeft: number }>()
 
   /** Adds an item; returns a function that removes it. */
   add(item: T, { times = 1, after = 0 }: Pick<Injection, 'times' | 'after'>): () => void {
-    const waiting = { item, pass: after, left: times }
-    this.#waiting.add(waiting)
-    return () => void this.#waiting.delete(waiting)
+    const entry = { item, skipCount: after, timesLeft: times }
+    this.#pending.add(entry)
+    return () => void this.#pending.delete(entry)
   }
 
   clear(): void {
-    this.#waiting.clear()
+    this.#pending.clear()
   }
 
   /**
@@ -23,15 +23,15 @@ export class Injections<T> {
    * its times.
    */
   *apply(matches: (item: T) => boolean = () => true): Generator<T> {
-    for (const waiting of this.#waiting) {
-      if (!matches(waiting.item)) continue
-      if (waiting.pass > 0) {
-        waiting.pass -= 1
+    for (const entry of this.#pending) {
+      if (!matches(entry.item)) continue
+      if (entry.skipCount > 0) {
+        entry.skipCount -= 1
         continue
       }
-      waiting.left -= 1
-      if (waiting.left <= 0) this.#waiting.delete(waiting)
-      yield waiting.item
+      entry.timesLeft -= 1
+      if (entry.timesLeft <= 0) this.#pending.delete(entry)
+      yield entry.item
     }
   }
 }
@@ -45,14 +45,14 @@ export class Faults {
 
   /** Adds a fault; returns a function that removes it. */
   add({ on, fault, ...injection }: FaultInjection): () => void {
-    return this.#injections.add({ matches: pattern(on), fault }, injection)
+    return this.#injections.add({ matches: compilePattern(on), fault }, injection)
   }
 
   clear(): void {
     this.#injections.clear()
   }
 
-  /** Returns the fault for this call, if any; of several the one that was injected first. */
+  /** Returns the fault for this call, if there is one. If several match, it is the one that was injected first. */
   faultFor(method: string, path: string): Fault | undefined {
     const applied = this.#injections.apply(({ matches }) => matches(method, path))
     return applied.next().value?.fault
@@ -60,10 +60,10 @@ export class Faults {
 }
 
 /** Returns a predicate for a method and route; `:name` matches one part of the path, `*` the rest. */
-function pattern(on: string): (method: string, path: string) => boolean {
-  const [first = '*', second] = on.trim().split(/\s+/, 2)
-  const route = second ?? (first.startsWith('/') ? first : '*')
-  const method = second === undefined ? '*' : first.toUpperCase()
+function compilePattern(on: string): (method: string, path: string) => boolean {
+  const [firstWord = '*', secondWord] = on.trim().split(/\s+/, 2)
+  const route = secondWord ?? (firstWord.startsWith('/') ? firstWord : '*')
+  const method = secondWord === undefined ? '*' : firstWord.toUpperCase()
   const source = route
     .split('/')
     .map((part) =>
@@ -74,16 +74,20 @@ function pattern(on: string): (method: string, path: string) => boolean {
   return (calledMethod, calledPath) => (method === '*' || method === calledMethod) && path.test(calledPath)
 }
 
-const html = (status: number): string =>
+const errorPage = (status: number): string =>
   `<html>\r\n<head><title>${status}</title></head>\r\n<body><center><h1>${status}</h1></center><hr><center>gateway</center></body>\r\n</html>\r\n`
 
 /** Returns the response of a `status` fault. */
-function statusAnswer(fault: Fault & { kind: 'status' }): Response {
+function statusResponse(fault: Fault & { kind: 'status' }): Response {
   const { status, body = 'envelope', retryAfter } = fault
-  const more = retryAfter === undefined ? {} : { 'Retry-After': retryAfter }
-  if (body === 'envelope') return failure(status, fault.message ?? usualMessage(status), more)
-  if (body === 'empty') return new Response(null, { status, headers: { ...cacheHeaders, ...more } })
-  return new Response(html(status), { status, headers: { 'Content-Type': 'text/html', ...more } })
+  const retryHeaders = retryAfter === undefined ? {} : { 'Retry-After': retryAfter }
+  if (body === 'envelope')
+    return failureResponse(status, fault.message ?? defaultMessage(status), retryHeaders)
+  if (body === 'empty') return new Response(null, { status, headers: { ...cacheHeaders, ...retryHeaders } })
+  return new Response(errorPage(status), {
+    status,
+    headers: { 'Content-Type': 'text/html', ...retryHeaders },
+  })
 }
 
 const messages = new Map([
@@ -93,7 +97,7 @@ const messages = new Map([
   [429, 'rate limit exceeded'],
 ])
 
-function usualMessage(status: number): string {
+function defaultMessage(status: number): string {
   return messages.get(status) ?? (status < 500 ? 'request refused' : 'internal server error')
 }
 
@@ -103,8 +107,8 @@ export function appliesBeforeService(fault: Fault): boolean {
 }
 
 /**
- * Returns the response with a fault applied; `answer` is undefined if the fault applies before the call has its
- * effect.
+ * Returns the response with a fault applied. `answer` is the service's response; undefined if the fault applies
+ * before the call has its effect.
  */
 export function applyFault(
   fault: Fault,
@@ -113,21 +117,21 @@ export function applyFault(
 ): Response | Promise<Response> {
   switch (fault.kind) {
     case 'status':
-      return statusAnswer(fault)
+      return statusResponse(fault)
     case 'cut':
       connection.cut()
-      return never()
+      return neverRespond()
     case 'hang':
-      return never()
+      return neverRespond()
     case 'no-id':
-      return withoutId(answer)
+      return removeRequestId(answer)
     case 'content-type':
-      return relabelled(answer, fault.value)
+      return replaceContentType(answer, fault.value)
     case 'truncated':
-      return truncated(fault, answer, connection)
+      return truncateResponse(fault, answer, connection)
     case 'latency':
     case 'switch':
-      return answer ?? never()
+      return answer ?? neverRespond()
     case 'body':
       return new Response(fault.body, {
         status: fault.status ?? answer?.status ?? 200,
@@ -136,11 +140,11 @@ export function applyFault(
   }
 }
 
-function never(): Promise<Response> {
+function neverRespond(): Promise<Response> {
   return new Promise(() => {})
 }
 
-async function withoutId(answer: Response | undefined): Promise<Response> {
+async function removeRequestId(answer: Response | undefined): Promise<Response> {
   const envelope = (await answer?.json()) as { data: Record<string, unknown> | null } | undefined
   delete envelope?.data?.['request_id']
   return new Response(JSON.stringify(envelope), {
@@ -149,14 +153,14 @@ async function withoutId(answer: Response | undefined): Promise<Response> {
   })
 }
 
-async function relabelled(answer: Response | undefined, contentType: string): Promise<Response> {
+async function replaceContentType(answer: Response | undefined, contentType: string): Promise<Response> {
   return new Response((await answer?.arrayBuffer()) ?? null, {
     status: answer?.status ?? 200,
     headers: { ...cacheHeaders, 'Content-Type': contentType },
   })
 }
 
-async function truncated(
+async function truncateResponse(
   { keep, announced }: Fault & { kind: 'truncated' },
   answer: Response | undefined,
   connection: Connection,
@@ -170,5 +174,5 @@ async function truncated(
   const status = answer?.status ?? 200
   if (!announced) return new Response(part, { status, headers })
   connection.cutShort(status, { ...headers, 'Content-Length': String(whole.byteLength) }, part)
-  return never()
+  return neverRespond()
 }

@@ -7,7 +7,7 @@ import { UsageError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Connection } from '../../server/listen.ts'
 import type { Call, CallEnv } from './call.ts'
-import { failure, readBody, Refusal, textOf } from './answer.ts'
+import { failureResponse, readBody, Refusal, textOf } from './answer.ts'
 import type { Fault } from './schemas.ts'
 import { appliesBeforeService, applyFault, Faults } from './faults.ts'
 import { addPackageRoutes, addPingRoute, addUserRoute } from './lists.ts'
@@ -23,12 +23,12 @@ interface GatewayOptions {
   log: Log
   /** Called for an injected fault of the kind `switch`. */
   onSwitch: (name: Switch) => void
-  /** How other machines reach the sandbox; undefined if only this machine does. */
+  /** How other machines reach the sandbox; undefined if it can be reached only from this machine. */
   reach?: Reach | undefined
 }
 
-/** A call in progress. */
-interface Passage {
+/** A call with its request and connection. */
+interface CallContext {
   request: Request
   method: string
   path: string
@@ -36,12 +36,12 @@ interface Passage {
   call: Call
 }
 
-/** Handles all calls around the service: refuses plain HTTP, applies faults and logs. */
+/** Passes calls to the service, refuses those by plain HTTP, applies injected faults and logs. */
 export class Gateway {
   readonly faults = new Faults()
   readonly #options: GatewayOptions
-  readonly #app = serviceApp()
-  readonly #closed = new AbortController()
+  readonly #app = createServiceApp()
+  readonly #closeController = new AbortController()
 
   constructor(options: GatewayOptions) {
     this.#options = options
@@ -51,92 +51,105 @@ export class Gateway {
     const { service, clock, onSwitch, reach } = this.#options
     const { method, url } = request
     const call: Call = { service, now: clock.now(), publicUrl: connection.publicUrl ?? reach?.publicUrl }
-    const passage: Passage = { request, method, path: pathOf(url), connection, call }
-    const refused = clearTextRefusal(url, connection.remoteAddress, reach)
-    if (refused !== undefined) return this.#logged(refused, passage)
-    const fault = this.faults.faultFor(method, passage.path)
+    const context: CallContext = { request, method, path: pathOfUrl(url), connection, call }
+    const refusal = refusePlainHttp(url, connection.remoteAddress, reach)
+    if (refusal !== undefined) return this.#logAndReturn(refusal, context)
+    const fault = this.faults.faultFor(method, context.path)
     if (fault?.kind === 'switch') {
       onSwitch(fault.switch)
-      return this.#answerWith(this.#app.fetch(request, call), undefined, passage)
+      return this.#awaitAndAnswer(this.#app.fetch(request, call), undefined, context)
     }
-    if (fault?.kind === 'latency') return this.#late(fault, request, passage)
-    if (fault !== undefined && appliesBeforeService(fault)) return this.#struck(fault, undefined, passage)
+    if (fault?.kind === 'latency') return this.#answerWithDelay(fault, request, context)
+    if (fault !== undefined && appliesBeforeService(fault))
+      return this.#answerWithFault(fault, undefined, context)
     const answer = this.#app.fetch(request, call)
-    if (answer instanceof Promise || fault !== undefined) return this.#answerWith(answer, fault, passage)
-    return this.#logged(answer, passage)
+    if (answer instanceof Promise || fault !== undefined) return this.#awaitAndAnswer(answer, fault, context)
+    return this.#logAndReturn(answer, context)
   }
 
   /** Ends the delays of latency faults. */
   close(): void {
-    this.#closed.abort()
+    this.#closeController.abort()
   }
 
-  /** Answers a call with a delay, by the sandbox's clock. */
-  async #late(fault: Fault & { kind: 'latency' }, request: Request, passage: Passage): Promise<Response> {
+  /** Returns the response of a call after a `latency` fault has delayed it by the sandbox's clock. */
+  async #answerWithDelay(
+    fault: Fault & { kind: 'latency' },
+    request: Request,
+    context: CallContext,
+  ): Promise<Response> {
     const { clock } = this.#options
-    const wait = (): Promise<void> => clock.sleep(fault.ms, this.#closed.signal).catch(() => undefined)
+    const wait = (): Promise<void> =>
+      clock.sleep(fault.ms, this.#closeController.signal).catch(() => undefined)
     if (fault.when === 'before') {
       await wait()
-      passage.call.now = clock.now()
+      context.call.now = clock.now()
     }
-    const answer = await this.#app.fetch(request, passage.call)
+    const answer = await this.#app.fetch(request, context.call)
     if (fault.when === 'after') await wait()
-    return this.#answerWith(answer, passage.call.fault ?? fault, passage)
+    return this.#awaitAndAnswer(answer, context.call.fault ?? fault, context)
   }
 
-  async #answerWith(
-    coming: Response | Promise<Response>,
+  async #awaitAndAnswer(
+    pendingAnswer: Response | Promise<Response>,
     fault: Fault | undefined,
-    passage: Passage,
+    context: CallContext,
   ): Promise<Response> {
-    const answer = await coming
-    const striking = fault ?? passage.call.fault
-    return striking === undefined ? this.#logged(answer, passage) : this.#struck(striking, answer, passage)
+    const answer = await pendingAnswer
+    const appliedFault = fault ?? context.call.fault
+    return appliedFault === undefined
+      ? this.#logAndReturn(answer, context)
+      : this.#answerWithFault(appliedFault, answer, context)
   }
 
-  #struck(fault: Fault, answer: Response | undefined, passage: Passage): Response | Promise<Response> {
-    this.#log(answer, fault, passage)
-    return applyFault(fault, answer, passage.connection)
+  #answerWithFault(
+    fault: Fault,
+    answer: Response | undefined,
+    context: CallContext,
+  ): Response | Promise<Response> {
+    this.#log(answer, fault, context)
+    return applyFault(fault, answer, context.connection)
   }
 
-  #logged(answer: Response, passage: Passage): Response {
-    this.#log(answer, undefined, passage)
+  #logAndReturn(answer: Response, context: CallContext): Response {
+    this.#log(answer, undefined, context)
     return answer
   }
 
-  #log(answer: Response | undefined, fault: Fault | undefined, passage: Passage): void {
-    const { request, method, path, call } = passage
+  #log(answer: Response | undefined, fault: Fault | undefined, context: CallContext): void {
+    const { request, method, path, call } = context
     const { headers } = request
     if (call.body === undefined && method !== 'GET' && !request.bodyUsed) void readUnused(request, call)
-    // Copied, because a slice keeps the whole body in memory: a thousand of 1 MiB each would be a gigabyte.
+    // The part is copied, because a slice keeps the whole body in memory: a thousand bodies of 1 MiB would need a
+    // gigabyte.
     const { body } = call
     if (body && body.length > maxLoggedBody) call.body = Buffer.from(body.slice(0, maxLoggedBody)).toString()
     this.#options.log.add(
       call.now,
       { kind: 'call', method, path, status: answer?.status ?? null, fault: fault?.kind ?? null },
       () => ({
-        request: message(headers, call.body),
-        response: answer === undefined ? null : message(answer.headers, textOf(answer)),
+        request: toMessage(headers, call.body),
+        response: answer === undefined ? null : toMessage(answer.headers, textOf(answer)),
       }),
     )
   }
 }
 
 /**
- * Reads a small body that the service did not read, as that of a call without a key, for the log. The response does
- * not wait for it.
+ * Reads a small body that the service did not read, such as the body of a call without a key, for the log. The
+ * response does not wait for it.
  */
 async function readUnused(request: Request, call: Call): Promise<void> {
   call.body = await readBody(request, '64 KiB').catch(() => null)
 }
 
-function message(headers: Headers, body: string | null | undefined): Message {
+function toMessage(headers: Headers, body: string | null | undefined): Message {
   const text = body === undefined || body === null || body === '' ? null : body.slice(0, maxLoggedBody)
   return { headers: Object.fromEntries(headers), body: text }
 }
 
-/** Connection of calls without a socket; cutting it throws. */
-export const detached: Connection = {
+/** The connection of a call that comes from this process; cutting it throws a TypeError. */
+export const noConnection: Connection = {
   remoteAddress: '127.0.0.1',
   cut() {
     throw new TypeError('the connection was cut')
@@ -146,25 +159,29 @@ export const detached: Connection = {
   },
 }
 
-export function pathOf(url: string): string {
+/** Returns the path of an absolute URL without its query; faster than parsing the URL. */
+export function pathOfUrl(url: string): string {
   const start = url.indexOf('/', 'https://'.length)
   const query = url.indexOf('?', start)
   return query === -1 ? url.slice(start) : url.slice(start, query)
 }
 
-/** Returns the endpoints of the document; for any other path the response is a 404 in the envelope. */
-function serviceApp(): Hono<CallEnv> {
+/**
+ * Creates the application with the endpoints of the document; for any other path the response is a 404 in the
+ * envelope.
+ */
+function createServiceApp(): Hono<CallEnv> {
   const app = new Hono<CallEnv>()
   addPingRoute(app)
   addPackageRoutes(app)
   addRequestRoutes(app)
   addReportRoutes(app)
   addUserRoute(app)
-  app.notFound(() => failure(404, 'resource not found'))
+  app.notFound(() => failureResponse(404, 'resource not found'))
   app.onError((error) =>
     error instanceof Refusal
-      ? failure(error.status, error.message, error.headers)
-      : failure(500, 'internal server error'),
+      ? failureResponse(error.status, error.message, error.headers)
+      : failureResponse(500, 'internal server error'),
   )
   return app
 }
@@ -180,17 +197,17 @@ export interface Networks {
 /**
  * Parses networks such as `172.16.0.0/12` or `fd00::/8`, or single addresses. Throws a UsageError for any other text.
  */
-export function networksOf(texts: readonly string[], source: string): Networks {
+export function parseNetworks(texts: readonly string[], source: string): Networks {
   const list = new BlockList()
   list.addSubnet('127.0.0.0', 8, 'ipv4')
   list.addAddress('::1', 'ipv6')
   let hasV6 = false
   for (const text of texts) {
-    const [address = '', length, ...rest] = text.split('/')
+    const [address = '', length, ...others] = text.split('/')
     const version = isIP(address)
     const maxBits = version === 6 ? 128 : 32
     const bits = length === undefined ? maxBits : /^\d{1,3}$/.test(length) ? Number(length) : -1
-    if (version === 0 || rest.length > 0 || bits < 0 || bits > maxBits) {
+    if (version === 0 || others.length > 0 || bits < 0 || bits > maxBits) {
       throw new UsageError(`${source}: "${text.slice(0, 60)}" is not a network`, {
         hint: 'Give an address and the length of its prefix, such as 172.16.0.0/12.',
       })
@@ -221,7 +238,7 @@ export interface Reach {
  * Returns the refusal of plain HTTP ("HTTPS only; plain HTTP requests are rejected"), unless the call comes from this
  * machine or from a network in `reach`.
  */
-export function clearTextRefusal(
+export function refusePlainHttp(
   url: string,
   remoteAddress: string,
   reach: Reach | undefined,
@@ -230,5 +247,5 @@ export function clearTextRefusal(
   if (reach === undefined) {
     if (url.startsWith('http://127.0.0.1:') || isLoopbackHost(new URL(url).hostname)) return undefined
   } else if (reach.networks.has(remoteAddress)) return undefined
-  return failure(400, 'plain HTTP requests are rejected; use HTTPS')
+  return failureResponse(400, 'plain HTTP requests are rejected; use HTTPS')
 }

@@ -23,7 +23,7 @@ const chunkSize = 1 << 20
 /**
  * The file is rewritten once it is this many times longer than after the last rewrite, but not below this many bytes.
  */
-const rewriteAbove = { bytes: 16 * 1024 * 1024, times: 4 }
+const rewriteThreshold = { bytes: 16 * 1024 * 1024, times: 4 }
 
 /**
  * The sandbox's state as a file with a line per change, which is written before the call that made the change is
@@ -35,34 +35,34 @@ export class Journal {
   /** The changes that the file contained when it was opened. */
   readonly changes: Change[]
   readonly #release: () => void
-  #file: number
+  #handle: number
   #isClosed = false
   #size: number
-  #sizeWhenRewritten: number
+  #sizeAfterRewrite: number
 
   constructor(path: string, file: number, changes: Change[], release: () => void) {
     this.path = path
     this.changes = changes
-    this.#file = file
+    this.#handle = file
     this.#release = release
     this.#size = fstatSync(file).size
-    this.#sizeWhenRewritten = this.#size
+    this.#sizeAfterRewrite = this.#size
   }
 
   /** Appends a change. Throws an IoError if the disk cannot store it; the file is then as before. */
   append(change: Change): void {
     try {
-      this.#size += this.#write(this.#file, `${JSON.stringify(change)}\n`)
+      this.#size += this.#write(this.#handle, `${JSON.stringify(change)}\n`)
     } catch (error) {
       // Removes the part of a line that a full disk has written; otherwise the next line would be appended to it.
-      ftruncateSync(this.#file, this.#size)
+      ftruncateSync(this.#handle, this.#size)
       throw error
     }
   }
 
   /** Whether the file is so long compared with the state that it should be rewritten. */
-  get isLong(): boolean {
-    return this.#size > Math.max(rewriteAbove.bytes, rewriteAbove.times * this.#sizeWhenRewritten)
+  get shouldBeRewritten(): boolean {
+    return this.#size > Math.max(rewriteThreshold.bytes, rewriteThreshold.times * this.#sizeAfterRewrite)
   }
 
   /** Writes the state to a new file and renames it over the old one. */
@@ -70,19 +70,19 @@ export class Journal {
     const temporary = join(dirname(this.path), `.${basename(this.path)}.new`)
     try {
       rmSync(temporary, { force: true })
-      const { file, size } = this.#writtenAnew(temporary, changes)
+      const { file, size } = this.#writeNewFile(temporary, changes)
       renameSync(temporary, this.path)
-      closeSync(this.#file)
-      this.#file = file
+      closeSync(this.#handle)
+      this.#handle = file
       this.#size = size
-      this.#sizeWhenRewritten = size
+      this.#sizeAfterRewrite = size
     } catch (error) {
       rmSync(temporary, { force: true })
-      throw error instanceof IoError ? error : this.#unwritable(error)
+      throw error instanceof IoError ? error : this.#toWriteError(error)
     }
   }
 
-  #writtenAnew(path: string, changes: Iterable<Change>): { file: number; size: number } {
+  #writeNewFile(path: string, changes: Iterable<Change>): { file: number; size: number } {
     const file = openSync(path, 'ax', 0o600)
     try {
       let size = 0
@@ -106,22 +106,23 @@ export class Journal {
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
-    closeSync(this.#file)
+    closeSync(this.#handle)
     this.#release()
   }
 
   #write(file: number, text: string): number {
     const bytes = Buffer.from(text)
     try {
-      for (let done = 0; done < bytes.length;) done += writeSync(file, bytes, done)
+      for (let writtenBytes = 0; writtenBytes < bytes.length;)
+        writtenBytes += writeSync(file, bytes, writtenBytes)
     } catch (error) {
-      throw this.#unwritable(error)
+      throw this.#toWriteError(error)
     }
     return bytes.length
   }
 
-  #unwritable(cause: unknown): IoError {
-    return new IoError(`the sandbox's data cannot be written to ${this.path}: ${reasonOf(cause)}`, {
+  #toWriteError(cause: unknown): IoError {
+    return new IoError(`the sandbox's data cannot be written to ${this.path}: ${messageOf(cause)}`, {
       hint: 'Nothing was changed. Free some space, or choose another file.',
       cause,
     })
@@ -132,9 +133,9 @@ export class Journal {
  * Opens the file of a sandbox, or creates it. Throws an IoError if it is another kind of file, cannot be opened, or
  * is in use by another sandbox.
  */
-export async function openJournal(file: string, claiming: Omit<ClaimOptions, 'waitMs'>): Promise<Journal> {
+export async function openJournal(file: string, options: Omit<ClaimOptions, 'waitMs'>): Promise<Journal> {
   const path = await resolveLinks(resolve(file))
-  const release = await claimData(path, claiming)
+  const release = await claimData(path, options)
   let handle: number | undefined
   try {
     handle = openSync(path, 'a+', 0o600)
@@ -143,7 +144,7 @@ export async function openJournal(file: string, claiming: Omit<ClaimOptions, 'wa
     if (handle !== undefined) closeSync(handle)
     release()
     if (error instanceof IoError) throw error
-    throw new IoError(`the sandbox's data cannot be opened: ${reasonOf(error)}`, {
+    throw new IoError(`the sandbox's data cannot be opened: ${messageOf(error)}`, {
       hint: 'Choose a file in an existing, writable folder.',
       cause: error,
     })
@@ -162,24 +163,25 @@ async function resolveLinks(path: string): Promise<string> {
 function readChanges(path: string, file: number): Change[] {
   const [first, ...lines] = readLines(file)
   // A sandbox's file has a complete first line from the start, so a file without one is of another kind.
-  if (first === undefined && fstatSync(file).size > 0) throw notOurs(path)
+  if (first === undefined && fstatSync(file).size > 0) throw notSandboxDataError(path)
   if (first === undefined) return []
   const parse = (line: string): unknown => {
     try {
       return JSON.parse(line)
     } catch (error) {
-      throw notOurs(path, error)
+      throw notSandboxDataError(path, error)
     }
   }
-  if ((parse(first) as Partial<typeof header> | null)?.refcheck_sandbox !== 1) throw notOurs(path)
+  if ((parse(first) as Partial<typeof header> | null)?.refcheck_sandbox !== 1) throw notSandboxDataError(path)
   const changes = lines.map(parse)
-  if (!changes.every(isChange)) throw notOurs(path)
-  if (changes.length > 0 && !changes.some(({ does }) => does === 'organisation')) throw notOurs(path)
+  if (!changes.every(isChange)) throw notSandboxDataError(path)
+  if (changes.length > 0 && !changes.some(({ does }) => does === 'organisation'))
+    throw notSandboxDataError(path)
   return changes
 }
 
 /** Name of the member that contains the data, for each kind of change. */
-const subjects: Readonly<Record<Change['does'], string>> = {
+const dataKeys: Readonly<Record<Change['does'], string>> = {
   settings: 'settings',
   organisation: 'organisation',
   key: 'key',
@@ -194,8 +196,8 @@ const subjects: Readonly<Record<Change['does'], string>> = {
 function isChange(value: unknown): value is Change {
   if (typeof value !== 'object' || value === null || !('does' in value)) return false
   const { does } = value
-  if (typeof does !== 'string' || !Object.hasOwn(subjects, does)) return false
-  const subject = (value as Record<string, unknown>)[subjects[does as Change['does']]]
+  if (typeof does !== 'string' || !Object.hasOwn(dataKeys, does)) return false
+  const subject = (value as Record<string, unknown>)[dataKeys[does as Change['does']]]
   return typeof subject === 'object' && subject !== null
 }
 
@@ -217,26 +219,26 @@ function* readLines(file: number): Generator<string> {
   }
 }
 
-function notOurs(path: string, cause?: unknown): IoError {
+function notSandboxDataError(path: string, cause?: unknown): IoError {
   return new IoError(`${path} is not a sandbox's data, or is damaged`, {
     hint: 'It was left as it is. Choose another file.',
     cause,
   })
 }
 
-function reasonOf(error: unknown): string {
+function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
 /** Locks a sandbox's data for this process. Throws an IoError with the process id if another sandbox has the lock. */
 async function claimData(path: string, options: Omit<ClaimOptions, 'waitMs'>): Promise<() => void> {
-  const claimed = await claimLock(`${path}.claim`, { ...options, waitMs: 0 })
-  if (claimed.isClaimed) return () => claimed.release()
-  throw inUse(path, claimed.holder === undefined ? '' : ` (process ${claimed.holder.pid})`)
+  const claim = await claimLock(`${path}.claim`, { ...options, waitMs: 0 })
+  if (claim.isClaimed) return () => claim.release()
+  throw inUseError(path, claim.holder === undefined ? '' : ` (process ${claim.holder.pid})`)
 }
 
-function inUse(path: string, who: string): IoError {
-  return new IoError(`${path} is in use by another sandbox${who}`, {
+function inUseError(path: string, holder: string): IoError {
+  return new IoError(`${path} is in use by another sandbox${holder}`, {
     hint: 'Stop that one first, or choose another file.',
   })
 }

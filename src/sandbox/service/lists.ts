@@ -3,64 +3,64 @@ import type { Context, Hono } from 'hono'
 import type { Package } from '../../contract/package.ts'
 import type { PackageSchema } from '../../contract/package-schema.ts'
 import type { User } from '../../contract/user.ts'
-import { authenticate, type CallEnv, isVisible, visiblePackage } from './call.ts'
-import { ok, refusals } from './answer.ts'
+import { authenticate, type CallEnv, isVisible, findVisiblePackage } from './call.ts'
+import { successResponse, refusals } from './answer.ts'
 import type { PackageRecord, UserRecord } from './schemas.ts'
 import { type State } from './state.ts'
 
-const statuses = new Map([
+const statusesByFilter = new Map([
   ['active', 'ACTIVE'],
   ['inactive', 'INACTIVE'],
   ['disabled', 'DISABLED'],
 ])
 
 export function addPackageRoutes(app: Hono<CallEnv>): void {
-  app.get('/v1/packages', list)
-  app.get('/v1/packages/:id/schema', schema)
+  app.get('/v1/packages', listPackages)
+  app.get('/v1/packages/:id/schema', readSchema)
 }
 
 /** GET /v1/packages: "No pagination; the full list is returned." */
-function list(context: Context<CallEnv>): Response {
+function listPackages(context: Context<CallEnv>): Response {
   const { service } = context.env
   const caller = authenticate(context.req.raw.headers, context.env)
-  const status = wanted('status', context, statusOf)
-  const id = wanted('id', context, idOf)
-  const all = [...(service.state.packages.get(caller.organisation.id)?.values() ?? [])]
-  const packages = all
+  const status = readFilter('status', context, parseStatus)
+  const id = readFilter('id', context, parseId)
+  const allPackages = [...(service.state.packages.get(caller.organisation.id)?.values() ?? [])]
+  const packages = allPackages
     .filter((pack) => isVisible(pack, caller.user))
     .filter(
       (pack) => (status === undefined || pack.status === status) && (id === undefined || pack.id === id),
     )
-    .map(packageView)
-  return ok({ packages })
+    .map(toPackage)
+  return successResponse({ packages })
 }
 
 /** Returns the value of a filter; throws a Refusal if any of its values is invalid. */
-function wanted<T>(name: string, context: Context<CallEnv>, read: (text: string) => T): T | undefined {
-  const [first, ...more] = (context.req.queries(name) ?? []).map(read)
-  if (more.length > 0 && context.env.service.rule('repeated-parameters') === 'refused') {
+function readFilter<T>(name: string, context: Context<CallEnv>, read: (text: string) => T): T | undefined {
+  const [first, ...others] = (context.req.queries(name) ?? []).map(read)
+  if (others.length > 0 && context.env.service.rule('repeated-parameters') === 'refused') {
     throw refusals.invalid(name, 'must be given once')
   }
   return first
 }
 
-function statusOf(text: string): string {
-  const status = statuses.get(text)
+function parseStatus(text: string): string {
+  const status = statusesByFilter.get(text)
   if (status === undefined) throw refusals.invalid('status', 'must be one of active, inactive, disabled')
   return status
 }
 
-function idOf(text: string): number {
-  const id = integerOf(text)
+function parseId(text: string): number {
+  const id = parseInteger(text)
   if (id === undefined) throw refusals.invalid('id', 'must be an integer')
   return id
 }
 
-function integerOf(text: string): number | undefined {
+function parseInteger(text: string): number | undefined {
   return /^-?\d+$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : undefined
 }
 
-function packageView(pack: PackageRecord): Package {
+function toPackage(pack: PackageRecord): Package {
   return {
     id: pack.id,
     name: pack.name,
@@ -70,25 +70,25 @@ function packageView(pack: PackageRecord): Package {
 }
 
 /** GET /v1/packages/{id}/schema */
-function schema(context: Context<CallEnv>): Response {
+function readSchema(context: Context<CallEnv>): Response {
   const { service } = context.env
   const caller = authenticate(context.req.raw.headers, context.env)
-  const id = integerOf(context.req.param('id') ?? '')
+  const id = parseInteger(context.req.param('id') ?? '')
   if (id === undefined) throw refusals.notFound()
-  const known = service.state.packages.get(caller.organisation.id)?.get(id)
-  if (known !== undefined && !isVisible(known, caller.user)) {
+  const existing = service.state.packages.get(caller.organisation.id)?.get(id)
+  if (existing !== undefined && !isVisible(existing, caller.user)) {
     throw service.rule('hidden-package-schema') === '403' ? refusals.role() : refusals.notFound()
   }
-  const pack = visiblePackage(id, caller, service)
+  const pack = findVisiblePackage(id, caller, service)
   if (pack.status === 'DISABLED' && service.rule('disabled-package-schema') === '404') {
     throw refusals.notFound()
   }
-  return ok(schemaView(pack))
+  return successResponse(toPackageSchema(pack))
 }
 
 const requiredText = { type: 'string', required: true } as const
 
-function schemaView(pack: PackageRecord): PackageSchema {
+function toPackageSchema(pack: PackageRecord): PackageSchema {
   return {
     id: pack.id,
     fields: {
@@ -104,7 +104,7 @@ function schemaView(pack: PackageRecord): PackageSchema {
 }
 
 /** "Permission levels"; level 1 (integration user) "is never returned". */
-const levels = new Map([
+const permissionLevels = new Map([
   [0, 'none'],
   [2, 'administrator'],
   [3, 'requestor'],
@@ -117,19 +117,21 @@ export function addUserRoute(app: Hono<CallEnv>): void {
   app.get('/v1/users', (context) => {
     const { service } = context.env
     const { organisation } = authenticate(context.req.raw.headers, context.env)
-    const all = [...(service.state.users.get(organisation.id)?.values() ?? [])]
-    return ok({ users: all.filter((user) => user.active).map((user) => userView(user, service.state)) })
+    const allUsers = [...(service.state.users.get(organisation.id)?.values() ?? [])]
+    return successResponse({
+      users: allUsers.filter((user) => user.active).map((user) => toUser(user, service.state)),
+    })
   })
 }
 
-function userView(user: UserRecord, state: State): User {
+function toUser(user: UserRecord, state: State): User {
   return {
     id: user.id,
     first_name: user.first_name,
     last_name: user.last_name,
     email: user.email,
     role: user.role,
-    ...(user.role === 'member' && { permissions: permissions(user) }),
+    ...(user.role === 'member' && { permissions: formatPermissions(user) }),
     teams: user.team_ids
       .map((id) => state.teams.get(id))
       .filter((team) => team?.active === true)
@@ -142,14 +144,14 @@ function userView(user: UserRecord, state: State): User {
 const products = ['bgc', 'exit', 'integration', 'pulse', 'reference']
 
 /** "Permissions are returned in alphabetical order", as `<product>.<level>`. */
-function permissions(user: UserRecord): string[] {
+function formatPermissions(user: UserRecord): string[] {
   return products.flatMap((product) => {
-    const level = levels.get(user.permissions[product] ?? 0)
+    const level = permissionLevels.get(user.permissions[product] ?? 0)
     return level === undefined ? [] : [`${product}.${level}`]
   })
 }
 
 /** GET /v1/ping: "Authentication: none. No headers, no body. Exempt from throttling." */
 export function addPingRoute(app: Hono<CallEnv>): void {
-  app.get('/v1/ping', () => ok({ status: 'ok' }))
+  app.get('/v1/ping', () => successResponse({ status: 'ok' }))
 }

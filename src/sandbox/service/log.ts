@@ -3,7 +3,7 @@ import { Secrets } from '../../host/secrets.ts'
 import type { DeliveryRecord } from './schemas.ts'
 import type { State } from './state.ts'
 
-/** An entry of the log; `n` is its number. */
+/** An entry of the log; `n` is its number, counted from 0 since the start. */
 export type LogEntry = { n: number; at: number } & LogEvent
 
 export type LogEvent =
@@ -27,18 +27,21 @@ export interface Message {
 }
 
 /**
- * The messages of a call or a delivery attempt. `response` is the service's response before a fault changed it; null
- * if there was none.
+ * The messages of a call or a delivery attempt. `response` is the service's response before a fault was applied; null
+ * if the service made none.
  */
 export interface Exchange {
   request: Message
   response: Message | null
 }
 
-/** Most characters of a body that are logged. */
+/** Characters of a body that are logged at most. */
 export const maxLoggedBody = 65_536
 
-/** Headers whose values are credentials, of this sandbox or another, with the text that replaces the value. */
+/**
+ * Headers whose values are credentials, of this sandbox or of another service, each with the text that replaces the
+ * value in the log.
+ */
 const credentialHeaders: Readonly<Record<string, string>> = {
   'x-service-api-key': '[API key]',
   authorization: '[credentials]',
@@ -47,7 +50,7 @@ const credentialHeaders: Readonly<Record<string, string>> = {
 }
 
 /** Returns the log entry of a delivery attempt. */
-export function attemptEntry({ id, request_id, status, attempts, outcome }: DeliveryRecord): LogEvent {
+export function toAttemptEvent({ id, request_id, status, attempts, outcome }: DeliveryRecord): LogEvent {
   return {
     kind: 'delivery',
     delivery_id: id,
@@ -61,7 +64,7 @@ export function attemptEntry({ id, request_id, status, attempts, outcome }: Deli
 /** The latest entries of the log, in order. */
 export class Log {
   readonly #size: number
-  readonly #known: () => Iterable<readonly [name: string, value: string]>
+  readonly #listSecrets: () => Iterable<readonly [name: string, value: string]>
   readonly #secrets = new Secrets()
   readonly #entries: LogEntry[] = []
   /** Functions that make the messages of the entries, at the same indexes; most are never called. */
@@ -70,25 +73,25 @@ export class Log {
   #count = 0
 
   /**
-   * `known` yields values that are never logged, although callers may put them into paths; new keys are added
-   * over time.
+   * `listSecrets` yields values that are never logged, even if a caller puts one into a path. It is called for each
+   * entry, because new keys are added over time.
    */
-  constructor(size = 1000, known: () => Iterable<readonly [name: string, value: string]> = () => []) {
+  constructor(size = 1000, listSecrets: () => Iterable<readonly [name: string, value: string]> = () => []) {
     this.#size = size
-    this.#known = known
+    this.#listSecrets = listSecrets
   }
 
   add(at: number, event: LogEvent, exchange?: () => Exchange): void {
-    const entry: LogEntry = { n: this.#count, at, ...this.#redacted(event) }
+    const entry: LogEntry = { n: this.#count, at, ...this.#redactEvent(event) }
     this.#entries[this.#count % this.#size] = entry
     this.#exchanges[this.#count % this.#size] = exchange
     this.#count += 1
     for (const subscriber of this.#subscribers) subscriber(entry)
   }
 
-  #redacted(event: LogEvent): LogEvent {
+  #redactEvent(event: LogEvent): LogEvent {
     if (event.kind !== 'call' && event.kind !== 'failure') return event
-    for (const [name, value] of this.#known()) this.#secrets.add(name, value)
+    for (const [name, value] of this.#listSecrets()) this.#secrets.add(name, value)
     return event.kind === 'call'
       ? { ...event, path: this.#secrets.redact(event.path) }
       : { ...event, message: this.#secrets.redact(event.message) }
@@ -111,12 +114,12 @@ export class Log {
     return this.#exchanges[n % this.#size]?.()
   }
 
-  /** As `exchange`, but without keys, secrets and tokens of report URLs. */
+  /** As `exchange`, but the API keys, webhook secrets and the control token are replaced. */
   redactedExchange(n: number): Exchange | undefined {
     const exchange = this.exchange(n)
     if (exchange === undefined) return undefined
-    for (const [name, value] of this.#known()) this.#secrets.add(name, value)
-    const redacted = ({ headers, body }: Message): Message => ({
+    for (const [name, value] of this.#listSecrets()) this.#secrets.add(name, value)
+    const redactMessage = ({ headers, body }: Message): Message => ({
       headers: Object.fromEntries(
         Object.entries(headers).map(([name, value]) => [
           name,
@@ -126,7 +129,7 @@ export class Log {
       body: body === null ? null : this.#secrets.redact(body),
     })
     const { request, response } = exchange
-    return { request: redacted(request), response: response === null ? null : redacted(response) }
+    return { request: redactMessage(request), response: response === null ? null : redactMessage(response) }
   }
 
   /** Returns a function that ends the subscription. */
@@ -137,7 +140,7 @@ export class Log {
 }
 
 /** Yields the keys, revoked ones too, the webhook secrets and the control token. */
-export function* secretsIn(
+export function* listSecretsOf(
   { keys, organisations }: Pick<State, 'keys' | 'organisations'>,
   reach?: { controlToken: string },
 ): Generator<readonly [name: string, value: string]> {
@@ -147,29 +150,30 @@ export function* secretsIn(
 }
 
 /**
- * Waits for the next entry for which `fits` is true; undefined if there is none within `ms` of real time, or if
+ * Waits for the next entry for which `isWanted` is true; undefined if there is none within `ms` of real time, or if
  * `signal` is aborted.
  */
 export async function nextEntry(
   log: Pick<Log, 'subscribe'>,
-  fits: (entry: LogEntry) => boolean,
+  isWanted: (entry: LogEntry) => boolean,
   ms: number,
   signal?: AbortSignal,
 ): Promise<LogEntry | undefined> {
   const found = Promise.withResolvers<LogEntry>()
-  const over = new AbortController()
-  const stop = log.subscribe((entry) => {
-    if (fits(entry)) found.resolve(entry)
+  const endController = new AbortController()
+  const unsubscribe = log.subscribe((entry) => {
+    if (isWanted(entry)) found.resolve(entry)
   })
-  const ends = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal])
-  const late = systemClock.sleep(ms, ends).then(
+  const endSignal =
+    signal === undefined ? endController.signal : AbortSignal.any([signal, endController.signal])
+  const timeout = systemClock.sleep(ms, endSignal).then(
     () => undefined,
     () => undefined,
   )
   try {
-    return await Promise.race([found.promise, late])
+    return await Promise.race([found.promise, timeout])
   } finally {
-    stop()
-    over.abort()
+    unsubscribe()
+    endController.abort()
   }
 }

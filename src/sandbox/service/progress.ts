@@ -3,13 +3,13 @@ import type { CheckRecord, PackageRecord, RefereeRecord, RequestRecord, Step } f
 import type { Choices } from './rules.ts'
 import type { RandomStream } from './seeded-random.ts'
 
-const minute = 60_000
+const minuteMs = 60_000
 
-/** Time by which a request without a scenario has ended; the document promises an hour. */
-const longest = 54 * minute
+/** Milliseconds after which a request without a scenario has ended; the document promises an hour. */
+const maxDurationMs = 54 * minuteMs
 
-/** Sorts steps by time; the sort is stable, so that steps of the same time stay in order. */
-export function inOrder(steps: readonly Step[]): Step[] {
+/** Returns the steps sorted by time; the sort is stable, so steps of the same time stay in order. */
+export function sortSteps(steps: readonly Step[]): Step[] {
   return [...steps].sort((left, right) => left.at - right.at)
 }
 
@@ -17,28 +17,28 @@ export function inOrder(steps: readonly Step[]): Step[] {
 export interface ProgressPlan {
   pack: PackageRecord
   scenarios: readonly string[]
-  dice: RandomStream
+  random: RandomStream
   rules: Choices
 }
 
 /** Plans a request: its checks, none of them started, and the steps of its progress. */
-export function plan(course: ProgressPlan): Pick<RequestRecord, 'checks' | 'steps'> {
-  const checks = plannedChecks(course)
-  let steps = usualSteps(course, checks)
-  for (const scenario of course.scenarios) steps = scenarioSteps(scenario, steps, checks, course.rules)
-  return { checks, steps: inOrder(byRules(steps, course.rules)) }
+export function planProgress(plan: ProgressPlan): Pick<RequestRecord, 'checks' | 'steps'> {
+  const checks = planChecks(plan)
+  let steps = planUsualSteps(plan, checks)
+  for (const scenario of plan.scenarios) steps = applyScenario(scenario, steps, checks, plan.rules)
+  return { checks, steps: sortSteps(applyRules(steps, plan.rules)) }
 }
 
 /** Whether names are null ("string or null"), by the scenario `unnamed`. */
 const isUnnamed = ({ scenarios }: ProgressPlan): boolean => scenarios.includes('unnamed')
 
-function plannedChecks(course: ProgressPlan): CheckRecord[] {
-  const { pack, dice } = course
+function planChecks(course: ProgressPlan): CheckRecord[] {
+  const { pack, random } = course
   const checks: CheckRecord[] = []
-  const add = (part: Pick<CheckRecord, 'type' | 'check_name' | 'partner_name'>): void => {
+  const add = (properties: Pick<CheckRecord, 'type' | 'check_name' | 'partner_name'>): void => {
     checks.push({
-      ...part,
-      id: dice.uuid(),
+      ...properties,
+      id: random.uuid(),
       created: false,
       status: 'RECEIVED',
       report_at: null,
@@ -55,17 +55,17 @@ function plannedChecks(course: ProgressPlan): CheckRecord[] {
  * Returns the steps without a scenario: checks start one after the other within minutes and complete one after the
  * other, the last within the hour. Referees are nominated and then answer.
  */
-function usualSteps(course: ProgressPlan, checks: readonly CheckRecord[]): Step[] {
-  const { dice } = course
-  const finishes = finishTimes(checks.length, dice)
+function planUsualSteps(course: ProgressPlan, checks: readonly CheckRecord[]): Step[] {
+  const { random } = course
+  const finishes = finishTimes(checks.length, random)
   const steps: Step[] = []
   let start = 0
   for (const [check, { type }] of checks.entries()) {
-    const finish = finishes[check] ?? longest
-    start += minutes(check === 0 ? dice.between(2, 4) : dice.between(0.5, 1.5))
+    const finish = finishes[check] ?? maxDurationMs
+    start += minutesToMs(check === 0 ? random.between(2, 4) : random.between(0.5, 1.5))
     start = Math.min(start, finish)
     steps.push({ at: start, does: 'check', check, status: 'IN_PROGRESS' })
-    if (type === 'reference') steps.push(...refereeSteps(course, check, start, finish))
+    if (type === 'reference') steps.push(...planRefereeSteps(course, check, start, finish))
     else steps.push({ at: finish, does: 'report', check, referee: null })
     steps.push({ at: finish, does: 'check', check, status: 'COMPLETED' })
   }
@@ -76,47 +76,47 @@ function usualSteps(course: ProgressPlan, checks: readonly CheckRecord[]): Step[
  * Returns the steps of referees: they are nominated one after the other within minutes, and the last one to answer
  * completes the check.
  */
-function refereeSteps(course: ProgressPlan, check: number, start: number, finish: number): Step[] {
-  const { dice } = course
-  const referees = plannedReferees(course)
+function planRefereeSteps(course: ProgressPlan, check: number, start: number, finish: number): Step[] {
+  const { random } = course
+  const referees = planReferees(course)
   const steps: Step[] = []
-  let nominated = start
+  let nominatedAt = start
   for (const [referee, record] of referees.entries()) {
-    nominated = Math.min(nominated + minutes(dice.between(0.3, 1)), finish)
+    nominatedAt = Math.min(nominatedAt + minutesToMs(random.between(0.3, 1)), finish)
     const isLast = referee === referees.length - 1
-    const answered = isLast ? finish : Math.round(dice.between(nominated, finish))
+    const answeredAt = isLast ? finish : Math.round(random.between(nominatedAt, finish))
     steps.push(
-      { at: nominated, does: 'nominate', check, referee: record },
-      { at: answered, does: 'referee', check, referee, status: 'COMPLETED' },
-      { at: answered, does: 'report', check, referee },
+      { at: nominatedAt, does: 'nominate', check, referee: record },
+      { at: answeredAt, does: 'referee', check, referee, status: 'COMPLETED' },
+      { at: answeredAt, does: 'report', check, referee },
     )
   }
   return steps
 }
 
 /** Returns a completion time per check, far enough apart for clients to see PARTIAL. */
-function finishTimes(count: number, dice: RandomStream): number[] {
-  const first = 14 * minute
-  const slot = (longest - first) / count
+function finishTimes(count: number, random: RandomStream): number[] {
+  const first = 14 * minuteMs
+  const slot = (maxDurationMs - first) / count
   const times = Array.from({ length: count }, (_, index) =>
-    Math.round(first + slot * (index + dice.between(0.3, 0.9))),
+    Math.round(first + slot * (index + random.between(0.3, 0.9))),
   )
-  const turn = Math.floor(dice.fraction() * count)
-  return [...times.slice(turn), ...times.slice(0, turn)]
+  const rotation = Math.floor(random.fraction() * count)
+  return [...times.slice(rotation), ...times.slice(0, rotation)]
 }
 
-const minutes = (count: number): number => Math.round(count * minute)
+const minutesToMs = (count: number): number => Math.round(count * minuteMs)
 
 const firstNames = ['Remy', 'Robin', 'Casey', 'Jordan', 'Alexis', 'Morgan', 'Taylor', 'Quinn'] as const
 
-function plannedReferees(course: ProgressPlan): RefereeRecord[] {
-  const { pack, dice, rules } = course
+function planReferees(course: ProgressPlan): RefereeRecord[] {
+  const { pack, random, rules } = course
   const count = Math.max(1, pack.reference_survey?.min_referees ?? 1)
-  const first = 10 * Math.floor(dice.between(10_000, 100_000))
+  const first = 10 * Math.floor(random.between(10_000, 100_000))
   return Array.from({ length: count }, (_, index) => {
-    const name = dice.pick(firstNames)
+    const name = random.pick(firstNames)
     return {
-      referee_id: rules['referee-id-form'] === 'digits' ? String(first + index) : dice.uuid(),
+      referee_id: rules['referee-id-form'] === 'digits' ? String(first + index) : random.uuid(),
       referee_name: isUnnamed(course) ? null : `${name} Referee`,
       referee_email: isUnnamed(course) ? null : `${name.toLowerCase()}.referee.${index + 1}@example.com`,
       status: 'IN_PROGRESS',
@@ -126,59 +126,61 @@ function plannedReferees(course: ProgressPlan): RefereeRecord[] {
 }
 
 /** Applies the rules that the document leaves open to the steps of a request. */
-function byRules(steps: Step[], rules: Choices): Step[] {
-  let ruled = steps
+function applyRules(steps: Step[], rules: Choices): Step[] {
+  let changedSteps = steps
   if (rules['leaving-received'] === 'at-once') {
     const end = Math.max(0, ...steps.map(({ at }) => at))
-    ruled = ruled.map((step) => ({ ...step, at: end }))
+    changedSteps = changedSteps.map((step) => ({ ...step, at: end }))
   }
   if (rules['report-ready'] === 'later') {
-    ruled = ruled.map((step) => (step.does === 'report' ? { ...step, at: step.at + 4 * minute } : step))
+    changedSteps = changedSteps.map((step) =>
+      step.does === 'report' ? { ...step, at: step.at + 4 * minuteMs } : step,
+    )
   }
-  return ruled
+  return changedSteps
 }
 
 type Checks = readonly CheckRecord[]
-type Shape = (steps: Step[], checks: Checks, rules: Choices) => Step[]
+type StepChange = (steps: Step[], checks: Checks, rules: Choices) => Step[]
 
-const day = 24 * 60 * minute
+const dayMs = 24 * 60 * minuteMs
 
-/** The change of the usual steps by each scenario. */
-const shapes: Record<string, Shape> = {
-  declined: (steps, checks) => abandon(steps, checks, 12 * minute),
-  stopped: (steps, checks) => abandon(steps, checks, 13 * minute),
-  deleted: (steps, checks) => abandon(steps, checks, 11 * minute),
-  expired: (steps, checks) => abandon(steps, checks, longest),
+/** How each scenario changes the usual steps. */
+const stepChanges: Record<string, StepChange> = {
+  declined: (steps, checks) => cancelAll(steps, checks, 12 * minuteMs),
+  stopped: (steps, checks) => cancelAll(steps, checks, 13 * minuteMs),
+  deleted: (steps, checks) => cancelAll(steps, checks, 11 * minuteMs),
+  expired: (steps, checks) => cancelAll(steps, checks, maxDurationMs),
   mixed: (steps, checks) =>
     checks.length < 2 ? steps : finishAs('CANCELLED', lastBackground(checks), steps, checks),
   'check-error': (steps, checks) =>
     checks.length < 2 ? steps : finishAs('ERROR', lastBackground(checks), steps, checks),
   'all-errors': (steps, checks) =>
-    checks.reduce((bent, _check, index) => finishAs('ERROR', index, bent, checks), steps),
-  error: (steps, _checks, rules) => failed(steps, rules),
-  'no-referees': (steps, checks) => withoutReferees(steps, checks),
+    checks.reduce((changed, _check, index) => finishAs('ERROR', index, changed, checks), steps),
+  error: (steps, _checks, rules) => failRequest(steps, rules),
+  'no-referees': (steps, checks) => removeReferees(steps, checks),
   'slow-referees': (steps, checks) =>
     steps.map((step) =>
-      isOfReferences(step, checks) && !starts(step) && step.does !== 'nominate'
-        ? { ...step, at: step.at + 3 * day }
+      isOfReferences(step, checks) && !isStart(step) && step.does !== 'nominate'
+        ? { ...step, at: step.at + 3 * dayMs }
         : step,
     ),
   'referee-cancelled': (steps, checks) => cancelLastReferee(steps, checks),
   'report-never': (steps) => steps.filter((step) => step.does !== 'report'),
   'report-later': (steps) =>
-    steps.map((step) => (step.does === 'report' ? { ...step, at: step.at + 30 * minute } : step)),
+    steps.map((step) => (step.does === 'report' ? { ...step, at: step.at + 30 * minuteMs } : step)),
   stuck: () => [],
-  stalled: (steps) => steps.filter((step) => starts(step) || step.does === 'nominate'),
+  stalled: (steps) => steps.filter((step) => isStart(step) || step.does === 'nominate'),
   instant: (steps) => steps.map((step) => ({ ...step, at: Math.round(step.at / 1000) })),
 }
 
 /** Applies a scenario to the steps; scenarios of other kinds do not change them. */
-function scenarioSteps(scenario: string, steps: Step[], checks: Checks, rules: Choices): Step[] {
-  const shape = shapes[scenario]
-  return shape === undefined ? steps : inOrder(shape(steps, checks, rules))
+function applyScenario(scenario: string, steps: Step[], checks: Checks, rules: Choices): Step[] {
+  const change = stepChanges[scenario]
+  return change === undefined ? steps : sortSteps(change(steps, checks, rules))
 }
 
-function starts(step: Step): boolean {
+function isStart(step: Step): boolean {
   return step.does === 'check' && step.status === 'IN_PROGRESS'
 }
 
@@ -187,8 +189,8 @@ function isOfReferences(step: Step, checks: Checks): boolean {
 }
 
 /** Cancels all checks and nominated referees at the time `at`. */
-function abandon(steps: Step[], checks: Checks, at: number): Step[] {
-  const started = steps.filter((step) => step.at < at && (starts(step) || step.does === 'nominate'))
+function cancelAll(steps: Step[], checks: Checks, at: number): Step[] {
+  const started = steps.filter((step) => step.at < at && (isStart(step) || step.does === 'nominate'))
   const ends = checks.flatMap((_check, check): Step[] => {
     const nominated = started.filter((step) => step.does === 'nominate' && step.check === check)
     return [
@@ -216,21 +218,21 @@ function finishAs(status: 'CANCELLED' | 'ERROR', check: number, steps: Step[], c
     if (step.does === 'fail' || step.check !== check) return [step]
     if (step.does === 'report') return []
     if (step.does === 'referee') return [{ ...step, status: 'CANCELLED' }]
-    return step.does === 'check' && !starts(step) && checks[check] !== undefined
+    return step.does === 'check' && !isStart(step) && checks[check] !== undefined
       ? [{ ...step, status }]
       : [step]
   })
 }
 
-const reasons: Record<Choices['error-reason-form'], string> = {
+const errorReasons: Record<Choices['error-reason-form'], string> = {
   sentence: 'The provider did not accept the request.',
   code: 'PARTNER_REJECTED',
   lines: 'The provider did not accept the request.\n  partner: Verity Checks\n  attempt: 3 of 3\n',
 }
 
-function failed(steps: Step[], rules: Choices): Step[] {
-  const first = steps.find(starts)
-  const at = first?.at ?? 2 * minute
+function failRequest(steps: Step[], rules: Choices): Step[] {
+  const first = steps.find(isStart)
+  const at = first?.at ?? 2 * minuteMs
   const started: Step[] =
     rules['error-from'] === 'RECEIVED' || first === undefined || first.does !== 'check'
       ? []
@@ -238,18 +240,18 @@ function failed(steps: Step[], rules: Choices): Step[] {
   return [
     ...started,
     {
-      at: at + minute,
+      at: at + minuteMs,
       does: 'fail',
-      reason: reasons[rules['error-reason-form']],
+      reason: errorReasons[rules['error-reason-form']],
       checks: rules['error-checks'] === 'null-ids' ? 'kept' : 'dropped',
     },
   ]
 }
 
-function withoutReferees(steps: Step[], checks: Checks): Step[] {
+function removeReferees(steps: Step[], checks: Checks): Step[] {
   return steps.flatMap((step): Step[] => {
-    if (!isOfReferences(step, checks) || starts(step)) return [step]
-    return step.does === 'check' ? [{ ...step, at: longest, status: 'CANCELLED' }] : []
+    if (!isOfReferences(step, checks) || isStart(step)) return [step]
+    return step.does === 'check' ? [{ ...step, at: maxDurationMs, status: 'CANCELLED' }] : []
   })
 }
 
@@ -259,11 +261,11 @@ function cancelLastReferee(steps: Step[], checks: Checks): Step[] {
   const count = steps.filter((step) => step.does === 'nominate' && step.check === check).length
   if (count === 1) return finishAs('CANCELLED', check, steps, checks)
   return steps.flatMap((step): Step[] => {
-    const ofLast =
+    const isOfLastReferee =
       (step.does === 'referee' || step.does === 'report') &&
       step.check === check &&
       step.referee === count - 1
-    if (!ofLast) return [step]
+    if (!isOfLastReferee) return [step]
     return step.does === 'referee' ? [{ ...step, status: 'CANCELLED' }] : []
   })
 }
@@ -275,17 +277,17 @@ export function nextStepAt(request: RequestRecord): number | undefined {
 
 /**
  * Performs all steps that are due after `elapsed` milliseconds of progress; steps of the same time are performed
- * together. `timeOf` converts the time of a step to that of the clock. Returns the overall statuses that the request
- * had, oldest first.
+ * together. `timeOf` converts the time of a step to the time of the clock. Returns the overall statuses that the
+ * request had, oldest first.
  */
-export function progress(
+export function performDueSteps(
   request: RequestRecord,
   elapsed: number,
   timeOf: (at: number) => number,
 ): RequestStatus[] {
   const changes: RequestStatus[] = []
   for (let step = request.steps[request.applied]; step !== undefined && step.at <= elapsed;) {
-    perform(request, step, timeOf(step.at))
+    performStep(request, step, timeOf(step.at))
     request.applied += 1
     const following = request.steps[request.applied]
     if (following?.at !== step.at) {
@@ -302,9 +304,9 @@ export function progress(
   return changes
 }
 
-function perform(request: RequestRecord, step: Step, time: number): void {
+function performStep(request: RequestRecord, step: Step, time: number): void {
   if (step.does === 'fail') {
-    fail(request, step)
+    performFailure(request, step)
     return
   }
   const check = request.checks[step.check]
@@ -330,7 +332,7 @@ function perform(request: RequestRecord, step: Step, time: number): void {
 }
 
 /** "ERROR: the request could not be processed and no checks were created." */
-function fail(request: RequestRecord, step: Step & { does: 'fail' }): void {
+function performFailure(request: RequestRecord, step: Step & { does: 'fail' }): void {
   request.error_reason = step.reason
   if (step.checks === 'dropped') request.checks = []
   for (const check of request.checks) {
@@ -343,8 +345,8 @@ function fail(request: RequestRecord, step: Step & { does: 'fail' }): void {
 function overallStatus(request: RequestRecord): RequestStatus {
   if (request.error_reason !== null) return 'ERROR'
   const statuses = request.checks.map((check) => check.status)
-  const running = statuses.some((status) => status === 'IN_PROGRESS' || status === 'RECEIVED')
-  if (statuses.includes('COMPLETED')) return running ? 'PARTIAL' : 'COMPLETED'
-  if (!running) return 'CANCELLED'
+  const isRunning = statuses.some((status) => status === 'IN_PROGRESS' || status === 'RECEIVED')
+  if (statuses.includes('COMPLETED')) return isRunning ? 'PARTIAL' : 'COMPLETED'
+  if (!isRunning) return 'CANCELLED'
   return statuses.every((status) => status === 'RECEIVED') ? 'RECEIVED' : 'IN_PROGRESS'
 }

@@ -5,27 +5,27 @@ import { cacheHeaders } from '../../contract/headers.ts'
 import { authenticate, type Call, type CallEnv } from './call.ts'
 import { refusals } from './answer.ts'
 import type { CheckRecord, RefereeRecord, RequestRecord } from './schemas.ts'
-import { reportFault } from './scenarios.ts'
-import { backgroundReport, refereeReport } from './service.ts'
+import { findReportFault } from './scenarios.ts'
+import { backgroundReportPath, refereeReportPath } from './service.ts'
 
 export function addReportRoutes(app: Hono<CallEnv>): void {
   app.get('/v1/reports/:check', (context) => {
-    const id = context.env.service.idOf(context.req.param('check'))
-    return download(context, backgroundReport(id), ({ check }) => check.type === 'background')
+    const id = context.env.service.normaliseId(context.req.param('check'))
+    return download(context, backgroundReportPath(id), ({ check }) => check.type === 'background')
   })
   app.get('/v1/reports/:check/referees/:referee', (context) => {
     const { check, referee: refereeId } = context.req.param()
-    const checkId = context.env.service.idOf(check)
+    const checkId = context.env.service.normaliseId(check)
     return download(
       context,
-      refereeReport(checkId, refereeId),
+      refereeReportPath(checkId, refereeId),
       (found) => found.check.type === 'reference',
       refereeId,
     )
   })
 }
 
-interface Found {
+interface FoundReport {
   request: RequestRecord
   check: CheckRecord
   referee: RefereeRecord | undefined
@@ -38,7 +38,7 @@ interface Found {
 function download(
   context: Context<CallEnv>,
   report: string,
-  fits: (found: Found) => boolean,
+  isExpectedType: (found: FoundReport) => boolean,
   refereeId?: string,
 ): Promise<Response> {
   const { service, now } = context.env
@@ -48,35 +48,39 @@ function download(
     organisation = authenticate(context.req.raw.headers, context.env).organisation.id
   } else if (
     (tokens.length > 1 && service.rule('repeated-parameters') === 'refused') ||
-    !tokens.every((token) => service.tokens.accepts(token, report, now))
+    !tokens.every((token) => service.tokens.isValid(token, report, now))
   ) {
     throw refusals.invalidToken()
   }
-  const found = find(service.idOf(context.req.param('check') ?? ''), refereeId, context.env)
-  if (found === undefined || !fits(found)) throw refusals.notFound()
+  const found = findReport(service.normaliseId(context.req.param('check') ?? ''), refereeId, context.env)
+  if (found === undefined || !isExpectedType(found)) throw refusals.notFound()
   if (organisation !== undefined && found.request.organisation_id !== organisation) throw refusals.notFound()
-  context.env.fault ??= reportFault(found.request.scenarios)
-  return pdf(found)
+  context.env.fault ??= findReportFault(found.request.scenarios)
+  return pdfResponse(found)
 }
 
-function find(checkId: string, refereeId: string | undefined, { service, now }: Call): Found | undefined {
+function findReport(
+  checkId: string,
+  refereeId: string | undefined,
+  { service, now }: Call,
+): FoundReport | undefined {
   const request = service.state.checks.get(checkId)
   if (request === undefined) return undefined
   service.bringUpToDate(request, now)
   const check = request.checks.find(({ id }) => id === checkId)
   const referee = check?.referees.find(({ referee_id }) => referee_id === refereeId)
-  const reported = refereeId === undefined ? check : referee
-  if (check === undefined || reported === undefined || reported.report_at === null) return undefined
+  const reportOwner = refereeId === undefined ? check : referee
+  if (check === undefined || reportOwner === undefined || reportOwner.report_at === null) return undefined
   return { request, check, referee }
 }
 
-async function pdf({ request, check, referee }: Found): Promise<Response> {
-  const bytes = await reportPdf(request, check, referee)
+async function pdfResponse({ request, check, referee }: FoundReport): Promise<Response> {
+  const bytes = await createPdf(request, check, referee)
   return new Response(bytes, { headers: { 'Content-Type': 'application/pdf', ...cacheHeaders } })
 }
 
 /** Makes a report of one page: the check, the person and the outcome. The bytes of a report are always the same. */
-async function reportPdf(
+async function createPdf(
   request: RequestRecord,
   check: CheckRecord,
   referee: RefereeRecord | undefined,
@@ -84,29 +88,29 @@ async function reportPdf(
   const { PDFDocument, StandardFonts } = await import('@cantoo/pdf-lib')
   const document = await PDFDocument.create({ updateMetadata: false })
   const subject = referee === undefined ? check : referee
-  const made = new Date(subject.report_at ?? request.created_at)
+  const createdAt = new Date(subject.report_at ?? request.created_at)
   const title = referee === undefined ? (check.check_name ?? 'Background check') : 'Reference report'
   document.setTitle(title)
   document.setProducer('refcheck sandbox')
   document.setCreator('refcheck sandbox')
-  document.setCreationDate(made)
-  document.setModificationDate(made)
+  document.setCreationDate(createdAt)
+  document.setModificationDate(createdAt)
   const page = document.addPage([595, 842])
-  write(page, title, facts(request, check, referee, made), {
+  drawReport(page, title, listFacts(request, check, referee, createdAt), {
     plain: await document.embedFont(StandardFonts.Helvetica),
     bold: await document.embedFont(StandardFonts.HelveticaBold),
   })
   return Uint8Array.from(await document.save())
 }
 
-function facts(
+function listFacts(
   request: RequestRecord,
   check: CheckRecord,
   referee: RefereeRecord | undefined,
-  made: Date,
+  createdAt: Date,
 ): [string, string][] {
   const { recipient } = request
-  const about: [string, string][] =
+  const reportFacts: [string, string][] =
     referee === undefined
       ? [
           ['Check', check.check_name ?? 'not named'],
@@ -122,38 +126,38 @@ function facts(
   return [
     ['Person', `${recipient.first_name} ${recipient.last_name}`],
     ['E-mail', recipient.email],
-    ...about,
+    ...reportFacts,
     ['Check number', check.id],
     ['Request number', request.request_id],
-    ['Made', made.toISOString()],
+    ['Made', createdAt.toISOString()],
   ]
 }
 
-function write(
+function drawReport(
   page: PDFPage,
   title: string,
   lines: [string, string][],
   font: { plain: PDFFont; bold: PDFFont },
 ): void {
   let y = 770
-  const line = (text: string, face: PDFFont, size: number, x = 60): void => {
-    page.drawText(printable(text, face), { x, y, size, font: face })
+  const drawLine = (text: string, face: PDFFont, size: number, x = 60): void => {
+    page.drawText(replaceUnprintable(text, face), { x, y, size, font: face })
   }
-  line(title, font.bold, 20)
+  drawLine(title, font.bold, 20)
   y -= 40
   for (const [name, value] of lines) {
-    line(name, font.bold, 11)
-    line(value, font.plain, 11, 180)
+    drawLine(name, font.bold, 11)
+    drawLine(value, font.plain, 11, 180)
     y -= 22
   }
   y -= 20
-  line('A sandbox made this report. It says nothing about a real person.', font.plain, 10)
+  drawLine('A sandbox createdAt this report. It says nothing about a real person.', font.plain, 10)
 }
 
 /** Replaces letters that the built-in fonts do not have, which are all but Western ones, by question marks. */
-function printable(text: string, font: PDFFont): string {
-  const known = new Set(font.getCharacterSet())
-  return Array.from(text, (char) => (known.has(char.codePointAt(0) ?? 0) ? char : '?'))
+function replaceUnprintable(text: string, font: PDFFont): string {
+  const supported = new Set(font.getCharacterSet())
+  return Array.from(text, (char) => (supported.has(char.codePointAt(0) ?? 0) ? char : '?'))
     .join('')
     .slice(0, 70)
 }

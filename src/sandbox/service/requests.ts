@@ -2,36 +2,43 @@ import type { Context, Hono } from 'hono'
 
 import type { Check, Referee, RequestResource } from '../../contract/request.ts'
 import { appliesBeforeService } from './faults.ts'
-import { authenticate, type Call, type CallEnv, visiblePackage } from './call.ts'
-import { failure, ok, okText, okWith, readBody, refusals } from './answer.ts'
+import { authenticate, type Call, type CallEnv, findVisiblePackage } from './call.ts'
+import {
+  failureResponse,
+  successResponse,
+  successText,
+  responseWithText,
+  readBody,
+  refusals,
+} from './answer.ts'
 import type { Caller } from './state.ts'
 import type { CheckRecord, PackageRecord, RequestRecord } from './schemas.ts'
 import type { Choice, Choices } from './rules.ts'
-import { createFault, scenariosOf } from './scenarios.ts'
-import { backgroundReport, refereeReport, type Service } from './service.ts'
+import { findCreateFault, scenariosOf } from './scenarios.ts'
+import { backgroundReportPath, refereeReportPath, type Service } from './service.ts'
 import { checkAdditionalInformation, parseCreateBody } from './validation.ts'
 
 export function addRequestRoutes(app: Hono<CallEnv>): void {
   app.post('/v1/requests', async (context) => {
     const created = await createRequest(context.req.raw, context.env)
     return created === undefined
-      ? failure(500, 'internal server error')
-      : ok({ request_id: created.request_id, status: 'RECEIVED' }, 201)
+      ? failureResponse(500, 'internal server error')
+      : successResponse({ request_id: created.request_id, status: 'RECEIVED' }, 201)
   })
-  const renderings = new Renderings()
-  app.get('/v1/requests/:id', (context) => read(context, renderings))
+  const renderings = new RenderingCache()
+  app.get('/v1/requests/:id', (context) => readRequest(context, renderings))
 }
 
 /** GET /v1/requests/{request_id} */
-function read(context: Context<CallEnv>, renderings: Renderings): Response {
+function readRequest(context: Context<CallEnv>, renderings: RenderingCache): Response {
   const { service, now, publicUrl } = context.env
   const { organisation } = authenticate(context.req.raw.headers, context.env)
-  const request = service.state.requests.get(service.idOf(context.req.param('id') ?? ''))
+  const request = service.state.requests.get(service.normaliseId(context.req.param('id') ?? ''))
   if (request === undefined || request.organisation_id !== organisation.id) throw refusals.notFound()
   service.bringUpToDate(request, now)
   const url = context.req.url
   const origin = publicUrl ?? url.slice(0, url.indexOf('/', 8))
-  return okWith(renderings.text(request, service, now, origin))
+  return responseWithText(renderings.text(request, service, now, origin))
 }
 
 /**
@@ -47,16 +54,16 @@ async function createRequest(request: Request, call: Call): Promise<RequestRecor
   }
   call.body = await readBody(request, service.rule('body-limit'))
   const body = parseCreateBody(call.body, rules)
-  const pack = visiblePackage(body.package_id, caller, service)
+  const pack = findVisiblePackage(body.package_id, caller, service)
   if (pack.status === 'DISABLED') throw refusals.notFound()
   if (pack.status !== 'ACTIVE') throw refusals.invalid('package_id', 'package is not ACTIVE')
-  if (!mayOrder(caller, pack, service.rule('support-creates') === 'yes')) throw refusals.role()
+  if (!canOrder(caller, pack, service.rule('support-creates') === 'yes')) throw refusals.role()
   checkAdditionalInformation(body.additional_information, pack.additional_information, rules)
   requirePlan(caller)
   const scenarios = [...scenariosOf(body.recipient.email), ...service.scenarios.apply()]
-  call.fault ??= createFault(scenarios)
+  call.fault ??= findCreateFault(scenarios)
   if (call.fault !== undefined && appliesBeforeService(call.fault)) return undefined
-  return service.accept(body, caller, pack, scenarios, now)
+  return service.createRequest(body, caller, pack, scenarios, now)
 }
 
 function isJson(header: string, rules: Choices): boolean {
@@ -66,13 +73,13 @@ function isJson(header: string, rules: Choices): boolean {
 }
 
 /** Whether a caller may order a package. Members must be requestor or administrator of every product in it. */
-function mayOrder({ user }: Caller, pack: PackageRecord, supportMay: boolean): boolean {
+function canOrder({ user }: Caller, pack: PackageRecord, canSupportOrder: boolean): boolean {
   if (user.role === 'owner' || user.role === 'admin') return true
-  if (user.role === 'support') return supportMay
-  const orders = (level: number | undefined): boolean => level === 2 || level === 3
+  if (user.role === 'support') return canSupportOrder
+  const permitsOrdering = (level: number | undefined): boolean => level === 2 || level === 3
   return (
-    (pack.reference_survey === null || orders(user.permissions.reference)) &&
-    (pack.background_checks.length === 0 || orders(user.permissions.bgc))
+    (pack.reference_survey === null || permitsOrdering(user.permissions.reference)) &&
+    (pack.background_checks.length === 0 || permitsOrdering(user.permissions.bgc))
   )
 }
 
@@ -83,50 +90,51 @@ function requirePlan({ organisation }: Caller): void {
   if (organisation.credits !== null && organisation.credits < 1) throw refusals.noCredits()
 }
 
-/** Returns the resource as clients read it; its report URLs begin with `origin` and are newly signed. */
-export function requestView(
+/** Returns the request as clients read it; its report URLs begin with `origin` and have new tokens. */
+export function toRequestResource(
   request: RequestRecord,
   service: Service,
   now: number,
   origin: string,
 ): RequestResource {
-  return view(
+  return buildResource(
     request,
     service.rule('created-at-form'),
     (report) => `${origin}/v1/reports/${report}?t=${service.tokens.issue(report, now)}`,
   )
 }
 
-/** The text of a request's resource without the tokens, which are inserted between the pieces. */
+/** The text of a request as clients read it, split where the tokens are inserted. */
 interface Rendering {
-  /** Values on which the text depends; while they are equal, the rendering is valid. */
-  of: readonly [steps: number, applied: number, form: string, origin: string]
+  /** Values on which the text depends. The rendering is valid while they are unchanged. */
+  dependencies: readonly [steps: number, applied: number, form: string, origin: string]
   pieces: string[]
   reports: string[]
 }
 
 /** Marks the position of a token in the text: a character that JSON does not escape and that no name contains. */
-const gap = '\u007F'
+const tokenMark = '\u007F'
 const maxRenderings = 1000
 
 /**
  * Caches the texts of requests that are read repeatedly, as by polling clients. Only the tokens differ from read to
  * read, so the rest is rendered once per change of the request.
  */
-class Renderings {
-  readonly #known = new Map<RequestRecord, Rendering>()
+class RenderingCache {
+  readonly #renderings = new Map<RequestRecord, Rendering>()
 
   /** Returns the body of the response to a read. */
   text(request: RequestRecord, service: Service, now: number, origin: string): string {
     const form = service.rule('created-at-form')
-    const of = [request.steps.length, request.applied, form, origin] as const
-    const known = this.#known.get(request)
+    const dependencies = [request.steps.length, request.applied, form, origin] as const
+    const cached = this.#renderings.get(request)
     const rendering =
-      known !== undefined && of.every((part, index) => part === known.of[index])
-        ? known
-        : this.#render(request, of)
+      cached !== undefined && dependencies.every((part, index) => part === cached.dependencies[index])
+        ? cached
+        : this.#render(request, dependencies)
     const { pieces, reports } = rendering
-    if (pieces.length !== reports.length + 1) return okText(requestView(request, service, now, origin))
+    if (pieces.length !== reports.length + 1)
+      return successText(toRequestResource(request, service, now, origin))
     let text = pieces[0] ?? ''
     for (let index = 0; index < reports.length; index += 1) {
       text += service.tokens.issue(reports[index] ?? '', now) + (pieces[index + 1] ?? '')
@@ -134,42 +142,42 @@ class Renderings {
     return text
   }
 
-  #render(request: RequestRecord, of: Rendering['of']): Rendering {
-    const [, , form, origin] = of
+  #render(request: RequestRecord, dependencies: Rendering['dependencies']): Rendering {
+    const [, , form, origin] = dependencies
     const reports: string[] = []
-    const resource = view(request, form as Choice<'created-at-form'>, (report) => {
+    const resource = buildResource(request, form as Choice<'created-at-form'>, (report) => {
       reports.push(report)
-      return `${origin}/v1/reports/${report}?t=${gap}`
+      return `${origin}/v1/reports/${report}?t=${tokenMark}`
     })
-    const rendering: Rendering = { of, pieces: okText(resource).split(gap), reports }
-    if (this.#known.size >= maxRenderings) this.#known.clear()
-    this.#known.set(request, rendering)
+    const rendering: Rendering = { dependencies, pieces: successText(resource).split(tokenMark), reports }
+    if (this.#renderings.size >= maxRenderings) this.#renderings.clear()
+    this.#renderings.set(request, rendering)
     return rendering
   }
 }
 
-function view(
+function buildResource(
   request: RequestRecord,
   form: Choice<'created-at-form'>,
-  signed: (report: string) => string,
+  signUrl: (report: string) => string,
 ): RequestResource {
   return {
     request_id: request.request_id,
     package_id: request.package_id,
     status: request.status,
-    created_at: timestamp(request.created_at, form),
+    created_at: formatTimestamp(request.created_at, form),
     requester: { email: request.requester_email },
     recipient: { ...request.recipient },
-    checks: request.checks.map((check) => checkView(check, signed)),
+    checks: request.checks.map((check) => buildCheck(check, signUrl)),
   }
 }
 
-function checkView(check: CheckRecord, signed: (report: string) => string): Check {
+function buildCheck(check: CheckRecord, signUrl: (report: string) => string): Check {
   const id = check.created ? check.id : null
   if (check.type === 'reference') {
     const references = check.referees.map(({ report_at, ...referee }): Referee => ({
       ...referee,
-      report_pdf_url: report_at === null ? null : signed(refereeReport(check.id, referee.referee_id)),
+      report_pdf_url: report_at === null ? null : signUrl(refereeReportPath(check.id, referee.referee_id)),
     }))
     return { id, type: check.type, status: check.status, references }
   }
@@ -179,11 +187,11 @@ function checkView(check: CheckRecord, signed: (report: string) => string): Chec
     status: check.status,
     partner_name: check.partner_name,
     check_name: check.check_name,
-    report_pdf_url: check.report_at === null ? null : signed(backgroundReport(check.id)),
+    report_pdf_url: check.report_at === null ? null : signUrl(backgroundReportPath(check.id)),
   }
 }
 
-function timestamp(time: number, form: 'milliseconds' | 'seconds' | 'offset'): string {
+function formatTimestamp(time: number, form: 'milliseconds' | 'seconds' | 'offset'): string {
   const text = new Date(time).toISOString()
   switch (form) {
     case 'milliseconds':

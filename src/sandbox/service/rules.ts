@@ -174,17 +174,17 @@ export interface RuleSetting extends Rule {
 
 const ruleNames = Object.keys(ruleTable) as RuleName[]
 
-export function ruleSettings(current: Choices): RuleSetting[] {
+export function listRuleSettings(current: Choices): RuleSetting[] {
   return ruleNames.map((name) => ({ name, ...ruleTable[name], current: current[name] }))
 }
 
 /** Returns the sandbox's defaults: the first choice of each rule. */
-export function usualRules(): Choices {
+export function defaultRules(): Choices {
   return Object.fromEntries(ruleNames.map((name) => [name, ruleTable[name].choices[0]])) as Choices
 }
 
 /** Returns the choice of a rule. Throws an InvalidInputError if there is no such rule or choice. */
-export function checkedChoice(name: string, choice: string): Partial<Choices> {
+export function parseChoice(name: string, choice: string): Partial<Choices> {
   const rule: Rule | undefined = Object.hasOwn(ruleTable, name) ? ruleTable[name as RuleName] : undefined
   if (rule === undefined) {
     throw new InvalidInputError(`no rule named "${name}"`, {
@@ -199,13 +199,13 @@ export function checkedChoice(name: string, choice: string): Partial<Choices> {
   return { [name]: choice }
 }
 
-/** Draws a choice per rule from the seed, so that clients are tested with all that the document allows. */
-export function drawnRules(rng: SeededRandom): Choices {
-  const drawn = ruleNames.map((name) => [name, rng.pick<string>(ruleTable[name].choices, 'rule', name)])
-  return Object.fromEntries(drawn) as Choices
+/** Draws a choice per rule from the seed, so that clients are tested with every choice that the document allows. */
+export function drawRules(rng: SeededRandom): Choices {
+  const choices = ruleNames.map((name) => [name, rng.pick<string>(ruleTable[name].choices, 'rule', name)])
+  return Object.fromEntries(choices) as Choices
 }
 
-/** Names of permanent changes that a tester can make, at once or at a later call. */
+/** Names of permanent changes that a tester can make, immediately or as a fault of a later call. */
 export const switchNames = [
   'revoke-key',
   'deactivate-user',

@@ -13,7 +13,7 @@ export interface Scenario {
  * Descriptions of all scenarios, by the part that they change. An address may have several:
  * `jane+mixed+event-twice@example.com`.
  */
-const whats: Readonly<Record<Scenario['changes'], Readonly<Record<string, string>>>> = {
+const descriptions: Readonly<Record<Scenario['changes'], Readonly<Record<string, string>>>> = {
   progress: {
     declined: 'The recipient declines after 12 minutes: all checks CANCELLED.',
     stopped: 'Someone stops the request after 13 minutes: all checks CANCELLED.',
@@ -56,11 +56,11 @@ const whats: Readonly<Record<Scenario['changes'], Readonly<Record<string, string
   },
 }
 
-export const scenarioTable: readonly Scenario[] = Object.entries(whats).flatMap(([changes, tags]) =>
+export const scenarioTable: readonly Scenario[] = Object.entries(descriptions).flatMap(([changes, tags]) =>
   Object.entries(tags).map(([tag, what]) => ({ tag, changes: changes as Scenario['changes'], what })),
 )
 
-const known = new Set(scenarioTable.map(({ tag }) => tag))
+const knownTags = new Set(scenarioTable.map(({ tag }) => tag))
 
 const createFaults: Record<string, Fault> = {
   '500-before': { kind: 'status', status: 500, when: 'before' },
@@ -82,26 +82,26 @@ const reportFaults: Record<string, Fault> = {
 /** Returns the scenarios in an e-mail address; unknown tags are ignored. */
 export function scenariosOf(email: string): string[] {
   const [, ...tags] = email.slice(0, email.lastIndexOf('@')).toLowerCase().split('+')
-  return tags.filter((tag) => known.has(tag))
+  return tags.filter((tag) => knownTags.has(tag))
 }
 
 /** Returns the tag of a scenario. Throws an InvalidInputError if there is no such scenario. */
-export function checkedScenario(tag: string): string {
-  if (known.has(tag)) return tag
+export function requireScenario(tag: string): string {
+  if (knownTags.has(tag)) return tag
   throw new InvalidInputError(`no scenario named "${tag}"`, {
-    hint: `Scenarios: ${[...known].join(', ')}`,
+    hint: `Scenarios: ${[...knownTags].join(', ')}`,
   })
 }
 
-export function createFault(scenarios: readonly string[]): Fault | undefined {
-  return firstOf(createFaults, scenarios)
+export function findCreateFault(scenarios: readonly string[]): Fault | undefined {
+  return findFirstFault(createFaults, scenarios)
 }
 
-export function reportFault(scenarios: readonly string[]): Fault | undefined {
-  return firstOf(reportFaults, scenarios)
+export function findReportFault(scenarios: readonly string[]): Fault | undefined {
+  return findFirstFault(reportFaults, scenarios)
 }
 
-function firstOf(faults: Record<string, Fault>, scenarios: readonly string[]): Fault | undefined {
+function findFirstFault(faults: Record<string, Fault>, scenarios: readonly string[]): Fault | undefined {
   const name = scenarios.find((scenario) => Object.hasOwn(faults, scenario))
   return name === undefined ? undefined : faults[name]
 }

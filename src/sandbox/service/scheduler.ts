@@ -4,22 +4,22 @@ import type { Clock } from '../../host/clock.ts'
 import type { Service } from './service.ts'
 import type { RequestRecord } from './schemas.ts'
 
-interface Entry {
+interface ScheduledJob {
   at: number
   order: number
   job: () => void
 }
 
-const byTime = (a: Entry, b: Entry): number => a.at - b.at || a.order - b.order
+const byTime = (a: ScheduledJob, b: ScheduledJob): number => a.at - b.at || a.order - b.order
 
 /** Runs jobs when they are due; jobs of the same time run in the order in which they were added. */
 export class Scheduler {
   readonly #clock: Clock
-  #queue = new TinyQueue<Entry>([], byTime)
+  #queue = new TinyQueue<ScheduledJob>([], byTime)
   readonly #onError: (error: unknown) => void
-  #order = 0
-  #waiting: { until: number; stop: AbortController } | undefined
-  #closed = false
+  #lastOrder = 0
+  #timer: { until: number; stop: AbortController } | undefined
+  #isClosed = false
 
   /** `onError` is called with the error of a job; other jobs still run. */
   constructor(clock: Clock, onError: (error: unknown) => void) {
@@ -28,37 +28,37 @@ export class Scheduler {
   }
 
   add(at: number, job: () => void): void {
-    this.#order += 1
-    this.#queue.push({ at, order: this.#order, job })
-    this.#wait()
+    this.#lastOrder += 1
+    this.#queue.push({ at, order: this.#lastOrder, job })
+    this.#setTimer()
   }
 
   clear(): void {
-    this.#queue = new TinyQueue<Entry>([], byTime)
-    this.#wait()
+    this.#queue = new TinyQueue<ScheduledJob>([], byTime)
+    this.#setTimer()
   }
 
   close(): void {
-    this.#closed = true
+    this.#isClosed = true
     this.clear()
   }
 
-  #wait(): void {
-    const first = this.#closed ? undefined : this.#queue.peek()
-    if (first !== undefined && this.#waiting !== undefined && this.#waiting.until <= first.at) return
-    this.#waiting?.stop.abort()
-    this.#waiting = undefined
+  #setTimer(): void {
+    const first = this.#isClosed ? undefined : this.#queue.peek()
+    if (first !== undefined && this.#timer !== undefined && this.#timer.until <= first.at) return
+    this.#timer?.stop.abort()
+    this.#timer = undefined
     if (first === undefined) return
     const stop = new AbortController()
-    this.#waiting = { until: first.at, stop }
+    this.#timer = { until: first.at, stop }
     this.#clock.sleep(Math.max(0, first.at - this.#clock.now()), stop.signal).then(
-      () => this.#run(stop),
+      () => this.#runDueJobs(stop),
       () => {},
     )
   }
 
-  #run(stop: AbortController): void {
-    if (this.#waiting?.stop !== stop) return
+  #runDueJobs(stop: AbortController): void {
+    if (this.#timer?.stop !== stop) return
     const now = this.#clock.now()
     for (let first = this.#queue.peek(); first !== undefined && first.at <= now; first = this.#queue.peek()) {
       this.#queue.pop()
@@ -68,48 +68,48 @@ export class Scheduler {
         this.#onError(error)
       }
     }
-    this.#waiting = undefined
-    this.#wait()
+    this.#timer = undefined
+    this.#setTimer()
   }
 }
 
 /**
- * Updates requests by the clock while their organisation has a webhook. Without a webhook, requests are updated when
- * they are read, so that a hundred thousand requests need no timers.
+ * Updates requests by the clock while their organisation has a webhook. Without a webhook, requests are updated only
+ * when they are read, so that a hundred thousand requests need no timers.
  */
-export class QuietWatch {
+export class ProgressWatch {
   readonly #service: Service
   readonly #clock: Clock
-  readonly #timetable: Scheduler
-  readonly #watched = new Set<RequestRecord>()
+  readonly #scheduler: Scheduler
+  readonly #watchedRequests = new Set<RequestRecord>()
 
-  constructor(service: Service, clock: Clock, timetable: Scheduler) {
+  constructor(service: Service, clock: Clock, scheduler: Scheduler) {
     this.#service = service
     this.#clock = clock
-    this.#timetable = timetable
+    this.#scheduler = scheduler
   }
 
-  follow(request: RequestRecord): void {
+  watch(request: RequestRecord): void {
     const { organisations, requests } = this.#service.state
-    if (this.#watched.has(request)) return
+    if (this.#watchedRequests.has(request)) return
     if (organisations.get(request.organisation_id)?.webhook_url === null) return
-    const at = this.#service.nextAt(request)
+    const at = this.#service.nextStepTime(request)
     if (at === undefined) return
-    this.#watched.add(request)
-    this.#timetable.add(at, () => {
-      this.#watched.delete(request)
+    this.#watchedRequests.add(request)
+    this.#scheduler.add(at, () => {
+      this.#watchedRequests.delete(request)
       if (requests.get(request.request_id) !== request) return
       this.#service.bringUpToDate(request, this.#clock.now())
-      this.follow(request)
+      this.watch(request)
     })
   }
 
-  followAll(): void {
-    for (const request of this.#service.state.requests.values()) this.follow(request)
+  watchAll(): void {
+    for (const request of this.#service.state.requests.values()) this.watch(request)
   }
 
   /** Forgets the watched requests; called after the scheduler was cleared. */
   clear(): void {
-    this.#watched.clear()
+    this.#watchedRequests.clear()
   }
 }

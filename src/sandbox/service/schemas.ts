@@ -13,7 +13,7 @@ import { InvalidInputError } from '../../errors/kinds.ts'
 import { type Choices, ruleTable, switchNames } from './rules.ts'
 
 const text = z.string()
-const orNull = text.nullable()
+const nullableText = text.nullable()
 const time = z.number()
 const count = z.int().nonnegative()
 
@@ -34,7 +34,7 @@ const organisation = z.object({
   trial,
   subscription,
   /** "Each organisation has at most one outbound webhook configuration". */
-  webhook_url: orNull,
+  webhook_url: nullableText,
   webhook_secret: text.min(1),
 })
 export type Organisation = z.infer<typeof organisation>
@@ -60,29 +60,29 @@ const user = z.object({
 })
 export type UserRecord = z.infer<typeof user>
 
-const information = z.object({
+const informationSchema = z.object({
   display_name: text,
   code: text,
   fields: z.record(text, z.object({ type: text, required: z.boolean(), description: text })),
 })
 
-const pack = z.object({
+const packageSchema = z.object({
   id: z.int(),
   organisation_id: text,
   name: text,
   status: z.enum(packageStatuses),
   /** Roles that may use the package ("availability depends on the user's role"); null: all. */
   roles: z.array(role).nullable(),
-  reference_survey: z.object({ id: z.int(), name: orNull, min_referees: z.int() }).nullable(),
-  background_checks: z.array(z.object({ check_name: orNull, partner_name: orNull })),
-  additional_information: z.array(information),
+  reference_survey: z.object({ id: z.int(), name: nullableText, min_referees: z.int() }).nullable(),
+  background_checks: z.array(z.object({ check_name: nullableText, partner_name: nullableText })),
+  additional_information: z.array(informationSchema),
 })
-export type PackageRecord = z.infer<typeof pack>
+export type PackageRecord = z.infer<typeof packageSchema>
 
 const referee = z.object({
   referee_id: text,
-  referee_name: orNull,
-  referee_email: orNull,
+  referee_name: nullableText,
+  referee_email: nullableText,
   status: refereeStatus,
   /** Time at which the referee's report became available. */
   report_at: time.nullable(),
@@ -90,13 +90,13 @@ const referee = z.object({
 export type RefereeRecord = z.infer<typeof referee>
 
 const check = z.object({
-  /** Drawn when the request is created, but not shown before the check has been created. */
+  /** The id is drawn when the request is created, but clients read null until the check has been created. */
   id: text,
   created: z.boolean(),
   type: z.enum(['reference', 'background']),
   status: checkStatus,
-  check_name: orNull,
-  partner_name: orNull,
+  check_name: nullableText,
+  partner_name: nullableText,
   report_at: time.nullable(),
   referees: z.array(referee),
 })
@@ -135,7 +135,7 @@ const request = z.object({
   /** Scenarios from the recipient's e-mail and from injections. */
   scenarios: z.array(text),
   status: requestStatus,
-  error_reason: orNull,
+  error_reason: nullableText,
   checks: z.array(check),
   /** Steps of its progress in order; the first `applied` ones have been performed. */
   steps: z.array(step),
@@ -158,7 +158,7 @@ export const delivery = z.object({
   /** Time at which the next attempt is due, or the last one was made. */
   at: time,
   /** Outcome of the last attempt: an HTTP status, or why there was none. */
-  outcome: orNull,
+  outcome: nullableText,
 })
 export type DeliveryRecord = z.infer<typeof delivery>
 
@@ -185,7 +185,7 @@ const snapshot = z.object({
   keys: z.array(apiKey),
   teams: z.array(team),
   users: z.array(user),
-  packages: z.array(pack),
+  packages: z.array(packageSchema),
   requests: z.array(request),
   deliveries: z.array(delivery),
   quota: z.record(text, z.array(windowUse)),
@@ -195,10 +195,10 @@ export type Snapshot = z.infer<typeof snapshot>
 export type Settings = Snapshot['settings']
 
 /** Checks a snapshot. Throws an InvalidInputError with the path of the fault, but without its value. */
-export function checkedSnapshot(value: unknown): Snapshot {
-  const parsed = snapshot.safeParse(value)
-  if (parsed.success) return parsed.data
-  const path = parsed.error.issues[0]?.path.join('.') ?? ''
+export function parseSnapshot(value: unknown): Snapshot {
+  const result = snapshot.safeParse(value)
+  if (result.success) return result.data
+  const path = result.error.issues[0]?.path.join('.') ?? ''
   throw new InvalidInputError(
     path === ''
       ? 'this is not a snapshot of a sandbox'
@@ -213,7 +213,7 @@ export const overview = z.object({
   clock: z.enum(['real', 'manual']),
   speed: time,
   seed: text,
-  webhook_url: orNull,
+  webhook_url: nullableText,
   credits: count.nullable(),
   trial,
   subscription,
@@ -243,7 +243,7 @@ export const storyResult = z.object({
       /** HTTP status of the response; null if there was none. */
       http_status: z.int().nullable(),
       /** Why there was no response. */
-      failure: orNull,
+      failure: nullableText,
       /** Real milliseconds until the response or the timeout. */
       ms: count,
     }),
@@ -293,7 +293,7 @@ const fault = z.discriminatedUnion('kind', [
 ])
 export type Fault = z.infer<typeof fault>
 
-const times = {
+const repetition = {
   /** Number of calls or requests that it applies to; default 1. */
   times: z.int().positive().optional(),
   /** Number of calls or requests that are skipped first; default 0. */
@@ -301,15 +301,15 @@ const times = {
 }
 
 /** The next requests follow a scenario, given by its tag, whatever their recipient's e-mail. */
-const scenarioInjection = z.strictObject({ scenario: text, ...times })
+const scenarioInjection = z.strictObject({ scenario: text, ...repetition })
 
 /** `*` for all calls, a path, or a method and a path. */
-const call = /^\s*(?:\*|\/\S*|(?:GET|HEAD|POST|PUT|PATCH|DELETE)\s+[/*]\S*)\s*$/i
+const callPattern = /^\s*(?:\*|\/\S*|(?:GET|HEAD|POST|PUT|PATCH|DELETE)\s+[/*]\S*)\s*$/i
 
 const faultInjection = z.strictObject({
   /** Method and route, for example `POST /v1/requests`, `GET /v1/requests/:id`, `GET *`, `*`. */
-  on: text.regex(call, 'give a method and a path, such as POST /v1/requests, or *'),
-  ...times,
+  on: text.regex(callPattern, 'give a method and a path, such as POST /v1/requests, or *'),
+  ...repetition,
   fault,
 })
 export type FaultInjection = z.infer<typeof faultInjection>
@@ -320,7 +320,7 @@ export type Injection = z.infer<typeof injection>
 const faultKinds = fault.options.map(({ shape }) => shape.kind.value)
 
 /** Checks an injection from outside. Throws an InvalidInputError with the field for an invalid one. */
-export function checkedInjection(value: unknown): Injection {
+export function parseInjection(value: unknown): Injection {
   const isScenario = typeof value === 'object' && value !== null && 'scenario' in value
   const parsed = (isScenario ? scenarioInjection : faultInjection).safeParse(value, formatIssues)
   if (parsed.success) return parsed.data

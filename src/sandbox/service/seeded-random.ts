@@ -1,21 +1,23 @@
 import { hash } from 'node:crypto'
 
-type Part = string | number
+type NamePart = string | number
 
 /**
- * Random values by name: the same seed and name give the same value, in whatever order they are drawn. So a run can
- * be repeated exactly, and a restart draws the same values.
+ * Random values by name: the same seed and name give the same value, whatever was drawn before. So a run can be
+ * repeated exactly, and a restart draws the same values.
  */
 export interface SeededRandom {
   /** Returns a number in [0, 1). */
-  fraction(...name: Part[]): number
-  pick<T>(choices: readonly [T, ...T[]], ...name: Part[]): T
+  fraction(...name: NamePart[]): number
+  pick<T>(choices: readonly [T, ...T[]], ...name: NamePart[]): T
   /** Returns a version 4 UUID. */
-  uuid(...name: Part[]): string
-  /** Returns letters and digits, 32 at most. */
-  text(length: number, ...name: Part[]): string
-  /** Returns a stream of values under one name, each of which is cheap. */
-  dice(...name: Part[]): RandomStream
+  uuid(...name: NamePart[]): string
+  /** Returns `length` letters and digits; `length` is at most 32. */
+  text(length: number, ...name: NamePart[]): string
+  /**
+   * Returns a stream of values with one name. Further values of a stream cost less than values with their own names.
+   */
+  stream(...name: NamePart[]): RandomStream
 }
 
 /** A sequence of random values, which depends only on its name. */
@@ -30,29 +32,29 @@ export interface RandomStream {
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
 export function seededRandom(seed: string | number): SeededRandom {
-  const draw = (name: readonly Part[]): string => hash('sha256', `${seed}/${name.join('/')}`)
-  const fraction = (...name: Part[]): number => Number.parseInt(draw(name).slice(0, 12), 16) / 2 ** 48
+  const draw = (name: readonly NamePart[]): string => hash('sha256', `${seed}/${name.join('/')}`)
+  const fraction = (...name: NamePart[]): number => Number.parseInt(draw(name).slice(0, 12), 16) / 2 ** 48
   return {
     fraction,
     pick: (choices, ...name) => choices[Math.floor(fraction(...name) * choices.length)] ?? choices[0],
-    uuid: (...name) => asUuid(draw(name)),
+    uuid: (...name) => toUuid(draw(name)),
     text(length, ...name) {
       const bytes = Buffer.from(draw(name), 'hex').subarray(0, length)
       return Array.from(bytes, (byte) => alphabet.charAt(byte % alphabet.length)).join('')
     },
-    dice: (...name) => thrown(draw(name)),
+    stream: (...name) => createStream(draw(name)),
   }
 }
 
-const scratch = Buffer.alloc(16)
+const uuidBytes = Buffer.alloc(16)
 
 /** The generator sfc32 of Chris Doty-Humphrey's PractRand, seeded with 96 bits of a hash. */
-function thrown(seed: string): RandomStream {
+function createStream(seed: string): RandomStream {
   let a = Number.parseInt(seed.slice(0, 8), 16)
   let b = Number.parseInt(seed.slice(8, 16), 16)
   let c = Number.parseInt(seed.slice(16, 24), 16)
   let count = 1
-  const word = (): number => {
+  const nextWord = (): number => {
     const sum = (a + b + count) | 0
     count = (count + 1) | 0
     a = b ^ (b >>> 9)
@@ -60,20 +62,20 @@ function thrown(seed: string): RandomStream {
     c = ((c << 21) | (c >>> 11)) + sum
     return sum >>> 0
   }
-  for (let warming = 0; warming < 12; warming += 1) word()
-  const fraction = (): number => word() / 2 ** 32
+  for (let warming = 0; warming < 12; warming += 1) nextWord()
+  const fraction = (): number => nextWord() / 2 ** 32
   return {
     fraction,
     between: (from, to) => from + fraction() * (to - from),
     pick: (choices) => choices[Math.floor(fraction() * choices.length)] ?? choices[0],
     uuid() {
-      for (let at = 0; at < 16; at += 4) scratch.writeUInt32BE(word(), at)
-      return asUuid(scratch.toString('hex'))
+      for (let at = 0; at < 16; at += 4) uuidBytes.writeUInt32BE(nextWord(), at)
+      return toUuid(uuidBytes.toString('hex'))
     },
   }
 }
 
-function asUuid(hex: string): string {
+function toUuid(hex: string): string {
   const variant = '89ab'.charAt(Number.parseInt(hex.charAt(16), 16) % 4)
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }

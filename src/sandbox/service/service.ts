@@ -4,7 +4,7 @@ import type { RequestStatus } from '../../contract/statuses.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 import { refusals } from './answer.ts'
 import { Injections } from './faults.ts'
-import { inOrder, nextStepAt, plan, progress, type ProgressPlan } from './progress.ts'
+import { sortSteps, nextStepAt, planProgress, performDueSteps, type ProgressPlan } from './progress.ts'
 import type { Choices, RuleName } from './rules.ts'
 import type { SeededRandom } from './seeded-random.ts'
 import { type Caller, type Change, currentUse, type QuotaWindow, secondsToWait, type State } from './state.ts'
@@ -31,11 +31,14 @@ export class Service {
   readonly speed: number
   /** Injected scenarios for the requests that are created next. */
   readonly scenarios = new Injections<string>()
-  /** Part of the names from which ids are drawn; empty if the same calls must get the same ids. */
-  life: readonly string[] = []
+  /**
+   * Added to the names from which ids are drawn, so that another run draws other ids. Empty if a seed was given, so
+   * that ids repeat.
+   */
+  idSalt: readonly string[] = []
   readonly #options: ServiceOptions
-  /** Requests whose progress has not been planned yet. */
-  readonly #unplanned = new Map<RequestRecord, Omit<ProgressPlan, 'dice'>>()
+  /** Requests whose progress has not been planned yet, with what it depends on. */
+  readonly #unplanned = new Map<RequestRecord, Omit<ProgressPlan, 'random'>>()
 
   constructor(options: ServiceOptions) {
     this.state = options.state
@@ -50,7 +53,7 @@ export class Service {
   }
 
   /** Converts an id of a request or check to its stored form. */
-  idOf(text: string): string {
+  normaliseId(text: string): string {
     return this.rule('id-case') === 'ignored' ? text.toLowerCase() : text
   }
 
@@ -60,8 +63,8 @@ export class Service {
     this.state.apply(change)
   }
 
-  changeSettings(part: Partial<Settings>): void {
-    this.commit({ does: 'settings', settings: { ...this.state.settings, ...part } })
+  changeSettings(changes: Partial<Settings>): void {
+    this.commit({ does: 'settings', settings: { ...this.state.settings, ...changes } })
   }
 
   /** Counts a call against the quota of its key; throws a Refusal with status 429 if a window is full. */
@@ -72,19 +75,19 @@ export class Service {
       now,
       this.rule('quota-window-start'),
     )
-    const wait = secondsToWait(uses, this.windows, now)
-    if (wait === 0 || this.rule('refused-calls-count') === 'yes') {
+    const waitSeconds = secondsToWait(uses, this.windows, now)
+    if (waitSeconds === 0 || this.rule('refused-calls-count') === 'yes') {
       this.commit({
         does: 'quota',
         key,
         uses: uses.map(({ started_at, used }) => ({ started_at, used: used + 1 })),
       })
     }
-    if (wait > 0) throw refusals.throttled(wait)
+    if (waitSeconds > 0) throw refusals.throttled(waitSeconds)
   }
 
   /** Stores a new request with the status RECEIVED and uses a credit. */
-  accept(
+  createRequest(
     body: CreateBody,
     { organisation, user }: Caller,
     pack: PackageRecord,
@@ -96,7 +99,7 @@ export class Service {
     const request: RequestRecord = {
       number,
       // The time is part of the name, so that a restarted sandbox does not issue the ids of its former run again.
-      request_id: rng.uuid('request', number, now, ...this.life),
+      request_id: rng.uuid('request', number, now, ...this.idSalt),
       organisation_id: organisation.id,
       package_id: pack.id,
       created_at: now,
@@ -126,8 +129,8 @@ export class Service {
     for (const request of this.#unplanned.keys()) this.#plan(request)
   }
 
-  /** Discards plans and scenarios for a state that has been replaced. */
-  forget(): void {
+  /** Discards the unplanned requests and the injected scenarios, after the state has been replaced. */
+  discardPlans(): void {
     this.#unplanned.clear()
     this.scenarios.clear()
   }
@@ -138,11 +141,11 @@ export class Service {
     const due = nextStepAt(request)
     const elapsed = this.#elapsed(request, now)
     if (due === undefined || due > elapsed) return
-    const before = request.status
-    const reached = progress(request, elapsed, (at) => request.created_at + at / this.speed)
-    if (request.status === before) return
+    const statusBefore = request.status
+    const newStatuses = performDueSteps(request, elapsed, (at) => request.created_at + at / this.speed)
+    if (request.status === statusBefore) return
     this.commit({ does: 'request', request })
-    for (const status of reached) this.#options.onStatus(request, status, now)
+    for (const status of newStatuses) this.#options.onStatus(request, status, now)
   }
 
   bringAllUpToDate(now: number): void {
@@ -150,7 +153,7 @@ export class Service {
   }
 
   /** Returns the clock time of the next step of a request; undefined if there is none. */
-  nextAt(request: RequestRecord): number | undefined {
+  nextStepTime(request: RequestRecord): number | undefined {
     this.#plan(request)
     const due = nextStepAt(request)
     return due === undefined ? undefined : request.created_at + due / this.speed
@@ -165,18 +168,22 @@ export class Service {
     if (request === undefined) throw new InvalidInputError(`no request "${requestId}"`)
     this.bringUpToDate(request, now)
     const check = checkId === undefined ? undefined : request.checks.findIndex(({ id }) => id === checkId)
-    const coming = request.steps.slice(request.applied)
-    const last = coming.findIndex((step) => isTurn(step) && (check === undefined || isOf(step, check)))
-    const turn = coming[last]
-    if (turn === undefined) {
+    const remaining = request.steps.slice(request.applied)
+    const transitionIndex = remaining.findIndex(
+      (step) => isTransition(step) && (check === undefined || concernsCheck(step, check)),
+    )
+    const transition = remaining[transitionIndex]
+    if (transition === undefined) {
       throw new InvalidInputError(`request "${requestId}" will not change any more`, {
         hint: 'It has a terminal status, or a scenario holds it.',
       })
     }
     const at = this.#elapsed(request, now)
-    request.steps = inOrder([
+    request.steps = sortSteps([
       ...request.steps.slice(0, request.applied),
-      ...coming.map((step, index) => (index <= last && belongs(step, turn) ? moved(step, at) : step)),
+      ...remaining.map((step, index) =>
+        index <= transitionIndex && belongsTo(step, transition) ? withTime(step, at) : step,
+      ),
     ])
     this.bringUpToDate(request, now)
     this.commit({ does: 'request', request })
@@ -193,11 +200,11 @@ export class Service {
    * creates. The result does not depend on the time of planning.
    */
   #plan(request: RequestRecord): void {
-    const course = this.#unplanned.get(request)
-    if (course === undefined) return
+    const plan = this.#unplanned.get(request)
+    if (plan === undefined) return
     this.#unplanned.delete(request)
-    const dice = this.#options.rng.dice('course', request.number, ...this.life)
-    Object.assign(request, plan({ ...course, dice }))
+    const random = this.#options.rng.stream('course', request.number, ...this.idSalt)
+    Object.assign(request, planProgress({ ...plan, random }))
     this.state.apply({ does: 'request', request })
   }
 
@@ -206,14 +213,15 @@ export class Service {
   }
 }
 
-const isTurn = ({ does }: Step): boolean => does === 'check' || does === 'fail'
-const isOf = (step: Step, check: number): boolean => step.does === 'fail' || step.check === check
-const belongs = (step: Step, turn: Step): boolean =>
-  step === turn || (step.does !== 'fail' && turn.does !== 'fail' && step.check === turn.check)
-const moved = (step: Step, at: number): Step => ({ ...step, at })
+const isTransition = ({ does }: Step): boolean => does === 'check' || does === 'fail'
+const concernsCheck = (step: Step, check: number): boolean => step.does === 'fail' || step.check === check
+const belongsTo = (step: Step, transition: Step): boolean =>
+  step === transition ||
+  (step.does !== 'fail' && transition.does !== 'fail' && step.check === transition.check)
+const withTime = (step: Step, at: number): Step => ({ ...step, at })
 
 /** "Signed report token lifetime: 1 hour". */
-const lifetime = 3_600_000
+const tokenLifetimeMs = 3_600_000
 
 /** Makes and checks the token `t` of report URLs. A token is valid for one report and contains its end time. */
 class ReportTokens {
@@ -227,29 +235,29 @@ class ReportTokens {
   /** Returns a new token each time ("Each read produces fresh signed report URLs"). */
   issue(report: string, now: number): string {
     this.#issued += 1
-    const claim = `${(now + lifetime).toString(36)}.${this.#issued.toString(36)}`
-    return `${claim}.${this.#seal(report, claim)}`
+    const claim = `${(now + tokenLifetimeMs).toString(36)}.${this.#issued.toString(36)}`
+    return `${claim}.${this.#sign(report, claim)}`
   }
 
   /** Whether the token is valid for this report and has not expired. */
-  accepts(token: string, report: string, now: number): boolean {
-    const [end = '', count = '', seal = '', ...rest] = token.split('.')
-    if (rest.length > 0 || seal !== this.#seal(report, `${end}.${count}`)) return false
-    return now < Number.parseInt(end, 36)
+  isValid(token: string, report: string, now: number): boolean {
+    const [endTime = '', count = '', signature = '', ...others] = token.split('.')
+    if (others.length > 0 || signature !== this.#sign(report, `${endTime}.${count}`)) return false
+    return now < Number.parseInt(endTime, 36)
   }
 
   /**
-   * Signs a claim. With the secret on both sides, the hash cannot be extended; it is several times faster than an
-   * HMAC, and reads sign many URLs.
+   * Signs a claim. Because the secret is on both sides, no signature of a longer claim can be derived from it (length
+   * extension). An HMAC would be several times slower, and each read signs many URLs.
    */
-  #seal(report: string, claim: string): string {
+  #sign(report: string, claim: string): string {
     return hash('sha256', `${this.#secret} ${report} ${claim} ${this.#secret}`, 'base64url')
   }
 }
 
 /** Returns the path below /v1/reports/ of a background report, which its token is bound to. */
-export const backgroundReport = (checkId: string): string => checkId
+export const backgroundReportPath = (checkId: string): string => checkId
 
 /** Returns the path below /v1/reports/ of a referee's report. */
-export const refereeReport = (checkId: string, refereeId: string): string =>
+export const refereeReportPath = (checkId: string, refereeId: string): string =>
   `${checkId}/referees/${refereeId}`

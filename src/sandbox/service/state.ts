@@ -53,13 +53,13 @@ export function secondsToWait(
   windows: readonly QuotaWindow[],
   now: number,
 ): number {
-  let wait = 0
+  let waitSeconds = 0
   for (const [index, { calls, seconds }] of windows.entries()) {
     const use = uses[index]
     if (use === undefined || use.used < calls) continue
-    wait = Math.max(wait, Math.ceil((use.started_at + seconds * 1000 - now) / 1000))
+    waitSeconds = Math.max(waitSeconds, Math.ceil((use.started_at + seconds * 1000 - now) / 1000))
   }
-  return wait
+  return waitSeconds
 }
 
 /** A change of the state. All changes are of this type, and applying them in order gives the state. */
@@ -92,7 +92,7 @@ export class State {
   readonly checks = new Map<string, RequestRecord>()
   readonly deliveries = new Map<string, DeliveryRecord>()
   readonly quota = new Map<string, readonly WindowUse[]>()
-  readonly #finished: string[] = []
+  readonly #finishedDeliveryIds: string[] = []
 
   constructor(settings: Settings) {
     this.settings = settings
@@ -113,19 +113,22 @@ export class State {
         this.teams.set(change.team.id, change.team)
         return
       case 'user':
-        nested(this.users, change.user.organisation_id).set(change.user.email.toLowerCase(), change.user)
+        findOrAddMap(this.users, change.user.organisation_id).set(
+          change.user.email.toLowerCase(),
+          change.user,
+        )
         return
       case 'package':
-        nested(this.packages, change.package.organisation_id).set(change.package.id, change.package)
+        findOrAddMap(this.packages, change.package.organisation_id).set(change.package.id, change.package)
         return
       case 'request':
-        this.#putRequest(change.request)
+        this.#applyRequest(change.request)
         return
       case 'quota':
         this.quota.set(change.key, change.uses)
         return
       case 'delivery':
-        this.#putDelivery(change.delivery)
+        this.#applyDelivery(change.delivery)
     }
   }
 
@@ -135,21 +138,21 @@ export class State {
     for (const map of [organisations, keys, teams, users, packages, requests, checks, deliveries, quota]) {
       map.clear()
     }
-    this.#finished.length = 0
+    this.#finishedDeliveryIds.length = 0
     for (const change of changesTo(structuredClone(snapshot))) this.apply(change)
   }
 
   /** Returns a copy that later changes do not affect. */
   snapshot(): Snapshot {
-    return structuredClone(this.#whole())
+    return structuredClone(this.#currentState())
   }
 
   /** Returns the changes that make this state from an empty one. */
   changes(): Iterable<Change> {
-    return changesTo(this.#whole())
+    return changesTo(this.#currentState())
   }
 
-  #whole(): Snapshot {
+  #currentState(): Snapshot {
     return {
       version: 1,
       settings: this.settings,
@@ -164,17 +167,18 @@ export class State {
     }
   }
 
-  #putRequest(request: RequestRecord): void {
+  #applyRequest(request: RequestRecord): void {
     this.requests.set(request.request_id, request)
     for (const check of request.checks) this.checks.set(check.id, request)
   }
 
-  #putDelivery(delivery: DeliveryRecord): void {
-    const known = this.deliveries.get(delivery.id)
+  #applyDelivery(delivery: DeliveryRecord): void {
+    const existing = this.deliveries.get(delivery.id)
     this.deliveries.set(delivery.id, delivery)
-    if (delivery.state === 'waiting' || (known !== undefined && known.state !== 'waiting')) return
-    this.#finished.push(delivery.id)
-    if (this.#finished.length > maxFinishedDeliveries) this.deliveries.delete(this.#finished.shift() ?? '')
+    if (delivery.state === 'waiting' || (existing !== undefined && existing.state !== 'waiting')) return
+    this.#finishedDeliveryIds.push(delivery.id)
+    if (this.#finishedDeliveryIds.length > maxFinishedDeliveries)
+      this.deliveries.delete(this.#finishedDeliveryIds.shift() ?? '')
   }
 }
 
@@ -190,10 +194,10 @@ function* changesTo(snapshot: Snapshot): Generator<Change> {
   for (const [key, uses] of Object.entries(snapshot.quota)) yield { does: 'quota', key, uses }
 }
 
-function nested<K, V>(map: Map<string, Map<K, V>>, key: string): Map<K, V> {
-  const known = map.get(key)
-  if (known !== undefined) return known
-  const made = new Map<K, V>()
-  map.set(key, made)
-  return made
+function findOrAddMap<K, V>(map: Map<string, Map<K, V>>, key: string): Map<K, V> {
+  const existing = map.get(key)
+  if (existing !== undefined) return existing
+  const created = new Map<K, V>()
+  map.set(key, created)
+  return created
 }

@@ -24,56 +24,60 @@ export interface Story {
   signatures: readonly ('good' | 'bad')[]
 }
 
-const usual = { scenarios: [], order: 'at-once', signatures: ['good'] } as const
+const defaultStory = { scenarios: [], order: 'at-once', signatures: ['good'] } as const
 
 /** All stories. */
 export const storyTable: readonly Story[] = [
-  { ...usual, name: 'completed', what: 'IN_PROGRESS, PARTIAL, then COMPLETED, each event when it happens.' },
   {
-    ...usual,
+    ...defaultStory,
+    name: 'completed',
+    what: 'IN_PROGRESS, PARTIAL, then COMPLETED, each event when it happens.',
+  },
+  {
+    ...defaultStory,
     name: 'partial',
     what: 'IN_PROGRESS, then PARTIAL: one check is COMPLETED, the others stay in progress.',
     until: 'PARTIAL',
   },
   {
-    ...usual,
+    ...defaultStory,
     name: 'error',
     what: 'IN_PROGRESS, then ERROR with an error_reason.',
     scenarios: ['error'],
   },
   {
-    ...usual,
+    ...defaultStory,
     name: 'cancelled',
     what: 'IN_PROGRESS, then CANCELLED: the recipient declines.',
     scenarios: ['declined'],
   },
   {
-    ...usual,
+    ...defaultStory,
     name: 'out-of-order',
     what: 'The request is COMPLETED; its events arrive in reverse, COMPLETED first.',
     order: 'reversed',
   },
   {
-    ...usual,
+    ...defaultStory,
     name: 'repeated',
     what: 'Each event of a COMPLETED request is delivered twice.',
     signatures: ['good', 'good'],
   },
   {
-    ...usual,
+    ...defaultStory,
     name: 'late',
     what: 'The request is COMPLETED before the first of its events arrives.',
     order: 'late',
   },
   {
-    ...usual,
+    ...defaultStory,
     name: 'forged',
     what: 'Before each event the same with a signature that does not match; the receiver has to refuse it.',
     signatures: ['bad', 'good'],
   },
 ]
 
-interface Stage {
+interface StoryContext {
   service: Service
   deliveries: Deliveries
   clock: Clock
@@ -93,24 +97,24 @@ export function findStory(name: string): Story {
  * Creates a request, advances it through its statuses without waiting for the clock, and posts its events to `url`
  * one after the other. Uses no quota and no credit.
  */
-export async function playStory(story: Story, url: string, stage: Stage): Promise<StoryResult> {
-  const { service, deliveries, clock, caller } = stage
-  const pack = packageOf(stage)
+export async function playStory(story: Story, url: string, context: StoryContext): Promise<StoryResult> {
+  const { service, deliveries, clock, caller } = context
+  const pack = findStoryPackage(context)
   const { request, events, end } = deliveries.collect(() =>
-    service.accept(bodyOf(story, pack), caller, pack, [...story.scenarios], clock.now()),
+    service.createRequest(createStoryBody(story, pack), caller, pack, [...story.scenarios], clock.now()),
   )
-  const isOver = (): boolean => request.status === story.until || terminalStatuses.includes(request.status)
-  const next = (): DeliveryRecord | undefined => {
-    while (events.length === 0 && !isOver())
+  const hasEnded = (): boolean => request.status === story.until || terminalStatuses.includes(request.status)
+  const nextEvent = (): DeliveryRecord | undefined => {
+    while (events.length === 0 && !hasEnded())
       service.advanceRequest(request.request_id, undefined, clock.now())
     return events.shift()
   }
-  const sent: StoryResult['deliveries'] = []
+  const results: StoryResult['deliveries'] = []
   const deliver = async (event: DeliveryRecord): Promise<void> => {
     for (const signature of story.signatures) {
       const { outcome, ms } = await deliveries.deliverTo(url, event, signature === 'bad')
       const isAnswer = /^\d{3}$/.test(outcome)
-      sent.push({
+      results.push({
         status: event.status,
         signature,
         http_status: isAnswer ? Number(outcome) : null,
@@ -121,7 +125,7 @@ export async function playStory(story: Story, url: string, stage: Stage): Promis
   }
   try {
     const waiting: DeliveryRecord[] = []
-    for (let event = next(); event !== undefined; event = next()) {
+    for (let event = nextEvent(); event !== undefined; event = nextEvent()) {
       if (story.order === 'at-once') await deliver(event)
       else waiting.push(event)
     }
@@ -131,11 +135,11 @@ export async function playStory(story: Story, url: string, stage: Stage): Promis
   } finally {
     end()
   }
-  return { story: story.name, request_id: request.request_id, deliveries: sent }
+  return { story: story.name, request_id: request.request_id, deliveries: results }
 }
 
 /** Returns the ACTIVE package with the most checks. At least two are needed for PARTIAL. */
-function packageOf({ service, caller }: Stage): PackageRecord {
+function findStoryPackage({ service, caller }: StoryContext): PackageRecord {
   const packages = service.state.packages.get(caller.organisation.id)?.values() ?? []
   const [largest] = [...packages]
     .filter(({ status }) => status === 'ACTIVE')
@@ -149,7 +153,7 @@ function packageOf({ service, caller }: Stage): PackageRecord {
 const checkCount = ({ reference_survey, background_checks }: PackageRecord): number =>
   background_checks.length + (reference_survey === null ? 0 : 1)
 
-function bodyOf(story: Story, pack: PackageRecord) {
+function createStoryBody(story: Story, pack: PackageRecord) {
   return {
     package_id: pack.id,
     recipient: {
@@ -158,7 +162,7 @@ function bodyOf(story: Story, pack: PackageRecord) {
       email: `${story.name}@example.com`,
       phone: '+61400000000',
     },
-    additional_information: pack.additional_information.map(sampleOf),
+    additional_information: pack.additional_information.map(toSampleInformation),
   }
 }
 
@@ -171,7 +175,10 @@ const samples: Readonly<Record<string, AdditionalInformation['fields'][string]>>
   object: {},
 }
 
-function sampleOf({ code, fields }: PackageRecord['additional_information'][number]): AdditionalInformation {
+function toSampleInformation({
+  code,
+  fields,
+}: PackageRecord['additional_information'][number]): AdditionalInformation {
   const required = Object.entries(fields).filter(([, field]) => field.required)
   return {
     code,

@@ -18,18 +18,18 @@ const recipientFields = ['first_name', 'last_name', 'email', 'phone'] as const
 
 /** Parses a body field by field; throws a Refusal with status 400 that names the first invalid field. */
 export function parseCreateBody(text: string, rules: Choices): CreateBody {
-  const body = asObject(jsonOf(text), 'body')
-  refuseUnknown(body, bodyFields, '')
-  const packageId = requireString(body, 'package_id', 'package_id')
+  const body = requireObject(parseBodyJson(text), 'body')
+  requireKnownFields(body, bodyFields, '')
+  const packageId = requireMember(body, 'package_id', 'package_id')
   if (!Number.isSafeInteger(packageId)) throw refusals.invalid('package_id', 'must be an integer')
   return {
     package_id: packageId as number,
-    recipient: parseRecipient(requireString(body, 'recipient', 'recipient'), rules),
+    recipient: parseRecipient(requireMember(body, 'recipient', 'recipient'), rules),
     additional_information: parseInformation(body['additional_information'], rules),
   }
 }
 
-function jsonOf(text: string): unknown {
+function parseBodyJson(text: string): unknown {
   try {
     return parseJson(text)
   } catch {
@@ -38,29 +38,29 @@ function jsonOf(text: string): unknown {
 }
 
 function parseRecipient(value: unknown, rules: Choices): Recipient {
-  const recipient = asObject(value, 'recipient')
-  refuseUnknown(recipient, recipientFields, 'recipient.')
-  const text = (name: (typeof recipientFields)[number]): string => {
+  const recipient = requireObject(value, 'recipient')
+  requireKnownFields(recipient, recipientFields, 'recipient.')
+  const readText = (name: (typeof recipientFields)[number]): string => {
     const path = `recipient.${name}`
-    const given = asText(requireString(recipient, name, path), path, rules)
-    if (given.trim() === '' && rules['blank-text'] === 'refused') {
+    const givenText = requireText(requireMember(recipient, name, path), path, rules)
+    if (givenText.trim() === '' && rules['blank-text'] === 'refused') {
       throw refusals.invalid(path, 'must not be empty')
     }
-    if (/\p{Cc}/u.test(given) && rules['control-characters'] === 'refused') {
+    if (/\p{Cc}/u.test(givenText) && rules['control-characters'] === 'refused') {
       throw refusals.invalid(path, 'must not hold control characters')
     }
-    return given
+    return givenText
   }
-  const parsed: Recipient = {
-    first_name: text('first_name'),
-    last_name: text('last_name'),
-    email: text('email'),
-    phone: text('phone'),
+  const result: Recipient = {
+    first_name: readText('first_name'),
+    last_name: readText('last_name'),
+    email: readText('email'),
+    phone: readText('phone'),
   }
-  if (!isEmail(parsed.email, rules))
+  if (!isEmail(result.email, rules))
     throw refusals.invalid('recipient.email', 'must be a valid email address')
-  if (!isPhone(parsed.phone)) throw refusals.invalid('recipient.phone', 'must be in E.164 format')
-  return parsed
+  if (!isPhone(result.phone)) throw refusals.invalid('recipient.phone', 'must be in E.164 format')
+  return result
 }
 
 /** "E.164 format with country calling code; at most 15 digits". */
@@ -94,26 +94,26 @@ function isEmail(text: string, rules: Choices): boolean {
 function parseInformation(value: unknown, rules: Choices): AdditionalInformation[] {
   if (value === undefined || (value === null && rules['null-values'] === 'left-out')) return []
   if (!Array.isArray(value)) throw refusals.invalid('additional_information', 'must be an array')
-  const seen = new Set<string>()
+  const codes = new Set<string>()
   return value.map((entry: unknown, index) => {
     const path = `additional_information[${index}]`
-    const information = asObject(entry, path)
-    refuseUnknown(information, ['code', 'fields'], `${path}.`)
-    const code = requireString(information, 'code', `${path}.code`)
+    const information = requireObject(entry, path)
+    requireKnownFields(information, ['code', 'fields'], `${path}.`)
+    const code = requireMember(information, 'code', `${path}.code`)
     if (typeof code !== 'string') throw refusals.invalid(`${path}.code`, 'must be a string')
-    if (seen.has(code)) throw refusals.invalid(`${path}.code`, 'appears more than once')
-    seen.add(code)
-    const fields = asObject(requireString(information, 'fields', `${path}.fields`), `${path}.fields`)
+    if (codes.has(code)) throw refusals.invalid(`${path}.code`, 'appears more than once')
+    codes.add(code)
+    const fields = requireObject(requireMember(information, 'fields', `${path}.fields`), `${path}.fields`)
     return { code, fields: fields as Record<string, FieldValue> }
   })
 }
 
-function asObject(value: unknown, path: string): Json {
+function requireObject(value: unknown, path: string): Json {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Json
   throw refusals.invalid(path, 'must be an object')
 }
 
-function asText(value: unknown, path: string, rules: Choices): string {
+function requireText(value: unknown, path: string, rules: Choices): string {
   if (typeof value !== 'string') throw refusals.invalid(path, 'must be a string')
   if (rules['text-limit'] === '255' && value.length > 255) {
     throw refusals.invalid(path, 'must be at most 255 characters')
@@ -121,15 +121,15 @@ function asText(value: unknown, path: string, rules: Choices): string {
   return value
 }
 
-function requireString(object: Json, name: string, path: string): unknown {
+function requireMember(object: Json, name: string, path: string): unknown {
   if (!Object.hasOwn(object, name)) throw refusals.invalid(path, 'is required')
   return object[name]
 }
 
 /** "400 for an unknown or missing field" (GET /v1/packages/{id}/schema). */
-function refuseUnknown(object: Json, known: readonly string[], prefix: string): void {
-  const unknown = Object.keys(object).find((name) => !known.includes(name))
-  if (unknown !== undefined) throw refusals.invalid(prefix + unknown, 'is not a known field')
+function requireKnownFields(object: Json, knownNames: readonly string[], prefix: string): void {
+  const unknownName = Object.keys(object).find((name) => !knownNames.includes(name))
+  if (unknownName !== undefined) throw refusals.invalid(prefix + unknownName, 'is not a known field')
 }
 
 /**
@@ -138,18 +138,18 @@ function refuseUnknown(object: Json, known: readonly string[], prefix: string): 
  */
 export function checkAdditionalInformation(
   given: readonly AdditionalInformation[],
-  wanted: readonly CheckInformation[],
+  schema: readonly CheckInformation[],
   rules: Choices,
 ): void {
   for (const [index, { code, fields }] of given.entries()) {
     const path = `additional_information[${index}]`
-    const information = wanted.find((entry) => entry.code === code)
+    const information = schema.find((entry) => entry.code === code)
     if (information === undefined) {
       throw refusals.invalid(`${path}.code`, 'is not a check code of this package')
     }
     checkFields(fields, information, `${path}.fields`, rules)
   }
-  for (const { code, fields } of wanted) {
+  for (const { code, fields } of schema) {
     if (given.some((entry) => entry.code === code)) continue
     const missing = Object.entries(fields).find(([, { required }]) => required)
     if (missing === undefined) continue
@@ -190,10 +190,14 @@ function isGiven(
   return values[name] !== null || required || rules['null-values'] === 'refused'
 }
 
-const articles: Record<string, string> = { integer: 'an integer', array: 'an array', object: 'an object' }
+const typesWithArticle: Record<string, string> = {
+  integer: 'an integer',
+  array: 'an array',
+  object: 'an object',
+}
 
 function checkValue(value: unknown, { type, required }: FieldDefinition, path: string, rules: Choices): void {
-  if (!hasType(value, type)) throw refusals.invalid(path, `must be ${articles[type] ?? `a ${type}`}`)
+  if (!hasType(value, type)) throw refusals.invalid(path, `must be ${typesWithArticle[type] ?? `a ${type}`}`)
   if (typeof value !== 'string') return
   if (required && value.trim() === '' && rules['blank-text'] === 'refused')
     throw refusals.invalid(path, 'must not be empty')

@@ -1,7 +1,7 @@
 import type { Clock } from '../../host/clock.ts'
 import { isLoopbackHost } from '../../contract/url.ts'
 import { ManualClock } from '../../sandbox/control/manual-clock.ts'
-import { networksOf, readFixture, readRules } from '../../sandbox/control/read-inputs.ts'
+import { parseNetworks, readFixture, parseRules } from '../../sandbox/control/read-inputs.ts'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../sandbox/control/embedded.ts'
 import type { listen } from '../../server/listen.ts'
 import type { QuotaWindow } from '../../domain/quota/windows.ts'
@@ -85,7 +85,7 @@ export async function startSandbox(
     webhookUrl,
     reach,
     seed,
-    rules: readRules(options.rules ?? []),
+    rules: parseRules(options.rules ?? []),
     fixture: fixture === undefined ? undefined : await readFixture(fixture),
     data: data === undefined ? undefined : await services.openData(data),
   })
@@ -137,7 +137,7 @@ function reachOf({ random }: SandboxServices, options: SandboxServerOptions): Sa
     )
   }
   return {
-    networks: networksOf(allowHttpFrom, '--allow-http-from'),
+    networks: parseNetworks(allowHttpFrom, '--allow-http-from'),
     publicUrl: publicUrl === undefined ? undefined : publicBase(publicUrl),
     controlToken: controlToken ?? random.bytes(24).toString('base64url'),
   }

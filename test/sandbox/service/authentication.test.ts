@@ -49,7 +49,7 @@ test.each(['x'.repeat(32), 'short', 'toString'])('an invalid API key (%s) is a 4
 test('a revoked API key is a 401', async () => {
   const { sandbox, get } = visit()
   expect((await get('/v1/users')).status).toBe(200)
-  sandbox.flipSwitch('revoke-key')
+  sandbox.applySwitch('revoke-key')
   const answer = await get('/v1/users')
   expect(answer.status).toBe(401)
   expect(answer.envelope()).toEqual(refusal('invalid API key'))

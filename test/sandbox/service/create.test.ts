@@ -238,7 +238,7 @@ test('insufficient credits are a 403, and each request uses one', async () => {
 
 test('an expired trial is a 403', async () => {
   const { post, sandbox, get } = visit()
-  sandbox.flipSwitch('expire-trial')
+  sandbox.applySwitch('expire-trial')
   const answer = await post(simpleOrder)
   expect(answer.status).toBe(403)
   expect(answer.envelope()).toEqual(refusal('organisation trial has expired'))
@@ -247,7 +247,7 @@ test('an expired trial is a 403', async () => {
 
 test('an inactive subscription is a 403', async () => {
   const { post, sandbox } = visit()
-  sandbox.flipSwitch('deactivate-subscription')
+  sandbox.applySwitch('deactivate-subscription')
   const answer = await post(simpleOrder)
   expect(answer.status).toBe(403)
   expect(answer.envelope()).toEqual(refusal('organisation subscription is not active'))

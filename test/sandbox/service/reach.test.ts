@@ -6,12 +6,12 @@ import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../../src/host/clock.ts'
 import { createSandbox } from '../../../src/sandbox/control/embedded.ts'
 import { httpDeliver } from '../../../src/sandbox/service/delivery.ts'
-import { networksOf, type Reach } from '../../../src/sandbox/service/gateway.ts'
+import { parseNetworks, type Reach } from '../../../src/sandbox/service/gateway.ts'
 import { listen } from '../../../src/server/listen.ts'
 import { hour, refusal, simpleOrder, visit } from '../visit.ts'
 
 const reach: Reach = {
-  networks: networksOf(['172.16.0.0/12', 'fd00::/8'], '--allow-http-from'),
+  networks: parseNetworks(['172.16.0.0/12', 'fd00::/8'], '--allow-http-from'),
   publicUrl: undefined,
   controlToken: 'token',
 }
@@ -35,7 +35,7 @@ test.each([
 test.each(['', '10.0.0.0/', '10.0.0.0/33', '10.0.0/8', '::/129', '10.0.0.0/8/8', 'example.com'])(
   '%j is no network',
   (text) => {
-    expect(() => networksOf([text], '--allow-http-from')).toThrow(
+    expect(() => parseNetworks([text], '--allow-http-from')).toThrow(
       `--allow-http-from: "${text}" is not a network`,
     )
   },
