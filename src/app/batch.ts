@@ -5,9 +5,9 @@ import type { RefcheckError } from '../errors/kinds.ts'
 import { orderQuestion } from '../domain/submission/confirmation.ts'
 import { statusOf } from '../domain/batch/batch-status.ts'
 import { withoutPostponed } from '../domain/batch/verdict.ts'
-import { batchMeter } from '../output/views/progress.ts'
+import { createBatchMeter } from '../output/views/progress.ts'
 import { planText, unlikelyWarning } from '../output/views/batch-check.ts'
-import { batchGoesOnText, batchEventText } from '../output/views/batches.ts'
+import { continuedBatchText, batchEventText } from '../output/views/batches.ts'
 import type { OrderFileServices, OrderFilePrompts } from '../usecases/batch/order-file.ts'
 import { type BatchEnd, startBatch, type StartOptions, type StartServices } from '../usecases/batch/start.ts'
 import type { BatchEvent } from '../domain/batch/run-policy.ts'
@@ -46,7 +46,7 @@ export async function startServices(app: App, signal: AbortSignal): Promise<Star
     ...(await app.services('files', 'prompter', 'packageNames')),
     onQuotaWait: pauseNote(app),
     onBatchEvent: noticing(app),
-    progress: await batchMeter({
+    progress: await createBatchMeter({
       clock: app.context.clock,
       secondsFor: (creates, callMs) => governor.secondsFor(creates, callMs),
       progress: app.progress(),
@@ -64,7 +64,7 @@ export function orderPrompts(
 ): (name: string) => OrderFilePrompts {
   const { reporter } = app
   return (name) => ({
-    onKnown: (batch) => reporter.note(batchGoesOnText(statusOf(batch))),
+    onKnown: (batch) => reporter.note(continuedBatchText(statusOf(batch))),
     onPlan: (plan) => {
       if (!quiet || !yes) {
         return reporter.printBlock(planText(plan, name, reporter.terminal, showChanges))
@@ -79,7 +79,7 @@ export function orderPrompts(
 function noticing({ reporter }: App): (event: BatchEvent) => void {
   return (event) => {
     const text = batchEventText(event)
-    if (text?.matters === true) reporter.warn(text.text)
+    if (text?.isWarning === true) reporter.warn(text.text)
     else if (text !== undefined) reporter.note(text.text)
   }
 }

@@ -1,6 +1,6 @@
 import type { App } from './app.ts'
 import { localDay } from '../domain/wording/time.ts'
-import { showReview } from '../output/views/order.ts'
+import { createReviewPrinter } from '../output/views/order.ts'
 import { phoneRepair } from '../usecases/form/phone-repair.ts'
 import type { SimilarQuestion } from '../usecases/request/create.ts'
 import { DraftKeeper } from '../usecases/request/draft-keeper.ts'
@@ -40,6 +40,6 @@ export async function orderForm(
     onAnswer: (body, pack) => draft.keep(body, pack.name),
     onDrop: () => draft.drop(),
     orderWarning: (body) => similar.orderWarning(body),
-    show: showReview(app.reporter),
+    show: createReviewPrinter(app.reporter),
   }
 }

@@ -144,21 +144,22 @@ async function page(
 ): Promise<Uint8Array> {
   const { peoplePage, packageText } = await import('../output/views/people-page.ts')
   const packages = await (await app.service('packageNames')).forUsers(users)
-  const ofPackages = people.filter(({ package_id: id }) => id !== null)
-  const [first] = ofPackages
-  const isMixed = ofPackages.some(
+  const withPackage = people.filter(({ package_id: id }) => id !== null)
+  const [first] = withPackage
+  const hasSeveralPackages = withPackage.some(
     ({ package_id: id, user }) => id !== first?.package_id || user.baseUrl !== first.user.baseUrl,
   )
-  const ofPackage = first === undefined || isMixed ? [] : [['Package', packageText(first, packages)] as const]
+  const packageFact =
+    first === undefined || hasSeveralPackages ? [] : [['Package', packageText(first, packages)] as const]
   const text = await peoplePage({
     ...about,
-    facts: [...ofPackage, ...about.facts],
+    facts: [...packageFact, ...about.facts],
     people,
-    total,
-    persons,
+    rowCount: total,
+    personCount: persons,
     attention,
     packages,
-    isMixed,
+    hasSeveralPackages,
     version: app.options.version,
     repeatFlags: app.repeatFlags,
   })

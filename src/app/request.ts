@@ -75,8 +75,8 @@ export async function meteredWaitServices(app: App, total: number) {
   const known = new Map<string, string>()
   return {
     ...parts,
-    onRest: meter.onRest,
-    onQuotaWait: app.reporter.isLive ? meter.onRest : parts.onQuotaWait,
+    onSleep: meter.onSleep,
+    onQuotaWait: app.reporter.isLive ? meter.onSleep : parts.onQuotaWait,
     onStatus: meter.onStatus,
     onRead: ({ request_id: id, status, checks: read }: RequestResource): void => {
       const checks = checksText(read)

@@ -13,7 +13,7 @@ import {
   plannedText,
   unstartedView,
 } from '../output/views/batch-check.ts'
-import { createdView, showReview } from '../output/views/order.ts'
+import { createdView, createReviewPrinter } from '../output/views/order.ts'
 import { approveFile, approveOrder } from '../usecases/approval/approve.ts'
 import { SimilarQuestion } from '../usecases/request/create.ts'
 import { type Approval, findApprovablePlan } from '../usecases/approval/plans.ts'
@@ -52,7 +52,7 @@ export default class Approve extends BaseCommand<typeof Approve> {
   private async order(approval: Approval, plan: OrderPlan, body: string): Promise<void> {
     const { app, signal, guard } = this
     const { reporter } = app
-    const show = showReview(reporter)
+    const show = createReviewPrinter(reporter)
     const { windows } = await (await app.service('governor')).status()
     const outcome = await approveOrder(approval, plan, body, {
       api: await app.service('api'),

@@ -34,9 +34,9 @@ export function failureLine(error: RefcheckError, terminal: Terminal): string {
 }
 
 /**
- * Returns the error message, its problems (one per line if there are several) and the hint. An interruption by the user
- * has no "Error:". If `isChosen`, the user left out the rest on purpose: the answer says so already, and only the hint is
- * returned.
+ * Returns the error message, its problems (one per line if there are several) and the hint. An interruption by the
+ * user has no "Error:". If `isChosen`, the user left out the rest on purpose: the answer says so already, and only
+ * the hint is returned.
  */
 export function failureText(error: RefcheckError, terminal: Terminal): string {
   const wrappedLines = lines(error).map((line) => wrapLines(line, terminal.columns))
@@ -90,7 +90,9 @@ export function canHaveError(json: unknown): json is object {
   return typeof json === 'object' && json !== null && !Array.isArray(json)
 }
 
-/** Prints the text of a view, wrapped to the terminal. `repeatFlags` adds the user's global flags to commands in it. */
+/**
+ * Prints the text of a view, wrapped to the terminal. `repeatFlags` adds the user's global flags to commands in it.
+ */
 export function presentText(
   view: View,
   stdout: Sink,
@@ -102,7 +104,9 @@ export function presentText(
   if (text !== '') stdout.write(`${text}\n`)
 }
 
-/** Returns the list with the columns and the order of rows that the flags name. Throws UsageError for unknown columns. */
+/**
+ * Returns the list with the columns and the order of rows that the flags name. Throws UsageError for unknown columns.
+ */
 export function arrangeColumns<Row>(view: ListView<Row>, format: ListFormat): ListView<Row> {
   const columns = chooseColumns(view.columns, format)
   return { ...view, columns, rows: sortRows(view, format.sort) }
@@ -167,9 +171,9 @@ function findColumn<Row>(columns: readonly Column<Row>[], name: string, flag: st
 }
 
 /**
- * Returns the rows as CSV (RFC 4180, but with `\n` line ends). A cell that a spreadsheet would run as a formula gets an
- * apostrophe before it. Numbers and phone numbers get none, so that `+61412345678` can be read back. Control characters
- * are replaced, as in a table.
+ * Returns the rows as CSV (RFC 4180, but with `\n` line ends). A cell that a spreadsheet would run as a formula gets
+ * an apostrophe before it. Numbers and phone numbers get none, so that `+61412345678` can be read back. Control
+ * characters are replaced, as in a table.
  */
 export function csv(rows: readonly (readonly Cell[])[]): string {
   return stringify(

@@ -56,7 +56,9 @@ export class Reporter {
     this.#sink.write(`${warning.replace('Warning:', styled(this.#terminal, 'yellow', 'Warning:'))}\n`)
   }
 
-  /** Replaces the live lines by one line. Does nothing outside a terminal, where callers print milestones with `note`. */
+  /**
+   * Replaces the live lines by one line. Does nothing outside a terminal, where callers print milestones with `note`.
+   */
   status(text: string): void {
     this.live([text])
   }

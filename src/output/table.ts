@@ -26,8 +26,8 @@ const borderless = {
       .concat('middle')
       .map((name) => [name, '']),
   ),
-  // No cell is truncated, but cli-table3 always measures the truncation mark. Its default "…" would make it compile the
-  // regular expressions for emoji.
+  // No cell is truncated, but cli-table3 always measures the truncation mark. Its default "…" would make it compile
+  // the regular expressions for emoji.
   truncate: '~',
   style: { 'padding-left': 0, 'padding-right': columnGap, head: [], border: [] },
 }
@@ -124,7 +124,8 @@ function draw(rows: readonly (readonly string[][])[], widths: readonly number[])
   const tables: string[] = []
   for (let start = 0; start < lines.length; start += maxLinesPerTable) {
     const tableLines = lines.slice(start, start + maxLinesPerTable)
-    // A line is wider than its column if a single character is. The column is widened, so that the line is not truncated.
+    // A line is wider than its column if a single character is. The column is widened, so that the line is not
+    // truncated.
     const colWidths = widths.map(
       (width, index) =>
         Math.max(width, maxTextWidth(tableLines.map((line) => line[index] ?? ''))) + columnGap,

@@ -136,7 +136,9 @@ function sinkOf(stream: NodeJS.WriteStream & { fd: number }): Sink {
   }
 }
 
-/** Whether the stream is a terminal; otherwise Node omits `isTTY`. Loading node:tty would take 5 % of the start time. */
+/**
+ * Whether the stream is a terminal; otherwise Node omits `isTTY`. Loading node:tty would take 5 % of the start time.
+ */
 function isTerminal(stream: { isTTY?: boolean }): boolean {
   return stream.isTTY === true
 }
@@ -149,7 +151,9 @@ export function bar(fraction: number): string {
   return `[${'#'.repeat(filled)}${'-'.repeat(barWidth - filled)}]`
 }
 
-/** Returns the progress line of a long job: a bar for the part that is done, a text, and the remaining time if known. */
+/**
+ * Returns the progress line of a long job: a bar for the part that is done, a text, and the remaining time if known.
+ */
 export function progressLine(fraction: number, text: string, secondsLeft?: number): string {
   const remaining = secondsLeft === undefined ? '' : `; ${formatDuration(secondsLeft)} left`
   return `${bar(fraction)}  ${text}${remaining}`
@@ -211,7 +215,10 @@ function wrapLine(line: string, columns: number): string {
   return `${wrapSentence(sentence, columns)}\n${wrapCommand(command, columns)}`
 }
 
-/** Wraps a line without a command. In an indented line the continuation is indented further, so that lists stay readable. */
+/**
+ * Wraps a line without a command. In an indented line the continuation is indented further, so that lists stay
+ * readable.
+ */
 function wrapSentence(line: string, columns: number): string {
   const [start = ''] = /^ */.exec(line) ?? []
   const [first = '', ...rest] = wrapAnsi(line.slice(start.length), columns - start.length).split('\n')

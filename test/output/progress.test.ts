@@ -39,19 +39,19 @@ const unknown: Attention = {
 
 const watched = (
   counts: Parameters<typeof countsOf>[0],
-  { attention = [] as Attention[], nextIn = 0 } = {},
+  { attention = [] as Attention[], secondsToNext = 0 } = {},
 ) => ({
   batch: { counts: countsOf(counts) } as Batch,
   progress: progressOf(countsOf(counts), 51),
   statuses: { RECEIVED: 40, COMPLETED: 8 },
   attention,
-  nextIn,
+  secondsToNext,
 })
 
 test('a batch that is watched on a terminal: rows, statuses, the wait of the quota, and who needs a person', () => {
   const screen = shown(true)
   const { show } = new BatchWatch(screen, new ManualClock())
-  show(watched({ accepted: 48, unknown: 1, invalid: 2, pending: 29 }, { attention: [unknown], nextIn: 34 }))
+  show(watched({ accepted: 48, unknown: 1, invalid: 2, pending: 29 }, { attention: [unknown], secondsToNext: 34 }))
   expect(screen.text()).toMatchInlineSnapshot(`
     "[############--------]  49 of 78, 1 unknown; 51 s left
     rows      48 accepted, 29 pending, 1 unknown, 2 invalid
@@ -62,7 +62,7 @@ test('a batch that is watched on a terminal: rows, statuses, the wait of the quo
       1 perhaps ordered  people.csv: Zoë Low: the connection was lost
         refcheck batch reconcile b1"
   `)
-  show(watched({ accepted: 48, unknown: 1, invalid: 2, pending: 29 }, { nextIn: 1 }))
+  show(watched({ accepted: 48, unknown: 1, invalid: 2, pending: 29 }, { secondsToNext: 1 }))
   expect(screen.text()).not.toContain('quota')
 })
 
@@ -92,7 +92,7 @@ test('everything long has one line: how much, in words, and the time that is lef
   const recipient = { first_name: 'Mei', last_name: 'Ito', email: 'mei@example.com', phone: '' }
   const meter = new WaitMeter(wait, 3)
   meter.onStatus({ request_id: '3f2b8c1e-5d4a', status: 'COMPLETED', recipient })
-  meter.onRest(56)
+  meter.onSleep(56)
   expect(wait.text()).toMatchInlineSnapshot(`
     "[######--------------]  1 of 3 finished; next read in 56 s
     1 COMPLETED, 2 not read yet

@@ -30,7 +30,7 @@ export default class BatchStatus extends BaseCommand<typeof BatchStatus> {
         read: (one) => readBatchProgress(services, one),
         async onPoll(one, now) {
           const progress = progressOf(one.counts, await secondsFor(one.counts.pending))
-          watch.show({ ...now, batch: one, progress, nextIn: await secondsFor(1) })
+          watch.show({ ...now, batch: one, progress, secondsToNext: await secondsFor(1) })
         },
       })
     }

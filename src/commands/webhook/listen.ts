@@ -7,8 +7,8 @@ import { type Listening, startListening } from '../../usecases/webhook/listen.ts
 import { listenServices, webhookSecrets } from '../../app/webhook.ts'
 import { commandWords } from '../../domain/wording/pasted-command.ts'
 import { RefusedLines } from '../../domain/webhook/refused-lines.ts'
-import { deliveredText, listeningEnd, storedEventView } from '../../output/views/webhook.ts'
-import { stoppedNote, unreadEnd } from '../../output/views/webhook.ts'
+import { forwardedText, createInterruptedError, storedEventView } from '../../output/views/webhook.ts'
+import { stoppedNote, createClosedOutputError } from '../../output/views/webhook.ts'
 
 export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
   static override summary = 'Receive webhook events, and forward them'
@@ -88,7 +88,7 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
       onRefused: (why) => refused.add(why, this.context.clock.monotonic()),
       onHeldUp: (what, { message }) => app.reporter.warn(`${what}: ${message}`),
       maxAttempts: flags['max-attempts'],
-      onDelivered: (...delivered) => app.reporter.note(deliveredText(...delivered)),
+      onDelivered: (...delivered) => app.reporter.note(forwardedText(...delivered)),
     })
     app.reporter.note(`Listening at ${listening.url} (Ctrl-C stops it).`)
     // What is stored is on disk; nothing more is printed of it.
@@ -97,9 +97,9 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
     const failure = await this.untilOver(listening, over)
     refused.end()
     if (failure !== undefined) this.end(failure)
-    if (closedSignal.aborted) this.end(unreadEnd(stored.count))
+    if (closedSignal.aborted) this.end(createClosedOutputError(stored.count))
     if (this.context.interrupts.isTerminated) app.reporter.note(stoppedNote(stored.count, forwards))
-    else if (signal.aborted) this.end(listeningEnd(stored.count, forwards))
+    else if (signal.aborted) this.end(createInterruptedError(stored.count, forwards))
   }
 
   /** The events that were asked for are forwarded before the end; on Ctrl-C what waits is left to the next one. */

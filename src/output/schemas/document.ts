@@ -3,9 +3,9 @@ import { z } from 'zod'
 import { type ErrorCode, exitCodes } from '../../errors/kinds.ts'
 
 /*
- * The schemas of the JSON that each command prints. They allow no further keys, so that a test fails if a command prints
- * a key that its schema lacks. `reference` prints them with further keys allowed, because later versions may add keys
- * (src/docs/cli.md, "Streams").
+ * The schemas of the JSON that each command prints. They allow no further keys, so that a test fails if a command
+ * prints a key that its schema lacks. `reference` prints them with further keys allowed, because later versions may
+ * add keys (src/docs/cli.md, "Streams").
  */
 
 /** The `error` object of a failed command, or of an item that a command could not read. */

@@ -52,7 +52,9 @@ export const batchStatusShape = z.strictObject({
   package_id: z.int().nullable(),
   counts,
   results_file: textOrNull,
-  /** The rows that were not sent because of an earlier order or an earlier row of the file; absent if there are none. */
+  /**
+   * The rows that were not sent because of an earlier order or an earlier row of the file; absent if there are none.
+   */
   stopped: z
     .array(
       z.strictObject({

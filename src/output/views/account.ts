@@ -14,7 +14,7 @@ import type { Package } from '../../contract/package.ts'
 
 const storages = { keychain: 'the system keychain', file: 'a private file', environment: 'the environment' }
 
-/** `file` names the credentials file, for where a key is not in a keychain. */
+/** `file` is the path of the credentials file, which has the key if it is not in a keychain. */
 export function loginView(result: LoginResult, baseUrl: string, file: string): View {
   const { profile, storage, user, replaced } = result
   return {
@@ -84,9 +84,9 @@ export function logoutView(result: LogoutResult): View {
   }
 }
 
-/** `all`: those before the flags selected some, for the hint with the roles and teams there are. */
+/** `all` are the users before filtering. If no user matches, the view lists their roles and teams. */
 export function usersView(users: readonly User[], all: readonly User[]): ListView<User> {
-  const known = (values: readonly string[]): string => [...new Set(values)].sort().join(', ') || '-'
+  const listUnique = (values: readonly string[]): string => [...new Set(values)].sort().join(', ') || '-'
   return {
     rows: users,
     columns: [
@@ -101,8 +101,8 @@ export function usersView(users: readonly User[], all: readonly User[]): ListVie
     ],
     empty: [
       'No users match.',
-      `Roles: ${known(all.map(({ role }) => role))}`,
-      `Teams: ${known(all.flatMap(({ teams }) => teams.map(({ name }) => name)))}`,
+      `Roles: ${listUnique(all.map(({ role }) => role))}`,
+      `Teams: ${listUnique(all.flatMap(({ teams }) => teams.map(({ name }) => name)))}`,
     ].join('\n'),
   }
 }
@@ -123,7 +123,7 @@ export function settingsView(rows: readonly SettingEntry[]): ListView<SettingEnt
   }
 }
 
-/** The bare value, for `$(refcheck config get …)`. */
+/** Prints only the value, for `$(refcheck config get …)`. */
 export function settingView(key: string, value: string): View {
   return { json: { key, value }, text: () => value, isVerbatim: true }
 }
@@ -139,49 +139,52 @@ export function packagesView(packages: readonly Package[]): ListView<Package> {
       { name: 'id' },
       { name: 'name' },
       { name: 'status', style: (row) => statusStyle(row.status) },
-      { name: 'reference_survey', value: (row) => row.details.reference_survey?.name, show: survey },
+      { name: 'reference_survey', value: (row) => row.details.reference_survey?.name, show: surveyText },
       {
         name: 'min_referees',
         value: (row) => row.details.reference_survey?.min_referees,
         extra: true,
       },
-      { name: 'background_checks', value: (row) => checkNames(row).join('; '), show: checks },
+      { name: 'background_checks', value: (row) => checkNames(row).join('; '), show: checksText },
     ],
     empty: 'No packages match, or this user may see none.',
   }
 }
 
-function survey(row: Package): string {
-  const found = row.details.reference_survey
-  if (found === null) return '-'
-  const referees = formatCount(found.min_referees, 'referee')
-  return found.name === null ? referees : `${found.name} (${referees})`
+function surveyText(row: Package): string {
+  const survey = row.details.reference_survey
+  if (survey === null) return '-'
+  const referees = formatCount(survey.min_referees, 'referee')
+  return survey.name === null ? referees : `${survey.name} (${referees})`
 }
 
 function checkNames(row: Package): string[] {
   return row.details.background_checks.map((each) => each.check_name ?? 'unnamed')
 }
 
-function checks(row: Package): string {
+function checksText(row: Package): string {
   return checkNames(row).join(', ') || '-'
 }
 
-interface Answered {
+interface ServiceAnswer {
   status: number
   headers: Readonly<Record<string, string | readonly string[] | undefined>>
   body: unknown
 }
 
-/** An answer of the service as it is; with `include` its status and headers before it. */
-export function anyAnswerView({ status, headers, body }: Answered, include: boolean): View {
+/**
+ * Prints an answer of the service unchanged. With `includesHeaders`, the HTTP status and the headers are printed
+ * first.
+ */
+export function anyAnswerView({ status, headers, body }: ServiceAnswer, includesHeaders: boolean): View {
   const lines = Object.entries(headers).flatMap(([name, value]) =>
     [value ?? []].flat().map((each) => sanitize(`${name}: ${each}`)),
   )
   return {
     isVerbatim: true,
-    json: include ? { status, headers, body } : body,
+    json: includesHeaders ? { status, headers, body } : body,
     text: () => {
-      const head = include ? `${[`HTTP ${status}`, ...lines].join('\n')}\n\n` : ''
+      const head = includesHeaders ? `${[`HTTP ${status}`, ...lines].join('\n')}\n\n` : ''
       return head + sanitize(jsonText(body, 2), { lines: true })
     },
   }

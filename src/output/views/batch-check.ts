@@ -42,7 +42,7 @@ const problemColumns: Column<RowProblem>[] = [
   },
 ]
 
-/** What checking a file found (src/docs/cli.md, "JSON of batches and reports", `batch validate --json`). */
+/** The findings of a check of a file (src/docs/cli.md, "JSON of batches and reports", `batch validate --json`). */
 export function batchCheckView(plan: Plan, name: string, showChanges = false): View {
   const { rows, valid, invalid, problems, duplicates, changes } = plan.check
   return {
@@ -50,14 +50,17 @@ export function batchCheckView(plan: Plan, name: string, showChanges = false): V
       rows,
       valid,
       invalid,
-      problems: problems.map(asContract),
+      problems: problems.map(problemJson),
       duplicates,
-      similar: plan.held.map((held) => asSimilar(held, plan)),
+      similar: plan.held.map((held) => similarJson(held, plan)),
       ordered_before: plan.matches.map((each) => ({
         ...positionJson(each),
-        matches: matchOf(each.stop, plan),
+        matches: matchJson(each.stop, plan),
       })),
-      shared_phones: plan.phones.map((each) => ({ ...positionJson(each), like: likeOf(each.order, plan) })),
+      shared_phones: plan.phones.map((each) => ({
+        ...positionJson(each),
+        like: similarToJson(each.order, plan),
+      })),
       shared_names: plan.names.map((each) => ({
         ...positionJson(each),
         ordered_at: new Date(each.orderedAt).toISOString(),
@@ -79,52 +82,52 @@ const positionJson = ({ row, line }: { row: number; line: number | undefined }) 
   line: line ?? null,
 })
 
-function asSimilar(held: Plan['held'][number], plan: Plan): unknown {
+function similarJson(held: Plan['held'][number], plan: Plan): unknown {
   const { reason, shares, order } = held.stop
   return {
     ...positionJson(held),
-    like: likeOf(order, plan),
+    like: similarToJson(order, plan),
     shares,
     reason,
-    matches: matchOf(held.stop, plan),
+    matches: matchJson(held.stop, plan),
   }
 }
 
-/** An earlier row of the file, or an order made before. */
-function likeOf({ requestId, batchId, row }: Conflict['order'], plan: Plan): unknown {
+/** Returns the earlier row of the file or the earlier order to which a row is similar. */
+function similarToJson({ requestId, batchId, row }: Conflict['order'], plan: Plan): unknown {
   return batchId === plan.batchId ? { row } : { request_id: requestId ?? null }
 }
 
-function asContract({ row, line, column, value, problem, suggestion }: RowProblem): unknown {
+function problemJson({ row, line, column, value, problem, suggestion }: RowProblem): unknown {
   return { row, line, column, value, problem, suggestion: suggestion ?? null }
 }
 
-/** A summary, the first problems, the duplicates, and what will be changed before it is sent. */
+/** Returns a summary, the first problems, the duplicates, and the changes before sending. */
 function checkText(plan: Plan, name: string, terminal: Terminal, showChanges = false): string {
   const { rows, valid, invalid, problems, duplicates } = plan.check
   const { changes } = plan
-  const good = styled(terminal, 'green', `${valid} valid`)
-  const bad = invalid === 0 ? '' : `, ${styled(terminal, 'red', `${invalid} invalid`)}`
-  const parts = [`${sanitize(name)}: ${formatCount(rows, 'row')}, ${good}${bad}`]
+  const validText = styled(terminal, 'green', `${valid} valid`)
+  const invalidText = invalid === 0 ? '' : `, ${styled(terminal, 'red', `${invalid} invalid`)}`
+  const parts = [`${sanitize(name)}: ${formatCount(rows, 'row')}, ${validText}${invalidText}`]
   if (problems.length > 0) {
     parts.push(
       table(problems.slice(0, maxProblems), problemColumns, terminal) +
         moreText(problems.length, maxProblems),
     )
   }
-  if (duplicates.length > 0) parts.push(pairs(plan.check))
-  const stopped = remarkableLines(plan, plan.check.unlikely)
-  if (stopped.length > 0) parts.push(stopped.join('\n'))
+  if (duplicates.length > 0) parts.push(duplicatesText(plan.check))
+  const remarks = remarkLines(plan, plan.check.unlikely)
+  if (remarks.length > 0) parts.push(remarks.join('\n'))
   if (changes.length > 0) parts.push(changesText(changes, showChanges))
   return parts.join('\n\n')
 }
 
-function pairs({ duplicates, lines: lineAt }: BatchCheck): string {
+function duplicatesText({ duplicates, lines: lineByRow }: BatchCheck): string {
   const lines = duplicates
     .slice(0, maxPairs)
     .map(
-      ([first, again]) =>
-        `  ${position(again, lineAt[again])} is the same as ${position(first, lineAt[first])}`,
+      ([first, repeat]) =>
+        `  ${positionText(repeat, lineByRow[repeat])} is the same as ${positionText(first, lineByRow[first])}`,
     )
   return (
     ['The same person and package more than once; only the first is sent:', ...lines].join('\n') +
@@ -132,14 +135,14 @@ function pairs({ duplicates, lines: lineAt }: BatchCheck): string {
   )
 }
 
-function moreText(all: number, shown: number): string {
-  return all > shown ? `\n  … and ${all - shown} more` : ''
+function moreText(count: number, shownCount: number): string {
+  return count > shownCount ? `\n  … and ${count - shownCount} more` : ''
 }
 
-function matchOf({ order, externalResult }: Conflict, plan: Plan): unknown {
+function matchJson({ order, externalResult }: Conflict, plan: Plan): unknown {
   const { state, batchId, row, requestId } = order
   const request_id = requestId ?? null
-  // The file is no batch yet.
+  // The id of the plan is not printed, because the file is not stored as a batch yet.
   const batch_id = batchId === plan.batchId ? null : batchId
   if (isUnmatched(order)) return { state, batch_id: null, row: null, request_id }
   if (externalResult === undefined) return { state, batch_id, row, request_id }
@@ -153,19 +156,19 @@ function matchOf({ order, externalResult }: Conflict, plan: Plan): unknown {
   }
 }
 
-/** What running a file would do, shown before the confirmation. */
+/** Returns the orders that running a file would make, shown before the confirmation. */
 export function planText(plan: Plan, name: string, terminal: Terminal, showChanges = false): string {
-  const { counts, changes, seconds, endsAt, packages, repeated: inFile } = plan
+  const { counts, changes, seconds, endsAt, packages, repeated: repeatCount } = plan
   const lines = [
     `${styled(terminal, 'bold', sanitize(name))}: ${formatCount(counts.total, 'row')}`,
     ...packages.map(
-      ({ package_id: id, name: of, orders }) =>
-        `  ${formatCount(orders, 'order')} of ${sanitize(packageWithName({ id, name: of }))}`,
+      ({ package_id: id, name: packageName, orders }) =>
+        `  ${formatCount(orders, 'order')} of ${sanitize(packageWithName({ id, name: packageName }))}`,
     ),
   ]
   if (packages.length !== 1) lines.push(`  ${formatCount(counts.pending, 'order')} to send`)
-  if (inFile > 0) lines.push(`  ${formatCount(inFile, 'row')} the same as an earlier row, not sent`)
-  lines.push(...remarkableLines(plan, plan.unlikely))
+  if (repeatCount > 0) lines.push(`  ${formatCount(repeatCount, 'row')} the same as an earlier row, not sent`)
+  lines.push(...remarkLines(plan, plan.unlikely))
   if (counts.invalid > 0)
     lines.push(`  ${styled(terminal, 'red', formatCount(counts.invalid, 'row'))} invalid, not sent`)
   if (counts.pending > 0) lines.push(`Sending takes ${timeText(seconds, endsAt)}`)
@@ -177,7 +180,7 @@ function timeText(seconds: number, endsAt: number): string {
   return `about ${formatDuration(seconds)} within the quota, until ${localTime(endsAt)}`
 }
 
-/** The answer of a run that did not begin, in the shape of one that did. */
+/** The answer of a run that was not started, with the same JSON keys as that of a started run. */
 export function unstartedView(
   { plan, packageId }: { plan: Plan; packageId: number | undefined },
   name: string,
@@ -196,21 +199,21 @@ export function unstartedView(
   }
 }
 
-/** What each row that would not be sent matches, as `batch run` prints it once there is a batch. */
+/** Returns the `stopped` rows with their conflicts, as `batch run` prints them for a stored batch. */
 function stoppedJson(plan: Plan): { stopped?: unknown[] } {
-  const rowOf = (each: Plan['matches'][number], state: 'duplicate' | 'held', email: string | null) => ({
+  const stoppedRow = (each: Plan['matches'][number], state: 'duplicate' | 'held', email: string | null) => ({
     ...positionJson(each),
     state,
     email,
     reason: conflictText(each.stop),
-    matches: matchOf(each.stop, plan),
+    matches: matchJson(each.stop, plan),
   })
-  const matched = new Set(plan.matches.map(({ row }) => row))
+  const matchedRows = new Set(plan.matches.map(({ row }) => row))
   const stopped = [
-    ...plan.matches.map((each) => rowOf(each, 'duplicate', each.stop.order.recipient?.email ?? null)),
-    ...plan.held.map((each) => rowOf(each, 'held', each.person.email)),
+    ...plan.matches.map((each) => stoppedRow(each, 'duplicate', each.stop.order.recipient?.email ?? null)),
+    ...plan.held.map((each) => stoppedRow(each, 'held', each.person.email)),
     ...plan.check.duplicates
-      .filter(([, row]) => !matched.has(row))
+      .filter(([, row]) => !matchedRows.has(row))
       .map(([first, row]) => ({
         row,
         line: null,
@@ -223,7 +226,7 @@ function stoppedJson(plan: Plan): { stopped?: unknown[] } {
   return stopped.length === 0 ? {} : { stopped: stopped.sort((one, other) => one.row - other.row) }
 }
 
-/** The plan itself for a pipe, for a person how to save it: its counts were printed already. */
+/** Prints the whole plan to a pipe, and to a terminal only how to save it, because its counts were printed already. */
 export function storedPlanView(plan: StoredPlan, path: string | undefined): View {
   return {
     json: plan,
@@ -234,9 +237,9 @@ export function storedPlanView(plan: StoredPlan, path: string | undefined): View
   }
 }
 
-const maxOfAKind = 3
+const maxChangesPerKind = 3
 
-const meanings: Record<ChangeKind, string> = {
+const changeKindTexts: Record<ChangeKind, string> = {
   phone: 'phone: spaces, (), - and . are removed',
   country: 'phone: read as a number of --default-country',
   space: 'white space around the value is removed',
@@ -244,56 +247,56 @@ const meanings: Record<ChangeKind, string> = {
   number: 'number: written as JSON writes it',
 }
 
-/** Before and after, for a person to review: by kind, the first of each or all of them. */
-function changesText(changes: readonly RowChange[], all = false): string {
+/** Returns the values before and after the changes, by kind: the first ones of each kind, or with `showAll` all. */
+function changesText(changes: readonly RowChange[], showAll = false): string {
   const kinds = Map.groupBy(changes, changeKind)
-  const parts = [...kinds].map(([kind, found]) => {
-    const shown = (all ? found : found.slice(0, maxOfAKind)).map(lineOf)
-    const left = found.length - shown.length
-    const lines = [`  ${found.length} × ${meanings[kind]}`].concat(shown)
-    return lines.concat(left > 0 ? `    … and ${left} more: --show-changes` : []).join('\n')
+  const parts = [...kinds].map(([kind, ofKind]) => {
+    const shown = (showAll ? ofKind : ofKind.slice(0, maxChangesPerKind)).map(changeLine)
+    const hiddenCount = ofKind.length - shown.length
+    const lines = [`  ${ofKind.length} × ${changeKindTexts[kind]}`].concat(shown)
+    return lines.concat(hiddenCount > 0 ? `    … and ${hiddenCount} more: --show-changes` : []).join('\n')
   })
   return ['Changed before sending:', ...parts].join('\n')
 }
 
-function lineOf({ line, column, from, to }: RowChange): string {
+function changeLine({ line, column, from, to }: RowChange): string {
   return `    line ${line}, ${sanitize(column)}: "${sanitize(cutName(from))}" is sent as "${sanitize(cutName(to))}"`
 }
 
 const maxNamed = 5
 
-/** A person counts lines as the spreadsheet program does; a row alone is named where its line is not known. */
-function position(row: number, line: number | undefined): string {
+/** Returns the line of a row as spreadsheet programs number it, or the number of the row if the line is unknown. */
+function positionText(row: number, line: number | undefined): string {
   return line === undefined ? `row ${row}` : `line ${line}`
 }
 
-/** Only what was accepted is called ordered; the other lines state no more than is known. */
+/** Returns the rows that match earlier orders, grouped by state. Only accepted orders are called ordered. */
 function matchLines(matches: Plan['matches']): string[] {
   const inState = (...states: SubmissionState[]) =>
     matches.filter(
       ({ stop: { order, externalResult } }) => externalResult === undefined && states.includes(order.state),
     )
-  const waiting = inState('pending')
+  const pending = inState('pending')
   const inFlight = inState('sending')
   const unknown = inState('unknown', 'dropped')
-  const apart = new Set([...waiting, ...inFlight, ...unknown])
+  const notAccepted = new Set([...pending, ...inFlight, ...unknown])
   return [
     ...notSentLines(
-      matches.filter((each) => !apart.has(each)),
+      matches.filter((each) => !notAccepted.has(each)),
       'ordered before, not sent',
     ),
     ...notSentLines(unknown, 'that may have been ordered before, not sent'),
     ...notSentLines(inFlight, 'in flight in another command, not sent'),
-    ...notSentLines(waiting, 'already waiting in a batch, not sent'),
+    ...notSentLines(pending, 'already waiting in a batch, not sent'),
   ]
 }
 
-/** What is remarkable may be meant, and may be one person too many. */
+/** These rows are sent, because they may be intended. The hint is for a user who wants to leave one of them out. */
 const leaveOutLines = (rows: number): string[] =>
   rows === 0 ? [] : ['  To leave one of them out, remove its line from the file first']
 
-/** What is worth knowing of rows before they are sent, and those that are not sent. */
-const remarkableLines = (
+/** Returns the rows that are not sent, and the rows that are sent but that the user should look at first. */
+const remarkLines = (
   { matches, held, phones, names, namesInFile }: Plan,
   unlikely: readonly UnlikelyValue[],
 ): string[] => [
@@ -311,50 +314,52 @@ function notSentLines(matches: Plan['matches'], why: string): string[] {
   return [
     `  ${formatCount(matches.length, 'row')} ${why}`,
     ...matches.slice(0, maxPairs).map(({ row, line, person, stop }) => {
-      const at = position(row, line)
-      const who = person === undefined ? at : `${personName(person)} (${at})`
-      return `    ${sanitize(`${who}: ${whatMatches(stop)}`)}`
+      const where = positionText(row, line)
+      const who = person === undefined ? where : `${personName(person)} (${where})`
+      return `    ${sanitize(`${who}: ${earlierOrderText(stop)}`)}`
     }),
   ]
 }
 
-/** The first of several below a heading, a line each, and how many more there are. */
-function firstOf<T>(all: readonly T[], max: number, lineFor: (each: T) => string, unit = ''): string[] {
+/** Returns one line for each of the first `max` items, and the count of the others. */
+function firstLines<T>(all: readonly T[], max: number, lineFor: (each: T) => string, unit = ''): string[] {
   const lines = all.slice(0, max).map((each) => `    ${sanitize(lineFor(each))}`)
   return all.length > max ? [...lines, `    … and ${all.length - max} more${unit}`] : lines
 }
 
-/** As a couple or an office has: they are sent. */
+/**
+ * Returns the rows with the phone of another person. They are sent, because a couple or an office may share a phone.
+ */
 function phoneLines(phones: Plan['phones']): string[] {
   if (phones.length === 0) return []
   const [has, are] = phones.length === 1 ? ['has', 'it is'] : ['have', 'they are']
   return [
     `  ${formatCount(phones.length, 'row')} ${has} the phone of another person: ${are} sent`,
-    ...firstOf(
+    ...firstLines(
       phones,
       maxNamed,
       ({ row, line, person, order }) =>
-        `${personName(person)} (${position(row, line)}) and ${personOf(order)}`,
+        `${personName(person)} (${positionText(row, line)}) and ${personOf(order)}`,
     ),
   ]
 }
 
-/** What is improbable in rows that are sent: only a person can decide. */
+/** Returns the improbable values of rows that are sent. Only a person can decide whether they are right. */
 function unlikelyLines(unlikely: readonly UnlikelyValue[]): string[] {
   if (unlikely.length === 0) return []
   const rows = new Set(unlikely.map(({ row }) => row)).size
   const are = rows === 1 ? 'it is' : 'they are'
   return [
     `  ${formatCount(rows, 'row')} with an unlikely value; fix the file, or ${are} sent as ${are}`,
-    ...firstOf(unlikely, maxPairs, unlikelyText),
+    ...firstLines(unlikely, maxPairs, unlikelyText),
   ]
 }
 
 function unlikelyText({ person, line, row, column, value, problem }: UnlikelyValue): string {
-  return `${person} (${position(row, line)}): ${column} ${value} ${problem}`
+  return `${person} (${positionText(row, line)}): ${column} ${value} ${problem}`
 }
 
-/** One line for who is not shown the plan; undefined where nothing is improbable. */
+/** Returns a warning for runs that do not show the plan; undefined if no value is improbable. */
 export function unlikelyWarning({ unlikely }: Plan, name: string): string | undefined {
   const [first, ...others] = unlikely
   if (first === undefined) return undefined
@@ -362,7 +367,7 @@ export function unlikelyWarning({ unlikely }: Plan, name: string): string | unde
   return `${name}: unlikely, and sent as it is: ${unlikelyText(first)}${more}`
 }
 
-/** Grouped by what they share, by name: not sent until they are released. */
+/** Returns the held rows, grouped by the reason or by the person to whom they are similar. */
 function heldLines(held: Plan['held']): string[] {
   if (held.length === 0) return []
   const groups = Map.groupBy(held, ({ person, stop }) =>
@@ -375,7 +380,7 @@ function heldLines(held: Plan['held']): string[] {
   const lines = [...groups].slice(0, maxPairs).map(([what, rows]) => {
     const people = rows
       .slice(0, maxNamed)
-      .map(({ row, line, person }) => `${personName(person)} (${position(row, line)})`)
+      .map(({ row, line, person }) => `${personName(person)} (${positionText(row, line)})`)
     const rest = rows.length > maxNamed ? ` and ${rows.length - maxNamed} more` : ''
     return `    ${sanitize(what)}\n      ${sanitize(people.join(', '))}${rest}`
   })
@@ -386,7 +391,9 @@ function heldLines(held: Plan['held']): string[] {
   ]
 }
 
-/** The person who has the same e-mail or phone, and which; the text of a person has the e-mail already. */
+/**
+ * Returns the person who has the same e-mail or phone, and the shared value. `personOf` contains the e-mail already.
+ */
 function similarPerson(
   person: Plan['held'][number]['person'],
   { order, shares, externalResult }: Conflict,
@@ -397,7 +404,7 @@ function similarPerson(
   return `${who}: ${shares.includes('email') ? person.email : person.phone}`
 }
 
-function whatMatches({ order, externalResult }: Conflict): string {
+function earlierOrderText({ order, externalResult }: Conflict): string {
   const { requestId, requestStatus, state, batchId, row, attemptedAt, changedAt } = order
   if (externalResult !== undefined) return `ordered, by ${externalResultPosition(externalResult)}`
   if (requestId === undefined) return `row ${row} of batch ${batchId} (${state})`
@@ -405,7 +412,7 @@ function whatMatches({ order, externalResult }: Conflict): string {
   return `ordered ${localTime(attemptedAt ?? changedAt)}${end}`
 }
 
-/** Said before the review of what an agent planned. */
+/** Returns the head of the review of an order that an agent has planned. */
 export function plannedText({ code, made_at, expires_at, base_url, user_email, profile }: OrderPlan): string {
   const as = profile === null ? '' : ` (profile "${profile}")`
   return [
@@ -414,30 +421,36 @@ export function plannedText({ code, made_at, expires_at, base_url, user_email, p
   ].join('\n')
 }
 
-/** How an agent chose to read a file: nothing else on the screen shows which column is whose e-mail. '' for no choice. */
+/**
+ * Returns how an agent chose to read a file, or '' if it made no choices. No other text of the review shows which
+ * column is read as the e-mail of a person.
+ */
 export function plannedReadingText(choices: ColumnChoices): string {
   const { map = [], ignore = [], sheet, headerRow, encoding, hidden, defaultCountry } = choices
   const fields = map.map((each) => {
     const end = each.lastIndexOf('=')
     return { column: shownName(each.slice(0, end)), field: shownName(each.slice(end + 1)) }
   })
-  const isOfPerson = (name: string): boolean =>
+  const identifiesPerson = (name: string): boolean =>
     ['firstname', 'lastname', 'email', 'phone'].includes(name.toLowerCase().replaceAll(/[^a-z]/g, ''))
-  const isPerson = ({ field }: { field: string }): boolean => isOfPerson(field)
-  // Those that would be a name or an e-mail by what they are called come first, before the list is cut.
-  const named = [...ignore.filter(isOfPerson), ...ignore.filter((column) => !isOfPerson(column))]
+  const isPersonField = ({ field }: { field: string }): boolean => identifiesPerson(field)
+  // Ignored columns that are called like the name or e-mail of a person come first, so that they are always listed.
+  const ignoredColumns = [
+    ...ignore.filter(identifiesPerson),
+    ...ignore.filter((column) => !identifiesPerson(column)),
+  ]
     .slice(0, maxNamed)
     .map((column) => shownName(column))
   const more = ignore.length > maxNamed ? ` and ${ignore.length - maxNamed} more` : ''
-  // Whose name and e-mail is which column comes last, next to the question.
+  // The columns that are read as name and e-mail come last, so that they are next to the question.
   const lines = [
     ...(sheet === undefined ? [] : [`sheet: ${shownName(sheet)}`]),
     ...(headerRow === undefined ? [] : [`line ${headerRow} names the columns`]),
     ...(encoding === undefined ? [] : [`encoding: ${shownName(encoding)}`]),
     ...(hidden === undefined ? [] : [`hidden rows: ${hidden}`]),
     ...(defaultCountry === undefined ? [] : [`phones without a country code: ${shownName(defaultCountry)}`]),
-    ...(ignore.length === 0 ? [] : [`${named.join(', ')}${more} → left out`]),
-    ...[...fields.filter((each) => !isPerson(each)), ...fields.filter(isPerson)].map(
+    ...(ignore.length === 0 ? [] : [`${ignoredColumns.join(', ')}${more} → left out`]),
+    ...[...fields.filter((each) => !isPersonField(each)), ...fields.filter(isPersonField)].map(
       ({ column, field }) => `${column} → ${field}`,
     ),
   ]
@@ -445,14 +458,14 @@ export function plannedReadingText(choices: ColumnChoices): string {
   return ['The agent chose to read the file so:', ...lines.map((line) => `  ${line}`)].join('\n')
 }
 
-/** What one order takes of the quota. */
+/** Returns the cost of an order in calls, and the calls that the quota has left. */
 export function orderCostText(windows: readonly WindowStatus[]): string {
   const left = windows.map((each) => `${each.left} of ${each.calls} in ${formatDuration(each.seconds)}`)
   return `It uses 1 call of the quota. Left: ${left.join(', ')}`
 }
 
 interface PlannedField {
-  /** Which of the people, counted from 1. */
+  /** The number of the person in the plan, counted from 1. */
   person: number
   field: string
   value: FieldValue
@@ -472,11 +485,13 @@ const fieldColumns: Column<PlannedField>[] = [
   },
 ]
 
-/** All people whom an agent planned without a file, field by field: JSON of the rows, since there is no file. */
+/**
+ * Returns a table with each field of the people whom an agent planned without a file. `rows` is the JSON of the rows.
+ */
 export function plannedPeopleText(rows: string, terminal: Terminal): string {
   const people = JSON.parse(rows) as Record<string, FieldValue>[]
-  const fields = people.flatMap((person, at) =>
-    fieldsOf(person).map(([field, value]) => ({ person: at + 1, field, value })),
+  const fields = people.flatMap((person, index) =>
+    fieldsOf(person).map(([field, value]) => ({ person: index + 1, field, value })),
   )
   return table(fields, fieldColumns, terminal)
 }
@@ -493,32 +508,38 @@ function fieldsOf(person: Record<string, FieldValue>): NamedValue[] {
   })
 }
 
-/** They may be the same people with a new e-mail and phone: they are sent. */
+/**
+ * Returns the rows that have only the name in common with an earlier order. They are sent, because names are not
+ * unique.
+ */
 function nameLines(names: Plan['names']): string[] {
   if (names.length === 0) return []
   const [has, are] = names.length === 1 ? ['has', 'it is'] : ['have', 'they are']
   return [
     `  ${formatCount(names.length, 'row')} ${has} the name of a person ordered before with another e-mail and phone: ${are} sent`,
-    ...firstOf(
+    ...firstLines(
       names,
       maxNamed,
       ({ row, line, person, orderedAt }) =>
-        `${personName(person)} (${position(row, line)}): ordered ${localTime(orderedAt)}`,
+        `${personName(person)} (${positionText(row, line)}): ordered ${localTime(orderedAt)}`,
     ),
   ]
 }
 
-/** They may be one person with two e-mails and phones, or two of one name: they are sent. */
+/**
+ * Returns the rows that have only the name in common with an earlier row. They are sent, because names are not
+ * unique.
+ */
 function nameInFileLines(names: Plan['namesInFile']): string[] {
   if (names.length === 0) return []
   const [has, are] = names.length === 1 ? ['has', 'it is'] : ['have', 'they are']
   return [
     `  ${formatCount(names.length, 'row')} ${has} the name of an earlier row with another e-mail and phone: ${are} sent`,
-    ...firstOf(
+    ...firstLines(
       names,
       maxNamed,
       ({ row, line, person, earlier }) =>
-        `${personName(person)} (${position(row, line)}), as in ${position(earlier.row, earlier.line)}`,
+        `${personName(person)} (${positionText(row, line)}), as in ${positionText(earlier.row, earlier.line)}`,
     ),
   ]
 }

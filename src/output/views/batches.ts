@@ -36,7 +36,7 @@ const states = [
   'cancelled',
 ] as const
 
-/** What a person wants to know of a batch, its counts, and the next command where no other line names it. */
+/** Shows the result of a run, the counts of the batch, and the next command if no other line contains it. */
 export function batchResultView(status: View, result: string | undefined, next: string | undefined): View {
   return {
     ...status,
@@ -49,7 +49,10 @@ export function batchResultView(status: View, result: string | undefined, next: 
   }
 }
 
-/** How many people of a file are ordered, and what became of the others: "All 3 people in people.csv are ordered". */
+/**
+ * Returns how many people of a file are ordered, and the states of the others, for a batch without open work:
+ * "All 3 people in people.csv are ordered".
+ */
 export function resultText(
   name: string,
   { counts, ordered, now, people }: BatchResult,
@@ -74,7 +77,10 @@ export function resultText(
   )
 }
 
-/** How many people of a file are ordered, where something is left to do: "1 of 3 people in people.csv is ordered; 2 pending". */
+/**
+ * Returns how many people of a file are ordered, for a batch with open work:
+ * "1 of 3 people in people.csv is ordered; 2 pending".
+ */
 export function unfinishedText(name: string, counts: BatchCounts, ordered: BatchResult['ordered']): string {
   const others = othersText(counts, ordered)
   const done = peopleText(
@@ -85,7 +91,7 @@ export function unfinishedText(name: string, counts: BatchCounts, ordered: Batch
   return [done, others].filter((part) => part !== '').join('; ') + failedText(ordered)
 }
 
-/** `; the request of 1 was CANCELLED`: whom it helps little that they were ordered. */
+/** Returns `; the request of 1 was CANCELLED`, or '' if no request was cancelled or ended in ERROR. */
 function failedText({
   failed: { CANCELLED: cancelled = 0, ERROR: error = 0 },
 }: BatchResult['ordered']): string {
@@ -97,24 +103,23 @@ function failedText({
   ].join('')
 }
 
-/** The rows that are not ordered, by state. */
+/** Returns the counts of the rows that are not ordered, by state. */
 function othersText(
   counts: BatchCounts,
-  { count, leftOut, orderedAgain: again }: BatchResult['ordered'],
+  { count, leftOut, orderedAgain: reorderedCount }: BatchResult['ordered'],
 ): string {
   const rows = rowsText({
     ...counts,
     accepted: 0,
     duplicate: counts.duplicate - count + leftOut,
-    held: counts.held - again,
+    held: counts.held - reorderedCount,
     cancelled: counts.cancelled - leftOut,
   })
-  return [...(again === 0 ? [] : [`${again} held, to decide whether to order again`]), rows]
-    .filter((part) => part !== '')
-    .join(', ')
+  const reordered = reorderedCount === 0 ? [] : [`${reorderedCount} held, to decide whether to order again`]
+  return [...reordered, rows].filter((part) => part !== '').join(', ')
 }
 
-/** `, on 2026-11-20 12:00 +00:00`; nothing where no time is known. */
+/** Returns `, on 2026-11-20 12:00 +00:00`, or '' if no time is known. */
 function timeText({ first, last }: BatchResult['ordered']): string {
   if (first === undefined || last === undefined) return ''
   const [from, to] = [localTime(first), localTime(last)]
@@ -125,7 +130,7 @@ function peopleText(done: number, total: number, file: string): string {
   return `${done} of ${formatCount(total, 'person', 'people')} in ${file} ${done === 1 || total === 1 ? 'is' : 'are'} ordered`
 }
 
-/** The status of a batch. */
+/** Shows the status of a batch. `stopped`: the rows that were not sent because they conflict with earlier orders. */
 export function batchStatusView(status: BatchStatus, stopped: readonly StoppedRow[] = []): View {
   return {
     json: stopped.length === 0 ? status.summary : { ...status.summary, stopped },
@@ -184,13 +189,10 @@ export function batchListView(batches: readonly ListedBatch[]): ListView<ListedB
   }
 }
 
-/**
- * The rows of a batch. `held`: why each held row is held, in words; `names`: the names of the people by row, for a list on a
- * terminal.
- */
+/** Shows the rows of a batch. The maps are by row. `names`: the names of the people, for a list on a terminal. */
 export function batchRowsView(
   rows: readonly PrintedRow[],
-  held: ReadonlyMap<number, string>,
+  heldReasons: ReadonlyMap<number, string>,
   names: ReadonlyMap<number, string> | undefined,
 ): ListView<PrintedRow> {
   return {
@@ -208,7 +210,7 @@ export function batchRowsView(
         value: (row) => row.error ?? row.request_id,
         show: (row) =>
           row.error_reason === null
-            ? (held.get(row.row) ?? row.error ?? row.request_id ?? '-')
+            ? (heldReasons.get(row.row) ?? row.error ?? row.request_id ?? '-')
             : `${row.request_id} ERROR: ${row.error_reason}`,
       },
       { name: 'error', extra: true },
@@ -219,7 +221,7 @@ export function batchRowsView(
   }
 }
 
-/** A file that was written from a batch. */
+/** Shows the path of a file that was written from a batch. */
 export function exportedView(written: {
   batch_id: string
   path: string
@@ -232,7 +234,7 @@ export function exportedView(written: {
   }
 }
 
-/** `12 accepted, 3 pending`: rows by state, as far as there are any. */
+/** Returns the counts of the states that have rows: `12 accepted, 3 pending`. */
 export function rowsText(counts: BatchCounts): string {
   return states
     .filter((state) => counts[state] > 0)
@@ -240,14 +242,19 @@ export function rowsText(counts: BatchCounts): string {
     .join(', ')
 }
 
-/** One line for how far a batch has come. */
+/** Returns the progress of a batch as one line. */
 export function batchProgressText({ counts, settled, toSend, secondsLeft }: BatchProgress): string {
-  const apart = (['rejected', 'unknown'] as const).filter((state) => counts[state] > 0)
-  const summary = [`${settled} of ${toSend}`, ...apart.map((state) => `${counts[state]} ${state}`)].join(', ')
+  const failedStates = (['rejected', 'unknown'] as const).filter((state) => counts[state] > 0)
+  const summary = [
+    `${settled} of ${toSend}`,
+    ...failedStates.map((state) => `${counts[state]} ${state}`),
+  ].join(', ')
   return progressLine(settled / Math.max(1, toSend), summary, settled >= toSend ? undefined : secondsLeft)
 }
 
-/** What is worth a line of its own while a batch runs. */
+/**
+ * Returns the permanent line for an event of a running batch; undefined for events that only the progress line shows.
+ */
 export function runEventText(event: RunEvent): string | undefined {
   switch (event.name) {
     case 'row':
@@ -271,7 +278,7 @@ export function runEventText(event: RunEvent): string | undefined {
   }
 }
 
-/** What looking for proof has come to. */
+/** Returns the rows that were reconciled by evidence, and the rows for which a person has to decide. */
 function reconciliationText({ settled, ambiguous, asked = 0 }: Reconciliation): string {
   return [
     ...settled.map(
@@ -289,10 +296,10 @@ function reconciliationText({ settled, ambiguous, asked = 0 }: Reconciliation): 
   ].join('\n')
 }
 
-/** The same file again. */
-export function batchGoesOnText({ name, summary: { batch_id: id, counts } }: BatchStatus): string {
-  const left = formatCount(counts.pending, 'row is', 'rows are')
-  const rest = counts.pending === 0 ? 'nothing left to send' : `${left} left to send`
+/** Returns the note for a file that is stored as a batch already, which the run continues. */
+export function continuedBatchText({ name, summary: { batch_id: id, counts } }: BatchStatus): string {
+  const pending = formatCount(counts.pending, 'row is', 'rows are')
+  const rest = counts.pending === 0 ? 'nothing left to send' : `${pending} left to send`
   return `${name} is batch ${id}: ${counts.accepted} of ${counts.total} accepted, ${rest}.`
 }
 
@@ -300,7 +307,7 @@ function secondOrderText({ requestId, createdAt, order }: SecondOrder): string {
   return `possible second order: request ${requestId}, created ${sanitize(localTime(createdAt))}, is for the same person and package as request ${order.requestId} (row ${order.row} of batch ${order.batchId}), and was not ordered with this store. Ask the provider, then acknowledge it with: refcheck batch reconcile --acknowledge ${requestId}`
 }
 
-/** What `batch reconcile` found. */
+/** Shows the findings of `batch reconcile`. */
 export function reconciledView(found: Reconciliation): View {
   const { settled, ambiguous, open, reads, secondOrders = [], asked = 0 } = found
   const position = ({ batchId, row, recipient }: Reconciliation['open'][number]) => ({
@@ -351,8 +358,8 @@ export function reconciledView(found: Reconciliation): View {
   }
 }
 
-/** The message for an event; `matters` where it is printed with --quiet too. Undefined where there is none. */
-export function batchEventText(batchEvent: BatchEvent): { text: string; matters: boolean } | undefined {
+/** Returns the message for an event; undefined if there is none. A warning is printed with --quiet too. */
+export function batchEventText(batchEvent: BatchEvent): { text: string; isWarning: boolean } | undefined {
   switch (batchEvent.name) {
     case 'mapping-kept':
       return note(`Kept how the file was read: use it with --mapping ${batchEvent.mapping}`)
@@ -421,8 +428,8 @@ export function batchEventText(batchEvent: BatchEvent): { text: string; matters:
   }
 }
 
-const note = (text: string) => ({ text, matters: false })
-const warning = (text: string) => ({ text, matters: true })
+const note = (text: string) => ({ text, isWarning: false })
+const warning = (text: string) => ({ text, isWarning: true })
 
 const maxSheets = 5
 
@@ -434,7 +441,7 @@ function lostText({ lost, otherSheets }: Pick<SheetAppearance, 'lost' | 'otherSh
   return [...parts, `the sheet${otherSheets.length === 1 ? '' : 's'} ${names.join(', ')}${more}`].join(', ')
 }
 
-/** A line of a log: JSON, but for a terminal in words. */
+/** Shows an entry of the log of a worker: as JSON, or on a terminal as readable text. */
 export function logView(entry: Record<string, unknown>): View {
   return {
     json: entry,
@@ -443,7 +450,7 @@ export function logView(entry: Record<string, unknown>): View {
   }
 }
 
-/** `12:00:03  batch-started  profile acme, batch 3f2b8c1e, pending 3`. */
+/** Returns `12:00:03  batch-started  profile acme, batch 3f2b8c1e, pending 3`. */
 function logLine({ time, level, event, ...fields }: Record<string, unknown>, terminal: Terminal): string {
   const shown = Object.entries(fields).map(([name, value]) => {
     if (name === 'batch_id') return `batch ${String(value).slice(0, 8)}`
@@ -454,13 +461,13 @@ function logLine({ time, level, event, ...fields }: Record<string, unknown>, ter
   return wrapLines(line.trimEnd(), terminal.columns)
 }
 
-/** What a screen has room for under the rows. */
+/** The number of groups of rows that a screen of 24 lines can show below the counts. */
 const maxGroups = 5
 
-/** The state of a batch, with the progress of its checks and which rows need a person. `statusView`: its rows by state. */
+/** Shows `statusView`, the progress of the checks of the batch, and the rows that need a person. */
 export function followedBatchView(statusView: View, { statuses, checks, attention }: BatchOverview): View {
   const counts = statusesInOrder(Object.entries(statuses))
-  // Why it was halted stands above them.
+  // The reason for the halt is left out, because `statusView` shows it.
   const needs = attention.map((each) => (each.kind === 'halted' ? { ...each, reason: null } : each))
   return {
     json: { ...(statusView.json as object), statuses, checks, attention },
@@ -486,7 +493,7 @@ export function followedBatchView(statusView: View, { statuses, checks, attentio
   }
 }
 
-const checkWords: Readonly<Record<string, readonly [one: string, many: string]>> = {
+const checkStatusTexts: Readonly<Record<string, readonly [one: string, many: string]>> = {
   RECEIVED: ['not started', 'not started'],
   IN_PROGRESS: ['in progress', 'in progress'],
   COMPLETED: ['completed', 'completed'],
@@ -494,16 +501,17 @@ const checkWords: Readonly<Record<string, readonly [one: string, many: string]>>
   ERROR: ['needs attention', 'need attention'],
 }
 
-/** Single checks in words, by type where there are several; `requests`: how many there are. */
-function checkLines({ requests, by_type: byType }: CheckCounts, all: number): string[] {
+/** Returns the counts of checks by status, also per type if there are several types. */
+function checkLines({ requests, by_type: byType }: CheckCounts, requestCount: number): string[] {
   const types = Object.entries(byType)
   if (types.length === 0) return []
   const total: Record<string, number> = {}
   for (const [, statuses] of types)
     for (const [status, count] of Object.entries(statuses)) total[status] = (total[status] ?? 0) + count
-  const of = requests === all ? '' : ` (${requests} of ${formatCount(all, 'request')} read)`
+  const readText =
+    requests === requestCount ? '' : ` (${requests} of ${formatCount(requestCount, 'request')} read)`
   return [
-    `checks    ${formatChecks(total)}${of}`,
+    `checks    ${formatChecks(total)}${readText}`,
     ...(types.length === 1 ? [] : types.map(([type, statuses]) => `  ${type}: ${formatChecks(statuses)}`)),
   ]
 }
@@ -511,7 +519,7 @@ function checkLines({ requests, by_type: byType }: CheckCounts, all: number): st
 const formatChecks = (statuses: Readonly<Record<string, number>>): string =>
   statusesInOrder(Object.entries(statuses))
     .map(([status, count]) => {
-      const [one, many] = checkWords[status] ?? [status, status]
+      const [one, many] = checkStatusTexts[status] ?? [status, status]
       return `${count} ${sanitize(count === 1 ? one : many)}`
     })
     .join(', ')

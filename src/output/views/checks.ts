@@ -7,10 +7,10 @@ import { indentLines, type Style, styled, type Terminal } from '../terminal.ts'
 import type { View, JsonOf } from '../view.ts'
 
 const levelStyles: Readonly<Record<Level, Style>> = { ok: 'green', warn: 'yellow', fail: 'red' }
-const widestCheck = 12
-const belowCheck = ' '.repeat(6 + widestCheck + 2)
+const checkNameWidth = 12
+const findingIndent = ' '.repeat(6 + checkNameWidth + 2)
 
-/** A line for each thing that was checked; below it what to do. `report`: the file that was written besides. */
+/** Shows a line for each check, and below it the hint. `report` is the path of the report file if one was written. */
 export function doctorView(findings: readonly Finding[], report?: string): View {
   return {
     json: { checks: findings, ...(report !== undefined && { report }) },
@@ -19,14 +19,14 @@ export function doctorView(findings: readonly Finding[], report?: string): View 
 }
 
 function findingText({ check, level, message, hint }: Finding, terminal: Terminal): string {
-  const head = `${styled(terminal, levelStyles[level], level.padEnd(4))}  ${check.padEnd(widestCheck)}  `
-  const below = (text: string): string => indentLines(sanitize(text), belowCheck, terminal)
-  return [head + below(message).trimStart(), ...(hint?.split('\n').map(below) ?? [])].join('\n')
+  const head = `${styled(terminal, levelStyles[level], level.padEnd(4))}  ${check.padEnd(checkNameWidth)}  `
+  const indent = (text: string): string => indentLines(sanitize(text), findingIndent, terminal)
+  return [head + indent(message).trimStart(), ...(hint?.split('\n').map(indent) ?? [])].join('\n')
 }
 
 type ConformanceAnswer = JsonOf<typeof conformance>
 
-/** Broken rules with what was found, those not judged by their reason, and the sum. */
+/** Shows the broken rules with the findings, the rules that were not judged grouped by reason, and the totals. */
 export function conformanceView(report: ConformanceAnswer): View {
   return {
     json: report,
@@ -34,14 +34,14 @@ export function conformanceView(report: ConformanceAnswer): View {
       [
         ...casesText(report, 'broken', terminal),
         ...casesText(report, 'advice', terminal),
-        ...untestableText(report, terminal),
-        ...invisibleText(report, terminal),
-        sumText(report, terminal),
+        ...notJudgedText(report, terminal),
+        ...cannotBeJudgedText(report, terminal),
+        totalsText(report, terminal),
       ].join('\n'),
   }
 }
 
-/** Cases whose rule is broken with what was found, or those with advice. */
+/** Returns the cases with a broken rule and their findings, or the cases with advice. */
 function casesText({ cases }: ConformanceAnswer, word: 'broken' | 'advice', terminal: Terminal): string[] {
   return cases.flatMap(({ id, section, rule, verdict, findings, advice }) => {
     const isBroken = word === 'broken'
@@ -52,26 +52,29 @@ function casesText({ cases }: ConformanceAnswer, word: 'broken' | 'advice', term
   })
 }
 
-/** Printed after a whole run; a partial run is about something else. */
-function invisibleText({ cases, cannot_be_judged: all }: ConformanceAnswer, terminal: Terminal): string[] {
+/** Returns the rules that no client can test. They are shown only after a full run, which has more than 50 cases. */
+function cannotBeJudgedText(
+  { cases, cannot_be_judged: rules }: ConformanceAnswer,
+  terminal: Terminal,
+): string[] {
   if (cases.length < 50) return []
-  const lines = all.map(({ rule, reason }) => `  "${rule}"\n    ${reason}`)
+  const lines = rules.map(({ rule, reason }) => `  "${rule}"\n    ${reason}`)
   return [styled(terminal, 'dim', 'cannot be judged from outside'), ...lines, '']
 }
 
-function untestableText({ cases }: ConformanceAnswer, terminal: Terminal): string[] {
+function notJudgedText({ cases }: ConformanceAnswer, terminal: Terminal): string[] {
   const byReason = Map.groupBy(
     cases.filter(({ verdict }) => verdict === 'not_judged'),
     ({ reason }) => reason ?? '',
   )
-  return [...byReason].flatMap(([reason, some]) => [
+  return [...byReason].flatMap(([reason, casesOfReason]) => [
     `${styled(terminal, 'yellow', 'not judged')}  ${sanitize(reason)}`,
-    `  ${some.map(({ id }) => id).join(', ')}`,
+    `  ${casesOfReason.map(({ id }) => id).join(', ')}`,
     '',
   ])
 }
 
-function sumText({ base_url, counts }: ConformanceAnswer, terminal: Terminal): string {
+function totalsText({ base_url, counts }: ConformanceAnswer, terminal: Terminal): string {
   const count = (number: number, words: string, style: Style): string =>
     number === 0 ? `${number} ${words}` : styled(terminal, style, `${number} ${words}`)
   const parts = [
@@ -91,8 +94,8 @@ const verdictStyles: Readonly<Record<Verdict, Style>> = {
 }
 
 /**
- * Every case by a line; with its rule and what the receiver did where that is not as it should be.
- * What was not judged follows by its reason.
+ * Shows a line for each case, with its rule and findings unless it passed. The cases that were not judged follow,
+ * grouped by reason.
  */
 export function receiverCheckView(report: ReceiverReport): View {
   return {
@@ -100,7 +103,9 @@ export function receiverCheckView(report: ReceiverReport): View {
     text: (terminal) => {
       const tested = report.cases.filter(({ verdict }) => verdict !== 'not_judged')
       const cases = tested.map((each) => caseText(each, terminal))
-      return [...cases, ...skippedText(report.cases, terminal), '', sum(report, terminal)].join('\n')
+      return [...cases, ...notJudgedCasesText(report.cases, terminal), '', totalsLine(report, terminal)].join(
+        '\n',
+      )
     },
   }
 }
@@ -110,23 +115,26 @@ function caseText({ id, title, rule, verdict, findings }: CaseReport, terminal: 
   const head = `${styled(terminal, verdictStyles[verdict], word)}  ${id}  ${styled(terminal, 'dim', title)}`
   if (findings.length === 0) return head
   const lines = [`"${rule}"`, ...findings.map(({ text }) => `- ${sanitize(text)}`)]
-  return [head, ...lines.map((text) => indentLines(text, belowCase, terminal))].join('\n')
+  return [head, ...lines.map((text) => indentLines(text, caseIndent, terminal))].join('\n')
 }
 
-const belowCase = ' '.repeat(8)
+const caseIndent = ' '.repeat(8)
 
-function skippedText(cases: readonly CaseReport[], terminal: Terminal): string[] {
+function notJudgedCasesText(cases: readonly CaseReport[], terminal: Terminal): string[] {
   const byReason = Map.groupBy(
     cases.filter(({ reason }) => reason !== null),
     ({ reason }) => reason,
   )
-  return [...byReason].flatMap(([reason, some]) => [
+  return [...byReason].flatMap(([reason, casesOfReason]) => [
     `${styled(terminal, 'yellow', 'not judged')}  ${sanitize(reason ?? '')}`,
-    indentLines(some.map(({ id }) => id).join(', '), belowCase, terminal),
+    indentLines(casesOfReason.map(({ id }) => id).join(', '), caseIndent, terminal),
   ])
 }
 
-function sum({ counts, passed, deliveries, slowest_ms, url }: ReceiverReport, terminal: Terminal): string {
+function totalsLine(
+  { counts, passed, deliveries, slowest_ms, url }: ReceiverReport,
+  terminal: Terminal,
+): string {
   const verdict = passed ? styled(terminal, 'green', 'passed') : styled(terminal, 'red', 'failed')
   const parts = [
     `${counts.passed} passed`,
@@ -139,7 +147,7 @@ function sum({ counts, passed, deliveries, slowest_ms, url }: ReceiverReport, te
   return `${verdict}  ${sanitize(url)}: ${parts.join(', ')}. ${formatCount(deliveries, 'delivery', 'deliveries')}; ${slowest}.`
 }
 
-/** The report as JUnit XML, for a CI that shows it: a test case each, advice in its output. */
+/** Returns the report of a receiver check as JUnit XML for a CI: a test case per case, with advice in its output. */
 export function junitText({ url, cases }: ReceiverReport): string {
   const tests = cases.map(({ id, title, findings, milliseconds, ...rest }) => ({
     ...rest,
@@ -151,14 +159,14 @@ export function junitText({ url, cases }: ReceiverReport): string {
   return junitOf('refcheck webhook check-receiver', url, tests)
 }
 
-/** The same of a deployment. */
+/** Returns the report of `sandbox conformance` as JUnit XML. */
 export function conformanceJunit({ base_url, cases }: ConformanceAnswer): string {
   const tests = cases.map(({ id, section, rule, verdict, findings, advice, reason }) => {
-    const good = advice.length > 0 ? ('advised' as const) : ('passed' as const)
+    const passed = advice.length > 0 ? ('advised' as const) : ('passed' as const)
     return {
       className: `conformance.${id.split('.')[0]}`,
       name: `${id}: ${section}`,
-      verdict: { holds: good, broken: 'failed' as const, not_judged: 'not_judged' as const }[verdict],
+      verdict: { holds: passed, broken: 'failed' as const, not_judged: 'not_judged' as const }[verdict],
       rule,
       findings: [...findings, ...advice.map((line) => `advice: ${line}`)],
       reason,
@@ -171,12 +179,12 @@ interface JunitTest {
   className: string
   name: string
   verdict: Verdict
-  /** The words of the API document. */
+  /** The rule, quoted from the API document. */
   rule: string
   findings: readonly string[]
-  /** Of one not judged. */
+  /** Why the test was not judged; null if it was. */
   reason: string | null
-  /** What it took, where that was measured. */
+  /** The duration; undefined if it was not measured. */
   milliseconds?: number
 }
 
@@ -185,7 +193,7 @@ function junitOf(name: string, suite: string, tests: readonly JunitTest[]): stri
   const time = (milliseconds: number | undefined): string =>
     milliseconds === undefined ? '' : ` time="${(milliseconds / 1000).toFixed(3)}"`
   const total = tests.some(({ milliseconds }) => milliseconds !== undefined)
-    ? tests.reduce((sum_, { milliseconds = 0 }) => sum_ + milliseconds, 0)
+    ? tests.reduce((sum, { milliseconds = 0 }) => sum + milliseconds, 0)
     : undefined
   const numbers = `tests="${tests.length}" failures="${count('failed')}" errors="0" skipped="${count('not_judged')}"${time(total)}`
   const bodies = tests.map((each) => {
@@ -213,7 +221,9 @@ function junitBody({ verdict, findings, reason, rule }: JunitTest): string {
   return verdict === 'advised' ? `<system-out>${texts}</system-out>` : ''
 }
 
-/** What XML 1.0 cannot hold has gone with `sanitize`; lines stay. */
+/**
+ * Escapes a text for XML. `sanitize` removes the control characters that XML 1.0 does not allow, except line breaks.
+ */
 function xml(text: string): string {
   return escapeXml(
     sanitize(text, { lines: true })

@@ -5,7 +5,10 @@ import type { View } from '../view.ts'
 export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const
 export type Shell = (typeof shells)[number]
 
-/** Where each shell reads its script from; nothing is run at its start but that. */
+/**
+ * The lines that install the script of each shell. At its start, a shell only reads the script and does not run
+ * refcheck.
+ */
 const setups: Readonly<Record<Shell, string>> = {
   bash: `  refcheck completion bash > ~/.refcheck-completion.bash
   echo 'source ~/.refcheck-completion.bash' >> ~/.bashrc`,
@@ -17,28 +20,28 @@ const setups: Readonly<Record<Shell, string>> = {
   refcheck completion powershell >> $PROFILE`,
 }
 
-const names: Readonly<Record<Shell, string>> = {
+const shellNames: Readonly<Record<Shell, string>> = {
   bash: 'bash',
   zsh: 'zsh',
   fish: 'fish',
   powershell: 'PowerShell',
 }
 
-/** How completion is set up, for each shell. */
+/** Shows how completion is set up in each shell. */
 export function completionSetupView(): View {
-  const parts = shells.map((shell) => `${names[shell]}:\n\n${setups[shell]}`)
+  const parts = shells.map((shell) => `${shellNames[shell]}:\n\n${setups[shell]}`)
   const text = `Run these lines once, for your shell, and open a new terminal:\n\n${parts.join('\n\n')}`
   return { json: { setup: setups }, text: () => text, isVerbatim: true }
 }
 
-/** A shell's script, as it is. */
+/** Shows the completion script of a shell, unchanged. */
 export const completionScriptView = (shell: Shell): View => ({
   json: { shell, script: scripts[shell] },
   text: () => scripts[shell].trimEnd(),
   isVerbatim: true,
 })
 
-/** One candidate a line, with what it is after a tab; what would break a line is left out. */
+/** Returns one line per candidate: value, tab, description. Values with control or format characters are left out. */
 export function candidateLines(candidates: readonly Completion[]): string {
   return candidates
     .filter(({ value }) => !/[\p{Cc}\p{Cf}]/u.test(value))
@@ -46,7 +49,7 @@ export function candidateLines(candidates: readonly Completion[]): string {
     .join('')
 }
 
-/** Works without the package bash-completion; nothing that was typed is evaluated. */
+/** The script does not need the package bash-completion, and does not evaluate the text that the user typed. */
 const bash = String.raw`# bash completion for refcheck
 _refcheck() {
   local at word value cur=() words=()
@@ -80,7 +83,7 @@ else
 fi
 `
 
-/** For a shell with or without compinit. */
+/** The script works whether or not the user's shell has run compinit. */
 const zsh = String.raw`#compdef refcheck
 # zsh completion for refcheck
 _refcheck() {
@@ -130,7 +133,7 @@ complete -c refcheck -e
 complete -c refcheck -f -a '(__refcheck_complete)'
 `
 
-/** PowerShell completes file names by itself where nothing is offered. */
+/** The script offers nothing for files and folders, because PowerShell then completes file names itself. */
 const powershell = String.raw`# PowerShell completion for refcheck
 Register-ArgumentCompleter -Native -CommandName refcheck -ScriptBlock {
   param($wordToComplete, $commandAst, $cursorPosition)

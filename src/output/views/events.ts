@@ -1,7 +1,7 @@
 import { maskUrl } from '../../contract/url.ts'
 import type { RunEvent } from '../../domain/batch/run-policy.ts'
 
-/** Why a read waits; src/http/retry.ts reports it. */
+/** The reason why a read waits before its next try, as src/http/retry.ts reports it. */
 export type RetryEvent =
   | { kind: 'throttled'; seconds: number; understood: boolean }
   | { kind: 'retry'; attempt: number; of: number; seconds: number; reason: string }
@@ -17,7 +17,7 @@ function throttledText({ seconds, understood }: { seconds: number; understood: b
   return `The quota is used up; continuing in ${seconds} s${why}.`
 }
 
-/** What happens while a single order is sent. */
+/** Returns the line for an event while a single order is sent; undefined for events of batches only. */
 export function createEventText(event: RunEvent): string | undefined {
   switch (event.name) {
     case 'recovered':
@@ -47,7 +47,10 @@ export interface Exchange {
   milliseconds: number
 }
 
-/** One line an exchange, for --verbose. The key is in a header, which is never shown; the URL is masked. */
+/**
+ * Returns the line of an HTTP exchange for --verbose. Headers, which contain the key, are left out; the URL is
+ * masked.
+ */
 export function exchangeText({ method, url, status, failure, milliseconds }: Exchange): string {
   const end = [status, failure === undefined ? undefined : `failed: ${failure}`].filter(
     (each) => each !== undefined,

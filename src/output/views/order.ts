@@ -20,14 +20,15 @@ const reviewColumns: Column<ReviewRow>[] = [
   },
 ]
 
-/** Lines that a question with its choices takes below a review. */
+/** Lines that the question below a review needs, with its choices. */
 const questionLines = 10
-/** Lines of answers on a page, however little room the person leaves for them. */
-const fewestLines = 3
+/** Minimum number of lines for answers on a page. */
+const minAnswerLines = 3
 
 /**
- * All answers before they are sent, in pages that are seen whole with the question below. Where one is not enough, each
- * begins with the person; an answer that is longer than a page continues on the next.
+ * Returns all answers of an order for the review before sending, in pages that fit the screen together with the
+ * question below. If there are several pages, each starts with the person, and an answer longer than a page continues
+ * on the next.
  */
 export function reviewPages(
   { id, name }: Pick<Package, 'id' | 'name'>,
@@ -35,34 +36,34 @@ export function reviewPages(
   terminal: Terminal,
 ): string[] {
   const title = `Package ${id}: ${sanitize(shownName(name))}`
-  const drawn = (some: readonly ReviewRow[]): string => table(some, reviewColumns, terminal)
-  const whole = `${title}\n\n${drawn(rows)}`
-  const room = (terminal.rows ?? Number.POSITIVE_INFINITY) - questionLines
-  if (linesOf(whole) <= room) return [whole]
+  const render = (pageRows: readonly ReviewRow[]): string => table(pageRows, reviewColumns, terminal)
+  const singlePage = `${title}\n\n${render(rows)}`
+  const maxPageLines = (terminal.rows ?? Number.POSITIVE_INFINITY) - questionLines
+  if (countLines(singlePage) <= maxPageLines) return [singlePage]
   const others = rows.filter(({ group }) => group !== 'Recipient')
-  const person = `${title}\n${wrapLines(personText(rows), terminal.columns)}`
-  // A page leaves room for answers, and shows the person at least once.
-  const isRepeated = others.length > 0 && linesOf(person) <= room / 2
-  const head = isRepeated ? person : title
-  const maxLines = Math.max(fewestLines, room - linesOf(head))
+  const titleAndPerson = `${title}\n${wrapLines(personText(rows), terminal.columns)}`
+  // The person is repeated on each page only if half of the page remains for answers; otherwise it is in the rows.
+  const isPersonRepeated = others.length > 0 && countLines(titleAndPerson) <= maxPageLines / 2
+  const head = isPersonRepeated ? titleAndPerson : title
+  const maxLines = Math.max(minAnswerLines, maxPageLines - countLines(head))
   const pages: string[] = []
   let page: ReviewRow[] = []
-  for (const row of isRepeated ? others : rows) {
-    if (page.length > 0 && linesOf(drawn([...page, row])) > maxLines) {
-      pages.push(drawn(page))
+  for (const row of isPersonRepeated ? others : rows) {
+    if (page.length > 0 && countLines(render([...page, row])) > maxLines) {
+      pages.push(render(page))
       page = []
     }
     page.push(row)
   }
-  if (page.length > 0) pages.push(drawn(page))
-  return pages.flatMap((each) => parts(each, maxLines)).map((part) => `${head}\n\n${part}`)
+  if (page.length > 0) pages.push(render(page))
+  return pages.flatMap((each) => splitTable(each, maxLines)).map((part) => `${head}\n\n${part}`)
 }
 
-/** A drawn table in parts of at most so many lines, each below its header. */
-function parts(drawn: string, maxLines: number): string[] {
-  const [header = '', ...lines] = drawn.split('\n')
-  return Array.from({ length: Math.ceil(lines.length / (maxLines - 1)) }, (_, at) =>
-    [header, ...lines.slice(at * (maxLines - 1), (at + 1) * (maxLines - 1))].join('\n'),
+/** Splits a rendered table into parts of at most `maxLines` lines, and repeats the header in each part. */
+function splitTable(tableText: string, maxLines: number): string[] {
+  const [header = '', ...lines] = tableText.split('\n')
+  return Array.from({ length: Math.ceil(lines.length / (maxLines - 1)) }, (_, index) =>
+    [header, ...lines.slice(index * (maxLines - 1), (index + 1) * (maxLines - 1))].join('\n'),
   )
 }
 
@@ -75,26 +76,26 @@ function personText(rows: readonly ReviewRow[]): string {
 }
 
 export const isName = (column: string): boolean => column === 'first_name' || column === 'last_name'
-const linesOf = (text: string): number => text.split('\n').length
+const countLines = (text: string): number => text.split('\n').length
 
-/** Draws one page of a review, counted from 1; answers how many there are. */
-export function showReview(reporter: Pick<Reporter, 'printBlock' | 'terminal'>) {
-  let drawn = { of: '', pages: [''] }
+/** Returns a function that prints one page of a review, counted from 1, and returns the number of pages. */
+export function createReviewPrinter(reporter: Pick<Reporter, 'printBlock' | 'terminal'>) {
+  let cached = { key: '', pages: [''] }
   return (rows: readonly ReviewRow[], pack: Pick<Package, 'id' | 'name'>, page: number): number => {
     const { terminal } = reporter
-    const of = JSON.stringify([rows, pack, terminal])
-    if (of !== drawn.of) drawn = { of, pages: reviewPages(pack, rows, terminal) }
-    reporter.printBlock(drawn.pages[page - 1] ?? '')
-    return drawn.pages.length
+    const key = JSON.stringify([rows, pack, terminal])
+    if (key !== cached.key) cached = { key, pages: reviewPages(pack, rows, terminal) }
+    reporter.printBlock(cached.pages[page - 1] ?? '')
+    return cached.pages.length
   }
 }
 
-/** One value that goes out otherwise than it was given. */
+/** Returns the value of a field as the user gave it and as it is sent. */
 export function changeText(change: Change, speech: FieldNaming): string {
   return `${problemFieldName(change, speech)}: "${sanitize(cutName(change.from))}" is sent as "${sanitize(cutName(change.to))}"`
 }
 
-/** The answer of `request create`. */
+/** Shows the answer of `request create`. */
 export function createdView(created: { request_id: string; status: string }): View {
   return {
     json: created,
@@ -103,7 +104,7 @@ export function createdView(created: { request_id: string; status: string }): Vi
   }
 }
 
-/** The answer of `--dry-run`: the body to the letter. */
+/** Shows the answer of `--dry-run`: the exact body that would be sent. */
 export function bodyView(body: unknown): View {
   return { json: body, text: () => sanitize(jsonText(body, 2), { lines: true }), isVerbatim: true }
 }

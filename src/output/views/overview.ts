@@ -17,17 +17,17 @@ import { sanitize } from '../../host/text.ts'
 import { bar, formatDuration, type Style, styled, type Terminal } from '../terminal.ts'
 import type { View } from '../view.ts'
 
-/** What a screen of 24 lines has room for. */
+/** Limits with which the text fits a screen of 24 lines. */
 const maxGroups = 3
 const maxBatches = 3
-const maxNeeds = 8
-/** People who are named of a group. */
+const maxAttentionLines = 8
+/** The number of people of a group whose names are shown. */
 const maxNamed = 3
 const maxNameWidth = 24
 const minuteMs = 60_000
 const dayMs = 86_400_000
-/** A window of the quota is shown from here on. */
-const nearlyUsedPart = 0.9
+/** A window of the quota is shown if at least this fraction of its calls is used. */
+const shownQuotaFraction = 0.9
 
 export const attentionWords: Readonly<Record<AttentionKind, string>> = {
   unknown: 'perhaps ordered',
@@ -44,7 +44,10 @@ export const attentionWords: Readonly<Record<AttentionKind, string>> = {
 const kindStyle = (kind: AttentionKind): Style =>
   ['held', 'stopped', 'waiting'].includes(kind) ? 'yellow' : 'red'
 
-/** The screen of `refcheck status`. `quota`: undefined where no profile is logged in; `closing`: why the store takes no orders. */
+/**
+ * Shows `refcheck status`. `quota` is undefined if no profile is logged in; `closing` is the reason why the store is
+ * closed.
+ */
 export function overviewView(
   overview: Overview,
   quota: QuotaStatus | undefined,
@@ -55,19 +58,19 @@ export function overviewView(
     json: { ...overview, quota: quota === undefined ? null : quotaJson(quota, now) },
     text: (terminal) =>
       [
-        ...closedLines(closing, terminal),
-        headLine(overview, now, terminal),
+        ...closingLines(closing, terminal),
+        organisationLine(overview, now, terminal),
         ...runningLines(overview, terminal),
-        ...needLines(overview.attention, terminal),
+        ...attentionTable(overview.attention, terminal),
         ...reportLine(overview, terminal),
         ...quotaWarning(quota, now, terminal),
-        ...otherLines(overview.other_orders),
+        ...otherOrdersLines(overview.other_orders),
       ].join('\n'),
   }
 }
 
-/** Nothing else matters as much: no order can be made. */
-function closedLines(closing: Closing | undefined, terminal: Terminal): string[] {
+/** Returns the reason why no order can be made. It is printed first, because it is the most important line. */
+function closingLines(closing: Closing | undefined, terminal: Terminal): string[] {
   if (closing === undefined) return []
   const why = sanitize(closingClauses(closing).join(', '))
   return [
@@ -81,7 +84,11 @@ const labelWidth = 11
 const labelLine = (terminal: Terminal, label: string, text: string): string =>
   `${styled(terminal, 'bold', label)}${' '.repeat(Math.max(1, labelWidth - label.length))}${text}`
 
-function headLine({ organisation, in_flight: inFlight }: Overview, now: number, terminal: Terminal): string {
+function organisationLine(
+  { organisation, in_flight: inFlight }: Overview,
+  now: number,
+  terminal: Terminal,
+): string {
   if (organisation === null) return 'Nobody is logged in. Log in with: refcheck auth login'
   const { profile, base_url: baseUrl, user_email: email } = organisation
   const who = `${styled(terminal, 'bold', sanitize(profile ?? new URL(baseUrl).host))} (${sanitize(email)})`
@@ -89,26 +96,26 @@ function headLine({ organisation, in_flight: inFlight }: Overview, now: number, 
   if (since === null) return who
   const age = Math.max(0, now - Date.parse(since))
   if (age < minuteMs) return `${who}   read just now`
-  const at =
+  const readTime =
     age > dayMs ? localTime(since).slice(0, -' +00:00'.length) : localClock(since).slice(0, -':00'.length)
-  return `${who}   read ${at}, ${formatDuration(age / 1000)} ago`
+  return `${who}   read ${readTime}, ${formatDuration(age / 1000)} ago`
 }
 
 function runningLines({ in_flight: inFlight, attention }: Overview, terminal: Terminal): string[] {
   const { requests, batches } = inFlight
   const orders =
     requests === 0 ? [] : [`${formatCount(requests, 'order')}   read again: refcheck request list --refresh`]
-  // A batch that does not go on by itself is listed with its command.
-  const still = new Set(attention.flatMap(({ row, batch_id: id }) => (row === null ? id : [])))
-  const running = batches.filter(({ batch_id: id }) => !still.has(id))
+  // A batch that needs a person, such as a halted one, is not running. `attentionTable` shows it with its command.
+  const waitingIds = new Set(attention.flatMap(({ row, batch_id: id }) => (row === null ? id : [])))
+  const running = batches.filter(({ batch_id: id }) => !waitingIds.has(id))
   const more = running.length - maxBatches
   const lines = [
     ...orders,
     ...running.slice(0, maxBatches).map(batchLine),
     ...(more > 0 ? [`${formatCount(more, 'more batch', 'more batches')}: refcheck batch list`] : []),
   ]
-  return (lines.length === 0 ? ['nothing'] : lines).map((line, at) =>
-    labelLine(terminal, at === 0 ? 'Running' : '', line),
+  return (lines.length === 0 ? ['nothing'] : lines).map((line, index) =>
+    labelLine(terminal, index === 0 ? 'Running' : '', line),
   )
 }
 
@@ -117,22 +124,22 @@ function batchLine({ name, state, total, pending }: ListedBatch): string {
   return state === 'running' || state === 'queued' ? `${rows}, ${state}` : rows
 }
 
-/** Who or what needs a person, each with a word and the command. */
-function needLines(attention: readonly Attention[], terminal: Terminal): string[] {
+/** Returns the people and batches that need the user, each with the kind and the command. */
+function attentionTable(attention: readonly Attention[], terminal: Terminal): string[] {
   if (attention.length === 0) return [labelLine(terminal, 'Needs you', 'nothing')]
   const isShort = terminal.columns !== undefined
-  const all = groupAttention(attention).flatMap(oneByOne)
-  const shown = isShort ? all.slice(0, maxNeeds) : all
+  const groups = groupAttention(attention).flatMap(splitFinishedGroup)
+  const shown = isShort ? groups.slice(0, maxAttentionLines) : groups
   const cells = shown.map(({ kind, batch, items, command }) => ({
-    who: items[0]?.row === null ? cutText(sanitize(batch ?? ''), maxNameWidth) : firstOf(items),
+    who: items[0]?.row === null ? cutText(sanitize(batch ?? ''), maxNameWidth) : firstName(items),
     kind,
     reason: kind === 'halted' ? items[0]?.reason : undefined,
-    // Commands take the first characters of an id.
+    // Commands accept the first characters of an id.
     command: isShort ? command.replaceAll(uuid, '$1') : command,
   }))
-  const widest = (texts: readonly string[]): number => Math.max(...texts.map((text) => stringWidth(text)))
-  const whoWidth = widest(cells.map(({ who }) => who))
-  const wordWidth = widest(cells.map(({ kind }) => attentionWords[kind]))
+  const maxWidth = (texts: readonly string[]): number => Math.max(...texts.map((text) => stringWidth(text)))
+  const whoWidth = maxWidth(cells.map(({ who }) => who))
+  const wordWidth = maxWidth(cells.map(({ kind }) => attentionWords[kind]))
   const lines = cells.map(({ who, kind, reason, command }) => {
     const word = attentionWords[kind]
     const start = `  ${who}${' '.repeat(whoWidth - stringWidth(who))}  ${styled(terminal, kindStyle(kind), word)}`
@@ -142,42 +149,49 @@ function needLines(attention: readonly Attention[], terminal: Terminal): string[
     const why = reason == null ? '' : `\n    ${sanitize(reason)}`
     return isOneLine ? `${start}${padding}  ${command}${why}` : `${start}${why}\n    ${command}`
   })
-  const more = all.length - shown.length
+  const more = groups.length - shown.length
   const rest = more > 0 ? [`  and ${more} more; all of them: refcheck status --json`] : []
   return [styled(terminal, 'bold', 'Needs you'), ...lines, ...rest]
 }
 
 const uuid = /\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi
 
-/** Finished requests are listed one by one, where they are few. */
-function oneByOne(group: AttentionGroup): Pick<AttentionGroup, 'kind' | 'batch' | 'items' | 'command'>[] {
+/** Splits a small group of finished requests into one group per request, because each needs its own command. */
+function splitFinishedGroup(
+  group: AttentionGroup,
+): Pick<AttentionGroup, 'kind' | 'batch' | 'items' | 'command'>[] {
   const { kind, items } = group
-  const isEach = (kind === 'error' || kind === 'cancelled') && items.length <= maxNamed
-  return isEach
+  const shouldSplit = (kind === 'error' || kind === 'cancelled') && items.length <= maxNamed
+  return shouldSplit
     ? items.map((item) => ({ kind, batch: item.batch, items: [item], command: item.command }))
     : [group]
 }
 
-function reportLine({ completed, new_reports: fresh }: Overview, terminal: Terminal): string[] {
-  const count = fresh ?? completed
+function reportLine({ completed, new_reports: newReports }: Overview, terminal: Terminal): string[] {
+  const count = newReports ?? completed
   if (count === 0) return []
-  // A report may still be to come, which reading the request alone shows.
-  const what = fresh === null ? 'completed' : 'not downloaded'
+  // "completed" instead of "ready": only a read of the request shows whether its reports are ready.
+  const what = newReports === null ? 'completed' : 'not downloaded'
   return [labelLine(terminal, 'Reports', `${count} ${what} → refcheck report sync`)]
 }
 
-/** The quota where a run would soon have to wait for it. */
+/** Returns the windows of the quota that are nearly used up, so that a run would soon have to wait. */
 function quotaWarning(quota: QuotaStatus | undefined, now: number, terminal: Terminal): string[] {
   if (quota === undefined) return []
-  const windows = quota.windows.filter(({ used, calls }) => used / calls >= nearlyUsedPart)
+  const windows = quota.windows.filter(({ used, calls }) => used / calls >= shownQuotaFraction)
   if (windows.length === 0 && quota.notBefore <= now) return []
   const lines = quotaLines({ ...quota, windows }, now, terminal).filter((line) => line !== '')
-  return lines.map((line, at) => labelLine(terminal, at === 0 ? 'Quota' : '', line))
+  return lines.map((line, index) => labelLine(terminal, index === 0 ? 'Quota' : '', line))
 }
 
-/** Sandboxes come and go, so that their orders are counted together. */
-function otherLines(others: readonly OtherOrders[]): string[] {
-  const practice = others.filter((each) => each.is_practice).reduce((all, { orders }) => all + orders, 0)
+/**
+ * Returns the orders of other services and accounts. The orders of all sandboxes are one line, because sandboxes are
+ * temporary.
+ */
+function otherOrdersLines(others: readonly OtherOrders[]): string[] {
+  const practiceOrders = others
+    .filter((each) => each.is_practice)
+    .reduce((sum, { orders }) => sum + orders, 0)
   const lines = others.flatMap(
     ({ base_url: url, account, is_practice: isPractice, orders, needs_person: needs }) => {
       if (isPractice) return []
@@ -186,10 +200,15 @@ function otherLines(others: readonly OtherOrders[]): string[] {
       return `Also: ${formatCount(orders, 'order')} (${sanitize(where)})${open}`
     },
   )
-  return practice === 0 ? lines : [...lines, `Also: ${formatCount(practice, 'practice order')} (sandbox)`]
+  return practiceOrders === 0
+    ? lines
+    : [...lines, `Also: ${formatCount(practiceOrders, 'practice order')} (sandbox)`]
 }
 
-/** What needs a person, with the command for each; on a terminal as much as a screen takes. */
+/**
+ * Returns the groups that need a person, each with its command. On a terminal only the first `maxShown` groups are
+ * shown.
+ */
 export function attentionLines(
   attention: readonly Attention[],
   terminal: Terminal,
@@ -200,14 +219,14 @@ export function attentionLines(
   const lines = groups.slice(0, maxShown).flatMap((group) => {
     const { kind, items, command } = group
     const head = `${items.length} ${attentionWords[kind]}`
-    const about = shorten(aboutGroup(group), terminal, head.length + 6)
-    return [`${styled(terminal, kindStyle(kind), head)}  ${about}`.trimEnd(), `  ${command}`]
+    const summary = cutToTerminal(groupSummary(group), terminal, head.length + 6)
+    return [`${styled(terminal, kindStyle(kind), head)}  ${summary}`.trimEnd(), `  ${command}`]
   })
   const more = groups.length - maxShown
   return more > 0 ? [...lines, `and ${more} more; --json lists all`] : lines
 }
 
-function aboutGroup({ batch, items, kind }: AttentionGroup): string {
+function groupSummary({ batch, items, kind }: AttentionGroup): string {
   const where = batch === null ? '' : `${sanitize(batch)}: `
   if (kind === 'halted' || kind === 'stopped')
     return `${sanitize(batch ?? '')}  ${sanitize(items[0]?.reason ?? '')}`.trimEnd()
@@ -218,26 +237,26 @@ function aboutGroup({ batch, items, kind }: AttentionGroup): string {
     : `${people}: ${sanitize(reason)}`
 }
 
-/** The first of them by their names, and how many more there are. */
+/** Returns the names of the first `maxShown` people, and the count of the others. */
 export function namesOf(items: readonly Attention[], maxShown: number): string {
   const rest = items.length - maxShown
   return `${items.slice(0, maxShown).map(nameOf).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
 }
 
-/** The first of a group and how many more there are; a long name is cut, never the number. */
-function firstOf(items: readonly Attention[]): string {
+/** Returns the name of the first person of a group, shortened if it is long, and the count of the others. */
+function firstName(items: readonly Attention[]): string {
   const more = items.length === 1 ? '' : ` and ${items.length - 1} more`
   return `${cutText(namesOf(items.slice(0, 1), 1), maxNameWidth)}${more}`
 }
 
-/** As a person is called, or else what is known of them. */
+/** Returns the name of a person, or the e-mail or the row if the name is unknown. */
 function nameOf({ first_name: first, last_name: last, email, row }: Attention): string {
   const name = personName({ first_name: first ?? '', last_name: last ?? '' })
   return sanitize(name === '' ? (email ?? `row ${row ?? '?'}`) : name)
 }
 
-function shorten(text: string, { columns }: Terminal, taken: number): string {
-  const maxColumns = columns === undefined ? Number.POSITIVE_INFINITY : columns - taken
+function cutToTerminal(text: string, { columns }: Terminal, usedColumns: number): string {
+  const maxColumns = columns === undefined ? Number.POSITIVE_INFINITY : columns - usedColumns
   return text.length <= maxColumns ? text : cutText(text, Math.max(0, maxColumns - 1))
 }
 
@@ -246,19 +265,19 @@ export interface QuotaStatus {
   notBefore: number
 }
 
-/** The windows of a key at `now` (wall time in ms). */
+/** Shows the quota of a key at `now` (wall time in ms). */
 export function quotaView(quota: QuotaStatus, now: number): View {
   return {
     json: quotaJson(quota, now),
     text: (terminal) => {
-      const known = quota.windows.filter(({ learnt }) => learnt)
-      const counts = known.map(
+      const reportedWindows = quota.windows.filter(({ learnt }) => learnt)
+      const notes = reportedWindows.map(
         ({ seconds }) => `The window of ${formatDuration(seconds)} is as the service reported it.`,
       )
       return [
         'Calls to the service',
         ...quotaLines(quota, now, terminal),
-        ...(counts.length === 0 ? [] : ['', ...counts]),
+        ...(notes.length === 0 ? [] : ['', ...notes]),
       ].join('\n')
     },
   }
@@ -278,7 +297,7 @@ function quotaJson({ windows, notBefore }: QuotaStatus, now: number) {
   }
 }
 
-/** A bar for each window, and a line where the service refuses calls. */
+/** Returns a bar for each window, and a further line while the service refuses calls. */
 function quotaLines({ windows, notBefore }: QuotaStatus, now: number, terminal: Terminal): string[] {
   const names = windows.map(({ calls, seconds }) => `${calls} in ${formatDuration(seconds)}`)
   const width = (texts: readonly (string | number)[]): number =>
@@ -288,19 +307,19 @@ function quotaLines({ windows, notBefore }: QuotaStatus, now: number, terminal: 
     width(windows.map(({ used }) => used)),
     width(windows.map(({ left }) => left)),
   ]
-  const lines = windows.map(({ calls, seconds, used, left, resetsAt }, at) => {
-    // Calls are counted as if they arrived late; no wait is longer than the window.
-    const rest = Math.min(seconds, (resetsAt - now) / 1000)
-    const again = used === 0 ? '' : `, free again in ${formatDuration(rest)}`
-    const drawn = styled(terminal, fullness(used / calls), bar(used / calls))
+  const lines = windows.map(({ calls, seconds, used, left, resetsAt }, index) => {
+    // `resetsAt` assumes that calls arrived late, and may be too late; no wait is longer than the window.
+    const waitSeconds = Math.min(seconds, (resetsAt - now) / 1000)
+    const resetText = used === 0 ? '' : `, free again in ${formatDuration(waitSeconds)}`
+    const usageBar = styled(terminal, usageStyle(used / calls), bar(used / calls))
     const counts = `${String(used).padStart(usedWidth)} used, ${String(left).padStart(leftWidth)} left`
-    return `${(names[at] ?? '').padEnd(nameWidth)}  ${drawn}  ${counts}${again}`
+    return `${(names[index] ?? '').padEnd(nameWidth)}  ${usageBar}  ${counts}${resetText}`
   })
   if (notBefore <= now) return lines
   return [...lines, '', `The service refuses calls for another ${formatDuration((notBefore - now) / 1000)}.`]
 }
 
-function fullness(part: number): Style {
-  if (part >= 0.95) return 'red'
-  return part >= 0.75 ? 'yellow' : 'green'
+function usageStyle(usedFraction: number): Style {
+  if (usedFraction >= 0.95) return 'red'
+  return usedFraction >= 0.75 ? 'yellow' : 'green'
 }

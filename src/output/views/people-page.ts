@@ -25,30 +25,30 @@ import { attentionWords, namesOf } from './overview.ts'
 
 export interface PeoplePage {
   title: string
-  /** What the page is about, each with its word: service, package, who ordered. */
-  facts: readonly (readonly [word: string, value: string])[]
+  /** The head of the page: service, package and user who ordered, each with a label. */
+  facts: readonly (readonly [label: string, value: string])[]
   /** ISO 8601. */
   readAt: string
   people: readonly PersonRow[]
-  /** How many rows there are where not all of them are listed. */
-  total: number
-  /** How many people all the rows are of. */
-  persons: number
+  /** The number of rows, which is larger than `people` if only the newest rows are listed. */
+  rowCount: number
+  /** The number of different people in all rows. */
+  personCount: number
   attention: readonly Attention[]
-  /** Names of packages, as far as they are known. */
+  /** The known names of packages. */
   packages: PackageNames
-  /** Whether they are of several packages, so that each row says which. */
-  isMixed: boolean
-  /** Made with; for the foot. */
+  /** Whether the rows have several packages, so that the table has a column for the package. */
+  hasSeveralPackages: boolean
+  /** The version of refcheck, printed at the end of the page. */
   version: string
-  /** Repeats in commands what was typed. */
+  /** Adds the user's global flags to the commands in a text. */
   repeatFlags: FlagRepeater
 }
 
-/** The names in a group that needs a person. */
+/** The number of people of a group whose names are shown. */
 const maxNamed = 4
 
-/** People and their checks as one page that needs nothing else: to open, to print, to file. */
+/** Returns one HTML page with the people and the statuses of their requests. It needs no other files. */
 export function peoplePage(page: PeoplePage): Promise<string> {
   const { title, facts, readAt, people: rows } = page
   const people = withoutDuplicates(rows)
@@ -57,9 +57,9 @@ export function peoplePage(page: PeoplePage): Promise<string> {
       <h1>${sanitize(title)}</h1>
       <dl class="facts">
         ${[...facts, ['Made', localTime(readAt)] as const, ...statusesRead(people)].map(
-          ([word, value]) =>
+          ([label, value]) =>
             html`<div>
-              <dt>${word}</dt>
+              <dt>${label}</dt>
               <dd>${sanitize(value)}</dd>
             </div>`,
         )}
@@ -83,8 +83,8 @@ export function peoplePage(page: PeoplePage): Promise<string> {
   return standalonePage({ title, body, script: tableScript })
 }
 
-/** Between which times the service was asked for the statuses on the page. */
-function statusesRead(people: readonly PersonRow[]): (readonly [word: string, value: string])[] {
+/** Returns the first and the last time at which a status on the page was read from the service. */
+function statusesRead(people: readonly PersonRow[]): (readonly [label: string, value: string])[] {
   const times = people.flatMap(({ read_at: at }) => at ?? []).sort()
   const [first, last] = [times.at(0), times.at(-1)]
   if (first === undefined || last === undefined) return []
@@ -92,18 +92,18 @@ function statusesRead(people: readonly PersonRow[]): (readonly [word: string, va
   return [['Statuses read', from === localTime(last) ? from : `${from} to ${localTime(last)}`]]
 }
 
-function tiles({ people: rows, persons, attention }: PeoplePage): Piece {
+function tiles({ people: rows, personCount, attention }: PeoplePage): Piece {
   const people = withoutDuplicates(rows)
   const counts = new Map(statusCounts(people))
   const sum = (...statuses: string[]): number =>
-    statuses.reduce((all, status) => all + (counts.get(status) ?? 0), 0)
+    statuses.reduce((total, status) => total + (counts.get(status) ?? 0), 0)
   const completed = sum('COMPLETED')
   const open = sum('RECEIVED', 'IN_PROGRESS', 'PARTIAL', 'sending')
   const needs = attention.length
   return html`<dl class="tiles">
     <div>
-      <dt>${persons === 1 ? 'person' : 'people'}</dt>
-      <dd>${persons}</dd>
+      <dt>${personCount === 1 ? 'person' : 'people'}</dt>
+      <dd>${personCount}</dd>
     </div>
     <div class="done">
       <dt>completed</dt>
@@ -134,8 +134,8 @@ function attentionSection({ attention, title, repeatFlags }: PeoplePage): Piece 
   </section>`
 }
 
-/** What each means, for a reader of the page who does not know the program. */
-const meanings: Readonly<Record<AttentionKind, string>> = {
+/** Explanations for readers of the page who do not know the program. */
+const attentionExplanations: Readonly<Record<AttentionKind, string>> = {
   unknown: 'Sent without an answer: it may or may not have been ordered. It is never sent again by itself.',
   halted: 'The rest was not sent.',
   error: 'The request could not be processed. No checks were made.',
@@ -156,7 +156,10 @@ function attentionItem({ kind, batch, items, command }: AttentionGroup, title: s
       ${pill(kind, `${isOfBatch ? '' : `${items.length} `}${attentionWords[kind]}`)}
       <strong><bdi>${who}</bdi></strong>
       ${isOfBatch || batch === null || batch === title ? '' : html`<small>in ${sanitize(batch)}</small>`}<br />
-      <small>${meanings[kind]} ${reasons.slice(0, 2).map((reason) => html`${sanitize(reason)} `)}</small>
+      <small
+        >${attentionExplanations[kind]}
+        ${reasons.slice(0, 2).map((reason) => html`${sanitize(reason)} `)}</small
+      >
     </p>
     <code>${command}</code>
   </li>`
@@ -169,13 +172,13 @@ function timeSection(people: readonly PersonRow[]): Piece | string {
   const completed = people.flatMap(({ status, read_at: at }) =>
     status === 'COMPLETED' && at !== null ? Date.parse(at) : [],
   )
-  const found = timelineOf(ordered, completed)
-  if (found === undefined) return ''
-  // One bar compares nothing.
-  const only = found.unit === 'hour' && found.buckets.length === 1 ? found.buckets[0] : undefined
+  const series = timelineOf(ordered, completed)
+  if (series === undefined) return ''
+  // A chart with a single bar shows no comparison, so that a sentence replaces it.
+  const onlyBucket = series.unit === 'hour' && series.buckets.length === 1 ? series.buckets[0] : undefined
   return html`<section aria-labelledby="time">
-    <h2 id="time">Orders and completions by ${found.unit}</h2>
-    ${only === undefined ? timeline(found.buckets, found.unit) : html`<p>${hourText(only, ordered, completed)}</p>`}
+    <h2 id="time">Orders and completions by ${series.unit}</h2>
+    ${onlyBucket === undefined ? timeline(series.buckets, series.unit) : html`<p>${hourText(onlyBucket, ordered, completed)}</p>`}
   </section>`
 }
 
@@ -184,12 +187,19 @@ function hourText({ label, ordered, completed }: TimeBucket, ...times: readonly 
   return `${orders} in the hour from ${label} on ${localDay(Math.min(...times.flat()))}.`
 }
 
-function peopleSection({ people, total, persons, isMixed, packages, repeatFlags }: PeoplePage): Piece {
+function peopleSection({
+  people,
+  rowCount,
+  personCount,
+  hasSeveralPackages,
+  packages,
+  repeatFlags,
+}: PeoplePage): Piece {
   const statuses = statusCounts(people)
   const heads = [
     ['Person'],
     ['E-mail', 'wide'],
-    ...(isMixed ? [['Package', 'wide']] : []),
+    ...(hasSeveralPackages ? [['Package', 'wide']] : []),
     ['Status'],
     ['Ordered', 'wide'],
     ['Last read', 'wide'],
@@ -211,7 +221,7 @@ function peopleSection({ people, total, persons, isMixed, packages, repeatFlags 
     <div class="overflow-auto" role="region" aria-label="Table of people" tabindex="0">
       <table data-sorts>
         <caption>
-          ${people.length === total ? peopleText(persons, total) : `The newest ${people.length} of ${total}; the rest with: ${repeatFlags('refcheck request list --csv')}`}.
+          ${people.length === rowCount ? peopleText(personCount, rowCount) : `The newest ${people.length} of ${rowCount}; the rest with: ${repeatFlags('refcheck request list --csv')}`}.
           A request is named by the first 8 characters of its id, which commands take too.
         </caption>
         <thead>
@@ -220,7 +230,7 @@ function peopleSection({ people, total, persons, isMixed, packages, repeatFlags 
           </tr>
         </thead>
         <tbody>
-          ${people.map((each) => personLine(each, isMixed ? packages : undefined))}
+          ${people.map((each) => personLine(each, hasSeveralPackages ? packages : undefined))}
         </tbody>
       </table>
     </div>
@@ -228,35 +238,36 @@ function peopleSection({ people, total, persons, isMixed, packages, repeatFlags 
 }
 
 function personLine(row: PersonRow, packages: PackageNames | undefined): Piece {
-  const { name, email, status, ordered_at: orderedAt, read_at: updatedAt, request_id: requestId } = row
-  const of = packages === undefined ? undefined : packageText(row, packages)
+  const { name, email, status, ordered_at: orderedAt, read_at: readAt, request_id: requestId } = row
+  const packageName = packages === undefined ? undefined : packageText(row, packages)
   const missing = email !== '' ? '-' : status === 'invalid' ? `row ${row.row}` : 'removed'
   const shown = name === '' ? missing : shownName(name)
   return html`<tr
     data-status="${status}"
-    data-find="${sanitize(`${name} ${email} ${requestId ?? ''} ${of ?? ''}`)}"
+    data-find="${sanitize(`${name} ${email} ${requestId ?? ''} ${packageName ?? ''}`)}"
   >
     <th scope="row"><bdi>${sanitize(shown)}</bdi></th>
     <td class="wide">${sanitize(email)}</td>
-    ${of === undefined ? '' : html`<td class="wide">${sanitize(of)}</td>`}
+    ${packageName === undefined ? '' : html`<td class="wide">${sanitize(packageName)}</td>`}
     <td>${pill(status)}${row.is_repeat ? html` <small>(ordered before)</small>` : ''}</td>
-    ${moment(orderedAt)} ${moment(updatedAt)}
+    ${timeCell(orderedAt)} ${timeCell(readAt)}
     <td class="id">
       ${requestId === null ? '' : html`<code title="${sanitize(requestId)}">${sanitize(requestId.slice(0, 8))}</code>`}
     </td>
   </tr> `
 }
 
-const peopleText = (persons: number, rows: number): string =>
-  `${formatCount(persons, 'person', 'people')}${persons === rows ? '' : ` in ${formatCount(rows, 'row')}`}`
+const peopleText = (personCount: number, rowCount: number): string =>
+  `${formatCount(personCount, 'person', 'people')}${personCount === rowCount ? '' : ` in ${formatCount(rowCount, 'row')}`}`
 
-function moment(at: string | null): Piece {
-  if (at === null) return html`<td class="when wide" data-key=""></td>`
-  return html`<td class="when wide" data-key="${at}">
-    <time datetime="${at}" title="${localTime(at)}">${localDay(at)}</time>
+function timeCell(time: string | null): Piece {
+  if (time === null) return html`<td class="when wide" data-key=""></td>`
+  return html`<td class="when wide" data-key="${time}">
+    <time datetime="${time}" title="${localTime(time)}">${localDay(time)}</time>
   </td>`
 }
 
+/** Returns the label of the package of a row, or '' if the row has no package. */
 export function packageText({ package_id: id, user }: PersonRow, packages: PackageNames): string {
   if (id === null) return ''
   return packageLabel(id, packages(user, id))

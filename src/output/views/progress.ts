@@ -12,34 +12,34 @@ import { type AttentionKind, attentionKinds } from '../../domain/overview/attent
 import type { BatchOverview } from '../../domain/overview/overview.ts'
 import type { FilingEvent } from '../../domain/report/filed.ts'
 import { attentionLines, attentionWords } from './overview.ts'
-import { size } from './requests.ts'
+import { formatSize } from './requests.ts'
 
 interface BatchMeterParts {
   clock: Clock
-  /** Seconds until so many more have been sent, by the quota; `callMs`: what one takes besides. */
+  /** Returns the seconds that the quota needs for `creates` orders, if each call takes `callMs`. */
   secondsFor: (creates: number, callMs: number) => number
   progress: Progress
   note: (text: string) => void
 }
 
-/** How long what was reckoned of the time left is good for. */
-const reckonedMs = 1000
+/** How long an estimate of the remaining time is reused. */
+const estimateLifetimeMs = 1000
 
-/** Counts what happens and shows it. */
-export async function batchMeter({ clock, secondsFor, progress, note }: BatchMeterParts) {
+/** Creates the handlers that count the events of a running batch and show its progress. */
+export async function createBatchMeter({ clock, secondsFor, progress, note }: BatchMeterParts) {
   const { progressOf } = await import('../../domain/batch/run-policy.ts')
   const startedAt = clock.monotonic()
   let counts: BatchCounts | undefined
   let finished = 0
   let waitedMs = 0
-  let reckoned: { at: number; until: number } | undefined
+  let estimate: { madeAt: number; endsAt: number } | undefined
   const secondsLeft = (pending: number): number => {
     const now = clock.monotonic()
-    if (reckoned === undefined || now - reckoned.at >= reckonedMs) {
+    if (estimate === undefined || now - estimate.madeAt >= estimateLifetimeMs) {
       const callMs = finished === 0 ? 0 : Math.max(0, now - startedAt - waitedMs) / finished
-      reckoned = { at: now, until: now + secondsFor(pending, callMs) * 1000 }
+      estimate = { madeAt: now, endsAt: now + secondsFor(pending, callMs) * 1000 }
     }
-    return Math.max(0, reckoned.until - now) / 1000
+    return Math.max(0, estimate.endsAt - now) / 1000
   }
   const show = (): void => {
     if (counts !== undefined)
@@ -58,7 +58,7 @@ export async function batchMeter({ clock, secondsFor, progress, note }: BatchMet
       }
       if (event.name === 'paced' || event.name === 'outage') {
         waitedMs += event.seconds * 1000
-        reckoned = undefined
+        estimate = undefined
       }
       const text = runEventText(event)
       if (text !== undefined) note(text)
@@ -67,16 +67,19 @@ export async function batchMeter({ clock, secondsFor, progress, note }: BatchMet
   }
 }
 
-/** The newest changes that have room under the counts. */
+/** The number of newest changes that are shown below the counts. */
 const maxChanges = 4
 
 type ShownChange = Pick<RequestResource, 'request_id' | 'status' | 'recipient'>
 
-/** How requests that are waited for get on: lines that change on a terminal, elsewhere a line for each change. */
+/**
+ * Shows the progress of requests that a command waits for: in live lines on a terminal, otherwise in a note per
+ * change.
+ */
 export class WaitMeter {
   readonly #reporter: Pick<Reporter, 'isLive' | 'live' | 'note'>
   readonly #total: number
-  readonly #seen = new Map<string, ShownChange>()
+  readonly #requests = new Map<string, ShownChange>()
   #changes: string[] = []
 
   constructor(reporter: Pick<Reporter, 'isLive' | 'live' | 'note'>, total: number) {
@@ -87,54 +90,57 @@ export class WaitMeter {
   readonly onStatus = (request: ShownChange): void => {
     const { request_id: id, status, recipient } = request
     if (!this.#reporter.isLive) return this.#reporter.note(`${id}  ${status}`)
-    this.#seen.set(id, request)
+    this.#requests.set(id, request)
     const change = `${id.slice(0, 8)}  ${personName(recipient)}  ${status}`
     this.#changes = [...this.#changes.slice(1 - maxChanges), change]
     this.#show('')
   }
 
-  /** The next read is so many seconds off. */
-  readonly onRest = (seconds: number): void => {
+  /** Shows the seconds until the next read. */
+  readonly onSleep = (seconds: number): void => {
     if (this.#reporter.isLive) this.#show(`; next read in ${formatDuration(seconds)}`)
   }
 
-  #show(rest: string): void {
-    const seen = [...this.#seen.values()]
-    const finished = seen.filter(({ status }) => terminalStatuses.includes(status)).length
-    const counts = statusCounts(seen).map(([status, count]) => `${count} ${status}`)
-    const unread = this.#total - seen.length
+  #show(suffix: string): void {
+    const requests = [...this.#requests.values()]
+    const finished = requests.filter(({ status }) => terminalStatuses.includes(status)).length
+    const counts = statusCounts(requests).map(([status, count]) => `${count} ${status}`)
+    const unreadCount = this.#total - requests.length
     this.#reporter.live([
-      progressLine(finished / this.#total, `${finished} of ${this.#total} finished${rest}`),
-      [...counts, ...(unread === 0 ? [] : [`${unread} not read yet`])].join(', '),
+      progressLine(finished / this.#total, `${finished} of ${this.#total} finished${suffix}`),
+      [...counts, ...(unreadCount === 0 ? [] : [`${unreadCount} not read yet`])].join(', '),
       ...this.#changes,
     ])
   }
 }
 
-/** `2 COMPLETED, 1 ERROR`: requests by status. */
+/** Returns the counts of requests by status: `2 COMPLETED, 1 ERROR`. */
 function requestsText(statuses: BatchOverview['statuses']): string {
   return statusesInOrder(Object.entries(statuses))
     .map(([status, count]) => `${count} ${status}`)
     .join(', ')
 }
 
-/** Which rows need a person, as far as a screen of 24 lines has room under the counts. */
+/** The number of groups that need a person which a screen of 24 lines can show below the counts. */
 const maxWatchedGroups = 4
-/** Milliseconds between two lines where none can change in place. */
-const plainEveryMs = 15_000
-/** Seconds for which a wait of the quota is not worth a word. */
-const shortWait = 2
-/** Undrawn: the live lines are dimmed as a whole. */
-const plain = { columns: 80, color: false }
+/** Milliseconds between two notes outside a terminal. */
+const noteIntervalMs = 15_000
+/** A wait for the quota that is not longer than this is not shown. */
+const shortWaitSeconds = 2
+/** Has no colours, because the reporter dims whole live lines. */
+const plainTerminal = { columns: 80, color: false }
 
 interface WatchedBatch extends Pick<BatchOverview, 'statuses' | 'attention'> {
   batch: Batch
   progress: BatchProgress
   /** Seconds until the quota allows the next order. */
-  nextIn: number
+  secondsToNext: number
 }
 
-/** How a batch that another process runs gets on: lines that change on a terminal, elsewhere a line now and then for what changed. */
+/**
+ * Shows the progress of a batch that another process runs: in live lines on a terminal, otherwise in notes about
+ * changes.
+ */
 export class BatchWatch {
   readonly #reporter: Pick<Reporter, 'isLive' | 'live' | 'note'>
   readonly #clock: { monotonic(): number }
@@ -153,17 +159,17 @@ export class BatchWatch {
 
   #note({ batch, progress, statuses, attention }: WatchedBatch): void {
     for (const kind of attentionKinds) {
-      const of = attention.filter((each) => each.kind === kind)
-      const [first] = of
+      const ofKind = attention.filter((each) => each.kind === kind)
+      const [first] = ofKind
       if (first === undefined || this.#reportedKinds.has(kind)) continue
       this.#reportedKinds.add(kind)
-      this.#reporter.note(`${of.length} ${attentionWords[kind]}. See: ${first.command}`)
+      this.#reporter.note(`${ofKind.length} ${attentionWords[kind]}. See: ${first.command}`)
     }
     const now = this.#clock.monotonic()
     const text = [rowsText(batch.counts), requestsText(statuses)].filter((each) => each !== '').join('; ')
     if (
       text === this.#lastLine?.text ||
-      now - (this.#lastLine?.at ?? Number.NEGATIVE_INFINITY) < plainEveryMs
+      now - (this.#lastLine?.at ?? Number.NEGATIVE_INFINITY) < noteIntervalMs
     )
       return
     this.#lastLine = { at: now, text }
@@ -171,49 +177,49 @@ export class BatchWatch {
   }
 }
 
-function liveLines({ batch, progress, statuses, attention, nextIn }: WatchedBatch): string[] {
+function liveLines({ batch, progress, statuses, attention, secondsToNext }: WatchedBatch): string[] {
   const requests = requestsText(statuses)
-  const isWaiting = batch.counts.pending > 0 && nextIn > shortWait
+  const isWaiting = batch.counts.pending > 0 && secondsToNext > shortWaitSeconds
   return [
     batchProgressText(progress),
     `rows      ${rowsText(batch.counts)}`,
     ...(requests === '' ? [] : [`requests  ${requests}`]),
-    ...(isWaiting ? [`quota     used up; next order in ${formatDuration(nextIn)}`] : []),
+    ...(isWaiting ? [`quota     used up; next order in ${formatDuration(secondsToNext)}`] : []),
     ...(attention.length === 0
       ? []
       : [
           '',
           'Needs a person',
-          ...attentionLines(attention, plain, maxWatchedGroups).map((line) => `  ${line}`),
+          ...attentionLines(attention, plainTerminal, maxWatchedGroups).map((line) => `  ${line}`),
         ]),
   ]
 }
 
-/** Milliseconds between two updates of a line that changes in place, and between two lines where none can. */
-const everyMs = { live: 100, plain: 15_000 }
+/** Milliseconds between two updates of the live line on a terminal. */
+const liveIntervalMs = 100
 
-/** Seconds from now until so many requests have been read, by the quota. */
+/** Returns the seconds that the quota needs for reading a number of requests. */
 export type ReadingTime = (requests: number) => Promise<number>
 
-/** How far the filing of reports has come: files and bytes, of all that is known so far. */
+/** Shows the progress of saving reports as files: the numbers of files and bytes, and an estimate of the rest. */
 export class ReportProgress {
   readonly #reporter: Pick<Reporter, 'note' | 'status' | 'terminal'>
   readonly #clock: { monotonic(): number }
   readonly #readingTime: ReadingTime | undefined
   readonly #startedAt: number
-  /** Requests that are not read yet, and all. */
-  #unseen = 0
-  #wanted = 0
-  /** When the quota has let all of them through, on the monotonic clock. */
-  #readBy = 0
-  #planned = 0
-  #filed = 0
-  /** Without what was there already, which takes no time. */
-  #fetched = 0
+  #requestCount = 0
+  #unreadRequests = 0
+  /** The time on the monotonic clock at which the quota has allowed all requests to be read. */
+  #allReadAt = 0
+  /** The number of files of the requests that were read. */
+  #plannedFiles = 0
+  #finishedFiles = 0
+  /** The finished files without those that were in the folder already, which take no time. */
+  #downloadedFiles = 0
   #bytes = 0
   #shownAt: number
 
-  /** `readingTime`: where requests are read whose number of reports is not known. */
+  /** `readingTime` is undefined if no requests have to be read because the reports are known. */
   constructor(
     reporter: Pick<Reporter, 'note' | 'status' | 'terminal'>,
     clock: { monotonic(): number },
@@ -227,55 +233,60 @@ export class ReportProgress {
   }
 
   readonly record = (event: FilingEvent): void => {
-    if (event.name === 'wanted') return this.#begin(event.requests)
-    if (event.name === 'looked') this.#unseen -= 1
-    else if (event.name === 'planned') this.#planned += event.files
-    else if (event.name === 'filed') this.#finishOne(event.skipped)
+    if (event.name === 'wanted') return this.#addRequests(event.requests)
+    if (event.name === 'looked') this.#unreadRequests -= 1
+    else if (event.name === 'planned') this.#plannedFiles += event.files
+    else if (event.name === 'filed') this.#countFile(event.skipped)
     else this.#bytes += event.bytes
     const now = this.#clock.monotonic()
     const isLive = this.#isLive
-    if (now - this.#shownAt < (isLive ? everyMs.live : everyMs.plain)) return
+    if (now - this.#shownAt < (isLive ? liveIntervalMs : noteIntervalMs)) return
     this.#shownAt = now
-    const left = this.#secondsLeft(now)
-    const total = this.#unseen > 0 ? Math.round(this.#expected) : this.#planned
-    const about = total > this.#planned ? 'about ' : ''
-    const count = `${this.#filed} of ${about}${formatCount(total, 'file')}, ${size(this.#bytes)}`
-    if (isLive) this.#reporter.status(progressLine(this.#part, count, left))
-    else this.#reporter.note(left === undefined ? count : `${count}; ${formatDuration(left)} left`)
+    const secondsLeft = this.#secondsLeft(now)
+    const total = this.#unreadRequests > 0 ? Math.round(this.#estimatedFiles) : this.#plannedFiles
+    const about = total > this.#plannedFiles ? 'about ' : ''
+    const count = `${this.#finishedFiles} of ${about}${formatCount(total, 'file')}, ${formatSize(this.#bytes)}`
+    if (isLive) this.#reporter.status(progressLine(this.#finishedFraction, count, secondsLeft))
+    else
+      this.#reporter.note(secondsLeft === undefined ? count : `${count}; ${formatDuration(secondsLeft)} left`)
   }
 
-  #finishOne(skipped: boolean): void {
-    this.#filed += 1
-    if (!skipped) this.#fetched += 1
+  #countFile(isSkipped: boolean): void {
+    this.#finishedFiles += 1
+    if (!isSkipped) this.#downloadedFiles += 1
   }
 
-  #begin(requests: number): void {
-    this.#wanted += requests
-    this.#unseen += requests
-    const at = this.#clock.monotonic()
-    // The book cannot be had where the store cannot; then the pace so far has to do.
+  #addRequests(requests: number): void {
+    this.#requestCount += requests
+    this.#unreadRequests += requests
+    const now = this.#clock.monotonic()
+    // Without a store there is no quota book. The estimate then depends only on the speed so far.
     this.#readingTime?.(requests).then(
-      (seconds) => (this.#readBy = at + seconds * 1000),
+      (seconds) => (this.#allReadAt = now + seconds * 1000),
       () => undefined,
     )
   }
 
-  /** Of all files there are likely to be: estimated from those of the requests that were read. */
-  get #expected(): number {
-    const seen = this.#wanted - this.#unseen
-    return seen <= 0 ? this.#planned : Math.max(this.#planned, (this.#planned / seen) * this.#wanted)
+  /** The number of files of all requests, estimated from the files per request that was read. */
+  get #estimatedFiles(): number {
+    const readCount = this.#requestCount - this.#unreadRequests
+    if (readCount <= 0) return this.#plannedFiles
+    return Math.max(this.#plannedFiles, (this.#plannedFiles / readCount) * this.#requestCount)
   }
 
-  get #part(): number {
-    return this.#filed / Math.max(1, this.#expected)
+  get #finishedFraction(): number {
+    return this.#finishedFiles / Math.max(1, this.#estimatedFiles)
   }
 
-  /** By the pace so far, and not before the quota lets the last request be read; undefined before there is a pace. */
+  /**
+   * Returns the remaining time at the speed so far, or until the quota has allowed all requests to be read, if that is
+   * later. Returns undefined before the first download.
+   */
   #secondsLeft(now: number): number | undefined {
-    const left = this.#expected - this.#filed
-    if (this.#fetched === 0 || left <= 0) return undefined
-    const byPace = ((now - this.#startedAt) / this.#fetched) * left
-    return Math.max(byPace, this.#unseen > 0 ? this.#readBy - now : 0) / 1000
+    const filesLeft = this.#estimatedFiles - this.#finishedFiles
+    if (this.#downloadedFiles === 0 || filesLeft <= 0) return undefined
+    const msLeft = ((now - this.#startedAt) / this.#downloadedFiles) * filesLeft
+    return Math.max(msLeft, this.#unreadRequests > 0 ? this.#allReadAt - now : 0) / 1000
   }
 
   get #isLive(): boolean {

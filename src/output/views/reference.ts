@@ -1,6 +1,6 @@
 import type { View } from '../view.ts'
 
-/** A command as oclif's manifest has it, as far as the reference shows it. */
+/** The parts of a command in oclif's manifest that the reference shows. */
 export interface CommandManifest {
   summary?: string
   description?: string
@@ -28,10 +28,10 @@ interface FlagManifest {
   exclusive?: string[]
 }
 
-/** Those that come with oclif have a help of their own. */
-const isOurs = (id: string): boolean => !/^(help|complete)$/.test(id)
+/** Whether the reference describes a command. `help` comes with oclif, and only completion scripts call `complete`. */
+const isDocumented = (id: string): boolean => !/^(help|complete)$/.test(id)
 
-/** The whole surface: Markdown for people, the same with JSON Schemas for programs. */
+/** Shows every command, flag and exit code: as Markdown for people, and as JSON with schemas for programs. */
 export function referenceView(
   version: string,
   manifest: Readonly<Record<string, CommandManifest>>,
@@ -39,7 +39,7 @@ export function referenceView(
   schemas: Readonly<Record<string, object>>,
 ): View {
   const commands = Object.entries(manifest)
-    .filter(([id]) => isOurs(id))
+    .filter(([id]) => isDocumented(id))
     .map(([id, command]) => ({ name: id.replaceAll(':', ' '), command }))
   const global = globalFlags(manifest)
   return {
@@ -83,9 +83,9 @@ const isGlobal = ({ helpGroup }: FlagManifest): boolean => helpGroup === 'GLOBAL
 const ownFlags = ({ flags }: CommandManifest): FlagManifest[] =>
   Object.values(flags).filter((flag) => !isGlobal(flag))
 
-/** Flags that every command has. */
+/** Returns the flags that every command has. */
 function globalFlags(manifest: Readonly<Record<string, CommandManifest>>): FlagManifest[] {
-  const first = Object.entries(manifest).find(([id]) => isOurs(id))
+  const first = Object.entries(manifest).find(([id]) => isDocumented(id))
   return Object.values(first?.[1].flags ?? {}).filter(isGlobal)
 }
 
@@ -99,7 +99,7 @@ function flagJson(flag: FlagManifest) {
   return {
     name: `--${name}`,
     summary: summary ?? description ?? '',
-    value: type === 'boolean' ? null : valueOf(flag),
+    value: type === 'boolean' ? null : valuePlaceholder(flag),
     options: options ?? null,
     multiple: multiple === true,
     required: required === true,
@@ -107,12 +107,12 @@ function flagJson(flag: FlagManifest) {
   }
 }
 
-function valueOf({ helpValue, options }: FlagManifest): string {
+function valuePlaceholder({ helpValue, options }: FlagManifest): string {
   if (options !== undefined) return options.join('|')
   return [helpValue ?? 'VALUE'].flat().join(' ')
 }
 
-const argumentsOf = ({ args }: CommandManifest): string[] =>
+const formatArguments = ({ args }: CommandManifest): string[] =>
   Object.values(args).map(({ name, required }) =>
     required === true ? name.toUpperCase() : `[${name.toUpperCase()}]`,
   )
@@ -124,7 +124,9 @@ function commandText(name: string, command: CommandManifest): string {
     `## refcheck ${name}`,
     `${command.summary ?? ''}.`,
     command.description ?? '',
-    fence(['refcheck', name, ...argumentsOf(command), ...(flags.length === 0 ? [] : ['[FLAGS]'])].join(' ')),
+    fence(
+      ['refcheck', name, ...formatArguments(command), ...(flags.length === 0 ? [] : ['[FLAGS]'])].join(' '),
+    ),
     flags.length === 0 ? '' : flagTable(flags),
     examples.length === 0 ? '' : fence(examples.join('\n')),
     `JSON: \`refcheck reference --output-schema '${name}'\``,
@@ -138,10 +140,10 @@ function flagTable(flags: readonly FlagManifest[]): string {
   return table(
     ['flag', 'meaning'],
     flags.map((flag) => {
-      const value = flag.type === 'boolean' ? '' : ` ${valueOf(flag)}`
-      const usual = typeof flag.default === 'string' ? ` (default: ${flag.default})` : ''
-      const more = flag.required === true ? ' (required)' : usual
-      return [`\`--${flag.name}${value}\``, `${flag.summary ?? flag.description ?? ''}${more}`]
+      const value = flag.type === 'boolean' ? '' : ` ${valuePlaceholder(flag)}`
+      const defaultText = typeof flag.default === 'string' ? ` (default: ${flag.default})` : ''
+      const suffix = flag.required === true ? ' (required)' : defaultText
+      return [`\`--${flag.name}${value}\``, `${flag.summary ?? flag.description ?? ''}${suffix}`]
     }),
   )
 }
@@ -152,13 +154,16 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
 }
 
-/** The manual page refcheck(1) in roff, of the same source as the reference; `pages`: prepared pages of help, whole. */
+/**
+ * Returns the manual page refcheck(1) in roff, from the same manifest as the reference. `pages`: the texts of help
+ * pages.
+ */
 export function manPage(
   version: string,
   manifest: Readonly<Record<string, CommandManifest>>,
   pages: readonly string[],
 ): string {
-  const commands = Object.entries(manifest).filter(([id, { hidden }]) => isOurs(id) && hidden !== true)
+  const commands = Object.entries(manifest).filter(([id, { hidden }]) => isDocumented(id) && hidden !== true)
   const lines = [
     `.TH REFCHECK 1 "" "refcheck ${version}" "User Commands"`,
     '.SH NAME',
@@ -181,18 +186,18 @@ export function manPage(
 function commandLines(name: string, command: CommandManifest): string[] {
   const examples = examplesOf(command)
   return [
-    `.SS "refcheck ${escapeRoff([name, ...argumentsOf(command)].join(' '))}"`,
+    `.SS "refcheck ${escapeRoff([name, ...formatArguments(command)].join(' '))}"`,
     escapeRoff(`${command.summary ?? ''}.`),
     ...(command.description ?? '')
       .split('\n\n')
       .flatMap((part) => (part === '' ? [] : ['.PP', escapeRoff(part)])),
     ...ownFlags(command).flatMap(flagLines),
-    ...(examples.length === 0 ? [] : ['.PP', 'Examples:', ...literal(examples)]),
+    ...(examples.length === 0 ? [] : ['.PP', 'Examples:', ...preformatted(examples)]),
   ]
 }
 
 function flagLines(flag: FlagManifest): string[] {
-  const value = flag.type === 'boolean' ? '' : ` ${valueOf(flag)}`
+  const value = flag.type === 'boolean' ? '' : ` ${valuePlaceholder(flag)}`
   return [
     '.TP',
     `.B ${escapeRoff(`--${flag.name}${value}`)}`,
@@ -200,15 +205,15 @@ function flagLines(flag: FlagManifest): string[] {
   ]
 }
 
-/** A page of help, unchanged: its title as a section, the rest unfilled. */
+/** Returns a help page in roff: the title is the name of a section, and the other lines are not refilled. */
 function pageLines(page: string): string[] {
   const [title = '', ...rest] = page.trimEnd().split('\n')
-  return [`.SH ${escapeRoff(title)}`].concat(literal(rest.map((line) => line.replace(/^ {2}/, ''))))
+  return [`.SH ${escapeRoff(title)}`].concat(preformatted(rest.map((line) => line.replace(/^ {2}/, ''))))
 }
 
-const literal = (lines: readonly string[]): string[] => ['.nf', ...lines.map(escapeRoff), '.fi']
+const preformatted = (lines: readonly string[]): string[] => ['.nf', ...lines.map(escapeRoff), '.fi']
 
-/** As roff prints it letter by letter: what it could take for a request, an escape or another dash is escaped. */
+/** Escapes a line so that roff prints it unchanged: backslashes, dashes, quotes, and a dot at its start. */
 function escapeRoff(line: string): string {
   return line
     .replaceAll('\\', String.raw`\e`)

@@ -20,8 +20,8 @@ import {
   type StoredReport,
 } from '../../domain/report/filed.ts'
 
-/** Statuses of checks and referees that end without a report. */
-const ended: ReadonlySet<string> = new Set(['CANCELLED', 'ERROR'])
+/** The final statuses of checks, referees and requests without a report. */
+const failedStatuses: ReadonlySet<string> = new Set(['CANCELLED', 'ERROR'])
 
 interface CheckRow {
   check: string
@@ -30,20 +30,19 @@ interface CheckRow {
   report: string
 }
 
-/** Left out where a narrow terminal would break e-mails for it: the sign before the name says the same. */
+/**
+ * Omitted on narrow terminals, where it would force e-mails to be wrapped. The sign └ before the name means the same.
+ */
 const refereePrefix = /^referee /
 
-const columns: Column<CheckRow>[] = [
+const checkColumns: Column<CheckRow>[] = [
   { name: 'check' },
   { name: 'status', style: (row) => statusStyle(row.status) },
   { name: 'report', style: (row) => (row.report === 'ready' ? 'green' : 'dim') },
   { name: 'id', avoidsWrapping: true, short: (row) => row.id.replace(refereePrefix, '') },
 ]
 
-/**
- * One request, or several: an array in JSON where more than one was asked for, in which one that could not be read
- * is reported in its position.
- */
+/** Shows requests. In JSON (an array if `asArray`), a request that could not be read is an error at its position. */
 export function requestsView(results: readonly RequestResult[], asArray: boolean): View {
   const json = results.map((each) =>
     isUnread(each) ? { request_id: each.requestId, error: failureJson(each.error) } : each.request,
@@ -52,7 +51,7 @@ export function requestsView(results: readonly RequestResult[], asArray: boolean
     json: asArray ? json : json[0],
     text: (terminal) => {
       const read = results.flatMap((each) => (isUnread(each) ? [] : [requestText(each.request, terminal)]))
-      // One alone is what the error is about.
+      // If only one request could not be read, the error of the command reports it.
       const unread = results.filter(isUnread)
       const lines = (unread.length === 1 ? [] : unread).map(
         ({ requestId, error }) =>
@@ -63,7 +62,7 @@ export function requestsView(results: readonly RequestResult[], asArray: boolean
   }
 }
 
-/** Everybody of a batch who was waited for, a line each; in JSON as `requestsView` of several. */
+/** Shows one line per person of a batch that the command waited for. The JSON is that of `requestsView`. */
 export function waitedBatchView(results: readonly RequestResult[]): View {
   const read = results.flatMap((each) => (isUnread(each) ? [] : [each.request]))
   return {
@@ -103,29 +102,29 @@ function requestText(request: RequestResource, terminal: Terminal): string {
   ]
   const { error_reason: reason } = request
   if (typeof reason === 'string') lines.push(`  reason     ${sanitize(reason)}`)
-  else if (ended.has(request.status) && terminal.columns !== undefined)
+  else if (failedStatuses.has(request.status) && terminal.columns !== undefined)
     lines.push('  reason     none is known here; ask the provider, with the id above')
   const isOver = terminalStatuses.includes(request.status)
   const rows = request.checks.flatMap((check) => checkRows(check, isOver))
   if (rows.length === 0) lines.push('', '  No checks have been started yet.')
-  else lines.push('', table(rows, columns, terminal))
+  else lines.push('', table(rows, checkColumns, terminal))
   if (terminal.columns !== undefined) lines.push(...nextStep(request, rows))
   return lines.join('\n')
 }
 
-/** What a person does next with a request that ended. */
+/** Returns the command that the user is likely to need next for a finished request. */
 function nextStep(
   { request_id: id, package_id: packageId, status, recipient }: RequestResource,
   rows: CheckRow[],
 ): string[] {
-  const command = ended.has(status)
+  const command = failedStatuses.has(status)
     ? `To order again: refcheck request create --package ${packageId}${personFlags(recipient)} --allow-duplicate`
     : `Reports: refcheck report download --request ${sanitize(id.slice(0, 8))}`
   const hasReport = rows.some(({ report }) => report === 'ready')
-  return ended.has(status) || (status === 'COMPLETED' && hasReport) ? ['', command] : []
+  return failedStatuses.has(status) || (status === 'COMPLETED' && hasReport) ? ['', command] : []
 }
 
-/** The flags of a new order of the same person, with the values that can be pasted as they are shown. */
+/** Returns the flags for ordering the same person again, without values that cannot be pasted as they are shown. */
 function personFlags(recipient: RequestResource['recipient']): string {
   return (['first_name', 'last_name', 'email', 'phone'] as const)
     .map((name) => [name, recipient[name]] as const)
@@ -134,26 +133,26 @@ function personFlags(recipient: RequestResource['recipient']): string {
     .join('')
 }
 
-/** With its name where that is known. */
+/** Returns the id of the package, and its name if it is known. */
 function packageText({ package_id: id, package_name: name }: RequestResource): string {
   return typeof name === 'string' ? `${id} ${sanitize(name)}` : String(id)
 }
 
 function checkRows(check: Check, isRequestOver: boolean): CheckRow[] {
-  const isOver = isRequestOver || ended.has(check.status)
+  const isOver = isRequestOver || failedStatuses.has(check.status)
   const isReference = check.type === 'reference'
-  const own: CheckRow = {
+  const row: CheckRow = {
     check: checkName(check),
     status: check.status,
     id: check.id ?? '-',
     report: isReference ? '-' : readiness(check, isOver),
   }
   const referees = check.references ?? []
-  if (isReference && referees.length === 0) own.report = isOver ? 'no referees' : 'no referees yet'
-  return [own, ...referees.map((referee) => refereeRow(referee, isOver))]
+  if (isReference && referees.length === 0) row.report = isOver ? 'no referees' : 'no referees yet'
+  return [row, ...referees.map((referee) => refereeRow(referee, isOver))]
 }
 
-/** With the partner who does it, where one is named. */
+/** Returns the name of a check, and the partner who carries it out if one is named. */
 function checkName({ type, check_name: name, partner_name: partner }: Check): string {
   if (type === 'reference') return 'Reference check'
   return `${name ?? 'Background check'}${partner === null || partner === undefined ? '' : ` (${partner})`}`
@@ -169,16 +168,19 @@ function refereeRow(referee: Referee, isOver: boolean): CheckRow {
   }
 }
 
-/** A check or referee of what is over gets no report any more, but for one that COMPLETED. */
+/**
+ * Returns whether a report is ready, may still come, or cannot come because the check or request failedStatuses
+ * without it.
+ */
 function readiness(
   { status, report_pdf_url: url }: Pick<Check | Referee, 'status' | 'report_pdf_url'>,
   isOver: boolean,
 ): string {
   if (url !== null && url !== undefined) return 'ready'
-  return ended.has(status) || (isOver && status !== 'COMPLETED') ? 'none' : 'not yet'
+  return failedStatuses.has(status) || (isOver && status !== 'COMPLETED') ? 'none' : 'not yet'
 }
 
-/** The journal's requests. A row without a status shows what is known of its order instead. */
+/** Shows the requests of the journal. A row whose status was never read shows the state of its order instead. */
 export function listedRequestsView(requests: readonly PrintedRequest[]): ListView<PrintedRequest> {
   return {
     rows: requests,
@@ -219,7 +221,10 @@ export function listedRequestsView(requests: readonly PrintedRequest[]): ListVie
   }
 }
 
-/** How many accepted requests are not finished, as `status` counts them, and when their statuses were read. */
+/**
+ * Returns how many accepted requests are not finished, and when their statuses were read; undefined if all are
+ * finished.
+ */
 export function listAgeText(requests: readonly PrintedRequest[]): string | undefined {
   const open = requests.filter(
     ({ state, status }) => state === 'accepted' && !terminalStatuses.includes(status ?? ''),
@@ -233,7 +238,7 @@ export function listAgeText(requests: readonly PrintedRequest[]): string | undef
   return `${[count, ...read].join(', ')}\nRead again with: refcheck request list --refresh`
 }
 
-/** Files as a person would name them from `cwd`, and what could not be had; in JSON each at its position. */
+/** Shows the stored reports, with paths relative to `cwd`, and the reports that could not be stored. */
 export function reportsView({ reports, stored, missing }: FilingResult, cwd: string): View {
   return {
     json: reports.map((each) => (isMissing(each) ? missingJson(each) : each)),
@@ -244,15 +249,15 @@ export function reportsView({ reports, stored, missing }: FilingResult, cwd: str
   }
 }
 
-/** `12 stored (4.2 MB), 3 already there, 1 unavailable`. */
-function reportTotals(stored: readonly StoredReport[], missing: number): string {
-  const fresh = stored.filter((each) => !each.skipped)
-  const there = stored.length - fresh.length
-  const bytes = fresh.reduce((sum, each) => sum + each.bytes, 0)
+/** Returns `12 reports stored (4.2 MB), 3 already there, 1 unavailable`. */
+function reportTotals(stored: readonly StoredReport[], missingCount: number): string {
+  const newReports = stored.filter((each) => !each.skipped)
+  const skippedCount = stored.length - newReports.length
+  const bytes = newReports.reduce((sum, each) => sum + each.bytes, 0)
   return [
-    `${formatCount(fresh.length, 'report')} stored${fresh.length === 0 ? '' : ` (${size(bytes)})`}`,
-    ...(there === 0 ? [] : [`${there} already there`]),
-    ...(missing === 0 ? [] : [`${missing} unavailable`]),
+    `${formatCount(newReports.length, 'report')} stored${newReports.length === 0 ? '' : ` (${formatSize(bytes)})`}`,
+    ...(skippedCount === 0 ? [] : [`${skippedCount} already there`]),
+    ...(missingCount === 0 ? [] : [`${missingCount} unavailable`]),
   ].join(', ')
 }
 
@@ -260,33 +265,33 @@ function missingJson({ requestId, checkId, refereeId, error }: MissingReport) {
   return { request_id: requestId, check_id: checkId, referee_id: refereeId, error: failureJson(error) }
 }
 
-/** What bringing a folder up to date came to: what is new, and what could not be had. */
+/** Shows the reports that a sync has added to a folder, and the reports that could not be stored. */
 export function syncView(result: FilingResult, folder: string, cwd: string): View {
-  const fresh = result.stored.filter((each) => !each.skipped)
+  const newReports = result.stored.filter((each) => !each.skipped)
   return {
     json: {
       folder,
-      stored: fresh,
+      stored: newReports,
       missing: result.missing.map((each) => ({ ...missingJson(each), reason: each.error.message })),
-      skipped: result.stored.length - fresh.length,
+      skipped: result.stored.length - newReports.length,
       unfinished: result.unfinished,
       not_ready: result.notReady,
     },
-    text: (terminal) => reportLines(fresh, result.missing, cwd, terminal),
+    text: (terminal) => reportLines(newReports, result.missing, cwd, terminal),
   }
 }
 
-/** `In reports: 2 stored, 120 already there, 3 requests not finished, 1 completed without its report yet`. */
+/** Returns `In reports: 2 stored, 120 already there, 3 requests not finished, 1 completed without its report yet`. */
 export function syncSummary(
   { stored, unfinished, notReady }: FilingResult,
   folder: string,
   cwd: string,
 ): string {
-  const fresh = stored.filter((each) => !each.skipped).length
-  const open = `${formatCount(unfinished - notReady, 'request')} not finished`
-  const late = notReady === 0 ? '' : `, ${notReady} completed without its report yet`
-  const where = shortest(folder, cwd) || folder
-  return `In ${where}: ${fresh} stored, ${stored.length - fresh} already there, ${open}${late}`
+  const newCount = stored.filter((each) => !each.skipped).length
+  const openText = `${formatCount(unfinished - notReady, 'request')} not finished`
+  const notReadyText = notReady === 0 ? '' : `, ${notReady} completed without its report yet`
+  const folderPath = shortestPath(folder, cwd) || folder
+  return `In ${folderPath}: ${newCount} stored, ${stored.length - newCount} already there, ${openText}${notReadyText}`
 }
 
 function reportLines(
@@ -296,26 +301,27 @@ function reportLines(
   terminal: Terminal,
 ): string {
   return [
-    ...stored.map((report) => line(report, cwd, terminal)),
+    ...stored.map((report) => reportLine(report, cwd, terminal)),
     ...missing.map((each) => `${styled(terminal, 'yellow', 'unavailable')}  ${missingText(each)}`),
   ].join('\n')
 }
 
-function line(report: StoredReport, cwd: string, terminal: Terminal): string {
+function reportLine(report: StoredReport, cwd: string, terminal: Terminal): string {
   const word = report.skipped ? styled(terminal, 'dim', 'exists') : styled(terminal, 'green', 'stored')
-  return `${word}  ${sanitize(shortest(report.path, cwd))}  ${size(report.bytes)}`
+  return `${word}  ${sanitize(shortestPath(report.path, cwd))}  ${formatSize(report.bytes)}`
 }
 
 function missingText({ requestId, person, error }: MissingReport): string {
   return `${sanitize(person ?? `request ${requestId}`)}: ${sanitize(error.message)}`
 }
 
-function shortest(path: string, cwd: string): string {
-  const local = relative(cwd, path)
-  return local.startsWith('..') || local.length >= path.length ? path : local
+function shortestPath(path: string, cwd: string): string {
+  const relativePath = relative(cwd, path)
+  return relativePath.startsWith('..') || relativePath.length >= path.length ? path : relativePath
 }
 
-export function size(bytes: number): string {
+/** Returns `bytes` as B, kB or MB with decimal prefixes: `4.2 MB`. */
+export function formatSize(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`
   if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(1)} kB`
   return `${(bytes / 1_000_000).toFixed(1)} MB`

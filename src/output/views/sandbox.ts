@@ -4,7 +4,7 @@ import { sanitize } from '../../host/text.ts'
 import { styled, type Terminal, styledStatus } from '../terminal.ts'
 import type { ListView, View, JsonOf } from '../view.ts'
 
-/** What a client needs to call a running sandbox; the text can be pasted into another terminal. */
+/** Shows the variables that a client of a running sandbox needs, as lines to paste into another terminal. */
 export function sandboxView(address: JsonOf<typeof schemas.address>, profile: string | undefined): View {
   return {
     json: address,
@@ -26,12 +26,12 @@ export function sandboxView(address: JsonOf<typeof schemas.address>, profile: st
         '',
         'Then try: refcheck packages list',
       ].join('\n'),
-    // A line that sets a variable is copied, however long it is.
+    // A wrapped line that sets a variable could not be pasted.
     isVerbatim: true,
   }
 }
 
-/** The bare key, for a pipe. */
+/** Prints only the key, so that it can be piped. */
 export function renewedKeyView(key: string): View {
   return { json: { api_key: key }, text: () => key }
 }
@@ -48,7 +48,7 @@ export function redeliveredView(redelivered: Redelivered): View {
   }
 }
 
-/** What a running sandbox reports of itself. */
+/** The state that a running sandbox reports. */
 export type SandboxState = JsonOf<typeof schemas.state>
 
 export function sandboxStateView(state: SandboxState): View {
@@ -56,10 +56,10 @@ export function sandboxStateView(state: SandboxState): View {
     json: state,
     text: () => {
       const { requests, deliveries, quota } = state
-      const some = Object.entries(requests).filter(([, count]) => count > 0)
+      const counts = Object.entries(requests).filter(([, count]) => count > 0)
       return [
         `time        ${localTime(state.now)} (${sanitize(state.clock)} clock)`,
-        `requests    ${some.map(([status, count]) => `${count} ${status}`).join(', ') || 'none'}`,
+        `requests    ${counts.map(([status, count]) => `${count} ${status}`).join(', ') || 'none'}`,
         `deliveries  ${deliveries.delivered} delivered, ${deliveries.waiting} waiting, ${deliveries.given_up} given up`,
         `quota       ${quota.map(({ used, calls, seconds }) => `${used} of ${calls} in ${seconds} s`).join(', ')}`,
       ].join('\n')
@@ -80,7 +80,7 @@ export function storiesView(
 type PlayedStory = JsonOf<typeof schemas.story>
 type PlayedDelivery = PlayedStory['deliveries'][number]
 
-/** `isRight`: whether the receiver answered as it has to. */
+/** Shows a played story. `isRight` returns whether the receiver answered a delivery as the API document requires. */
 export function storyView(played: PlayedStory, isRight: (delivery: PlayedDelivery) => boolean): View {
   const deliveryLine = (delivery: PlayedDelivery, terminal: Terminal): string => {
     const { status, signature, http_status: answer, failure, ms } = delivery
@@ -128,33 +128,34 @@ export function rulesView(rules: readonly RuleRow[]): ListView<RuleRow> {
 
 type WithTime<Entry> = Entry extends unknown ? Omit<Entry, 'at'> & { at: number } : never
 
-/** One thing that happened in a sandbox; `at` is milliseconds since the epoch. */
+/** An entry of the log of a sandbox; `at` is in milliseconds since the epoch. */
 export type LogRow = WithTime<JsonOf<typeof schemas.logEntry>>
 
-/** `isFiltered`: only what was asked for. */
+/** Shows the log of a sandbox. `isFiltered`: whether flags of the command selected the rows. */
 export function logView(rows: readonly LogRow[], isFiltered = false): View {
-  const nothing = isFiltered
+  const emptyText = isFiltered
     ? 'Nothing of this has happened. Show everything with: refcheck sandbox logs'
     : 'Nothing has happened yet. Follow it with: refcheck sandbox logs --follow'
   return {
-    json: rows.map(json),
-    text: (terminal) => (rows.length === 0 ? nothing : rows.map((row) => line(row, terminal)).join('\n')),
+    json: rows.map(rowJson),
+    text: (terminal) =>
+      rows.length === 0 ? emptyText : rows.map((row) => rowText(row, terminal)).join('\n'),
     ...(rows.length > 0 && { isVerbatim: true }),
   }
 }
 
 export function logRowView(row: LogRow): View {
-  return { json: json(row), text: (terminal) => line(row, terminal), isVerbatim: true }
+  return { json: rowJson(row), text: (terminal) => rowText(row, terminal), isVerbatim: true }
 }
 
-const json = (row: LogRow): object => ({ ...row, at: new Date(row.at).toISOString() })
+const rowJson = (row: LogRow): object => ({ ...row, at: new Date(row.at).toISOString() })
 
-function line(row: LogRow, terminal: Terminal): string {
-  return [`${localClock(row.at)}  ${what(row, terminal)}`, ...bodies(row)].join('\n')
+function rowText(row: LogRow, terminal: Terminal): string {
+  return [`${localClock(row.at)}  ${eventText(row, terminal)}`, ...bodyLines(row)].join('\n')
 }
 
-/** `>` before what was sent to the receiver of a call or an event, `<` before what came back. */
-function bodies(row: LogRow): string[] {
+/** Returns the body of the request of a call or delivery after `>`, and the body of its response after `<`. */
+function bodyLines(row: LogRow): string[] {
   if (row.kind !== 'call' && row.kind !== 'delivery') return []
   const { request, response } = row
   return [
@@ -163,7 +164,7 @@ function bodies(row: LogRow): string[] {
   ]
 }
 
-function what(row: LogRow, terminal: Terminal): string {
+function eventText(row: LogRow, terminal: Terminal): string {
   switch (row.kind) {
     case 'call': {
       const fault = row.fault === null ? '' : ` (fault: ${sanitize(row.fault)})`

@@ -15,7 +15,7 @@ interface FieldRow {
   description: string
 }
 
-const columns: Column<FieldRow>[] = [
+const fieldColumns: Column<FieldRow>[] = [
   { name: 'field', value: (row) => row.flag, avoidsWrapping: true },
   { name: 'type' },
   {
@@ -26,26 +26,26 @@ const columns: Column<FieldRow>[] = [
   { name: 'description' },
 ]
 
-/** The fields a request of this package needs, a table for the recipient and one for each check. */
+/** Shows the fields that a request of the package needs: one table for the recipient, and one for each check. */
 export function schemaView(schema: PackageSchema): View {
   return { json: schema, text: (terminal) => schemaText(schema, terminal) }
 }
 
-/** Any JSON document, shown as it is in text too. */
+/** Shows a JSON document, which is also its text. */
 export function documentView(document: unknown): View {
   return { json: document, text: () => jsonText(document, 2), isVerbatim: true }
 }
 
-/** The JSON Schema (2020-12) of a request body. */
+/** Shows the JSON Schema (2020-12) of a request body. */
 export function jsonSchemaView(schema: PackageSchema): View {
   return documentView(requestJsonSchema(schema))
 }
 
-/** A template that was written. */
+/** Shows the path of a template that was written, and how many fields it has. */
 export function templateView(template: {
-  /** Absolute. */
+  /** The absolute path. */
   path: string
-  /** As it was typed. */
+  /** The path as the user typed it. */
   file: string
   format: string
   fields: number
@@ -60,7 +60,7 @@ export function templateView(template: {
   }
 }
 
-/** What to do with a template next; `file` as it was typed. */
+/** Returns the next step with a template. `file` is the path as the user typed it. */
 export function templateNextText(format: string, file: string, packageId: number): string {
   return format === 'json'
     ? `Fill in each "" and null, remove what is optional, then: refcheck request create --file ${shellWord(file)}`
@@ -77,7 +77,7 @@ function schemaText(schema: PackageSchema, terminal: Terminal): string {
         required: schema.fields.recipient[name].required,
         description: name === 'phone' ? '+ and country code, such as +61400000000' : '',
       })),
-      columns,
+      fieldColumns,
       terminal,
     ),
   ]
@@ -91,7 +91,7 @@ function schemaText(schema: PackageSchema, terminal: Terminal): string {
     sections.push(
       '',
       `${styled(terminal, 'bold', sanitize(check.display_name))} (${sanitize(check.code)})`,
-      table(rows, columns, terminal),
+      table(rows, fieldColumns, terminal),
     )
   }
   if (schema.fields.additional_information.length === 0)

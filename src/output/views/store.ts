@@ -4,13 +4,13 @@ import { sanitize } from '../../host/text.ts'
 import { styled } from '../terminal.ts'
 import { table } from '../table.ts'
 import type { Column, ListView, View } from '../view.ts'
-import { size } from './requests.ts'
+import { formatSize } from './requests.ts'
 import type { TableDigest } from '../../domain/store/moving.ts'
 import { shellWord } from '../../domain/wording/pasted-command.ts'
 import { localDay, localTime } from '../../domain/wording/time.ts'
 import { personName, formatCount } from '../../domain/wording/text.ts'
 
-interface Info {
+interface StoreInfo {
   location: string
   bytes: number
   format: number
@@ -24,18 +24,18 @@ interface Info {
   server?: StoreServer | undefined
 }
 
-export function storeInfoView({ oldest, newest, server, closed, ...info }: Info): View {
-  const day = (at: number | undefined): string | null =>
-    at === undefined ? null : new Date(at).toISOString()
-  const why = closed === undefined ? [] : closingClauses(closed)
+export function storeInfoView({ oldest, newest, server, closed, ...info }: StoreInfo): View {
+  const isoTime = (time: number | undefined): string | null =>
+    time === undefined ? null : new Date(time).toISOString()
+  const closingReasons = closed === undefined ? [] : closingClauses(closed)
   const rows = Object.entries(info.rows).filter(([, count]) => count > 0)
   return {
     json: {
       ...info,
       sqlite: info.engine.startsWith('SQLite ') ? info.engine.slice('SQLite '.length) : '',
-      oldest: day(oldest),
-      newest: day(newest),
-      closed: why,
+      oldest: isoTime(oldest),
+      newest: isoTime(newest),
+      closed: closingReasons,
       ...(server && {
         replication: server.replication,
         latency_ms: Math.round(server.latencyMs * 100) / 100,
@@ -43,8 +43,8 @@ export function storeInfoView({ oldest, newest, server, closed, ...info }: Info)
     },
     text: (terminal) =>
       [
-        `${styled(terminal, 'bold', sanitize(info.location))}  ${size(info.bytes)}`,
-        ...why.map((clause) => `${styled(terminal, 'red', 'closed')}: ${sanitize(clause)}`),
+        `${styled(terminal, 'bold', sanitize(info.location))}  ${formatSize(info.bytes)}`,
+        ...closingReasons.map((clause) => `${styled(terminal, 'red', 'closed')}: ${sanitize(clause)}`),
         `format ${info.format}, ${sanitize(info.engine)}`,
         ...(server === undefined
           ? []
@@ -96,7 +96,7 @@ export function storeMigratedView(migrated: { location: string; from: number; to
   }
 }
 
-/** Pending rows of a store that lacks attempts may have been sent. */
+/** Returns the message about rows that are held because the store lacks attempts, so that they may have been sent. */
 export function heldText(held: number, batchIds: readonly string[]): string {
   const [are, were, them] = held === 1 ? ['is', 'it was', 'it'] : ['are', 'they were', 'them']
   return [
@@ -112,18 +112,18 @@ export function storeBackupView(location: string, path: string): View {
   }
 }
 
-interface Removed {
+interface PurgeCounts {
   rows: number
   events: number
-  /** Kept answers of orders that were not finished. */
+  /** Stored answers of orders that were not finished. */
   drafts: number
-  /** Plans of agents that waited. */
+  /** Plans of agents that no person had approved yet. */
   plans: number
-  /** Rows that were left as they are. */
+  /** Rows that were not changed, because they are not settled yet. */
   kept: number
-  /** Attempt logs of other machines that still hold fingerprints. */
+  /** Attempt logs of other machines that still contain fingerprints. */
   logsLeft: readonly { host: string; path: string }[]
-  /** Files of this machine that show the person. */
+  /** Files on this machine that contain the person. */
   files: readonly PurgedFile[]
 }
 
@@ -133,16 +133,16 @@ interface PurgedFile {
   isDeleted: boolean
 }
 
-const kindNames: Readonly<Record<string, string>> = {
+const fileKindNames: Readonly<Record<string, string>> = {
   input: 'input file',
   results: 'results file',
   plan: 'plan file',
 }
 
 const fileLine = (kind: string, path: string): string =>
-  `  ${(kindNames[kind] ?? kind).padEnd('results file'.length)}  ${sanitize(path)}`
+  `  ${(fileKindNames[kind] ?? kind).padEnd('results file'.length)}  ${sanitize(path)}`
 
-/** Files that show a person, and may be deleted. */
+/** Returns the list of the files that contain the person, shown before the user decides whether to delete them. */
 export const foundFilesText = (files: readonly Omit<PurgedFile, 'isDeleted'>[]): string =>
   [
     'Files that show the person:',
@@ -154,22 +154,27 @@ export const foundFilesText = (files: readonly Omit<PurgedFile, 'isDeleted'>[]):
 
 function filesText(files: readonly PurgedFile[]): string[] {
   const lines = (title: string, isDeleted: boolean): string[] => {
-    const found = files.filter((file) => file.isDeleted === isDeleted)
-    return found.length === 0 ? [] : [title, ...found.map(({ kind, path }) => fileLine(kind, path))]
+    const listed = files.filter((file) => file.isDeleted === isDeleted)
+    return listed.length === 0 ? [] : [title, ...listed.map(({ kind, path }) => fileLine(kind, path))]
   }
   return [...lines('Removed from files:', true), ...lines('Files that still show the person:', false)]
 }
 
-/** `2 rows and 1 event`; drafts and plans where there are some. */
-function removedText({ rows, events, drafts, plans }: Omit<Removed, 'kept' | 'logsLeft' | 'files'>): string {
-  const found = [formatCount(rows, 'row'), formatCount(events, 'event')]
-  if (drafts > 0) found.push(formatCount(drafts, 'draft'))
-  if (plans > 0) found.push(formatCount(plans, 'plan'))
-  return `${found.slice(0, -1).join(', ')} and ${found.at(-1) ?? ''}`
+/** Returns `2 rows and 1 event`, with the drafts and plans if there are some. */
+function removedText({
+  rows,
+  events,
+  drafts,
+  plans,
+}: Omit<PurgeCounts, 'kept' | 'logsLeft' | 'files'>): string {
+  const counts = [formatCount(rows, 'row'), formatCount(events, 'event')]
+  if (drafts > 0) counts.push(formatCount(drafts, 'draft'))
+  if (plans > 0) counts.push(formatCount(plans, 'plan'))
+  return `${counts.slice(0, -1).join(', ')} and ${counts.at(-1) ?? ''}`
 }
 
-/** `people`: whose data it is, where a person was named. */
-export function purgeQuestion(found: Removed, people: readonly Named[]): string {
+/** Returns the question before a purge. `people`: the people whose data is removed, if the purge names a person. */
+export function purgeQuestion(counts: PurgeCounts, people: readonly Named[]): string {
   const names = new Set(
     people.flatMap(({ firstName = '', lastName = '', email }) => {
       const name = personName({ first_name: firstName, last_name: lastName })
@@ -181,10 +186,10 @@ export function purgeQuestion(found: Removed, people: readonly Named[]): string 
     first === undefined
       ? ''
       : `${sanitize(first)}${others.length === 0 ? '' : ` and ${others.length} more`}: `
-  return `Remove personal data of ${who}${removedText(found)} permanently?`
+  return `Remove personal data of ${who}${removedText(counts)} permanently?`
 }
 
-export function storePurgeView(purged: Removed, dryRun: boolean): View {
+export function storePurgeView(purged: PurgeCounts, dryRun: boolean): View {
   const { rows, events, drafts, plans, kept, logsLeft, files } = purged
   return {
     json: {
@@ -202,32 +207,32 @@ export function storePurgeView(purged: Removed, dryRun: boolean): View {
         ({ host, path }) =>
           `Fingerprints are still in the attempt log of another machine: ${sanitize(host)}, ${sanitize(path)}. They are removed when refcheck next opens this store there.`,
       )
-      const nothing =
+      const nothingText =
         files.length === 0
           ? 'Nothing to remove: no personal data was found.'
           : 'Nothing to remove from the store.'
       const withLogsAndFiles = (first: string): string => [first, ...logs, ...filesText(files)].join('\n')
-      if (rows + events + drafts + plans + kept === 0) return withLogsAndFiles(nothing)
-      const did = dryRun ? 'Would remove' : 'Removed'
-      const left =
+      if (rows + events + drafts + plans + kept === 0) return withLogsAndFiles(nothingText)
+      const verb = dryRun ? 'Would remove' : 'Removed'
+      const unchanged =
         kept === 0
           ? ''
           : `; ${formatCount(kept, 'row')} not settled yet ${kept === 1 ? 'is kept' : 'are kept'}`
-      return withLogsAndFiles(`${did} personal data of ${removedText(purged)}${left}.`)
+      return withLogsAndFiles(`${verb} personal data of ${removedText(purged)}${unchanged}.`)
     },
   }
 }
 
-/** Whether two base URLs were recorded as the same service. */
-export function sameServiceView(urls: readonly [string, string], same: boolean): View {
+/** Shows whether two base URLs were recorded as the same service. */
+export function sameServiceView(urls: readonly [string, string], isSame: boolean): View {
   return {
-    json: { urls, same },
+    json: { urls, same: isSame },
     text: () =>
-      `Recorded: ${sanitize(urls[0])} and ${sanitize(urls[1])} are ${same ? 'the same service' : 'two services'}.`,
+      `Recorded: ${sanitize(urls[0])} and ${sanitize(urls[1])} are ${isSame ? 'the same service' : 'two services'}.`,
   }
 }
 
-/** Accounts by name; orders without one come first. */
+/** Shows the accounts of the store in the given order. The account '' has the orders without an account. */
 export function storeAccountsView(accounts: readonly KnownAccount[]): ListView<KnownAccount> {
   const usedAt = ({ lastAttemptAt }: KnownAccount): string | null =>
     lastAttemptAt === null ? null : new Date(lastAttemptAt).toISOString()
@@ -253,14 +258,14 @@ export function storeAccountsView(accounts: readonly KnownAccount[]): ListView<K
   }
 }
 
-export function storeAccountAddedView(account: string, added: boolean): View {
+export function storeAccountAddedView(account: string, isNew: boolean): View {
   return {
-    json: { account, added },
-    text: () => `The account "${account}" ${added ? 'was added to this store' : 'was there before'}.`,
+    json: { account, added: isNew },
+    text: () => `The account "${account}" ${isNew ? 'was added to this store' : 'was there before'}.`,
   }
 }
 
-export function storeMoveQuestion({ location, rows, events }: Info, to: string): string {
+export function storeMoveQuestion({ location, rows, events }: StoreInfo, to: string): string {
   const count = Object.values(rows).reduce((sum, each) => sum + each, 0)
   return `Move ${formatCount(count, 'row')} and ${formatCount(events, 'event')} from ${sanitize(location)} to ${sanitize(to)}, and close the former permanently?`
 }
@@ -271,7 +276,7 @@ const digestColumns: Column<TableDigest>[] = [
   { name: 'sha256', show: ({ sha256 }) => sha256.slice(0, 16) },
 ]
 
-/** What both places hold, table by table. */
+/** Shows the row count and the hash of each table, which are the same in both stores. */
 export function storeMovedView(moved: {
   from: string
   to: string

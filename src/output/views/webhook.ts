@@ -37,7 +37,7 @@ function validText(event: unknown, terminal: Terminal): string {
   return `${valid}  ${parts.map((part) => sanitize(part)).join('  ')}`
 }
 
-/** A row for each delivery of a log: its position, whether it is valid, its event or what is wrong. */
+/** Shows one row per delivery of a log: its position, whether its signature is valid, and its event or the problem. */
 export function loggedVerificationsView(
   deliveries: readonly LoggedVerification[],
 ): ListView<LoggedVerification> {
@@ -46,7 +46,7 @@ export function loggedVerificationsView(
     json: ({ place, valid, event, failure, diagnosis }) => ({
       place,
       valid,
-      ...identity(event),
+      ...eventKey(event),
       event,
       ...(failure !== undefined && { problem: failure.message }),
       ...(diagnosis !== undefined && { diagnosis }),
@@ -58,8 +58,8 @@ export function loggedVerificationsView(
         show: ({ valid }) => (valid ? 'valid' : 'invalid'),
         style: ({ valid }) => (valid ? 'green' : 'red'),
       },
-      { name: 'request_id', value: ({ event }) => identity(event).request_id, avoidsWrapping: true },
-      { name: 'status', value: ({ event }) => identity(event).status },
+      { name: 'request_id', value: ({ event }) => eventKey(event).request_id, avoidsWrapping: true },
+      { name: 'status', value: ({ event }) => eventKey(event).status },
       {
         name: 'problem',
         value: ({ failure, diagnosis }) =>
@@ -72,7 +72,7 @@ export function loggedVerificationsView(
   }
 }
 
-function identity(event: unknown): { request_id: string | null; status: string | null } {
+function eventKey(event: unknown): { request_id: string | null; status: string | null } {
   const fields = typeof event === 'object' && event !== null ? event : {}
   const { request_id, status } = fields as Record<string, unknown>
   return {
@@ -85,15 +85,15 @@ export function signatureView(signature: string): View {
   return { json: { signature }, text: () => signature }
 }
 
-/** A line a delivery: what it was, what the receiver answered and how fast. */
+/** Shows one line per delivery: the event, and the answer of the receiver with its duration. */
 export function sendingView({ to, deliveries }: DeliveryPlan): View {
   return {
     json: { to, deliveries },
-    text: (terminal) => deliveries.map((each) => line(each, terminal)).join('\n'),
+    text: (terminal) => deliveries.map((each) => deliveryLine(each, terminal)).join('\n'),
   }
 }
 
-function line(delivery: SentDelivery, terminal: Terminal): string {
+function deliveryLine(delivery: SentDelivery, terminal: Terminal): string {
   const { answered, accepted, signature, milliseconds, request_id, status, said } = delivery
   const isRight = accepted === (signature === 'good')
   const word = answered === null ? 'no answer' : accepted ? 'accepted' : 'refused'
@@ -104,7 +104,7 @@ function line(delivery: SentDelivery, terminal: Terminal): string {
   return `${verdict}  ${answer}  ${sanitize(`${request_id}  ${status}${forged}${quoted}`, { layout: true })}`
 }
 
-/** One event as it comes in. */
+/** Shows an event that was just received and stored. */
 export function storedEventView({
   id,
   receivedAt,
@@ -140,36 +140,41 @@ export function storedEventView({
   }
 }
 
-export function deliveredText(
+/**
+ * Returns the note about an attempt to forward an event. `next`: milliseconds until the next attempt, or `dropped`.
+ */
+export function forwardedText(
   { id, requestId, status }: { id: number; requestId: string | undefined; status: string | undefined },
   { taken, answer }: ForwardResult,
   next: NextTry,
 ): string {
-  const which = sanitize(`event ${id} (${requestId ?? '-'} ${status ?? '-'})`)
-  if (taken) return `Forwarded ${which}: ${answer}`
+  const eventName = sanitize(`event ${id} (${requestId ?? '-'} ${status ?? '-'})`)
+  if (taken) return `Forwarded ${eventName}: ${answer}`
   const why = /^\d+$/.test(answer) ? `it answered ${answer}` : answer
   if (next === 'dropped') {
-    return `Dropped ${which}: ${why}. Forward it again with: refcheck webhook events replay ${id}`
+    return `Dropped ${eventName}: ${why}. Forward it again with: refcheck webhook events replay ${id}`
   }
-  return `Could not forward ${which}: ${why}; retrying in ${((next ?? 0) / 1000).toFixed(1)} s`
+  return `Could not forward ${eventName}: ${why}; retrying in ${((next ?? 0) / 1000).toFixed(1)} s`
 }
 
-const forwardedLater = 'Events that were not forwarded yet are forwarded first by the next run.'
+const forwardedLaterText = 'Events that were not forwarded yet are forwarded first by the next run.'
 
-/** How a receiver ends on Ctrl-C. */
-export function listeningEnd(count: number, forwards: boolean): InterruptedError {
+/** Returns the error with which `webhook listen` ends on Ctrl-C. `count`: the number of new events. */
+export function createInterruptedError(count: number, canForward: boolean): InterruptedError {
   return new InterruptedError(`interrupted; ${formatCount(count, 'new event')} recorded`, {
-    hint: forwards ? forwardedLater : undefined,
+    hint: canForward ? forwardedLaterText : undefined,
   })
 }
 
-/** What a receiver notes when it ends on SIGTERM, which is no failure. */
-export function stoppedNote(count: number, forwards: boolean): string {
-  return `Stopped; ${formatCount(count, 'new event')} recorded.${forwards ? ` ${forwardedLater}` : ''}`
+/** Returns the note with which `webhook listen` ends on SIGTERM, which is not an error. */
+export function stoppedNote(count: number, canForward: boolean): string {
+  return `Stopped; ${formatCount(count, 'new event')} recorded.${canForward ? ` ${forwardedLaterText}` : ''}`
 }
 
-/** How it ends when its output has no reader any more, as after `| head -1`. */
-export function unreadEnd(count: number): IoError {
+/**
+ * Returns the error with which `webhook listen` ends when the reader of its output has ended, as after `| head -1`.
+ */
+export function createClosedOutputError(count: number): IoError {
   return new IoError(
     `the program that read the output has ended; ${formatCount(count, 'new event')} recorded`,
     {
@@ -209,7 +214,7 @@ export function eventListView(events: readonly ListedEvent[]): ListView<ListedEv
   }
 }
 
-/** One event with its body, exact where it is text. */
+/** Shows an event with its body. The JSON has the exact bytes: as text, or in base64 if they are no text. */
 export function eventView(
   event: ListedEvent & { signature: string; body: string; body_base64: string | null },
 ): View {
@@ -234,7 +239,7 @@ export function eventView(
   }
 }
 
-const queued = 'queued for "webhook listen" with --forward-to or --exec'
+const queuedText = 'queued for "webhook listen" with --forward-to or --exec'
 
 export function replayView(replies: readonly ReplayReply[]): View {
   return {
@@ -243,7 +248,7 @@ export function replayView(replies: readonly ReplayReply[]): View {
       replies
         .map(
           ({ id, status, failure }) =>
-            `event ${id}: ${sanitize(failure ?? (status === null ? queued : `${isAccepted({ status }) ? 'taken' : 'not taken'} (${status})`))}`,
+            `event ${id}: ${sanitize(failure ?? (status === null ? queuedText : `${isAccepted({ status }) ? 'taken' : 'not taken'} (${status})`))}`,
         )
         .join('\n'),
   }

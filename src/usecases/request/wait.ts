@@ -50,7 +50,7 @@ export interface WaitOptions {
   /** Called when a read has failed and the wait continues. */
   onTrouble?: ((error: UnavailableError, seconds: number) => void) | undefined
   /** Called before each rest, with the seconds until the next read is due. */
-  onRest?: ((seconds: number) => void) | undefined
+  onSleep?: ((seconds: number) => void) | undefined
   /** Called when the next read has to wait for the quota. */
   onQuotaWait?: ((seconds: number) => void) | undefined
 }
@@ -113,7 +113,7 @@ async function readUntilOver(wait: Wait, requestIds: readonly string[]): Promise
       return
     }
     if (maxSleepMs > 0) {
-      options.onRest?.(Math.max(0, next.at - clock.monotonic()) / 1000)
+      options.onSleep?.(Math.max(0, next.at - clock.monotonic()) / 1000)
       if (await arrivals.sleep(maxSleepMs, signal)) schedule.requireInboxRead()
       continue
     }
