@@ -51,7 +51,12 @@ const watched = (
 test('a batch that is watched on a terminal: rows, statuses, the wait of the quota, and who needs a person', () => {
   const screen = shown(true)
   const { show } = new BatchWatch(screen, new ManualClock())
-  show(watched({ accepted: 48, unknown: 1, invalid: 2, pending: 29 }, { attention: [unknown], secondsToNext: 34 }))
+  show(
+    watched(
+      { accepted: 48, unknown: 1, invalid: 2, pending: 29 },
+      { attention: [unknown], secondsToNext: 34 },
+    ),
+  )
   expect(screen.text()).toMatchInlineSnapshot(`
     "[############--------]  49 of 78, 1 unknown; 51 s left
     rows      48 accepted, 29 pending, 1 unknown, 2 invalid
