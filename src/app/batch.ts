@@ -5,18 +5,15 @@ import type { RefcheckError } from '../errors/kinds.ts'
 import { orderQuestion } from '../domain/submission/confirmation.ts'
 import { statusOf } from '../domain/batch/batch-status.ts'
 import { withoutPostponed } from '../domain/batch/verdict.ts'
-import { createBatchMeter } from '../output/views/progress.ts'
-import { planText, unlikelyWarning } from '../output/views/batch-check.ts'
 import { continuedBatchText, batchEventText } from '../output/views/batches.ts'
 import type { OrderFileServices, OrderFilePrompts } from '../usecases/batch/order-file.ts'
-import { type BatchEnd, startBatch, type StartOptions, type StartServices } from '../usecases/batch/start.ts'
+import type { BatchEnd, StartOptions, StartServices } from '../usecases/batch/start.ts'
 import type { BatchEvent } from '../domain/batch/run-policy.ts'
 import { orderServices, pauseNote } from './request.ts'
 import type { DefaultSources } from '../usecases/batch/read-file.ts'
 import type { Batch } from '../domain/batch/batch.ts'
 import type { View } from '../output/view.ts'
 import { sanitize } from '../host/text.ts'
-import { stoppedRows } from '../usecases/batch/read-batch.ts'
 
 /** Returns the sources of default values for reading a file. */
 export async function readingDefaults(app: App): Promise<DefaultSources> {
@@ -38,6 +35,7 @@ export async function startServices(app: App, signal: AbortSignal): Promise<Star
   const { onEvent: _, ...ordering } = await orderServices(app, signal)
   const services = await app.services('batches', 'waiting', 'inbox', 'unmatched', 'governor', 'schemas')
   const { governor } = services
+  const { createBatchMeter } = await import('../output/views/progress.ts')
   // The remaining time depends on the calls that other processes have made.
   await governor.status()
   return {
@@ -65,7 +63,8 @@ export function orderPrompts(
   const { reporter } = app
   return (name) => ({
     onKnown: (batch) => reporter.note(continuedBatchText(statusOf(batch))),
-    onPlan: (plan) => {
+    async onPlan(plan) {
+      const { planText, unlikelyWarning } = await import('../output/views/batch-check.ts')
       if (!quiet || !yes) {
         return reporter.printBlock(planText(plan, name, reporter.terminal, showChanges))
       }
@@ -91,6 +90,7 @@ export async function runBatch(
   batchId: string,
   { isJson, ...options }: StartOptions & { isJson: boolean },
 ): Promise<[View, RefcheckError | undefined]> {
+  const { startBatch } = await import('../usecases/batch/start.ts')
   const services = await startServices(app, signal)
   // Loaded before the run: the program's files may be replaced while it lasts.
   const decide = isJson ? undefined : await heldDecider(app)
@@ -182,6 +182,7 @@ export async function endedView(
 export async function batchView(app: App, batch: Batch, isJson: boolean): Promise<View> {
   const { batchStatusView } = await import('../output/views/batches.ts')
   const resultsFile = existsSync(batch.resultsFile ?? '') ? batch.resultsFile : undefined
+  const { stoppedRows } = await import('../usecases/batch/read-batch.ts')
   const stopped = isJson ? await stoppedRows(await app.services('batches', 'files'), batch) : []
   return batchStatusView(statusOf({ ...batch, resultsFile }), stopped)
 }

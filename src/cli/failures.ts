@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 
-import { nearest } from '../domain/form/problem.ts'
+import { nearest } from '../domain/wording/text.ts'
 import { commandsFor, shellWord, withFreeFiles } from '../domain/wording/pasted-command.ts'
 import { findKeys, redactArgument, redactKeys } from '../domain/wording/redact-argument.ts'
 import { type RefcheckError, UsageError } from '../errors/kinds.ts'

@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein'
 
 import { UsageError } from '../errors/kinds.ts'
-import { nearest } from '../domain/form/problem.ts'
+import { nearest } from '../domain/wording/text.ts'
 import { shellWord } from '../domain/wording/pasted-command.ts'
 import { redactArgument } from '../domain/wording/redact-argument.ts'
 

@@ -4,10 +4,9 @@ import { foldedName } from '../submission/similarity.ts'
 import { bareObject } from '../../contract/parse-json.ts'
 import { recipientFields, type PackageSchema, type RecipientField } from '../../contract/package-schema.ts'
 import { InvalidInputError, UsageError } from '../../errors/kinds.ts'
-import { nearest } from '../form/problem.ts'
 import { formFields } from '../form/fields.ts'
 import { positionOf, type SheetFormat } from '../sheet/cell.ts'
-import { cutText } from '../wording/text.ts'
+import { cutText, nearest } from '../wording/text.ts'
 import { shellWord } from '../wording/pasted-command.ts'
 
 /** Whether rows that are hidden or struck through are ordered. */

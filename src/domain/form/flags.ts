@@ -5,7 +5,8 @@ import { listValue } from '../batch/cell-value.ts'
 import { insertNested } from '../batch/row.ts'
 import { shellWord } from '../wording/pasted-command.ts'
 import { readFieldText } from './field-value.ts'
-import { nearest, type Problem, problemsError, formatForMessage } from './problem.ts'
+import { nearest } from '../wording/text.ts'
+import { type Problem, problemsError, formatForMessage } from './problem.ts'
 import { type DraftBody, fieldsOfCheck, unknownCode } from './validate.ts'
 
 /** The values of flags that describe one request. */

@@ -1,5 +1,3 @@
-import { distance } from 'fastest-levenshtein'
-
 import { InvalidInputError } from '../../errors/kinds.ts'
 import { cutText } from '../wording/text.ts'
 
@@ -85,29 +83,4 @@ export function problemsError(
     field: problems[0]?.path,
     problems: fieldProblems.length > 1 ? fieldProblems : undefined,
   })
-}
-
-/** Longer words are not compared, because the time grows with the product of both lengths. */
-const maxComparedLength = 64
-
-/** Returns the known word that a mistyped word probably means; undefined if none is similar. */
-export function nearest(word: string, known: readonly string[]): string | undefined {
-  if (word.length > maxComparedLength) return undefined
-  const limit = Math.max(1, Math.floor(word.length / 3))
-  const typed = word.toLowerCase()
-  let best: string | undefined
-  let minSteps = limit + 1
-  for (const candidate of known) {
-    if (Math.abs(candidate.length - word.length) > limit) continue
-    const other = candidate.toLowerCase()
-    const editDistance = distance(typed, other)
-    // Two swapped letters count as one step.
-    const steps = editDistance === 2 && sortedLetters(typed) === sortedLetters(other) ? 1 : editDistance
-    if (steps < minSteps) [best, minSteps] = [candidate, steps]
-  }
-  return best
-}
-
-function sortedLetters(word: string): string {
-  return word.split('').toSorted().join('')
 }

@@ -3,7 +3,8 @@ import type { CheckInformation, PackageSchema, RecipientField } from '../../cont
 import { recipientFields } from '../../contract/package-schema.ts'
 import type { AdditionalInformation, FieldValue, Recipient, RequestBody } from '../../contract/request.ts'
 import { checkFieldValue } from './field-value.ts'
-import { nearest, type Change, type Problem, formatForMessage } from './problem.ts'
+import { nearest } from '../wording/text.ts'
+import { type Change, type Problem, formatForMessage } from './problem.ts'
 import { readRecipientField } from './recipient.ts'
 
 /** A body that may still lack values that its package requires. */

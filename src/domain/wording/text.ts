@@ -1,8 +1,17 @@
+import { distance } from 'fastest-levenshtein'
+
 import type { Recipient } from '../../contract/request.ts'
 
 /** `1 row`, `2 rows`; `many` where an s is not enough. */
 export function formatCount(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`
+}
+
+/** Returns a number of bytes with its unit, such as `1.2 MB`. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`
+  if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(1)} kB`
+  return `${(bytes / 1_000_000).toFixed(1)} MB`
 }
 
 /** No character that people read consists of more UTF-16 units. */
@@ -58,4 +67,29 @@ export function personName({
 /** A person by name and e-mail. */
 export function personWithEmail(person: Pick<Recipient, 'first_name' | 'last_name' | 'email'>): string {
   return `${personName(person)} (${cutText(person.email, maxEmailLength)})`
+}
+
+/** Longer words are not compared, because the time grows with the product of both lengths. */
+const maxComparedLength = 64
+
+/** Returns the known word that a mistyped word probably means; undefined if none is similar. */
+export function nearest(word: string, known: readonly string[]): string | undefined {
+  if (word.length > maxComparedLength) return undefined
+  const limit = Math.max(1, Math.floor(word.length / 3))
+  const typed = word.toLowerCase()
+  let best: string | undefined
+  let minSteps = limit + 1
+  for (const candidate of known) {
+    if (Math.abs(candidate.length - word.length) > limit) continue
+    const other = candidate.toLowerCase()
+    const editDistance = distance(typed, other)
+    // Two swapped letters count as one step.
+    const steps = editDistance === 2 && sortedLetters(typed) === sortedLetters(other) ? 1 : editDistance
+    if (steps < minSteps) [best, minSteps] = [candidate, steps]
+  }
+  return best
+}
+
+function sortedLetters(word: string): string {
+  return word.split('').toSorted().join('')
 }

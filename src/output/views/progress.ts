@@ -3,7 +3,7 @@ import { terminalStatuses } from '../../contract/statuses.ts'
 import type { Batch, BatchCounts } from '../../domain/batch/batch.ts'
 import type { RunEvent, BatchProgress } from '../../domain/batch/run-policy.ts'
 import { statusCounts, statusesInOrder } from '../../domain/overview/people.ts'
-import { personName, formatCount } from '../../domain/wording/text.ts'
+import { formatBytes, personName, formatCount } from '../../domain/wording/text.ts'
 import type { Clock } from '../../host/clock.ts'
 import { formatDuration, progressLine } from '../terminal.ts'
 import type { Progress, Reporter } from '../reporter.ts'
@@ -12,7 +12,6 @@ import { type AttentionKind, attentionKinds } from '../../domain/overview/attent
 import type { BatchOverview } from '../../domain/overview/overview.ts'
 import type { FilingEvent } from '../../domain/report/filed.ts'
 import { attentionLines, attentionWords } from './overview.ts'
-import { formatSize } from './requests.ts'
 
 interface BatchMeterParts {
   clock: Clock
@@ -245,7 +244,7 @@ export class ReportProgress {
     const secondsLeft = this.#secondsLeft(now)
     const total = this.#unreadRequests > 0 ? Math.round(this.#estimatedFiles) : this.#plannedFiles
     const about = total > this.#plannedFiles ? 'about ' : ''
-    const count = `${this.#finishedFiles} of ${about}${formatCount(total, 'file')}, ${formatSize(this.#bytes)}`
+    const count = `${this.#finishedFiles} of ${about}${formatCount(total, 'file')}, ${formatBytes(this.#bytes)}`
     if (isLive) this.#reporter.status(progressLine(this.#finishedFraction, count, secondsLeft))
     else
       this.#reporter.note(secondsLeft === undefined ? count : `${count}; ${formatDuration(secondsLeft)} left`)

@@ -6,7 +6,7 @@ import { statusCounts } from '../../domain/overview/people.ts'
 import type { PrintedRequest } from '../../domain/request/listed-request.ts'
 import { isUnread, type RequestResult } from '../../domain/request/result.ts'
 import { localDay, localTime } from '../../domain/wording/time.ts'
-import { cutName, personName, formatCount } from '../../domain/wording/text.ts'
+import { cutName, formatBytes, personName, formatCount } from '../../domain/wording/text.ts'
 import { shellWord } from '../../domain/wording/pasted-command.ts'
 import { sanitize } from '../../host/text.ts'
 import { failureJson } from '../present.ts'
@@ -255,7 +255,7 @@ function reportTotals(stored: readonly StoredReport[], missingCount: number): st
   const skippedCount = stored.length - newReports.length
   const bytes = newReports.reduce((sum, each) => sum + each.bytes, 0)
   return [
-    `${formatCount(newReports.length, 'report')} stored${newReports.length === 0 ? '' : ` (${formatSize(bytes)})`}`,
+    `${formatCount(newReports.length, 'report')} stored${newReports.length === 0 ? '' : ` (${formatBytes(bytes)})`}`,
     ...(skippedCount === 0 ? [] : [`${skippedCount} already there`]),
     ...(missingCount === 0 ? [] : [`${missingCount} unavailable`]),
   ].join(', ')
@@ -308,7 +308,7 @@ function reportLines(
 
 function reportLine(report: StoredReport, cwd: string, terminal: Terminal): string {
   const word = report.skipped ? styled(terminal, 'dim', 'exists') : styled(terminal, 'green', 'stored')
-  return `${word}  ${sanitize(shortestPath(report.path, cwd))}  ${formatSize(report.bytes)}`
+  return `${word}  ${sanitize(shortestPath(report.path, cwd))}  ${formatBytes(report.bytes)}`
 }
 
 function missingText({ requestId, person, error }: MissingReport): string {
@@ -318,11 +318,4 @@ function missingText({ requestId, person, error }: MissingReport): string {
 function shortestPath(path: string, cwd: string): string {
   const relativePath = relative(cwd, path)
   return relativePath.startsWith('..') || relativePath.length >= path.length ? path : relativePath
-}
-
-/** Returns `bytes` as B, kB or MB with decimal prefixes: `4.2 MB`. */
-export function formatSize(bytes: number): string {
-  if (bytes < 1000) return `${bytes} B`
-  if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(1)} kB`
-  return `${(bytes / 1_000_000).toFixed(1)} MB`
 }

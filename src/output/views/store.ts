@@ -4,11 +4,10 @@ import { sanitize } from '../../host/text.ts'
 import { styled } from '../terminal.ts'
 import { table } from '../table.ts'
 import type { Column, ListView, View } from '../view.ts'
-import { formatSize } from './requests.ts'
 import type { TableDigest } from '../../domain/store/moving.ts'
 import { shellWord } from '../../domain/wording/pasted-command.ts'
 import { localDay, localTime } from '../../domain/wording/time.ts'
-import { personName, formatCount } from '../../domain/wording/text.ts'
+import { formatBytes, personName, formatCount } from '../../domain/wording/text.ts'
 
 interface StoreInfo {
   location: string
@@ -43,7 +42,7 @@ export function storeInfoView({ oldest, newest, server, closed, ...info }: Store
     },
     text: (terminal) =>
       [
-        `${styled(terminal, 'bold', sanitize(info.location))}  ${formatSize(info.bytes)}`,
+        `${styled(terminal, 'bold', sanitize(info.location))}  ${formatBytes(info.bytes)}`,
         ...closingReasons.map((clause) => `${styled(terminal, 'red', 'closed')}: ${sanitize(clause)}`),
         `format ${info.format}, ${sanitize(info.engine)}`,
         ...(server === undefined

@@ -56,7 +56,7 @@ export interface OrderFileServices
 export interface OrderFilePrompts {
   /** Called when the file is a batch already, which continues. */
   onKnown: (batch: Batch) => void
-  onPlan: (plan: Plan) => void
+  onPlan: (plan: Plan) => Promise<void>
   /** Throws if the user does not confirm the orders. */
   confirm: (about: AboutToOrder) => Promise<void>
 }
@@ -128,7 +128,7 @@ export async function orderFile(
   if (failure !== undefined || isDryRun || findEarlierOrders(plan) !== undefined)
     return { kind: 'unstarted', plan, packageId, failure }
   await requireOpenStore(ports, planned.batch)
-  prompts.onPlan(plan)
+  await prompts.onPlan(plan)
   if (resultsFile !== undefined) {
     noteLostLook(ports, resultsFile, file.sheet)
     noteLeftOut(ports, resultsFile, plan.check)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { nearest } from '../../../src/domain/form/problem.ts'
+import { nearest } from '../../../src/domain/wording/text.ts'
 
 const known = ['email', 'phone', 'first_name']
 
