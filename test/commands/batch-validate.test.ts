@@ -5,7 +5,7 @@ import { session } from '../harness/session.ts'
 const simple = 'first_name,last_name,email,phone'
 const validate = 'batch validate people.csv --package 102'
 
-test('a sound file, and one with bad rows: row, column, value and what was expected; nothing is sent', async () => {
+test('batch validate reports row, column, value and problem of invalid cells, and sends nothing', async () => {
   const { type, write, calls } = await session()
   write('people.csv', `${simple}\nAna,Silva,ana@example.com,+61400000001\n`)
   expect(await type(validate)).toMatchInlineSnapshot(`
@@ -99,7 +99,7 @@ test('a sound file, and one with bad rows: row, column, value and what was expec
   expect(calls()).not.toContainEqual(expect.stringContaining('POST'))
 })
 
-test('rows from stdin, as JSON Lines and as JSON', async () => {
+test('batch validate reads rows from stdin, as JSON Lines and as JSON', async () => {
   const { type } = await session()
   const person = { first_name: 'Ana', last_name: 'Silva', email: 'ana@example.com', phone: '+61400000001' }
   const stdin = 'batch validate - --package 102'
@@ -125,7 +125,7 @@ test('rows from stdin, as JSON Lines and as JSON', async () => {
   `)
 })
 
-test('a file that holds no rows, has an open quote, is ragged, or is not there', async () => {
+test('a file without rows, with an open quote or with rows of different lengths, and a missing file are refused', async () => {
   const { type, write } = await session()
   write('people.csv', `${simple}\n`)
   expect(await type(validate)).toMatchInlineSnapshot(`
@@ -156,7 +156,7 @@ test('a file that holds no rows, has an open quote, is ragged, or is not there',
   `)
 })
 
-test('a file in UTF-16 is read as it was meant; in Windows-1252 it is refused with what it may be, until it is named', async () => {
+test('a file in UTF-16 is read; a file in Windows-1252 is refused with possible encodings, unless --encoding is given', async () => {
   const { type, write } = await session()
   const text = `${simple}\nJosé,Muñoz,jose@example.com,+61400000001\n`
   write('people.csv', Buffer.from(`\uFEFF${text}`, 'utf16le'))
@@ -178,7 +178,7 @@ test('a file in UTF-16 is read as it was meant; in Windows-1252 it is refused wi
   expect(await type(`${validate} --json`)).toMatchObject({ code: 0 })
 })
 
-test('a package of its own for each row', async () => {
+test('each row can have another package', async () => {
   const { type, write } = await session()
   const rows = ['Ana,Silva,ana@example.com,+61400000001,102', 'Bo,Li,bo@example.com,+61400000002,999']
   write('people.csv', `${simple},package_id\n${rows.join('\n')}\n`)
@@ -204,7 +204,7 @@ const full = [
   'icrc.annual_income',
 ]
 
-test('values by the schema: booleans, dates, lists, dotted objects and whole numbers', async () => {
+test('cells are converted by the schema: booleans, dates, lists, dotted objects and whole numbers', async () => {
   const { type, write } = await session()
   const rows = ['yes', 'no', 'true', 'FALSE', '1', '0'].map(
     (word, at) =>
@@ -227,7 +227,7 @@ test('values by the schema: booleans, dates, lists, dotted objects and whole num
   `)
 })
 
-test('values by the schema that are refused, each with a suggestion where there is one', async () => {
+test('values that do not fit the schema are refused, with a suggestion if there is one', async () => {
   const { type, write } = await session()
   const good = ['Nurse', '1990-04-30', 'no', '[]', '1 High St', '5', '85000.5']
   const bad: [column: string, value: string][] = [
@@ -265,7 +265,7 @@ test('values by the schema that are refused, each with a suggestion where there 
   expect(problems.map(({ suggestion }) => suggestion)).toEqual(['1990-04-30', null, null, null, null, null])
 })
 
-test('phone numbers: digits that a spreadsheet lost, and national ones, which need --default-country', async () => {
+test('a phone number that a spreadsheet rounded is invalid, and a national one needs --default-country', async () => {
   const { type, write } = await session()
   const rows = ['Ana,Silva,ana@example.com,6.14E+10', 'Bo,Li,bo@example.com,0400 000 001']
   write('people.csv', `${simple}\n${rows.join('\n')}\n`)
@@ -303,7 +303,7 @@ test('phone numbers: digits that a spreadsheet lost, and national ones, which ne
   `)
 })
 
-test('names keep their Unicode and lose the spaces around them; a line break in an e-mail is refused', async () => {
+test('names are sent with their Unicode letters, but without surrounding spaces; a line break in an e-mail is refused', async () => {
   const { type, write } = await session()
   const rows = [
     '  Zoë  ,Ó Briain,zoe@example.com,+61400000001',
@@ -326,7 +326,7 @@ test('names keep their Unicode and lose the spaces around them; a line break in 
   `)
 })
 
-test('the same order twice, written in other ways, is reported with both rows and is no fault of the file', async () => {
+test('the same order in two spellings is reported with both rows, and does not make the file invalid', async () => {
   const { type, write } = await session()
   const rows = [
     'Ana,Silva,ana@example.com,+61400000001',
@@ -356,7 +356,7 @@ test('the same order twice, written in other ways, is reported with both rows an
   ])
 })
 
-test('--errors writes the bad rows as they are, with what is wrong, and over no file that is there', async () => {
+test('--errors writes the invalid rows unchanged, with their problems, and overwrites no file', async () => {
   const { type, write, cat } = await session()
   write('people.csv', `${simple}\nAna,Silva,ana@example.com,+61400000001\nBo,Li,=bo,0400\n`)
   expect(await type(`${validate} --errors fix.csv`)).toMatchInlineSnapshot(`

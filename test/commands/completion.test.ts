@@ -10,7 +10,7 @@ import { start } from '../harness/process.ts'
 import { session } from '../harness/session.ts'
 import { world } from '../harness/world.ts'
 
-test('completion says what to run once, and prints the script of each shell', async () => {
+test('completion explains how to install it, and prints the script of each shell', async () => {
   const { type } = await session({ newcomer: true })
   expect(await type('completion')).toMatchInlineSnapshot(`
     $ refcheck completion
@@ -48,7 +48,7 @@ test('completion says what to run once, and prints the script of each shell', as
   `)
 })
 
-test("PowerShell's script, which is not run here", async () => {
+test("the script for PowerShell has this text (no test runs it)", async () => {
   const { type } = await session({ newcomer: true })
   expect((await type('completion powershell')).stdout).toMatchInlineSnapshot(`
     "# PowerShell completion for refcheck
@@ -73,7 +73,7 @@ test("PowerShell's script, which is not run here", async () => {
   `)
 })
 
-test('ids come from what this machine knows; nothing is called and nothing made', async () => {
+test('completion offers ids from the store and the cache, calls no service and creates no file', async () => {
   const { type, calls } = await session()
   const complete = (line: string, current = '') => [
     'complete',
@@ -116,7 +116,7 @@ test('ids come from what this machine knows; nothing is called and nothing made'
   expect(calls()).toHaveLength(before)
 })
 
-test('packages list alone gives completion the names of packages', async () => {
+test('completion offers the packages of an earlier packages list', async () => {
   const { type } = await session()
   await type('packages list --id 102')
   expect(await type(['complete', '--current=10', '--', 'schema', 'show'])).toMatchInlineSnapshot(`
@@ -126,25 +126,25 @@ test('packages list alone gives completion the names of packages', async () => {
   `)
 })
 
-test('a database that takes the connection and never answers keeps no shell waiting', async () => {
+test('a database that accepts the connection and never answers does not delay completion', async () => {
   // Without reading, the server's side of a connection would outlive the test.
-  const hole = createServer((socket) => socket.on('error', () => undefined).resume())
-  await new Promise<void>((listening) => void hole.listen(0, '127.0.0.1', listening))
-  onTestFinished(() => void hole.close())
-  const { port } = hole.address() as AddressInfo
+  const silentServer = createServer((socket) => socket.on('error', () => undefined).resume())
+  await new Promise<void>((listening) => void silentServer.listen(0, '127.0.0.1', listening))
+  onTestFinished(() => void silentServer.close())
+  const { port } = silentServer.address() as AddressInfo
   const { type } = await session()
   const exported = { REFCHECK_STORE: `postgres://hr:pw@127.0.0.1:${port}/refcheck?sslmode=disable` }
   expect((await type(['complete', '--current=', '--', 'batch', 'status'], { exported })).stdout).toBe('')
 })
 
-test('name servers that never answer keep no shell waiting', async () => {
-  const hole = createSocket('udp4')
-  await new Promise<void>((bound) => hole.bind(0, '127.0.0.1', bound))
-  onTestFinished(() => void hole.close())
+test('name servers that never answer do not delay completion', async () => {
+  const silentServer = createSocket('udp4')
+  await new Promise<void>((bound) => silentServer.bind(0, '127.0.0.1', bound))
+  onTestFinished(() => void silentServer.close())
   const { env, folder } = await world()
-  // A lookup of the system, once started, can neither be ended nor left.
+  // A started lookup of the operating system can be neither cancelled nor abandoned.
   const pendingLookup = 'require("node:dns").lookup = () => setTimeout(() => undefined, 120_000)'
-  const servers = `require("node:dns").setServers(["127.0.0.1:${hole.address().port}"])`
+  const servers = `require("node:dns").setServers(["127.0.0.1:${silentServer.address().port}"])`
   const hook = join(folder, 'hook.cjs')
   writeFileSync(hook, `${pendingLookup}\n${servers}\n`)
   const run = start(['complete', '--current=', '--', 'batch', 'status'], {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { session } from '../harness/session.ts'
 
-test('config set, get, list and unset', async () => {
+test('config set, get, list and unset change and show settings', async () => {
   const { all, type } = await session({ newcomer: true })
   expect(
     await all([
@@ -129,7 +129,7 @@ test('config set, get, list and unset', async () => {
   `)
 })
 
-test('refused with exit 2 and a hint', async () => {
+test('invalid settings and values are refused with exit 2 and a hint', async () => {
   const { all } = await session({ newcomer: true })
   expect(
     await all([
@@ -197,7 +197,7 @@ test('refused with exit 2 and a hint', async () => {
   `)
 })
 
-test('the webhook secret comes from stdin or the prompt, never from the command line, and stays with the key', async () => {
+test('the webhook secret is read from stdin or the prompt, is refused on the command line, and is stored with the key', async () => {
   const { type, sandbox, url } = await session({ newcomer: true })
   const login = ['auth', 'login', '--base-url', url, '--email', 'olive.owner@example.com', '--with-key']
   await type(login, { stdin: sandbox.credentials.apiKey })
@@ -249,7 +249,7 @@ test('the webhook secret comes from stdin or the prompt, never from the command 
   `)
 })
 
-test('the package of config is ordered when --package is left out', async () => {
+test('the package of the settings is ordered if --package is left out', async () => {
   const { type } = await session()
   await type('config set package 105')
   expect(await type('request create --yes')).toMatchInlineSnapshot(`

@@ -8,7 +8,7 @@ import { faultRow } from '../harness/faults/fault-row.ts'
 import { orderArguments } from '../harness/people.ts'
 import type { Session } from '../harness/session.ts'
 
-faultRow('shared-folder', 'said to be sound')
+faultRow('shared-folder', 'reported as private')
 
 const privacyOf = async ({ type }: Session, env: Record<string, string>) => {
   const { code, stdout } = await type('doctor', { env })
@@ -17,7 +17,7 @@ const privacyOf = async ({ type }: Session, env: Record<string, string>) => {
   return { code, lines: lines.slice(at, at + 2).filter((line) => !line.startsWith('ok    cert')) }
 }
 
-test('a folder that others could replace files in is no sound privacy', async () => {
+test('doctor warns of a folder in which other users could replace files', async () => {
   const here = await doctorSession()
   const folder = join(here.folder, 'shared')
   mkdirSync(folder)
@@ -37,9 +37,9 @@ test('a folder that others could replace files in is no sound privacy', async ()
   }
 })
 
-// To give a file away needs root.
+// Only root can change the owner of a file.
 test.each(process.getuid?.() === 0 ? ['ledger.sqlite', 'ledger.sqlite-wal'] : [])(
-  'a store of another account (%s) is no sound privacy',
+  'doctor warns of a store file of another account (%s)',
   async (name) => {
     const here = await doctorSession()
     await here.type(orderArguments('Priya'))
@@ -71,7 +71,7 @@ test.each(process.getuid?.() === 0 ? ['ledger.sqlite', 'ledger.sqlite-wal'] : []
   },
 )
 
-test('a store that was closed because its log was missing: doctor fails, and store check opens it once the log is there again', async () => {
+test('doctor fails for a store that was closed without its log; store check opens it once the log is back', async () => {
   const here = await doctorSession()
   await here.type(orderArguments('Priya'))
   const logs = join(here.folder, 'config', 'attempts')

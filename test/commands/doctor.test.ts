@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { doctorSession } from '../harness/doctor-session.ts'
 import { orderArguments } from '../harness/people.ts'
 
-test('all checks pass: one line per check, exit 0', async () => {
+test('if all checks pass, doctor prints one line per check and exits with 0', async () => {
   const { type } = await doctorSession()
   await type(orderArguments('Priya'))
   expect(await type('doctor')).toMatchInlineSnapshot(`
@@ -31,7 +31,7 @@ test('all checks pass: one line per check, exit 0', async () => {
   expect(checks.map(({ level, hint }) => [level, hint])).toEqual(checks.map(() => ['ok', null]))
 })
 
-test('nothing is set up: it says what to do first, and creates no files', async () => {
+test('without a login, doctor names the first command to run, and creates no files', async () => {
   const { type, folder } = await doctorSession({ newcomer: true })
   expect(await type('doctor')).toMatchInlineSnapshot(`
     $ refcheck doctor
@@ -152,7 +152,7 @@ test('nothing is set up: it says what to do first, and creates no files', async 
   expect(existsSync(join(folder, 'data'))).toBe(false)
 })
 
-test('an unreachable service, an invalid key, an e-mail that is no active user: each has its exit code', async () => {
+test('an unreachable service, an invalid key and an e-mail without an active user have different exit codes', async () => {
   const { type } = await doctorSession()
   expect(await type('doctor', { env: { REFCHECK_BASE_URL: 'http://127.0.0.1:9' } })).toMatchInlineSnapshot(`
     $ REFCHECK_BASE_URL=http://127.0.0.1:9 refcheck doctor
@@ -219,7 +219,7 @@ test('an unreachable service, an invalid key, an e-mail that is no active user: 
   `)
 })
 
-test('a store file that is not a database: exit 1, and the other checks run', async () => {
+test('a store file that is not a database fails with exit 1, and the other checks run', async () => {
   const { type, write } = await doctorSession()
   write('notes.txt', 'not a database, but longer than a header of a hundred bytes would be. '.repeat(9))
   expect(await type('doctor', { env: { REFCHECK_STORE: 'notes.txt' } })).toMatchInlineSnapshot(`
@@ -246,7 +246,7 @@ test('a store file that is not a database: exit 1, and the other checks run', as
   `)
 })
 
-test('a store whose pages are damaged: exit 1', async () => {
+test('a store with damaged pages fails with exit 1', async () => {
   const { type, folder } = await doctorSession()
   await type(orderArguments('Priya'))
   const file = join(folder, 'data', 'ledger.sqlite')

@@ -7,13 +7,13 @@ import { sessionWithOrders } from '../harness/orders.ts'
 import { session } from '../harness/session.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 
-faultRow('echo', 'statuses with a key shown or kept')
+faultRow('echo', 'statuses with a key shown or stored')
 
 const token = 'eyJjaGVjayI6IjBjOWQ4ZTdmIn0'
 const requestId = '5b2c8f0e-4a3d-4c1b-9e6f-7a8b9c0d1e2f'
 const checkId = '0c9d8e7f-1a2b-4c3d-8e4f-5a6b7c8d9e0f'
 
-/** Shows in each message what it was sent, as a gateway with debugging switched on does. */
+/** Returns an answer whose message repeats the request, as a gateway in debug mode does. */
 function echo(status: number, request: Request): Response {
   const sent = JSON.stringify({ url: request.url, headers: Object.fromEntries(request.headers) })
   return Response.json({ data: null, status_message: 'ERROR', message: `you sent ${sent}` }, { status })
@@ -30,11 +30,11 @@ const person = '--first-name Ana --last-name Lee --email ana@example.com --phone
 const people = 'first_name,last_name,email,phone\nBo,Ray,bo@example.com,+61412345679\n'
 
 test.each([400, 401, 403, 404, 422, 500])(
-  'the key and the token that a service sends back with a %i are shown and kept nowhere',
+  'a key and a token that a service repeats in an answer with %i are neither shown nor stored',
   async (status) => {
     const here = await session()
     here.write('people.csv', people)
-    // The schema is known, so that the order itself is what is answered.
+    // Caches the schema, so that the answer to the order itself is the one that repeats the key.
     await here.type('batch validate people.csv --package 101')
     here.intercept((request) => echo(status, request))
     let printed = ''
@@ -61,7 +61,7 @@ test.each([400, 401, 403, 404, 422, 500])(
   },
 )
 
-test('the token of a report URL that comes back as the type of the answer is not shown', async () => {
+test('the token of a report URL that an answer repeats as its content type is not shown', async () => {
   const { type, intercept, sandbox } = await sessionWithOrders(['Ana'])
   const tokens: string[] = []
   intercept((request, ask) => {

@@ -10,12 +10,12 @@ import { faultRow } from '../harness/faults/fault-row.ts'
 faultRow('witnesses', 'ordered twice')
 
 /**
- * The file people.results.csv next to people.csv was seen only to pick another name, and all of the file were
- * ordered again by a colleague with a store of his own.
+ * Earlier, people.results.csv next to people.csv was used only to choose another name for the new results, so a
+ * colleague with another store ordered all people of the file again.
  */
 const run = 'batch run people.csv --package 102 --yes'
 
-/** The machine of a colleague: a store and settings of its own, the folder of people shared. */
+/** The environment of a colleague, who has another store and other settings, and works in the same folder. */
 const colleague = ({ folder }: Session) => ({
   env: {
     REFCHECK_DATA_DIR: join(folder, 'other', 'data'),
@@ -25,8 +25,8 @@ const colleague = ({ folder }: Session) => ({
 
 const header = 'first_name,last_name,email,phone'
 
-describe('results next to the input, of a store that is not here', () => {
-  test('each person who was ordered by the results file is a duplicate, with that id, though this store has no such order', async () => {
+describe('a results file of another store next to the input', () => {
+  test('each person who was ordered by the results file is a duplicate, with the request id of the results file', async () => {
     const here = await session()
     peopleFile(here.folder, emails(3))
     await here.type(run)
@@ -45,7 +45,7 @@ describe('results next to the input, of a store that is not here', () => {
     expect(here.ordered()).toEqual(emails(3))
   })
 
-  test('a row that is added is ordered, at any position, and the rest is reported with its ids in the results', async () => {
+  test('a row that was added at any position is ordered, and the results have the request ids of the other rows', async () => {
     const here = await session()
     peopleFile(here.folder, emails(2))
     await here.type(run)
@@ -89,7 +89,7 @@ describe('results next to the input, of a store that is not here', () => {
     `)
   })
 
-  test('rows that wait there are held here, and are ordered once a person releases them', async () => {
+  test('rows that are pending in the results file are held, and are ordered once a user releases them', async () => {
     const here = await session()
     peopleFile(here.folder, emails(3))
     await here.type(`${run} --max 1`)
@@ -174,7 +174,7 @@ describe('results next to the input, of a store that is not here', () => {
   })
 
   test.each([['run'], ['plan']])(
-    'batch %s tells of them, and --ignore-results says otherwise',
+    'batch %s compares the rows with the results file, unless --ignore-results is given',
     async (verb) => {
       const here = await session()
       peopleFile(here.folder, emails(2))
@@ -193,7 +193,7 @@ describe('results next to the input, of a store that is not here', () => {
     },
   )
 
-  test('a file that was taken in with them is ordered with --ignore-results after all', async () => {
+  test('rows that a results file made duplicates are ordered by another run with --ignore-results', async () => {
     const here = await session()
     peopleFile(here.folder, emails(1))
     await here.type(run)
@@ -207,7 +207,7 @@ describe('results next to the input, of a store that is not here', () => {
     expect(here.ordered()).toEqual(['a1@example.com', 'bo@example.com', 'a1@example.com'])
   })
 
-  test('rejected rows say nothing', async () => {
+  test('rejected rows of the results file do not prevent an order', async () => {
     const here = await session()
     peopleFile(here.folder, ['a1+reject@example.com'])
     here.intercept((request, ask) =>
@@ -229,8 +229,8 @@ describe('results next to the input, of a store that is not here', () => {
   })
 })
 
-describe.each(['csv', 'xlsx', 'json'])('our own results as %s, given as input', (format) => {
-  test('to another store: no one is ordered again', async () => {
+describe.each(['csv', 'xlsx', 'json'])('a results file as %s that is used as the input', (format) => {
+  test('of another store orders no person again', async () => {
     const here = await session()
     peopleFile(here.folder, emails(2))
     await here.type(`${run} --results sent.${format}`)
@@ -242,11 +242,11 @@ describe.each(['csv', 'xlsx', 'json'])('our own results as %s, given as input', 
   })
 })
 
-describe('results that are no external result, or not a plain one', () => {
+describe('a results file whose rows count only under conditions', () => {
   const results = (rows: readonly string[]): string => `${rows.join('\n')}\n`
 
-  /** The results of one row, as a store wrote them, with some of it changed. */
-  async function changed(change: (text: string) => string): Promise<Session> {
+  /** Orders one row, and changes the results file. */
+  async function sessionWithChangedResults(change: (text: string) => string): Promise<Session> {
     const here = await session()
     peopleFile(here.folder, emails(1))
     await here.type(run)
@@ -256,12 +256,12 @@ describe('results that are no external result, or not a plain one', () => {
 
   test.each([
     [
-      'of a rehearsal on another loopback service: the real run goes',
+      'of a rehearsal on another loopback service does not prevent the real orders',
       (text: string) => text.replace(/http:\/\/localhost:\d+/, 'http://localhost:1'),
     ],
-    ['of another package: the run of this one goes', (text: string) => text.replace(',102,', ',103,')],
-  ])('%s, and not before', async (_, change) => {
-    const here = await changed((text) => text)
+    ['of another package does not prevent the orders of this package', (text: string) => text.replace(',102,', ',103,')],
+  ])('%s, and an unchanged results file does', async (_, change) => {
+    const here = await sessionWithChangedResults((text) => text)
     const original = here.read('people.results.csv')
     expect((await here.type(run, colleague(here))).code).toBe(0)
     expect(here.ordered()).toHaveLength(1)
@@ -270,7 +270,7 @@ describe('results that are no external result, or not a plain one', () => {
     expect(here.ordered()).toHaveLength(2)
   })
 
-  test('of another account: its people are not seen', async () => {
+  test('of another account does not prevent the orders of this account', async () => {
     const here = await session()
     peopleFile(here.folder, emails(1))
     await here.type(run, { env: { REFCHECK_ACCOUNT: 'acme' } })
@@ -279,7 +279,7 @@ describe('results that are no external result, or not a plain one', () => {
     expect(here.ordered()).toHaveLength(2)
   })
 
-  test('of the package that this one replaces: held', async () => {
+  test('of the package that this package replaces makes the rows held', async () => {
     const here = await session()
     peopleFile(here.folder, emails(1))
     await here.type(run)
@@ -299,7 +299,7 @@ describe('results that are no external result, or not a plain one', () => {
   test.each([
     ['the same package and person', 'Ana,Row1,a1@example.com,+61400000001', 0, 1],
     ['another person', 'Ben,Low,ben@example.com,+61400000077', 0, 2],
-  ])('an id without digests, of 0.1.0, is read once: %s', async (_what, now, code, orders) => {
+  ])('an id without digests, as 0.1.0 wrote it, is read once: %s', async (_what, now, code, orders) => {
     const here = await session()
     peopleFile(here.folder, emails(1))
     await here.type(run)
@@ -317,7 +317,7 @@ describe('results that are no external result, or not a plain one', () => {
     expect(here.ordered()).toHaveLength(orders)
   })
 
-  test('an id without digests that cannot be read: held, and reported as such', async () => {
+  test('a row with an id without digests that cannot be read is held, and the reason is reported', async () => {
     const here = await session()
     peopleFile(here.folder, emails(1))
     here.write('people.results.csv', old('9d3c1a52-6f0e-4b7d-8a21-5c4e7f90b3d6'))
@@ -329,7 +329,7 @@ describe('results that are no external result, or not a plain one', () => {
     expect(here.ordered()).toEqual([])
   })
 
-  test('of this very store, which knows better: rows that were cancelled since go', async () => {
+  test('of the same store is overridden by the store: rows that were cancelled later are ordered', async () => {
     const here = await session()
     peopleFile(here.folder, emails(2))
     const first = await here.type(`${run} --max 1 --json`)

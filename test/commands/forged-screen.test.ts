@@ -8,7 +8,7 @@ import { session } from '../harness/session.ts'
 
 faultRow('screens', 'forged screens')
 
-/** Fills the lines of a terminal of 80 columns, so that what follows looks like a line of its own. */
+/** Fills a line of a terminal of 80 columns, so that the text after it looks like another line. */
 const padding = '\u00A0'.repeat(70)
 const forged = `Ana${padding} Recipient  Last name   Lee${padding.repeat(11)} Order 102 for Ana Lee (ana@example.com)?`
 const blanks = [
@@ -23,9 +23,9 @@ const blanks = [
   '\u{13441} ',
 ]
 const terminal = { tty: true, exported: { NO_COLOR: '1' } }
-const seen = (text: string): string => text.replaceAll(/^2> (?=FOR|Recipient)/gm, '')
+const withoutMarks = (text: string): string => text.replaceAll(/^2> (?=FOR|Recipient)/gm, '')
 
-test('a name cannot draw a plan of its own: the review collapses blanks and cuts it, the question repeats the person', async () => {
+test('a name cannot imitate lines of a plan: the review collapses blanks and wraps the name, and the question repeats it', async () => {
   const here = await session()
   const body = JSON.parse(orderBody('Mallory')) as { recipient: Record<string, string> }
   const recipient = { ...body.recipient, first_name: forged }
@@ -49,7 +49,7 @@ test('a name cannot draw a plan of its own: the review collapses blanks and cuts
   expect(stderr).not.toMatch(/\p{Zs}{24,}\S.*Recipient|\u00A0/u)
 })
 
-test('an answer of 5,000 characters is approved to its end', async () => {
+test('the review of a plan shows an answer of 5,000 characters to its end', async () => {
   const here = await session()
   const body = JSON.parse(orderBody('Mallory', 101)) as object
   const title = `Nurse ${'of many wards '.repeat(350)}and of a ward that nobody saw`
@@ -80,10 +80,10 @@ test.each(blanks)('a run of the blank %j is one space in a review', async (blank
   const code = await addAgentPlan(here, { kind: 'order', body })
   const answers = [{ ask: /^Order 102/, confirm: false }]
   const { stderr } = await here.type(`approve ${code}`, { ...terminal, answers })
-  expect(seen(stderr)).toMatch(/^Recipient {2}First name {2}Ana (?:x|.?…)$/m)
+  expect(withoutMarks(stderr)).toMatch(/^Recipient {2}First name {2}Ana (?:x|.?…)$/m)
 })
 
-test('a long name is cut with a mark in every table, plan, review and question, and sent whole', async () => {
+test('a long name is truncated with a mark in every table, plan, review and question, and sent whole', async () => {
   const here = await session()
   const long = `Ana${'x'.repeat(197)}`
   const shown = `Ana${'x'.repeat(97)}…`
@@ -101,7 +101,7 @@ test('a long name is cut with a mark in every table, plan, review and question, 
     ],
   })
   expect(asked.code).toBe(0)
-  // The command that can be pasted holds the name whole; it comes once all is ordered.
+  // The command for pasting has the whole name; it is printed after the order.
   const [before = ''] = asked.stderr.split('The same order as one command')
   expect(before).toContain(shown)
   const [request] = here.sandbox.requests()
@@ -130,6 +130,6 @@ test('a long name is cut with a mark in every table, plan, review and question, 
   const { stdout, stderr } = await here.type(`batch rows ${batch?.batch_id ?? ''}`, wide)
   texts.push(stdout + stderr)
   for (const text of texts) expect(text.replaceAll('\n', '')).not.toMatch(/x{101}/)
-  // Documents for programs are exact.
+  // JSON documents have the whole name.
   expect((await here.type('request list --json')).stdout).toContain(long)
 })

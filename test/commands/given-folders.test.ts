@@ -8,13 +8,13 @@ import { faultRow } from '../harness/faults/fault-row.ts'
 import { orderArguments } from '../harness/people.ts'
 import type { Session } from '../harness/session.ts'
 
-faultRow('given-folder', 'with another mode, or used though others may write to it')
+faultRow('given-folder', 'with a changed mode, or used although others may write to it')
 
 const variables = ['REFCHECK_CONFIG_DIR', 'REFCHECK_DATA_DIR'] as const
-/** To give a folder away needs root. */
+/** Only root can change the owner of a folder. */
 const isRoot = process.getuid?.() === 0
 
-function given({ folder }: Session, mode: number): string {
+function createGivenFolder({ folder }: Session, mode: number): string {
   const path = join(folder, 'given')
   mkdirSync(path)
   chmodSync(path, mode)
@@ -23,9 +23,9 @@ function given({ folder }: Session, mode: number): string {
 
 const modeOf = (path: string): number => statSync(path).mode & 0o7777
 
-test('a folder that others may read keeps its mode, and what is written in it is private', async () => {
+test('the mode of a folder that others may read is not changed, and the files written in it are private', async () => {
   const here = await doctorSession()
-  const folder = given(here, 0o755)
+  const folder = createGivenFolder(here, 0o755)
   const env = { REFCHECK_CONFIG_DIR: folder, REFCHECK_DATA_DIR: folder }
   for (const line of [
     'config set package 102',
@@ -62,11 +62,11 @@ const lines: Record<(typeof variables)[number], readonly string[]> = {
 }
 
 test.each(variables.flatMap((name) => ['0775', '0777', '1777'].map((mode) => [name, mode] as const)))(
-  '%s that others may write to (%s): refused by what reads too, and left as it is',
+  '%s that others may write to (%s) is refused, also by commands that only read, and not changed',
   async (name, shown) => {
     const mode = Number.parseInt(shown, 8)
     const here = await doctorSession()
-    const folder = given(here, mode)
+    const folder = createGivenFolder(here, mode)
     const env = { [name]: folder }
     for (const line of [...lines[name], orderArguments('Priya')]) {
       const { code, stdout, stderr } = await here.type(line, { env })
@@ -86,9 +86,9 @@ test.each(variables.flatMap((name) => ['0775', '0777', '1777'].map((mode) => [na
   },
 )
 
-test.each(isRoot ? variables : [])('%s of another account is refused, and left as it is', async (name) => {
+test.each(isRoot ? variables : [])('%s of another account is refused and not changed', async (name) => {
   const here = await doctorSession()
-  const folder = given(here, 0o755)
+  const folder = createGivenFolder(here, 0o755)
   chownSync(folder, 54_321, 54_321)
   const env = { [name]: folder }
   for (const line of [...lines[name], orderArguments('Priya')]) {
@@ -109,7 +109,7 @@ test.each(isRoot ? variables : [])('%s of another account is refused, and left a
   expect(here.ordered()).toEqual([])
 })
 
-test('new folders are made for this account alone, with what is above them', async () => {
+test('new folders and their new parents can be read only by this account', async () => {
   const here = await doctorSession()
   const folder = join(here.folder, 'new', 'below')
   expect(await here.type(orderArguments('Priya'), { env: { REFCHECK_DATA_DIR: folder } })).toMatchObject({
@@ -119,7 +119,7 @@ test('new folders are made for this account alone, with what is above them', asy
 })
 
 test.each(variables)(
-  'a relative %s is refused: from another folder it would be another store',
+  'a relative %s is refused, because from another folder it would be another store',
   async (name) => {
     const here = await doctorSession()
     for (const line of ['batch list', 'config list', 'doctor', orderArguments('Priya')]) {
@@ -140,7 +140,7 @@ test.each(isRoot ? ['REFCHECK_STORE', ...variables] : [])(
   '%s below a folder of another account, which could rename it, is refused',
   async (name) => {
     const here = await doctorSession()
-    const folder = given(here, 0o755)
+    const folder = createGivenFolder(here, 0o755)
     const own = join(folder, 'own')
     mkdirSync(own, { mode: 0o700 })
     chownSync(folder, 54_321, 54_321)
@@ -161,7 +161,7 @@ test.each(isRoot ? ['REFCHECK_STORE', ...variables] : [])(
     }
     expect(readdirSync(own)).toEqual([])
     expect(here.ordered()).toEqual([])
-    // With a sticky parent of root, as /tmp is, and with any other of root, it is used.
+    // Below a folder of root it is used, also if that folder is sticky, as /tmp is.
     for (const mode of [0o1777, 0o755]) {
       chownSync(folder, 0, 0)
       chmodSync(folder, mode)

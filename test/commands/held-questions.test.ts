@@ -6,12 +6,12 @@ const run = 'batch run people.csv --package 102'
 const header = 'first_name,last_name,email,phone'
 const ana = 'Anna,Müller,anna.mueller@example.com,+491512345678'
 const people = `${header}\n${ana}\nAnna,Mueller,anna.m@example.com,+491512345678\nBen,Low,ben@example.com,+61400000077\n`
-const isOne = 'Is this one person?'
+const samePersonQuestion = 'Is this one person?'
 
-test('one held row is asked about at the end of the run, and ordered with one answer', async () => {
+test('a run asks about a held row at its end, and orders it after the answer', async () => {
   const { type, write, ordered } = await session()
   write('people.csv', people)
-  const answers = [{ ask: isOne, choose: 'Two people: order Anna Mueller (anna.m@example.com)' }]
+  const answers = [{ ask: samePersonQuestion, choose: 'Two people: order Anna Mueller (anna.m@example.com)' }]
   expect(await type(`${run} --yes`, { answers })).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
     2>
@@ -46,13 +46,13 @@ test('one held row is asked about at the end of the run, and ordered with one an
 })
 
 test.each(['SQLite', 'PostgreSQL'] as const)(
-  'the same person is left out, the next row is decided later, and release asks again (%s)',
+  'a row of the same person is left out, and batch release asks again about a row to decide later (%s)',
   async (store) => {
     const { type, write, ordered } = await session({ store })
     write('people.csv', `${people}Benny,Low,ben@example.com,+61400000078\n`)
     const answers = [
       {
-        ask: isOne,
+        ask: samePersonQuestion,
         choose: 'The same person: leave out',
         offered: [
           'Decide later',
@@ -60,14 +60,14 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
           'The same person: leave out',
         ],
       },
-      { ask: isOne, choose: 'Decide later' },
+      { ask: samePersonQuestion, choose: 'Decide later' },
     ]
     const first = await type(`${run} --yes`, { answers })
     expect(first.code).toBe(10)
     expect(first.text).toMatch(/2 of 4 people in people.csv are ordered; 1 held, 1 cancelled/)
     const [, id = ''] = /^batch {2}(\S+)$/m.exec(first.stdout) ?? []
     const release = await type(`batch release ${id}`, {
-      answers: [{ ask: isOne, choose: 'Two people: release Benny Low (ben@example.com)' }],
+      answers: [{ ask: samePersonQuestion, choose: 'Two people: release Benny Low (ben@example.com)' }],
     })
     expect([release.code, release.stderr]).toMatchObject([
       0,
@@ -81,12 +81,12 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
   },
 )
 
-test('who leaves at the question has ordered nothing more, and answers given before stay', async () => {
+test('Ctrl-C at a question orders nothing more, and earlier answers are recorded', async () => {
   const { type, write, ordered } = await session()
   write('people.csv', `${people}Benny,Low,ben@example.com,+61400000078\n`)
   const answers = [
-    { ask: isOne, choose: /^The same person/ },
-    { ask: isOne, leave: true as const },
+    { ask: samePersonQuestion, choose: /^The same person/ },
+    { ask: samePersonQuestion, leave: true as const },
   ]
   const left = await type(`${run} --yes`, { answers })
   expect([left.code, left.stderr]).toMatchObject([
@@ -99,7 +99,7 @@ test('who leaves at the question has ordered nothing more, and answers given bef
   })
 })
 
-test('the held rows of a batch are listed with the person whom each may be and the next command, and JSON is as it was', async () => {
+test('batch rows lists held rows with the similar person and the next command; its JSON has the reason', async () => {
   const { type, write } = await session()
   write('people.csv', people)
   const first = (await type(`${run} --yes --json`)).json() as { batch_id: string }
@@ -140,7 +140,7 @@ test('the held rows of a batch are listed with the person whom each may be and t
   ])
 })
 
-test('a row that is like an order with an unknown outcome names that order, which is settled first', async () => {
+test('a held row that is similar to an order with an unknown outcome names that order, which has to be reconciled first', async () => {
   const { type, write } = await session()
   write('people.csv', `${header}\n${ana.replace('anna.mueller@', 'anna+cut-after@')}\n`)
   await type(`${run} --yes`)

@@ -6,9 +6,9 @@ import { session, type Session } from '../harness/session.ts'
 /** A zero-width space, a tag, a soft hyphen, a right-to-left override, and a line break of each kind. */
 const hidden = ['\u200B', '\u{E0041}', '\u00AD', '\u202E', '\n', '\r', '\u2028', '\u0085']
 const name = hidden.map((each, at) => `${at}${each}`).join('')
-const obeyed = /[\u200B\u00AD\u202E\u2028\u0085\r]|\u{E0041}/u
+const controlCharacters = /[\u200B\u00AD\u202E\u2028\u0085\r]|\u{E0041}/u
 
-/** A sandbox whose answers have that name. */
+/** Starts a session whose service returns that name, and orders one request. */
 async function start(): Promise<{ here: Session; id: string }> {
   const here = await session()
   await here.type(orderArguments('Ana'))
@@ -23,11 +23,11 @@ async function start(): Promise<{ here: Session; id: string }> {
 }
 
 test.each([true, false])(
-  '--json shows what hides in a text as escapes, and is exact (a terminal: %s)',
+  '--json prints hidden characters as JSON escapes (on a terminal: %s)',
   async (tty) => {
     const { here, id } = await start()
     const { stdout, json } = await here.type(`request get ${id} --json`, { tty })
-    expect(stdout).not.toMatch(obeyed)
+    expect(stdout).not.toMatch(controlCharacters)
     expect(stdout).toContain(
       String.raw`"first_name": "0\u200b1\udb40\udc412\u00ad3\u202e4\n5\r6\u20287\u0085"`,
     )
@@ -35,7 +35,7 @@ test.each([true, false])(
   },
 )
 
-test('--jq shows it on a terminal as marks, a line break too, and each result on a line; a pipe has it exact', async () => {
+test('--jq replaces hidden characters and line breaks by marks on a terminal, and prints them unchanged to a pipe', async () => {
   const { here, id } = await start()
   const line = [
     'request',

@@ -6,7 +6,7 @@ import { exitCodes } from '../../src/errors/kinds.ts'
 import { orderArguments } from '../harness/people.ts'
 import { session } from '../harness/session.ts'
 
-test('--jq prints what jq makes of the JSON, strings raw, a result a line', async () => {
+test('--jq prints each result of the jq expression on a line, and strings without quotes', async () => {
   const { all } = await session()
   expect(
     await all([
@@ -33,7 +33,7 @@ test('--jq prints what jq makes of the JSON, strings raw, a result a line', asyn
   `)
 })
 
-test('--jq with an expression that is no jq: nothing is ordered', async () => {
+test('with an invalid --jq expression nothing is ordered', async () => {
   const here = await session()
   expect(await here.type([...orderArguments('Priya', ['--yes']), '--jq', '.request_id |']))
     .toMatchInlineSnapshot(`
@@ -45,7 +45,7 @@ test('--jq with an expression that is no jq: nothing is ordered', async () => {
   expect(here.ordered()).toEqual([])
 })
 
-test('--jq that stumbles over the answer of an order: exit 2, and the answer is not lost', async () => {
+test('if --jq fails for the result of an order, the exit code is 2 and the result is still printed', async () => {
   const here = await session()
   expect(await here.type([...orderArguments('Priya', ['--yes', '--quiet']), '--jq', '.[0]']))
     .toMatchInlineSnapshot(`
@@ -61,7 +61,7 @@ test('--jq that stumbles over the answer of an order: exit 2, and the answer is 
   expect(here.ordered()).toEqual(['priya@example.com'])
 })
 
-test('--jq and a failure: the answer is filtered, the error is on stderr; without an answer stdout is empty', async () => {
+test('if a command fails, --jq filters its result, the error is on stderr, and without a result stdout is empty', async () => {
   const { type } = await session()
   expect(await type(['request', 'get', '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55', '--jq', '.status']))
     .toMatchInlineSnapshot(`
@@ -84,7 +84,7 @@ test('--jq and a failure: the answer is filtered, the error is on stderr; withou
   `)
 })
 
-test('--jq and --csv cannot be combined; one result a line for a stream too', async () => {
+test('--jq and --csv cannot be combined; --jq prints one result per line for a stream too', async () => {
   const { type, write } = await session()
   expect(await type(['packages', 'list', '--csv', '--jq', '.'])).toMatchInlineSnapshot(`
     $ refcheck packages list --csv --jq .
@@ -99,7 +99,7 @@ test('--jq and --csv cannot be combined; one result a line for a stream too', as
   expect(exported.stdout).toBe('mei@example.com\n')
 })
 
-test('api GET prints the answer whole, and ends with the code of its status', async () => {
+test('api GET prints the whole answer, and exits with the code for its status', async () => {
   const { all } = await session()
   expect(
     await all([
@@ -187,7 +187,7 @@ test('api GET --include prints status and headers too', async () => {
   })
 })
 
-test('api: the key is sent as a header alone', async () => {
+test('api GET refuses the API key in a URL', async () => {
   const here = await session()
   const { apiKey } = here.sandbox.credentials
   for (const path of [
@@ -203,7 +203,7 @@ test('api: the key is sent as a header alone', async () => {
   }
 })
 
-test('api: no other method, no path elsewhere, and no signed token', async () => {
+test('api refuses other methods than GET, paths outside /v1, and signed tokens', async () => {
   const here = await session()
   const lines = [
     'api POST /v1/requests',
@@ -253,7 +253,7 @@ test('api: no other method, no path elsewhere, and no signed token', async () =>
   expect(here.calls()).toEqual([])
 })
 
-test('api GET masks signed tokens, and a key that the service says back', async () => {
+test('api GET masks signed tokens, and an API key that the service repeats', async () => {
   const here = await session()
   const outcome = await here.type(orderArguments('Priya', ['--yes', '--json']))
   const { request_id: id } = outcome.json() as { request_id: string }
@@ -272,7 +272,7 @@ test('api GET masks signed tokens, and a key that the service says back', async 
   })
 })
 
-test('api GET of a report: the PDF is not printed', async () => {
+test('api GET does not print the PDF of a report', async () => {
   const { type } = await session()
   const answer = await type('api GET /v1/reports/3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55')
   expect(answer.code).toBe(5)
@@ -290,12 +290,12 @@ test('reference names every command of the manifest, each with its JSON Schema',
   const ids = Object.keys(manifest.commands).filter((id) => !/^(help|complete)$/.test(id))
   expect(reference.commands.map(({ name }) => name)).toEqual(ids.map((id) => id.replaceAll(':', ' ')))
   const without = reference.commands.filter(({ output_schema: schema }) => schema === null)
-  // It speaks another protocol.
+  // mcp has no JSON output: it speaks the Model Context Protocol.
   expect(without.map(({ name }) => name)).toEqual(['mcp'])
   expect(reference.exit_codes).toEqual(exitCodes)
 })
 
-test('reference --output-schema', async () => {
+test('reference --output-schema prints the schema of a command, and refuses an unknown command', async () => {
   const { all } = await session()
   expect(
     await all([

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 
 import { session } from '../harness/session.ts'
 
-// Every document that any test gets with --json is held to its schema (test/harness/described.ts). These are the
-// commands whose other tests look at their text alone.
+// Every document that a test gets with --json is compared with its schema (test/harness/described-output.ts). These
+// are the commands whose other tests read only the text output.
 
-test('profiles and settings, with --json', async () => {
+test('commands for profiles and settings print JSON as described', async () => {
   const { type, url, sandbox } = await session({ newcomer: true })
   const login = [
     'auth',
@@ -30,7 +30,7 @@ test('profiles and settings, with --json', async () => {
   }
 })
 
-test('what changes a batch, with --json', async () => {
+test('commands that change a batch print JSON as described', async () => {
   const here = await session()
   const head = 'first_name,last_name,email,phone'
   const mei = 'Mei,Tanaka,mei@example.com,+819012345678'
@@ -50,17 +50,17 @@ test('what changes a batch, with --json', async () => {
   expect(await here.type('store backup copy.sqlite --json')).toMatchObject({ code: 0 })
 })
 
-test('a sandbox that is steered, with --json', async () => {
+test('commands that control a sandbox print JSON as described', async () => {
   const { type, url } = await session()
-  const steered = (line: string) => type(`sandbox ${line} --base-url ${url} --json`)
-  expect(await steered('inject declined')).toMatchObject({ code: 0 })
-  expect(await steered('inject --clear')).toMatchObject({ code: 0 })
-  expect(await steered('reset')).toMatchObject({ code: 0 })
+  const controlSandbox = (line: string) => type(`sandbox ${line} --base-url ${url} --json`)
+  expect(await controlSandbox('inject declined')).toMatchObject({ code: 0 })
+  expect(await controlSandbox('inject --clear')).toMatchObject({ code: 0 })
+  expect(await controlSandbox('reset')).toMatchObject({ code: 0 })
   expect(await type('sandbox scenarios --json')).toMatchObject({ code: 0 })
   expect(await type('sandbox openapi --json')).toMatchObject({ code: 0 })
 })
 
-test('a receiver that is not there, with --json', async () => {
+test('a missing receiver and a missing event are reported in JSON as described', async () => {
   const { type } = await session()
   const checked = await type('webhook check-receiver http://127.0.0.1:9/ --json')
   expect(checked.code).not.toBe(0)

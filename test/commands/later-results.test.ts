@@ -6,11 +6,11 @@ import { expect, test } from 'vitest'
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { type Session, session } from '../harness/session.ts'
 
-/** src/docs/ordering.md, section 4, "Results files": a row is compared with the current state of the row of the results file. */
+/* src/docs/ordering.md, section 4, "Results files": a row is compared with the current state of the row of the results file. */
 const run = 'batch run people.csv --package 102 --yes'
 
-/** A batch of three of which nothing went out yet, its results elsewhere, and a colleague with a store of his own. */
-async function takenIn() {
+/** Adds a batch of three rows, of which none is sent, with a results file of another name. */
+async function addUnsentBatch() {
   const here = await session()
   peopleFile(here.folder, emails(3))
   here.sandbox.setCredits(0)
@@ -30,9 +30,9 @@ const statesOf = async ({ type }: Session, batchId: string): Promise<string[]> =
   ((await type(`batch rows ${batchId} --json`)).json() as { state: string }[]).map(({ state }) => state)
 
 test.each([['run'], ['resume']])(
-  'results that a colleague wrote beside the input since it was taken in are heard when %s goes on',
+  'batch %s compares the rows with results that a colleague wrote next to the input after the batch was added',
   async (verb) => {
-    const { here, batch_id, other } = await takenIn()
+    const { here, batch_id, other } = await addUnsentBatch()
     expect((await here.type(`${run} --max 2`, other)).code).toBe(10)
     expect(here.ordered()).toEqual(emails(2))
     const again = await here.type(verb === 'run' ? run : `batch resume ${batch_id} --yes`)
@@ -42,8 +42,8 @@ test.each([['run'], ['resume']])(
   },
 )
 
-test('a row that was released goes no more once the results say that it was ordered', async () => {
-  const { here, batch_id, other } = await takenIn()
+test('a released row is not sent if the results file shows later that it was ordered', async () => {
+  const { here, batch_id, other } = await addUnsentBatch()
   await here.type(`${run} --max 2`, other)
   await here.type(run)
   expect((await here.type(`batch release ${batch_id} --row 3`)).code).toBe(0)
@@ -55,8 +55,8 @@ test('a row that was released goes no more once the results say that it was orde
   ])
 })
 
-test('a release of what the results say still holds when they are read again', async () => {
-  const { here, batch_id, other } = await takenIn()
+test('a release of a row that is pending in the results file is still valid when the results are read again', async () => {
+  const { here, batch_id, other } = await addUnsentBatch()
   await here.type(`${run} --max 2`, other)
   await here.type(run)
   await here.type(`batch release ${batch_id} --row 3`)
@@ -64,23 +64,23 @@ test('a release of what the results say still holds when they are read again', a
   expect(here.ordered()).toEqual(emails(3))
 })
 
-test('--ignore-results is remembered by a resume', async () => {
-  const { here, batch_id, other } = await takenIn()
+test('batch resume uses the --ignore-results of the run', async () => {
+  const { here, batch_id, other } = await addUnsentBatch()
   await here.type(`${run} --max 1`, other)
   expect((await here.type(`${run} --ignore-results --max 1`)).code).toBe(10)
   expect((await here.type(`batch resume ${batch_id} --yes`)).code).toBe(0)
   expect(here.ordered()).toEqual(['a1@example.com', ...emails(3)])
 })
 
-test('a dry run of a file that is known names the current content of the results next to it', async () => {
-  const { here, batch_id, other } = await takenIn()
+test('a dry run of a file of an existing batch uses the current content of the results file next to it', async () => {
+  const { here, batch_id, other } = await addUnsentBatch()
   await here.type(`${run} --max 2`, other)
   const dry = await here.type(`${run} --dry-run --json`)
   expect(dry.json()).toMatchObject({ batch_id, counts: { pending: 0, duplicate: 2, held: 1 } })
   expect(here.ordered()).toEqual(emails(2))
 })
 
-test('a row that is ordered again by a person’s decision is compared with the results next to it first', async () => {
+test('a row that is sent again by a person’s decision is first compared with the results file next to the input', async () => {
   const here = await session()
   peopleFile(here.folder, ['a1+cut-before@example.com'])
   const { batch_id } = (await here.type(`${run} --results mine.csv --json`)).json() as { batch_id: string }
@@ -97,7 +97,7 @@ test('a row that is ordered again by a person’s decision is compared with the 
   expect([reconciled.code, await statesOf(here, batch_id)]).toEqual([10, ['held']])
 })
 
-test('an id in the file itself that could not be read is read again when the file is run again', async () => {
+test('a request id in the input file that could not be read is read again in the next run', async () => {
   const here = await session()
   peopleFile(here.folder, emails(1))
   await here.type(run)
@@ -116,13 +116,13 @@ test('an id in the file itself that could not be read is read again when the fil
   expect(here.ordered()).toEqual(emails(1))
 })
 
-test('two stores that choose one results name at once each write their own', async () => {
+test('two stores that choose the same results file name at the same time write two files', async () => {
   const here = await session()
   peopleFile(here.folder, emails(1))
-  let isThere = false
+  let hasColleagueRun = false
   here.intercept(async (request, ask) => {
-    if (request.method === 'POST' && !isThere) {
-      isThere = true
+    if (request.method === 'POST' && !hasColleagueRun) {
+      hasColleagueRun = true
       await here.type(run, { env: { ...colleague(here).env, REFCHECK_ACCOUNT: 'acme' } })
     }
     return ask(request)

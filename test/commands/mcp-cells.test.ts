@@ -7,9 +7,9 @@ import { session } from '../harness/session.ts'
 import { zipped } from '../sheets/workbook.ts'
 import { book, excelStyles } from '../vectors/sheets/parts.ts'
 
-faultRow('agents', 'tests in which a cell left')
+faultRow('agents', 'tests in which an agent received a cell')
 
-/** Texts that a cell, a header or the name of a sheet may be; each has a canary outside of any quotation of its own. */
+/** Texts of a cell, a header or the name of a sheet. Each has a canary outside of its own quotation marks. */
 const texts = [
   'canary',
   'Canary Person',
@@ -48,7 +48,7 @@ const columns = [
   'icrc.years_of_history',
   'icrc.annual_income',
 ]
-const right: Record<string, string> = {
+const validCells: Record<string, string> = {
   first_name: 'Ana',
   last_name: 'Lee',
   email: 'ana@example.com',
@@ -62,7 +62,7 @@ const right: Record<string, string> = {
   'icrc.years_of_history': '5',
   'icrc.annual_income': '85000.5',
 }
-const known = Object.keys(right)
+const fieldNames = Object.keys(validCells)
 const quoted = (cell: string): string => `"${cell.replaceAll('"', '""')}"`
 const csv = (rows: readonly (readonly string[])[], separator = ','): string =>
   rows.map((row) => `${row.map(quoted).join(separator)}\n`).join('')
@@ -91,46 +91,46 @@ type Files = Record<string, string | Uint8Array>
 async function files(): Promise<Files> {
   const each = (make: (text: string, at: number) => [string, string | Uint8Array]): Files =>
     Object.fromEntries(texts.map(make))
-  const all = texts.map((text) => known.map(() => text))
+  const all = texts.map((text) => fieldNames.map(() => text))
   const wide = (text: string): string[][] =>
-    known.map((column) => known.map((name) => (name === column ? text : (right[name] ?? ''))))
-  const value = (text: string): string[][] => [known, ...wide(text)]
+    fieldNames.map((column) => fieldNames.map((name) => (name === column ? text : (validCells[name] ?? ''))))
+  const value = (text: string): string[][] => [fieldNames, ...wide(text)]
   const object = (row: readonly string[]): Record<string, string> =>
-    Object.fromEntries(known.map((name, at) => [name, row[at] ?? '']))
+    Object.fromEntries(fieldNames.map((name, at) => [name, row[at] ?? '']))
   return {
     'all.csv': csv(all),
-    'title.csv': csv([['canary'], ['', 'canary'], known, ...all]),
+    'title.csv': csv([['canary'], ['', 'canary'], fieldNames, ...all]),
     'pipe.csv': csv(all, '|'),
     'tab.csv': csv(all, '\t'),
     ...each((text, at) => [
       `header-${at}.csv`,
-      csv([known.map((name, i) => (i === at % known.length ? text : name)), known.map(() => text)]),
+      csv([fieldNames.map((name, i) => (i === at % fieldNames.length ? text : name)), fieldNames.map(() => text)]),
     ]),
     ...each((text, at) => [
       `more-${at}.csv`,
       csv([
-        [...known, text, 'canary b', 'Given Name'],
-        [...known, text, text, text],
+        [...fieldNames, text, 'canary b', 'Given Name'],
+        [...fieldNames, text, text, text],
       ]),
     ]),
     ...each((text, at) => [
       `twice-${at}.csv`,
       csv([
-        [...known, text, text],
-        [...known, text, text],
+        [...fieldNames, text, text],
+        [...fieldNames, text, text],
       ]),
     ]),
     ...each((text, at) => [`cells-${at}.csv`, csv(value(text))]),
     ...each((text, at) => [
       `wide-${at}.csv`,
-      csv([known, [...known.map((name) => right[name] ?? ''), text]]),
+      csv([fieldNames, [...fieldNames.map((name) => validCells[name] ?? ''), text]]),
     ]),
     ...each((text, at) => [
       `ragged-${at}.csv`,
-      `${csv([known])}${quoted(text)},${quoted(text)}canary,"canary\n`,
+      `${csv([fieldNames])}${quoted(text)},${quoted(text)}canary,"canary\n`,
     ]),
     'columns.csv': csv([columns, columns.map(() => 'canary')]),
-    'latin.csv': Buffer.from(csv([known, known.map(() => 'Canary Zoë Müller')]), 'latin1'),
+    'latin.csv': Buffer.from(csv([fieldNames, fieldNames.map(() => 'Canary Zoë Müller')]), 'latin1'),
     'latin-header.csv': Buffer.from(
       csv([
         ['Canary Zoë', 'first_name'],
@@ -143,9 +143,9 @@ async function files(): Promise<Files> {
       Buffer.from(csv(value('canary')), 'utf16le'),
       Buffer.from([0]),
     ]),
-    'nul.csv': `${csv([known])}canary\0canary\n`,
+    'nul.csv': `${csv([fieldNames])}canary\0canary\n`,
     'array.json': JSON.stringify(wide('canary').map(object)),
-    'names.json': JSON.stringify([{ ...object(known), canary: 'canary', 'canary "x" canary': 1 }]),
+    'names.json': JSON.stringify([{ ...object(fieldNames), canary: 'canary', 'canary "x" canary': 1 }]),
     'deep.json': JSON.stringify([
       {
         recipient: { canary: 'canary', first_name: ['canary'] },
@@ -183,7 +183,7 @@ async function files(): Promise<Files> {
       sheets: [
         {
           name: 'canary',
-          inside: `<cols><col min="1" max="9" hidden="1"/></cols>${sheet([['canary', ...known], ...wide('canary')])}`,
+          inside: `<cols><col min="1" max="9" hidden="1"/></cols>${sheet([['canary', ...fieldNames], ...wide('canary')])}`,
         },
       ],
     }),
@@ -210,7 +210,7 @@ async function files(): Promise<Files> {
     }),
     'unnamed.xlsx': await book({
       styles: excelStyles,
-      sheets: [{ name: 'canary', inside: sheet([known, [...known, 'canary']]) }],
+      sheets: [{ name: 'canary', inside: sheet([fieldNames, [...fieldNames, 'canary']]) }],
     }),
     'errors.xlsx': await book({
       styles: excelStyles,
@@ -256,7 +256,7 @@ async function files(): Promise<Files> {
     'broken.ods': await odsFile(ods('<table:table table:name="canary"><canary:x>')),
     'dates.ods': await odsFile(
       ods(
-        `<table:table table:name="canary">${odsRow(known)}<table:table-row><table:table-cell office:value-type="date" office:date-value="canary"/><table:table-cell office:value-type="float" office:value="canary"/><table:table-cell office:value-type="canary"><text:p>canary</text:p></table:table-cell></table:table-row></table:table>`,
+        `<table:table table:name="canary">${odsRow(fieldNames)}<table:table-row><table:table-cell office:value-type="date" office:date-value="canary"/><table:table-cell office:value-type="float" office:value="canary"/><table:table-cell office:value-type="canary"><text:p>canary</text:p></table:table-cell></table:table-row></table:table>`,
       ),
     ),
   }
@@ -286,22 +286,22 @@ const readings: Record<string, unknown>[] = [
 test('no cell, header or sheet name of a file reaches an agent, however the file is read', async () => {
   const here = await session({ quota: [{ calls: 1_000_000, seconds: 60 }] })
   const env = { REFCHECK_QUOTA: '1000000/60' }
-  const made = await files()
-  for (const [name, content] of Object.entries(made)) here.write(name, content)
+  const contents = await files()
+  for (const [name, content] of Object.entries(contents)) here.write(name, content)
   const agent = await connectAgent(here, ['--files', '.'], { clock: here.clock, env })
-  const all = Object.keys(made).flatMap((file) => readings.map((how) => ({ file, how })))
+  const all = Object.keys(contents).flatMap((file) => readings.map((how) => ({ file, how })))
   const leaks: string[] = []
   for (const [at, { file, how }] of shareOf(all, 150).entries()) {
     const input = { file, ...how }
     const tool = at % 2 === 0 ? 'validate_file' : 'plan_file'
-    // The marks around it have random digits.
+    // Removes the marks around the data, because they have random digits.
     const text = JSON.stringify((await agent.call(tool, input)).whole).replaceAll(/<\/?data \d+>/g, '')
     if (canary.test(text)) leaks.push(`${tool} ${JSON.stringify(input)}: ${text}`)
   }
   expect(leaks).toEqual([])
 }, 600_000)
 
-test('an agent cannot try values until one is a cell', async () => {
+test('an agent cannot find the value of a cell by trying values', async () => {
   const here = await session()
   const person = ['Ana', 'Lee', 'ana@example.com', '+61400000001']
   here.write('people.csv', csv([['first_name', 'last_name', 'email', 'phone'], person]))
@@ -326,7 +326,7 @@ test('an agent cannot try values until one is a cell', async () => {
   expect(planned.data).toMatchObject({ orders: 1, review: { sha256: '…' } })
 }, 60_000)
 
-test('no cell reaches an agent from what was ordered, queued, held and refused', async () => {
+test('no cell reaches an agent from ordered, duplicate, held and refused rows', async () => {
   const here = await session()
   const names = [
     'Canary',
@@ -343,7 +343,7 @@ test('no cell reaches an agent from what was ordered, queued, held and refused',
     `+6148801${String(at).padStart(4, '0')}`,
   ]
   const people = names.map((name, at) => person(name, at))
-  // The same, and others who have the e-mail of one before.
+  // Other people who have the same e-mails.
   const others = names.map((name, at) => person(`Other ${name}`, at + 40, `canary${at}@example.com`))
   here.write('people.csv', csv([header, ...people, ...people, ...others]))
   here.write('again.csv', csv([header, ...people.map((row) => [...row].reverse()), ...people, ...others]))

@@ -18,7 +18,7 @@ const start = async (argv: readonly string[] = []): Promise<Session & { agent: A
   return { ...here, agent: await connectAgent(here, argv, { clock: here.clock }) }
 }
 
-test('every tool, resource and prompt is what the protocol says, and answers in the shape of its schema', async () => {
+test('every tool, resource and prompt follows the protocol, and every result fits its schema', async () => {
   const here = await session()
   here.write('people.csv', `${header}Ana,One,a1@example.com,+61400000001\n`)
   await here.type(orderArguments('Mei'))
@@ -60,7 +60,7 @@ test('every tool, resource and prompt is what the protocol says, and answers in 
   for (const [name, input] of Object.entries(calls)) {
     const { whole, isError, text } = await agent.call(name, input)
     expect([name, isSpecType.CallToolResult(whole)]).toEqual([name, true])
-    // The package of the file needs more than it has, and no report is there yet.
+    // plan_file fails, because package 101 needs fields that the file does not have.
     expect([name, isError]).toEqual([name, name === 'plan_file'])
     const { structuredContent } = whole as { structuredContent?: unknown }
     if (structuredContent === undefined) continue
@@ -96,20 +96,20 @@ test('every tool, resource and prompt is what the protocol says, and answers in 
       data: expect.anything() as unknown,
     })
   }
-  const [odd] = (await agent.client.readResource({ uri: 'refcheck://packages/x%20--help/schema' })).contents
-  expect((odd as { text: string }).text).toContain('the address of the resource is not one')
+  const [invalid] = (await agent.client.readResource({ uri: 'refcheck://packages/x%20--help/schema' })).contents
+  expect((invalid as { text: string }).text).toContain('the address of the resource is not one')
   expect((await agent.client.listPrompts()).prompts.map(({ name }) => name)).toEqual([
     'order_for_person',
     'order_for_file',
     'morning_status',
   ])
-  const asked = await agent.client.getPrompt({ name: 'order_for_file', arguments: { file: 'people.csv' } })
-  expect(isSpecType.GetPromptResult(asked)).toBe(true)
+  const prompt = await agent.client.getPrompt({ name: 'order_for_file', arguments: { file: 'people.csv' } })
+  expect(isSpecType.GetPromptResult(prompt)).toBe(true)
   expect((await agent.close()).code).toBe(0)
   expect(here.ordered()).toEqual(['mei@example.com', 'a1@example.com'])
 })
 
-test('a plan is reported with the line that a person types, waits, and is ordered once they did', async () => {
+test('a plan has the command with which a person approves it, and is ordered after the approval', async () => {
   const { agent, type, ordered } = await start()
   const { data, isError } = await agent.call('plan_order', { body: priya })
   const { code, ...plan } = data as { code: string }
@@ -141,7 +141,7 @@ test('a plan is reported with the line that a person types, waits, and is ordere
   })
   expect((await type(`approve ${code}`, { tty: true })).code).toBe(2)
   expect(ordered()).toEqual(['priya@example.com'])
-  // What was ordered is no plan any more, and what cannot be ordered never was.
+  // A person who was ordered, and an invalid order, cannot be planned.
   const again = await agent.call('plan_order', { body: priya })
   expect([again.isError, again.data]).toMatchObject([true, { error: { code: 'duplicate', match: 'exact' } }])
   const wrong = await agent.call('plan_order', { body: { package_id: 102, recipient: {} } })
@@ -149,7 +149,7 @@ test('a plan is reported with the line that a person types, waits, and is ordere
   expect((await agent.call('get_plan', { code: 'BCDF-BCDF' })).data).toMatchObject({ state: 'not_found' })
 })
 
-test('no person can be recognised in what an agent receives, unless a person allowed it; reports and keys never', async () => {
+test('an agent receives no personal data unless --allow-personal-data is given, and never reports or keys', async () => {
   const here = await session()
   const { apiKey, webhookSecret } = here.sandbox.credentials
   await here.type(
@@ -197,7 +197,7 @@ test('no person can be recognised in what an agent receives, unless a person all
   expect(readdirSync(join(here.folder, 'masked')).length).toBeGreaterThan(0)
 })
 
-test('the name of a check is shown to an agent as the packages of the account have it, and no other', async () => {
+test('an agent receives only those names of checks that the packages of the account have', async () => {
   const here = await session()
   await here.type(orderArguments('Priya', ['--yes']))
   const [request] = here.sandbox.requests()
@@ -218,7 +218,7 @@ test('the name of a check is shown to an agent as the packages of the account ha
   const calls = here.calls().length
   await read()
   expect(agent.received().slice(named)).not.toMatch(/Zoraidax|1931|Street/)
-  // The packages were listed for the first answer.
+  // The packages were read for the first answer, and are not read again.
   expect(
     here
       .calls()
@@ -227,7 +227,7 @@ test('the name of a check is shown to an agent as the packages of the account ha
   ).toEqual([])
 })
 
-test('files are read in the one folder that was allowed, reports filed in the other, and nowhere else', async () => {
+test('files are read only in the folder of --files, and reports are filed only with --reports', async () => {
   const here = await session()
   mkdirSync(join(here.folder, 'in'))
   here.write('in/people.csv', `${header}Ana,One,a1@example.com,+61400000001\n`)
@@ -257,7 +257,7 @@ test('files are read in the one folder that was allowed, reports filed in the ot
       rows: 1,
       valid: 1,
     })
-  // What is given is a value, whatever it looks like.
+  // An argument that looks like a flag is used as a value.
   const flags = await agent.call('validate_file', {
     file: 'people.csv',
     package_id: 102,
@@ -278,7 +278,7 @@ test('files are read in the one folder that was allowed, reports filed in the ot
   expect((await here.type('mcp', { tty: true })).code).toBe(2)
 })
 
-test('a file is planned as it is read, and a plan tells who is left out', async () => {
+test('a file is planned with the given mapping, and the plan has the number of rows that are left out', async () => {
   const here = await session()
   here.write(
     'people.csv',
@@ -312,7 +312,7 @@ test('a file is planned as it is read, and a plan tells who is left out', async 
   })
 })
 
-test('a call can be cancelled, and tells that it goes on', async () => {
+test('a call reports its progress, and can be cancelled', async () => {
   const here = await session()
   const agent = await connectAgent(here, [], { clock: here.clock })
   const steps: number[] = []
@@ -337,7 +337,7 @@ test('a call can be cancelled, and tells that it goes on', async () => {
   expect((await agent.close()).code).toBe(0)
 })
 
-test('what is no call of the protocol does no harm', async () => {
+test('unknown tools and invalid arguments are refused, and nothing is ordered', async () => {
   const { agent, ordered } = await start()
   await expect(agent.call('approve', { code: 'BCDF-BCDF' })).rejects.toThrow('Tool approve not found')
   for (const input of [{ package_id: '1 --yes' }, { package_id: 1.5 }, { package_id: 102, yes: true }, {}])

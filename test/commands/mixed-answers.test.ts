@@ -13,9 +13,9 @@ import { faultRow } from '../harness/faults/fault-row.ts'
 
 faultRow('mixed', 'filed under a wrong name')
 
-/** A cache or proxy that answers a read with another request, check or package, and one request id for two orders. */
+/* Simulates a cache or proxy that answers a read with another request, check or package, or gives two orders one id. */
 
-const instead =
+const swapPath =
   (swap: (path: string) => string): Interceptor =>
   (request, ask) => {
     const url = new URL(request.url)
@@ -23,7 +23,7 @@ const instead =
     return ask(new Request(url, request))
   }
 
-const rewritten =
+const rewriteAnswers =
   (change: (text: string) => string): Interceptor =>
   async (request, ask) => {
     const answer = await ask(request)
@@ -35,11 +35,11 @@ const rewritten =
 
 const DIGEST: Filter = [/\bx[0-9a-f]{32}\b/g, 'DIGEST']
 
-describe('a read of a request that shows another one', () => {
-  test('the last order or the next one: request get exits 7 and shows nothing of it', async () => {
+describe('a read of a request that returns another request', () => {
+  test('request get exits with 7, and shows nothing of the other request', async () => {
     const { all, type, intercept, ids } = await sessionWithOrders(['Ana', 'Ben'])
     const [ana = '', ben = ''] = ids
-    intercept(instead((path) => path.replace(ana, ben)))
+    intercept(swapPath((path) => path.replace(ana, ben)))
     expect(await all([`request get ${ana}`, `request get ${ana} --json`])).toMatchInlineSnapshot(`
       $ refcheck request get REQUEST_1
       2> Error: the answer is about another request, not about request REQUEST_1
@@ -58,7 +58,7 @@ describe('a read of a request that shows another one', () => {
       2> Error: the answer is about another request, not about request REQUEST_1
       exit 7
     `)
-    intercept(instead((path) => path.replace(ben, ana)))
+    intercept(swapPath((path) => path.replace(ben, ana)))
     expect(await type(`request get ${ben}`)).toMatchInlineSnapshot(`
       $ refcheck request get REQUEST_2
       2> Error: the answer is about another request, not about request REQUEST_2
@@ -66,18 +66,18 @@ describe('a read of a request that shows another one', () => {
       exit 7
     `)
   })
-  test('in another case it is the same request, and is believed', async () => {
+  test('an id in capital letters is the same request, and the answer is accepted', async () => {
     const { type, intercept, ids } = await sessionWithOrders(['Ana'])
     const [id = ''] = ids
-    intercept(rewritten((text) => text.replaceAll(id, id.toUpperCase())))
+    intercept(rewriteAnswers((text) => text.replaceAll(id, id.toUpperCase())))
     const shown = await type(`request get ${id.toUpperCase()} --json`)
     expect([shown.code, shown.json()]).toMatchObject([0, { request_id: id, status: 'COMPLETED' }])
   })
 
-  test('request wait and request list --refresh journal nothing of it', async () => {
+  test('request wait and request list --refresh store nothing of the other request', async () => {
     const { all, intercept, ids } = await sessionWithOrders(['Ana+declined', 'Ben'])
     const [ana = '', ben = ''] = ids
-    intercept(instead((path) => path.replace(ana, ben)))
+    intercept(swapPath((path) => path.replace(ana, ben)))
     expect(await all([`request wait ${ana}`, 'request list --refresh', 'request list']))
       .toMatchInlineSnapshot(`
         $ refcheck request wait REQUEST_1
@@ -102,10 +102,10 @@ describe('a read of a request that shows another one', () => {
       `)
   })
 
-  test('report download and report sync file nothing under a wrong name, and fetch the right one later', async () => {
+  test('report download and report sync file nothing under a wrong name, and download the right report later', async () => {
     const { type, intercept, ids, reports } = await sessionWithOrders(['Ana', 'Ben'])
     const [ana = '', ben = ''] = ids
-    intercept(instead((path) => path.replace(ana, ben)))
+    intercept(swapPath((path) => path.replace(ana, ben)))
     expect(await type(`report download --request ${ana} --output reports`)).toMatchInlineSnapshot(`
       $ refcheck report download --request REQUEST_1 --output reports
       2> Error: the answer is about another request, not about request REQUEST_1
@@ -141,7 +141,7 @@ describe('a report URL', () => {
   test('of another check is not filed under this person', async () => {
     const { type, intercept, sandbox, ids, reports } = await sessionWithOrders(['Ana', 'Ben'])
     const [own = '', other = ''] = sandbox.requests().map(({ checks }) => checks[0]?.id ?? '')
-    intercept(rewritten((text) => text.replaceAll(`/v1/reports/${own}`, `/v1/reports/${other}`)))
+    intercept(rewriteAnswers((text) => text.replaceAll(`/v1/reports/${own}`, `/v1/reports/${other}`)))
     expect(await type(`report download --request ${ids[0]} --output reports`)).toMatchInlineSnapshot(`
       $ refcheck report download --request REQUEST_1 --output reports
       unavailable  Ana Example: Identity check: its report URL is for another check or referee than CHECK_1
@@ -153,10 +153,10 @@ describe('a report URL', () => {
   })
 })
 
-describe('a read of a package that shows another one: nothing is ordered, and nothing of it is shown', () => {
-  test('its schema', async () => {
+describe('if a read of a package returns another package, nothing is ordered, and nothing of that package is shown', () => {
+  test('the schema of the package', async () => {
     const { type, intercept, sandbox } = await session()
-    intercept(instead((path) => path.replace('/v1/packages/102/schema', '/v1/packages/101/schema')))
+    intercept(swapPath((path) => path.replace('/v1/packages/102/schema', '/v1/packages/101/schema')))
     expect(await type(orderArguments('Ana'))).toMatchInlineSnapshot(`
       $ refcheck request create --package 102 --first-name Ana --last-name Example --email ana@example.com --phone +61412345678 --yes
       2> Error: the answer is about another package, not about package 102
@@ -166,7 +166,7 @@ describe('a read of a package that shows another one: nothing is ordered, and no
     expect(sandbox.requests()).toEqual([])
   })
 
-  test('the list of it alone', async () => {
+  test('packages list --id', async () => {
     const { type, intercept } = await session()
     intercept((request, ask) => ask(new Request(request.url.replace('id=102', 'id=101'), request)))
     expect(await type('packages list --id 102')).toMatchInlineSnapshot(`
@@ -178,9 +178,9 @@ describe('a read of a package that shows another one: nothing is ordered, and no
   })
 })
 
-describe('one request id for two orders is no two orders', () => {
-  /** The second create is carried out, and answered as the first was. */
-  function firstAnswerAgain(change = (text: string): string => text): Interceptor {
+describe('one request id for two orders does not count as two orders', () => {
+  /** Carries out the second create, but answers it with the answer to the first one. */
+  function repeatFirstAnswer(change = (text: string): string => text): Interceptor {
     let first: string | undefined
     return async (request, ask) => {
       const answer = await ask(request)
@@ -195,10 +195,10 @@ describe('one request id for two orders is no two orders', () => {
   test.each([
     ['in the same case', undefined],
     ['in capitals', (text: string) => text.replace(/[0-9a-f-]{36}/, (id) => id.toUpperCase())],
-  ])('%s: the row is unknown and the batch halts, nothing else sent', async (_how, change) => {
+  ])('%s: the row is unknown, the batch halts, and nothing else is sent', async (_how, change) => {
     const { type, cat, folder, intercept, sandbox } = await session({ filters: [DIGEST] })
     peopleFile(folder, emails(4))
-    intercept(firstAnswerAgain(change))
+    intercept(repeatFirstAnswer(change))
     expect(await type('batch run people.csv --package 102 --yes')).toMatchInlineSnapshot(`
       $ refcheck batch run people.csv --package 102 --yes
       2>
@@ -238,7 +238,7 @@ describe('one request id for two orders is no two orders', () => {
 
   test('request create: exit 8, and the second person is not reported as ordered', async () => {
     const { all, intercept } = await session()
-    intercept(firstAnswerAgain())
+    intercept(repeatFirstAnswer())
     expect(await all([orderArguments('Ana'), orderArguments('Ben'), 'request list'])).toMatchInlineSnapshot(`
       $ refcheck request create --package 102 --first-name Ana --last-name Example --email ana@example.com --phone +61412345678 --yes
       created  REQUEST_1                             RECEIVED
@@ -260,27 +260,27 @@ describe('one request id for two orders is no two orders', () => {
 })
 
 describe.each(['SQLite', 'PostgreSQL'] as const)(
-  '%s: two rows at the same moment, both answered with one id',
+  '%s: two rows in flight at the same time, both answered with one id',
   (store) => {
-    /** Two runs, each with an order in flight; both are answered with the request of two.csv, in the order that is given. */
-    async function bothAnswered(answeredFirst: 'one.csv' | 'two.csv', meanwhile?: (_: Session) => unknown) {
+    /** Starts two runs with one order in flight each, and answers both with the request of two.csv, `answeredFirst` first. */
+    async function answerBothWithOneId(answeredFirst: 'one.csv' | 'two.csv', meanwhile?: (_: Session) => unknown) {
       const here = await session({ store })
       peopleFile(here.folder, ['ann@example.com'], 'one.csv')
       peopleFile(here.folder, ['ben@example.com', 'cy@example.com'], 'two.csv')
       const inFlight = { 'ann@example.com': turn(), 'ben@example.com': turn() }
-      let bens = ''
+      let answerForBen = ''
       here.intercept(async (request, ask) => {
         if (request.method !== 'POST') return ask(request)
         const text = await request.clone().text()
         const answer = await ask(request)
-        const who = Object.keys(inFlight).find((email) => text.includes(email))
-        if (who === undefined) return answer
+        const email = Object.keys(inFlight).find((email) => text.includes(email))
+        if (email === undefined) return answer
         const body = await answer.text()
-        if (who === 'ben@example.com') bens = body
-        const { arrived, released } = inFlight[who as keyof typeof inFlight]
+        if (email === 'ben@example.com') answerForBen = body
+        const { arrived, released } = inFlight[email as keyof typeof inFlight]
         arrived.resolve()
         await released.promise
-        return new Response(bens, { status: 201, headers: { 'content-type': 'application/json' } })
+        return new Response(answerForBen, { status: 201, headers: { 'content-type': 'application/json' } })
       })
       const { 'ann@example.com': ann, 'ben@example.com': ben } = inFlight
       const one = here.type('batch run one.csv --package 102 --yes')
@@ -298,8 +298,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
 
     const turn = () => ({ arrived: Promise.withResolvers<void>(), released: Promise.withResolvers<void>() })
 
-    /** What each row has, and whether that is the request of its person. */
-    async function rowsNow({ type, sandbox }: Session) {
+    /** Returns e-mail and state of each row, and whether its request id is that of its person’s request. */
+    async function readRows({ type, sandbox }: Session) {
       const batches = (await type('batch list --json')).json() as { batch_id: string }[]
       const rows: { email: string; state: string; request_id: string | null }[] = []
       for (const { batch_id } of batches)
@@ -312,7 +312,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
 
     const reconcileAll = async (here: Session) => {
       here.intercept(undefined)
-      // The database's clock is the machine's own, and the service's is that of the session.
+      // PostgreSQL sets times from the machine's clock, but the service uses the clock of the session.
       if (store === 'PostgreSQL') {
         const at = here.clock.now()
         await queryDatabase(
@@ -325,11 +325,11 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
         .map(({ request_id }) => JSON.stringify({ request_id, event: 'request.updated', status: 'RECEIVED' }))
       here.write('events.ndjson', lines.join('\n'))
       await here.type('batch reconcile --events events.ndjson')
-      return rowsNow(here)
+      return readRows(here)
     }
 
-    test('the other row records it first: one read shows whose it is, and that row keeps it; the batch halts', async () => {
-      const { here, first, second } = await bothAnswered('one.csv')
+    test('if the other row records the id first, one read shows its person, whose row gets the id; the batch halts', async () => {
+      const { here, first, second } = await answerBothWithOneId('one.csv')
       expect(first.code).toBe(0)
       expect(second).toMatchInlineSnapshot(`
         $ refcheck batch run two.csv --package 102 --yes
@@ -362,7 +362,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
       `)
       expect(here.calls().filter((call) => call.startsWith('GET /v1/requests/'))).toHaveLength(1)
       expect(here.ordered().sort()).toEqual(['ann@example.com', 'ben@example.com'])
-      expect(await rowsNow(here)).toEqual([
+      expect(await readRows(here)).toEqual([
         ['ann@example.com', 'unknown', false],
         ['ben@example.com', 'accepted', true],
         ['cy@example.com', 'pending', true],
@@ -374,19 +374,19 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
     })
 
     test.each(store === 'PostgreSQL' ? [store] : [])(
-      '%s: the row that it is for was taken for unknown, since its process stood still: it keeps the request',
+      '%s: the person’s row also gets the id if it was marked as unknown because its process was suspended',
       async () => {
         const unknown = `UPDATE refcheck.submissions SET state = 'unknown' WHERE email = 'ben@example.com'`
-        const stoodStill = ({ env }: Session) => queryDatabase(env['REFCHECK_STORE'] ?? '', unknown)
-        const { here, second } = await bothAnswered('one.csv', stoodStill)
-        expect([second.code, (await rowsNow(here))[1]]).toEqual([7, ['ben@example.com', 'accepted', true]])
+        const markAsUnknown = ({ env }: Session) => queryDatabase(env['REFCHECK_STORE'] ?? '', unknown)
+        const { here, second } = await answerBothWithOneId('one.csv', markAsUnknown)
+        expect([second.code, (await readRows(here))[1]]).toEqual([7, ['ben@example.com', 'accepted', true]])
       },
     )
 
-    test('its own row records it first: the other one is unknown, and its own event settles it', async () => {
-      const { here, second } = await bothAnswered('two.csv')
+    test('if the person’s row records the id first, the other row is unknown, and is reconciled by its own event', async () => {
+      const { here, second } = await answerBothWithOneId('two.csv')
       expect(second.code).toBe(8)
-      expect((await rowsNow(here)).slice(0, 2)).toEqual([
+      expect((await readRows(here)).slice(0, 2)).toEqual([
         ['ann@example.com', 'unknown', false],
         ['ben@example.com', 'accepted', true],
       ])

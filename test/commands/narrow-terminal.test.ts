@@ -8,7 +8,7 @@ import { session } from '../harness/session.ts'
 
 const on80 = { tty: { stdin: true, stdout: true, stderr: true }, columns: 80, exported: { NO_COLOR: '1' } }
 
-test('lines that are too long for the terminal are broken between two words', async () => {
+test('lines that are too long for the terminal are wrapped between two words', async () => {
   const here = await session({
     clock: new ManualClock({ auto: true }),
     filters: [[/127\.0\.0\.1:\d+…/g, 'SERVICE…']],
@@ -67,7 +67,7 @@ test('lines that are too long for the terminal are broken between two words', as
   `)
 })
 
-test('the log of a worker is words on a terminal, and JSON elsewhere and with --json', async () => {
+test('the log of a worker is text on a terminal, and JSON otherwise and with --json', async () => {
   const { type, folder } = await session()
   peopleFile(folder, emails(1))
   await type('batch queue people.csv --package 102 --yes')

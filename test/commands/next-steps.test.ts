@@ -4,7 +4,7 @@ import { session } from '../harness/session.ts'
 
 const header = 'first_name,last_name,email,phone'
 
-test('the file that a hint proposes to write is free, so that its command works again and again', async () => {
+test('a hint proposes a file name that does not exist, so that its command works each time', async () => {
   const { type, write } = await session()
   write('people.csv', `${header}\nJonas,Webber,jonas@example.com,0151 2345678\n`)
   expect(await type('batch run people.csv --package 102')).toMatchInlineSnapshot(`
@@ -23,7 +23,7 @@ test('the file that a hint proposes to write is free, so that its command works 
   expect(again.stderr).toContain('batch validate people.csv --package 102 --errors invalid-2.csv')
 })
 
-test('a person who is given in place of a check, and a file that is not named, get the command to use', async () => {
+test('for a name in place of a check id, and for a missing file argument, the error names the command to use', async () => {
   const { all } = await session()
   expect(await all(['report download otto', 'batch run'])).toMatchInlineSnapshot(`
     $ refcheck report download otto
@@ -39,7 +39,7 @@ test('a person who is given in place of a check, and a file that is not named, g
   `)
 })
 
-test('one column for the whole name is to be split', async () => {
+test('a file with one column for the whole name is refused with the advice to split the column', async () => {
   const { type, write } = await session()
   write('people.csv', 'Name,email,phone\nJonas Webber,jonas@example.com,+491512345678\n')
   expect(await type('batch validate people.csv --package 102')).toMatchInlineSnapshot(`

@@ -4,16 +4,16 @@ import { sessionWithOrders, createRequestFor } from '../harness/orders.ts'
 import { orderArguments } from '../harness/people.ts'
 import { session } from '../harness/session.ts'
 
-const nowhere = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
+const missingId = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
 
-const small = { quota: [{ calls: 4, seconds: 60 }] }
-const knowing = { env: { REFCHECK_QUOTA: '1000/60' } }
+const smallQuota = { quota: [{ calls: 4, seconds: 60 }] }
+const largeClientQuota = { env: { REFCHECK_QUOTA: '1000/60' } }
 
-test('request get past the quota: each id that was asked for is there, with its error where it was not read', async () => {
-  const here = await session(small)
+test('request get beyond the quota prints each given id, with an error for each id that was not read', async () => {
+  const here = await session(smallQuota)
   const id = await createRequestFor(here, 'Priya')
   // Three of the four calls went to the packages, the schema and the order.
-  const read = await here.type(`request get ${id} ${id} ${id} ${nowhere} --json --timeout 1s`, knowing)
+  const read = await here.type(`request get ${id} ${id} ${id} ${missingId} --json --timeout 1s`, largeClientQuota)
   const items = read.json() as { request_id: string; status?: string; error?: { code: string } }[]
   expect(items.map(({ status, error }) => status ?? error?.code)).toMatchInlineSnapshot(`
     [
@@ -23,7 +23,7 @@ test('request get past the quota: each id that was asked for is there, with its 
       "throttled",
     ]
   `)
-  expect(items.map(({ request_id }) => request_id)).toEqual([id, id, id, nowhere])
+  expect(items.map(({ request_id }) => request_id)).toEqual([id, id, id, missingId])
   expect(read.code).toBe(6)
   expect(read.stderr).toMatchInlineSnapshot(`
     "Error: the quota is used up for the next 60 s
@@ -32,10 +32,10 @@ test('request get past the quota: each id that was asked for is there, with its 
   `)
 })
 
-test('request get in text: what was read, a line for each that was not', async () => {
-  const here = await session(small)
+test('request get without --json prints the requests that were read, and a line for each other id', async () => {
+  const here = await session(smallQuota)
   const id = await createRequestFor(here, 'Priya')
-  expect(await here.type(`request get ${id} ${id} ${id} ${nowhere} --timeout 1s`, knowing))
+  expect(await here.type(`request get ${id} ${id} ${id} ${missingId} --timeout 1s`, largeClientQuota))
     .toMatchInlineSnapshot(`
       $ REFCHECK_QUOTA=1000/60 refcheck request get REQUEST_1 REQUEST_1 REQUEST_1 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 --timeout 1s
       Priya Example  RECEIVED
@@ -56,9 +56,9 @@ test('request get in text: what was read, a line for each that was not', async (
     `)
 })
 
-test('request get of several that are all not found: an array of errors', async () => {
+test('request get of several missing ids prints an array of errors', async () => {
   const { type } = await session()
-  expect(await type(`request get ${nowhere} ${nowhere} --json`)).toMatchInlineSnapshot(`
+  expect(await type(`request get ${missingId} ${missingId} --json`)).toMatchInlineSnapshot(`
     $ refcheck request get 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 --json
     [
       {
@@ -86,24 +86,24 @@ test('request get of several that are all not found: an array of errors', async 
   `)
 })
 
-test('request wait GOOD MISSING: the good one is waited for, and both are reported', async () => {
+test('request wait with an existing and a missing id waits for the existing request, and reports both', async () => {
   const here = await session()
   const id = await createRequestFor(here, 'Priya')
-  const waited = await here.type(`request wait ${id} ${nowhere} --json`)
+  const waited = await here.type(`request wait ${id} ${missingId} --json`)
   expect(waited.json()).toMatchObject([
     { request_id: id, status: 'COMPLETED' },
-    { request_id: nowhere, error: { code: 'not_found', status: 404 } },
+    { request_id: missingId, error: { code: 'not_found', status: 404 } },
   ])
   expect(waited.code).toBe(5)
 })
 
-test('request wait past its time: one that was never read is reported too', async () => {
-  const here = await session(small)
+test('request wait that times out also reports the requests that were never read', async () => {
+  const here = await session(smallQuota)
   const ids = [
     await createRequestFor(here, 'Priya'),
-    nowhere.replace('3', '4'),
-    nowhere.replace('3', '5'),
-    nowhere,
+    missingId.replace('3', '4'),
+    missingId.replace('3', '5'),
+    missingId,
   ]
   const waited = await here.type(`request wait ${ids.join(' ')} --json --timeout 10s`)
   const items = waited.json() as { request_id: string; status?: string; error?: { code: string } }[]
@@ -119,24 +119,24 @@ test('request wait past its time: one that was never read is reported too', asyn
   expect(waited.code).toBe(5)
 })
 
-test('report download: several that are not found, each with its error', async () => {
+test('report download reports an error for each request that is not found', async () => {
   const here = await sessionWithOrders(['Priya'])
   const done = await here.type(
-    `report download --request ${here.ids[0]} --request ${nowhere} --output reports --json`,
+    `report download --request ${here.ids[0]} --request ${missingId} --output reports --json`,
   )
   expect(done.json()).toMatchObject([
     { check_id: expect.any(String), path: expect.any(String) },
-    { request_id: nowhere, check_id: null, referee_id: null, error: { code: 'not_found' } },
+    { request_id: missingId, check_id: null, referee_id: null, error: { code: 'not_found' } },
   ])
   expect(done.code).toBe(10)
   const none = await here.type(
-    `report download --request ${nowhere} --request ${nowhere.replace('3', '4')} --json`,
+    `report download --request ${missingId} --request ${missingId.replace('3', '4')} --json`,
   )
   expect(none.json()).toMatchObject([{ error: { code: 'not_found' } }, { error: { code: 'not_found' } }])
   expect(none.code).toBe(5)
 })
 
-test('sandbox conformance that runs out of the quota: the verdicts so far, and the rest as not judged', async () => {
+test('sandbox conformance reports the case at which the quota is used up as not judged', async () => {
   const here = await session({ quota: [{ calls: 12, seconds: 60 }] })
   const conformance = await here.type('sandbox conformance --only packages --json --timeout 1s')
   const answer = conformance.json() as {
@@ -154,7 +154,7 @@ test('sandbox conformance that runs out of the quota: the verdicts so far, and t
   expect(answer.error.code).toBe('throttled')
 })
 
-test('a duplicate batch: what each row matched, with --json', async () => {
+test('the JSON of a batch has the conflict of each duplicate and held row', async () => {
   const here = await session()
   const people = (last: string) =>
     `first_name,last_name,email,phone\nMei,${last},mei@example.com,+819012345678\n`
@@ -184,7 +184,7 @@ test('a duplicate batch: what each row matched, with --json', async () => {
   expect((await here.type(`batch status ${other} --json`)).json()).toMatchObject({ stopped })
 })
 
-test('why a request ended in ERROR, as its event states, wherever the request is shown', async () => {
+test('the reason in an ERROR event is shown wherever the request is shown', async () => {
   const here = await session()
   const outcome = await here.type([
     'request',
@@ -244,7 +244,7 @@ test('why a request ended in ERROR, as its event states, wherever the request is
   expect((await here.type('webhook events show 1')).stdout).toContain('\nreason: no such partner\n')
 })
 
-test('an order whose outcome is unknown says in JSON which row of which batch it is', async () => {
+test('the JSON error of an order with an unknown outcome has its batch and row', async () => {
   const here = await session()
   here.sandbox.inject({ on: 'POST /v1/requests', fault: { kind: 'cut', when: 'after' }, times: 1 })
   const order = await here.type(orderArguments('Priya', ['--yes', '--json']))

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { session } from '../harness/session.ts'
 
-/** The messages are the same for each engine of the store. */
+/** Both engines of the store have to print the same messages. */
 const stores = ['SQLite', 'PostgreSQL'] as const
 
 const header = 'first_name,last_name,email,phone'
@@ -15,7 +15,7 @@ const single = (first: string, email: string, phone: string): string =>
   `request create --package 102 --first-name ${first} --last-name Low --email ${email} --phone ${phone} --yes`
 
 test.each(stores)(
-  'a corrected phone, Ann and Anne, a new e-mail with the same phone: not ordered again without a word (%s)',
+  'after a corrected phone, a similar name (Anne) or a new e-mail, a person is ordered only with a confirmation (%s)',
   async (store) => {
     const { type, write, ordered } = await session({ store })
     write('people.csv', `${header}\n${ann}\n`)
@@ -71,7 +71,7 @@ test.each(stores)(
 )
 
 test.each(stores)(
-  'three rows of one file with one e-mail: the first goes, the others are held until somebody says so (%s)',
+  'of three rows of one file with one e-mail, the first is ordered, and the others are held until they are released (%s)',
   async (store) => {
     const { type, all, folder, ordered } = await session({ store })
     const rows = ['Ann', 'Bob', 'Cyd'].map((name, at) => `${name},Low,office@example.com,+6140000091${at}`)
@@ -143,7 +143,7 @@ test.each(stores)(
     `)
     const { batch_id } = held.json() as { batch_id: string }
     expect(ordered()).toHaveLength(1)
-    // Run again it holds them still, whatever is said of the file's own duplicates.
+    // Another run of the file does not send them.
     const again = [
       'batch run people.csv --package 102 --yes',
       `batch release ${batch_id} --row 2`,
@@ -224,7 +224,7 @@ test.each(stores)(
 )
 
 test.each(stores)(
-  'people of a halted file, fixed and run again: told to wait in that batch, and never believed ordered (%s)',
+  'people of a halted file that is fixed and run again are reported as pending in the halted batch, not as ordered (%s)',
   async (store) => {
     const { type, folder, sandbox, ordered } = await session({ store })
     peopleFile(folder, emails(3))
@@ -247,7 +247,7 @@ test.each(stores)(
 )
 
 test.each(stores)(
-  'a duplicate of a row that was never ordered is looked at again, and ordered (%s)',
+  'a duplicate of a row that was cancelled before it was sent is ordered in the next run (%s)',
   async (store) => {
     const { type, all, folder, sandbox, ordered } = await session({ store })
     peopleFile(folder, emails(2))
@@ -323,7 +323,7 @@ test.each(stores)(
 )
 
 test.each(stores)(
-  'a first name that is only punctuation, with the same phone and surname: not ordered again without a word (%s)',
+  'a person with punctuation as first name, and the phone and surname of an order, is not ordered (%s)',
   async (store) => {
     const { type, write, ordered } = await session({ store })
     expect((await type(single('Ann', 'ann@example.com', '+61400000901'))).code).toBe(0)
@@ -371,7 +371,7 @@ test.each(stores)('an account in another spelling is the same account (%s)', asy
 })
 
 test.each(stores)(
-  'whoever is under one account is not seen by another, and by everybody without one (%s)',
+  'a person ordered under one account can be ordered under another account, but not without an account (%s)',
   async (store) => {
     const { type, folder, ordered, clock } = await session({ store })
     writeFileSync(join(folder, 'people.csv'), `${header}\n${ann}\n`)

@@ -9,13 +9,13 @@ import { type Session, session } from '../harness/session.ts'
 
 faultRow('planted', 'believed')
 
-/** What else than the owner's own a file may be, and what is said of it. */
+/** Ways in which a file is not safe, each with the change that makes it so, and the message. */
 const weaknesses: Record<string, { spoil: (file: string) => void; why: RegExp }> = {
   'others may write to': {
     spoil: (file) => chmodSync(file, 0o666),
     why: /^Error: cannot use the file ".*": other users of this machine may write to it \(0666\)\nCheck what is in it, then make it private with: chmod go= ".*"\n$/,
   },
-  // To give a file away needs root.
+  // Only root can change the owner of a file.
   ...(process.getuid?.() === 0 && {
     'another account owns': {
       spoil: (file: string) => chownSync(file, 54_321, 54_321),
@@ -24,7 +24,7 @@ const weaknesses: Record<string, { spoil: (file: string) => void; why: RegExp }>
   }),
 }
 
-/** What makes each file, its path by what it begins and ends with, and a command line that reads it. */
+/** Files of refcheck, each with the commands that create it, a pattern of its path, and a command line that reads it. */
 const files: Record<
   string,
   { make: (here: Session) => Promise<unknown>; path: RegExp; line: string | string[] }
@@ -70,7 +70,7 @@ const cases = Object.keys(files).flatMap((name) =>
   Object.keys(weaknesses).map((what) => [name, what] as const),
 )
 
-test.each(cases)('a %s that %s is not believed, and nothing is sent', async (name, what) => {
+test.each(cases)('a %s that %s is not read, and nothing is sent', async (name, what) => {
   const here = await session()
   const { make, path, line } = files[name]!
   const { spoil, why } = weaknesses[what]!
@@ -96,7 +96,7 @@ test.each(cases)('a %s that %s is not believed, and nothing is sent', async (nam
 })
 
 test.each(Object.keys(weaknesses))(
-  'a copy of a schema that %s is not believed, and made anew',
+  'a cached schema that %s is not used, and is read again',
   async (what) => {
     const here = await session()
     const first = await here.type('schema show 102')
@@ -109,7 +109,7 @@ test.each(Object.keys(weaknesses))(
   },
 )
 
-test('links in the place of our folders of schemas and of written paths are not followed', async () => {
+test('symbolic links at the paths of the folders for schemas and written paths are not followed', async () => {
   const { type, folder, write } = await session()
   await type('store info')
   for (const name of ['schemas', 'written']) {

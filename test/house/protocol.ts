@@ -131,7 +131,7 @@ export const promises: readonly Promised[] = [
       ['commands/batch-outage.test.ts', 'three unknown outcomes in a row halt the batch'],
     ],
     ['found in sending at start-up: unknown', [unknown, 'an order whose process died in flight is unknown']],
-    ['a read answers what was asked', [mixed, 'a read of a request that shows another one']],
+    ['a read answers what was asked', [mixed, 'a read of a request that returns another request']],
     [
       'a report is filed under the check its URL names',
       [mixed, 'of another check is not filed under this person'],
@@ -165,7 +165,7 @@ export const promises: readonly Promised[] = [
     ['store same-service', ['commands/store-same-service.test.ts', 'a person’s word of two base URLs']],
     [
       'an account does not see another’s people',
-      [twice, 'whoever is under one account is not seen by another'],
+      [twice, 'a person ordered under one account can be ordered under another account'],
     ],
     [
       'an account that the store does not have is refused',
@@ -178,7 +178,7 @@ export const promises: readonly Promised[] = [
     ],
     [
       'waiting in another batch is told so',
-      [twice, 'told to wait in that batch, and never believed ordered'],
+      [twice, 'are reported as pending in the halted batch, not as ordered'],
     ],
     ['whose request ended in ERROR is held', [rules, 'a person whose request ended in ERROR is held']],
     [
@@ -199,7 +199,7 @@ export const promises: readonly Promised[] = [
     ['resume on a package that is gone sends nothing', [replaced, 'resume sends nothing under it']],
     [
       'similar people are held',
-      [twice, 'a corrected phone, Ann and Anne, a new e-mail'],
+      [twice, 'a corrected phone, a similar name (Anne) or a new e-mail'],
       [twice, 'three rows of one file'],
     ],
     ['a couple’s phone is mentioned', ['domain/submission/shared-phone.test.ts', 'a couple with one phone']],
@@ -218,13 +218,13 @@ export const promises: readonly Promised[] = [
       'results beside the file are heard',
       [others, 'each person who was ordered by the results file is a duplicate'],
     ],
-    ['what waits there is held', [others, 'rows that wait there are held here']],
+    ['what waits there is held', [others, 'rows that are pending in the results file are held']],
     ['last year’s file is no witness', [others, 'other people in the same rows']],
     ['an id without digests is read once', [others, 'an id without digests']],
     ['a rehearsal is no witness', [others, 'of a rehearsal on another loopback service']],
     [
       'a request id that is taken: one read shows whose it is',
-      ['commands/mixed-answers.test.ts', 'that row keeps it; the batch halts'],
+      ['commands/mixed-answers.test.ts', 'whose row gets the id; the batch halts'],
     ],
     [
       'a request that no row ordered holds a new order of its person',
