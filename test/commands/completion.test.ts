@@ -48,7 +48,7 @@ test('completion explains how to install it, and prints the script of each shell
   `)
 })
 
-test("the script for PowerShell has this text (no test runs it)", async () => {
+test('the script for PowerShell has this text (no test runs it)', async () => {
   const { type } = await session({ newcomer: true })
   expect((await type('completion powershell')).stdout).toMatchInlineSnapshot(`
     "# PowerShell completion for refcheck

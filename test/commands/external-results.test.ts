@@ -259,7 +259,10 @@ describe('a results file whose rows count only under conditions', () => {
       'of a rehearsal on another loopback service does not prevent the real orders',
       (text: string) => text.replace(/http:\/\/localhost:\d+/, 'http://localhost:1'),
     ],
-    ['of another package does not prevent the orders of this package', (text: string) => text.replace(',102,', ',103,')],
+    [
+      'of another package does not prevent the orders of this package',
+      (text: string) => text.replace(',102,', ',103,'),
+    ],
   ])('%s, and an unchanged results file does', async (_, change) => {
     const here = await sessionWithChangedResults((text) => text)
     const original = here.read('people.results.csv')

@@ -104,7 +104,10 @@ async function files(): Promise<Files> {
     'tab.csv': csv(all, '\t'),
     ...each((text, at) => [
       `header-${at}.csv`,
-      csv([fieldNames.map((name, i) => (i === at % fieldNames.length ? text : name)), fieldNames.map(() => text)]),
+      csv([
+        fieldNames.map((name, i) => (i === at % fieldNames.length ? text : name)),
+        fieldNames.map(() => text),
+      ]),
     ]),
     ...each((text, at) => [
       `more-${at}.csv`,

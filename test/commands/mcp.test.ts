@@ -96,7 +96,8 @@ test('every tool, resource and prompt follows the protocol, and every result fit
       data: expect.anything() as unknown,
     })
   }
-  const [invalid] = (await agent.client.readResource({ uri: 'refcheck://packages/x%20--help/schema' })).contents
+  const [invalid] = (await agent.client.readResource({ uri: 'refcheck://packages/x%20--help/schema' }))
+    .contents
   expect((invalid as { text: string }).text).toContain('the address of the resource is not one')
   expect((await agent.client.listPrompts()).prompts.map(({ name }) => name)).toEqual([
     'order_for_person',

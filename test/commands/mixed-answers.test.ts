@@ -263,7 +263,10 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
   '%s: two rows in flight at the same time, both answered with one id',
   (store) => {
     /** Starts two runs with one order in flight each, and answers both with the request of two.csv, `answeredFirst` first. */
-    async function answerBothWithOneId(answeredFirst: 'one.csv' | 'two.csv', meanwhile?: (_: Session) => unknown) {
+    async function answerBothWithOneId(
+      answeredFirst: 'one.csv' | 'two.csv',
+      meanwhile?: (_: Session) => unknown,
+    ) {
       const here = await session({ store })
       peopleFile(here.folder, ['ann@example.com'], 'one.csv')
       peopleFile(here.folder, ['ben@example.com', 'cy@example.com'], 'two.csv')

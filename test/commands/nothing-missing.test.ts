@@ -13,7 +13,10 @@ test('request get beyond the quota prints each given id, with an error for each 
   const here = await session(smallQuota)
   const id = await createRequestFor(here, 'Priya')
   // Three of the four calls went to the packages, the schema and the order.
-  const read = await here.type(`request get ${id} ${id} ${id} ${missingId} --json --timeout 1s`, largeClientQuota)
+  const read = await here.type(
+    `request get ${id} ${id} ${id} ${missingId} --json --timeout 1s`,
+    largeClientQuota,
+  )
   const items = read.json() as { request_id: string; status?: string; error?: { code: string } }[]
   expect(items.map(({ status, error }) => status ?? error?.code)).toMatchInlineSnapshot(`
     [

@@ -95,19 +95,16 @@ test.each(cases)('a %s that %s is not read, and nothing is sent', async (name, w
   expect(statSync(join(here.folder, file))).toMatchObject({ uid, mode })
 })
 
-test.each(Object.keys(weaknesses))(
-  'a cached schema that %s is not used, and is read again',
-  async (what) => {
-    const here = await session()
-    const first = await here.type('schema show 102')
-    const folder = join(here.folder, 'data', 'schemas')
-    for (const name of readdirSync(folder)) weaknesses[what]?.spoil(join(folder, name))
-    expect((await here.type('schema show 102')).stdout).toBe(first.stdout)
-    expect(here.calls().filter((call) => call.includes('schema'))).toHaveLength(2)
-    await here.type('schema show 102')
-    expect(here.calls().filter((call) => call.includes('schema'))).toHaveLength(2)
-  },
-)
+test.each(Object.keys(weaknesses))('a cached schema that %s is not used, and is read again', async (what) => {
+  const here = await session()
+  const first = await here.type('schema show 102')
+  const folder = join(here.folder, 'data', 'schemas')
+  for (const name of readdirSync(folder)) weaknesses[what]?.spoil(join(folder, name))
+  expect((await here.type('schema show 102')).stdout).toBe(first.stdout)
+  expect(here.calls().filter((call) => call.includes('schema'))).toHaveLength(2)
+  await here.type('schema show 102')
+  expect(here.calls().filter((call) => call.includes('schema'))).toHaveLength(2)
+})
 
 test('symbolic links at the paths of the folders for schemas and written paths are not followed', async () => {
   const { type, folder, write } = await session()
