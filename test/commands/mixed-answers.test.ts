@@ -263,10 +263,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
   '%s: two rows in flight at the same time, both answered with one id',
   (store) => {
     /** Starts two runs with one order in flight each, and answers both with the request of two.csv, `answeredFirst` first. */
-    async function answerBothWithOneId(
-      answeredFirst: 'one.csv' | 'two.csv',
-      meanwhile?: (_: Session) => unknown,
-    ) {
+    async function answerBoth(answeredFirst: 'one.csv' | 'two.csv', meanwhile?: (_: Session) => unknown) {
       const here = await session({ store })
       peopleFile(here.folder, ['ann@example.com'], 'one.csv')
       peopleFile(here.folder, ['ben@example.com', 'cy@example.com'], 'two.csv')
@@ -276,7 +273,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
         if (request.method !== 'POST') return ask(request)
         const text = await request.clone().text()
         const answer = await ask(request)
-        const email = Object.keys(inFlight).find((email) => text.includes(email))
+        const email = Object.keys(inFlight).find((each) => text.includes(each))
         if (email === undefined) return answer
         const body = await answer.text()
         if (email === 'ben@example.com') answerForBen = body
@@ -332,7 +329,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
     }
 
     test('if the other row records the id first, one read shows its person, whose row gets the id; the batch halts', async () => {
-      const { here, first, second } = await answerBothWithOneId('one.csv')
+      const { here, first, second } = await answerBoth('one.csv')
       expect(first.code).toBe(0)
       expect(second).toMatchInlineSnapshot(`
         $ refcheck batch run two.csv --package 102 --yes
@@ -381,13 +378,13 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
       async () => {
         const unknown = `UPDATE refcheck.submissions SET state = 'unknown' WHERE email = 'ben@example.com'`
         const markAsUnknown = ({ env }: Session) => queryDatabase(env['REFCHECK_STORE'] ?? '', unknown)
-        const { here, second } = await answerBothWithOneId('one.csv', markAsUnknown)
+        const { here, second } = await answerBoth('one.csv', markAsUnknown)
         expect([second.code, (await readRows(here))[1]]).toEqual([7, ['ben@example.com', 'accepted', true]])
       },
     )
 
     test('if the person’s row records the id first, the other row is unknown, and is reconciled by its own event', async () => {
-      const { here, second } = await answerBothWithOneId('two.csv')
+      const { here, second } = await answerBoth('two.csv')
       expect(second.code).toBe(8)
       expect((await readRows(here)).slice(0, 2)).toEqual([
         ['ann@example.com', 'unknown', false],
