@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { session } from '../harness/session.ts'
 
-test('packages list: a table, a package whole, columns to choose and to sort by', async () => {
+test('packages list prints a table, one package, or chosen and sorted columns', async () => {
   const { type, calls } = await session()
   expect(await type('packages list --status active')).toMatchInlineSnapshot(`
     $ refcheck packages list --status active
@@ -52,7 +52,7 @@ test('packages list: a table, a package whole, columns to choose and to sort by'
   expect(new Set(calls())).toEqual(new Set(['GET /v1/packages 200']))
 })
 
-test('an id that is none is refused before anything is sent', async () => {
+test('an invalid package id is refused before anything is sent', async () => {
   const { all, calls } = await session()
   const lines = ['1e3', '0x10', '12abc', '-1', '0', ''].map((id) => `packages list --id='${id}'`)
   expect(await all(lines)).toMatchInlineSnapshot(`
@@ -89,7 +89,7 @@ test('an id that is none is refused before anything is sent', async () => {
   expect(calls()).toEqual([])
 })
 
-test('a key that the service does not accept: one line and what to do, as JSON too', async () => {
+test('an invalid key is reported with the way to fix it, in text and in JSON', async () => {
   const { type } = await session()
   const env = { REFCHECK_API_KEY: 'x'.repeat(32) }
   expect(await type('packages list', { env })).toMatchInlineSnapshot(`

@@ -11,8 +11,8 @@ import { writeEvents, createUnknownRow } from '../harness/unknown-row.ts'
 
 const minute = 60_000
 
-/** Events of every request there is, as a receiver has stored them. */
-async function receive({ sandbox, folder, env }: Session, store: 'SQLite' | 'PostgreSQL'): Promise<void> {
+/** Stores an event for each request, as a receiver does. */
+async function storeEvents({ sandbox, folder, env }: Session, store: 'SQLite' | 'PostgreSQL'): Promise<void> {
   const values = sandbox
     .requests()
     .map(({ request_id: id }) => `('${id}', 0, '{}', '', '${id}', 'IN_PROGRESS', 'request.updated', 'none')`)
@@ -27,9 +27,9 @@ async function receive({ sandbox, folder, env }: Session, store: 'SQLite' | 'Pos
 }
 
 describe.each(['SQLite', 'PostgreSQL'] as const)('a row that is pending again, on %s', (store) => {
-  /** An unknown row that a person decided to send again, and whose second attempt the service refused. */
-  async function refusedRetry(): Promise<{ here: Session; id: string }> {
-    // The database has a clock of its own, so its times are set to those of the service.
+  /** Creates an unknown row that a user decided to send again, and whose second attempt the service refused. */
+  async function createRefusedRetry(): Promise<{ here: Session; id: string }> {
+    // PostgreSQL sets times from the machine's clock, so the session's clock starts near it.
     const now = Date.now() - 16 * minute
     const here = await session(
       store === 'SQLite' ? {} : { store, clock: new ManualClock({ auto: true, now }) },
@@ -45,7 +45,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a row that is pending again, o
   }
 
   test('is accepted when an event names the request of its first attempt', async () => {
-    const { here, id } = await refusedRetry()
+    const { here, id } = await createRefusedRetry()
     writeEvents(here)
     expect(await here.type(`batch reconcile ${id} --events events.ndjson`)).toMatchInlineSnapshot(`
       $ refcheck batch reconcile BATCH_1 --events events.ndjson
@@ -57,8 +57,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a row that is pending again, o
   })
 
   test('is accepted by the runner before it sends', async () => {
-    const { here, id } = await refusedRetry()
-    await receive(here, store)
+    const { here, id } = await createRefusedRetry()
+    await storeEvents(here, store)
     expect(await here.type(`batch resume ${id} --yes`)).toMatchInlineSnapshot(`
       $ refcheck batch resume BATCH_1 --yes
       2> Ana Row2 was accepted: request REQUEST_2
@@ -80,8 +80,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a row that is pending again, o
     expect(here.ordered()).toEqual(['a1@example.com', 'a2+cut-after@example.com'])
   })
 
-  test('stays pending where no request is its own, and is not reported as open', async () => {
-    const { here, id } = await refusedRetry()
+  test('stays pending if no request is for its person, and is not reported as open', async () => {
+    const { here, id } = await createRefusedRetry()
     here.write('events.ndjson', '')
     expect(await here.type(`batch reconcile ${id} --events events.ndjson`)).toMatchInlineSnapshot(`
       $ refcheck batch reconcile BATCH_1 --events events.ndjson

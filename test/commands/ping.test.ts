@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { MS } from '../harness/filters.ts'
 import { session } from '../harness/session.ts'
 
-test('ping needs an address and nothing else', async () => {
+test('ping needs only a base URL', async () => {
   const { type, url, calls } = await session({ newcomer: true, filters: [MS] })
   expect(await type('ping', { env: { REFCHECK_BASE_URL: url } })).toMatchInlineSnapshot(`
     $ REFCHECK_BASE_URL=http://127.0.0.1:PORT refcheck ping
@@ -32,7 +32,7 @@ test('ping needs an address and nothing else', async () => {
   expect(calls()).toEqual(['GET /v1/ping 200', 'GET /v1/ping 200'])
 })
 
-test('a service that is down is tried four times, each attempt reported; --timeout 0s allows no second try', async () => {
+test('ping tries a service that is down four times and reports each attempt; --timeout 0s allows no second attempt', async () => {
   const { type, clock } = await session({ newcomer: true })
   const env = { REFCHECK_BASE_URL: 'http://127.0.0.1:1' }
   expect(await type('ping', { env })).toMatchInlineSnapshot(`
@@ -60,7 +60,7 @@ test('a service that is down is tried four times, each attempt reported; --timeo
   expect(clock.sleeps).toHaveLength(3)
 })
 
-test('something else answers there', async () => {
+test('ping reports a server that is not the service', async () => {
   const server = createServer((_request, response) => response.end('<html>Log in</html>')).listen(0)
   onTestFinished(() => void server.close())
   const { port } = server.address() as AddressInfo
@@ -81,7 +81,7 @@ test('something else answers there', async () => {
   `)
 })
 
-test('a base URL that is refused before a byte', async () => {
+test('an invalid base URL is refused before anything is sent', async () => {
   const { type } = await session({ newcomer: true })
   const refused = (url: string) => type('ping', { env: { REFCHECK_BASE_URL: url } })
   expect(await refused('http://api.example.com')).toMatchInlineSnapshot(`

@@ -8,7 +8,7 @@ import { emails, peopleFile } from '../harness/batch-file.ts'
 import { orderArguments } from '../harness/people.ts'
 import { session } from '../harness/session.ts'
 
-test('calls of every command on the store are counted, the ping is not', async () => {
+test('the calls of all commands are counted in the store, except pings', async () => {
   const { type, calls } = await session()
   await type('ping')
   expect(await type('quota')).toMatchInlineSnapshot(`
@@ -57,7 +57,7 @@ test('calls of every command on the store are counted, the ping is not', async (
   `)
 })
 
-test('a 429 is remembered by the commands after it', async () => {
+test('later commands wait for the Retry-After of a 429', async () => {
   const { type, sandbox, clock, calls } = await session()
   const fault = { kind: 'status', status: 429, when: 'before', retryAfter: '40' } as const
   sandbox.inject({ on: 'GET *', fault })
@@ -102,8 +102,8 @@ test('a 429 is remembered by the commands after it', async () => {
   expect(clock.sleeps).toContain(40_000)
 })
 
-test('a batch keeps within the quota by itself', async () => {
-  // The sandbox would refuse nothing, so what holds the batch back is what was counted.
+test('a batch does not exceed the quota', async () => {
+  // The sandbox allows more calls, so the batch waits only because of the calls that refcheck counted.
   const { type, sandbox, folder, clock } = await session({ quota: [{ calls: 100_000, seconds: 60 }] })
   const file = peopleFile(folder, emails(65))
   expect(await type(`batch run ${file} --package 102 --yes --quiet`)).toMatchInlineSnapshot(`
@@ -125,7 +125,7 @@ test('a batch keeps within the quota by itself', async () => {
   expect(sandbox.requests()).toHaveLength(65)
 })
 
-test('REFCHECK_QUOTA is for a service on this machine', async () => {
+test('REFCHECK_QUOTA is for a service on this machine only', async () => {
   const { type } = await session()
   const env = { REFCHECK_QUOTA: '5/60' }
   await type('packages list', { env })
@@ -150,7 +150,7 @@ test('REFCHECK_QUOTA is for a service on this machine', async () => {
   `)
 })
 
-test('counting a read is never a fault of the read: the answer, exit 0, no word', async () => {
+test('a read succeeds even if it cannot be counted, with exit 0 and no message', async () => {
   const { type, folder } = await session()
   const store = join(folder, 'data', 'ledger.sqlite')
   await type('ping')

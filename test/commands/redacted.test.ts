@@ -12,17 +12,17 @@ import { startListening } from '../harness/listening-session.ts'
 import { start } from '../harness/process.ts'
 import { session } from '../harness/session.ts'
 
-faultRow('canary', 'places with a key, secret or token', { of: /shown|repeated|printed|logs/ })
+faultRow('canary', 'outputs with a key, secret or token', { of: /shown|repeated|printed|logs/ })
 faultRow('children', 'children with a secret', { of: /handler/ })
 
-/** A key of 32 characters that is not the sandbox's own. */
+/** Returns a key of 32 characters that is not the key of the sandbox. */
 const newKey = (): string => `k1${randomBytes(15).toString('hex').toUpperCase()}`
 
 test('a key that is pasted as an id or a name is not repeated', async () => {
   const here = await session()
   const found: string[] = []
-  const odd = String.raw`a/b"c\d+e&f%g<KEY0123456789012345`
-  for (const key of [newKey(), newKey().toLowerCase(), randomBytes(16).toString('hex'), odd]) {
+  const unusualKey = String.raw`a/b"c\d+e&f%g<KEY0123456789012345`
+  for (const key of [newKey(), newKey().toLowerCase(), randomBytes(16).toString('hex'), unusualKey]) {
     const lines = [
       ['request', 'get', key],
       ['request', 'wait', key],
@@ -63,7 +63,7 @@ test('a key that is pasted as an id or a name is not repeated', async () => {
   expect(found).toEqual([])
 })
 
-test('a key that is pasted next to something else is not repeated, whether or not it is known', async () => {
+test('a key that is pasted next to other text is not repeated, whether or not it is a stored key', async () => {
   const here = await session()
   const found: string[] = []
   for (const key of [here.sandbox.credentials.apiKey, newKey(), randomBytes(16).toString('hex')]) {
@@ -104,7 +104,7 @@ test('a key that is pasted next to something else is not repeated, whether or no
   expect(found).toEqual([])
 })
 
-test('a secret of any profile that is pasted as an id is not repeated, although no key looks like it', async () => {
+test('a secret of any profile that is pasted as an id is not repeated, although it does not look like a key', async () => {
   const here = await session()
   const { apiKey } = here.sandbox.credentials
   const email = here.env['REFCHECK_USER_EMAIL'] ?? ''
@@ -165,7 +165,7 @@ test('a key is stored neither as a setting nor as the name of a profile or an ac
   `)
 })
 
-test('the name of a file that is not there is repeated', async () => {
+test('the name of a missing file is repeated', async () => {
   const here = await session()
   const { stderr } = await here.type('batch validate PeopleForNovemberInMelbourne2026.xlsx --package 102')
   expect(stderr).toContain('PeopleForNovemberInMelbourne2026.xlsx')
@@ -187,7 +187,7 @@ test('a report URL is printed without its token', async () => {
   expect(stdout).toBe('***\n')
 })
 
-test('the confidential part of an event is stored as it was signed, and shown without it', async () => {
+test('an event is stored as it was signed, and shown without the key and secret in it', async () => {
   const here = await session()
   const { apiKey, webhookSecret } = here.sandbox.credentials
   await here.type(
@@ -201,7 +201,7 @@ test('the confidential part of an event is stored as it was signed, and shown wi
   expect(await postDelivery(receiver.url, webhookSecret, { body })).toBe(204)
   const canaries = { key: apiKey, secret: webhookSecret }
   const found = findCanaries('listen', (await receiver.stop()).stdout, canaries)
-  // Nothing in the environment: the profile alone says which they are.
+  // The environment has no key and no secret, so only the profile names the values to redact.
   const exported = { REFCHECK_API_KEY: '', REFCHECK_WEBHOOK_SECRET: '', REFCHECK_BASE_URL: '' }
   for (const line of [
     'webhook events show 1',
@@ -224,7 +224,7 @@ test('the confidential part of an event is stored as it was signed, and shown wi
   expect((JSON.parse(here.read('events.ndjson')) as { body: string }).body).toBe(body)
 })
 
-test('a sandbox logs no key, secret or token that a caller put into a path', async () => {
+test('a sandbox logs no key, secret or token that a client put into a path', async () => {
   const here = await session()
   const { apiKey, webhookSecret } = here.sandbox.credentials
   for (const path of [`requests/${apiKey}`, encodeURIComponent(webhookSecret), 'reports/1%3Ft=CANARYTOKEN']) {
@@ -235,7 +235,7 @@ test('a sandbox logs no key, secret or token that a caller put into a path', asy
   expect(findCanaries('log', stdout, { apiKey, webhookSecret, token: 'CANARYTOKEN' })).toEqual([])
 })
 
-test('an error that nothing caught is printed without the key that it names, and without a stack trace', async () => {
+test('an uncaught error is printed without the key in its message, and without a stack trace', async () => {
   const here = await session()
   const crash = join(here.folder, 'crash.cjs')
   writeFileSync(crash, `setTimeout(() => { throw new Error('sent ' + process.env.REFCHECK_API_KEY) }, 500)`)
@@ -248,7 +248,7 @@ test('an error that nothing caught is printed without the key that it names, and
   )
 })
 
-test('a handler gets no secret of any profile, and calls refcheck with the same store and profile', async () => {
+test('a handler gets no secret of any profile, and refcheck in it uses the same store and profile', async () => {
   const here = await session()
   const { apiKey, webhookSecret } = here.sandbox.credentials
   const [file, spy, read] = ['seen.json', 'spy.cjs', 'read.json'].map((name) => join(here.folder, name)) as [

@@ -8,21 +8,21 @@ import { faultRow } from '../harness/faults/fault-row.ts'
 
 faultRow('mixed', 'filed as another report')
 
-const changed =
-  (change: (answer: Answered) => void): Interceptor =>
+const changeAnswers =
+  (change: (answer: RequestAnswer) => void): Interceptor =>
   async (request, ask) => {
     const answer = await ask(request)
     if (!answer.headers.get('content-type')?.includes('json')) return answer
-    const body = (await answer.json()) as Answered
+    const body = (await answer.json()) as RequestAnswer
     change(body)
     return Response.json(body, { status: answer.status })
   }
 
-interface Answered {
+interface RequestAnswer {
   data: null | { checks?: { id: string; references?: { referee_id: string; referee_name: string }[] }[] }
 }
 
-test.each<[string, string, (checks: NonNullable<NonNullable<Answered['data']>['checks']>) => void]>([
+test.each<[string, string, (checks: NonNullable<NonNullable<RequestAnswer['data']>['checks']>) => void]>([
   [
     'check',
     'checks\\.\\d+\\.id',
@@ -37,11 +37,11 @@ test.each<[string, string, (checks: NonNullable<NonNullable<Answered['data']>['c
     },
   ],
 ])(
-  'a request that has the id of one %s twice is malformed, and none of its reports is filed',
+  'an answer with the same %s id twice is malformed, and no report of the request is filed',
   async (what, path, repeat) => {
     const { type, intercept, ids, reports } = await sessionWithOrders(['Ana'], { full: true })
     intercept(
-      changed(({ data }) => {
+      changeAnswers(({ data }) => {
         if (data?.checks !== undefined) repeat(data.checks)
       }),
     )

@@ -12,10 +12,10 @@ const down = { kind: 'status', status: 503, when: 'before' } as const
 const single = (first: string, packageId: number, more = ''): string =>
   `request create --package ${packageId} --first-name ${first} --last-name Low --email ann@example.com --phone +61400000901 --yes${more}`
 
-/** What the package that replaces 102 asks for besides. */
+/** The flag for the additional field of the package that replaces 102. */
 const consent = ' --field consent.consent_method=email'
 
-test('resume sends nothing under it, and a person it was ordered for is held under the successor', async () => {
+test('resume sends nothing under a replaced package, and a person ordered under the old package is held under the successor', async () => {
   const { type, write, folder, sandbox, ordered } = await session()
   peopleFile(folder, emails(3))
   const started = await type('batch run people.csv --package 102 --yes --json --max 1')
@@ -79,7 +79,7 @@ test('resume sends nothing under it, and a person it was ordered for is held und
   expect(ordered().toSorted()).toEqual(emails(3))
 })
 
-test('a single order under the successor names what was ordered before', async () => {
+test('request create under the successor is refused with the request under the old package', async () => {
   const { type, sandbox, ordered } = await session()
   await type(single('Ann', 102))
   const successor = sandbox.replacePackage(102)
@@ -92,7 +92,7 @@ test('a single order under the successor names what was ordered before', async (
   expect(ordered()).toHaveLength(1)
 })
 
-test('a similar person under the one that is gone is held too, and --allow-similar passes the same person', async () => {
+test('a person similar to one ordered under the old package is refused too; --allow-similar orders the same person', async () => {
   const { type, sandbox, ordered } = await session()
   await type(single('Ann', 102))
   const successor = sandbox.replacePackage(102)
@@ -112,7 +112,7 @@ test('a similar person under the one that is gone is held too, and --allow-simil
   expect(ordered()).toHaveLength(2)
 })
 
-test('a package chosen at the prompt knows the persons its predecessor was ordered for', async () => {
+test('a package chosen at the prompt conflicts with the orders of its predecessor', async () => {
   const { type, sandbox, ordered } = await session()
   await type(single('Ann', 102))
   sandbox.replacePackage(102)

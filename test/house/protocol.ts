@@ -150,7 +150,7 @@ export const promises: readonly Promised[] = [
       ['domain/store/second-name.test.ts', 'a second name is refused'],
     ],
     ['PostgreSQL: any number of runners', [runners, 'three machines share a file']],
-    ['one unknown pauses all of them', [runners, 'makes every machine ask the service first']],
+    ['one unknown pauses all of them', [runners, 'every machine pings the service before its next order']],
     ['a lease past its end is unknown', ['store/ledger/postgres/sharing.test.ts', 'once the lease is over']],
     [
       'a lost COMMIT sends nothing',
@@ -195,8 +195,14 @@ export const promises: readonly Promised[] = [
       'a pair of packages is remembered for good',
       ['store/ledger/relations.test.ts', 'for good and both ways'],
     ],
-    ['ordered under a predecessor: held', [replaced, 'is held under the successor']],
-    ['resume on a package that is gone sends nothing', [replaced, 'resume sends nothing under it']],
+    [
+      'ordered under a predecessor: held',
+      [replaced, 'a person ordered under the old package is held under the successor'],
+    ],
+    [
+      'resume on a package that is gone sends nothing',
+      [replaced, 'resume sends nothing under a replaced package'],
+    ],
     [
       'similar people are held',
       [twice, 'a corrected phone, a similar name (Anne) or a new e-mail'],
@@ -278,7 +284,7 @@ export const promises: readonly Promised[] = [
     ],
     [
       'doctor says which replication holds',
-      ['commands/postgres/store.test.ts', 'which replication is in force'],
+      ['commands/postgres/store.test.ts', 'doctor names the replication of the store'],
     ],
   ]),
   ...of('Settling an unknown', [
@@ -309,8 +315,8 @@ export const promises: readonly Promised[] = [
   ...of('The quota', [
     ['a place is taken before a create', ['usecases/batch/run.test.ts', 'the quota is waited for']],
     ['REFCHECK_QUOTA on loopback only', [quota, 'REFCHECK_QUOTA is for a service on this machine']],
-    ['a read is never at fault for its count', [quota, 'counting a read is never a fault of the read']],
-    ['a 429 wins over what was counted', [quota, 'a 429 is remembered by the commands after it']],
+    ['a read is never at fault for its count', [quota, 'a read succeeds even if it cannot be counted']],
+    ['a 429 wins over what was counted', [quota, 'later commands wait for the Retry-After of a 429']],
   ]),
   ...of('Forgetting a person', [
     ['rows that wait are cancelled', [purge, 'rows of a purged person that wait are cancelled']],

@@ -8,12 +8,12 @@ import { type Session, session } from '../../harness/session.ts'
 
 const location: Filter = [/postgres:\/\/owner@\S+/g, 'postgres://STORE']
 
-/** By the clock of the database. */
+/** Times of orders, which the database's clock sets. */
 const orderedOn: Filter = [/(?<=RECEIVED  )\d{4}-\d\d-\d\d/g, 'YYYY-MM-DD']
 const orderedAt: Filter = [/on \d{4}-\d\d-\d\d \d\d:\d\d \+00:00/g, 'on DAY TIME']
 
-/** A store on PostgreSQL, which the shell names. */
-async function inPostgres(): Promise<Session> {
+/** Starts a session with a store on PostgreSQL, whose URL is exported in the shell. */
+async function sessionOnPostgres(): Promise<Session> {
   const here = await session({
     quota: [{ calls: 10_000, seconds: 60 }],
     filters: [location, orderedOn, orderedAt],
@@ -26,8 +26,8 @@ async function inPostgres(): Promise<Session> {
   }
 }
 
-test('a file is ordered, run again, and looked at', async () => {
-  const here = await inPostgres()
+test('on PostgreSQL a batch is run, run again and listed, and a duplicate order is refused', async () => {
+  const here = await sessionOnPostgres()
   peopleFile(here.folder, emails(3))
   const screen = await here.all([
     'batch run people.csv --package 102 --yes',

@@ -7,7 +7,7 @@ import { type Session, session } from '../../harness/session.ts'
 const minute = 60_000
 const day = 24 * 60 * minute
 
-/** A machine whose clock is right, and a clock of another that is ahead of it. */
+/** Starts a session on a machine with the right clock, and returns the clock of another machine that is ahead. */
 async function machines(aheadMs: number): Promise<{ here: Session; ahead: ManualClock }> {
   const now = Date.now()
   const here = await session({ store: 'PostgreSQL', clock: new ManualClock({ auto: true, now }) })
@@ -31,7 +31,7 @@ describe('on PostgreSQL a machine whose clock is ahead', () => {
     expect(here.ordered()).toEqual(['a1@example.com'])
   })
 
-  test('by 8 days does not order again in a file what was ordered today', async () => {
+  test('by 8 days does not order again in a file a person who was ordered today', async () => {
     const { here, ahead } = await machines(8 * day)
     peopleFile(here.folder, ['a1@example.com'])
     expect((await here.type('batch run people.csv --package 102 --yes')).code).toBe(0)
@@ -44,8 +44,8 @@ describe('on PostgreSQL a machine whose clock is ahead', () => {
 })
 
 describe('on PostgreSQL an order of a machine whose clock is behind', () => {
-  /** Ordered by a machine whose clock is behind; what is decided then is decided on another one. */
-  async function orderedBehind(
+  /** Orders on a machine whose clock is behind. Returns the session of another machine, and the batch's id. */
+  async function orderWithClockBehind(
     byMs: number,
     fault?: { kind: 'cut'; when: 'after' },
   ): Promise<[Session, string]> {
@@ -59,22 +59,22 @@ describe('on PostgreSQL an order of a machine whose clock is behind', () => {
     return [here, (ran.json() as { batch_id: string }).batch_id]
   }
 
-  test('by 16 minutes waits for 15 minutes too after an unknown outcome', async () => {
-    const [here, id] = await orderedBehind(16 * minute, { kind: 'cut', when: 'after' })
+  test('by 16 minutes also waits for 15 minutes after an unknown outcome', async () => {
+    const [here, id] = await orderWithClockBehind(16 * minute, { kind: 'cut', when: 'after' })
     const again = await here.type(`batch reconcile ${id} --row 1 --confirm-email a1@example.com`)
     expect(again.stderr).toContain('row 1 was sent less than 15 minutes ago')
     expect(here.ordered()).toEqual(['a1@example.com'])
   })
 
   test('by 8 days is not ordered again in a file on the same day', async () => {
-    const [here] = await orderedBehind(8 * day)
+    const [here] = await orderWithClockBehind(8 * day)
     peopleFile(here.folder, ['a1@example.com', 'a2@example.com'])
     await here.type('batch run people.csv --package 102 --yes --allow-duplicate --ignore-results')
     expect(here.ordered()).toEqual(['a1@example.com', 'a2@example.com'])
   })
 })
 
-test('evidence is compared by the clock that times attempts, the database’s, where machine and service are behind it', async () => {
+test('events are compared with attempts by the database’s clock, even if the clocks of machine and service are behind it', async () => {
   const now = Date.now() - 5 * minute
   const here = await session({ store: 'PostgreSQL', clock: new ManualClock({ auto: true, now }) })
   here.intercept(async (request, ask) => {

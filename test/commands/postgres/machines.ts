@@ -7,22 +7,25 @@ import { type Outcome, type RunOptions } from '../../harness/run-command.ts'
 import { emptyEnv, type World, world } from '../../harness/world.ts'
 
 export interface Machines extends World {
-  /** Of the store that all of them use. */
+  /** The URL of the store that all machines use. */
   storeUrl: string
-  /** The environment of a machine, besides the one of all. */
+  /** Returns the variables of one machine, in addition to those of all machines. */
   envOf: (machine: string) => Record<string, string>
-  /** Types a command line on a machine: it has settings, data and a clock of its own. */
+  /** Runs a command line on a machine, which has its own settings, data and clock. */
   on: (machine: string, line: string, options?: RunOptions) => Promise<Outcome>
 }
 
-/** Several machines that share a store on PostgreSQL, one of their own unless it is given, and a file of so many people. */
-export async function machines(people: number, given?: string): Promise<Machines> {
+/**
+ * Starts several machines that share a store on PostgreSQL and a file with that number of people. The store is new
+ * unless its URL is given.
+ */
+export async function machines(people: number, existingUrl?: string): Promise<Machines> {
   const here = await world({
     clock: new ManualClock({ auto: true }),
     seed: 'machines',
     quota: [{ calls: 10_000, seconds: 60 }],
   })
-  const storeUrl = given ?? (await createTestStore())
+  const storeUrl = existingUrl ?? (await createTestStore())
   peopleFile(here.folder, emails(people))
   const envOf = (machine: string): Record<string, string> => ({
     REFCHECK_STORE: storeUrl,

@@ -16,15 +16,15 @@ const filters: Filter[] = [
   [/\d\d:\d\d:\d\d(?=  )/g, 'HH:MM:SS'],
 ]
 
-/** Without its password, which is in the environment. */
-async function database(): Promise<{ url: string; password: string }> {
+/** Creates an empty database. Returns its URL without the password, and the password for PGPASSWORD. */
+async function createDatabase(): Promise<{ url: string; password: string }> {
   const url = await emptyDatabase()
   const password = /owner:([^@]*)@/.exec(url)?.[1] ?? ''
   return { url: url.replace(`:${password}@`, '@'), password }
 }
 
-test('a store goes to PostgreSQL and back: each ordered person is known there, and the old store orders nothing', async () => {
-  const { url, password } = await database()
+test('a store is moved to PostgreSQL and back: duplicates are found in the new store, and the old store orders nothing', async () => {
+  const { url, password } = await createDatabase()
   const here = await session({ filters })
   const { type, folder, ordered } = here
   const exported = { PGPASSWORD: password }
@@ -177,7 +177,7 @@ test('a store goes to PostgreSQL and back: each ordered person is known there, a
   expect(ordered()).toEqual([...emails(2), 'new@example.com'])
 })
 
-test('what is no move', async () => {
+test('store move refuses a missing or identical store, a store in memory, and a password in the URL', async () => {
   const { all, type, folder } = await session({ filters })
   peopleFile(folder, emails(1))
   await type('batch run people.csv --package 102 --yes')

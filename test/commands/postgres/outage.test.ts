@@ -8,7 +8,7 @@ import { Cluster } from '../../harness/postgres-cluster.ts'
 import { world } from '../../harness/world.ts'
 import { faultRow } from '../../harness/faults/fault-row.ts'
 
-faultRow('machines', 'outages with somebody twice')
+faultRow('machines', 'outages with a person ordered twice')
 
 let cluster: Cluster
 beforeAll(async () => {
@@ -23,29 +23,29 @@ interface Outage {
 
 const others = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()`
 
-/** All connections that the server allows; the program's own is ended, and taken too. */
-const crowd: Client[] = []
-async function crowdOut(): Promise<void> {
+/** Connections that use all slots of the server, including that of the program, whose connection is ended. */
+const connections: Client[] = []
+async function useAllConnections(): Promise<void> {
   for (let slots: number | undefined; ;) {
     const client = new Client({ connectionString: cluster.url('postgres') })
     client.on('error', () => undefined)
     try {
       await client.connect()
-      crowd.push(client)
+      connections.push(client)
     } catch {
-      const ended = await crowd[0]?.query(
+      const ended = await connections[0]?.query(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'refcheck'`,
       )
       const taken = ended?.rowCount ?? 0
       // A closed connection frees its slot a moment later.
-      slots ??= crowd.length + taken
-      if (taken === 0 && crowd.length >= slots) return
+      slots ??= connections.length + taken
+      if (taken === 0 && connections.length >= slots) return
     }
   }
 }
 
-/** The error of a server whose disk is full, at each attempt and each outcome. */
-const full = `
+/** SQL that makes each attempt and each outcome fail as on a server whose disk is full. */
+const makeDiskFull = `
 CREATE FUNCTION refcheck.full() RETURNS trigger LANGUAGE plpgsql AS
 $$ BEGIN RAISE EXCEPTION USING ERRCODE = 'disk_full'; END $$;
 CREATE TRIGGER full_a BEFORE INSERT ON refcheck.attempts EXECUTE FUNCTION refcheck.full();
@@ -53,12 +53,12 @@ CREATE TRIGGER full_s BEFORE UPDATE ON refcheck.submissions EXECUTE FUNCTION ref
 
 const outages: [what: string, why: RegExp, outage: Outage][] = [
   [
-    'killed as in a power cut, and started again',
+    'that is killed as in a power cut, and started again',
     /: (?:connection refused|the connection broke|the server .*)\.$/m,
     { begin: () => cluster.kill(), end: () => cluster.startAgain() },
   ],
   [
-    'read-only for a while',
+    'that is read-only for a while',
     /: (?:the database is read-only|the server is shutting down|the connection broke)\.$/m,
     {
       begin: async (database) => {
@@ -71,12 +71,12 @@ const outages: [what: string, why: RegExp, outage: Outage][] = [
     },
   ],
   [
-    'that takes no more connections',
+    'that accepts no more connections',
     /: the server takes no more connections\.$/m,
     {
-      begin: crowdOut,
+      begin: useAllConnections,
       end: async () => {
-        for (const client of crowd.splice(0)) await client.end()
+        for (const client of connections.splice(0)) await client.end()
       },
     },
   ],
@@ -85,7 +85,7 @@ const outages: [what: string, why: RegExp, outage: Outage][] = [
     /: no space is left on the disk of the server\.$/m,
     {
       begin: async (database) => {
-        await cluster.ask(full, database)
+        await cluster.ask(makeDiskFull, database)
       },
       end: async (database) => {
         await cluster.ask('DROP FUNCTION refcheck.full CASCADE', database)
@@ -95,7 +95,7 @@ const outages: [what: string, why: RegExp, outage: Outage][] = [
 ]
 
 test.each(outages)(
-  'a database %s while an order is in flight: it is waited for, and nobody is lost or ordered twice',
+  'a run waits for a database %s while an order is in flight, and each person is ordered once',
   async (_, why, { begin, end }) => {
     const database = await cluster.create()
     const env = { REFCHECK_STORE: cluster.url(database) }
@@ -134,7 +134,7 @@ test.each(outages)(
   60_000,
 )
 
-test('a slow database is waited for: the wait is reported, and no one is ordered twice', async () => {
+test('a run with a slow database waits for it, and orders each person once', async () => {
   const database = await cluster.create()
   const env = { REFCHECK_STORE: cluster.url(database) }
   const { run, folder, sandbox } = await world({ clock: systemClock })

@@ -17,7 +17,7 @@ import { faultRow } from '../../harness/faults/fault-row.ts'
 
 faultRow('forgotten', 'ordered twice')
 
-/** Servers are started, stopped and copied. */
+/** Timeout of a test that starts, stops and copies servers. */
 const longMs = 120_000
 
 let pair: PostgresPair
@@ -41,7 +41,7 @@ const refusal = Response.json(
   { status: 400 },
 )
 
-/** A person distinguishes machines by host names; those of the test all have one. */
+/** Gives a machine another host name, because all machines of the test run on the same host. */
 const rename = (machine: string, host: string): Promise<unknown> =>
   queryDatabase(
     pair.url,
@@ -54,8 +54,8 @@ function expectClosed({ code, stderr }: Outcome, words: string): void {
   expect([1, 8]).toContain(code)
 }
 
-/** All machines check, a person opens the store, and the rest is ordered: no one twice, and no one is left out. */
-async function seenThrough(...all: readonly string[]): Promise<void> {
+/** Checks the store on all machines, opens it, and orders the remaining rows. Expects that no person is ordered twice. */
+async function expectCompleted(...all: readonly string[]): Promise<void> {
   for (const machine of all) await here.on(machine, 'store check')
   const opened = await here.on(all[0] ?? 'alpha', 'store check --accept-older --yes')
   expect([opened.code, opened.stdout]).toMatchObject([0, expect.stringContaining('sound')])
@@ -63,7 +63,7 @@ async function seenThrough(...all: readonly string[]): Promise<void> {
   expect(orderedTwice(here)).toEqual([])
 }
 
-/** A clock whose first long sleep is used to do something: a run waits for its quota. */
+/** A clock that calls a function once, in the first sleep after ten orders, in which a run waits for its quota. */
 class InterruptedClock extends ManualClock {
   #work: (() => Promise<void>) | undefined
 
@@ -80,8 +80,8 @@ class InterruptedClock extends ManualClock {
   }
 }
 
-/** A run of which ten rows are sent, and that waits for its quota then; `meanwhile` happens in that wait. */
-async function runWaiting(machine: string, meanwhile: () => Promise<void>): Promise<Outcome> {
+/** Starts a run that sends ten rows and then waits for its quota. Calls `meanwhile` during that wait. */
+async function runWithInterruption(machine: string, meanwhile: () => Promise<void>): Promise<Outcome> {
   let done = false
   const clock = new InterruptedClock(async () => {
     await meanwhile()
@@ -92,34 +92,37 @@ async function runWaiting(machine: string, meanwhile: () => Promise<void>): Prom
   return ended
 }
 
-describe('a run waits for its quota, and meanwhile', () => {
+describe('while a run waits for its quota', () => {
   test(
-    'the database is restored to a snapshot: nothing more is sent',
+    'the database is restored to a snapshot, and nothing more is sent',
     async () => {
       await here.on('alpha', runOf(' --max 2'))
       const restore = await pair.snapshot()
-      expectClosed(await runWaiting('alpha', restore), 'lacked')
+      expectClosed(await runWithInterruption('alpha', restore), 'lacked')
       expect(here.ordered()).toHaveLength(12)
-      await seenThrough('alpha')
+      await expectCompleted('alpha')
     },
     longMs,
   )
 
   test(
-    'the old primary returns after a failover: nothing more is sent',
+    'the old primary returns after a failover, and nothing more is sent',
     async () => {
       await here.on('alpha', runOf(' --max 2'))
       await pair.failOver({ how: 'asynchronous', meanwhile: () => Promise.resolve(), canReturnFormer: true })
       await here.on('alpha', 'store check --accept-older --yes')
-      expectClosed(await runWaiting('alpha', () => pair.returnFormer()), 'it is an older copy of the store')
+      expectClosed(
+        await runWithInterruption('alpha', () => pair.returnFormer()),
+        'it is an older copy of the store',
+      )
       expect(here.ordered()).toHaveLength(12)
-      await seenThrough('alpha')
+      await expectCompleted('alpha')
     },
     longMs,
   )
 })
 
-/** As pg_restore --clean does: the tables are dropped and made again, with the rows that they had. */
+/** Returns a function that recreates the tables with their current rows, as pg_restore --clean does. */
 async function dump(): Promise<() => Promise<void>> {
   const names = (await queryDatabase(
     pair.url,
@@ -145,7 +148,7 @@ async function dump(): Promise<() => Promise<void>> {
   }
 }
 
-/** B orders the later half after the moment to which the database goes back. */
+/** Ways to return the database to an older state. Each returns a function that does it, after B has ordered more rows. */
 const ways: Record<string, () => Promise<() => Promise<void>>> = {
   'a snapshot': () => pair.snapshot(),
   'pg_restore --clean': dump,
@@ -158,34 +161,34 @@ const ways: Record<string, () => Promise<() => Promise<void>>> = {
 }
 
 describe.each(Object.keys(ways))('machine A checks the store after %s', (way) => {
-  async function lost(): Promise<void> {
+  async function loseOrdersOfB(): Promise<void> {
     await here.on('beta', runOf(' --max 2'))
     await here.on('alpha', runOf(' --max 2'))
     await rename('beta', 'hr-2')
     const restore = await (ways[way] as (typeof ways)[string])()
     await here.on('beta', runOf(' --max 10'))
     expect(here.ordered()).toHaveLength(14)
-    // A has seen the numbers that B took.
+    // A reads the attempt numbers that B has used.
     await here.on('alpha', 'batch list')
     await restore()
   }
 
   test(
-    'B sent since, and A has read its numbers: the store is closed, and B is not ordered again',
+    'if A had read the attempt numbers of B, the store is closed, and the people of B are not ordered again',
     async () => {
-      await lost()
+      await loseOrdersOfB()
       const checked = await here.on('alpha', 'store check')
       expectClosed(checked, 'is closed')
       expectClosed(await here.on('alpha', runOf()), 'is closed')
       expect(here.ordered()).toHaveLength(14)
-      await seenThrough('alpha', 'beta')
+      await expectCompleted('alpha', 'beta')
     },
     longMs,
   )
 })
 
 test(
-  'machine A has seen nothing of what B sent before a snapshot was restored: --restored closes it until B has reported',
+  'if machine A has read no attempts of B before a snapshot is restored, --restored closes the store until B reports',
   async () => {
     await here.on('beta', runOf(' --max 2'))
     await here.on('alpha', runOf(' --max 2'))
@@ -199,13 +202,13 @@ test(
     expectClosed(await here.on('alpha', runOf()), 'hr-2')
     expectClosed(await here.on('alpha', 'store check --accept-older --yes'), 'hr-2')
     expect(here.ordered()).toHaveLength(14)
-    await seenThrough('alpha', 'beta')
+    await expectCompleted('alpha', 'beta')
   },
   longMs,
 )
 
 test(
-  'B was set up by copying A’s settings folder: after a failover A waits for B',
+  'if B was set up with a copy of A’s settings folder, the store is closed after a failover until B reports',
   async () => {
     await here.on('alpha', runOf(' --max 2'))
     cpSync(join(here.folder, 'alpha', 'config'), join(here.folder, 'beta', 'config'), { recursive: true })
@@ -223,7 +226,7 @@ test(
     expectClosed(await here.on('alpha', 'store check --accept-older --yes'), 'hr-2')
     expectClosed(await here.on('alpha', runOf()), 'hr-2')
     expect(here.ordered()).toHaveLength(14)
-    await seenThrough('alpha', 'beta')
+    await expectCompleted('alpha', 'beta')
   },
   longMs,
 )
@@ -239,7 +242,7 @@ describe('after a failover that lost orders of B', () => {
     })
 
   test(
-    'B, which had sent two days ago, must report or be excluded by name: --accept-older is not offered before',
+    'B, which sent two days ago, has to report or be excluded by name before --accept-older is possible',
     async () => {
       await here.on('beta', runOf(' --max 2'))
       await here.on('alpha', runOf(' --max 2'))
@@ -255,13 +258,13 @@ describe('after a failover that lost orders of B', () => {
       expect(checked.stderr).not.toContain('--accept-older')
       expectClosed(await here.on('alpha', 'store check --accept-older --yes'), 'hr-2')
       expect(here.ordered()).toHaveLength(14)
-      await seenThrough('alpha', 'beta')
+      await expectCompleted('alpha', 'beta')
     },
     longMs,
   )
 
   test(
-    'B is excluded by name: what waits is held, and B reports when it comes back',
+    'B is excluded by name: pending rows are held, and B reports when it returns',
     async () => {
       await here.on('beta', runOf(' --max 2'))
       await here.on('alpha', runOf(' --max 2'))
@@ -278,7 +281,7 @@ describe('after a failover that lost orders of B', () => {
   )
 
   test(
-    'B, which sent for the first time in the lost window, and whose numbers A has read: what waits is held',
+    'if the first orders of B are lost, and A had read their numbers, pending rows are held',
     async () => {
       await here.on('alpha', runOf(' --max 2'))
       await failOver()
@@ -295,7 +298,7 @@ describe('after a failover that lost orders of B', () => {
 })
 
 test(
-  'a database restored into the live one below what another machine has overtaken: the new generation numbers above all logs',
+  'after an older state is restored, the new generation uses attempt numbers above those of all logs',
   async () => {
     await here.on('alpha', runOf(' --max 2'))
     await here.on('beta', runOf(' --max 2'))
@@ -309,7 +312,7 @@ test(
     await restore()
     expectClosed(await here.on('beta', runOf(' --max 10')), 'is closed')
     expectClosed(await here.on('alpha', runOf()), 'is closed')
-    await seenThrough('alpha', 'beta')
+    await expectCompleted('alpha', 'beta')
     const numbers = await queryDatabase(
       pair.url,
       'SELECT count(*)::int AS n, count(DISTINCT number)::int AS d FROM refcheck.attempts',
@@ -320,7 +323,7 @@ test(
 )
 
 test(
-  'a backup from before batch move is restored and accepted: who was ordered under the new package is known under the old one',
+  'after a backup from before batch move is restored, people ordered under the new package conflict with the old one',
   async () => {
     await here.on('alpha', runOf(' --max 2'))
     const restore = await dump()
@@ -343,7 +346,7 @@ test(
 )
 
 test(
-  'machine A’s order of a row was refused, B’s may have been accepted: in any order of reports, the row is unknown',
+  'a row that was refused for machine A and may be accepted for B is unknown, in any order of the reports',
   async () => {
     await here.on('alpha', `batch queue people.csv --package 102 --yes`)
     const [batch] = (await here.on('alpha', 'batch list --json')).json() as { batch_id: string }[]
@@ -361,7 +364,7 @@ test(
     expect(here.ordered()).toEqual(emails(1))
     await restore()
     await here.on('beta', 'store check')
-    await seenThrough('alpha', 'beta')
+    await expectCompleted('alpha', 'beta')
     await here.on('alpha', `batch retry ${batch?.batch_id}`)
     await here.on('alpha', `batch resume ${batch?.batch_id} --yes`)
     expect(orderedTwice(here)).toEqual([])

@@ -19,7 +19,7 @@ GRANT USAGE ON SCHEMA refcheck TO {};
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA refcheck TO {};
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA refcheck TO {}`
 
-test('a user who may change no table works with a store that its owner made, by the settings alone', async () => {
+test('a database user without the right to change tables can use a store that its owner created', async () => {
   const owner = await emptyDatabase()
   const role = `user_${randomInt(1e9, 1e10)}`
   const password = randomBytes(8).toString('hex')
@@ -118,7 +118,7 @@ test('a user who may change no table works with a store that its owner made, by 
   expect(ordered()).toEqual(emails(2))
 })
 
-test('a server that does not show its system identifier: nothing is ordered, and doctor names the right', async () => {
+test('if a user cannot read the system identifier of the server, nothing is ordered, and doctor names the missing right', async () => {
   const owner = await emptyDatabase()
   const { type, all, folder, ordered } = await session({ filters })
   const role = `user_${randomInt(1e9, 1e10)}`
@@ -148,7 +148,7 @@ test('a server that does not show its system identifier: nothing is ordered, and
   expect(ordered()).toEqual([])
 })
 
-test('a policy that hides rows stops an order: a person who is ordered would seem to be new', async () => {
+test('a row-level security policy that hides rows prevents orders, because earlier orders would not be found', async () => {
   const owner = await emptyDatabase()
   const role = `user_${randomInt(1e9, 1e10)}`
   const password = randomBytes(8).toString('hex')

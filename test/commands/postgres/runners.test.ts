@@ -10,7 +10,7 @@ faultRow('machines', 'ordered twice')
 
 const run = 'batch run people.csv --package 102 --yes --json'
 
-test('three machines share a file: everybody is ordered once, and each machine sees all of it through', async () => {
+test('three machines share a file: each person is ordered once, and each machine reports the whole result', async () => {
   const here = await machines(30)
   const ended = await Promise.all(['alpha', 'beta', 'gamma'].map((machine) => here.on(machine, run)))
   expect(ended.map(({ code, stderr }) => [code, code === 0 ? '' : stderr])).toEqual([
@@ -22,11 +22,11 @@ test('three machines share a file: everybody is ordered once, and each machine s
   for (const { json } of ended) expect(json()).toMatchObject({ counts: { accepted: 30, total: 30 } })
 })
 
-test('one order whose outcome is unknown makes every machine ask the service first, and costs one row', async () => {
+test('after one unknown outcome, every machine pings the service before its next order, and only one row is unknown', async () => {
   const here = await machines(12)
   const arrivals: string[] = []
   const waiting: { count: number; wake: () => void }[] = []
-  /** Resolves once so many orders and pings have arrived. */
+  /** Resolves once `count` orders and pings have arrived. */
   const arrived = (count: number): Promise<void> =>
     arrivals.length >= count ? Promise.resolve() : new Promise((wake) => waiting.push({ count, wake }))
   here.intercept(async (request, ask) => {
@@ -36,7 +36,7 @@ test('one order whose outcome is unknown makes every machine ask the service fir
     const position = arrivals.push(isCreate ? 'order' : 'ping')
     for (const { count, wake } of waiting) if (position >= count) wake()
     const answer = await ask(request)
-    // Both machines have an order in flight. The outcome of one is unknown, and that is recorded before the other goes on.
+    // Both machines have an order in flight. The unknown outcome of one is recorded before the other one continues.
     if (position <= 2) await arrived(position + 1)
     else if (position === 4) await arrived(5)
     return position === 1 ? new Response('gone', { status: 502 }) : answer
@@ -45,12 +45,12 @@ test('one order whose outcome is unknown makes every machine ask the service fir
   expect(ended.map(({ code }) => code)).toEqual([8, 8])
   expect(here.ordered().sort()).toEqual(emails(12).sort())
   expect(arrivals.slice(0, 3)).toEqual(['order', 'order', 'ping'])
-  // One machine sends on, the other asks as well; no order leaves before it has.
+  // One machine sends its next order after its ping, the other machine pings as well before its own next order.
   expect(arrivals.slice(3, 5).sort()).toEqual(['order', 'ping'])
   expect(arrivals.slice(5)).toEqual(Array(9).fill('order'))
 })
 
-test('the same people in two files on two machines at once are ordered once', async () => {
+test('the same people in two files on two machines at the same time are ordered once', async () => {
   const here = await machines(8)
   peopleFile(here.folder, emails(9), 'more.csv')
   const [one, other] = await Promise.all([
@@ -61,7 +61,7 @@ test('the same people in two files on two machines at once are ordered once', as
   expect(here.ordered().sort()).toEqual(emails(9).sort())
 })
 
-test('batch run next to three request create, each a process of its own on one attempt log: 4 rounds on 2 machines, and the store stays open', async () => {
+test('batch run and three request create run in parallel processes with one attempt log, and the store stays open', async () => {
   const here = await machines(1)
   const single = (first: string): string[] => [...orderArguments(first, ['--yes', '--quiet'])]
   const expected: string[] = []

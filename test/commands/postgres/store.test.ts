@@ -16,24 +16,24 @@ const filters: Filter[] = [
   [/"bytes": \d+/g, '"bytes": N'],
 ]
 
-const hidden = (url: string): string => /owner:([^@]*)@/.exec(url)?.[1] ?? ''
+const passwordOf = (url: string): string => /owner:([^@]*)@/.exec(url)?.[1] ?? ''
 
-async function inStore(url: string): Promise<Session> {
+async function sessionWithStore(url: string): Promise<Session> {
   const here = await session({ filters })
   const exported = { REFCHECK_STORE: url }
   return {
     ...here,
     type: async (line, options) => {
       const step = await here.type(line, { exported, ...options })
-      expect(step.text).not.toContain(hidden(url))
+      expect(step.text).not.toContain(passwordOf(url))
       return step
     },
     all: (lines, options) => here.all(lines, { exported, ...options }),
   }
 }
 
-test('a database is made a store once, and says what it is', async () => {
-  const { all } = await inStore(await emptyDatabase())
+test('store migrate creates the tables once, and store info shows format and address', async () => {
+  const { all } = await sessionWithStore(await emptyDatabase())
   const lines = [
     'store info',
     'store migrate',
@@ -103,8 +103,8 @@ test('a database is made a store once, and says what it is', async () => {
   `)
 })
 
-test('it is backed up by other means, purged by the same', async () => {
-  const { all, folder, ordered } = await inStore(await createTestStore())
+test('store backup refuses a store on PostgreSQL; store purge works on it', async () => {
+  const { all, folder, ordered } = await sessionWithStore(await createTestStore())
   peopleFile(folder, emails(2))
   expect(
     await all([
@@ -159,15 +159,15 @@ test('it is backed up by other means, purged by the same', async () => {
   expect(ordered()).toEqual(emails(2))
 })
 
-test('doctor says which replication is in force', async () => {
-  const { type } = await inStore(await createTestStore())
+test('doctor names the replication of the store', async () => {
+  const { type } = await sessionWithStore(await createTestStore())
   const { stdout } = await type('doctor')
   expect(stdout).toMatch(/store +postgres:\/\/owner@\S+; no standby/)
 })
 
-test('two workers share what is queued', async () => {
+test('two workers share the queued batch', async () => {
   const url = await createTestStore()
-  const { type, folder, ordered } = await inStore(url)
+  const { type, folder, ordered } = await sessionWithStore(url)
   peopleFile(folder, emails(5))
   await type('batch queue people.csv --package 102 --yes')
   await Promise.all([type('worker --once'), type('worker --once')])
@@ -175,9 +175,9 @@ test('two workers share what is queued', async () => {
   expect(await queryDatabase(url, 'SELECT queued_at FROM refcheck.batches')).toEqual([{ queued_at: null }])
 })
 
-test('a newer format is refused', async () => {
+test('a store of a newer format is refused', async () => {
   const url = await createTestStore()
-  const { all } = await inStore(url)
+  const { all } = await sessionWithStore(url)
   await queryDatabase(url, `UPDATE refcheck.meta SET value = '99' WHERE name = 'format'`)
   expect(await all(['store info', 'store migrate'])).toMatchInlineSnapshot(`
     $ refcheck store info
@@ -196,7 +196,7 @@ test.each([
   ['postgres://u:hunter2@db.example.com/orders', 'needs sslmode=verify-full'],
   ['postgres://u:hun/ter2@db.example.com/orders', 'is not of the form postgres://user@host:5432/database'],
   ['postgres://u:hunter2@127.0.0.1:1/orders', 'connection refused'],
-])('an address that cannot be used: %s', async (url, why) => {
+])('an address that cannot be used is reported without its password: %s', async (url, why) => {
   const here = await session()
   const { text, code } = await here.type('store info', { exported: { REFCHECK_STORE: url } })
   expect(text).toContain(why)
@@ -215,7 +215,7 @@ test.each([
     ],
   ],
   [
-    'a trigger called like ours',
+    'a trigger with the name of a trigger of refcheck',
     `CREATE FUNCTION refcheck.moved() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
     CREATE TRIGGER moved BEFORE INSERT ON refcheck.attempts FOR EACH STATEMENT EXECUTE FUNCTION refcheck.moved()`,
     [
@@ -243,13 +243,13 @@ test.each([
     ],
   ],
   [
-    'an index less',
+    'a missing index',
     'DROP INDEX refcheck.submissions_sending',
     ['the index submissions_sending is missing or not valid'],
   ],
 ])('%s on the tables of a store is reported by its check', async (_, sql, findings) => {
   const url = await createTestStore()
-  const here = await inStore(url)
+  const here = await sessionWithStore(url)
   expect((await here.type('store check --json')).json()).toMatchObject({ sound: true, findings: [] })
   await queryDatabase(url, sql)
   const checked = await here.type('store check --json')
