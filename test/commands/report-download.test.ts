@@ -8,27 +8,27 @@ import { expect, test } from 'vitest'
 import { type SessionWithOrders, sessionWithOrders, signedUrl } from '../harness/orders.ts'
 import { session } from '../harness/session.ts'
 
-interface Read {
+interface RequestDocument {
   checks: { id: string; type: string; references?: { referee_id: string }[] }[]
 }
 
-const nowhere = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
+const missingId = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
 
-/** A request of the full package, finished by default. */
-async function finished(
+/** Starts a session with a request for the package with every check, which is completed by default. */
+async function sessionWithRequest(
   minutes = 60,
-): Promise<SessionWithOrders & { id: string; request: Read; checkId: string; url: string }> {
+): Promise<SessionWithOrders & { id: string; request: RequestDocument; checkId: string; url: string }> {
   const here = await sessionWithOrders(['Priya'], { minutes, full: true })
   const id = here.ids[0] ?? ''
-  const request = (await here.type(`request get ${id} --json`)).json() as Read
+  const request = (await here.type(`request get ${id} --json`)).json() as RequestDocument
   const check = request.checks.find((each) => each.type === 'background')
   return { ...here, id, request, checkId: check?.id ?? '', url: signedUrl(here) }
 }
 
 const sha256 = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex')
 
-test('every report of a request: whole PDFs under names that sort, one call of the quota', async () => {
-  const { type, id, folder, quotaCalls } = await finished()
+test('report download stores all PDFs of a request under names that sort, with one call of the quota', async () => {
+  const { type, id, folder, quotaCalls } = await sessionWithRequest()
   quotaCalls()
   expect(await type(`report download --request ${id} --output reports --concurrency 1`))
     .toMatchInlineSnapshot(`
@@ -52,8 +52,8 @@ test('every report of a request: whole PDFs under names that sort, one call of t
   }
 })
 
-test('--json tells each file with its hash; the second time it is skipped, --overwrite replaces it', async () => {
-  const { type, id } = await finished()
+test('--json has each file with its hash; a second download skips the files, and --overwrite replaces them', async () => {
+  const { type, id } = await sessionWithRequest()
   const line = `report download --request ${id} --output reports --json`
   const first = (await type(line)).json() as {
     path: string
@@ -73,8 +73,8 @@ test('--json tells each file with its hash; the second time it is skipped, --ove
   expect((await type(`${line} --overwrite`)).json()).toEqual(first)
 })
 
-test('one report by its ids, by a referee, and by its signed URL', async () => {
-  const { type, checkId, request, url, folder } = await finished()
+test('one report is downloaded by its check id, by a referee, or by its signed URL', async () => {
+  const { type, checkId, request, url, folder } = await sessionWithRequest()
   expect(await type(`report download ${checkId} --output police.pdf`)).toMatchInlineSnapshot(`
     $ refcheck report download CHECK_2 --output police.pdf
     stored  police.pdf  # kB
@@ -103,8 +103,8 @@ test('one report by its ids, by a referee, and by its signed URL', async () => {
   expect(new Set(hashes).size).toBe(1)
 })
 
-test('--output - writes the very bytes to a pipe, and never to a terminal', async () => {
-  const { type, checkId, folder } = await finished()
+test('--output - writes the exact bytes to a pipe, and is refused for a terminal', async () => {
+  const { type, checkId, folder } = await sessionWithRequest()
   await type(`report download ${checkId} --output a.pdf`)
   const piped = await type(`report download ${checkId} --output -`)
   expect(piped.code).toBe(0)
@@ -118,8 +118,8 @@ test('--output - writes the very bytes to a pipe, and never to a terminal', asyn
     `)
 })
 
-test('what is not ready is listed with its reason, and the rest is stored', async () => {
-  const { type, id, sandbox, clock } = await finished(0)
+test('reports that are not ready are listed with the reason, and the others are stored', async () => {
+  const { type, id, sandbox, clock } = await sessionWithRequest(0)
   expect(await type(`report download --request ${id}`)).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1
     unavailable  Priya Example: request REQUEST_1 has no checks yet; it is RECEIVED
@@ -146,31 +146,31 @@ test('what is not ready is listed with its reason, and the rest is stored', asyn
 })
 
 test.each([
-  ['cut short under its full length', { kind: 'truncated', keep: 0.5, announced: true }],
-  ['cut short', { kind: 'truncated', keep: 0.5, announced: false }],
+  ['a file shorter than its Content-Length', { kind: 'truncated', keep: 0.5, announced: true }],
+  ['a truncated file', { kind: 'truncated', keep: 0.5, announced: false }],
   ['a login page', { kind: 'body', body: '<html>Log in</html>', contentType: 'text/html' }],
-  ['a page that says it is a PDF', { kind: 'body', body: '<html>', contentType: 'application/pdf' }],
-  ['nothing', { kind: 'body', body: '', contentType: 'application/pdf' }],
+  ['a page with the content type of a PDF', { kind: 'body', body: '<html>', contentType: 'application/pdf' }],
+  ['an empty file', { kind: 'body', body: '', contentType: 'application/pdf' }],
 ] as const)(
-  'never a wrong file: %s is tried again, then exit 10, and nothing is left',
+  '%s in place of a report is tried again and then fails with exit 10, and no file is left',
   async (_name, fault) => {
-    const { type, id, reports, sandbox } = await finished()
+    const { type, id, reports, sandbox } = await sessionWithRequest()
     sandbox.inject({ on: 'GET /v1/reports/*', times: 1000, fault })
     expect((await type(`report download --request ${id} --output reports`)).code).toBe(10)
     expect(existsSync(reports) ? readdirSync(reports) : []).toEqual([])
   },
 )
 
-test('a transfer that breaks once, or a token that has expired by itself, is no failure', async () => {
-  const { type, id, sandbox } = await finished()
+test('a transfer that breaks once, and a token that has expired, are tried again with success', async () => {
+  const { type, id, sandbox } = await sessionWithRequest()
   sandbox.inject({ on: 'GET /v1/reports/*', fault: { kind: 'truncated', keep: 0.5, announced: true } })
   expect((await type(`report download --request ${id} --output reports`)).code).toBe(0)
   sandbox.inject({ on: 'GET /v1/reports/*', fault: { kind: 'status', status: 401, when: 'before' } })
   expect((await type(`report download --request ${id} --output again`)).code).toBe(0)
 })
 
-test('an expired URL given by hand: exit 3, and its token is not repeated', async () => {
-  const { type, url, clock, checkId } = await finished()
+test('an expired URL of --url fails with exit 3, and its token is not repeated', async () => {
+  const { type, url, clock, checkId } = await sessionWithRequest()
   await clock.advance(61 * 60_000)
   const { code, stdout, stderr } = await type(`report download --url ${url}`)
   expect([code, stdout]).toEqual([3, ''])
@@ -181,18 +181,18 @@ test('an expired URL given by hand: exit 3, and its token is not repeated', asyn
   )
 })
 
-test('what cannot be downloaded: exit codes and what to do', async () => {
+test('a report that cannot be downloaded is reported with an exit code and the way to fix it', async () => {
   const { all } = await session()
   const argv = [
     '',
-    `${nowhere} --request ${nowhere}`,
+    `${missingId} --request ${missingId}`,
     '--referee 7',
     'abc',
-    nowhere,
-    `--request ${nowhere}`,
-    `--request ${nowhere} --output a.pdf`,
-    `--request ${nowhere} --output -`,
-    `--request ${nowhere} --concurrency 65`,
+    missingId,
+    `--request ${missingId}`,
+    `--request ${missingId} --output a.pdf`,
+    `--request ${missingId} --output -`,
+    `--request ${missingId} --concurrency 65`,
   ]
   expect(await all(argv.map((each) => `report download ${each}`.trim()))).toMatchInlineSnapshot(`
     $ refcheck report download
@@ -242,8 +242,8 @@ test('what cannot be downloaded: exit codes and what to do', async () => {
   `)
 })
 
-test('--output FILE: the very report is skipped; another PDF, or another file, is left and refused', async () => {
-  const here = await finished()
+test('--output FILE skips the same report, and refuses to replace another report or file', async () => {
+  const here = await sessionWithRequest()
   const { type, checkId, folder, request, write } = here
   expect(await type(`report download ${checkId} --output police.pdf`)).toMatchInlineSnapshot(`
     $ refcheck report download CHECK_2 --output police.pdf
@@ -277,8 +277,8 @@ test('--output FILE: the very report is skipped; another PDF, or another file, i
   expect(readdirSync(folder).filter((name) => name.startsWith('.'))).toEqual([])
 })
 
-test('a symbolic link in the way is not followed; a folder that cannot be made is one clear line', async () => {
-  const here = await finished()
+test('a symbolic link at the output path is not followed, and a folder that cannot be created is reported', async () => {
+  const here = await sessionWithRequest()
   const { type, checkId, folder, write } = here
   write('victim', 'precious')
   symlinkSync(join(folder, 'victim'), join(folder, 'link.pdf'))

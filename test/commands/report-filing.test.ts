@@ -21,7 +21,7 @@ const sha256 = (path: string): string => createHash('sha256').update(readFileSyn
 const download = ({ ids }: SessionWithOrders, more = ''): string =>
   `report download --request ${ids[0]} --output reports${more}`
 
-test('a manifest tells whose each file is, as JSON and as a table', async () => {
+test('the manifest has the person of each file, as JSON and as CSV', async () => {
   const here = await sessionWithOrders(['Priya'])
   expect(await here.type(download(here))).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports
@@ -61,7 +61,7 @@ test('a manifest tells whose each file is, as JSON and as a table', async () => 
   expect(row).toBe(Object.values(record ?? {}).join(','))
 })
 
-test('what is listed and whole is not read again; a call is made only for what is not', async () => {
+test('a file that is in the manifest and unchanged is not downloaded again, and costs no call', async () => {
   const here = await sessionWithOrders(['Priya'])
   expect(await here.type(download(here, ' --json'))).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports --json
@@ -100,7 +100,7 @@ test('what is listed and whole is not read again; a call is made only for what i
   expect(here.quotaCalls()).toBe(0)
 })
 
-test('names by a template, in folders; two that would be the same are numbered, and stay so', async () => {
+test('a template can put names into folders; equal names get numbers, which do not change later', async () => {
   const here = await sessionWithOrders(['Priya'], { full: true })
   const template = " --name-template '{last_name}-{first_name}/Report {date}.pdf'"
   expect((await here.type(download(here, template))).code).toBe(0)
@@ -115,7 +115,7 @@ test('names by a template, in folders; two that would be the same are numbered, 
   unlinkSync(join(here.reports, names[1] ?? ''))
   expect((await here.type(download(here, template))).code).toBe(0)
   expect(listPdfs(here.reports).map((name) => sha256(join(here.reports, name)))).toEqual(hashes)
-  // Under another template they are the same reports; --overwrite gives them the new names.
+  // With another template, the reports have their old names until --overwrite gives them the new ones.
   expect((await here.type(download(here))).code).toBe(0)
   expect(listPdfs(here.reports)).toEqual(names)
   expect((await here.type(download(here, ' --overwrite'))).code).toBe(0)
@@ -123,7 +123,7 @@ test('names by a template, in folders; two that would be the same are numbered, 
   expect(listPdfs(here.reports)).toHaveLength(4)
 })
 
-test('a damaged file is fixed; one that a person changed is left, reported, and replaced when asked', async () => {
+test('a truncated file is downloaded again; a changed file is reported, and replaced only with --overwrite', async () => {
   const here = await sessionWithOrders(['Priya'])
   await here.type(download(here))
   const path = join(here.reports, listPdfs(here.reports)[0] ?? '')
@@ -151,7 +151,7 @@ test('a damaged file is fixed; one that a person changed is left, reported, and 
   expect(sha256(path)).toBe(original)
 })
 
-test('a lost manifest is made again from what is there; a foreign file is never taken for ours', async () => {
+test('a lost manifest is created again from the files, and a foreign file is not recognised as a report', async () => {
   const here = await sessionWithOrders(['Priya'])
   const [first] = (await here.type(download(here, ' --json'))).json() as object[]
   const before = here.read('reports/manifest.json')
@@ -171,7 +171,7 @@ test('a lost manifest is made again from what is there; a foreign file is never 
   expect(readFileSync(path, 'utf8')).toBe('mine')
 })
 
-test('a manifest.json of something else is left alone, and so is the folder', async () => {
+test('nothing is written to a folder that has a manifest.json of another program', async () => {
   const here = await sessionWithOrders(['Priya'])
   mkdirSync(here.reports)
   here.write('reports/manifest.json', '{"name":"a web page"}')
@@ -185,7 +185,7 @@ test('a manifest.json of something else is left alone, and so is the folder', as
 })
 
 test.each(['../../escape.pdf', '/tmp/escape.pdf', 'a/../../escape.pdf', 'a\\b.pdf', ''])(
-  'a manifest that leads to %j is refused',
+  'a manifest with the path %j is refused',
   async (file) => {
     const here = await sessionWithOrders(['Priya'])
     await here.type(download(here))
@@ -196,7 +196,7 @@ test.each(['../../escape.pdf', '/tmp/escape.pdf', 'a/../../escape.pdf', 'a\\b.pd
   },
 )
 
-test('links and folders inside the folder are not followed or replaced', async () => {
+test('symbolic links in the folder are not followed, and folders in it are not replaced', async () => {
   const here = await sessionWithOrders(['Priya'])
   mkdirSync(join(here.folder, 'outside'))
   mkdirSync(here.reports)
@@ -228,7 +228,7 @@ test('links and folders inside the folder are not followed or replaced', async (
   expect(readdirSync(here.reports).sort()).toEqual(['Example', 'Priya.pdf', 'file'])
 })
 
-test('a folder that another run works in: the next one waits until that has ended, or until --timeout', async () => {
+test('a run waits until another run in the same folder has ended, or until --timeout', async () => {
   const here = await sessionWithOrders(['Priya'])
   here.sandbox.inject({ on: 'GET /v1/requests/:id', fault: { kind: 'hang', when: 'before' } })
   const stop = new AbortController()
@@ -246,10 +246,10 @@ test('a folder that another run works in: the next one waits until that has ende
     exit 11
   `)
   const ctrlC = new AbortController()
-  const left = here.type('report sync --output reports --quiet', { signal: ctrlC.signal })
+  const cancelled = here.type('report sync --output reports --quiet', { signal: ctrlC.signal })
   await here.clock.waitUntilSleeping()
   ctrlC.abort()
-  expect(await left).toMatchInlineSnapshot(`
+  expect(await cancelled).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports --quiet
     2> Interrupted
     2> Continue with: refcheck report sync --output reports --quiet
@@ -277,17 +277,17 @@ test('a folder that another run works in: the next one waits until that has ende
   expect(listPdfs(here.reports)).toHaveLength(1)
 })
 
-test('progress: a bar on a terminal, nothing where there is none and it is soon over', async () => {
+test('a progress bar is shown on a terminal, and nothing elsewhere for a short download', async () => {
   const here = await sessionWithOrders(['Priya'], { full: true })
   const { ids, type } = here
   const shown = await type(`report download --request ${ids[0]} --output a`, { tty: { stderr: true } })
-  // Drawn over and over on one line, and gone at the end: no screen.
+  // No snapshot, because the bar is drawn repeatedly on one line and erased at the end.
   expect(shown.stderr).toMatch(/\[-{20}\] {2}0 of 1 file, 0 B/)
   expect(shown.stderr.endsWith('\r\u001B[2K')).toBe(true)
   expect((await type(`report download --request ${ids[0]} --output b`)).stderr).toBe('')
 })
 
-test('--open shows the one report with the desktop’s opener, and only when all is there', async () => {
+test('--open opens the report with the desktop’s program, or warns if there is no desktop', async () => {
   const here = await sessionWithOrders(['Priya'])
   const bin = join(here.folder, 'bin')
   mkdirSync(bin)
@@ -312,15 +312,17 @@ test('--open shows the one report with the desktop’s opener, and only when all
   expect(readFileSync(join(bin, 'opened'), 'utf8')).toBe(join(here.reports, listPdfs(here.reports)[0] ?? ''))
 })
 
-test('one check that two requests of a run show is filed under the first alone', async () => {
+test('a check that two requests of a run contain is filed only under the first request', async () => {
   const { type, intercept, ids, reports } = await sessionWithOrders(['Ana', 'Ben'])
   const [ana = '', ben = ''] = ids
   intercept(async (request, ask) => {
     const answer = await ask(request)
     if (!request.url.includes(`/v1/requests/${ben}`)) return answer
     const other = await ask(new Request(request.url.replace(ben, ana), request))
-    const [own, of] = (await Promise.all([answer.json(), other.json()])) as { data: { checks: unknown } }[]
-    return Response.json({ ...own, data: { ...own?.data, checks: of?.data.checks } })
+    const [ownBody, otherBody] = (await Promise.all([answer.json(), other.json()])) as {
+      data: { checks: unknown }
+    }[]
+    return Response.json({ ...ownBody, data: { ...ownBody?.data, checks: otherBody?.data.checks } })
   })
   const both = `--request ${ana} --request ${ben}`
   const shown = await type(`report download ${both} --output reports --quiet`)
@@ -355,7 +357,7 @@ test('in a folder that others may write to, names with subfolders are refused be
   expect(readdirSync(here.reports)).toEqual([])
 })
 
-test('a folder above that others may write to is named, and reports are stored', async () => {
+test('a parent folder that others may write to is reported, and the reports are stored', async () => {
   const here = await sessionWithOrders(['Priya'])
   const shared = join(here.folder, 'shared')
   mkdirSync(shared)
@@ -371,7 +373,7 @@ test('a folder above that others may write to is named, and reports are stored',
   expect(readdirSync(join(shared, 'reports'))).toContain('Example')
 })
 
-test('a report is not replaced by that of another check, as the manifest of the folder tells', async () => {
+test('a report that the manifest lists for another check is not replaced', async () => {
   const here = await sessionWithOrders(['Ana', 'Ben'])
   const synced = (await here.type('report sync --output reports --json')).json() as {
     stored: { check_id: string; path: string }[]

@@ -7,7 +7,7 @@ import { type SessionWithOrders, sessionWithOrders, listPdfs } from '../harness/
 const download = ({ ids }: SessionWithOrders, more = ''): string =>
   `report download --request ${ids[0]} --output reports${more}`
 
-test('a token that has expired for all reports of a request costs one more read; one that is never good too', async () => {
+test('tokens that expired for all reports of a request cost one more read, also if the new tokens are refused', async () => {
   const here = await sessionWithOrders(['Priya'], { full: true })
   const fault = { kind: 'status', status: 401, when: 'before' } as const
   here.sandbox.inject({ on: 'GET /v1/reports/*', times: 4, fault })
@@ -31,7 +31,7 @@ test('a token that has expired for all reports of a request costs one more read;
   expect(here.quotaCalls()).toBe(2)
 })
 
-test('a 403 of one report leaves the others: listed, exit 10', async () => {
+test('after a 403 for one report the others are stored, that report is listed, and the exit code is 10', async () => {
   const here = await sessionWithOrders(['Priya'], { full: true })
   const fault = { kind: 'status', status: 403, when: 'before' } as const
   here.sandbox.inject({ on: 'GET /v1/reports/*', fault })
@@ -50,7 +50,7 @@ test('a 403 of one report leaves the others: listed, exit 10', async () => {
   expect(listPdfs(here.reports)).toHaveLength(3)
 })
 
-test('a 404 of one report leaves the others too', async () => {
+test('after a 404 for one report the others are stored', async () => {
   const here = await sessionWithOrders(['Priya'], { full: true })
   const fault = { kind: 'status', status: 404, when: 'before' } as const
   here.sandbox.inject({ on: 'GET /v1/reports/*', fault })
@@ -69,11 +69,11 @@ test('a 404 of one report leaves the others too', async () => {
   expect(listPdfs(here.reports)).toHaveLength(3)
 })
 
-test('what is missing: in its own field with --json; no hint says to try again for what never comes', async () => {
+test('missing reports have their own field in JSON, and no hint to try again if they will never exist', async () => {
   const here = await sessionWithOrders(['Ana+declined', 'Ben+error', 'Cleo+report-never'])
-  const of = (...at: number[]) =>
+  const downloadOf = (...at: number[]) =>
     `report download ${at.map((each) => `--request ${here.ids[each]}`).join(' ')} --output reports`
-  expect(await here.type(`${of(0)} --json`)).toMatchInlineSnapshot(`
+  expect(await here.type(`${downloadOf(0)} --json`)).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports --json
     [
       {
@@ -91,7 +91,8 @@ test('what is missing: in its own field with --json; no hint says to try again f
     2> No report will follow.
     exit 10
   `)
-  expect(await here.all([of(0), of(1), of(2), of(0, 2)])).toMatchInlineSnapshot(`
+  expect(await here.all([downloadOf(0), downloadOf(1), downloadOf(2), downloadOf(0, 2)]))
+    .toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1 --output reports
     unavailable  Ana Example: Identity check: no report; the check ended CANCELLED
     2> Error: Identity check: no report; the check ended CANCELLED
@@ -121,7 +122,7 @@ test('what is missing: in its own field with --json; no hint says to try again f
   `)
 })
 
-test('--wait goes on until every report is ready', async () => {
+test('--wait waits until every report is ready', async () => {
   const here = await sessionWithOrders(['Ana'], { minutes: 0 })
   const waiting = here.type(download(here, ' --wait'))
   const next = async (): Promise<boolean> =>
@@ -139,7 +140,7 @@ test('--wait goes on until every report is ready', async () => {
   expect(listPdfs(here.reports)).toHaveLength(1)
 })
 
-test('flags that cannot be combined or lead elsewhere: exit 2, and nothing is written', async () => {
+test('flags that cannot be combined, and paths outside the folder, are refused with exit 2', async () => {
   const { all, folder } = await sessionWithOrders([])
   const check = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
   const flags = [

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 
 import { sessionWithOrders, listPdfs } from '../harness/orders.ts'
 
-test('all that is completed, from the store; --since leaves out what is older', async () => {
+test('--all-completed downloads the reports of all completed requests in the store, and --since leaves out older ones', async () => {
   const { type, quotaCalls, folder, clock } = await sessionWithOrders(['Ana', 'Ben+stuck', 'Cleo+declined'])
   expect(await type('report download --all-completed --output reports')).toMatchInlineSnapshot(`
     $ refcheck report download --all-completed --output reports
@@ -14,7 +14,7 @@ test('all that is completed, from the store; --since leaves out what is older', 
     exit 0
   `)
   expect(quotaCalls()).toBe(3)
-  // Now it is known what ended how; only what is open is read.
+  // The final statuses are stored now, so only the unfinished request is read.
   await type('report download --all-completed --output reports')
   expect(quotaCalls()).toBe(1)
   await clock.advance(60_000)
@@ -26,7 +26,7 @@ test('all that is completed, from the store; --since leaves out what is older', 
   expect(existsSync(join(folder, 'other'))).toBe(false)
 })
 
-test('a batch that this store does not know: exit 5; one that it knows: its reports', async () => {
+test('--batch downloads the reports of a batch, and fails with exit 5 for an unknown batch', async () => {
   const { type, reports } = await sessionWithOrders(['Ana'])
   const unknown = 'report download --batch 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
   expect(await type(unknown)).toMatchInlineSnapshot(`
@@ -44,7 +44,7 @@ test('a batch that this store does not know: exit 5; one that it knows: its repo
   expect(listPdfs(reports)).toHaveLength(1)
 })
 
-test('sync costs a call for each request that is open, and none for the rest', async () => {
+test('report sync makes one call for each unfinished request, and none for the others', async () => {
   const here = await sessionWithOrders(['Ana', 'Ben', 'Cleo+declined', 'Dan+error'], { minutes: 1 })
   const { type, quotaCalls, reports, clock } = here
   expect(await type('report sync --output reports')).toMatchInlineSnapshot(`
@@ -93,7 +93,7 @@ test('sync costs a call for each request that is open, and none for the rest', a
   expect(quotaCalls()).toBe(1)
 })
 
-test('a report that comes later keeps its request open, and is no failure', async () => {
+test('a request whose report comes later stays open in report sync, and is no failure', async () => {
   const { type, quotaCalls, clock } = await sessionWithOrders(['Ana+report-later'], { minutes: 20 })
   expect(await type('report sync --output reports')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports
@@ -118,7 +118,7 @@ test('a report that comes later keeps its request open, and is no failure', asyn
   expect(quotaCalls()).toBe(0)
 })
 
-test('sync says what is ready and could not be had, and needs a folder', async () => {
+test('report sync lists reports that could not be downloaded, and requires a folder', async () => {
   const { type, all } = await sessionWithOrders(['Ana+report-html', 'Ben'])
   expect(await type('report sync --output reports')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports
@@ -142,7 +142,7 @@ test('sync says what is ready and could not be had, and needs a folder', async (
   `)
 })
 
-test('sync asks for its folder once on a terminal, and saves one that worked', async () => {
+test('report sync asks for its folder once on a terminal, and saves the folder after success', async () => {
   const here = await sessionWithOrders(['Ana'])
   const { type } = here
   here.write('notes.txt', 'no folder')
@@ -199,7 +199,7 @@ test('sync asks for its folder once on a terminal, and saves one that worked', a
   `)
 })
 
-test('a subfolder that became a link, in a folder that everybody may write to: nothing elsewhere is deleted', async () => {
+test('in a folder that others may write to, no file is deleted through a subfolder that was replaced by a link', async () => {
   const { type, folder, reports } = await sessionWithOrders(['Ana'])
   await type('report download --all-completed --output reports --name-template people/{email}.pdf')
   const elsewhere = join(folder, 'elsewhere')
@@ -218,7 +218,7 @@ test('a subfolder that became a link, in a folder that everybody may write to: n
   `)
 })
 
-test('sync, list and status of a restored store count the same: sync reads requests whose reports it has', async () => {
+test('report sync, request list and status of a restored store show the same counts of unfinished requests', async () => {
   const here = await sessionWithOrders(['Ana', 'Ben', 'Cleo+stuck'])
   const { type, quotaCalls } = here
   await type('report sync --output reports --quiet')

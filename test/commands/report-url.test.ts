@@ -7,9 +7,9 @@ import { faultRow } from '../harness/faults/fault-row.ts'
 
 faultRow('report-url', 'connections elsewhere', { of: /leads elsewhere/ })
 
-const nowhere = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
+const checkId = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
 
-/** Each instead of the report URL of the service at `base`. */
+/** URLs that have to be refused where a report URL of the service at `base` is expected, each with its name. */
 const foreign: [string, (base: URL, path: string) => string][] = [
   ['another host', (_base, path) => `https://evil.example${path}`],
   ['plain http elsewhere', (_base, path) => `http://evil.example${path}`],
@@ -48,11 +48,11 @@ const foreign: [string, (base: URL, path: string) => string][] = [
   ['nine thousand characters', ({ origin }, path) => `${origin}${path}${'x'.repeat(9000)}`],
 ]
 
-test('a report URL that leads elsewhere: exit 2 before a connection, and no token is shown', async () => {
+test('a report URL that leads elsewhere is refused with exit 2 before a connection, and no token is shown', async () => {
   const { type, url, folder, calls } = await session()
   const messages: string[] = []
   for (const [name, form] of foreign) {
-    const text = form(new URL(url), `/v1/reports/${nowhere}?t=secrettoken`)
+    const text = form(new URL(url), `/v1/reports/${checkId}?t=secrettoken`)
     const argv = ['report', 'download', '--url', text, '--output', 'reports']
     const { code, stdout, stderr } = await type(argv)
     expect({ name, code, stdout }).toEqual({ name, code: 2, stdout: '' })

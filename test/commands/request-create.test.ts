@@ -12,7 +12,7 @@ const priya = '--first-name Priya --last-name Shah --email priya@example.com --p
 
 const posts = ({ calls }: Session): string[] => calls().filter((call) => call.startsWith('POST'))
 
-test('an order by flags, and the same as JSON', async () => {
+test('request create orders with flags, and prints the result as text or JSON', async () => {
   const { type, sandbox } = await session()
   expect(await type(`${create} ${priya} --yes`)).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --yes
@@ -38,7 +38,7 @@ test('an order by flags, and the same as JSON', async () => {
   `)
 })
 
-test('the same order again is refused, however it is written', async () => {
+test('the same order in another spelling is refused', async () => {
   const { type, ordered } = await session()
   await type(`${create} ${priya} --yes`)
   const again = '--first-name priya --last-name SHAH --email Priya@example.com'
@@ -68,7 +68,7 @@ test('the same order again is refused, however it is written', async () => {
   expect(ordered()).toEqual(['priya@example.com'])
 })
 
-test('additional information of every type; a date in ISO form alone', async () => {
+test('fields of every type can be given, and a date has to be in ISO form', async () => {
   const here = await session()
   const order = (date: string): string[] =>
     orderArguments('Priya', [
@@ -100,7 +100,7 @@ const body = {
   recipient: { first_name: 'Mei', last_name: 'Tanaka', email: 'mei@example.com', phone: '+819012345678' },
 }
 
-test('a body from stdin, looked at first, and from a file', async () => {
+test('the body of an order is read from stdin or from a file, and --dry-run sends nothing', async () => {
   const here = await session()
   const stdin = JSON.stringify(body)
   expect(await here.type('request create --file - --dry-run --json', { stdin })).toMatchInlineSnapshot(`
@@ -142,7 +142,7 @@ test('a body from stdin, looked at first, and from a file', async () => {
   expect(here.ordered()).toEqual(['mei@example.com', 'mei2@example.com'])
 })
 
-test('asked for what is missing, reviewed, changed, confirmed; the same as one line at the end', async () => {
+test('on a terminal missing answers are asked for, changed and confirmed, and the same order as one command is printed', async () => {
   const { type, sandbox } = await session()
   const answers: Answer[] = [
     { ask: /Which package/, choose: /Identity check only/ },
@@ -195,7 +195,7 @@ test('asked for what is missing, reviewed, changed, confirmed; the same as one l
   expect(sandbox.requests()[0]?.recipient).toMatchObject({ last_name: 'Rao', phone: '+61412345678' })
 })
 
-test('back leads from the first question to the choice of the package, and every answer is saved', async () => {
+test('back at the first question returns to the choice of the package, and every answer is saved', async () => {
   const here = await session()
   const answers: Answer[] = [
     { ask: /Which package/, choose: /\(101\)/ },
@@ -232,7 +232,7 @@ test('back leads from the first question to the choice of the package, and every
   expect(here.sandbox.requests()[0]).toMatchObject({ recipient: { last_name: 'Shah' }, package_id: 102 })
 })
 
-test('leaving in the middle, or at the review, sends nothing', async () => {
+test('cancelling at a question or at the review sends nothing', async () => {
   const here = await session()
   const middle: Answer[] = [{ ask: /Which package/, leave: true }]
   expect(await here.type('request create', { answers: middle })).toMatchInlineSnapshot(`
@@ -261,7 +261,7 @@ test('leaving in the middle, or at the review, sends nothing', async () => {
   expect(posts(here)).toEqual([])
 })
 
-test('--wait goes on to the terminal status', async () => {
+test('--wait waits for the final status', async () => {
   const { type } = await session()
   expect(await type(`${create} ${priya} --yes --wait`)).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678 --yes --wait
@@ -273,7 +273,7 @@ test('--wait goes on to the terminal status', async () => {
   `)
 })
 
-test('a 429 is waited out and reported, and the order is sent once; beyond --timeout nothing is ordered', async () => {
+test('after a 429 the order waits and is sent once; if the wait exceeds --timeout, nothing is ordered', async () => {
   const { type, sandbox, clock, ordered } = await session()
   const fault = { kind: 'status', status: 429, when: 'before', retryAfter: '42' } as const
   sandbox.inject({ on: 'POST /v1/requests', fault })
@@ -308,7 +308,7 @@ test('a 429 is waited out and reported, and the order is sent once; beyond --tim
   expect(ordered()).toEqual(['priya@example.com'])
 })
 
-test('an answer that was lost: exit 8, never sent again, and the same order is refused until it is settled', async () => {
+test('an order whose answer is lost exits with 8, is never sent again, and is refused until it is reconciled', async () => {
   const here = await session()
   here.sandbox.inject({ on: 'POST /v1/requests', fault: { kind: 'cut', when: 'after' } })
   expect(await here.type(`${create} ${priya} --yes`)).toMatchInlineSnapshot(`
@@ -347,7 +347,7 @@ test('an answer that was lost: exit 8, never sent again, and the same order is r
   `)
 })
 
-test('a store that is no store: exit 1, nothing sent, and the file is left as it is', async () => {
+test('a store file that is no store fails with exit 1, nothing is sent, and the file is not changed', async () => {
   const here = await session()
   here.write('notes.txt', 'these are not the orders you are looking for')
   const env = { REFCHECK_STORE: 'notes.txt' }
@@ -362,7 +362,7 @@ test('a store that is no store: exit 1, nothing sent, and the file is left as it
   expect(posts(here)).toEqual([])
 })
 
-test('strings of the service never move the cursor', async () => {
+test('messages of the service are printed without control characters', async () => {
   const { type, sandbox } = await session()
   const message = 'recipient.email: \u001B[2J\u001B]0;owned\u0007bad\u202E'
   sandbox.inject({ on: 'POST /v1/requests', fault: { kind: 'status', status: 400, when: 'before', message } })

@@ -4,7 +4,7 @@ import { createRequestFor } from '../harness/orders.ts'
 import { orderArguments } from '../harness/people.ts'
 import { session } from '../harness/session.ts'
 
-test('request list: empty, with orders, filtered, and read again with --refresh', async () => {
+test('request list shows the orders of the store, filters them, and reads them again with --refresh', async () => {
   const here = await session()
   expect(await here.type('request list')).toMatchInlineSnapshot(`
     $ refcheck request list
@@ -64,7 +64,7 @@ test('request list: empty, with orders, filtered, and read again with --refresh'
   `)
 })
 
-test('a status that no request has, and dates that are none', async () => {
+test('an unknown status and invalid dates are refused', async () => {
   const { all } = await session()
   const dates = ['2026-02-30', 'yesterday', '2026-13-01', '1e3']
   expect(
@@ -97,7 +97,7 @@ test('a status that no request has, and dates that are none', async () => {
   `)
 })
 
-test('--refresh on a terminal shows how many it has read, until the list stands there', async () => {
+test('--refresh shows its progress on a terminal until the list is printed', async () => {
   const { type } = await session()
   await type(orderArguments('Ana'))
   const { stderr } = await type('request list --refresh', { tty: true })
@@ -105,7 +105,7 @@ test('--refresh on a terminal shows how many it has read, until the list stands 
   expect(stderr.endsWith('\r\u001B[2K')).toBe(true)
 })
 
-test('request list on a terminal says when the statuses of unfinished requests were read', async () => {
+test('request list on a terminal shows when the statuses of unfinished requests were read', async () => {
   const here = await session()
   await here.type(orderArguments('Ana'))
   await here.clock.advance(600_000)

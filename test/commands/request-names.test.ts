@@ -5,21 +5,21 @@ import { type Session, session } from '../harness/session.ts'
 
 const minute = 60_000
 
-async function ordered({ type }: Session, first: string): Promise<void> {
+async function orderFor({ type }: Session, first: string): Promise<void> {
   expect((await type(orderArguments(first, ['--yes', '--quiet']))).code).toBe(0)
 }
 
-test('on a terminal a name or an e-mail stands for the id of the one request that it fits; several are listed', async () => {
+test('on a terminal a name or an e-mail selects the one request that it fits; several requests are listed', async () => {
   const here = await session()
-  await ordered(here, 'Priya')
+  await orderFor(here, 'Priya')
   await here.type(orderArguments('Zoe').map((word) => (word === 'Zoe' ? 'Zoë' : word)))
-  await ordered(here, 'Abbe')
+  await orderFor(here, 'Abbe')
   const show = async (words: string): Promise<string> =>
     (await here.type(`request get ${words} --jq .recipient.first_name`, { tty: true })).stdout.trim()
   expect(await show('priya')).toBe('Priya')
   expect(await show('PRIYA@example.com')).toBe('Priya')
   expect(await show('zoe')).toBe('Zoë')
-  // Letters that are the start of an id too.
+  // A name may also be the beginning of an id.
   expect(await show('abbe')).toBe('Abbe')
   expect((await here.type(['request', 'get', 'Zoë Example', '--quiet'], { tty: true })).code).toBe(0)
   expect((await here.type('request wait priya --for completed --quiet', { tty: true })).code).toBe(0)
@@ -63,7 +63,7 @@ test('on a terminal a name or an e-mail stands for the id of the one request tha
   `)
 })
 
-test('request wait alone offers on a terminal what is in flight, with the packages by name', async () => {
+test('request wait without an id offers the unfinished requests on a terminal, with the names of their packages', async () => {
   const here = await session()
   const screen = { tty: true, env: { NO_COLOR: '1' } }
   expect(await here.type('request wait', { ...screen, answers: [] })).toMatchInlineSnapshot(`
@@ -71,12 +71,12 @@ test('request wait alone offers on a terminal what is in flight, with the packag
     2> Nothing is running. List the requests with: refcheck request list
     exit 2
   `)
-  await ordered(here, 'Priya')
+  await orderFor(here, 'Priya')
   await here.type('packages list --quiet')
-  // The only one needs no choice.
+  // There is no question for a single unfinished request.
   expect((await here.type('request wait --for completed --quiet', { ...screen, answers: [] })).code).toBe(0)
-  await ordered(here, 'Mei')
-  await ordered(here, 'Chi')
+  await orderFor(here, 'Mei')
+  await orderFor(here, 'Chi')
   expect(
     await here.type('request wait --quiet', {
       ...screen,
@@ -108,7 +108,7 @@ test('request wait alone offers on a terminal what is in flight, with the packag
     Reports: refcheck report download --request REQUEST_2…
     exit 0
   `)
-  await ordered(here, 'Ana')
+  await orderFor(here, 'Ana')
   const all = await here.type('request wait --quiet', {
     ...screen,
     answers: [{ ask: 'Wait for which request?', choose: 'All 2' }],
@@ -117,7 +117,7 @@ test('request wait alone offers on a terminal what is in flight, with the packag
   expect(all.stdout.match(/(Chi|Ana) Example +COMPLETED/g)).toHaveLength(2)
 })
 
-test('a person whose order has an unknown outcome is perhaps ordered, also next to another one of the name', async () => {
+test('request get with a name reports an order with an unknown outcome, also next to another request for the name', async () => {
   const here = await session()
   here.intercept(async (request, ask) => {
     if (request.method !== 'POST') return ask(request)
@@ -181,7 +181,7 @@ test('a person whose order has an unknown outcome is perhaps ordered, also next 
 
 test('the only order with the whole name is shown, also where others have the name as a part', async () => {
   const here = await session()
-  await ordered(here, 'Ana')
+  await orderFor(here, 'Ana')
   await here.type(
     orderArguments('Ana')
       .map((word) => word.replace(/^Ana$/, 'Ana Rosa').replace('ana@', 'rosa@'))
@@ -234,10 +234,10 @@ test('request get on a terminal names the next step of a request that ended', as
   `)
 })
 
-test('a finished request that needed a person is marked as done by the name, on a terminal', async () => {
+test('status --done accepts a name on a terminal', async () => {
   const here = await session()
   here.sandbox.inject({ scenario: 'error' })
-  await ordered(here, 'Carl')
+  await orderFor(here, 'Carl')
   await here.clock.advance(60 * minute)
   await here.type('request list --refresh --quiet')
   expect((await here.type('status --jq .attention[].first_name')).stdout).toBe('Carl\n')
@@ -250,7 +250,7 @@ test('a finished request that needed a person is marked as done by the name, on 
   expect((await here.type('status --done carl --jq .attention', { tty: true })).stdout).toMatch(/^.*\[\]/)
 })
 
-test('request list with a name says how to see the order of one person', async () => {
+test('request list refuses a name, and names the command that shows the order of one person', async () => {
   const { all } = await session()
   expect(await all(['request list priya', 'request list --status dropped'])).toMatchInlineSnapshot(`
     $ refcheck request list priya
@@ -265,9 +265,9 @@ test('request list with a name says how to see the order of one person', async (
   `)
 })
 
-test('request create --allow-duplicate names the earlier order in its question, and keeps the flag', async () => {
+test('request create --allow-duplicate names the earlier order in its question, and prints a command with the flag', async () => {
   const here = await session()
-  await ordered(here, 'Ana')
+  await orderFor(here, 'Ana')
   await here.clock.advance(60 * minute)
   await here.type('request list --refresh --quiet')
   const again = orderArguments('Ana', ['--allow-duplicate'])
@@ -288,7 +288,7 @@ test('request create --allow-duplicate names the earlier order in its question, 
   `)
   const answers = [
     { ask: 'Is everything correct?', choose: /^Yes/ },
-    { ask: /already ordered.* Order 102/, confirm: true },
+    { ask: /already orderFor.* Order 102/, confirm: true },
   ]
   expect(await here.type(again, { answers })).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Ana --last-name Example --email ana@example.com --phone +61412345678 --allow-duplicate

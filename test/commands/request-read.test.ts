@@ -5,10 +5,10 @@ import { createRequestFor } from '../harness/orders.ts'
 import { fullInformation } from '../harness/people.ts'
 import { session } from '../harness/session.ts'
 
-const nowhere = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
+const missingId = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
 const minute = 60_000
 
-test('request get: before any check is created, and when all is done', async () => {
+test('request get shows a request before its checks are created, and after all are completed', async () => {
   const here = await session()
   const id = await createRequestFor(here, 'Priya', fullInformation)
   expect(await here.type(`request get ${id}`)).toMatchInlineSnapshot(`
@@ -44,7 +44,7 @@ test('request get: before any check is created, and when all is done', async () 
   `)
 })
 
-test('one id gives an object, several an array in the order asked for, with the error of one that is missing', async () => {
+test('request get prints an object for one id, and an array in the given order for several, with errors for missing ones', async () => {
   const here = await session()
   const first = await createRequestFor(here, 'Priya')
   const second = await createRequestFor(here, 'Mei')
@@ -80,7 +80,7 @@ test('one id gives an object, several an array in the order asked for, with the 
   `)
   const both = (await here.type(`request get ${second} ${first} --json`)).json()
   expect(both).toMatchObject([{ request_id: second }, { request_id: first }])
-  expect(await here.type(`request get ${first} ${nowhere}`)).toMatchInlineSnapshot(`
+  expect(await here.type(`request get ${first} ${missingId}`)).toMatchInlineSnapshot(`
     $ refcheck request get REQUEST_1 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
     Priya Example  RECEIVED
       request    REQUEST_1
@@ -96,9 +96,9 @@ test('one id gives an object, several an array in the order asked for, with the 
   `)
 })
 
-test('request get of one that is not there, or of no id at all', async () => {
+test('request get with an unknown id, and with texts that are not ids', async () => {
   const { all, calls } = await session()
-  expect(await all([`request get ${nowhere}`, 'request get abc', 'request get ../users']))
+  expect(await all([`request get ${missingId}`, 'request get abc', 'request get ../users']))
     .toMatchInlineSnapshot(`
       $ refcheck request get 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
       2> Error: request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55 was not found
@@ -118,7 +118,7 @@ test('request get of one that is not there, or of no id at all', async () => {
   expect(calls()).toHaveLength(1)
 })
 
-test('request wait ends when the request is COMPLETED, telling each status once; then it is not read again', async () => {
+test('request wait ends when the request is COMPLETED and reports each status once; a second wait reads each request once', async () => {
   const here = await session()
   const ids = [await createRequestFor(here, 'Priya'), await createRequestFor(here, 'Mei')]
   expect(await here.type(`request wait ${ids[0]}`)).toMatchInlineSnapshot(`
@@ -163,7 +163,7 @@ test('request wait ends when the request is COMPLETED, telling each status once;
   expect(here.calls().length - before).toBe(2)
 })
 
-test('the quota is respected: never more than 60 reads a minute, none refused', async () => {
+test('request wait makes at most 60 reads a minute, so that none is refused', async () => {
   const here = await session()
   const ids = []
   for (let count = 0; count < 12; count += 1) ids.push(await createRequestFor(here, `P${count}`))
@@ -173,7 +173,7 @@ test('the quota is respected: never more than 60 reads a minute, none refused', 
   expect(here.calls().filter((call) => call.endsWith(' 429'))).toEqual([])
 })
 
-test('a request that ends without what was waited for: exit 10 with the answer', async () => {
+test('request wait exits with 10 and prints the request if it ends without the awaited status', async () => {
   const here = await session()
   here.sandbox.inject({ scenario: 'declined' })
   const id = await createRequestFor(here)
@@ -202,7 +202,7 @@ test('a request that ends without what was waited for: exit 10 with the answer',
   ])
 })
 
-test('--timeout: exit 11 with the answer so far, and how to go on', async () => {
+test('request wait exits with 11 at its --timeout, and prints the last status and the command to continue', async () => {
   const here = await session()
   const id = await createRequestFor(here)
   expect(await here.type(`request wait ${id} --timeout 30s`)).toMatchInlineSnapshot(`
@@ -224,7 +224,7 @@ test('--timeout: exit 11 with the answer so far, and how to go on', async () => 
   expect(json).toMatchObject({ request_id: id, error: { code: 'timed_out' } })
 })
 
-test('--for partial holds once the status is PARTIAL or past it; --for report when the PDFs are there', async () => {
+test('--for partial ends at PARTIAL or a later status, and --for report ends when the PDFs are ready', async () => {
   const here = await session()
   const id = await createRequestFor(here, 'Priya', fullInformation)
   expect(await here.type(`request wait ${id} --for partial`)).toMatchInlineSnapshot(`
@@ -268,7 +268,7 @@ test('--for partial holds once the status is PARTIAL or past it; --for report wh
   expect((await here.type(`request wait ${id} --for partial`)).code).toBe(0)
 })
 
-test('an outage in the middle of a wait is waited out', async () => {
+test('request wait continues after an outage', async () => {
   const here = await session()
   const id = await createRequestFor(here)
   const fault = { kind: 'status', status: 503, when: 'before' } as const
@@ -296,7 +296,7 @@ test('an outage in the middle of a wait is waited out', async () => {
   `)
 })
 
-test('Ctrl-C during a wait', async () => {
+test('Ctrl-C ends a wait', async () => {
   const clock = new ManualClock()
   const here = await session({ clock })
   const id = await createRequestFor(here)

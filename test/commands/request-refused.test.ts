@@ -7,7 +7,7 @@ const priya = '--first-name Priya --last-name Shah --email priya@example.com --p
 
 const posts = ({ calls }: Session): string[] => calls().filter((call) => call.startsWith('POST'))
 
-test('a phone loses its punctuation, and that is reported; what is no number is refused', async () => {
+test('the punctuation of a phone number is removed and reported, and a text that is no number is refused', async () => {
   const here = await session()
   const person = '--first-name Priya --last-name Shah --email priya@example.com --yes'
   const phones = ['6.14E+10', '0412345678', '+1234567890123456', '+61abc', '']
@@ -54,7 +54,7 @@ const body = {
   recipient: { first_name: 'Mei', last_name: 'Tanaka', email: 'mei@example.com', phone: '+819012345678' },
 }
 
-test('a body that is refused before anything is sent', async () => {
+test('invalid bodies are refused before anything is sent', async () => {
   const here = await session()
   const refused = (stdin: string, flags = '--yes') => here.type(`request create --file - ${flags}`, { stdin })
   expect(await refused('{"package_id":102,')).toMatchInlineSnapshot(`
@@ -125,7 +125,7 @@ test('a body that is refused before anything is sent', async () => {
   expect(posts(here)).toEqual([])
 })
 
-test('flags that are refused before anything is sent', async () => {
+test('invalid flags are refused before anything is sent', async () => {
   const here = await session()
   expect(
     await here.all([
@@ -179,7 +179,7 @@ test('flags that are refused before anything is sent', async () => {
   expect(posts(here)).toEqual([])
 })
 
-test('no credits, a trial that is over, no subscription: exit 4, and the hint says what to do', async () => {
+test('without credits, trial or subscription the exit code is 4, and the hint names the way to fix it', async () => {
   const { type, sandbox, ordered } = await session()
   sandbox.setCredits(0)
   expect(await type(`${create} ${priya} --yes`)).toMatchInlineSnapshot(`
