@@ -3,6 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
+import { emails, peopleFile } from '../harness/batch-file.ts'
 import { session } from '../harness/session.ts'
 import { all, openBytes, plain } from '../sheets/table.ts'
 import { type Parts, excelParts, zipped } from '../sheets/workbook.ts'
@@ -110,5 +111,41 @@ test('the results of a workbook with macros are a workbook without macros, whose
     2> Error: --results: again.xlsm ends in .xlsm, a format that is not written: let its name end in .xlsx
     2> Nothing was sent. Choose another name.
     exit 2
+  `)
+})
+
+test('the list of batches says how many people are ordered, also by an earlier batch, and how many are finished', async () => {
+  const { type, folder, sandbox, clock } = await session()
+  peopleFile(folder, emails(2))
+  sandbox.inject({ scenario: 'declined' })
+  await type('batch run people.csv --package 102 --yes')
+  const leaveOut = { ask: /Order again\?$/, choose: 'No: leave out' }
+  peopleFile(folder, emails(1), 'again.csv')
+  await type('batch run again.csv --package 102 --yes --allow-duplicate', { answers: [leaveOut] })
+  await clock.advance(30 * 24 * 60 * 60_000)
+  await type('request list --refresh --quiet')
+  peopleFile(folder, emails(4), 'more.csv')
+  await type('batch run more.csv --package 102 --yes --max 1')
+  expect(await type('batch list')).toMatchInlineSnapshot(`
+    $ refcheck batch list
+    BATCH ID                              NAME        ADDED AT    ORDERED  FINISHED  STATE
+    BATCH_3                               more.csv    2026-12-20  3 of 4   2         stopped
+    BATCH_2                               again.csv   2026-11-20  1 of 1   1         done
+    BATCH_1                               people.csv  2026-11-20  2 of 2   2         done
+    exit 0
+  `)
+  const listed = (await type('batch list --json')).json()
+  expect(listed).toMatchObject([
+    { name: 'more.csv', accepted: 1, ordered: 3, finished: 2 },
+    { name: 'again.csv', accepted: 0, ordered: 1, finished: 1 },
+    { name: 'people.csv', accepted: 2, ordered: 2, finished: 2 },
+  ])
+  expect((await type('batch list --csv --columns accepted,progress,ordered,finished')).stdout)
+    .toMatchInlineSnapshot(`
+    "accepted,progress,ordered,finished
+    1,1 of 4,3,2
+    0,0 of 1,1,1
+    2,2 of 2,2,2
+    "
   `)
 })

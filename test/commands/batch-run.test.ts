@@ -339,8 +339,8 @@ test('a file with an invalid row is not ordered; --on-invalid skip leaves the ro
   `)
   expect(await type('batch list')).toMatchInlineSnapshot(`
     $ refcheck batch list
-    BATCH ID                              NAME        ADDED AT    PROGRESS  STATE
-    BATCH_1                               people.csv  2026-11-20  2 of 3    done
+    BATCH ID                              NAME        ADDED AT    ORDERED  FINISHED  STATE
+    BATCH_1                               people.csv  2026-11-20  2 of 3   0         done
     exit 0
   `)
   expect(ordered()).toEqual(['a1@example.com', 'a3@example.com'])

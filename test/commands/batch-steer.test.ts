@@ -15,8 +15,8 @@ test('batch list, batch status and batch rows show the progress; the beginning o
   const id = await createHalfSentBatch(here)
   expect(await here.type('batch list')).toMatchInlineSnapshot(`
     $ refcheck batch list
-    BATCH ID                              NAME        ADDED AT    PROGRESS  STATE
-    BATCH_1                               people.csv  2026-11-20  2 of 4    stopped
+    BATCH ID                              NAME        ADDED AT    ORDERED  FINISHED  STATE
+    BATCH_1                               people.csv  2026-11-20  2 of 4   0         stopped
     exit 0
   `)
   expect(await here.type('batch list --json')).toMatchInlineSnapshot(`
@@ -31,7 +31,9 @@ test('batch list, batch status and batch rows show the progress; the beginning o
         "accepted": 2,
         "pending": 2,
         "unknown": 0,
-        "state": "stopped"
+        "state": "stopped",
+        "ordered": 2,
+        "finished": 0
       }
     ]
     exit 0

@@ -156,7 +156,9 @@ test('Ctrl-C finishes the row in flight and reports what is left, and the same c
         "accepted": 3,
         "pending": 2,
         "unknown": 0,
-        "state": "stopped"
+        "state": "stopped",
+        "ordered": 3,
+        "finished": 0
       }
     ]
     exit 0

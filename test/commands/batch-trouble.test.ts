@@ -238,8 +238,8 @@ test('the run halts if the trial is over or the key was replaced', async () => {
   `)
   expect(await type('batch list')).toMatchInlineSnapshot(`
     $ refcheck batch list
-    BATCH ID                              NAME        ADDED AT    PROGRESS  STATE
-    BATCH_1                               people.csv  2026-11-20  1 of 4    halted
+    BATCH ID                              NAME        ADDED AT    ORDERED  FINISHED  STATE
+    BATCH_1                               people.csv  2026-11-20  1 of 4   0         halted
     exit 0
   `)
   expect(ordered()).toEqual(emails(1))

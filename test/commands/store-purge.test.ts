@@ -96,8 +96,8 @@ test('the name of a file that names the person goes, though others of the file s
     exit 0
 
     $ refcheck batch list
-    BATCH ID                              NAME    ADDED AT    PROGRESS  STATE
-    BATCH_1                               a file  2026-11-20  3 of 3    done
+    BATCH ID                              NAME    ADDED AT    ORDERED  FINISHED  STATE
+    BATCH_1                               a file  2026-11-20  3 of 3   0         done
     exit 0
   `)
   expect(bytesOf(dataOf(here)).toLowerCase()).not.toContain('zelda')

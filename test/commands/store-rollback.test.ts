@@ -59,8 +59,8 @@ test('a store restored from before two orders: closed, checked, accepted as it i
       exit 0
 
       $ refcheck batch list
-      BATCH ID                              NAME        ADDED AT    PROGRESS  STATE
-      BATCH_1                               people.csv  2026-11-20  3 of 4    stopped
+      BATCH ID                              NAME        ADDED AT    ORDERED  FINISHED  STATE
+      BATCH_1                               people.csv  2026-11-20  3 of 4   0         stopped
       exit 0
     `)
   expect(await here.type('store check --json')).toMatchInlineSnapshot(`

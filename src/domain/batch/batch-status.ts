@@ -1,6 +1,7 @@
 import type { Recipient } from '../../contract/request.ts'
 import type { Batch, BatchRow, Match } from './batch.ts'
 import { heldReasonTexts, sharedText, unmatchedText } from '../submission/duplicate.ts'
+import type { ConflictCounts } from './verdict.ts'
 import { isUnmatched } from '../submission/unmatched.ts'
 import { externalResultPosition } from '../submission/external-results.ts'
 import { type OrderInError, IncompleteError } from '../../errors/kinds.ts'
@@ -57,7 +58,7 @@ export function statusOf(batch: Batch) {
 
 export type ListedBatch = ReturnType<typeof toListedBatch>
 
-/** One line of `batch list`. */
+/** A batch in a list. */
 export function toListedBatch(batch: Batch) {
   const { counts } = batch
   return {
@@ -71,6 +72,22 @@ export function toListedBatch(batch: Batch) {
     unknown: counts.unknown,
     /** `running`, `halted`, `queued`, `stopped`, `held`, `done`, or `unknown` if rows have to be reconciled. */
     state: stateOf(batch),
+  }
+}
+
+export type CountedBatch = ReturnType<typeof toCountedBatch>
+
+/**
+ * One line of `batch list`. `earlier`: the people of the batch whom another order covers; `finished`: the number of
+ * finished requests of the batch itself.
+ */
+export function toCountedBatch(batch: Batch, earlier: ConflictCounts['ordered'], finished: number) {
+  return {
+    ...toListedBatch(batch),
+    /** The number of people who are ordered by this batch or by another one. */
+    ordered: batch.counts.accepted + earlier.count + earlier.orderedAgain,
+    /** The number of these people whose request is finished, as it was last read. */
+    finished: finished + earlier.finished,
   }
 }
 

@@ -14,6 +14,7 @@ import { formatCount } from '../wording/text.ts'
 import { localTime } from '../wording/time.ts'
 import type { Conflict, ConflictReason } from '../submission/conflicts.ts'
 import type { SubmissionState } from '../submission/states.ts'
+import { isUnfinished } from '../request/unfinished.ts'
 import type { Recipient } from '../../contract/request.ts'
 
 /** Codes of failures that halt a batch and determine its exit code (src/docs/cli.md, "Exit codes": 3 to 7). */
@@ -303,6 +304,8 @@ export interface ConflictCounts {
     leftOut: number
     /** The number of held rows that would repeat an order of the last 7 days. They are not part of `count`. */
     orderedAgain: number
+    /** The number of rows, also of those in `orderedAgain`, whose request is finished, as it was last read. */
+    finished: number
     /** The number of these requests that ended without a result, by status. */
     failed: Partial<Record<FailedStatus, number>>
     first: number | undefined
@@ -327,7 +330,15 @@ export function noConflicts(): ConflictCounts {
   return {
     unknown: { count: 0, batchId: undefined },
     waiting: { count: 0, batchId: undefined },
-    ordered: { count: 0, leftOut: 0, orderedAgain: 0, failed: {}, first: undefined, last: undefined },
+    ordered: {
+      count: 0,
+      leftOut: 0,
+      orderedAgain: 0,
+      finished: 0,
+      failed: {},
+      first: undefined,
+      last: undefined,
+    },
     held: {},
   }
 }
@@ -358,13 +369,17 @@ export function countConflictGroups(groups: Iterable<ConflictGroup>, ownBatchId?
     if (isCancelled === 1 && state !== 'accepted') continue
     if (heldFor !== undefined) {
       conflicts.held[heldFor] = (conflicts.held[heldFor] ?? 0) + count
-      if (heldFor === 'recent') conflicts.ordered.orderedAgain += count
+      if (heldFor === 'recent') {
+        conflicts.ordered.orderedAgain += count
+        conflicts.ordered.finished += isUnfinished(requestStatus) ? 0 : count
+      }
     } else if (state === 'unknown' || state === 'dropped') {
       conflicts.unknown = { count: conflicts.unknown.count + count, batchId }
     } else if (state === 'accepted') {
       const { ordered } = conflicts
       ordered.count += count
       ordered.leftOut += isCancelled * count
+      ordered.finished += isUnfinished(requestStatus) ? 0 : count
       countFailed(ordered.failed, requestStatus, count)
       if (first !== undefined) ordered.first = Math.min(ordered.first ?? first, first)
       if (last !== undefined) ordered.last = Math.max(ordered.last ?? last, last)

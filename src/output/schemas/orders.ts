@@ -84,19 +84,19 @@ export const rows = z.array(
   }),
 )
 
-export const list = z.array(
-  z.strictObject({
-    batch_id: z.string(),
-    name: z.string(),
-    package_id: z.int().nullable(),
-    added_at: moment,
-    total: count,
-    accepted: count,
-    pending: count,
-    unknown: count,
-    state: z.string(),
-  }),
-)
+const listedBatch = z.strictObject({
+  batch_id: z.string(),
+  name: z.string(),
+  package_id: z.int().nullable(),
+  added_at: moment,
+  total: count,
+  accepted: count,
+  pending: count,
+  unknown: count,
+  state: z.string(),
+})
+
+export const list = z.array(listedBatch.extend({ ordered: count, finished: count }))
 
 const change = z.strictObject({
   row,
@@ -282,7 +282,7 @@ export const overview = z.strictObject({
     .strictObject({ profile: textOrNull, base_url: z.string(), user_email: z.string() })
     .nullable(),
   statuses,
-  in_flight: z.strictObject({ requests: count, read_since: momentOrNull, batches: list }),
+  in_flight: z.strictObject({ requests: count, read_since: momentOrNull, batches: z.array(listedBatch) }),
   attention,
   reports: z.array(
     z.strictObject({

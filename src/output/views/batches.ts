@@ -4,7 +4,7 @@ import { nearText, type Reconciliation } from '../../domain/batch/reconciliation
 import type { SecondOrder } from '../../domain/submission/unmatched.ts'
 import {
   type BatchStatus,
-  type ListedBatch,
+  type CountedBatch,
   type PrintedRow,
   formatRow,
   type StoppedRow,
@@ -163,7 +163,7 @@ function statusLines({ summary, name, queued, halt, holder }: BatchStatus, termi
   ]
 }
 
-export function batchListView(batches: readonly ListedBatch[]): ListView<ListedBatch> {
+export function batchListView(batches: readonly CountedBatch[]): ListView<CountedBatch> {
   return {
     rows: batches,
     columns: [
@@ -178,7 +178,9 @@ export function batchListView(batches: readonly ListedBatch[]): ListView<ListedB
         name: 'added_at',
         show: (row) => localDay(row.added_at),
       },
-      { name: 'progress', value: (row) => `${row.accepted} of ${row.total}` },
+      { name: 'progress', value: (row) => `${row.accepted} of ${row.total}`, extra: true },
+      { name: 'ordered', show: (row) => `${row.ordered} of ${row.total}` },
+      { name: 'finished' },
       { name: 'accepted', extra: true },
       { name: 'total', extra: true },
       { name: 'pending', extra: true },

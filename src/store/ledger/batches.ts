@@ -1,3 +1,4 @@
+import { terminalStatuses } from '../../contract/statuses.ts'
 import {
   type Batch,
   type BatchCounts,
@@ -93,6 +94,11 @@ ORDER BY r.row_number LIMIT :limit`
 export const selectNextPending = `${selectRows}
 WHERE r.batch_id = :batchId AND r.state = 'pending' AND r.row_number > :after
 ORDER BY {pendingOrder r.row_number} LIMIT 1`
+
+/** The number of finished requests of each batch that has some. */
+const countFinished = `
+SELECT batch_id, count(*) AS count FROM submissions
+WHERE state = 'accepted' AND request_status IN ${sqlList(terminalStatuses)} GROUP BY batch_id`
 
 const selectRejected = `
 SELECT row_number FROM submissions
@@ -271,6 +277,12 @@ export class Batches extends StorePart {
   async list({ singles = false }: { singles?: boolean } = {}): Promise<Batch[]> {
     await this.rollbacks.noteHeads()
     return this.#all(selectNewest(singles ? '' : `WHERE b.kind = 'file'`))
+  }
+
+  /** The number of finished requests, as they were last read, by batch. */
+  async finished(): Promise<ReadonlyMap<string, number>> {
+    const found = await this.engine.run(all<{ batchId: string; count: number }>(countFinished))
+    return new Map(found.map(({ batchId, count }) => [batchId, count]))
   }
 
   async counts(batchId: string): Promise<BatchCounts> {

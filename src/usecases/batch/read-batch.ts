@@ -1,14 +1,14 @@
 import type { Services } from '../services.ts'
 import type { Batch, BatchRow, RowFilter } from '../../domain/batch/batch.ts'
 import {
-  toListedBatch,
-  type ListedBatch,
+  toCountedBatch,
+  type CountedBatch,
   type ListedRow,
   toListedRow,
   type StoppedRow,
   toStoppedRow,
 } from '../../domain/batch/batch-status.ts'
-import { type BatchResult, countFailed } from '../../domain/batch/verdict.ts'
+import { type BatchResult, countFailed, noConflicts } from '../../domain/batch/verdict.ts'
 import type { HeldRow } from '../../domain/batch/held-question.ts'
 import { isUnmatched } from '../../domain/submission/unmatched.ts'
 import { type AboutToOrder, maxNamed } from '../../domain/submission/confirmation.ts'
@@ -89,10 +89,23 @@ export async function pendingOrders(
   }
 }
 
-/** Lists the batches of the store, newest first. */
-export async function listBatches({ batches, ledger, clock }: BatchServices): Promise<ListedBatch[]> {
+/** Lists the batches of the store, newest first, each with the number of its people who are ordered, also by other batches. */
+export async function listBatches({
+  batches,
+  waiting,
+  ledger,
+  clock,
+}: BatchServices): Promise<CountedBatch[]> {
   await ledger.recover(clock.now())
-  return (await batches.list()).map(toListedBatch)
+  const finished = await batches.finished()
+  const listed: CountedBatch[] = []
+  for (const batch of await batches.list()) {
+    const { duplicate, held, cancelled } = batch.counts
+    const { ordered } =
+      duplicate + held + cancelled === 0 ? noConflicts() : await waiting.countConflicts(batch.id)
+    listed.push(toCountedBatch(batch, ordered, finished.get(batch.id) ?? 0))
+  }
+  return listed
 }
 
 /** Lists the rows of a batch in the order of the file. */

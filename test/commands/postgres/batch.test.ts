@@ -74,8 +74,8 @@ test('on PostgreSQL a batch is run, run again and listed, and a duplicate order 
     exit 0
 
     $ refcheck batch list
-    BATCH ID                              NAME        ADDED AT    PROGRESS  STATE
-    BATCH_1                               people.csv  2026-11-20  3 of 3    done
+    BATCH ID                              NAME        ADDED AT    ORDERED  FINISHED  STATE
+    BATCH_1                               people.csv  2026-11-20  3 of 3   0         done
     exit 0
 
     $ refcheck request list

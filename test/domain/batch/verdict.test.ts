@@ -136,7 +136,7 @@ test('duplicates of a planned file are counted by what they match', () => {
     stop({ state: 'sending', batchId: 'b-4' }),
   ])
   expect(conflicts).toEqual({
-    ordered: { count: 2, leftOut: 0, orderedAgain: 0, failed: {}, first: 5, last: 9 },
+    ordered: { count: 2, leftOut: 0, orderedAgain: 0, finished: 0, failed: {}, first: 5, last: 9 },
     unknown: { count: 2, batchId: 'b-3' },
     waiting: { count: 2, batchId: 'b-4' },
     held: {},
@@ -160,7 +160,15 @@ test('held rows count by what they are held for, and a duplicate of a row of one
   expect(conflicts).toEqual({
     unknown: { count: 0, batchId: undefined },
     waiting: { count: 2, batchId: 'b-2' },
-    ordered: { count: 2, leftOut: 0, orderedAgain: 0, failed: {}, first: undefined, last: undefined },
+    ordered: {
+      count: 2,
+      leftOut: 0,
+      orderedAgain: 0,
+      finished: 0,
+      failed: {},
+      first: undefined,
+      last: undefined,
+    },
     held: { similar: 4 },
   })
 })
@@ -173,7 +181,15 @@ test('the first and the last of what was ordered, in whatever order they are cou
     { ...group, first: undefined, last: undefined },
     { ...group, first: 2, last: 3 },
   ])
-  expect(ordered).toEqual({ count: 4, leftOut: 0, orderedAgain: 0, failed: {}, first: 2, last: 9 })
+  expect(ordered).toEqual({
+    count: 4,
+    leftOut: 0,
+    orderedAgain: 0,
+    finished: 0,
+    failed: {},
+    first: 2,
+    last: 9,
+  })
 })
 
 test('duplicates of accepted orders count as ordered; rows left out on purpose are incomplete and no error to show', () => {

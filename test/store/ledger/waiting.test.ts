@@ -201,7 +201,15 @@ describe.each(backends)('%s', (backend) => {
     ])
     const [{ attemptedAt: last } = {}] = await rowsOf(store, first)
     expect(await store.waiting.countConflicts(batchId)).toEqual({
-      ordered: { count: 2, first: someTime - 5000, last, leftOut: 0, orderedAgain: 0, failed: {} },
+      ordered: {
+        count: 2,
+        first: someTime - 5000,
+        last,
+        leftOut: 0,
+        orderedAgain: 0,
+        finished: 0,
+        failed: {},
+      },
       unknown: { count: 1, batchId: first },
       waiting: { count: 1, batchId: first },
       held: { similar: 1 },

@@ -220,8 +220,8 @@ test('my batch stopped, what now', async () => {
   await at.press('y\r')
   expect(at.transcript()).toMatchInlineSnapshot(`
     $ refcheck batch list
-    BATCH ID                              NAME        ADDED AT    PROGRESS  STATE
-    ID_1                                  people.csv  YYYY-MM-DD  0 of 3    halted
+    BATCH ID  NAME        ADDED AT    ORDERED  FINISHED  STATE
+    ID_1…  people.csv  YYYY-MM-DD  0 of 3   0         halted
     exit 0
     $ refcheck batch resume ID_1
     2> ✔ Order 102 Identity check only for 3 people (Priya Shah (priya@example.com),
@@ -318,8 +318,8 @@ test('see where a batch stands', async () => {
   await at.type(`refcheck batch status ${id}`)
   expect(at.transcript()).toMatchInlineSnapshot(`
     $ refcheck batch list
-    BATCH ID                              NAME        ADDED AT    PROGRESS  STATE
-    ID_1                                  people.csv  YYYY-MM-DD  3 of 3    done
+    BATCH ID  NAME        ADDED AT    ORDERED  FINISHED  STATE
+    ID_1…  people.csv  YYYY-MM-DD  3 of 3   0         done
     exit 0
     $ refcheck batch status ID_1
     batch  ID_1
