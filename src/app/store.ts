@@ -2,7 +2,8 @@ import { requireNoPassword } from '../domain/store/moving.ts'
 import type { Migrated } from '../domain/store/types.ts'
 import type { Store } from '../store/ledger/store.ts'
 import type { App } from './app.ts'
-import type { PurgedAll } from '../usecases/store/purge.ts'
+import type { PurgedAll, PurgeOptions } from '../usecases/store/purge.ts'
+import { deletionText, foundFilesText, purgeQuestion } from '../output/views/store.ts'
 
 /** Migrates the store to the newest format. Creates the file if it does not exist. */
 export async function migrate(app: App): Promise<Migrated> {
@@ -29,6 +30,36 @@ export async function openStoresToMove(app: App, from: string, to: string) {
     address: resolveStoreAddress(target).kind === 'file' ? undefined : to,
     openTo: async () => closeAtEnd(await openNewStore(target)),
     ...(await app.services('clock', 'random')),
+  }
+}
+
+/**
+ * The questions of `store purge`. With `--delete-files` one question is about the store and the files; without it, a
+ * second question is about the files. Without a terminal the flag alone decides about the files.
+ */
+export function purgeQuestions(
+  app: App,
+  { yes, 'delete-files': deletes }: { yes: boolean; 'delete-files': boolean },
+  confirm: (question: string) => Promise<void>,
+): Pick<PurgeOptions, 'confirm' | 'deletesFiles'> {
+  let isConfirmed = false
+  return {
+    confirm: async (found, people) => {
+      const files = deletes ? found.files.filter(({ isLeft }) => !isLeft) : []
+      if (files.length > 0 && !yes && app.prompter() !== undefined) app.note(foundFilesText(files))
+      await confirm(purgeQuestion(found, people, files))
+      isConfirmed = true
+    },
+    deletesFiles: async (files) => {
+      const prompter = app.prompter()
+      if (yes || (deletes && (isConfirmed || prompter === undefined))) return deletes
+      app.note(foundFilesText(files))
+      const what = deletionText(files)
+      if (!deletes)
+        return (await prompter?.confirm({ message: `Delete ${what} as well?`, isDestructive: true })) === true
+      await confirm(`Delete ${what} permanently?`)
+      return true
+    },
   }
 }
 

@@ -52,16 +52,17 @@ test('a purge lists the files that still show the person, and deletes those that
         report        HOME/reports/zelda-example-com.pdf
         manifest      HOME/reports/manifest.json
         backup        HOME/backup.sqlite
-      2> To delete those that refcheck wrote, run: refcheck store purge --email zelda@example.com --delete-files --yes
+      2> To delete those that refcheck wrote, run: refcheck store purge --email zelda@example.com --delete-files
       exit 0
 
       $ refcheck store purge --email zelda@example.com --yes --delete-files
       Nothing to remove from the store.
-      Removed from files:
+      Deleted:
         results file  HOME/people.results.csv
         export        HOME/export.xlsx
         plan file     HOME/plan.json
         report        HOME/reports/zelda-example-com.pdf
+      Lines removed from:
         manifest      HOME/reports/manifest.json
       Files that still show the person:
         input file    HOME/people.csv
@@ -110,7 +111,7 @@ test('reports behind a link are listed as left, with their lines of the manifest
   expect(await here.type(`${purge} --delete-files`)).toMatchInlineSnapshot(`
     $ refcheck store purge --email zelda@example.com --yes --delete-files
     Removed personal data of 1 row and 0 events.
-    Removed from files:
+    Deleted:
       results file  HOME/people.results.csv
     Files that still show the person:
       input file    HOME/people.csv
@@ -127,8 +128,9 @@ test('reports behind a link are listed as left, with their lines of the manifest
   expect(await here.type(`${purge} --delete-files`)).toMatchInlineSnapshot(`
     $ refcheck store purge --email zelda@example.com --yes --delete-files
     Nothing to remove from the store.
-    Removed from files:
+    Deleted:
       report        HOME/reports/people/zelda-example-com.pdf
+    Lines removed from:
       manifest      HOME/reports/manifest.json
     exit 0
   `)
@@ -173,19 +175,57 @@ test('on a terminal a purge asks before it deletes files', async () => {
     2>   report        HOME/reports/zelda-example-com.pdf
     2>   manifest      HOME/reports/manifest.json
     2> Results files and exports are deleted whole, with the other people in them.
-    ? Delete 5 files that refcheck wrote as well? yes
+    ? Delete 4 files that refcheck wrote and lines of the manifest as well? yes
     Removed personal data of 1 row and 0 events.
-    Removed from files:
+    Deleted:
       results file  HOME/people.results.csv
       export        HOME/export.xlsx
       plan file     HOME/plan.json
       report        HOME/reports/zelda-example-com.pdf
+    Lines removed from:
       manifest      HOME/reports/manifest.json
     Files that still show the person:
       input file    HOME/people.csv
       backup        HOME/backup.sqlite
     exit 0
   `)
+})
+
+test('--delete-files on a terminal shows what it deletes before its one question, also where the store has nothing left', async () => {
+  const here = await written()
+  const line = `store purge --email ${zelda} --delete-files`
+  const no = { ask: /permanently/, confirm: false }
+  expect(await here.type(line, { answers: [no] })).toMatchInlineSnapshot(`
+    $ refcheck store purge --email zelda@example.com --delete-files
+    2> Files that show the person:
+    2>   results file  HOME/people.results.csv
+    2>   export        HOME/export.xlsx
+    2>   plan file     HOME/plan.json
+    2>   report        HOME/reports/zelda-example-com.pdf
+    2>   manifest      HOME/reports/manifest.json
+    2> Results files and exports are deleted whole, with the other people in them.
+    ? Remove personal data of Ana Row1 (zelda@example.com): 1 row and 0 events, and delete 4 files that refcheck wrote and lines of the manifest, permanently? no
+    2> Cancelled; nothing was done
+    exit 130
+  `)
+  await here.type(purge)
+  expect(await here.type(line, { answers: [no] })).toMatchInlineSnapshot(`
+    $ refcheck store purge --email zelda@example.com --delete-files
+    2> Files that show the person:
+    2>   results file  HOME/people.results.csv
+    2>   export        HOME/export.xlsx
+    2>   plan file     HOME/plan.json
+    2>   report        HOME/reports/zelda-example-com.pdf
+    2>   manifest      HOME/reports/manifest.json
+    2> Results files and exports are deleted whole, with the other people in them.
+    ? Delete 4 files that refcheck wrote and lines of the manifest permanently? no
+    2> Cancelled; nothing was done
+    exit 130
+  `)
+  expect(here.read('people.results.csv')).toContain('zelda')
+  const yes = { ask: /permanently/, confirm: true }
+  expect((await here.type(line, { answers: [yes] })).stdout).toContain('\nDeleted:\n')
+  expect(here.read('people.csv')).toContain('zelda')
 })
 
 test.each(['SQLite', 'PostgreSQL'] as const)(

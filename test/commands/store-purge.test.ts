@@ -78,7 +78,7 @@ test('while another process reads, older pages stay: exit 10, and the same comma
         }
       ]
     }
-    2> To delete those that refcheck wrote, run: refcheck store purge --email zelda@example.com --delete-files --yes
+    2> To delete those that refcheck wrote, run: refcheck store purge --email zelda@example.com --delete-files
     exit 0
   `)
   expect(bytesOf(dataOf(here))).not.toContain('zelda')
@@ -118,7 +118,7 @@ test('a sync brings no report of a purged person', async () => {
     Files that still show the person:
       input file    HOME/people.csv
       results file  HOME/people.results.csv
-    2> To delete those that refcheck wrote, run: refcheck store purge --email zelda@example.com --delete-files --yes
+    2> To delete those that refcheck wrote, run: refcheck store purge --email zelda@example.com --delete-files
     exit 0
 
     $ refcheck report sync --output reports --name-template {last_name}-{email}.pdf
@@ -167,7 +167,7 @@ test('rows of a purged person that wait are cancelled', async () => {
     Files that still show the person:
       input file    HOME/people.csv
       results file  HOME/people.results.csv
-    2> To delete those that refcheck wrote, run: refcheck store purge --email zelda@example.com --delete-files --yes
+    2> To delete those that refcheck wrote, run: refcheck store purge --email zelda@example.com --delete-files
     exit 0
 
     $ refcheck batch run people.csv --package 102 --yes

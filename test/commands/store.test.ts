@@ -285,7 +285,7 @@ test('a purged person is nowhere in the store’s files, and is still not ordere
     Files that still show the person:
       input file    HOME/people.csv
       results file  HOME/people.results.csv
-    2> To delete those that refcheck wrote, run: refcheck store purge --email Zelda@example.com --delete-files --yes
+    2> To delete those that refcheck wrote, run: refcheck store purge --email Zelda@example.com --delete-files
     exit 0
   `)
   expect(bytesOf(join(folder, 'data'))).not.toContain('zelda')
@@ -312,7 +312,7 @@ test('a purged person is nowhere in the store’s files, and is still not ordere
         }
       ]
     }
-    2> To delete those that refcheck wrote, run: refcheck store purge --email Zelda@example.com --delete-files --yes
+    2> To delete those that refcheck wrote, run: refcheck store purge --email Zelda@example.com --delete-files
     exit 0
   `)
   writeFileSync(join(folder, 'again.csv'), `${readFileSync(join(folder, 'people.csv'), 'utf8')}\n`)

@@ -1,14 +1,13 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { requestIdFlag, momentFlag } from '../../cli/flags/values.ts'
 import { erasureTarget, notDeletedError, notScrubbedError } from '../../domain/store/erasure.ts'
-import { foundFilesText, purgeQuestion, storePurgeView } from '../../output/views/store.ts'
+import { storePurgeView } from '../../output/views/store.ts'
 import { purgeAll, purgeServices, retentionLimit } from '../../usecases/store/purge.ts'
 import { requestIdOf } from '../../app/ids.ts'
-import { formatCount } from '../../domain/wording/text.ts'
+import { purgeQuestions } from '../../app/store.ts'
 import { redactArgument } from '../../domain/wording/redact-argument.ts'
 import { shellWord } from '../../domain/wording/pasted-command.ts'
 import type { ErasureTarget } from '../../domain/store/types.ts'
-import type { FoundFile } from '../../usecases/store/files-of-person.ts'
 
 export default class StorePurge extends BaseCommand<typeof StorePurge> {
   static override summary = 'Remove a person, or old data, from the store'
@@ -69,8 +68,7 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
     const purged = await purgeAll(services, who, {
       dryRun,
       completely,
-      confirm: (found, people) => this.confirm(purgeQuestion(found, people), yes),
-      deletesFiles: (files) => this.#deletesFiles(files),
+      ...purgeQuestions(this.app, this.flags, (question) => this.confirm(question, yes)),
     })
     const refused = purged.files.filter(({ isRefused }) => isRefused === true).length
     const failure =
@@ -92,18 +90,10 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
     const [service, ...others] = new Set((await ledger.list({ requestId })).map(({ baseUrl }) => baseUrl))
     return others.length === 0 ? service : (await this.app.service('session')).baseUrl
   }
-
-  /** A question on a terminal; elsewhere the flag alone decides. */
-  async #deletesFiles(files: readonly FoundFile[]): Promise<boolean> {
-    if (this.flags['delete-files'] || this.flags.yes) return this.flags['delete-files']
-    this.app.note(foundFilesText(files))
-    const question = `Delete ${formatCount(files.length, 'file')} that refcheck wrote as well?`
-    return (await this.app.prompter()?.confirm({ message: question, isDestructive: true })) === true
-  }
 }
 
 function deleteHint(who: ErasureTarget): string {
   const selection =
     'email' in who ? ['--email', who.email] : 'requestId' in who ? ['--request-id', who.requestId] : []
-  return `To delete those that refcheck wrote, run: refcheck store purge ${selection.map(shellWord).join(' ')} --delete-files --yes`
+  return `To delete those that refcheck wrote, run: refcheck store purge ${selection.map(shellWord).join(' ')} --delete-files`
 }

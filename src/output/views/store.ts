@@ -151,12 +151,33 @@ export const foundFilesText = (files: readonly Omit<PurgedFile, 'isDeleted'>[]):
       : []),
   ].join('\n')
 
+/** Returns what a purge deletes of these files: `4 files that refcheck wrote and lines of the manifest`. */
+export function deletionText(files: readonly Pick<PurgedFile, 'kind'>[]): string {
+  const whole = files.filter((file) => !isManifest(file)).length
+  return [
+    ...(whole === 0 ? [] : [`${formatCount(whole, 'file')} that refcheck wrote`]),
+    ...(files.some(isManifest) ? ['lines of the manifest'] : []),
+  ].join(' and ')
+}
+
+/** Other people's lines of a manifest stay. */
+const isManifest = ({ kind }: Pick<PurgedFile, 'kind'>): boolean => kind === 'manifest'
+
 function filesText(files: readonly PurgedFile[]): string[] {
-  const lines = (title: string, isDeleted: boolean): string[] => {
-    const listed = files.filter((file) => file.isDeleted === isDeleted)
-    return listed.length === 0 ? [] : [title, ...listed.map(({ kind, path }) => fileLine(kind, path))]
-  }
-  return [...lines('Removed from files:', true), ...lines('Files that still show the person:', false)]
+  const lines = (title: string, listed: readonly PurgedFile[]): string[] =>
+    listed.length === 0 ? [] : [title, ...listed.map(({ kind, path }) => fileLine(kind, path))]
+  const deleted = files.filter(({ isDeleted }) => isDeleted)
+  return [
+    ...lines(
+      'Deleted:',
+      deleted.filter((file) => !isManifest(file)),
+    ),
+    ...lines('Lines removed from:', deleted.filter(isManifest)),
+    ...lines(
+      'Files that still show the person:',
+      files.filter(({ isDeleted }) => !isDeleted),
+    ),
+  ]
 }
 
 /** Returns `2 rows and 1 event`, with the drafts and plans if there are some. */
@@ -172,8 +193,15 @@ function removedText({
   return `${counts.slice(0, -1).join(', ')} and ${counts.at(-1) ?? ''}`
 }
 
-/** Returns the question before a purge. `people`: the people whose data is removed, if the purge names a person. */
-export function purgeQuestion(counts: PurgeCounts, people: readonly Named[]): string {
+/**
+ * Returns the question before a purge. `people`: the people whose data is removed, if the purge names a person;
+ * `files`: the files that are deleted with it.
+ */
+export function purgeQuestion(
+  counts: PurgeCounts,
+  people: readonly Named[],
+  files: readonly Pick<PurgedFile, 'kind'>[],
+): string {
   const names = new Set(
     people.flatMap(({ firstName = '', lastName = '', email }) => {
       const name = personName({ first_name: firstName, last_name: lastName })
@@ -185,7 +213,8 @@ export function purgeQuestion(counts: PurgeCounts, people: readonly Named[]): st
     first === undefined
       ? ''
       : `${sanitize(first)}${others.length === 0 ? '' : ` and ${others.length} more`}: `
-  return `Remove personal data of ${who}${removedText(counts)} permanently?`
+  const deletion = files.length === 0 ? '' : `, and delete ${deletionText(files)},`
+  return `Remove personal data of ${who}${removedText(counts)}${deletion} permanently?`
 }
 
 export function storePurgeView(purged: PurgeCounts, dryRun: boolean): View {

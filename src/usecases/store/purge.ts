@@ -9,7 +9,7 @@ export const purgeServices = ['maintenance', 'ledger', 'drafts', 'plans', 'writt
 
 type PurgeServices = Pick<Services, (typeof purgeServices)[number]>
 
-interface PurgeOptions {
+export interface PurgeOptions {
   dryRun: boolean
   completely: boolean
   /** Called if there is something to remove; throws if the user does not confirm. */

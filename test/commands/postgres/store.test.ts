@@ -138,7 +138,7 @@ test('store backup refuses a store on PostgreSQL; store purge works on it', asyn
     Files that still show the person:
       input file    HOME/people.csv
       results file  HOME/people.results.csv
-    2> To delete those that refcheck wrote, run: refcheck store purge --email a1@example.com --delete-files --yes
+    2> To delete those that refcheck wrote, run: refcheck store purge --email a1@example.com --delete-files
     exit 0
 
     $ refcheck batch run people.csv --package 102 --yes

@@ -261,7 +261,7 @@ test('remove the data of a person', async () => {
     2> Results files and exports are deleted whole, with the other people in them.
     2> ✔ Delete 1 file that refcheck wrote as well? Yes
     Removed personal data of 1 row and 0 events.
-    Removed from files:
+    Deleted:
       results file  HOME/people.results.csv
     Files that still show the person:
       input file    HOME/people.csv
