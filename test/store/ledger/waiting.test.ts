@@ -192,24 +192,14 @@ describe.each(backends)('%s', (backend) => {
     await become(first, 1, 'accepted')
     await become(first, 2, 'unknown')
     const rows = [...orderRows(3), likeRow(4, 'person4@example.com'), orderRow(5, 'person9@example.com')]
+    const earlier = someTime - 5000
     const batchId = await added([
       ...rows,
-      {
-        ...orderRow(6, 'told@example.com'),
-        externalResults: [externalResult({ at: someTime - 5000 })],
-      } as NewRow,
+      { ...orderRow(6, 'told@example.com'), externalResults: [externalResult({ at: earlier })] } as NewRow,
     ])
     const [{ attemptedAt: last } = {}] = await rowsOf(store, first)
     expect(await store.waiting.countConflicts(batchId)).toEqual({
-      ordered: {
-        count: 2,
-        first: someTime - 5000,
-        last,
-        leftOut: 0,
-        orderedAgain: 0,
-        finished: 0,
-        failed: {},
-      },
+      ordered: { count: 2, first: earlier, last, leftOut: 0, orderedAgain: 0, finished: 0, failed: {} },
       unknown: { count: 1, batchId: first },
       waiting: { count: 1, batchId: first },
       held: { similar: 1 },
