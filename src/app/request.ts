@@ -49,7 +49,7 @@ export const storeSuccessors =
   async (packages: readonly Package[]): Promise<void> => {
     const { findSuccessors } = await import('../domain/batch/package-replacement.ts')
     const { waiting, api, clock } = await app.services('waiting', 'api', 'clock')
-    await waiting.linkPackages(api.baseUrl, findSuccessors(packages), clock.now())
+    await waiting.recordLikelySuccessors(api.baseUrl, findSuccessors(packages), clock.now())
   }
 
 /** Returns the services for waiting for requests: a share of the quota, the inbox and messages. */

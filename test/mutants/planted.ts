@@ -54,9 +54,9 @@ export const plantedBugs: readonly PlantedBug[] = [
       ['this.#addUnlessConflict(batch, guard)', 'this.#addUnlessConflict(batch, guard, before)'],
       [
         '*#addUnlessConflict(batch: NewBatch, guard: AddGuard)',
-        '*#addUnlessConflict(batch: NewBatch, guard: AddGuard, stop?: Conflict)',
+        '*#addUnlessConflict(batch: NewBatch, guard: AddGuard, conflict?: Conflict)',
       ],
-      ['const stop = yield* findConflictOfNew(matching, batch, guard)', ''],
+      ['const conflict = yield* findConflictOfNew(matching, batch, guard)', ''],
     ),
     tests: ['test/store/ledger/postgres/one-step.test.ts'],
   },
@@ -120,8 +120,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     what: 'a row is not compared again in the transaction that takes it to sending',
     edits: inFile(`${ledger}/claim.ts`, [
-      'const stop = highestPrecedence(conflicts)',
-      'const stop = highestPrecedence(stops.slice(stops.length))',
+      'const conflict = highestPrecedence(conflicts)',
+      'const conflict = highestPrecedence(conflicts.slice(conflicts.length))',
     ]),
     tests: ['test/store/ledger', 'test/mutants/random-faults.test.ts'],
   },

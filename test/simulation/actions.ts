@@ -4,7 +4,7 @@ import { baseUrl, type PeopleFile, type Process, type World } from './world.ts'
 import type { Batch, BatchRow } from '../../src/domain/batch/batch.ts'
 import { fileIdentity } from '../../src/domain/batch/new-row.ts'
 import { RefcheckError } from '../../src/errors/kinds.ts'
-import type { Movable } from '../../src/store/ledger/held-rows.ts'
+import type { MovableRow } from '../../src/store/ledger/held-rows.ts'
 import { reconcileAndSend } from '../../src/usecases/batch/start.ts'
 import { readAndLinkPackages } from '../../src/usecases/batch/packages.ts'
 import { retryBatch } from '../../src/usecases/batch/change-batch.ts'
@@ -83,7 +83,7 @@ async function send(ports: Process['ports'], batchId: string): Promise<void> {
     max: Number.POSITIVE_INFINITY,
     waitBudgetMs: Number.POSITIVE_INFINITY,
     checksPackage: true,
-    unclaimed: () => ports.inbox.unclaimed(),
+    unclaimed: () => ports.inbox.listUnmatchedIds(),
     confirmStarterLeft: () => Promise.resolve(true),
     writeResults: () => Promise.resolve(false),
   })
@@ -160,12 +160,12 @@ export const moveBatches: Action = async (world, { ports }) => {
     if (packageId === undefined || packageId === world.offer.id) continue
     const lease = await batches.acquire(id)
     if (lease === undefined) continue
-    const rows: Movable[] = []
-    for (const row of await waiting.movable(id)) {
+    const rows: MovableRow[] = []
+    for (const row of await waiting.readMovable(id)) {
       const recipient = row.recipient ?? world.everybody[0]!.spellings[0]!
       rows.push({ ...row, body: Buffer.from(JSON.stringify(bodyFor(recipient, world.offer))) })
     }
-    await waiting.move(id, world.offer.id, rows, clock.now())
+    await waiting.moveRows(id, world.offer.id, rows, clock.now())
     await lease.release()
   }
 }

@@ -54,7 +54,11 @@ export const mutants: Readonly<Record<string, Mutant>> = {
         for await (const each of parts.batches.bodies(from.batchId, { after: from.row - 1, limit: 1 }))
           ({ body } = each)
         const { batchId, row } = from
-        return { waitMs: 0, attempt: { batchId, row, ...attempt, state: 'sending', body }, stop: undefined }
+        return {
+          waitMs: 0,
+          attempt: { batchId, row, ...attempt, state: 'sending', body },
+          conflict: undefined,
+        }
       },
       async move(from, change) {
         const journal = notRecorded.get(from.attemptId ?? '')
@@ -62,7 +66,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
         return parts.ledger.move(from, change)
       },
       async moveAndBegin(from, change) {
-        return { moved: await ledger.move(from, change), attempt: undefined, stop: undefined }
+        return { moved: await ledger.move(from, change), attempt: undefined, conflict: undefined }
       },
     }
     return { ...parts, ledger }

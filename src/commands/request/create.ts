@@ -4,7 +4,7 @@ import { bodyFlagDefinitions, bodyFlagValues, requireOneSource, resumeLine } fro
 import { timeoutFlag, packageIdFlag } from '../../cli/flags/values.ts'
 import { readInput } from '../../app/input.ts'
 import { parseBodyFile } from '../../domain/form/json-text.ts'
-import { refusedOrder } from '../../domain/submission/duplicate.ts'
+import { duplicateError } from '../../domain/submission/duplicate.ts'
 import { commandLine } from '../../domain/form/flags.ts'
 import type { Order } from '../../domain/request/result.ts'
 import { bodyView, changeText, createdView } from '../../output/views/order.ts'
@@ -64,7 +64,7 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
       const conflict = await similar.previewConflict(order.body)
       return this.answer(
         bodyView(order.body),
-        conflict && refusedOrder(conflict, (await app.service('api')).baseUrl),
+        conflict && duplicateError(conflict, (await app.service('api')).baseUrl),
       )
     }
     const outcome = await placeOrder(order, {

@@ -26,7 +26,7 @@ export default class StoreSameService extends BaseCommand<typeof StoreSameServic
     const other = parseBaseUrl(this.args.other, 'OTHER')
     this.refuse(one === other, 'the two URLs are the same', 'Give two different URLs.')
     const waiting = await app.service('waiting')
-    await waiting.sayService([one, other], !flags.different, {
+    await waiting.recordSameService([one, other], !flags.different, {
       at: app.context.clock.now(),
       by: await this.#user(),
     })

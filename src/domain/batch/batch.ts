@@ -131,7 +131,7 @@ export interface BatchPreview {
   /** The number of orders of each package that would be sent. */
   packages: Map<number, number>
   /** Rows that conflict with earlier orders or with earlier rows of the file, in the order of the file. */
-  conflicts: { row: NewRow; stop: Conflict }[]
+  conflicts: { row: NewRow; conflict: Conflict }[]
   /** Rows that would be sent and have the phone of another person. */
   phones: { row: NewRow; order: Submission }[]
   /**

@@ -6,9 +6,9 @@ import { foldedName, type ComparingBudget, maxComparing, PhoneSharers } from '..
 import {
   type Allowed,
   type Candidate,
-  type Compared,
+  type ComparableRow,
   type KnownRelations,
-  phoneSharer,
+  findPhoneSharer,
   type Conflict,
   findConflict,
 } from '../submission/conflicts.ts'
@@ -21,7 +21,7 @@ export interface ComparedRow {
   row: NewRow
   /** Undefined unless the row is a complete order. */
   identities: PersonIdentities | undefined
-  stop: Conflict | undefined
+  conflict: Conflict | undefined
   /** An order of another person who has the same phone. */
   sharesPhone?: Submission | undefined
   /** An earlier row of the file that would be sent and has the same full name. */
@@ -47,14 +47,14 @@ export function emptyPreview(): BatchPreview {
  */
 export function addToPreview(
   preview: BatchPreview,
-  { row, stop, sharesPhone, sharesName }: ComparedRow,
+  { row, conflict, sharesPhone, sharesName }: ComparedRow,
   namesakeOrderedAt?: number,
 ): void {
   const { counts, packages, people } = preview
-  const state = stop?.becomes ?? row.state
+  const state = conflict?.becomes ?? row.state
   counts.total += 1
   counts[state] += 1
-  if (stop !== undefined) preview.conflicts.push({ row, stop })
+  if (conflict !== undefined) preview.conflicts.push({ row, conflict })
   if (sharesPhone !== undefined) preview.phones.push({ row, order: sharesPhone })
   if (namesakeOrderedAt !== undefined) preview.names.push({ row, orderedAt: namesakeOrderedAt })
   if (sharesName !== undefined) preview.namesInFile.push({ row, earlier: sharesName })
@@ -90,11 +90,11 @@ export class FileComparer {
   /** Compares the next row. `storedCandidates` are orders of the store that have anything in common with it. */
   compare(row: NewRow, storedCandidates: readonly Candidate[]): ComparedRow {
     this.#position += 1
-    if (row.state !== 'pending') return { row, identities: undefined, stop: undefined }
+    if (row.state !== 'pending') return { row, identities: undefined, conflict: undefined }
     const { id, baseUrl, addedAt, account } = this.#batch
     const { recipient, packageId, externalResults } = row
     const identities = personIdentities(recipient)
-    const comparedOrder: Compared = {
+    const comparedOrder: ComparableRow = {
       batchId: id,
       row: row.row,
       baseUrl,
@@ -107,11 +107,12 @@ export class FileComparer {
     }
     const candidates = [...storedCandidates, ...this.#earlier.candidates(row, identities)]
     const relations = this.#relationsOf(packageId)
-    const stop = findConflict(comparedOrder, candidates, this.#allowed, relations)
-    const sharesPhone = stop === undefined ? phoneSharer(comparedOrder, candidates, relations) : undefined
-    const sharesName = stop === undefined ? this.#earlier.findNamesake(row) : undefined
-    if (stop === undefined) this.#earlier.add(this.#position, row, identities)
-    return { row, identities, stop, sharesPhone, sharesName }
+    const conflict = findConflict(comparedOrder, candidates, this.#allowed, relations)
+    const sharesPhone =
+      conflict === undefined ? findPhoneSharer(comparedOrder, candidates, relations) : undefined
+    const sharesName = conflict === undefined ? this.#earlier.findNamesake(row) : undefined
+    if (conflict === undefined) this.#earlier.add(this.#position, row, identities)
+    return { row, identities, conflict, sharesPhone, sharesName }
   }
 }
 

@@ -36,8 +36,8 @@ export function planOf(
     names,
   }: { batchId: string; seconds: number; now: number; names: ReadonlyMap<number, string> },
 ) {
-  const duplicates = conflicts.filter(({ stop }) => stop.becomes === 'duplicate')
-  const matches = duplicates.filter(({ stop }) => stop.order.batchId !== batchId)
+  const duplicates = conflicts.filter(({ conflict }) => conflict.becomes === 'duplicate')
+  const matches = duplicates.filter(({ conflict }) => conflict.order.batchId !== batchId)
   const rowsNotSent = new Set([
     ...conflicts.map(({ row }) => row.row),
     ...check.duplicates.map(([, row]) => row),
@@ -56,17 +56,17 @@ export function planOf(
       .map(([package_id, orders]) => ({ package_id, name: names.get(package_id), orders }))
       .sort((a, b) => b.orders - a.orders),
     /** Rows that are not sent because they conflict with an earlier order. */
-    matches: matches.map(({ row, stop }) => ({
+    matches: matches.map(({ row, conflict }) => ({
       row: row.row,
       line: check.lines[row.row],
-      person: row.state === 'pending' ? row.recipient : stop.order.recipient,
-      stop,
+      person: row.state === 'pending' ? row.recipient : conflict.order.recipient,
+      conflict,
     })),
     /** The number of rows that repeat an earlier row of the file. */
     repeated: counts.duplicate - matches.length,
     /** Rows that are not sent until they are released, with their conflicts. */
-    held: conflicts.flatMap(({ row, stop }) =>
-      stop.becomes === 'held' ? pendingRowWith(row, { stop }) : [],
+    held: conflicts.flatMap(({ row, conflict }) =>
+      conflict.becomes === 'held' ? pendingRowWith(row, { conflict }) : [],
     ),
     phones: phones.flatMap(({ row, order }) => pendingRowWith(row, { order })),
     names: namesakes.flatMap(({ row, orderedAt }) => pendingRowWith(row, { orderedAt })),
@@ -133,15 +133,15 @@ export function storedPlan(
       value,
       problem,
     })),
-    ordered_before: matches.map(({ row, stop: { order, externalResult } }) => ({
+    ordered_before: matches.map(({ row, conflict: { order, externalResult } }) => ({
       row,
       request_id: order.requestId ?? null,
       batch_id: externalResult === undefined ? order.batchId : null,
     })),
-    held: held.map(({ row, stop }) => ({
+    held: held.map(({ row, conflict }) => ({
       row,
-      reason: stop.reason,
-      request_id: stop.order.requestId ?? null,
+      reason: conflict.reason,
+      request_id: conflict.order.requestId ?? null,
     })),
     seconds,
   }
@@ -302,14 +302,14 @@ export function planFailure(
 ): RefcheckError | undefined {
   const invalidRows = invalidRowsError(plan.check, name, errorsCommand, skip !== undefined)
   if (invalidRows !== undefined && skip !== true) return invalidRows
-  const conflicts = plan.matches.map(({ stop }) => stop)
+  const conflicts = plan.matches.map(({ conflict }) => conflict)
   const [first] = conflicts
   return notStartedError(plan.counts, countConflicts(conflicts), first && conflictingOrder(first))
 }
 
 /** If all rows of the file were ordered before, returns their number and the times of the first and the last order. */
 export function findEarlierOrders({ counts, matches }: Plan): ConflictCounts['ordered'] | undefined {
-  const conflicts = countConflicts(matches.map(({ stop }) => stop))
+  const conflicts = countConflicts(matches.map(({ conflict }) => conflict))
   return areAllOrderedBefore(counts, conflicts) ? { ...conflicts.ordered, count: counts.total } : undefined
 }
 

@@ -1,5 +1,5 @@
 import { IncompleteError, UsageError } from '../../errors/kinds.ts'
-import { type SubmissionState, unsettledStates, waitingStates } from '../submission/states.ts'
+import { type SubmissionState, openStates, waitingStates } from '../submission/states.ts'
 import { formatCount } from '../wording/text.ts'
 import type { ErasureTarget, Named, Purged } from './types.ts'
 
@@ -178,7 +178,5 @@ export function columnsWith(table: keyof typeof erasurePolicy, rule: ErasureRule
  * named, what only waits is cancelled instead: "rows of the person that wait are cancelled".
  */
 export function statesLeft(who: ErasureTarget): readonly SubmissionState[] {
-  return 'endedBefore' in who
-    ? unsettledStates
-    : unsettledStates.filter((state) => !waitingStates.includes(state))
+  return 'endedBefore' in who ? openStates : openStates.filter((state) => !waitingStates.includes(state))
 }

@@ -4,7 +4,13 @@ import { similarity, type Shared } from './similarity.ts'
 import type { SubmissionState } from './states.ts'
 import type { Submission } from './submission.ts'
 import { isUnmatched } from './unmatched.ts'
-import { isSeen, namesOrder, isEvidence, type ExternalResult, orderOfResult } from './external-results.ts'
+import {
+  isSeen as isVisibleTo,
+  namesOrder,
+  isEvidence,
+  type ExternalResult,
+  orderOfResult,
+} from './external-results.ts'
 import { isLoopbackUrl } from '../../contract/url.ts'
 
 /**
@@ -19,61 +25,66 @@ export const conflictingStates = [
   'pending',
 ] as const satisfies SubmissionState[]
 
-/** In a file `--allow-duplicate` is for renewals: what was ordered less long ago is `held` all the same. */
+/**
+ * In a file, `--allow-duplicate` is for renewals: a row is `holdRow` if the person was ordered less than this time ago.
+ */
 const renewalMs = 7 * 24 * 60 * 60_000
 
-/** A row that is compared. */
-export interface Compared {
+/** A row that is compared with orders. */
+export interface ComparableRow {
   batchId: string
   row: number
   baseUrl: string
   packageId: number
   recipient: Recipient | undefined
-  /** When it came in. */
+  /** When it was added. */
   addedAt: number
   kind: 'single' | 'file'
-  /** The account of these people; '' where none was named. */
+  /** The account of the order; '' without one. */
   account?: string | undefined
-  /** What results files say of the person. */
+  /** The results files' rows about the person. */
   externalResults?: readonly ExternalResult[] | undefined
 }
 
-/** What a person allowed along with the file, or with the single order. */
+/** The conflicts that a user allowed for a file or a single order. */
 export interface Allowed {
   duplicate: boolean
-  /** In a file its own rows alone, never orders made before. */
+  /** In a file, this applies only to conflicts between its own rows, never to orders made before. */
   similar: boolean
-  /** E-mails and phones that many people share, as `sharedKey` has them; the file's own rows alone. */
+  /**
+   * E-mails and phones that many people share, as `sharedKey` returns them; only for conflicts between rows of one
+   * file.
+   */
   shared: readonly string[]
 }
 
 export const nothingAllowed: Allowed = { duplicate: false, similar: false, shared: [] }
 
-/** An order that the fingerprints found: it shares the person, the e-mail or the phone. */
+/** An order with the same person, e-mail or phone, found by fingerprints. */
 export interface Candidate {
   order: Submission
   samePerson: boolean
-  /** Of an erased person, whose e-mail is recorded nowhere else. */
+  /** Whether the e-mail is the same; used for an erased person, whose e-mail exists only as a fingerprint. */
   sameEmail?: boolean
-  /** It shares a phone with so many that their names were not compared: it counts as similar. */
+  /** So many people share the phone that their names were not compared: the order counts as similar. */
   isUncompared?: boolean
-  /** The results file that names it, where no store has it. */
+  /** The row of a results file that names the order, if no store has it. */
   externalResult?: ExternalResult | undefined
 }
 
-/** The packages and services that a store treats as one, and what a person released. */
+/** Known relations of packages and services, and the user's releases, as they concern one row. */
 export interface KnownRelations {
-  /** The package itself and all that moves have joined to it. */
+  /** The package itself and all packages that count as the same one after moves. */
   relatedIds: ReadonlySet<number>
-  /** Packages that are gone and whose likely successor this one is. */
+  /** Packages that the service no longer has and whose likely successor this package is. */
   predecessors: ReadonlySet<number>
-  /** The decision about another service: that it is this one, or that it is not. Undefined without a decision. */
+  /** Returns whether the user decided that another service is the same one; undefined without a decision. */
   isSameService(service: string): boolean | undefined
-  /** Whether these two were decided to be two people. */
+  /** Returns whether the user decided that the row and the order are for two people. */
   released(order: Submission): boolean
 }
 
-/** Why a row is `duplicate` or `held`; the highest precedence first. */
+/** Why a row is `duplicate` or `holdRow`, in order of precedence, the highest first. */
 export const conflictReasons = [
   // It is not known whether it was sent: only a person can release it, and comparing cannot.
   'store_forgot',
@@ -90,19 +101,19 @@ export const conflictReasons = [
 ] as const
 export type ConflictReason = (typeof conflictReasons)[number]
 
-/** What a row conflicts with. */
+/** The order that a row conflicts with, and the consequence. */
 export interface Conflict {
   becomes: 'duplicate' | 'held'
   reason: ConflictReason
   shares: Shared[]
   order: Submission
-  /** The results file that names that order, where no store has it. */
+  /** The row of a results file that names the order, if no store has it. */
   externalResult?: ExternalResult | undefined
-  /** How many more orders conflict with it for the same reason. */
+  /** The number of further orders that conflict with the row for the same reason. */
   more: number
 }
 
-/** What a person may release row by row; for any other reason something has to be recorded first. */
+/** The reasons that a user may release; for any other reason something has to be recorded first. */
 export const releasableReasons: readonly ConflictReason[] = [
   'store_forgot',
   'unmatched_request',
@@ -116,7 +127,7 @@ export const releasableReasons: readonly ConflictReason[] = [
 
 /** Compares a row with the orders that its fingerprints found, and returns all conflicts. */
 export function findConflicts(
-  row: Compared,
+  row: ComparableRow,
   candidates: readonly Candidate[],
   allowed: Allowed,
   relations: KnownRelations,
@@ -126,41 +137,44 @@ export function findConflicts(
   )
 }
 
-/** Orders that results files alone tell of. */
+/** Returns the orders that only results files name. */
 function candidatesFromResults({
   externalResults = [],
   account = '',
   baseUrl,
   packageId,
   addedAt,
-}: Compared): Candidate[] {
-  return externalResults.flatMap((externalResult, at) => {
-    if (!isEvidence(externalResult) || !isSeen(externalResult, account)) return []
-    const order = orderOfResult(externalResult, at + 1, { baseUrl, packageId, addedAt })
-    return { order, samePerson: externalResult.person !== 'similar', externalResult }
+}: ComparableRow): Candidate[] {
+  return externalResults.flatMap((result, index) => {
+    if (!isEvidence(result) || !isVisibleTo(result, account)) return []
+    const order = orderOfResult(result, index + 1, { baseUrl, packageId, addedAt })
+    return { order, samePerson: result.person !== 'similar', externalResult: result }
   })
 }
 
 function conflictWith(
-  row: Compared,
+  row: ComparableRow,
   candidate: Candidate,
   allowed: Allowed,
   relations: KnownRelations,
 ): Conflict | undefined {
-  const stop = compareWith(row, candidate, allowed, relations)
+  const conflict = compareWith(row, candidate, allowed, relations)
   const { externalResult } = candidate
-  if (stop !== undefined && isUnmatched(stop.order) && isOfPerson(stop))
-    return { ...stop, becomes: 'held', reason: 'unmatched_request' }
-  if (stop === undefined || externalResult === undefined) return stop
+  if (conflict !== undefined && isUnmatched(conflict.order) && isOfPerson(conflict))
+    return { ...conflict, becomes: 'held', reason: 'unmatched_request' }
+  if (conflict === undefined || externalResult === undefined) return conflict
   return relations.released(candidate.order)
     ? undefined
-    : { ...stop, ...applyExternalResult(externalResult, stop), externalResult }
+    : { ...conflict, ...applyExternalResult(externalResult, conflict), externalResult }
 }
 
 const isOfPerson = ({ reason }: Conflict): boolean =>
   ['same', 'recent', 'ended_in_error', 'similar'].includes(reason)
 
-/** This store cannot reconcile what a results file leaves open, so a person decides whether it is ordered. */
+/**
+ * Returns the changes of a conflict with an order that only a results file names. This store cannot reconcile such an
+ * order, so if it is uncertain, the row is held until a user decides.
+ */
 function applyExternalResult(
   externalResult: ExternalResult,
   { becomes, reason }: Conflict,
@@ -174,16 +188,17 @@ function applyExternalResult(
     : {}
 }
 
-/** The conflict that is shown, if there is one. */
+/** Returns the conflict with the highest precedence, which is shown; undefined without conflicts. */
 export function highestPrecedence(conflicts: readonly Conflict[]): Conflict | undefined {
-  let first: Conflict | undefined
-  for (const stop of conflicts) if (first === undefined || precedes(stop, first)) first = stop
-  const more = conflicts.filter(({ reason }) => reason === first?.reason).length - 1
-  return first && { ...first, more }
+  let highest: Conflict | undefined
+  for (const conflict of conflicts)
+    if (highest === undefined || precedes(conflict, highest)) highest = conflict
+  const more = conflicts.filter(({ reason }) => reason === highest?.reason).length - 1
+  return highest && { ...highest, more }
 }
 
 export function findConflict(
-  row: Compared,
+  row: ComparableRow,
   candidates: readonly Candidate[],
   allowed: Allowed,
   relations: KnownRelations,
@@ -191,7 +206,7 @@ export function findConflict(
   return highestPrecedence(findConflicts(row, candidates, allowed, relations))
 }
 
-/** "Except whom the full name joins too". */
+/** Returns whether all that two people share is among these values: "Except whom the full name joins too". */
 function sharesOnly(
   recipient: Recipient | undefined,
   shares: readonly Shared[],
@@ -205,101 +220,104 @@ function sharesOnly(
 
 function precedes(one: Conflict, other: Conflict): boolean {
   const rank = ({ reason }: Conflict): number => conflictReasons.indexOf(reason)
-  const state = ({ order }: Conflict): number => (conflictingStates as readonly string[]).indexOf(order.state)
+  const statePosition = ({ order }: Conflict): number =>
+    (conflictingStates as readonly string[]).indexOf(order.state)
   return (
     (rank(one) - rank(other) ||
-      // The most similar person is shown: the one that may be the same.
+      // The most similar person, who is most likely the same, takes precedence.
       other.shares.length - one.shares.length ||
-      state(one) - state(other) ||
+      statePosition(one) - statePosition(other) ||
       other.order.changedAt - one.order.changedAt) < 0
   )
 }
 
 function compareWith(
-  row: Compared,
+  row: ComparableRow,
   candidate: Candidate,
   allowed: Allowed,
   relations: KnownRelations,
 ): Conflict | undefined {
   const { order } = candidate
   if (order.batchId === row.batchId && order.row === row.row) return undefined
-  const service = serviceRelation(row.baseUrl, order.baseUrl, (other) => relations.isSameService(other))
+  const service = compareServices(row.baseUrl, order.baseUrl, (other) => relations.isSameService(other))
   if (service === 'other') return undefined
   const isSamePackage = relations.relatedIds.has(order.packageId)
-  // Under a package that is gone what is still pending cannot be ordered any more.
+  // A pending order cannot be sent any more under a package that the service no longer has.
   const wasReplaced =
     service === 'one' && order.state !== 'pending' && relations.predecessors.has(order.packageId)
   if (candidate.samePerson) {
-    if (isSamePackage) return same(row, order, service, allowed, relations)
+    if (isSamePackage) return compareSame(row, order, service, allowed, relations)
     const isAllowed = (row.kind === 'single' && allowed.similar) || relations.released(order)
-    return wasReplaced && !isAllowed ? held('replaced_package', order) : undefined
+    return wasReplaced && !isAllowed ? holdRow('replaced_package', order) : undefined
   }
-  // Under a package that this one replaces a similar person may be the same as well.
+  // A similar person who was ordered under a replaced package may be the same too.
   if (service !== 'one' || (!isSamePackage && !wasReplaced)) return undefined
-  return similar(row, candidate, allowed, relations)
+  return compareSimilar(row, candidate, allowed, relations)
 }
 
-function same(
-  row: Compared,
+function compareSame(
+  row: ComparableRow,
   order: Submission,
   service: 'one' | 'unsaid',
   allowed: Allowed,
   relations: KnownRelations,
 ): Conflict | undefined {
-  if (service === 'unsaid') return held('other_service', order)
+  if (service === 'unsaid') return holdRow('other_service', order)
   const isOwn = order.batchId === row.batchId
   // "`--allow-duplicate` passes orders that were accepted, never pending, sending, unknown or dropped ones".
   if (order.state === 'accepted' && !isOwn) {
     if (relations.released(order)) return undefined
     if (allowed.duplicate) {
       const isRenewal = row.kind === 'single' || order.changedAt < row.addedAt - renewalMs
-      return isRenewal ? undefined : held('recent', order)
+      return isRenewal ? undefined : holdRow('recent', order)
     }
-    if (order.requestStatus === 'ERROR' && row.kind === 'file') return held('ended_in_error', order)
+    if (order.requestStatus === 'ERROR' && row.kind === 'file') return holdRow('ended_in_error', order)
   }
   return { becomes: 'duplicate', reason: 'same', shares: [], order, more: 0 }
 }
 
-function similar(
-  row: Compared,
+function compareSimilar(
+  row: ComparableRow,
   { order, sameEmail, isUncompared }: Candidate,
   allowed: Allowed,
   relations: KnownRelations,
 ): Conflict | undefined {
-  const found =
+  const similarityFound =
     isUncompared === true || row.recipient === undefined || order.recipient === undefined
-      ? // An erased person: the name is gone, so that only a person can decide.
+      ? // The name of an erased person is not stored, so only a user can decide.
         ({ kind: 'similar', shares: [sameEmail === true ? 'email' : 'phone'] } as const)
       : similarity(row.recipient, order.recipient)
-  // A damaged fingerprint does not make a person new.
-  if (found?.kind === 'same') return same(row, order, 'one', allowed, relations)
-  if (found?.kind !== 'similar') return undefined
-  const shares = [...found.shares]
+  // The people are the same although their fingerprints differ: a damaged fingerprint must not make a person new.
+  if (similarityFound?.kind === 'same') return compareSame(row, order, 'one', allowed, relations)
+  if (similarityFound?.kind !== 'similar') return undefined
+  const shares = [...similarityFound.shares]
   if (relations.released(order)) return undefined
   const isOwn = order.batchId === row.batchId
-  // "Similar to one whose outcome is `unknown`: held until that is settled or dropped", whatever was allowed. In flight of
-  // its own file are rows that other runners send side by side.
+  // "Similar to one whose outcome is `unknown`: held until that is settled or dropped", whatever was allowed. Rows of
+  // the same file may be in flight too, because several runners send them at the same time.
   if (order.state === 'unknown' || (order.state === 'sending' && !isOwn)) {
-    return held('similar_unknown', order, shares)
+    return holdRow('similar_unknown', order, shares)
   }
   const allows =
     row.kind === 'single'
       ? allowed.similar
       : isOwn && (allowed.similar || sharesOnly(row.recipient, shares, allowed.shared))
-  return allows ? undefined : held('similar', order, shares)
+  return allows ? undefined : holdRow('similar', order, shares)
 }
 
-function held(reason: ConflictReason, order: Submission, shares: Shared[] = []): Conflict {
+function holdRow(reason: ConflictReason, order: Submission, shares: Shared[] = []): Conflict {
   return { becomes: 'held', reason, shares, order, more: 0 }
 }
 
-/** Whether a person who places a single order is asked, and the order goes where they say so. */
+/** Whether a user who places a single order can confirm it in spite of this conflict. */
 export const canBeConfirmed = ({ reason }: Conflict): boolean =>
   reason === 'similar' || reason === 'replaced_package'
 
-/** Another person with the same phone, as a couple or an office has: mentioned, and nothing more. */
-export function phoneSharer(
-  { recipient, baseUrl }: Compared,
+/**
+ * Returns an order for another person with the same phone, such as a partner or colleague, which is only mentioned.
+ */
+export function findPhoneSharer(
+  { recipient, baseUrl }: ComparableRow,
   candidates: readonly Candidate[],
   relations: Pick<KnownRelations, 'relatedIds'>,
 ): Submission | undefined {
@@ -313,73 +331,78 @@ export function phoneSharer(
   )?.order
 }
 
-/** What a person says may be sent after all. */
+/** The held rows that a user releases. */
 export type Release =
   | { kind: 'rows'; rows: readonly number[] }
-  /** An e-mail or phone, as `sharedKey` has it. */
+  /** Rows that share this e-mail or phone (as `sharedKey` returns it) with a similar person. */
   | { kind: 'shared'; value: string }
-  /** All that are merely similar. */
+  /** All rows that are held because a similar person was ordered. */
   | { kind: 'all' }
 
-/** Why a row is held, and the order it is listed with. */
-export interface Shown {
+/** Why a row is held, and the order that is listed as its conflict. */
+export interface ListedConflict {
   heldFor: ConflictReason | undefined
   batchId: string | undefined
   row: number | undefined
 }
 
 /**
- * The conflicts of a held row that a release covers; undefined where it is not about the row. "A release
- * covers the matches that were shown": of a row by its number that is the one it is listed with.
+ * Returns the conflicts of a held row that a release covers; undefined if the release does not concern the row. "A
+ * release covers the matches that were shown": a release of a row by its number covers only the conflict with the
+ * order that is listed with the row.
  */
 export function releasedConflicts(
   release: Release,
-  row: Compared,
+  row: ComparableRow,
   conflicts: readonly Conflict[],
-  shown: Shown,
+  listed: ListedConflict,
 ): readonly Conflict[] | undefined {
-  const isShown = ({ order }: Conflict): boolean =>
-    release.kind !== 'rows' || (order.batchId === shown.batchId && order.row === shown.row)
-  const covered = conflicts.filter((stop) => isReleased(release, row, stop) && isShown(stop))
-  if (release.kind === 'rows' && release.rows.includes(row.row)) return covered
-  // It is not known whether it was sent, so only its number or a release of all covers it.
-  const isAbout =
-    shown.heldFor === 'store_forgot' ? release.kind === 'all' : covered.length > 0 || conflicts.length === 0
-  return isAbout ? covered : undefined
+  const isListed = ({ order }: Conflict): boolean =>
+    release.kind !== 'rows' || (order.batchId === listed.batchId && order.row === listed.row)
+  const coveredConflicts = conflicts.filter(
+    (conflict) => coversConflict(release, row, conflict) && isListed(conflict),
+  )
+  if (release.kind === 'rows' && release.rows.includes(row.row)) return coveredConflicts
+  // Whether the row was sent is unknown, so only its number or a release of all rows covers it.
+  const concernsRow =
+    listed.heldFor === 'store_forgot'
+      ? release.kind === 'all'
+      : coveredConflicts.length > 0 || conflicts.length === 0
+  return concernsRow ? coveredConflicts : undefined
 }
 
-/** Whether a release covers the conflicts of a row; the others wait until something is recorded first. */
-function isReleased(release: Release, { row, recipient }: Compared, stop: Conflict): boolean {
-  if (!releasableReasons.includes(stop.reason)) return false
+/** Returns whether a release covers a conflict of a row; other conflicts remain until something is recorded. */
+function coversConflict(release: Release, { row, recipient }: ComparableRow, conflict: Conflict): boolean {
+  if (!releasableReasons.includes(conflict.reason)) return false
   if (release.kind === 'rows') return release.rows.includes(row)
-  if (stop.reason !== 'similar') return false
-  return release.kind === 'all' || sharesOnly(recipient, stop.shares, [release.value])
+  if (conflict.reason !== 'similar') return false
+  return release.kind === 'all' || sharesOnly(recipient, conflict.shares, [release.value])
 }
 
-/** A package and its successor: `moved`, as a person decided, or only `likely`. */
-export interface JoinedPackage {
+/** A package and its successor: `moved` if a user decided it, `likely` otherwise. */
+export interface PackageRelation {
   service: string
   packageId: number
   successorId: number
   how: 'moved' | 'likely'
 }
 
-/** Two services with the decision whether they are one. */
-export interface JoinedServices {
+/** A user's decision whether two services are the same one. */
+export interface ServiceRelation {
   one: string
   other: string
   same: boolean
 }
 
-/** What was said of services and packages, as it bears on an order of one package at one service. */
+/** Returns the relations that concern an order of one package at one service. */
 export function relationsOf(
   { service, packageId }: { service: string; packageId: number },
-  relations: readonly JoinedServices[],
-  packages: readonly JoinedPackage[],
+  serviceRelations: readonly ServiceRelation[],
+  packages: readonly PackageRelation[],
 ): Pick<KnownRelations, 'relatedIds' | 'predecessors' | 'isSameService'> {
   const isSameService = (other: string): boolean | undefined =>
     other === service ||
-    relations.find(
+    serviceRelations.find(
       (each) =>
         (each.one === service && each.other === other) || (each.one === other && each.other === service),
     )?.same
@@ -392,7 +415,7 @@ export function relationsOf(
   return { relatedIds, predecessors: new Set(likely.map((each) => each.packageId)), isSameService }
 }
 
-/** Every package that pairs join to one, however long the chain; itself included. */
+/** Returns every package that is related to one by any chain of pairs, itself included. */
 export function relatedPackages(
   packageId: number,
   pairs: readonly (readonly [number, number])[],
@@ -409,10 +432,10 @@ export function relatedPackages(
 }
 
 /**
- * Whether two base URLs are one service; `unsaid` where only a person can tell. A rehearsal on this machine says nothing
- * of any other service, and is no other rehearsal.
+ * Returns whether two base URLs belong to one service; `undecided` if only a user can tell. A service on this machine
+ * is a rehearsal: it is never the same service as one at another base URL.
  */
-export function serviceRelation(
+export function compareServices(
   one: string,
   other: string,
   isSameService: (service: string) => boolean | undefined,
@@ -420,6 +443,6 @@ export function serviceRelation(
   const service = serviceOf(other)
   if (serviceOf(one) === service) return 'one'
   if (isLoopbackUrl(one) || isLoopbackUrl(other)) return 'other'
-  const relations = isSameService(service)
-  return relations === undefined ? 'unsaid' : relations ? 'one' : 'other'
+  const isSame = isSameService(service)
+  return isSame === undefined ? 'unsaid' : isSame ? 'one' : 'other'
 }

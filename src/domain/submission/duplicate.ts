@@ -9,13 +9,16 @@ import { shellWord } from '../wording/pasted-command.ts'
 import { isUnmatched } from './unmatched.ts'
 import { externalResultPosition } from './external-results.ts'
 
-/** Why an order to `baseUrl` is not made: what it matches, when that was ordered, and how to go on. */
-export function refusedOrder(stop: Conflict, baseUrl: string): DuplicateError {
-  const [message, hint] = sentences(stop, baseUrl)
-  return new DuplicateError(message, { hint, order: conflictingOrder(stop) })
+/**
+ * Returns the error for a new order to `baseUrl` that conflicts with an order: what conflicts, when that was ordered,
+ * and how to proceed.
+ */
+export function duplicateError(conflict: Conflict, baseUrl: string): DuplicateError {
+  const [message, hint] = conflictSentences(conflict, baseUrl)
+  return new DuplicateError(message, { hint, order: conflictingOrder(conflict) })
 }
 
-/** What is matched, as scripts read it. */
+/** Returns the conflicting order as it appears in the JSON of an error. */
 export function conflictingOrder({ order, reason, shares, externalResult }: Conflict): OrderInError {
   const isExact =
     reason === 'same' ||
@@ -24,19 +27,19 @@ export function conflictingOrder({ order, reason, shares, externalResult }: Conf
     (reason === 'unmatched_request' && shares.length === 0)
   return {
     requestId: order.requestId,
-    // A results file alone may tell of it.
+    // An order that only a results file or the service has is in no batch.
     ...(externalResult === undefined && !isUnmatched(order) && { batchId: order.batchId, row: order.row }),
     match: isExact ? 'exact' : 'similar',
   }
 }
 
-/** What an order conflicts with, as a sentence without its end. */
-export function conflictMessage(stop: Conflict): string {
-  return sentences(stop, stop.order.baseUrl)[0]
+/** Returns what a new order conflicts with, as a sentence without its full stop. */
+export function conflictMessage(conflict: Conflict): string {
+  return conflictSentences(conflict, conflict.order.baseUrl)[0]
 }
 
-function sentences(stop: Conflict, baseUrl: string): [message: string, hint: string] {
-  const { order, reason, shares } = stop
+function conflictSentences(conflict: Conflict, baseUrl: string): [message: string, hint: string] {
+  const { order, reason, shares } = conflict
   switch (reason) {
     case 'store_forgot':
     case 'same':
@@ -46,63 +49,63 @@ function sentences(stop: Conflict, baseUrl: string): [message: string, hint: str
     case 'results_unclear':
       return sameSentences(order)
     case 'unmatched_request':
-      return unmatchedSentences(stop)
+      return unmatchedSentences(conflict)
     case 'similar':
       return [
-        `somebody similar was ordered: ${whatOf(order)} for ${personOf(order)} has the same ${sharedText(shares)}`,
+        `somebody similar was ordered: ${orderText(order)} for ${personOf(order)} has the same ${sharedText(shares)}`,
         'Nothing was sent. If these are two people, or this is meant to be ordered again, add --allow-similar.',
       ]
     case 'similar_unknown':
       return [
-        `somebody similar may have been ordered: ${whatOf(order)} for ${personOf(order)} has the same ${sharedText(shares)}`,
+        `somebody similar may have been ordered: ${orderText(order)} for ${personOf(order)} has the same ${sharedText(shares)}`,
         `Nothing was sent. Settle that order first: ${reconcileCommand(order)}`,
       ]
     case 'other_service':
       return [
-        `${whatOf(order)} for this person was ordered at ${order.baseUrl}`,
+        `${orderText(order)} for this person was ordered at ${order.baseUrl}`,
         `Nothing was sent. ${sameServiceHint(order.baseUrl, baseUrl)}`,
       ]
     case 'replaced_package':
       return [
-        `package ${order.packageId}, which this package seems to replace, was ordered for this person: ${requestOf(order)}, on ${localTime(order.attemptedAt ?? order.addedAt)}`,
+        `package ${order.packageId}, which this package seems to replace, was ordered for this person: ${requestText(order)}, on ${localTime(order.attemptedAt ?? order.addedAt)}`,
         'Nothing was sent. To order this package as well, add --allow-similar.',
       ]
   }
 }
 
-function sameSentences(match: Submission): [message: string, hint: string] {
-  const what = `package ${match.packageId}`
-  const who = match.recipient === undefined ? 'this person' : `"${match.recipient.email}"`
-  const when = localTime(match.attemptedAt ?? match.addedAt)
-  if (match.state === 'accepted') {
-    // An order that was recovered is not read yet.
-    const readAt = localTime(match.requestStatusAt ?? match.changedAt)
+function sameSentences(order: Submission): [message: string, hint: string] {
+  const packageText = `package ${order.packageId}`
+  const personText = order.recipient === undefined ? 'this person' : `"${order.recipient.email}"`
+  const when = localTime(order.attemptedAt ?? order.addedAt)
+  if (order.state === 'accepted') {
+    // The request of a recovered order has not been read yet.
+    const readAt = localTime(order.requestStatusAt ?? order.changedAt)
     const read = readAt === when ? 'when it was ordered' : `on ${readAt}`
-    const seen = match.requestStatus === undefined ? '' : `, last seen ${match.requestStatus} ${read}`
+    const statusText = order.requestStatus === undefined ? '' : `, last seen ${order.requestStatus} ${read}`
     return [
-      `${what} was already ordered for ${who}: request ${match.requestId}, on ${when}${seen}`,
-      `To order it once more, add --allow-duplicate. Show the request with: refcheck request get ${match.requestId}`,
+      `${packageText} was already ordered for ${personText}: request ${order.requestId}, on ${when}${statusText}`,
+      `To order it once more, add --allow-duplicate. Show the request with: refcheck request get ${order.requestId}`,
     ]
   }
-  if (match.state === 'pending') {
+  if (order.state === 'pending') {
     return [
-      `${what} is queued for ${who} in batch ${match.batchId} (row ${match.row}), since ${when}`,
-      `Resume that batch with: refcheck batch resume ${match.batchId}`,
+      `${packageText} is queued for ${personText} in batch ${order.batchId} (row ${order.row}), since ${when}`,
+      `Resume that batch with: refcheck batch resume ${order.batchId}`,
     ]
   }
-  if (match.state === 'sending') {
+  if (order.state === 'sending') {
     return [
-      `${what} is being ordered for ${who} by another command, since ${when}`,
+      `${packageText} is being ordered for ${personText} by another command, since ${when}`,
       'Wait until that command has ended, then see the result with: refcheck request list',
     ]
   }
   return [
-    `${what} was sent for ${who} on ${when} with an unknown outcome${match.state === 'dropped' ? ', and dropped' : ''}`,
-    reconcileHint(match, '--allow-duplicate does not override this. '),
+    `${packageText} was sent for ${personText} on ${when} with an unknown outcome${order.state === 'dropped' ? ', and dropped' : ''}`,
+    reconcileHint(order, '--allow-duplicate does not override this. '),
   ]
 }
 
-/** The earlier order of the same person, as a sentence for the question whether to order again. */
+/** Returns a sentence about the earlier order of the same person, for the question whether to order again. */
 export function repeatedOrderText({ order }: Conflict, person: Recipient): string {
   const status = order.requestStatus === undefined ? '' : `, last read ${order.requestStatus}`
   const when = localTime(order.attemptedAt ?? order.addedAt)
@@ -117,32 +120,32 @@ function unmatchedSentences({ order, shares }: Conflict): [message: string, hint
   ]
 }
 
-/** Why a request that no row of the store ordered holds a row, as a clause. */
+/** Returns why a row is held because of a request that no row of the store ordered, as a clause. */
 export function unmatchedText(requestId: string | undefined, shares: readonly Shared[]): string {
   const person = shares.length === 0 ? 'this person' : `somebody with the same ${sharedText(shares)}`
   return `request ${requestId}, which was not ordered with this store, is for ${person}`
 }
 
-const whatOf = (order: Submission): string =>
-  `package ${order.packageId} (${requestOf(order)}, ${localTime(order.attemptedAt ?? order.addedAt)})`
+const orderText = (order: Submission): string =>
+  `package ${order.packageId} (${requestText(order)}, ${localTime(order.attemptedAt ?? order.addedAt)})`
 
-const requestOf = (order: Submission): string =>
+const requestText = (order: Submission): string =>
   order.requestId === undefined
     ? `row ${order.row} of batch ${order.batchId}, ${order.state}`
     : `request ${order.requestId}`
 
-/** The person by name. */
+/** Returns the person of an order by name and e-mail. */
 export function personOf({ recipient }: Pick<Submission, 'recipient'>): string {
   return recipient === undefined ? 'somebody who was removed from this store' : personWithEmail(recipient)
 }
 
-/** What a row conflicts with, and why, in one clause. */
+/** Returns what a row conflicts with and why, as one clause. */
 export function conflictText({ order, reason, shares, externalResult }: Conflict): string {
   if (reason === 'unmatched_request') return unmatchedText(order.requestId, shares)
   return `${externalResult === undefined ? personOf(order) : externalResultPosition(externalResult)} ${heldReasonTexts[reason]}`
 }
 
-/** `e-mail and phone`. */
+/** Returns the shared values as text, such as `e-mail and phone`. */
 export function sharedText(shares: readonly Shared[]): string {
   const words = shares.map((each) => (each === 'email' ? 'e-mail' : each))
   return words.length === 0 ? 'details' : words.join(' and ')
@@ -163,7 +166,7 @@ export const heldReasonTexts: Readonly<Record<ConflictReason, string>> = {
   results_unclear: 'may have been ordered: a results file has a request of it that cannot be read',
 }
 
-/** Says once whether two base URLs are one service: a command for each answer. */
+/** Returns a hint with two commands: that two base URLs are the same service, or that they are not. */
 export function sameServiceHint(one: string, other: string): string {
   const command = `refcheck store same-service ${shellWord(one)} ${shellWord(other)}`
   return [
@@ -173,16 +176,19 @@ export function sameServiceHint(one: string, other: string): string {
   ].join('\n')
 }
 
-type Unsettled = Pick<Submission, 'batchId' | 'row' | 'state'>
+type OpenOrder = Pick<Submission, 'batchId' | 'row' | 'state'>
 
-/** Reconciling by evidence comes first; about a dropped row a person decided without evidence. */
-function reconcileCommand({ batchId, row, state }: Unsettled): string {
+/**
+ * Returns the command to reconcile an order. It reconciles by evidence, except for a dropped row, about which a user
+ * has already decided without evidence.
+ */
+function reconcileCommand({ batchId, row, state }: OpenOrder): string {
   return `refcheck batch reconcile ${batchId}${state === 'dropped' ? ` --row ${row}` : ''}`
 }
 
-/** What to do about an order whose outcome is unknown; `more` is said before the command. */
-export function reconcileHint(order: Unsettled & Pick<Submission, 'offeredId'>, more = ''): string {
+/** Returns a hint about an order whose outcome is unknown; `extraText` is inserted before the command. */
+export function reconcileHint(order: OpenOrder & Pick<Submission, 'offeredId'>, extraText = ''): string {
   const { offeredId } = order
-  const named = offeredId === undefined ? '' : `The answer named request ${offeredId}. `
-  return `It may have been ordered, so it is not sent again. ${named}${more}Settle it with: ${reconcileCommand(order)}`
+  const requestNamed = offeredId === undefined ? '' : `The answer named request ${offeredId}. `
+  return `It may have been ordered, so it is not sent again. ${requestNamed}${extraText}Settle it with: ${reconcileCommand(order)}`
 }

@@ -16,7 +16,7 @@ export const submissionStates = [
 
 export type SubmissionState = (typeof submissionStates)[number]
 
-/** Where a submission may go from each state. A store holds any other change impossible. */
+/** The states to which a submission may change from each state. The store refuses all other changes. */
 export const transitions: Readonly<Record<SubmissionState, readonly SubmissionState[]>> = {
   pending: ['sending', 'duplicate', 'held', 'cancelled', 'accepted'],
   sending: ['pending', 'accepted', 'rejected', 'unknown'],
@@ -25,66 +25,66 @@ export const transitions: Readonly<Record<SubmissionState, readonly SubmissionSt
   rejected: ['pending', 'duplicate', 'held'],
   held: ['pending', 'duplicate', 'cancelled'],
   duplicate: ['pending', 'held', 'cancelled'],
-  // Its request turned out to be another row's.
+  // The request turned out to belong to another row.
   accepted: ['unknown'],
   invalid: [],
   cancelled: [],
 }
 
-/** Every way out of these is a person's `batch retry`, and a change says so. */
-export const leftByRetry: readonly SubmissionState[] = ['rejected']
+/** States that a row leaves only by a user's `batch retry`. */
+export const leavesByRetry: readonly SubmissionState[] = ['rejected']
 
-/** A row leaves these by a decision alone: by evidence, or by a person. */
-export const leftByDecision: readonly SubmissionState[] = ['unknown', 'dropped']
+/** States that a row leaves only by a decision: by evidence, or by a user. */
+export const leavesByDecision: readonly SubmissionState[] = ['unknown', 'dropped']
 
 /** States in which an order may still be sent, or reconciled. */
-export const unsettledStates: readonly SubmissionState[] = [
-  'pending',
-  'sending',
-  'unknown',
-  'dropped',
-  'held',
-]
+export const openStates: readonly SubmissionState[] = ['pending', 'sending', 'unknown', 'dropped', 'held']
 
-/** Not sent, and may still be: compared again at each run, and taken along by a move. */
+/**
+ * States of rows that were not sent and may still be. They are compared again at each run, and `batch move` moves
+ * them.
+ */
 export const waitingStates: readonly SubmissionState[] = ['pending', 'held', 'duplicate']
 
-/** Who took a submission out of `unknown`, `dropped` or `accepted`, and why. */
+/** The user who changed a submission from `unknown`, `dropped` or `accepted`, and the reason. */
 interface Decision {
   by: string
   why: string
 }
 
-interface Changed {
-  /** Wall time. */
+interface ChangeBase {
+  /** Wall time in ms. */
   at: number
-  /** The HTTP status of the answer that led to it. */
+  /** The HTTP status of the answer that caused the change. */
   answerStatus?: number | undefined
   /**
-   * Needed for every way out of `unknown`, `dropped` and `accepted`, and where proof of an earlier attempt makes a pending row
-   * accepted.
+   * Required for every change from `unknown`, `dropped` and `accepted`, and for a pending row that becomes accepted
+   * because an earlier attempt was proved.
    */
   decision?: Decision | undefined
 }
 
-/** What a submission becomes. `sending` is reached by `begin` alone, `held` and `duplicate` by comparing. */
+/**
+ * A change of a submission. A claim alone changes the state to `sending`, and conflict detection alone to `held` and
+ * `duplicate`.
+ */
 export type Change =
-  | (Changed & { to: 'pending' | 'cancelled' | 'dropped'; reason: string })
-  | (Changed & { to: 'accepted'; requestId: string; requestStatus: string })
-  | (Changed & { to: 'rejected'; reason: string; field?: string | undefined })
-  | (Changed & { to: 'unknown'; reason: string; offeredId?: string | undefined })
+  | (ChangeBase & { to: 'pending' | 'cancelled' | 'dropped'; reason: string })
+  | (ChangeBase & { to: 'accepted'; requestId: string; requestStatus: string })
+  | (ChangeBase & { to: 'rejected'; reason: string; field?: string | undefined })
+  | (ChangeBase & { to: 'unknown'; reason: string; offeredId?: string | undefined })
 
-/** Throws an InternalError for a change that the table of states does not know. `by`: what makes it. */
+/** Throws an InternalError for a change that `transitions` does not allow. `by`: the cause of the change. */
 export function refuseImpossible(
   from: SubmissionState,
   to: SubmissionState,
   by: 'call' | 'decision' | 'comparing' | 'retry',
 ): void {
-  if (!transitions[from].includes(to) || leftByRetry.includes(from) !== (by === 'retry')) {
+  if (!transitions[from].includes(to) || leavesByRetry.includes(from) !== (by === 'retry')) {
     throw new InternalError(`a submission cannot go from "${from}" to "${to}"`)
   }
   const isDecided =
-    leftByDecision.includes(from) || from === 'accepted' || (from === 'pending' && to === 'accepted')
+    leavesByDecision.includes(from) || from === 'accepted' || (from === 'pending' && to === 'accepted')
   if (isDecided !== (by === 'decision')) {
     throw new InternalError(
       'a submission leaves "unknown", "dropped" and "accepted" by a decision, and no other state by one',
@@ -93,9 +93,9 @@ export function refuseImpossible(
 }
 
 /**
- * What becomes of a row whose runner is gone (src/docs/ordering.md, section 1: "found in `sending` at start-up, its lease gone: `unknown`,
- * never `pending`"). A `single` that is still `pending` is `cancelled`: nothing of it left, and no process will continue
- * it. Undefined for a row that stays as it is.
+ * Returns the change of a row whose runner ended (src/docs/ordering.md, section 1: "found in `sending` at start-up,
+ * its lease gone: `unknown`, never `pending`"). A `single` that is still `pending` is `cancelled`, because no process
+ * will send it. Undefined for a row that does not change.
  */
 export function changeAfterCrash(
   { state, kind }: { state: SubmissionState; kind: 'single' | 'file' },

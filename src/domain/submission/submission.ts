@@ -1,23 +1,25 @@
 import type { Recipient } from '../../contract/request.ts'
 import type { SubmissionState } from './states.ts'
 
-/** A submission as it was read. A change is made only while it is still in this state. */
+/**
+ * A submission and the state in which it was read. A change is made only if the submission is still in this state.
+ */
 export interface RowVersion {
   batchId: string
-  /** Counts the rows of the batch from 1. */
+  /** The number of the row in its batch, from 1. */
   row: number
   state: SubmissionState
-  /** The last attempt's; undefined before the first. */
+  /** The id of the last attempt; undefined before the first. */
   attemptId: string | undefined
 }
 
 export type RowId = Pick<RowVersion, 'batchId' | 'row'>
 
-/** One order in its present state. Times are milliseconds of wall time since the epoch. */
+/** One order in its current state. Times are milliseconds of wall time since the epoch. */
 export interface Submission extends RowVersion {
-  /** The service it was or will be sent to; no trailing slash. */
+  /** The service that the order was or will be sent to; no trailing slash. */
   baseUrl: string
-  /** The user it is attributed to: the last attempt's, or the batch's before the first. */
+  /** The user to whom the order is attributed: of the last attempt, or of the batch before the first attempt. */
   userEmail: string
   packageId: number
   /** Undefined once the person was erased. */
@@ -25,24 +27,27 @@ export interface Submission extends RowVersion {
   attempts: number
   addedAt: number
   attemptedAt: number | undefined
-  /** When it came into its state. */
+  /** When the state was last changed. */
   changedAt: number
   requestId: string | undefined
-  /** The request's overall status as last read, and when that was. */
+  /** The request's overall status when it was last read, and the time of that read. */
   requestStatus: string | undefined
   requestStatusAt: number | undefined
-  /** Its checks as last read, unless the status has changed since: see domain/request/listed-request.ts. */
+  /**
+   * The request's checks when they were last read; undefined if the status has changed since (see
+   * domain/request/listed-request.ts).
+   */
   checks: string | undefined
-  /** When a person first looked at the finished request. */
+  /** When a user first looked at the finished request. */
   acknowledgedAt?: number | undefined
-  /** An id that came with an answer that is no proof by itself. */
+  /** A request id in an answer that does not prove that this order created the request. */
   offeredId: string | undefined
-  /** Why it is not accepted (yet), and the field the service named. */
+  /** Why the order is not accepted (yet), and the field that the service named. */
   reason: string | undefined
   field: string | undefined
 }
 
-/** An order of which only what is given is known. */
+/** Returns an order with the given fields; all others are empty. */
 export function orderWith(
   known: Pick<Submission, 'batchId' | 'row' | 'state' | 'baseUrl' | 'packageId' | 'addedAt'> &
     Partial<Submission>,
@@ -68,15 +73,15 @@ export function orderWith(
 interface NewSubmission {
   packageId: number
   recipient: Recipient
-  /** What will be sent, to the byte. */
+  /** The exact bytes that will be sent. */
   body: Uint8Array
 }
 
-/** `single` is a batch of one that lives no longer than the process that added it. */
+/** `single` is a batch of one order, which does not outlive the process that added it. */
 export type BatchKind = 'single' | 'file'
 
 export interface BatchRef {
-  /** A UUID, never used twice. */
+  /** A UUID that is never used again. */
   id: string
   kind: BatchKind
 }
@@ -85,7 +90,7 @@ export interface NewBatch extends BatchRef {
   addedAt: number
   baseUrl: string
   userEmail: string
-  /** The account of these people; '' where none was named. */
+  /** The account of the orders; '' without one. */
   account?: string | undefined
   submissions: readonly NewSubmission[]
 }
@@ -93,37 +98,37 @@ export interface NewBatch extends BatchRef {
 export interface NewAttempt {
   /** A fresh UUID. */
   attemptId: string
-  /** Wall time. */
+  /** Wall time in ms. */
   at: number
-  /** The same moment on this process's clock that never goes back. */
+  /** The same moment on the monotonic clock of this process, in ms. */
   monotonic: number
-  /** The user the call is made as. */
+  /** The user whose e-mail is sent with the call. */
   userEmail: string
 }
 
-/** An attempt that is journaled: what may now be sent, once. */
+/** An attempt that is recorded in the journal, so that its request may be sent once. */
 export interface Attempt extends RowVersion {
   state: 'sending'
   attemptId: string
   at: number
   monotonic: number
-  /** The bytes as the ledger keeps them, checked against their hash. */
+  /** The bytes as they are stored, checked against their hash. */
   body: Uint8Array
 }
 
-/** Every condition that is given must hold. */
+/** Filters submissions by all given conditions. */
 export interface SubmissionFilter {
   batchId?: string | undefined
   states?: readonly SubmissionState[] | undefined
   requestId?: string | undefined
-  /** The first characters of one, of hexadecimal digits and hyphens. */
+  /** The first characters of a request id: hexadecimal digits and hyphens. */
   requestStart?: string | undefined
   /** Compared without regard to ASCII case. */
   email?: string | undefined
-  /** '' for orders without one. */
+  /** The account; '' for orders without one. */
   account?: string | undefined
-  /** Attempted (or added, before the first attempt) at this wall time or later. */
+  /** Only orders attempted (or added, if there was no attempt) at this wall time or later. */
   since?: number | undefined
-  /** Whose request, as last read, is in progress. */
+  /** Only orders whose request was in progress when it was last read. */
   unfinished?: boolean | undefined
 }

@@ -2,22 +2,22 @@ import { orderWith, type Submission } from './submission.ts'
 
 /** A request that an event names and that no row of the store ordered. */
 export interface UnmatchedRequest {
-  /** As `serviceOf` has it. */
+  /** The service, as `serviceOf` returns it. */
   service: string
   requestId: string
-  /** Wall time of the service. */
+  /** Wall time of the service, in ms. */
   createdAt: number
   packageId: number
   status: string
 }
 
-/** The row number of such a request: rows count from 1, and its batch is the request itself. */
+/** The row number of an unmatched request, whose batch id is its request id. Rows of batches count from 1. */
 export const unmatchedRow = 0
 
-/** Whether what a row matches is such a request, and no row of a batch. */
+/** Whether a conflicting order is an unmatched request and not a row of a batch. */
 export const isUnmatched = ({ row }: Pick<Submission, 'row'>): boolean => row === unmatchedRow
 
-/** The order that it is, as the store would have it: of its person the keyed fingerprints alone are known. */
+/** Returns an unmatched request as an order. Only the keyed fingerprints of its person are known. */
 export function unmatchedOrder({
   service,
   requestId,
@@ -38,25 +38,28 @@ export function unmatchedOrder({
   })
 }
 
-/** A possible second order, for people to look at: the order of this store resembles a request that it did not make. */
+/**
+ * A possible duplicate that a user should look at: an order of this store resembles a request that the store did not
+ * make.
+ */
 export interface SecondOrder {
   requestId: string
   createdAt: string
   order: { requestId: string; batchId: string; row: number }
 }
 
-/** Requests that no row ordered are read at most so often in `readsMs`. */
+/** The maximum number of unmatched requests that are read within `readWindowMs`. */
 const maxReads = 10
-export const readsMs = 60 * 60_000
+export const readWindowMs = 60 * 60_000
 
 /**
- * The ids that may be read now, the first ones first. `known`: in lower case, those that were read, or that this user
- * cannot read; `reads`: how many were read in the last hour.
+ * Returns the ids that may be read now, in the given order. `known`: lower-case ids that were read, or that this user
+ * cannot read; `recentReadCount`: the number of reads in the last hour.
  */
 export function idsToRead(
   ids: Iterable<string>,
-  { known, reads }: { known: ReadonlySet<string>; reads: number },
+  { known, reads: recentReadCount }: { known: ReadonlySet<string>; reads: number },
 ): string[] {
   const unread = [...new Set([...ids].map((id) => id.toLowerCase()))].filter((id) => !known.has(id))
-  return unread.slice(0, Math.max(0, maxReads - reads))
+  return unread.slice(0, Math.max(0, maxReads - recentReadCount))
 }

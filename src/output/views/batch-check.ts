@@ -55,7 +55,7 @@ export function batchCheckView(plan: Plan, name: string, showChanges = false): V
       similar: plan.held.map((held) => similarJson(held, plan)),
       ordered_before: plan.matches.map((each) => ({
         ...positionJson(each),
-        matches: matchJson(each.stop, plan),
+        matches: matchJson(each.conflict, plan),
       })),
       shared_phones: plan.phones.map((each) => ({
         ...positionJson(each),
@@ -83,13 +83,13 @@ const positionJson = ({ row, line }: { row: number; line: number | undefined }) 
 })
 
 function similarJson(held: Plan['held'][number], plan: Plan): unknown {
-  const { reason, shares, order } = held.stop
+  const { reason, shares, order } = held.conflict
   return {
     ...positionJson(held),
     like: similarToJson(order, plan),
     shares,
     reason,
-    matches: matchJson(held.stop, plan),
+    matches: matchJson(held.conflict, plan),
   }
 }
 
@@ -205,12 +205,12 @@ function stoppedJson(plan: Plan): { stopped?: unknown[] } {
     ...positionJson(each),
     state,
     email,
-    reason: conflictText(each.stop),
-    matches: matchJson(each.stop, plan),
+    reason: conflictText(each.conflict),
+    matches: matchJson(each.conflict, plan),
   })
   const matchedRows = new Set(plan.matches.map(({ row }) => row))
   const stopped = [
-    ...plan.matches.map((each) => stoppedRow(each, 'duplicate', each.stop.order.recipient?.email ?? null)),
+    ...plan.matches.map((each) => stoppedRow(each, 'duplicate', each.conflict.order.recipient?.email ?? null)),
     ...plan.held.map((each) => stoppedRow(each, 'held', each.person.email)),
     ...plan.check.duplicates
       .filter(([, row]) => !matchedRows.has(row))
@@ -274,7 +274,7 @@ function positionText(row: number, line: number | undefined): string {
 function matchLines(matches: Plan['matches']): string[] {
   const inState = (...states: SubmissionState[]) =>
     matches.filter(
-      ({ stop: { order, externalResult } }) => externalResult === undefined && states.includes(order.state),
+      ({ conflict: { order, externalResult } }) => externalResult === undefined && states.includes(order.state),
     )
   const pending = inState('pending')
   const inFlight = inState('sending')
@@ -313,10 +313,10 @@ function notSentLines(matches: Plan['matches'], why: string): string[] {
   if (matches.length === 0) return []
   return [
     `  ${formatCount(matches.length, 'row')} ${why}`,
-    ...matches.slice(0, maxPairs).map(({ row, line, person, stop }) => {
+    ...matches.slice(0, maxPairs).map(({ row, line, person, conflict }) => {
       const where = positionText(row, line)
       const who = person === undefined ? where : `${personName(person)} (${where})`
-      return `    ${sanitize(`${who}: ${earlierOrderText(stop)}`)}`
+      return `    ${sanitize(`${who}: ${earlierOrderText(conflict)}`)}`
     }),
   ]
 }
@@ -370,12 +370,12 @@ export function unlikelyWarning({ unlikely }: Plan, name: string): string | unde
 /** Returns the held rows, grouped by the reason or by the person to whom they are similar. */
 function heldLines(held: Plan['held']): string[] {
   if (held.length === 0) return []
-  const groups = Map.groupBy(held, ({ person, stop }) =>
-    stop.reason === 'similar'
-      ? `the same ${sharedText(stop.shares)} as ${similarPerson(person, stop)}`
-      : stop.reason === 'unmatched_request'
-        ? conflictText(stop)
-        : heldReasonTexts[stop.reason],
+  const groups = Map.groupBy(held, ({ person, conflict }) =>
+    conflict.reason === 'similar'
+      ? `the same ${sharedText(conflict.shares)} as ${similarPerson(person, conflict)}`
+      : conflict.reason === 'unmatched_request'
+        ? conflictText(conflict)
+        : heldReasonTexts[conflict.reason],
   )
   const lines = [...groups].slice(0, maxPairs).map(([what, rows]) => {
     const people = rows

@@ -13,20 +13,25 @@ SELECT c.name AS account,
   (SELECT max(a.began_at) FROM attempts a WHERE a.account = c.name) AS last_attempt_at
 FROM accounts c ORDER BY c.name`
 
-/** Adds an account that a person named, or that attempts are recorded under; false where it was there before. */
+/**
+ * Adds an account that a user named, or under which attempts are recorded. Returns false if the store has it already.
+ */
 export function* ensureAccount(name: string, at: number): Work<boolean> {
   const ending = 'ON CONFLICT (name) DO NOTHING RETURNING name'
   return (yield* insertRows('accounts', [{ name, addedAt: at }], ending)).length === 1
 }
 
-/** Whether the store knows an account, or takes it as its first one. Throws UsageError for any other. */
+/**
+ * Returns whether the store has the account, or would register it as its first one. Throws UsageError for any other
+ * account.
+ */
 function* checkAccount(name: string): Work<'known' | 'first'> {
   if (name === '') return 'known'
   if ((yield* get('SELECT 1 FROM accounts WHERE name = :name', { name })) !== undefined) return 'known'
   const others = yield* all<{ name: string }>(`SELECT name FROM accounts WHERE name <> '' ORDER BY name`)
   if (others.length === 0 && (yield* get('SELECT 1 FROM attempts LIMIT 1')) === undefined) return 'first'
-  const known = others.map((each) => each.name)
-  throw unknownAccount(name, known)
+  const accountNames = others.map((each) => each.name)
+  throw unknownAccount(name, accountNames)
 }
 
 /**
@@ -35,7 +40,7 @@ function* checkAccount(name: string): Work<'known' | 'first'> {
  */
 export function* requireAccount(name: string, at: number): Work<void> {
   if ((yield* checkAccount(name)) === 'first') {
-    // Of two processes that give a store its first account at the same moment, one waits here for the other.
+    // If two processes register a store's first account at the same moment, one waits here for the other.
     const row = { name: 'first_account', value: Buffer.from(name) }
     yield* insertRows('meta', [row], 'ON CONFLICT (name) DO NOTHING')
     yield* checkAccount(name)
@@ -45,15 +50,18 @@ export function* requireAccount(name: string, at: number): Work<void> {
 
 const maxNames = 20
 
-function unknownAccount(name: string, known: readonly string[]): UsageError {
-  const more = known.length > maxNames ? ` and ${known.length - maxNames} more` : ''
-  const has = known.length === 0 ? 'its orders have none' : `it has ${known.slice(0, maxNames).join(', ')}`
-  return new UsageError(`the store has no account "${name}"; ${has}${more}`, {
+function unknownAccount(name: string, accountNames: readonly string[]): UsageError {
+  const more = accountNames.length > maxNames ? ` and ${accountNames.length - maxNames} more` : ''
+  const knownText =
+    accountNames.length === 0
+      ? 'its orders have none'
+      : `it has ${accountNames.slice(0, maxNames).join(', ')}`
+  return new UsageError(`the store has no account "${name}"; ${knownText}${more}`, {
     hint: `Nothing was sent. Correct REFCHECK_ACCOUNT or the setting "account", or add the account with: refcheck store accounts add ${name}`,
   })
 }
 
-/** The names under which people are compared. Orders without an account are under ''. */
+/** The accounts of a store. People are compared within an account; orders without an account are under ''. */
 export class Accounts extends StorePart {
   /** Returns the accounts in the order of their names, each with the numbers of people and attempts. */
   list(): Promise<KnownAccount[]> {
@@ -61,14 +69,14 @@ export class Accounts extends StorePart {
   }
 
   /**
-   * Checks an account without a change; adding an order checks it again. `first`: the store has no account yet, and
-   * the first order would register this one.
+   * Checks an account and changes nothing. Returns `first` if the store has no account yet and the first order would
+   * register this one.
    */
   check(name: string): Promise<'known' | 'first'> {
     return this.engine.snapshot(() => checkAccount(name))
   }
 
-  /** False where it was there before. */
+  /** Adds an account. Returns false if the store has it already. */
   add(name: string, at: number): Promise<boolean> {
     return this.engine.transaction(() => ensureAccount(name, at))
   }

@@ -35,10 +35,13 @@ import {
   sqlList,
 } from './submission-rows.ts'
 
-const ofState = (state: SubmissionState): string =>
+const fromRowsInState = (state: SubmissionState): string =>
   `FROM submissions WHERE batch_id = b.id AND state = '${state}'`
 
-/** A batch with the counts of its rows, in the order of the states. One of a single order has the package of its row. */
+/**
+ * A batch with the counts of its rows, in the order of `submissionStates`. A batch of a single order has the package
+ * of its row.
+ */
 const selectBatches = `
 SELECT b.id, b.kind, b.base_url, b.user_email, b.added_at, b.path, b.results_file, b.account, b.queued_at,
   coalesce(b.name, CASE b.kind WHEN 'file' THEN 'a file' ELSE 'request create' END) AS name,
@@ -46,49 +49,52 @@ SELECT b.id, b.kind, b.base_url, b.user_email, b.added_at, b.path, b.results_fil
   b.allow_duplicate, b.allow_similar, b.shared, b.halted_at, b.halt_code, b.halt_message, b.halt_hint,
   CASE b.kind WHEN 'file' THEN b.package_id ELSE
     (SELECT package_id FROM submissions WHERE batch_id = b.id AND row_number = 1) END AS package_id,
-  ${submissionStates.map((state) => `(SELECT count(*) ${ofState(state)})`).join(` || ' ' || `)} AS counts,
+  ${submissionStates.map((state) => `(SELECT count(*) ${fromRowsInState(state)})`).join(` || ' ' || `)} AS counts,
   (SELECT max(changed_at) FROM (
-    ${submissionStates.map((state) => `SELECT max(changed_at) AS changed_at ${ofState(state)}`).join(' UNION ALL ')}
+    ${submissionStates.map((state) => `SELECT max(changed_at) AS changed_at ${fromRowsInState(state)}`).join(' UNION ALL ')}
   ) AS changes) AS changed_at
 FROM batches b`
 
 const selectByIdentity = `${selectBatches} WHERE b.identity = :identity`
 
-const selectByStart = `${selectBatches}
+const selectByIdStart = `${selectBatches}
 WHERE b.id >= CAST(:start AS text) AND b.id < CAST(:beyond AS text) LIMIT 2`
 
 const selectQueued = `${selectBatches}
 WHERE b.queued_at IS NOT NULL ORDER BY b.queued_at, b.{added}`
 
-/** Newest first. */
+/** Selects batches, the newest first. */
 const selectNewest = (where = ''): string => `${selectBatches}
 ${where} ORDER BY b.added_at DESC, b.{added} DESC`
 
 export const selectCounts = `
 SELECT state, count(*) AS count FROM submissions WHERE batch_id = :batchId GROUP BY state`
 
-const ofUnmatched = (column: string): string => `CASE WHEN r.matches_row = ${unmatchedRow} THEN (
+const unmatchedColumn = (column: string): string => `CASE WHEN r.matches_row = ${unmatchedRow} THEN (
     SELECT u.${column} FROM unmatched_requests u WHERE u.request_id = r.matches_batch AND u.reader = '' LIMIT 1) END`
 
-/** Rows with what they match. */
+/** Rows, each with the order that it conflicts with. */
 export const selectRows = `
 SELECT r.*, coalesce(m.state, CASE WHEN r.matches_row = ${unmatchedRow} THEN 'accepted' END) AS matches_state,
-  coalesce(m.request_id, ${ofUnmatched('request_id')}) AS matches_request,
-  coalesce(m.package_id, ${ofUnmatched('package_id')}) AS matches_package,
-  coalesce((SELECT began_at FROM attempts a WHERE a.id = m.attempt_id), m.changed_at, ${ofUnmatched('created_at')}) AS matches_at
+  coalesce(m.request_id, ${unmatchedColumn('request_id')}) AS matches_request,
+  coalesce(m.package_id, ${unmatchedColumn('package_id')}) AS matches_package,
+  coalesce((SELECT began_at FROM attempts a WHERE a.id = m.attempt_id), m.changed_at, ${unmatchedColumn('created_at')}) AS matches_at
 FROM (${selectOrdersWith(['s.email AS row_email', 's.matches_batch', 's.matches_row', 's.held_for', 's.shares', 's.external_results'])}) r
 LEFT JOIN submissions m ON m.batch_id = r.matches_batch AND m.row_number = r.matches_row`
 
-/** Something that a new row may be in conflict with. */
+/** Returns a row if the store has anything that a new row may conflict with. */
 const selectAnyOrder = `
 SELECT 1 FROM (SELECT 1 FROM submissions LIMIT 1) s UNION ALL SELECT 1 FROM (SELECT 1 FROM unmatched_requests LIMIT 1) u`
 
 const selectBodies = `
 SELECT row_number, package_id, body FROM submissions r`
 
-/** After a row, in the order of the file; `some`: of the states in `states`. */
-export const pageOf = (select: string, some: boolean): string => `${select}
-WHERE r.batch_id = :batchId AND r.row_number > :after ${some ? 'AND {isIn r.state, states}' : ''}
+/**
+ * Returns the statement for a page of rows after a row, in the order of the file. `filtersStates`: only rows in one
+ * of `:states`.
+ */
+export const selectPageOf = (select: string, filtersStates: boolean): string => `${select}
+WHERE r.batch_id = :batchId AND r.row_number > :after ${filtersStates ? 'AND {isIn r.state, states}' : ''}
 ORDER BY r.row_number LIMIT :limit`
 
 export const selectNextPending = `${selectRows}
@@ -104,17 +110,17 @@ const selectRejected = `
 SELECT row_number FROM submissions
 WHERE batch_id = :batchId AND state = 'rejected' AND body IS NOT NULL ORDER BY row_number`
 
-/** Frees the identity of a finished batch for another one of the same file. */
+/** Frees the identity of a finished batch for a new batch of the same file. */
 const freeIdentity = `
 UPDATE batches SET identity = identity || ' ' || id WHERE id = :id AND identity NOT LIKE '%' || id`
 
-/** What was not sent never is: all rows of a batch, or the one in `row`. */
+/** Cancels the rows that were not sent: all of a batch, or only the row `:row`. */
 const cancelWaitingRows = `
 UPDATE submissions SET state = 'cancelled', changed_at = :at, reason = :reason
 WHERE batch_id = :batchId AND row_number = coalesce(CAST(:row AS bigint), row_number)
   AND state IN ${sqlList(waitingStates)}`
 
-/** What was or will be sent for a row, to the byte. */
+/** The exact bytes that were or will be sent for a row. */
 interface RowBody {
   row: number
   packageId: number
@@ -178,7 +184,7 @@ export function batchRowOf(selected: SelectedRow): BatchRow {
   }
 }
 
-/** An order that a results file alone tells of. */
+/** Returns an order that only a results file names. */
 function matchInResults(
   externalResults: string | undefined,
   number: number,
@@ -201,27 +207,28 @@ function countsOf(found: readonly { state: SubmissionState; count: number }[]): 
   return counts
 }
 
-/** Batches of files: many orders under one name. The orders themselves move in the ledger. */
+/** Batches of files. The states of their rows are changed by the ledger. */
 export class Batches extends StorePart {
   get isShared(): boolean {
     return this.engine.isShared
   }
 
   /**
-   * Takes a file in: all rows or none, in one step for all processes. The batch is held by its caller.
-   * A row becomes `duplicate` or `held` where it conflicts with an order of the store or an earlier row (domain/submission/conflicts).
-   * A file that another process took in meanwhile is added no second time: its batch is returned.
+   * Adds the batch of a file with all of its rows, in one transaction that excludes other processes. The caller has
+   * the batch's lease. A row becomes `duplicate` or `held` if it conflicts with an order of the store or with an
+   * earlier row (domain/submission/conflicts). If another process has added the same file meanwhile, nothing is added
+   * and its batch is returned.
    */
   async add(batch: NewFileBatch, rows: RowList): Promise<Batch | undefined> {
     refuseMemoryStore(this.engine.location, batch.baseUrl)
     await this.rollbacks.begin()
-    return this.#batch(await this.addOnce(batch, () => this.#add(batch, rows)))
+    return this.#toBatch(await this.addOnce(batch, () => this.#addBatch(batch, rows)))
   }
 
-  *#add(batch: NewFileBatch, rows: RowList): Work<SelectedBatch | undefined> {
+  *#addBatch(batch: NewFileBatch, rows: RowList): Work<SelectedBatch | undefined> {
     if (batch.replaces !== undefined) yield* run(freeIdentity, { id: batch.replaces })
-    const same = yield* get<SelectedBatch>(selectByIdentity, { identity: batch.identity })
-    if (same !== undefined) return same
+    const existing = yield* get<SelectedBatch>(selectByIdentity, { identity: batch.identity })
+    if (existing !== undefined) return existing
     yield* requireAccount(batch.account ?? '', batch.addedAt)
     const { replaces: _, ...fields } = batch
     yield* insertRows('batches', [batchFields({ ...fields, kind: 'file' })])
@@ -235,7 +242,7 @@ export class Batches extends StorePart {
     return undefined
   }
 
-  /** What `add` would make of the rows, with nothing added: for a plan to be looked at. */
+  /** Returns what `add` would make of the rows, without adding anything; used to print a plan. */
   preview(batch: NewFileBatch, rows: RowList): Promise<BatchPreview> {
     return this.engine.snapshot(() => this.#preview(batch, rows))
   }
@@ -245,8 +252,8 @@ export class Batches extends StorePart {
     const { key } = this
     const { baseUrl } = batch
     yield* this.#compare(batch, rows, function* (page) {
-      const orders = page.flatMap(({ row, stop }) =>
-        row.state === 'pending' && stop === undefined ? [{ ...row, baseUrl }] : [],
+      const orders = page.flatMap(({ row, conflict }) =>
+        row.state === 'pending' && conflict === undefined ? [{ ...row, baseUrl }] : [],
       )
       const namesakeOf = yield* findNamesakes(key, batch, orders)
       const byRow = new Map(orders.map((order) => [order.row, namesakeOf(order)]))
@@ -255,28 +262,33 @@ export class Batches extends StorePart {
     return preview
   }
 
-  /** As Ledger.hold, for a batch of a file: undefined where another process has it (see Batch.holder). */
-  acquire(batchId: string, what?: LeaseUse): Promise<Lease | undefined> {
-    const how = what === undefined ? shortWait : { ...shortWait, for: what }
-    return this.leaseForOrdering({ id: batchId, kind: 'file' }, how)
+  /**
+   * Acquires the lease of a file's batch, as Ledger.hold does. Returns undefined if another process has it (see
+   * Batch.holder).
+   */
+  acquire(batchId: string, use?: LeaseUse): Promise<Lease | undefined> {
+    const leaseOptions = use === undefined ? shortWait : { ...shortWait, for: use }
+    return this.leaseForOrdering({ id: batchId, kind: 'file' }, leaseOptions)
   }
 
-  /** By its file: see NewFileBatch.identity. */
+  /** Finds a batch by the identity of its file (see NewFileBatch.identity). */
   async findByIdentity(identity: string): Promise<Batch | undefined> {
-    return this.#batch(await this.engine.run(get<SelectedBatch>(selectByIdentity, { identity })))
+    return this.#toBatch(await this.engine.run(get<SelectedBatch>(selectByIdentity, { identity })))
   }
 
-  /** By the id or the beginning of one (at least 4 characters) that only one batch has. */
+  /** Finds a batch by its id, or by the start of an id (at least 4 characters) that only one batch has. */
   async find(id: string): Promise<Batch | undefined> {
     await this.rollbacks.noteHeads()
-    const found = await this.engine.run(all<SelectedBatch>(selectByStart, { start: id, beyond: `${id}g` }))
-    return found.length === 1 ? this.#batch(found[0]) : undefined
+    const selectedBatches = await this.engine.run(
+      all<SelectedBatch>(selectByIdStart, { start: id, beyond: `${id}g` }),
+    )
+    return selectedBatches.length === 1 ? this.#toBatch(selectedBatches[0]) : undefined
   }
 
-  /** Newest first; without the singles unless asked for. */
+  /** Returns the batches, the newest first; those of single orders only on request. */
   async list({ singles = false }: { singles?: boolean } = {}): Promise<Batch[]> {
     await this.rollbacks.noteHeads()
-    return this.#all(selectNewest(singles ? '' : `WHERE b.kind = 'file'`))
+    return this.#readBatches(selectNewest(singles ? '' : `WHERE b.kind = 'file'`))
   }
 
   /** The number of finished requests, as they were last read, by batch. */
@@ -289,26 +301,31 @@ export class Batches extends StorePart {
     return countsOf(await this.engine.run(all(selectCounts, { batchId })))
   }
 
-  /** In the order of the file. */
+  /** Reads the rows in the order of the file. */
   async *rows(batchId: string, filter: RowFilter = {}): AsyncGenerator<BatchRow> {
-    for await (const row of this.#pages<SelectedRow>(selectRows, batchId, filter)) yield batchRowOf(row)
+    for await (const row of this.#readRowPages<SelectedRow>(selectRows, batchId, filter))
+      yield batchRowOf(row)
   }
 
-  /** What was or will be sent for the rows that have it, in the order of the file. */
+  /** Reads the bodies of the rows that have one, in the order of the file. */
   async *bodies(batchId: string, filter: RowFilter = {}): AsyncIterable<RowBody> {
-    for await (const each of this.#pages<Partial<RowBody> & { row: number }>(selectBodies, batchId, filter)) {
+    for await (const each of this.#readRowPages<Partial<RowBody> & { row: number }>(
+      selectBodies,
+      batchId,
+      filter,
+    )) {
       const { row, packageId, body } = each
       if (body !== undefined && packageId !== undefined) yield { row, packageId, body }
     }
   }
 
-  /** The first pending row, or the first after a row. */
+  /** Returns the first pending row after the row `after`. */
   async nextPending(batchId: string, after = 0): Promise<BatchRow | undefined> {
-    const [found] = await this.engine.run(allOrders<SelectedRow>(selectNextPending, { batchId, after }))
-    return found && batchRowOf(found)
+    const [selected] = await this.engine.run(allOrders<SelectedRow>(selectNextPending, { batchId, after }))
+    return selected && batchRowOf(selected)
   }
 
-  /** Says why the batch stands still, or with undefined that it goes on. */
+  /** Records why the batch was halted; undefined records that it is no longer halted. */
   async recordHalt(batchId: string, halt: Halt | undefined): Promise<void> {
     const { at: haltedAt, code: haltCode, message: haltMessage, hint: haltHint } = halt ?? {}
     await this.engine.run(
@@ -320,7 +337,7 @@ export class Batches extends StorePart {
     await this.engine.run(updateRows('batches', { resultsFile: path }, { id: batchId }))
   }
 
-  /** Leaves it for a worker from then on, or with undefined no longer. */
+  /** Records that the batch is queued for a worker since `at`; undefined records that it is not queued. */
   async recordQueued(batchId: string, at: number | undefined): Promise<void> {
     await this.engine.transaction(function* () {
       yield* updateRows('batches', { queuedAt: at }, { id: batchId })
@@ -328,19 +345,23 @@ export class Batches extends StorePart {
     })
   }
 
-  /** Those that are left for a worker, the oldest first. */
+  /** Returns the batches that are queued for a worker, the oldest first. */
   queued(): Promise<Batch[]> {
-    return this.#all(selectQueued)
+    return this.#readBatches(selectQueued)
   }
 
-  /** Every row that was not sent, held ones and duplicates too, is `cancelled`, or only one `row`; how many. */
+  /**
+   * Changes every row that was not sent, also held rows and duplicates, to `cancelled`; `row`: only this one. Returns
+   * the number of rows changed.
+   */
   cancelWaiting(batchId: string, at: number, reason: string, row?: number): Promise<number> {
     return this.engine.run(run(cancelWaitingRows, { batchId, at, reason, row }))
   }
 
   /**
-   * `rejected → pending`: rejected rows, or some, are queued again. A row is compared first and
-   * may become `duplicate` or `held`; one whose person was erased stays. How many are queued.
+   * Queues the rejected rows, or those in `rows`, again (`rejected → pending`). Each row is compared first and may
+   * become `duplicate` or `held`; a row whose person was erased stays rejected. Returns the number of rows that are
+   * queued.
    */
   requeue(batchId: string, at: number, rows?: readonly number[]): Promise<number> {
     const { engine, key } = this
@@ -357,7 +378,10 @@ export class Batches extends StorePart {
     return engine.transaction(requeueRows, { accountOf: batchId })
   }
 
-  /** Finds the conflict of each row: with an order of the store, or with an earlier one of these rows. A page at a time. */
+  /**
+   * Finds the conflict of each row with an order of the store or an earlier row of the file. Calls `onPage` with a
+   * page of rows at a time.
+   */
   *#compare(batch: NewFileBatch, rows: RowList, onPage: OnPage): Work<void> {
     const { baseUrl } = batch
     const matching = new Matching(this.key)
@@ -368,13 +392,13 @@ export class Batches extends StorePart {
     const relations = new Map<number, KnownRelations>()
     const allowed = { ...allowedBy(batch), shared: batch.shared ?? [] }
     const comparer = new FileComparer(batch, rows, allowed, (packageId) => {
-      // A new row was released for nothing yet, so all rows of a package have the same.
-      const found = relations.get(packageId) ?? {
+      // No release exists for a new row, so all rows with one package have the same relations.
+      const known = relations.get(packageId) ?? {
         ...relationsOf({ service, packageId }, services, packages),
         released: () => false,
       }
-      relations.set(packageId, found)
-      return found
+      relations.set(packageId, known)
+      return known
     })
     for (const page of pagesOf(rows, maxRows)) {
       const candidatesOf = stored && (yield* stored.ofPage(page))
@@ -383,12 +407,12 @@ export class Batches extends StorePart {
     }
   }
 
-  #pages<Row extends { row: number }>(
+  #readRowPages<Row extends { row: number }>(
     select: string,
     batchId: string,
     { states, ...range }: RowFilter,
   ): AsyncGenerator<Row> {
-    const text = pageOf(select, states !== undefined)
+    const text = selectPageOf(select, states !== undefined)
     return readPages(
       range,
       (after, limit) => this.engine.run(allOrders<Row>(text, { batchId, after, limit, states })),
@@ -396,14 +420,14 @@ export class Batches extends StorePart {
     )
   }
 
-  async #all(select: string): Promise<Batch[]> {
+  async #readBatches(select: string): Promise<Batch[]> {
     const batches: Batch[] = []
     for (const row of await this.engine.run(all<SelectedBatch>(select)))
-      batches.push((await this.#batch(row)) as Batch)
+      batches.push((await this.#toBatch(row)) as Batch)
     return batches
   }
 
-  async #batch(row: SelectedBatch | undefined): Promise<Batch | undefined> {
+  async #toBatch(row: SelectedBatch | undefined): Promise<Batch | undefined> {
     return row && batchOf(row, row.kind === 'file' ? await this.holds.holder(row.id) : undefined)
   }
 }

@@ -18,42 +18,48 @@ import { type ClaimFailure, type FenceRequirement, type RecordedAttempt, StorePa
 import { Matching, type StoredRow } from './matching.ts'
 import { decideSlot, lockQuota } from './quota.ts'
 
-/** How long a row belongs to its runner after its claim, even if the connection breaks: longer than the longest POST. */
+/**
+ * How long a runner has the lease of a row after its claim, in ms, even if the connection breaks. It is longer than
+ * the longest POST.
+ */
 const leaseMs = 75_000
 
-/** What came of a claim: an attempt, a wait for the quota, or a conflict, which is journaled. */
+/** The result of a claim: an attempt, a wait for the quota, or a conflict, which is recorded. */
 export interface ClaimOutcome {
   waitMs: number
   attempt?: Attempt | undefined
-  stop?: Conflict | undefined
-  /** The row that it is about, where that is another than was asked for. */
+  conflict?: Conflict | undefined
+  /** The row that was claimed, if it is another than the requested one. */
   row?: number | undefined
-  /** Another runner has the row. */
-  taken?: boolean | undefined
-  /** The outcome of another runner's order is unknown: no row is sent before a health check of the service passes. */
+  /** Whether another runner has the row. */
+  isTaken?: boolean | undefined
+  /**
+   * Set if the outcome of another runner's order is unknown: no row is sent before a health check of the service
+   * succeeds.
+   */
   isBreakerOpen?: boolean | undefined
 }
 
-/** The same before the attempt is recorded in the attempt log. */
+/** The result of a claim before the attempt is recorded in the attempt log. */
 export interface ClaimResult extends ClaimOutcome {
   recorded?: RecordedAttempt | undefined
-  /** The store may not be used as it is. */
+  /** Why the store may not be used. */
   failure?: ClaimFailure | undefined
-  /** Where the circuit breaker is open, the attempt whose outcome is unknown. */
+  /** If the circuit breaker is open, the id of the attempt whose outcome is unknown. */
   openedBy?: string | undefined
 }
 
 export interface ClaimOptions {
-  /** In the quota. */
+  /** The priority of the call in the quota. */
   priority: QuotaPriority
-  /** Any row of the batch will do: the first that no other runner is about to send. */
+  /** Whether to claim the first row of the batch that no other runner is about to send, instead of the given row. */
   orNext: boolean
-  /** Called before the row is asked for: where no answer comes, it may be taken. */
-  onAsked: (row: RowVersion) => void
+  /** Called before the statement that claims the row is sent: without an answer to it, the row may be claimed. */
+  beforeClaim: (row: RowVersion) => void
 }
 
-/** What a claim is decided by. */
-interface Seen {
+/** The data that a claim is decided by. */
+interface ClaimInputs {
   fence: SelectedFence | undefined
   stored: StoredRow | undefined
   quota: Parameters<typeof decideSlot>[1]
@@ -69,7 +75,7 @@ interface SelectedFence
   openedAt: number | undefined
 }
 
-/** Rules that count time are judged by it, whatever the clock of the machine that sends. */
+/** The database's clock, if it is shared: rules about time must not depend on the clock of the machine that sends. */
 const storeTime = 'coalesce({clock}, :at)'
 
 const updateRow = `
@@ -78,7 +84,7 @@ SET state = 'sending', attempt_id = :attemptId, changed_at = ${storeTime}, reaso
 WHERE {isAtAddress} AND batch_id = :batchId AND row_number = :row AND state = 'pending'
   AND attempt_id IS NOT DISTINCT FROM CAST(:expected AS text)`
 
-const takeNumber = `
+const incrementNumber = `
 UPDATE accounts SET head_number = head_number + 1, head_attempt_id = :attemptId WHERE name = :account`
 
 const attemptColumns = `INSERT INTO attempts (
@@ -88,12 +94,13 @@ const attemptValues = `:attemptId, :batchId, :row, :userEmail, :bodySha256, ${st
   CAST(:monotonic AS double precision), :account, CAST(:logId AS text)`
 
 /**
- * The row, the number of the attempt, the attempt and its runner's lease: in PostgreSQL all at once. By its address: by its
- * key and state the server may go through all rows of a file, as long as it has no statistics of one that was just taken in.
+ * Updates the row, the number of the attempt and the runner's lease, and inserts the attempt: in PostgreSQL with one
+ * statement. The row is found by its address: without statistics of a file that was added just now, the server may
+ * scan all of its rows for a key and a state.
  */
 export const claimShared = `
 WITH claimed AS (${updateRow} RETURNING batch_id
-), numbered AS (${takeNumber} AND EXISTS (SELECT 1 FROM claimed) RETURNING head_number
+), numbered AS (${incrementNumber} AND EXISTS (SELECT 1 FROM claimed) RETURNING head_number
 ), counted AS (
   UPDATE runners SET seen_at = {clock}, leased_until = {clock} + :lease
   WHERE id = :runner AND EXISTS (SELECT 1 FROM claimed)
@@ -101,11 +108,11 @@ WITH claimed AS (${updateRow} RETURNING batch_id
 
 const claimInSteps = [
   `${updateRow} RETURNING 1`,
-  `${takeNumber} RETURNING 1`,
+  `${incrementNumber} RETURNING 1`,
   `${attemptColumns} VALUES (${attemptValues}, (SELECT head_number FROM accounts WHERE name = :account)) RETURNING number, began_at`,
 ]
 
-/** What decides whether a row may be sent, besides what it is compared with. */
+/** The data, other than conflicts, that decides whether a row may be sent. */
 const selectFence = `
 SELECT {sharedValue p.attempt_id} AS opened_by, {sharedValue p.at} AS opened_at,
   ${metaValue(closedName)} AS closed, ${metaValue(fingerprintKeyName)} AS key,
@@ -113,38 +120,47 @@ SELECT {sharedValue p.attempt_id} AS opened_by, {sharedValue p.at} AS opened_at,
   ${headCount} AS heads, {isReplicated} AS is_replicated, ${selectMoved} AS moved
 {shared FROM (SELECT 1) one LEFT JOIN batches b ON b.id = :batchId LEFT JOIN pauses p ON p.service = b.base_url}`
 
-/** What the store says of an attempt that it has taken. */
-interface TakenAttempt {
+/** The number and time of an inserted attempt. */
+interface InsertedAttempt {
   number: number
   beganAt?: number
 }
 
-/** Takes rows to `sending`: what binds is decided here, in one short transaction that no other process can share. */
+/**
+ * Changes rows to `sending`. The binding decision is made here, in one short transaction that excludes other
+ * processes.
+ */
 export class Claims extends StorePart {
-  /** Attempts of this process, and attempts whose unknown outcome opened its circuit breaker and was reported. */
-  readonly #known = new Set<string>()
+  /**
+   * Ids of the attempts of this process, and of attempts whose unknown outcome opened the circuit breaker and was
+   * reported by this process.
+   */
+  readonly #knownAttempts = new Set<string>()
 
   #isAny(orNext: boolean): boolean {
     return orNext && this.engine.isShared
   }
 
-  /** Throws where the row is damaged. */
+  /** Claims a row. Throws IoError if the row is damaged. */
   *claim(
     from: RowVersion,
     attempt: NewAttempt,
     required: FenceRequirement,
     options: ClaimOptions,
   ): Work<ClaimResult> {
-    const seen = yield* this.readForClaim(from, required, options)
-    return yield* this.decide(seen, from, attempt, required, { ...options, isFirm: true })
+    const inputs = yield* this.readForClaim(from, required, options)
+    return yield* this.decideClaim(inputs, from, attempt, required, { ...options, throwsIfDamaged: true })
   }
 
-  /** What a claim is decided by, at one go; the row and the use of the quota are locked. */
+  /**
+   * Reads the data that a claim is decided by, with its statements sent together. Locks the row and the use of the
+   * quota.
+   */
   *readForClaim(
     from: RowVersion,
     required: FenceRequirement,
     { priority, orNext }: ClaimOptions,
-  ): Work<Seen> {
+  ): Work<ClaimInputs> {
     const matching = new Matching(this.key)
     const [fence, stored, quota] = yield* together(
       get<SelectedFence>(selectFence, { heads: required.heads, batchId: from.batchId }),
@@ -154,13 +170,16 @@ export class Claims extends StorePart {
     return { fence, stored, quota, matching }
   }
 
-  /** Unless `isFirm`, together with a change that is not to be undone: an error is reported when the row is claimed by itself. */
-  *decide(
-    { fence, stored, quota, matching }: Seen,
+  /**
+   * Decides a claim. `throwsIfDamaged` is false if the claim is made together with a change that must not be undone:
+   * the error is then thrown when the row is claimed by itself.
+   */
+  *decideClaim(
+    { fence, stored, quota, matching }: ClaimInputs,
     from: RowVersion,
     attempt: NewAttempt,
     required: FenceRequirement,
-    { priority, orNext, onAsked, isFirm }: ClaimOptions & { isFirm: boolean },
+    { priority, orNext, beforeClaim, throwsIfDamaged }: ClaimOptions & { throwsIfDamaged: boolean },
   ): Work<ClaimResult> {
     if (from.state !== 'pending') throw new InternalError(`an attempt cannot begin from "${from.state}"`)
     const isAny = this.#isAny(orNext)
@@ -169,17 +188,17 @@ export class Claims extends StorePart {
     if (isAny && this.#isBreakerOpen(fence))
       return { waitMs: 0, isBreakerOpen: true, openedBy: fence.openedBy }
     const isFree = stored?.state === 'pending' && (isAny || stored.attemptId === from.attemptId)
-    if (stored === undefined || !isFree) return { waitMs: 0, taken: true }
+    if (stored === undefined || !isFree) return { waitMs: 0, isTaken: true }
     const { damaged, conflicts } = yield* matching.findConflictsOrDamage(stored)
     if (damaged !== undefined || stored.body === undefined) {
-      if (isFirm) throw damagedStore(this.key.location, damaged ?? stored)
+      if (throwsIfDamaged) throw damagedStore(this.key.location, damaged ?? stored)
       return { waitMs: 0 }
     }
-    const about = stored.row === from.row ? {} : { row: stored.row }
-    const stop = highestPrecedence(conflicts)
-    if (stop !== undefined) {
-      const took = yield* matching.recordConflict(stored, 'pending', stop, attempt.at)
-      return { waitMs: 0, stop: took ? stop : undefined, ...about, taken: !took }
+    const otherRow = stored.row === from.row ? {} : { row: stored.row }
+    const conflict = highestPrecedence(conflicts)
+    if (conflict !== undefined) {
+      const wasRecorded = yield* matching.recordConflict(stored, 'pending', conflict, attempt.at)
+      return { waitMs: 0, conflict: wasRecorded ? conflict : undefined, ...otherRow, isTaken: !wasRecorded }
     }
     const { waitMs, update } = decideSlot(priority, quota)
     if (waitMs > 0) {
@@ -189,24 +208,24 @@ export class Claims extends StorePart {
     const relatedIds = relatedPackageIds(fence.moved, stored)
     const order = { ...stored, body: stored.body, relatedIds }
     const { batchId, row } = stored
-    this.#known.add(attempt.attemptId)
-    onAsked({ batchId, row, state: 'sending', attemptId: attempt.attemptId })
-    const [taken] = yield* lastly(
+    this.#knownAttempts.add(attempt.attemptId)
+    beforeClaim({ batchId, row, state: 'sending', attemptId: attempt.attemptId })
+    const [inserted] = yield* lastly(
       this.#insertAttempt(order, attempt, required),
       update === undefined ? nothingAsked() : run(...update),
     )
-    if (taken === undefined) return { waitMs: 0, ...about, taken: true }
+    if (inserted === undefined) return { waitMs: 0, ...otherRow, isTaken: true }
     const { generation } = required
-    const claimed = claimedOf(order, attempt, { number: taken.number, generation, at: taken.beganAt })
-    return { waitMs: 0, ...claimed, ...about }
+    const claimed = toClaimed(order, attempt, { number: inserted.number, generation, at: inserted.beganAt })
+    return { waitMs: 0, ...claimed, ...otherRow }
   }
 
-  /** Undefined where the row is not pending any more. */
+  /** Inserts the attempt. Returns undefined if the row is no longer pending. */
   *#insertAttempt(
     stored: StoredRow,
     attempt: NewAttempt,
     { logId }: FenceRequirement,
-  ): Work<TakenAttempt | undefined> {
+  ): Work<InsertedAttempt | undefined> {
     const values = {
       ...stored,
       ...attempt,
@@ -215,13 +234,13 @@ export class Claims extends StorePart {
       runner: this.holds.id,
       lease: leaseMs,
     }
-    let taken: TakenAttempt | undefined
+    let inserted: InsertedAttempt | undefined
     for (const statement of this.engine.isShared ? [claimShared] : claimInSteps) {
-      const found = yield* get<TakenAttempt>(statement, values)
-      if (found === undefined) return undefined
-      taken = found
+      const selected = yield* get<InsertedAttempt>(statement, values)
+      if (selected === undefined) return undefined
+      inserted = selected
     }
-    return taken
+    return inserted
   }
 
   #failure(fence: SelectedFence, required: FenceRequirement): ClaimFailure | undefined {
@@ -240,7 +259,7 @@ export class Claims extends StorePart {
     return failure
   }
 
-  /** With another key than the store's, everybody is new. */
+  /** Throws IoError unless the key is the store's: with another key, all people would count as new. */
   #requireKey(key: Uint8Array | undefined): void {
     if (key !== undefined && Buffer.from(key).toString('hex') === this.key.key) return
     throw new IoError(`the store "${this.key.location}" was replaced while it was in use`, {
@@ -248,31 +267,37 @@ export class Claims extends StorePart {
     })
   }
 
-  /** By an order whose outcome became unknown while this runner was active; its own are known to it. */
+  /**
+   * Returns whether another runner's order, whose outcome became unknown while this runner was active, opened the
+   * breaker. This runner's own orders are in `#knownAttempts`.
+   */
   #isBreakerOpen({ openedBy, openedAt = 0 }: SelectedFence): boolean {
-    return openedBy !== undefined && openedAt >= this.holds.beganAt && !this.#known.has(openedBy)
+    return openedBy !== undefined && openedAt >= this.holds.beganAt && !this.#knownAttempts.has(openedBy)
   }
 
-  /** After the commit of the claim that found it: a transaction may run twice, and its answer may be lost. */
+  /**
+   * Records that the open breaker was reported. Call it after the claim's commit, because a transaction may run
+   * twice, and its answer may be lost.
+   */
   acknowledgeBreaker(openedBy: string): void {
-    this.#known.add(openedBy)
+    this.#knownAttempts.add(openedBy)
   }
 }
 
 const textOf = (bytes: Uint8Array = new Uint8Array()): string => Buffer.from(bytes).toString()
 
-export function claimedOf(
-  { batchId, row, body, fingerprints, ...order }: StoredRow & { body: Uint8Array; relatedIds: number[] },
+export function toClaimed(
+  { batchId, row, body, fingerprints, ...stored }: StoredRow & { body: Uint8Array; relatedIds: number[] },
   attempt: NewAttempt,
   numbered: { number: number; generation: string; at?: number | undefined },
 ) {
-  const { account, baseUrl, packageId, relatedIds } = order
+  const { account, baseUrl, packageId, relatedIds } = stored
   const { attemptId, userEmail } = attempt
-  // Of a row whose person was erased there are none.
+  // A row whose person was erased has no fingerprints.
   const { personPrint: person = '', emailPrint: email = '', phonePrint: phone = '' } = fingerprints ?? {}
-  const ordered = { batchId, row, account, baseUrl, packageId, relatedIds, person, email, phone }
+  const order = { batchId, row, account, baseUrl, packageId, relatedIds, person, email, phone }
   return {
     attempt: { batchId, row, ...attempt, state: 'sending' as const, body },
-    recorded: { ...ordered, attemptId, userEmail, ...numbered, at: numbered.at ?? attempt.at },
+    recorded: { ...order, attemptId, userEmail, ...numbered, at: numbered.at ?? attempt.at },
   }
 }

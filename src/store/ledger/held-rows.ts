@@ -12,17 +12,17 @@ import { recordPackageRelation, Matching, selectConflicts } from './matching.ts'
 import { StorePart } from './store-part.ts'
 import { allOrders, parseExternalResults, sqlList } from './submission-rows.ts'
 
-/** A row that waits, as `selectHeldRows` gives it. */
+/** A row of `selectHeldRows`. */
 type WaitingRow = Pick<SelectedRow, 'row' | 'heldFor' | 'matchesBatch' | 'matchesRow'> & {
   state: 'held' | 'duplicate'
 }
 
-type WithResults = Pick<SelectedRow, 'row' | 'state' | 'externalResults'>
+type RowWithResults = Pick<SelectedRow, 'row' | 'state' | 'externalResults'>
 
-/** A row that a move may take along. */
-export type Movable = Pick<Submission, 'row' | 'state' | 'packageId' | 'recipient'> & { body: Uint8Array }
+/** A row that a change of the batch's package can move. */
+export type MovableRow = Pick<Submission, 'row' | 'state' | 'packageId' | 'recipient'> & { body: Uint8Array }
 
-/** In place of what results files say of a row, once a person said that they are to be ignored. */
+/** Stored instead of external results once a user has decided that they are to be ignored. */
 const ignoredResults = '[]'
 
 const ignoreResults = `
@@ -37,15 +37,15 @@ const selectHeldRows = `
 SELECT row_number, state, held_for, matches_batch, matches_row FROM submissions
 WHERE batch_id = :batchId AND state IN ('held', 'duplicate') AND body IS NOT NULL ORDER BY row_number`
 
-const selectAllowed = 'SELECT allow_similar, shared FROM batches WHERE id = :id'
+const selectAllowances = 'SELECT allow_similar, shared FROM batches WHERE id = :id'
 
-/** What is left of a batch when its package is replaced. */
+/** The rows of a batch that can still be moved when its package is replaced. */
 const selectMovable = `
 SELECT row_number, state, package_id, first_name, last_name, email, phone, body FROM submissions
 WHERE batch_id = :batchId AND state IN ('pending', 'held', 'duplicate', 'rejected') AND body IS NOT NULL
 ORDER BY row_number`
 
-const selectMoved = 'SELECT base_url, account, sha256, package_id FROM batches WHERE id = :batchId'
+const selectBatchToMove = 'SELECT base_url, account, sha256, package_id FROM batches WHERE id = :batchId'
 
 const moveRow = `
 UPDATE submissions SET package_id = :packageId, body = :body, body_sha256 = :bodySha256, fingerprint = :fingerprint
@@ -57,22 +57,25 @@ UPDATE batches SET package_id = :packageId, identity = CASE
   ELSE CAST(:identity AS text) END
 WHERE id = :id`
 
-/** What a release came to. */
-export interface Released {
-  /** Pending from now on. */
+/** The result of a release. */
+export interface ReleaseResult {
+  /** Rows that are pending now. */
   rows: number[]
-  /** Rows that it names and that wait on, with why. */
+  /** Rows that the release names and that are still held, each with the reason. */
   left: { row: number; reason: ConflictReason }[]
 }
 
-/** Rows that wait until something is reconciled or decided, and known relations of packages and services. */
+/** Held rows, duplicates, and known relations of packages and services. */
 export class HeldRows extends StorePart {
-  /** Compares the held rows and the duplicates of a batch again: their conflicts may exist no more. How many changed. */
+  /**
+   * Compares the held rows and the duplicates of a batch again, since their conflicts may no longer exist. Returns
+   * the number of rows that changed.
+   */
   async recheck(batchId: string, at: number): Promise<number> {
-    const found = await this.engine.run(all<WaitingRow>(selectHeldRows, { batchId }))
-    const waiting = found.filter(({ heldFor }) => heldFor !== 'store_forgot')
+    const heldRows = await this.engine.run(all<WaitingRow>(selectHeldRows, { batchId }))
+    const waiting = heldRows.filter(({ heldFor }) => heldFor !== 'store_forgot')
     if (waiting.length === 0) return 0
-    return this.#comparing(batchId, function* (matching) {
+    return this.#compareInTransaction(batchId, function* (matching) {
       let changed = 0
       for (const { row, state } of waiting) {
         if ((yield* matching.compareAgain({ batchId, row }, state, at)) !== state) changed += 1
@@ -81,14 +84,15 @@ export class HeldRows extends StorePart {
     })
   }
 
-  /** What results files say of its rows that wait counts no more; `recheck` comes after. */
+  /** Makes external results of the batch's waiting rows ignored. `recheck` has to be called afterwards. */
   async ignoreResults(batchId: string): Promise<void> {
     await this.engine.run(run(ignoreResults, { batchId }))
   }
 
   /**
-   * What results files say now of its rows that wait, by row; `files`: those that were read, by name. A row whose results a
-   * person said to ignore is left alone. Pending rows are compared at once, the others by `recheck`.
+   * Replaces the external results of the batch's waiting rows. `rows`: the new results by row; `files`: the names of
+   * the files that were read. A row whose results a user has decided to ignore is not changed. Pending rows are
+   * compared at once, the others by `recheck`.
    */
   async updateExternalResults(
     batchId: string,
@@ -96,8 +100,8 @@ export class HeldRows extends StorePart {
     files: ReadonlySet<string>,
     at: number,
   ): Promise<void> {
-    await this.#comparing(batchId, function* (matching) {
-      const waiting = yield* all<WithResults>(selectResults, { batchId })
+    await this.#compareInTransaction(batchId, function* (matching) {
+      const waiting = yield* all<RowWithResults>(selectResults, { batchId })
       for (const { row, state, externalResults } of waiting) {
         if (externalResults === ignoredResults) continue
         const before = parseExternalResults(externalResults) ?? []
@@ -109,54 +113,67 @@ export class HeldRows extends StorePart {
     })
   }
 
-  /** The conflicts of a batch's rows now. */
+  /** Counts the current conflicts of a batch's rows. */
   async countConflicts(batchId: string): Promise<ConflictCounts> {
     const groups = await this.engine.run(all<ConflictGroup>(selectConflicts, { batchId }))
     return countConflictGroups(groups, batchId)
   }
 
-  /** Held rows may be sent after all. It covers what they match now; who said so and when is stored. */
-  async release(batchId: string, release: Release, by: { at: number; by: string }): Promise<Released> {
-    return this.#comparing(batchId, function* (matching) {
-      if (release.kind !== 'rows') yield* allowOwn(batchId, release)
-      const released: Released = { rows: [], left: [] }
+  /**
+   * Releases held rows, so that they may be sent. A release covers the conflicts that exist now; its user and time
+   * are stored.
+   */
+  async release(
+    batchId: string,
+    release: Release,
+    decision: { at: number; by: string },
+  ): Promise<ReleaseResult> {
+    return this.#compareInTransaction(batchId, function* (matching) {
+      if (release.kind !== 'rows') yield* allowSharedInFile(batchId, release)
+      const result: ReleaseResult = { rows: [], left: [] }
       for (const waiting of yield* all<WaitingRow>(selectHeldRows, { batchId })) {
         const { row, state, heldFor, matchesBatch, matchesRow } = waiting
         if (state !== 'held') continue
-        const compared = yield* matching.lockRow({ batchId, row })
-        if (compared === undefined) continue
-        const covered = releasedConflicts(release, compared, yield* matching.findConflicts(compared), {
+        const lockedRow = yield* matching.lockRow({ batchId, row })
+        if (lockedRow === undefined) continue
+        const conflicts = releasedConflicts(release, lockedRow, yield* matching.findConflicts(lockedRow), {
           heldFor,
           batchId: matchesBatch,
           row: matchesRow,
         })
-        if (covered === undefined) continue
-        const others = covered.map(({ order }) => order)
-        yield* matching.recordReleases({ batchId, row }, others, by)
-        const became = yield* matching.compareAgain({ batchId, row }, 'held', by.at)
-        if (became === 'pending') released.rows.push(row)
+        if (conflicts === undefined) continue
+        const others = conflicts.map(({ order }) => order)
+        yield* matching.recordReleases({ batchId, row }, others, decision)
+        const newState = yield* matching.compareAgain({ batchId, row }, 'held', decision.at)
+        if (newState === 'pending') result.rows.push(row)
         else {
-          const conflict = yield* matching.findConflict(compared)
-          released.left.push({ row, reason: conflict?.reason ?? 'same' })
+          const conflict = yield* matching.findConflict(lockedRow)
+          result.left.push({ row, reason: conflict?.reason ?? 'same' })
         }
       }
-      return released
+      return result
     })
   }
 
-  /** What is left of a batch: pending, held, duplicate and rejected rows. */
-  async movable(batchId: string): Promise<Movable[]> {
-    return this.engine.run(allOrders<Movable>(selectMovable, { batchId }))
+  /** Reads the rows that can be moved to another package: pending, held, duplicate and rejected rows. */
+  async readMovable(batchId: string): Promise<MovableRow[]> {
+    return this.engine.run(allOrders<MovableRow>(selectMovable, { batchId }))
   }
 
   /**
-   * What is left goes on under another package, which is one with the old from then on. Rows that changed meanwhile are
-   * left alone. All in one step; how many moved: none where the batch is gone.
+   * Moves rows to another package, which counts as the same package as the old one from then on. Rows that changed
+   * meanwhile are not moved. All rows are moved in one transaction. Returns their number; 0 if the store no longer
+   * has the batch.
    */
-  async move(batchId: string, packageId: number, rows: readonly Movable[], at: number): Promise<number> {
+  async moveRows(
+    batchId: string,
+    packageId: number,
+    rows: readonly MovableRow[],
+    at: number,
+  ): Promise<number> {
     const { fingerprint } = this.key
-    return this.#comparing(batchId, function* (matching) {
-      const batch = yield* get<MovedBatch>(selectMoved, { batchId })
+    return this.#compareInTransaction(batchId, function* (matching) {
+      const batch = yield* get<BatchToMove>(selectBatchToMove, { batchId })
       // The store may have been restored to a state without the batch since the rows were read.
       if (batch === undefined) return 0
       const { baseUrl, account, sha256: content = '' } = batch
@@ -173,8 +190,8 @@ export class HeldRows extends StorePart {
           fingerprint: fingerprint(orderIdentity({ account, baseUrl, packageId, recipient })),
         })
       }
-      for (const old of new Set([...rows.map((row) => row.packageId), batch.packageId ?? packageId])) {
-        if (old !== packageId) yield* recordPackageRelation(baseUrl, [old, packageId], 'moved', at)
+      for (const oldId of new Set([...rows.map((row) => row.packageId), batch.packageId ?? packageId])) {
+        if (oldId !== packageId) yield* recordPackageRelation(baseUrl, [oldId, packageId], 'moved', at)
       }
       yield* run(moveBatch, {
         id: batchId,
@@ -191,8 +208,8 @@ export class HeldRows extends StorePart {
     })
   }
 
-  /** Packages that are gone, each with its likely successor. */
-  async linkPackages(
+  /** Records packages that the service no longer has, each with its likely successor. */
+  async recordLikelySuccessors(
     baseUrl: string,
     pairs: readonly (readonly [gone: number, successor: number])[],
     at: number,
@@ -203,30 +220,33 @@ export class HeldRows extends StorePart {
     })
   }
 
-  /** Whether two base URLs are one service; a person's decision, which replaces an earlier one. */
-  async sayService(
+  /** Records a user's decision whether two base URLs are one service; it replaces an earlier one. */
+  async recordSameService(
     [one, other]: readonly [string, string],
     same: boolean,
     by: { at: number; by: string },
   ): Promise<void> {
     const [first = '', second = ''] = [serviceOf(one), serviceOf(other)].sort()
     const row = { one: first, other: second, same, saidAt: by.at, saidBy: by.by }
-    const ending =
+    const onConflict =
       'ON CONFLICT (one, other) DO UPDATE SET same = excluded.same, said_at = excluded.said_at, said_by = excluded.said_by'
-    await this.engine.run(insertRows('joined_services', [row], ending))
+    await this.engine.run(insertRows('joined_services', [row], onConflict))
   }
 
-  /** No other process compares people of the batch's account meanwhile. */
-  #comparing<T>(batchId: string, work: (matching: Matching) => Work<T>): Promise<T> {
+  /** Runs `work` in a transaction during which no other process compares people of the batch's account. */
+  #compareInTransaction<T>(batchId: string, work: (matching: Matching) => Work<T>): Promise<T> {
     return this.engine.transaction(() => work(new Matching(this.key)), { accountOf: batchId })
   }
 }
 
-type MovedBatch = Record<'baseUrl' | 'account', string> & { sha256?: string; packageId?: number }
+type BatchToMove = Record<'baseUrl' | 'account', string> & { sha256?: string; packageId?: number }
 
-/** What a file's own rows share is allowed for the file as a whole, as a flag does: there may be thousands of them. */
-function* allowOwn(batchId: string, release: Exclude<Release, { kind: 'rows' }>): Work<void> {
-  const batch = yield* get<{ allowSimilar: number; shared: string }>(selectAllowed, { id: batchId })
+/**
+ * Allows what rows of one file share for the whole file, as the flag does, because there may be thousands of such
+ * rows.
+ */
+function* allowSharedInFile(batchId: string, release: Exclude<Release, { kind: 'rows' }>): Work<void> {
+  const batch = yield* get<{ allowSimilar: number; shared: string }>(selectAllowances, { id: batchId })
   if (batch === undefined) return
   const shared = JSON.parse(batch.shared) as string[]
   const allowed = {
@@ -236,7 +256,9 @@ function* allowOwn(batchId: string, release: Exclude<Release, { kind: 'rows' }>)
   yield* updateRows('batches', allowed, { id: batchId })
 }
 
-/** Compares a row that is to be sent, to print the result; the binding comparison is made when it is sent. */
+/**
+ * Compares a pending row, so that its conflict can be printed; the binding comparison is made when the row is sent.
+ */
 function* comparePending(matching: Matching, key: RowId, at: number): Work<void> {
   const compared = yield* matching.lockRow(key)
   const conflict = compared && (yield* matching.findConflict(compared))

@@ -22,10 +22,10 @@ import { sha256 } from './fingerprints.ts'
 import { type Lease, StorePart, shortWait } from './store-part.ts'
 import { sqlIsOfService, sqlStatusRank } from './submission-rows.ts'
 
-/** Wakes processes that wait for events or queued batches. */
+/** The channel on which processes that wait for events or queued batches are notified. */
 export const newsChannel = 'refcheck_news'
 
-/** By their identities, events that are stored already, and those of requests whose person was erased. */
+/** Events that are stored already, by their identities, and events of requests whose person was erased. */
 export const selectKnown = `
 SELECT 'stored' AS kind, identity, id FROM events WHERE {isIn identity, identities}
 UNION ALL
@@ -39,8 +39,8 @@ UPDATE events AS e SET repeats = e.repeats + came.times
 FROM {rows repeated, identity text, times number} WHERE e.identity = came.identity`
 
 /**
- * Events may come out of order, but "terminal statuses never transition further": a status is only ever followed by one of a
- * higher rank. Events do not name the request's checks.
+ * Events may arrive in any order, but "terminal statuses never transition further": only a status of a higher rank
+ * replaces another. Events do not contain the request's checks.
  */
 export const updateStatuses = `
 UPDATE submissions AS s SET request_status = came.status, request_status_at = came.at, checks = NULL
@@ -48,7 +48,7 @@ FROM {rows statuses, requestId text, baseUrl text, status text, at number}
 WHERE s.request_id = came.request_id AND ${sqlIsOfService('s', 'came.base_url')}
   AND ${sqlStatusRank('came.status')} > ${sqlStatusRank("coalesce(s.request_status, 'RECEIVED')")}`
 
-/** Given up is what waits no more and was never taken. */
+/** Events; an event that no longer waits and was never forwarded has the state 'dropped'. */
 const selectEvents = `
 SELECT id, base_url, received_at, body, signature, request_id, status, event, oddity, repeats, attempts, last_answer,
   forwarded_at, CASE WHEN forward = 'done' AND forwarded_at IS NULL THEN 'dropped' ELSE forward END AS forward
@@ -79,8 +79,8 @@ WHERE request_id = :requestId AND (base_url IS NULL OR base_url = :baseUrl)
 ORDER BY ${sqlStatusRank('status')} DESC, id DESC
 LIMIT 1`
 
-/** Whether no earlier event of its request waits. */
-const isFirst = `NOT EXISTS (
+/** SQL condition: no earlier event of the same request waits to be forwarded. */
+const isFirstOfRequest = `NOT EXISTS (
     SELECT 1 FROM events p
     WHERE p.forward = 'waiting' AND p.request_id = e.request_id AND p.base_url IS NOT DISTINCT FROM e.base_url
       AND p.id < e.id
@@ -88,14 +88,14 @@ const isFirst = `NOT EXISTS (
 
 const selectDue = `${selectEvents}
 WHERE forward = 'waiting'
-  AND due_at NOT BETWEEN CAST(:now AS bigint) + 1 AND CAST(:now AS bigint) + ${maxForwardDelayMs} AND ${isFirst}
+  AND due_at NOT BETWEEN CAST(:now AS bigint) + 1 AND CAST(:now AS bigint) + ${maxForwardDelayMs} AND ${isFirstOfRequest}
 ORDER BY id LIMIT CAST(:limit AS bigint)`
 
-/** An event behind another is not due before that one, whatever its own time says. */
+/** An event that follows a waiting event of its request is not due before it, whatever its own time is. */
 const selectNextDue = `
-SELECT min(due_at) AS due FROM events e WHERE forward = 'waiting' AND ${isFirst}`
+SELECT min(due_at) AS due FROM events e WHERE forward = 'waiting' AND ${isFirstOfRequest}`
 
-/** Without a time of forwarding it was never taken, and is dropped if it waits. */
+/** Ends an event. Without `:at` it was not forwarded, and is dropped if it waits. */
 const updateEnded = `
 UPDATE events SET forward = 'done', forwarded_at = CAST(:at AS bigint),
   attempts = attempts + CASE WHEN CAST(:answer AS text) IS NULL THEN 0 ELSE 1 END,
@@ -105,59 +105,75 @@ WHERE id = :id AND (CAST(:at AS bigint) IS NOT NULL OR forward = 'waiting') RETU
 const updateRefused = `
 UPDATE events SET due_at = :retryAt, attempts = attempts + 1, last_answer = :answer WHERE id = :id`
 
-/** What came; '' where the store does not say. */
-export type Arrival = 'event' | 'batch' | ''
+/** What another process may have added; '' if the store's signal does not tell. */
+export type ArrivalKind = 'event' | 'batch' | ''
 
-interface Identified {
+interface IdentifiedEvent {
   event: ReceivedEvent
   identity: string
 }
 
 /**
- * Events that were received. What `add` has answered is on disk. "The pair (request_id, status)
- * identifies a status update already processed": one that comes again is counted, not stored again.
+ * Events that were received. Those that `add` has returned are on disk. "The pair (request_id, status) identifies a
+ * status update already processed": a repeated event is counted, not stored again.
  */
 export class Inbox extends StorePart {
-  /** Calls back when another process may have added events or queued a batch, where the store has such a signal. */
-  readonly onArrival?: (wake: (what: Arrival) => void) => Promise<void> = async (wake) =>
-    this.engine.listen?.(newsChannel, (what) => wake(what as Arrival))
+  /**
+   * Calls `wake` when another process may have added events or queued a batch; undefined if the store has no such
+   * signal.
+   */
+  readonly onArrival?: (wake: (kind: ArrivalKind) => void) => Promise<void> = async (wake) =>
+    this.engine.listen?.(newsChannel, (kind) => wake(kind as ArrivalKind))
 
   /**
-   * All of them with one flush. For each its id, and whether it was there before. `forward`: they are to
-   * be forwarded. An order that one tells of has its status from then on, unless it was further on already.
+   * Stores events with one flush to the disk. Returns, for each event, its id and whether it was stored already.
+   * `forward`: the events are to be forwarded. An order that an event names gets the event's status, unless its
+   * status already has the same or a higher rank.
    */
   async add(
     events: readonly ReceivedEvent[],
     forward: boolean,
   ): Promise<{ id: number; repeated: boolean }[]> {
     if (events.length === 0) return []
-    const came = events.map((event) => ({ event, identity: identityOf(event, sha256) }))
-    return this.engine.transaction(() => this.#add(came, forward), 'events')
+    const received = events.map((event) => ({ event, identity: identityOf(event, sha256) }))
+    return this.engine.transaction(() => this.#addEvents(received, forward), 'events')
   }
 
-  *#add(came: readonly Identified[], forward: boolean): Work<{ id: number; repeated: boolean }[]> {
-    const { stored: ids, erased } = yield* this.#known(came)
-    const seen = new Set(ids.keys())
-    const fresh = came.filter(({ identity }) => seen.size < seen.add(identity).size)
+  *#addEvents(
+    received: readonly IdentifiedEvent[],
+    forward: boolean,
+  ): Work<{ id: number; repeated: boolean }[]> {
+    const { stored: ids, erased } = yield* this.#findKnown(received)
+    const knownIdentities = new Set(ids.keys())
+    const newEvents = received.filter(
+      ({ identity }) => knownIdentities.size < knownIdentities.add(identity).size,
+    )
     const added = yield* insertRows<{ id: number; identity: string }>(
       'events',
-      // An event that is to be forwarded is stored as it came until it was.
-      fresh.map((each) => fieldsOf(each, forward ? each.event : asStored(each, erased), forward)),
+      // An event that is to be forwarded is stored unchanged until it was forwarded.
+      newEvents.map((each) =>
+        eventFields(each, forward ? each.event : withoutErasedPerson(each, erased), forward),
+      ),
       'RETURNING id, identity',
     )
     for (const { id, identity } of added) ids.set(identity, id)
-    yield* this.#recordStatuses(fresh)
-    const first = new Set(fresh)
-    yield* this.#countRepeats(came.filter((each) => !first.has(each)))
-    if (fresh.length > 0) yield* runShared(`NOTIFY ${newsChannel}, 'event'`)
-    return came.map((each) => ({ id: ids.get(each.identity) ?? 0, repeated: !first.has(each) }))
+    yield* this.#recordStatuses(newEvents)
+    const firstReceipts = new Set(newEvents)
+    yield* this.#countRepeats(received.filter((each) => !firstReceipts.has(each)))
+    if (newEvents.length > 0) yield* runShared(`NOTIFY ${newsChannel}, 'event'`)
+    return received.map((each) => ({ id: ids.get(each.identity) ?? 0, repeated: !firstReceipts.has(each) }))
   }
 
-  /** Ids of those that are stored already by their identity, and identities of those whose person was erased. */
-  *#known(came: readonly Identified[]): Work<{ stored: Map<string, number>; erased: Set<string> }> {
+  /**
+   * Returns the ids of events that are stored already, by their identities, and the identities of events whose person
+   * was erased.
+   */
+  *#findKnown(
+    received: readonly IdentifiedEvent[],
+  ): Work<{ stored: Map<string, number>; erased: Set<string> }> {
     const rows = yield* all<{ kind: 'stored' | 'erased'; identity: string; id: number }>(selectKnown, {
-      identities: came.map(({ identity }) => identity),
-      requests: came.flatMap(({ event: { requestId, baseUrl }, identity }) =>
+      identities: received.map(({ identity }) => identity),
+      requests: received.flatMap(({ event: { requestId, baseUrl }, identity }) =>
         requestId === undefined ? [] : { requestId: requestId.toLowerCase(), baseUrl, identity },
       ),
     })
@@ -169,13 +185,13 @@ export class Inbox extends StorePart {
     }
   }
 
-  /** Lists of orders show the status that an event names, without a read. */
-  *#recordStatuses(fresh: readonly Identified[]): Work<void> {
+  /** Stores the status that each event names with its order, so that lists of orders show it without a read. */
+  *#recordStatuses(newEvents: readonly IdentifiedEvent[]): Work<void> {
     const latest = new Map<
       string,
       Pick<ReceivedEvent, 'requestId' | 'baseUrl'> & { status: string; at: number }
     >()
-    for (const { event } of fresh) {
+    for (const { event } of newEvents) {
       const { baseUrl, status, oddity, receivedAt: at } = event
       const requestId = event.requestId?.toLowerCase()
       if (requestId === undefined || status === undefined || oddity !== undefined) continue
@@ -187,13 +203,13 @@ export class Inbox extends StorePart {
     if (latest.size > 0) yield* run(updateStatuses, { statuses: [...latest.values()] })
   }
 
-  *#countRepeats(repeated: readonly Identified[]): Work<void> {
-    const times = Map.groupBy(repeated, ({ identity }) => identity)
-    const rows = [...times].map(([identity, { length }]) => ({ identity, times: length }))
+  *#countRepeats(repeated: readonly IdentifiedEvent[]): Work<void> {
+    const repeatsByIdentity = Map.groupBy(repeated, ({ identity }) => identity)
+    const rows = [...repeatsByIdentity].map(([identity, { length }]) => ({ identity, times: length }))
     if (rows.length > 0) yield* run(countRepeats, { repeated: rows })
   }
 
-  /** In the order of receipt. */
+  /** Returns the events in the order of receipt. */
   list(filter: EventFilter = {}): AsyncGenerator<InboxEvent> {
     const requestId = filter.requestId?.toLowerCase()
     return readPages(
@@ -207,74 +223,92 @@ export class Inbox extends StorePart {
     return this.engine.run(get<InboxEvent>(`${selectEvents} WHERE id = :id`, { id }))
   }
 
-  /** Ids of requests that no submission of their service holds, the newest first. `baseUrl`: of this service alone. */
-  async unclaimed(baseUrl?: string): Promise<string[]> {
+  /**
+   * Returns the ids of requests that no submission of their service has, the newest first. `baseUrl`: only requests
+   * of this service.
+   */
+  async listUnmatchedIds(baseUrl?: string): Promise<string[]> {
     const rows = await this.engine.run(all<{ requestId: string }>(selectUnmatched, { baseUrl }))
     return rows.map(({ requestId }) => requestId)
   }
 
-  /** The newest status that events reported for a request, and when it came. A terminal one is never followed by another. */
-  latestStatus(baseUrl: string, id: string): Promise<{ status: string; receivedAt: number } | undefined> {
+  /**
+   * Returns the status of the highest rank that events reported for a request, and when that event was received. A
+   * terminal status is never followed by another.
+   */
+  findLatestStatus(baseUrl: string, id: string): Promise<{ status: string; receivedAt: number } | undefined> {
     return this.engine.run(get(selectLatest, { baseUrl, requestId: id.toLowerCase() }))
   }
 
   /**
-   * Events that wait to be forwarded and whose time has come (or is so far off that the clock must have been
-   * set back: more than two minutes), at most one a request: the earliest, so that
-   * the order within a request holds whatever fails.
+   * Returns the events that are due to be forwarded, at most one for each request: the earliest, so that the order
+   * within a request is preserved whatever fails. An event whose time is more than two minutes ahead counts as due:
+   * the clock must have been set back.
    */
-  async due(now: number, limit: number): Promise<InboxEvent[]> {
+  async listDue(now: number, limit: number): Promise<InboxEvent[]> {
     return this.engine.run(all<InboxEvent>(selectDue, { now, limit }))
   }
 
-  /** When the next one is due; undefined where none waits. */
-  async nextDue(): Promise<number | undefined> {
+  /** Returns the time at which the next event is due; undefined if none waits. */
+  async findNextDueTime(): Promise<number | undefined> {
     return (await this.engine.run(get<{ due: number | undefined }>(selectNextDue)))?.due
   }
 
-  async forwarded(id: number, at: number, answer: string): Promise<void> {
+  async recordForwarded(id: number, at: number, answer: string): Promise<void> {
     await this.engine.transaction(() => this.#end({ id, at, answer }))
   }
 
-  /** It is not tried again, so that later ones of its request go on; false where it does not wait. `answer`: of a last try. */
+  /**
+   * Drops an event, so that later events of its request are forwarded. Returns false if the event does not wait.
+   * `answer`: the answer to the last try.
+   */
   drop(id: number, answer?: string): Promise<boolean> {
     return this.engine.transaction(() => this.#end({ id, answer }))
   }
 
-  /** What was to be forwarded as it came is not needed any more, should its person have been erased meanwhile. */
+  /** Ends an event. Its unchanged body is not needed any more, and is removed if the person was erased meanwhile. */
   *#end(values: Values): Work<boolean> {
     const event = yield* get<InboxEvent>(updateEnded, values)
     if (event === undefined) return false
-    const came = { event, identity: '' }
-    const { erased } = yield* this.#known([came])
-    const { body, signature } = asStored(came, erased)
+    const identified = { event, identity: '' }
+    const { erased } = yield* this.#findKnown([identified])
+    const { body, signature } = withoutErasedPerson(identified, erased)
     if (signature !== event.signature)
       yield* updateRows('events', { body: Buffer.from(body), signature }, { id: event.id })
     return true
   }
 
-  /** It was not taken; it is due again at `retryAt`. */
-  async refused(id: number, retryAt: number, answer: string): Promise<void> {
+  /** Records that the receiver refused an event, which is due again at `retryAt`. */
+  async recordRefused(id: number, retryAt: number, answer: string): Promise<void> {
     await this.engine.run(run(updateRefused, { id, retryAt, answer }))
   }
 
-  /** Makes this process the one that forwards for all receivers on the store; undefined where another one is. */
+  /**
+   * Makes this process the only one that forwards events of the store, for all receivers. Returns undefined if
+   * another process does so.
+   */
   leaseForwarding(): Promise<Lease | undefined> {
     return this.holds.acquire({ id: 'forwarding', kind: 'file' }, shortWait)
   }
 
-  /** Queues an event again. */
+  /** Queues an event to be forwarded again. Returns false if there is no such event. */
   async requeue(id: number): Promise<boolean> {
     return (await this.engine.run(updateRows('events', { forward: 'waiting', dueAt: 0 }, { id }))) === 1
   }
 }
 
-/** "What was purged stays so: a repeated event … brings nothing back." */
-function asStored({ event, identity }: Identified, erased: ReadonlySet<string>): ReceivedEvent {
+/**
+ * Removes the body of an event whose person was erased: "What was purged stays so: a repeated event … brings nothing
+ * back."
+ */
+function withoutErasedPerson(
+  { event, identity }: IdentifiedEvent,
+  erased: ReadonlySet<string>,
+): ReceivedEvent {
   return erased.has(identity) ? withoutBody(event) : event
 }
 
-function fieldsOf({ identity }: Identified, event: ReceivedEvent, forward: boolean) {
+function eventFields({ identity }: IdentifiedEvent, event: ReceivedEvent, forward: boolean) {
   const { baseUrl, receivedAt, body, signature, status, oddity, event: name } = event
   const requestId = event.requestId?.toLowerCase()
   const columns = { requestId, status, oddity, event: name }

@@ -33,7 +33,7 @@ import {
   type Change,
   refuseImpossible,
   changeAfterCrash,
-  leftByDecision,
+  leavesByDecision,
   type SubmissionState,
 } from '../../domain/submission/states.ts'
 import type { Recipient } from '../../contract/request.ts'
@@ -271,7 +271,7 @@ export class EngineLedger extends StorePart {
       const required = this.rollbacks.fence()
       let asked: RowVersion | undefined
       let claim: ClaimResult
-      const options: ClaimOptions = { priority, orNext, onAsked: (row) => (asked = row) }
+      const options: ClaimOptions = { priority, orNext, beforeClaim: (row) => (asked = row) }
       try {
         claim = await this.engine.transaction(
           function* () {
@@ -283,7 +283,7 @@ export class EngineLedger extends StorePart {
       } catch (error) {
         if (!(error instanceof NoAnswerError)) throw error
         await this.#takeBack(asked, attempt.at, unanswered)
-        return { waitMs: 0, attempt: undefined, stop: undefined, taken: true }
+        return { waitMs: 0, attempt: undefined, conflict: undefined, isTaken: true }
       }
       if (claim.openedBy !== undefined) claims.acknowledgeBreaker(claim.openedBy)
       if (claim.failure === undefined) return this.#recorded(claim)
@@ -328,13 +328,13 @@ export class EngineLedger extends StorePart {
     attempt: NewAttempt,
     priority: QuotaPriority,
     orNext = false,
-  ): Promise<Pick<ClaimOutcome, 'attempt' | 'stop' | 'row'> & { moved: boolean }> {
+  ): Promise<Pick<ClaimOutcome, 'attempt' | 'conflict' | 'row'> & { moved: boolean }> {
     const claims = this.#claims
     const required = this.rollbacks.fence()
     let claim: ClaimResult | undefined
     let asked: RowVersion | undefined
     let isAnswered = true
-    const options: ClaimOptions = { priority, orNext, onAsked: (row) => (asked = row) }
+    const options: ClaimOptions = { priority, orNext, beforeClaim: (row) => (asked = row) }
     const moved = await resolveAmbiguousCommit(
       () =>
         this.engine.transaction(
@@ -349,7 +349,7 @@ export class EngineLedger extends StorePart {
             if (!took) return false
             const [, found] = yield* together(
               recordChange(from, change),
-              claims.decide(seen, next, attempt, required, { ...options, isFirm: false }),
+              claims.decideClaim(seen, next, attempt, required, { ...options, throwsIfDamaged: false }),
             )
             claim = found
             return true
@@ -372,11 +372,11 @@ export class EngineLedger extends StorePart {
         await this.#takeBack(asked, attempt.at, unanswered)
         return { moved }
       }
-      const { attempt: claimed, stop, row } = await this.#recorded(claim ?? { waitMs: 0 })
-      return { moved, attempt: claimed, stop, row }
+      const { attempt: claimed, conflict, row } = await this.#recorded(claim ?? { waitMs: 0 })
+      return { moved, attempt: claimed, conflict, row }
     } catch {
       // The claim of the row by itself fails with the same error, and its caller gets that.
-      return { moved, stop: claim?.stop }
+      return { moved, conflict: claim?.conflict }
     }
   }
 
@@ -443,7 +443,7 @@ export class EngineLedger extends StorePart {
   /** After the commit and before the request; what cannot be recorded in the log is not sent. */
   async #recorded(claim: ClaimResult): Promise<ClaimOutcome> {
     const { recorded, failure: _, openedBy: __, ...found } = claim
-    const claimed = { attempt: undefined, stop: undefined, ...found }
+    const claimed = { attempt: undefined, conflict: undefined, ...found }
     if (recorded === undefined) return claimed
     try {
       await this.rollbacks.record(recorded)
@@ -473,7 +473,7 @@ export class EngineLedger extends StorePart {
 
   /** `lock`: asked for the row first, waiting for a process that has it; nothing is changed where it finds none. */
   async #change(from: RowVersion, change: Change, lock?: string): Promise<boolean> {
-    const isCompared = change.to === 'pending' && leftByDecision.includes(from.state)
+    const isCompared = change.to === 'pending' && leavesByDecision.includes(from.state)
     return resolveAmbiguousCommit(
       () =>
         this.engine.transaction(
@@ -496,8 +496,8 @@ export class EngineLedger extends StorePart {
 
   *#addUnlessConflict(batch: NewBatch, guard: AddGuard): Work<Conflict | undefined> {
     const matching = new Matching(this.key)
-    const stop = yield* findConflictOfNew(matching, batch, guard)
-    if (stop !== undefined) return stop
+    const conflict = yield* findConflictOfNew(matching, batch, guard)
+    if (conflict !== undefined) return conflict
     yield* requireAccount(batch.account ?? '', batch.addedAt)
     const { submissions: _, ...fields } = batch
     const { allowDuplicate, allowSimilar } = guard

@@ -3,10 +3,10 @@ import type { NewFileBatch, NewRow } from '../../domain/batch/batch.ts'
 import {
   type Allowed,
   type Candidate,
-  type Compared,
+  type ComparableRow,
   type Conflict,
-  type JoinedPackage,
-  type JoinedServices,
+  type PackageRelation,
+  type ServiceRelation,
   type KnownRelations,
   findConflicts,
   highestPrecedence,
@@ -68,8 +68,8 @@ export function* findConflictOfNew(
   const common = { ...batch, batchId, account, allowed: allowedBy(guard), fingerprints: undefined }
   for (const [index, order] of batch.submissions.entries()) {
     const conflicts = yield* matching.findConflicts({ ...common, ...order, row: index + 1 })
-    const stop = highestUnreleasedConflict(conflicts, guard)
-    if (stop !== undefined) return stop
+    const conflict = highestUnreleasedConflict(conflicts, guard)
+    if (conflict !== undefined) return conflict
   }
   return undefined
 }
@@ -95,7 +95,7 @@ export const allowedBy = ({ allowDuplicate, allowSimilar }: AddGuard): Allowed =
  * A row with the data that conflict detection needs. The columns of WhetherShared are there only if the query for the
  * row selected them too.
  */
-interface RowToCompare extends Compared, Partial<SharingFlags> {
+interface RowToCompare extends ComparableRow, Partial<SharingFlags> {
   account: string
   fingerprints: PersonFingerprints | undefined
   allowed: Allowed
@@ -294,8 +294,8 @@ interface SharingFlags {
 }
 
 interface StoredRelations {
-  services: JoinedServices[]
-  packages: JoinedPackage[]
+  services: ServiceRelation[]
+  packages: PackageRelation[]
 }
 
 /**
@@ -361,7 +361,7 @@ export class Matching {
       services: (yield* all<{ one: string; other: string; same: number }>(selectServiceRelations)).map(
         ({ one, other, same }) => ({ one, other, same: same === 1 }),
       ),
-      packages: yield* all<JoinedPackage>(selectPackageRelations),
+      packages: yield* all<PackageRelation>(selectPackageRelations),
     }
     return this.#relations
   }
@@ -372,20 +372,25 @@ export class Matching {
    */
   *compareAgain(key: RowId, from: RecomparedState, at: number): Work<SubmissionState> {
     const lockedRow = yield* this.lockRow(key)
-    const stop = lockedRow && (yield* this.findConflict(lockedRow))
-    if (stop !== undefined) {
-      return (yield* this.recordConflict(key, from, stop, at)) ? stop.becomes : from
+    const conflict = lockedRow && (yield* this.findConflict(lockedRow))
+    if (conflict !== undefined) {
+      return (yield* this.recordConflict(key, from, conflict, at)) ? conflict.becomes : from
     }
     refuseImpossible(from, 'pending', from === 'rejected' ? 'retry' : 'comparing')
     return (yield* run(clearConflict, { ...key, from, at })) === 1 ? 'pending' : from
   }
 
   /** Records a row's conflict. Returns whether the row changed. */
-  *recordConflict(key: RowId, from: RecomparedState | 'pending', stop: Conflict, at: number): Work<boolean> {
-    if (from !== stop.becomes) {
-      refuseImpossible(from, stop.becomes, from === 'rejected' ? 'retry' : 'comparing')
+  *recordConflict(
+    key: RowId,
+    from: RecomparedState | 'pending',
+    conflict: Conflict,
+    at: number,
+  ): Work<boolean> {
+    if (from !== conflict.becomes) {
+      refuseImpossible(from, conflict.becomes, from === 'rejected' ? 'retry' : 'comparing')
     }
-    const values = { ...key, from, state: stop.becomes, at, ...conflictColumns(stop) }
+    const values = { ...key, from, state: conflict.becomes, at, ...conflictColumns(conflict) }
     return (yield* run(updateConflict, values)) === 1
   }
 

@@ -27,10 +27,10 @@ import type { RollbackDetection } from './rollback-detection.ts'
 import { beginMovedGeneration, erasureName, readClosing, writeClosing } from './store-state.ts'
 import { fieldOf, peopleTables, type Table, tables } from './schema.ts'
 
-/** A row, by the fields of its columns. */
+/** A row of any table, with the fields of its columns. */
 type Row = Readonly<Record<string, string | number | Uint8Array | undefined>>
 
-/** What a store keeps of itself under names and takes along; the rest is about the place where it is. */
+/** The names of the values in the table meta that are moved with a store. The others describe its location. */
 const movedNames: readonly string[] = [
   fingerprintKeyName,
   storeIdName,
@@ -44,22 +44,25 @@ const arrivedName = 'arrived'
 
 const pageRows = 1_000
 
-/** A page of a table's rows after one of them; both engines read it. */
-function selectPage({ name, order, columns: known }: Table, isFirst: boolean): string {
-  const by = order === 'added' ? ['{added}'] : order
-  const names = Object.keys(known)
-  const after = `(${by.join(', ')}) > (${by.map((_, at) => `:after${at}`).join(', ')})`
+/**
+ * Returns the statement for a page of a table's rows, after the last row of the page before; it is valid in both
+ * engines.
+ */
+function selectPage({ name, order, columns }: Table, isFirst: boolean): string {
+  const orderColumns = order === 'added' ? ['{added}'] : order
+  const names = Object.keys(columns)
+  const after = `(${orderColumns.join(', ')}) > (${orderColumns.map((_, index) => `:after${index}`).join(', ')})`
   const condition = name === 'meta' ? `name IN (${movedNames.map((each) => `'${each}'`).join(', ')})` : 'TRUE'
   return `SELECT ${names.join(', ')}${order === 'added' ? ', {added} AS added' : ''} FROM ${name}
-WHERE ${condition}${isFirst ? '' : ` AND ${after}`} ORDER BY ${by.join(', ')} LIMIT ${pageRows}`
+WHERE ${condition}${isFirst ? '' : ` AND ${after}`} ORDER BY ${orderColumns.join(', ')} LIMIT ${pageRows}`
 }
 
-/** All that a store knows at one moment. */
-export interface Rows {
-  /** Page by page, in the order that the table has. */
+/** The complete content of a store at one moment. */
+export interface StoreContent {
+  /** Reads a table page by page, in the table's order. */
   read(table: Table): AsyncIterable<readonly Row[]>
-  /** The highest number that an event ever had; 0 for none. */
-  newestEvent(): Promise<number>
+  /** Returns the highest number that an event ever had; 0 if there was none. */
+  readNewestEvent(): Promise<number>
 }
 
 interface MovingParts {
@@ -71,7 +74,7 @@ interface MovingParts {
   random: Random
 }
 
-/** A store on its way from one place to another. */
+/** The move of a store from one location to another. */
 export class Moving {
   readonly location: string
   readonly #parts: MovingParts
@@ -81,22 +84,22 @@ export class Moving {
     this.#parts = parts
   }
 
-  /** Undefined for a store that stays where it is. */
-  leaving(): Promise<Move | undefined> {
+  /** Returns the move that was begun; undefined if there is none. */
+  readMove(): Promise<Move | undefined> {
     return this.#parts.engine.run(readMove())
   }
 
-  /** What it was filled from, if it was. */
-  async arrived(): Promise<Arrival | undefined> {
+  /** Returns the move by which this store was filled; undefined if it was not filled by one. */
+  async readArrival(): Promise<Arrival | undefined> {
     const text = await this.#parts.engine.run(metaText(arrivedName))
     return text === undefined ? undefined : (JSON.parse(text) as Arrival)
   }
 
   /**
-   * Closes it for all processes: from then on nothing is added, and an attempt fails with the new path. Throws IoError
-   * where an order is in flight.
+   * Closes the store for all processes: from then on nothing is added, and an attempt fails with the new location.
+   * Throws IoError if an order is in flight.
    */
-  beginToLeave(move: Move): Promise<void> {
+  closeForMove(move: Move): Promise<void> {
     const { engine, upkeep } = this.#parts
     const close = () => this.#close(move)
     return engine.transaction(function* () {
@@ -107,19 +110,22 @@ export class Moving {
     }, 'all tables')
   }
 
-  /** Takes that back, unless it has left meanwhile. */
-  stay(move: Move): Promise<void> {
+  /** Opens the store again, unless the move was completed meanwhile. */
+  cancelMove(move: Move): Promise<void> {
     const { engine, upkeep } = this.#parts
     return engine.transaction(function* () {
-      const now = yield* readMove()
-      if (now?.id !== move.id || now.isDone) return
+      const current = yield* readMove()
+      if (current?.id !== move.id || current.isDone) return
       yield* writeClosing(undefined)
       for (const table of peopleTables) yield* upkeep.removeFence(table)
     }, 'all tables')
   }
 
-  /** Reads it while no other process writes; it has left once `work` is done. Throws IoError where the move was taken back. */
-  async leave(move: Move, work: (rows: Rows) => Promise<void>): Promise<void> {
+  /**
+   * Passes the content of the store to `work` while no other process writes; the move is complete once `work` is
+   * done. Throws IoError if the move was cancelled.
+   */
+  async moveAway(move: Move, work: (rows: StoreContent) => Promise<void>): Promise<void> {
     await this.#parts.engine.exclusively(async (within) => {
       requireStillLeaving(this.location, await within(readMove()), move)
       await work(this.#rows(within))
@@ -129,20 +135,20 @@ export class Moving {
   }
 
   /**
-   * Fills it with all of another store, or with nothing: what both places then read is compared before it counts. Its list
-   * of attempts is begun too.
+   * Fills this empty store with the content of another one, in one transaction: if the contents of the two stores
+   * differ afterwards, nothing is stored. Begins the attempt log of this store too.
    */
-  async fill(rows: Rows, arriving: Omit<Arrival, 'tables'>): Promise<TableDigest[]> {
+  async fillFrom(rows: StoreContent, arrival: Omit<Arrival, 'tables'>): Promise<TableDigest[]> {
     const filled = await this.#parts.engine.exclusively(async (within) => {
-      requireEmpty(this.location, await within(filledTables()))
-      // Of no key: the key of the fingerprints is another from now on.
+      requireEmpty(this.location, await within(listFilledTables()))
+      // The rows are named by fingerprints under the old key, which is replaced.
       await within(run('DELETE FROM quota'))
-      const read = await digestTables(rows, (table, page) => within(addRows(table, page)))
-      await within(this.#parts.upkeep.continueNumbers(await rows.newestEvent()))
-      requireEqual(read, await digestTables(this.#rows(within)))
-      await within(setMeta(arrivedName, JSON.stringify({ ...arriving, tables: read })))
+      const digests = await digestTables(rows, (table, page) => within(addRows(table, page)))
+      await within(this.#parts.upkeep.continueNumbers(await rows.readNewestEvent()))
+      requireEqual(digests, await digestTables(this.#rows(within)))
+      await within(setMeta(arrivedName, JSON.stringify({ ...arrival, tables: digests })))
       await within(beginMovedGeneration(this.#parts.random.uuid()))
-      return read
+      return digests
     })
     await this.#parts.engine.run(this.#parts.key.loadKey())
     return filled
@@ -152,7 +158,7 @@ export class Moving {
     yield* writeClosing({ id: move.id, at: this.#parts.clock.now(), reasons: ['moved'], recovered: [], move })
   }
 
-  #rows(within: Within): Rows {
+  #rows(within: Within): StoreContent {
     return {
       async *read(table) {
         let after: Values | undefined
@@ -164,7 +170,7 @@ export class Moving {
           after = positionAfter(table, last)
         }
       },
-      newestEvent: () => within(this.#parts.upkeep.newestEvent()),
+      readNewestEvent: () => within(this.#parts.upkeep.newestEvent()),
     }
   }
 }
@@ -173,47 +179,53 @@ function* readMove(): Work<Move | undefined> {
   return (yield* readClosing())?.move
 }
 
-function* filledTables(): Work<string[]> {
-  const found: string[] = []
+function* listFilledTables(): Work<string[]> {
+  const filled: string[] = []
   for (const name of peopleTables) {
-    if ((yield* get(`SELECT 1 FROM ${name} LIMIT 1`)) !== undefined) found.push(name)
+    if ((yield* get(`SELECT 1 FROM ${name} LIMIT 1`)) !== undefined) filled.push(name)
   }
-  return found
+  return filled
 }
 
-/** In their order, which the numbers of their adding follow. What a store says of itself is there already. */
+/**
+ * Adds rows in their order, so that their new insertion numbers are in the same order. Values of the table meta may
+ * exist already and are replaced.
+ */
 function* addRows({ name }: Table, rows: readonly Row[]): Work<void> {
-  const ending = name === 'meta' ? 'ON CONFLICT (name) DO UPDATE SET value = excluded.value' : ''
-  const counted = rows.map((row) => {
-    // Their order is counted anew.
+  const onConflict = name === 'meta' ? 'ON CONFLICT (name) DO UPDATE SET value = excluded.value' : ''
+  const withoutNumbers = rows.map((row) => {
+    // The insertion numbers are assigned again.
     const { added: _, ...columns } = row
     return columns
   })
-  yield* insertRows(name, counted, ending)
+  yield* insertRows(name, withoutNumbers, onConflict)
 }
 
-/** Of each table, whatever its engine: its rows in their order, each as a line of JSON. */
+/**
+ * Returns the digest of each table, which is the same in both engines: of its rows in their order, each as a line of
+ * JSON.
+ */
 async function digestTables(
-  rows: Rows,
-  each?: (table: Table, page: readonly Row[]) => Promise<void>,
+  rows: StoreContent,
+  onPage?: (table: Table, page: readonly Row[]) => Promise<void>,
 ): Promise<TableDigest[]> {
   const { createHash } = process.getBuiltinModule('node:crypto')
-  const found: TableDigest[] = []
+  const digests: TableDigest[] = []
   for (const table of tables) {
     const hash = createHash('sha256')
     let count = 0
     for await (const page of rows.read(table)) {
-      for (const row of page) hash.update(`${canonical(table, row)}\n`)
+      for (const row of page) hash.update(`${canonicalJson(table, row)}\n`)
       count += page.length
-      await each?.(table, page)
+      await onPage?.(table, page)
     }
-    found.push({ table: table.name, rows: count, sha256: hash.digest('hex') })
+    digests.push({ table: table.name, rows: count, sha256: hash.digest('hex') })
   }
-  return found
+  return digests
 }
 
-/** PostgreSQL stores no NUL in a text. */
-function canonical({ columns }: Table, row: Row): string {
+/** Returns a row as JSON, with NUL in texts replaced, because PostgreSQL cannot store it. */
+function canonicalJson({ columns }: Table, row: Row): string {
   return JSON.stringify(
     Object.keys(columns).map((column) => {
       const value = row[fieldOf(column)] ?? null
@@ -223,8 +235,8 @@ function canonical({ columns }: Table, row: Row): string {
   )
 }
 
-/** What the page after this one begins behind. */
+/** Returns the parameters of the next page: the values of the order columns in the last row of this page. */
 function positionAfter({ order }: Table, last: Row): Row {
-  const by = order === 'added' ? ['added'] : order
-  return Object.fromEntries(by.map((column, at) => [`after${at}`, last[fieldOf(column)]]))
+  const orderColumns = order === 'added' ? ['added'] : order
+  return Object.fromEntries(orderColumns.map((column, index) => [`after${index}`, last[fieldOf(column)]]))
 }

@@ -2,9 +2,9 @@ import type { QuotaPriority, QuotaState } from '../../domain/quota/windows.ts'
 import { get, insertRows, resolveAmbiguousCommit, run, type Values, type Work } from './engine.ts'
 import { StorePart } from './store-part.ts'
 
-interface Stored {
+interface StoredQuota {
   state: string | undefined
-  /** By the clock that all processes share; undefined where each machine's own is right. */
+  /** The time of the clock that all processes share; undefined if the clock of each machine is used. */
   now: number | undefined
 }
 
@@ -18,14 +18,17 @@ SELECT (SELECT state FROM quota WHERE account = :account) AS state, {clock} AS n
 
 const updateState = 'UPDATE quota SET state = :state WHERE account = :account'
 
-/** The use of each key's windows, shared by all processes on one store. */
+/** The use of the quota windows of each API key, shared by all processes on one store. */
 export class Quota extends StorePart {
-  /** A name for a key at a service, keyed by the store's own secret. */
+  /** Returns the name of an API key at a service: a fingerprint under the store's own key. */
   account(baseUrl: string, apiKey: string): string {
     return this.key.fingerprint(JSON.stringify(['quota', new URL(baseUrl).origin, apiKey]))
   }
 
-  /** One step for all processes. */
+  /**
+   * Reserves a call in a transaction that excludes other processes. Returns the milliseconds to wait if it has to be
+   * made later.
+   */
   async update(priority: QuotaPriority): Promise<{ waitMs: number }> {
     return resolveAmbiguousCommit(
       () =>
@@ -34,34 +37,37 @@ export class Quota extends StorePart {
           if (update !== undefined) yield* run(...update)
           return { waitMs }
         }),
-      // A place that is reserved once more only sends one call less.
+      // If the reservation was committed after all, one call less can be made, which does no harm.
       () => Promise.resolve(undefined),
     )
   }
 
-  /** `now`: as QuotaDecision is given it. */
+  /** Returns the use of the windows and the time, as QuotaDecision expects them. */
   async read(account: string): Promise<{ state: QuotaState; now: number | undefined }> {
-    const found = await this.engine.run(get<Stored>(selectState, { account }))
+    const found = await this.engine.run(get<StoredQuota>(selectState, { account }))
     return { state: parseState(found?.state), now: found?.now }
   }
 }
 
-/** The use of a key's windows, which no other process changes until the transaction ends. */
-export function* lockQuota({ account }: QuotaPriority): Work<Stored | undefined> {
-  const stored = yield* get<Stored>(lockState, { account })
+/** Reads the use of an API key's windows and locks it until the transaction ends. */
+export function* lockQuota({ account }: QuotaPriority): Work<StoredQuota | undefined> {
+  const stored = yield* get<StoredQuota>(lockState, { account })
   if (stored !== undefined) return stored
-  // A row to lock.
+  // Adds the row that is to be locked.
   yield* insertRows('quota', [{ account, state: 'null' }], 'ON CONFLICT (account) DO NOTHING')
-  return yield* get<Stored>(lockState, { account })
+  return yield* get<StoredQuota>(lockState, { account })
 }
 
-/** With the statement that records it; none where nothing changes, as for most processes that have to wait. */
+/**
+ * Decides whether a call may be made now. `update`: the statement that records the new state; undefined if nothing
+ * changes, as for most processes that have to wait.
+ */
 export function decideSlot(
   { account, decide }: QuotaPriority,
-  stored: Stored | undefined,
+  stored: StoredQuota | undefined,
 ): { waitMs: number; update?: [sql: string, values: Values] | undefined } {
-  const { state, waitMs } = decide(parseState(stored?.state), stored?.now)
-  const text = JSON.stringify(state)
+  const { state: newState, waitMs } = decide(parseState(stored?.state), stored?.now)
+  const text = JSON.stringify(newState)
   return { waitMs, update: text === stored?.state ? undefined : [updateState, { account, state: text }] }
 }
 

@@ -197,17 +197,17 @@ const noFingerprints = { personPrint: undefined, emailPrint: undefined, phonePri
  */
 export function submissionFields(
   { id, addedAt, baseUrl, account = '' }: NewFileBatch | NewBatch,
-  { row, identities, stop }: Partial<ComparedRow> & Pick<ComparedRow, 'row'>,
+  { row, identities, conflict }: Partial<ComparedRow> & Pick<ComparedRow, 'row'>,
   fingerprint: Fingerprint,
 ) {
   const order = row.state === 'pending' ? row : undefined
   const unsendable = row.state === 'pending' ? undefined : row
-  const matchColumns = stop && conflictColumns(stop)
+  const matchColumns = conflict && conflictColumns(conflict)
   const fingerprints = order && fingerprintPerson(fingerprint, order.recipient, identities)
   return {
     batchId: id,
     row: row.row,
-    state: stop?.becomes ?? row.state,
+    state: conflict?.becomes ?? row.state,
     changedAt: addedAt,
     packageId: row.packageId,
     firstName: order?.recipient.first_name,

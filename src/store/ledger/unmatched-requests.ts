@@ -1,7 +1,7 @@
 import type { RequestResource } from '../../contract/request.ts'
 import {
   idsToRead,
-  readsMs,
+  readWindowMs,
   type SecondOrder,
   unmatchedOrder,
   type UnmatchedRequest,
@@ -126,7 +126,7 @@ export class UnmatchedRequests extends StorePart {
       const values = { service, reader: reader.toLowerCase(), ids: distinctIds }
       const known = yield* all<{ requestId: string }>(selectKnown, values)
       // Reads that a machine whose clock is ahead has recorded count too.
-      const recentReads = yield* get<{ count: number }>(countReads, { since: now - readsMs })
+      const recentReads = yield* get<{ count: number }>(countReads, { since: now - readWindowMs })
       return idsToRead(distinctIds, {
         known: new Set(known.map(({ requestId }) => requestId)),
         reads: recentReads?.count ?? 0,

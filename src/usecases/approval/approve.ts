@@ -1,6 +1,6 @@
 import type { OrderPlan, UsedPlan } from '../../domain/approval/order-plan.ts'
 import { parseBodyFile } from '../../domain/form/json-text.ts'
-import { refusedOrder } from '../../domain/submission/duplicate.ts'
+import { duplicateError } from '../../domain/submission/duplicate.ts'
 import { canBeConfirmed } from '../../domain/submission/conflicts.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import { type FollowedOrder, type OrderAndWaitOptions, placeOrder } from '../request/order-and-wait.ts'
@@ -63,7 +63,7 @@ async function checkBeforeClaim(
   baseUrl: string,
 ): Promise<string | undefined> {
   const conflict = await similar.previewConflict(body)
-  if (conflict !== undefined && !canBeConfirmed(conflict)) throw refusedOrder(conflict, baseUrl)
+  if (conflict !== undefined && !canBeConfirmed(conflict)) throw duplicateError(conflict, baseUrl)
   return similar.orderWarning(body)
 }
 

@@ -8,7 +8,7 @@ import type { SubmissionState } from '../../domain/submission/states.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import type { Services } from '../services.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
-import type { Released, Movable } from '../../store/ledger/held-rows.ts'
+import type { ReleaseResult, MovableRow } from '../../store/ledger/held-rows.ts'
 import { type BatchServices, conflictingRow, findBatch, findRow } from './read-batch.ts'
 import { bodyForPackage, moveError, type InvalidRow } from '../../domain/batch/package-replacement.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
@@ -32,7 +32,7 @@ export async function releaseRows(
   batch: Batch,
   release: Release,
   by: string,
-): Promise<Released> {
+): Promise<ReleaseResult> {
   return withLease(batches, batch, async () => {
     const released = await waiting.release(batch.id, release, { at: clock.now(), by })
     if (release.kind === 'rows') await requireAllReleased(batches, batch, release.rows, released)
@@ -44,7 +44,7 @@ async function requireAllReleased(
   batches: Batches,
   batch: Batch,
   rows: readonly number[],
-  { rows: releasedRows, left }: Released,
+  { rows: releasedRows, left }: ReleaseResult,
 ): Promise<void> {
   const batchId = batch.id
   const firstMissing = rows.find((row) => !releasedRows.includes(row))
@@ -156,7 +156,7 @@ async function decideHeldRow(
     const decision = { at: clock.now(), by: api.userEmail }
     if (answer === 'leave-out') await cancelBatch(ports, batch, [number])
     else if (row.heldFor === 'other_service') {
-      await waiting.sayService(
+      await waiting.recordSameService(
         [other?.baseUrl ?? row.baseUrl, row.baseUrl],
         answer === 'same-service',
         decision,
@@ -252,9 +252,9 @@ export async function moveBatch(
   await requireActive(ports, packageId)
   const schema = await loadSchema(packageId, { ...ports, refresh: true })
   return withLease(batches, batch, async () => {
-    const rows: Movable[] = []
+    const rows: MovableRow[] = []
     const invalid: InvalidRow[] = []
-    for (const row of await waiting.movable(batch.id)) {
+    for (const row of await waiting.readMovable(batch.id)) {
       const { body, problems } = bodyForPackage(row.body, schema)
       if (body === undefined) invalid.push({ row: row.row, problems })
       else rows.push({ ...row, body })
@@ -265,7 +265,7 @@ export async function moveBatch(
     if (rows.length === 0) {
       throw new UsageError(`batch ${batch.id} has no rows left to move`, { hint: 'Nothing was moved.' })
     }
-    const moved = await waiting.move(batch.id, packageId, rows, clock.now())
+    const moved = await waiting.moveRows(batch.id, packageId, rows, clock.now())
     // The batch was halted because the package was gone.
     await batches.recordHalt(batch.id, undefined)
     return moved

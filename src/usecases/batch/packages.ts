@@ -23,7 +23,7 @@ export async function readAndLinkPackages({
   signal,
 }: LinkServices): Promise<readonly Package[]> {
   const packages = await api.listPackages(undefined, signal)
-  await waiting.linkPackages(api.baseUrl, findSuccessors(packages), clock.now())
+  await waiting.recordLikelySuccessors(api.baseUrl, findSuccessors(packages), clock.now())
   return packages
 }
 

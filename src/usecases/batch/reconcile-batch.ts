@@ -44,7 +44,7 @@ export async function reconcileByEvidence(
   const batch = batchId === undefined ? undefined : await findBatch(ports, batchId)
   await ledger.recover(clock.now())
   const unknown = await unknownRows(ledger, batch?.id)
-  const requestIds = ids ?? (await inbox.unclaimed(ports.api.baseUrl))
+  const requestIds = ids ?? (await inbox.listUnmatchedIds(ports.api.baseUrl))
   const found = await reconcile(ports, unknown, requestIds)
   for (const each of new Set(found.settled.map(({ submission }) => submission.batchId))) {
     const reconciled = await batches.find(each)

@@ -190,10 +190,10 @@ class Run {
         governor.place(),
         this.#canSendOtherRow,
       )
-      const { waitMs, attempt, stop, row: number = row.row, taken, isBreakerOpen } = claim
+      const { waitMs, attempt, conflict, row: number = row.row, isTaken, isBreakerOpen } = claim
       if (attempt !== undefined) return { row: await this.#rowOf(attempt, row), attempt }
-      if (stop !== undefined) {
-        this.#reportConflict(number, row, stop)
+      if (conflict !== undefined) {
+        this.#reportConflict(number, row, conflict)
         if (this.#limits.isSingle === true) return { kind: 'done' }
         continue
       }
@@ -202,7 +202,7 @@ class Run {
         if (end !== undefined) return end
         continue
       }
-      if (taken === true && this.#canSendOtherRow) {
+      if (isTaken === true && this.#canSendOtherRow) {
         await clock.sleep(claimedRowPauseMs, signal)
         continue
       }
@@ -277,7 +277,7 @@ class Run {
     const {
       moved,
       attempt: next,
-      stop,
+      conflict,
       row: number = row.row,
     } = await writeUntilRecorded(clock, { attempt, outcome }, () =>
       ledger.moveAndBegin(
@@ -289,7 +289,7 @@ class Run {
         this.#canSendOtherRow,
       ),
     )
-    if (stop !== undefined) this.#reportConflict(number, row, stop)
+    if (conflict !== undefined) this.#reportConflict(number, row, conflict)
     if (next === undefined) return { recorded: moved }
     return { recorded: moved, ahead: { row: await this.#rowOf(next, row), attempt: next } }
   }
@@ -384,9 +384,9 @@ class Run {
   }
 
   /** Reports a conflict that was found after the batch was made. */
-  #reportConflict(row: number, lookedUp: NextRow, stop: Conflict): void {
-    this.conflict = stop
-    this.#event(lookedUp.row === row ? lookedUp : { row }, stop.becomes, conflictText(stop))
+  #reportConflict(row: number, lookedUp: NextRow, conflict: Conflict): void {
+    this.conflict = conflict
+    this.#event(lookedUp.row === row ? lookedUp : { row }, conflict.becomes, conflictText(conflict))
   }
 
   #event(

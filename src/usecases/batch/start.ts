@@ -79,7 +79,7 @@ export async function startBatch(
     checksPackage: isPlanned !== true,
     describeRow: async (row, batch) =>
       formatRow(row, await lineOfRow(openedFile ?? (await fileOfBatch(files, batch)), row.row)),
-    unclaimed: () => inbox.unclaimed(run.api.baseUrl),
+    unclaimed: () => inbox.listUnmatchedIds(run.api.baseUrl),
     confirmStarterLeft: confirmUserLeft(prompter, run.api),
     onStart(batch) {
       const { counts, userEmail: startedAs } = batch
@@ -132,7 +132,7 @@ async function reportSecondOrders(
   reported: Set<string>,
 ): Promise<void> {
   if (ports.signal?.aborted === true) return
-  const ids = await inbox.unclaimed(ports.api.baseUrl)
+  const ids = await inbox.listUnmatchedIds(ports.api.baseUrl)
   try {
     const found = (await secondOrders(ports, ids)).filter(({ requestId }) => !reported.has(requestId))
     for (const { requestId } of found) reported.add(requestId)

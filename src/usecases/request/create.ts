@@ -5,7 +5,7 @@ import type { Created, CreateOptions } from '../../domain/request/result.ts'
 import { changedElsewhereError, type Outcome, outcomeText } from '../../domain/submission/outcome.ts'
 import {
   conflictingOrder,
-  refusedOrder,
+  duplicateError,
   reconcileHint,
   conflictMessage,
   repeatedOrderText,
@@ -70,11 +70,11 @@ async function addOrder(
 ): Promise<void> {
   const { ledger } = ports
   const newBatch = singleOrder(ports, batch, order)
-  const shown: Conflict['order'][] = []
+  const released: Conflict['order'][] = []
   for (let conflict = await ledger.add(newBatch, options); conflict !== undefined;) {
     await requireConfirmation(ports, conflict, options)
-    shown.push(conflict.order)
-    conflict = await ledger.add(newBatch, { ...options, released: shown })
+    released.push(conflict.order)
+    conflict = await ledger.add(newBatch, { ...options, released })
   }
 }
 
@@ -84,9 +84,9 @@ async function requireConfirmation(
   conflict: Conflict,
   { onSimilar }: OrderOptions,
 ): Promise<void> {
-  if (!canBeConfirmed(conflict) || onSimilar === undefined) throw refusedOrder(conflict, baseUrl)
+  if (!canBeConfirmed(conflict) || onSimilar === undefined) throw duplicateError(conflict, baseUrl)
   if (await onSimilar(conflict)) return
-  const { message } = refusedOrder(conflict, baseUrl)
+  const { message } = duplicateError(conflict, baseUrl)
   throw new DuplicateError(message, {
     hint: 'Nothing was ordered.',
     order: conflictingOrder(conflict),
@@ -107,7 +107,7 @@ export async function sendSingle(
   const run = await runSingle(ports, batchId, waitBudgetMs, attemptId)
   const { outcome, conflict, row } = run
   if (conflict !== undefined) {
-    throw await cancelRow(ports, row, refusedOrder(conflict, ports.api.baseUrl))
+    throw await cancelRow(ports, row, duplicateError(conflict, ports.api.baseUrl))
   }
   switch (outcome?.kind) {
     case 'accepted': {
@@ -241,7 +241,7 @@ export class SimilarQuestion {
   async checkEarly(order: RequestBody, baseUrl: string, isMoreAsked: boolean): Promise<void> {
     const conflict = await this.previewConflict(order)
     if (conflict === undefined) return
-    if (!canBeConfirmed(conflict)) throw refusedOrder(conflict, baseUrl)
+    if (!canBeConfirmed(conflict)) throw duplicateError(conflict, baseUrl)
     if (!isMoreAsked) return
     const question = { message: `${conflictSentence(conflict)} Go on all the same?`, isGrave: true }
     if ((await this.#prompter?.confirm(question)) !== true)

@@ -229,14 +229,14 @@ export async function withListedReasons<Row extends { request_id: string | null;
  * NotFoundError if there is none, and UsageError with the list if there are several.
  */
 export async function findRequestId(
-  { ledger, inbox }: { ledger: Pick<Ledger, 'list'>; inbox: Pick<Inbox, 'unclaimed'> },
-  start: string,
+  { ledger, inbox }: { ledger: Pick<Ledger, 'list'>; inbox: Pick<Inbox, 'listUnmatchedIds'> },
+  requestStart: string,
   baseUrl?: string,
 ): Promise<string> {
-  const all = await ledger.list({ requestStart: start })
+  const all = await ledger.list({ requestStart })
   const ordered =
     baseUrl === undefined ? all : all.filter((each) => serviceOf(each.baseUrl) === serviceOf(baseUrl))
-  const unclaimed = (await inbox.unclaimed(baseUrl)).filter((id) => id.startsWith(start))
+  const unclaimed = (await inbox.listUnmatchedIds(baseUrl)).filter((id) => id.startsWith(requestStart))
   const names = new Map([
     ...unclaimed.map((id) => [id, 'not ordered with this store'] as const),
     ...ordered.map(({ requestId = '', recipient: person, requestStatus: status }) => {
@@ -247,17 +247,20 @@ export async function findRequestId(
   const [only, ...others] = names.keys()
   const [elsewhere] = all
   if (only === undefined && elsewhere !== undefined) {
-    throw new UsageError(`request ${start} is for ${elsewhere.baseUrl}, and this profile is for ${baseUrl}`, {
-      hint: 'Choose the profile that it was ordered with: --profile NAME',
-    })
+    throw new UsageError(
+      `request ${requestStart} is for ${elsewhere.baseUrl}, and this profile is for ${baseUrl}`,
+      {
+        hint: 'Choose the profile that it was ordered with: --profile NAME',
+      },
+    )
   }
   if (only === undefined) {
-    throw new NotFoundError(`no request of this store starts with "${start}"`, {
+    throw new NotFoundError(`no request of this store starts with "${requestStart}"`, {
       hint: 'List the requests with: refcheck request list',
     })
   }
   if (others.length === 0) return only
-  throw new UsageError(...ambiguousStart('request', start, [...names]))
+  throw new UsageError(...ambiguousStart('request', requestStart, [...names]))
 }
 
 /**

@@ -42,7 +42,7 @@ export interface WaitOptions {
   /** Distributes the quota among all processes that use the API key. */
   governor?: Pick<Governor, 'claim'> | undefined
   /** The inbox of a receiver on this store: an event there makes reads of its request unnecessary until then. */
-  inbox?: Pick<Inbox, 'latestStatus' | 'list' | 'onArrival'> | undefined
+  inbox?: Pick<Inbox, 'findLatestStatus' | 'list' | 'onArrival'> | undefined
   /** Called at each read that shows a new status. */
   onStatus?: ((request: RequestResource) => void) | undefined
   /** Called at each read. */
@@ -192,7 +192,7 @@ const inboxPollMs = 1000
  */
 class WaitSchedule {
   readonly #clock: Clock
-  readonly #inbox: Pick<Inbox, 'latestStatus' | 'list'> | undefined
+  readonly #inbox: Pick<Inbox, 'findLatestStatus' | 'list'> | undefined
   readonly #baseUrl: string
   readonly #queue: Due[]
   /** The newest status that an event reported, by request. */
@@ -205,7 +205,7 @@ class WaitSchedule {
   constructor(
     requestIds: readonly string[],
     clock: Clock,
-    inbox: Pick<Inbox, 'latestStatus' | 'list'> | undefined,
+    inbox: Pick<Inbox, 'findLatestStatus' | 'list'> | undefined,
     baseUrl: string,
   ) {
     const now = clock.monotonic()
@@ -310,9 +310,9 @@ class WaitSchedule {
     }
   }
 
-  async #readOlderEvents(inbox: Pick<Inbox, 'latestStatus'>): Promise<void> {
+  async #readOlderEvents(inbox: Pick<Inbox, 'findLatestStatus'>): Promise<void> {
     for (const { id } of this.#queue) {
-      const latest = await inbox.latestStatus(this.#baseUrl, id)
+      const latest = await inbox.findLatestStatus(this.#baseUrl, id)
       if (latest !== undefined) this.#reported.set(id, latest.status)
     }
   }

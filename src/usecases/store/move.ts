@@ -45,7 +45,7 @@ export async function moveStore({
   random,
 }: MoveOptions): Promise<MovedStore> {
   const source = await from.moving()
-  const earlierMove = await source.leaving()
+  const earlierMove = await source.readMove()
   if (earlierMove?.isDone === true) throw storeMoved(from.location, earlierMove)
   if (earlierMove === undefined) await requireReady(from, clock)
   await confirm()
@@ -55,18 +55,18 @@ export async function moveStore({
   requireSameWay(from.location, earlierMove, newAddress)
   const target = await to.moving()
   const move: Move = earlierMove ?? { id: random.uuid(), to: newAddress, isDone: false }
-  const arrival = await target.arrived()
+  const arrival = await target.readArrival()
   let tables = arrival?.id === move.id ? arrival.tables : undefined
-  if (earlierMove === undefined) await source.beginToLeave(move)
+  if (earlierMove === undefined) await source.closeForMove(move)
   try {
-    await source.leave(move, async (rows) => {
-      tables ??= await target.fill(rows, { id: move.id, from: from.location })
+    await source.moveAway(move, async (rows) => {
+      tables ??= await target.fillFrom(rows, { id: move.id, from: from.location })
     })
   } catch (error) {
     if (error instanceof NoAnswerError || tables !== undefined) throw error
     // If the new store cannot be read, a repeated command determines whether it was filled.
-    const newArrival = await target.arrived()
-    if (newArrival?.id !== move.id) await source.stay(move)
+    const newArrival = await target.readArrival()
+    if (newArrival?.id !== move.id) await source.cancelMove(move)
     throw error
   }
   await requireOpen(await openTo())

@@ -275,14 +275,14 @@ export class Relay {
   async run(untilEmpty: () => boolean, lease?: Pick<Lease, 'isLost'>): Promise<'done' | 'lost'> {
     const { inbox, clock, signal } = this.#options
     while (!signal.aborted) {
-      const due = await inbox.due(clock.now(), maxConcurrent)
+      const due = await inbox.listDue(clock.now(), maxConcurrent)
       // Checked after the query, since a lost lease shows only when the connection is used.
       if (lease?.isLost?.() === true) return 'lost'
       const results = await Promise.allSettled(due.map((event) => this.#forwardEvent(event)))
       const rejected = results.find((end) => end.status === 'rejected')
       if (rejected !== undefined) throw rejected.reason
       if (due.length > 0) continue
-      const next = await inbox.nextDue()
+      const next = await inbox.findNextDueTime()
       if (next === undefined && untilEmpty()) return 'done'
       const pauseMs = next === undefined ? maxPauseMs : Math.max(1, next - clock.now())
       // An aborted sleep needs no handling: the loop ends.
@@ -297,13 +297,13 @@ export class Relay {
     const now = clock.now()
     if (delivered.taken) {
       this.#unrecorded.set(event.id, delivered)
-      await inbox.forwarded(event.id, now, delivered.answer)
+      await inbox.recordForwarded(event.id, now, delivered.answer)
       this.#unrecorded.delete(event.id)
       return onDelivered(event, delivered, undefined)
     }
     const next = retryAfter(event.attempts + 1, this.#options.maxAttempts)
     if (next === 'dropped') await inbox.drop(event.id, delivered.answer)
-    else await inbox.refused(event.id, now + next, delivered.answer)
+    else await inbox.recordRefused(event.id, now + next, delivered.answer)
     onDelivered(event, delivered, next)
   }
 }

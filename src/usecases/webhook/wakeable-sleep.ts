@@ -1,5 +1,5 @@
 import type { Clock } from '../../host/clock.ts'
-import type { Arrival, Inbox } from '../../store/ledger/inbox.ts'
+import type { ArrivalKind, Inbox } from '../../store/ledger/inbox.ts'
 
 /**
  * A sleep that ends early when another process adds data to the store, if the store announces it. Callers poll as
@@ -15,7 +15,10 @@ export class WakeableSleep {
   }
 
   /** Subscribes to announcements of the store. Throws if the store cannot announce them now. */
-  async listen(inbox: Pick<Inbox, 'onArrival'> | undefined, arrival: Exclude<Arrival, ''>): Promise<void> {
+  async listen(
+    inbox: Pick<Inbox, 'onArrival'> | undefined,
+    arrival: Exclude<ArrivalKind, ''>,
+  ): Promise<void> {
     await inbox?.onArrival?.((announced) => {
       if (announced === '' || announced === arrival) this.wake()
     })

@@ -13,7 +13,7 @@ import {
   type Candidate,
   type KnownRelations,
   nothingAllowed,
-  phoneSharer,
+  findPhoneSharer,
   findConflict,
 } from '../../../src/domain/submission/conflicts.ts'
 import { personKey } from '../../../src/domain/submission/identity.ts'
@@ -68,7 +68,7 @@ function comparedRows(
 }
 
 function states(people: readonly Person[], allowed?: Allowed): string[] {
-  return compared(people, allowed).map(({ row, stop }) => stop?.becomes ?? row.state)
+  return compared(people, allowed).map(({ row, conflict }) => conflict?.becomes ?? row.state)
 }
 
 test('the first of three rows with one e-mail goes, the later ones are held', () => {
@@ -132,11 +132,11 @@ test('a later row has the earlier row that it conflicts with, and what the two s
     ['Bob', 'High', 'bob@x.example', '+61400000002'],
     ['bob', 'high', 'bob@x.example', '+61400000002'],
   ]
-  const found = compared(people).map(({ row, stop }) => [
+  const found = compared(people).map(({ row, conflict }) => [
     row.row,
-    stop?.order.row,
-    stop?.reason,
-    stop?.shares,
+    conflict?.order.row,
+    conflict?.reason,
+    conflict?.shares,
   ])
   expect(found).toEqual([
     [1, undefined, undefined, undefined],
@@ -145,7 +145,11 @@ test('a later row has the earlier row that it conflicts with, and what the two s
     [4, undefined, undefined, undefined],
     [5, 4, 'same', []],
   ])
-  expect(compared(people)[1]?.stop?.order).toMatchObject({ batchId: 'b-1', state: 'pending', attempts: 0 })
+  expect(compared(people)[1]?.conflict?.order).toMatchObject({
+    batchId: 'b-1',
+    state: 'pending',
+    attempts: 0,
+  })
 })
 
 test('a row that conflicts is not a conflict of later rows', () => {
@@ -164,7 +168,10 @@ test('of several earlier rows with one e-mail each is compared, and the most sim
     ['Bob', 'High', 'office@x.example', '+61400000002'],
     ['Bob', 'High', 'office@x.example', '+61400000003'],
   ]
-  expect(compared(people, shared)[2]?.stop).toMatchObject({ order: { row: 2 }, shares: ['email', 'name'] })
+  expect(compared(people, shared)[2]?.conflict).toMatchObject({
+    order: { row: 2 },
+    shares: ['email', 'name'],
+  })
 })
 
 test('a shared phone is let go as a shared e-mail is, and what is not said to be shared is held', () => {
@@ -190,10 +197,10 @@ test('rows of the file that are allowed to be similar all go', () => {
 test('a phone that an earlier person has too is mentioned, and is no conflict', () => {
   const couple: Person[] = [annLow, ['Bob', 'Low', 'bob@x.example', '+61400000001']]
   const [, bob] = compared(couple)
-  expect(bob).toMatchObject({ stop: undefined, sharesPhone: { row: 1 } })
+  expect(bob).toMatchObject({ conflict: undefined, sharesPhone: { row: 1 } })
   // The third is like the first, though the second was the last to have that phone.
   const anne: Person = ['Anne', 'High', 'anne@y.example', '+61400000001']
-  expect(compared([...couple, anne])[2]?.stop).toMatchObject({ reason: 'similar', order: { row: 1 } })
+  expect(compared([...couple, anne])[2]?.conflict).toMatchObject({ reason: 'similar', order: { row: 1 } })
   const [, again] = compared([annLow, annLow])
   expect(again?.sharesPhone).toBeUndefined()
 })
@@ -211,15 +218,15 @@ test('an invalid row is passed on as it is, and is no conflict of later rows', (
   const [, second] = rowsOf([annLow, annLow])
   if (second === undefined) throw new Error('there are two')
   expect(comparedRows([invalid, second])).toMatchObject([
-    { row: invalid, identities: undefined, stop: undefined },
-    { row: second, stop: undefined },
+    { row: invalid, identities: undefined, conflict: undefined },
+    { row: second, conflict: undefined },
   ])
 })
 
 test('an order that ended in ERROR holds a row of a file', () => {
   const order = { ...batchRow({ batchId: 'b-0', state: 'accepted', requestStatus: 'ERROR' }), packageId: 7 }
   const [only] = comparedRows(rowsOf([annLow]), nothingAllowed, [{ order, samePerson: true }])
-  expect(only?.stop).toMatchObject({ becomes: 'held', reason: 'ended_in_error' })
+  expect(only?.conflict).toMatchObject({ becomes: 'held', reason: 'ended_in_error' })
 })
 
 test('a preview counts what would become of each row, and names the first people who are ordered', () => {
@@ -236,7 +243,7 @@ test('a preview counts what would become of each row, and names the first people
   if (first?.state !== 'pending') throw new Error('it is')
   const sharesPhone = { ...batchRow({ row: 1 }), packageId: 7 }
   const other = { ...first, packageId: 8 }
-  addToPreview(preview, { row: other, identities: undefined, stop: undefined, sharesPhone })
+  addToPreview(preview, { row: other, identities: undefined, conflict: undefined, sharesPhone })
   const invalid: NewRow = {
     ...first,
     state: 'invalid',
@@ -245,13 +252,13 @@ test('a preview counts what would become of each row, and names the first people
     field: undefined,
     matchesRow: undefined,
   }
-  addToPreview(preview, { row: invalid, identities: undefined, stop: undefined })
+  addToPreview(preview, { row: invalid, identities: undefined, conflict: undefined })
   expect(preview.counts).toEqual(countsOf({ pending: 8, held: 1, duplicate: 1, invalid: 1 }))
   expect([...preview.packages]).toEqual([
     [7, 7],
     [8, 1],
   ])
-  expect(preview.conflicts.map(({ row, stop }) => [row.row, stop.reason])).toEqual([
+  expect(preview.conflicts.map(({ row, conflict }) => [row.row, conflict.reason])).toEqual([
     [8, 'similar'],
     [9, 'same'],
   ])
@@ -290,12 +297,13 @@ function comparedOneByOne(rows: readonly NewRow[]): unknown[] {
         .map(({ order }) => ({ order, samePerson: false })),
     )
     const relations = { ...knownRelations, relatedIds: new Set([row.packageId]) }
-    const stop = findConflict(own, candidates, nothingAllowed, relations)
-    if (stop !== undefined) return [stop.becomes, stop.reason, stop.shares, stop.order.row, stop.more]
+    const conflict = findConflict(own, candidates, nothingAllowed, relations)
+    if (conflict !== undefined)
+      return [conflict.becomes, conflict.reason, conflict.shares, conflict.order.row, conflict.more]
     const { recipient, packageId } = row
     const order = { ...batchRow({ batchId, row: row.row, recipient, baseUrl }), packageId, changedAt: 0 }
     sent.push({ order, key: personKey(row.recipient) })
-    return ['pending', phoneSharer(own, candidates, relations)?.row]
+    return ['pending', findPhoneSharer(own, candidates, relations)?.row]
   })
 }
 
@@ -334,9 +342,9 @@ test('rows of few phones come out as if each was compared with every other one',
         relatedIds: new Set([packageId]),
       }))
       const found = rows.map((row) => {
-        const { stop, sharesPhone } = comparer.compare(row, [])
-        if (stop === undefined) return ['pending', sharesPhone?.row]
-        return [stop.becomes, stop.reason, stop.shares, stop.order.row, stop.more]
+        const { conflict, sharesPhone } = comparer.compare(row, [])
+        if (conflict === undefined) return ['pending', sharesPhone?.row]
+        return [conflict.becomes, conflict.reason, conflict.shares, conflict.order.row, conflict.more]
       })
       expect(found).toEqual(comparedOneByOne(rows))
     }),
@@ -351,7 +359,7 @@ test('1,500 people of one phone whose names all differ are sent', () => {
     '+61400000001',
   ])
   const found = compared(people)
-  expect(found.filter(({ stop }) => stop !== undefined)).toEqual([])
+  expect(found.filter(({ conflict }) => conflict !== undefined)).toEqual([])
   expect(found.slice(1).every(({ sharesPhone }) => sharesPhone?.row === 1)).toBe(true)
 })
 
@@ -377,9 +385,9 @@ test('of one phone with more names than can be compared, the rest is held and no
     '+61400000001',
   ])
   const found = compared([...people, ['Bob', 'Lee', 'bob@x.example', '+61400000001']])
-  const last = found.at(-1)?.stop
+  const last = found.at(-1)?.conflict
   expect(last).toMatchObject({ becomes: 'held', reason: 'similar', shares: ['phone'] })
-  expect(found[0]?.stop).toBeUndefined()
+  expect(found[0]?.conflict).toBeUndefined()
 })
 
 test('names that are too long to compare agree, unless one is far longer', () => {

@@ -40,7 +40,7 @@ describe('a plan', () => {
   })
 
   const order = { ...batchRow({ requestId: 'r-1' }), packageId: 7 }
-  const stop: Conflict = { becomes: 'duplicate', reason: 'same', shares: [], order, more: 0 }
+  const conflict: Conflict = { becomes: 'duplicate', reason: 'same', shares: [], order, more: 0 }
   const plan = (pending: number, over: Partial<BatchCheck> = {}) =>
     planOf(
       check(over),
@@ -50,7 +50,7 @@ describe('a plan', () => {
           [7, 1],
           [8, 2],
         ]),
-        conflicts: [{ row: newRow(rowReading({ row: 2 })), stop }],
+        conflicts: [{ row: newRow(rowReading({ row: 2 })), conflict }],
         phones: [],
         namesInFile: [],
         names: [],

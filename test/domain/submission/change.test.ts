@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 
 import {
   refuseImpossible,
-  leftByDecision,
-  leftByRetry,
+  leavesByDecision,
+  leavesByRetry,
   type SubmissionState,
   submissionStates,
   transitions,
@@ -30,7 +30,7 @@ test('unknown, dropped and accepted are left by a decision, and no other state b
   for (const from of submissionStates) {
     for (const to of transitions[from]) {
       const isEvidence = from === 'pending' && to === 'accepted'
-      const decided = leftByDecision.includes(from) || from === 'accepted' || isEvidence
+      const decided = leavesByDecision.includes(from) || from === 'accepted' || isEvidence
       expect(waysTo(from, to).includes('decision'), `${from} to ${to}`).toBe(decided)
     }
   }
@@ -39,7 +39,7 @@ test('unknown, dropped and accepted are left by a decision, and no other state b
 test('rejected is left by a retry, and no other state by one', () => {
   for (const from of submissionStates) {
     for (const to of transitions[from]) {
-      expect(waysTo(from, to).includes('retry'), `${from} to ${to}`).toBe(leftByRetry.includes(from))
+      expect(waysTo(from, to).includes('retry'), `${from} to ${to}`).toBe(leavesByRetry.includes(from))
     }
   }
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import {
   heldReasonTexts,
-  refusedOrder,
+  duplicateError,
   reconcileHint,
   sharedText,
 } from '../../../src/domain/submission/duplicate.ts'
@@ -25,7 +25,7 @@ const stopFor = (over: Partial<Submission>, stop: Partial<Conflict> = {}): Confl
   ...stop,
 })
 const here = 'https://api.example.com'
-const duplicateOf = (over: Submission) => refusedOrder(stopFor(over), here)
+const duplicateOf = (over: Submission) => duplicateError(stopFor(over), here)
 
 test('each kind of conflict names its person, and how to go on', () => {
   const accepted = duplicateOf(match({ state: 'accepted', requestId: 'r-1', requestStatus: 'PARTIAL' }))
@@ -50,7 +50,7 @@ test('an order that a person dropped is settled by its row', () => {
 
 test('of an order at another URL both answers are commands, whole', () => {
   const stop = stopFor({ baseUrl: 'https://old.example.com' }, { reason: 'other_service' })
-  expect(refusedOrder(stop, here).hint?.split('\n').slice(1)).toEqual([
+  expect(duplicateError(stop, here).hint?.split('\n').slice(1)).toEqual([
     'They are the same: refcheck store same-service https://old.example.com https://api.example.com',
     'They are different: refcheck store same-service https://old.example.com https://api.example.com --different',
   ])
@@ -67,9 +67,9 @@ test('an id that the answer named is in the hint, before the command that reconc
 })
 
 test('what it matches is named for scripts', () => {
-  const error = refusedOrder(stopFor({ state: 'accepted', requestId: 'r-1' }), here)
+  const error = duplicateError(stopFor({ state: 'accepted', requestId: 'r-1' }), here)
   expect(error.order).toEqual({ requestId: 'r-1', batchId: 'b-1', row: 1, match: 'exact' })
-  const similar = refusedOrder(
+  const similar = duplicateError(
     stopFor({ state: 'accepted' }, { reason: 'similar', shares: ['email', 'phone'] }),
     here,
   )
@@ -81,7 +81,7 @@ test('what it matches is named for scripts', () => {
 test('every reason has its words and a way on', () => {
   for (const reason of conflictReasons) {
     expect(heldReasonTexts[reason]).not.toBe('')
-    expect(refusedOrder(stopFor({}, { reason }), here).hint).not.toBe('')
+    expect(duplicateError(stopFor({}, { reason }), here).hint).not.toBe('')
   }
   expect(sharedText([])).toBe('details')
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { type Compared, nothingAllowed, findConflict } from '../../../src/domain/submission/conflicts.ts'
+import { type ComparableRow, nothingAllowed, findConflict } from '../../../src/domain/submission/conflicts.ts'
 import { submissionStates } from '../../../src/domain/submission/states.ts'
 import {
   mergeExternalResults,
@@ -12,7 +12,7 @@ import {
 import { ann } from '../batch/rows.ts'
 
 const day = 86_400_000
-const row: Compared = {
+const row: ComparableRow = {
   batchId: 'new',
   row: 1,
   baseUrl: 'https://api.example.com',
@@ -38,7 +38,7 @@ const externalResult: ExternalResult = {
 function verdict(
   change: Partial<ExternalResult>,
   allowed = {},
-  over: Partial<Compared> = {},
+  over: Partial<ComparableRow> = {},
   released = false,
 ): string {
   const stop = findConflict(

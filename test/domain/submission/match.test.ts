@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import {
   type Allowed,
   type Candidate,
-  type Compared,
+  type ComparableRow,
   highestPrecedence,
   type KnownRelations,
   canBeConfirmed,
@@ -21,7 +21,7 @@ import type { ExternalResult } from '../../../src/domain/submission/external-res
 import { ann, batchRow } from '../batch/rows.ts'
 
 const day = 86_400_000
-const row: Compared = {
+const row: ComparableRow = {
   batchId: 'new',
   row: 1,
   baseUrl: 'https://api.example.com',
@@ -57,7 +57,7 @@ const similarTo = (over: Partial<Submission> = {}): Candidate => ({
 const verdict = (
   candidate: Candidate,
   allowed: Partial<Allowed> = {},
-  over: Partial<Compared> = {},
+  over: Partial<ComparableRow> = {},
   k = relationsWith(),
 ) => {
   const stop = findConflict({ ...row, ...over }, [candidate], { ...nothingAllowed, ...allowed }, k)

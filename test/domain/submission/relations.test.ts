@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest'
 
-import { type JoinedPackage, relatedPackages, relationsOf } from '../../../src/domain/submission/conflicts.ts'
+import {
+  type PackageRelation,
+  relatedPackages,
+  relationsOf,
+} from '../../../src/domain/submission/conflicts.ts'
 
 test('a package is one with all that moves join it to, however long the chain and in whatever order', () => {
   const pairs = [
@@ -19,7 +23,11 @@ test('one that nothing was moved to or from is alone', () => {
 })
 
 const at = { service: 'https://a.example.com', packageId: 7 }
-const pair = (packageId: number, successorId: number, over: Partial<JoinedPackage> = {}): JoinedPackage => ({
+const pair = (
+  packageId: number,
+  successorId: number,
+  over: Partial<PackageRelation> = {},
+): PackageRelation => ({
   service: at.service,
   packageId,
   successorId,

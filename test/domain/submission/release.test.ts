@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
 
 import {
-  type Compared,
+  type ComparableRow,
   type Conflict,
   releasedConflicts,
   type Release,
-  type Shown,
+  type ListedConflict,
 } from '../../../src/domain/submission/conflicts.ts'
 import { ann, batchRow } from '../batch/rows.ts'
 
-const row: Compared = {
+const row: ComparableRow = {
   batchId: 'new',
   row: 1,
   baseUrl: 'https://api.example.com',
@@ -28,7 +28,7 @@ const stop = (reason: Conflict['reason'], over: Partial<Conflict> = {}): Conflic
   ...over,
 })
 
-const shown = (heldFor: Conflict['reason'], over: Partial<Shown> = {}): Shown => ({
+const shown = (heldFor: Conflict['reason'], over: Partial<ListedConflict> = {}): ListedConflict => ({
   heldFor,
   batchId: 'old',
   row: 3,

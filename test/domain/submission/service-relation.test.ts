@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { serviceRelation } from '../../../src/domain/submission/conflicts.ts'
+import { compareServices } from '../../../src/domain/submission/conflicts.ts'
 
 const staging = 'https://gw.example.com/staging'
 const prod = 'https://gw.example.com/prod'
@@ -14,5 +14,5 @@ test.each([
   ['another path that was said to be the same', staging, prod, true, 'one'],
   ['another path that was said to be another', staging, prod, false, 'other'],
 ])('%s', (_what, one, other, decision, relation) => {
-  expect(serviceRelation(one, other, () => decision)).toBe(relation)
+  expect(compareServices(one, other, () => decision)).toBe(relation)
 })

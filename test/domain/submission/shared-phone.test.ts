@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { phoneSharer } from '../../../src/domain/submission/conflicts.ts'
+import { findPhoneSharer } from '../../../src/domain/submission/conflicts.ts'
 import { similarity } from '../../../src/domain/submission/similarity.ts'
 import { ann, batchRow } from '../batch/rows.ts'
 
@@ -22,7 +22,7 @@ const candidate = (order = {}) => ({
 const relations = { relatedIds: new Set([7]) }
 
 test('a couple with one phone is mentioned', () => {
-  expect(phoneSharer(row, [candidate()], relations)?.recipient).toBe(bob)
+  expect(findPhoneSharer(row, [candidate()], relations)?.recipient).toBe(bob)
 })
 
 test.each([
@@ -32,7 +32,7 @@ test.each([
   ['whose person was removed', [candidate({ recipient: undefined })]],
   ['who may be the same person', [candidate({ recipient: { ...bob, first_name: 'Anne' } })]],
 ])('somebody %s is not', (_what, candidates) => {
-  expect(phoneSharer(row, candidates, relations)).toBeUndefined()
+  expect(findPhoneSharer(row, candidates, relations)).toBeUndefined()
 })
 
 /** Two people with one phone and nothing else: only their names can join them. */

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 
 import {
-  leftByDecision,
-  leftByRetry,
+  leavesByDecision,
+  leavesByRetry,
   submissionStates,
   transitions,
-  unsettledStates,
+  openStates,
   waitingStates,
 } from '../../../src/domain/submission/states.ts'
 
@@ -19,7 +19,7 @@ test('an order is sent from pending alone', () => {
 
 test('what was accepted is unknown at most, which a decision alone leaves: no person is ordered twice by a change of state', () => {
   expect(transitions.accepted).toEqual(['unknown'])
-  expect(leftByDecision).toContain('unknown')
+  expect(leavesByDecision).toContain('unknown')
 })
 
 test('an order in flight ends as one of the answers, or goes back where nothing was sent', () => {
@@ -42,7 +42,12 @@ test('the table of states of src/docs/ordering.md, section 1', () => {
 })
 
 test('which states a person’s word leaves, which may still become an order, and which wait', () => {
-  expect({ leftByRetry, leftByDecision, unsettledStates, waitingStates }).toEqual({
+  expect({
+    leftByRetry: leavesByRetry,
+    leftByDecision: leavesByDecision,
+    unsettledStates: openStates,
+    waitingStates,
+  }).toEqual({
     leftByRetry: ['rejected'],
     leftByDecision: ['unknown', 'dropped'],
     unsettledStates: ['pending', 'sending', 'unknown', 'dropped', 'held'],

@@ -161,8 +161,8 @@ describe.each(backends)('%s', (backend) => {
       const preview = await store.batches.preview(batch, rows)
       expect(preview.counts).toMatchObject({ total: 4, pending: 1, duplicate: 2, invalid: 1 })
       expect(preview.conflicts).toMatchObject([
-        { row: { row: 2 }, stop: { becomes: 'duplicate', order: { batchId: batch.id, row: 1 } } },
-        { row: { row: 3 }, stop: { order: { batchId: first.id, row: 1, state: 'pending' } } },
+        { row: { row: 2 }, conflict: { becomes: 'duplicate', order: { batchId: batch.id, row: 1 } } },
+        { row: { row: 3 }, conflict: { order: { batchId: first.id, row: 1, state: 'pending' } } },
       ])
       expect(await store.batches.find(batch.id)).toBeUndefined()
       await store.batches.add(batch, rows)
@@ -337,7 +337,7 @@ describe.each(backends)('%s', (backend) => {
       expect(await store.ledger.moveAndBegin(attempt, accepted, two, newAttempt(), room)).toEqual({
         moved: false,
         attempt: undefined,
-        stop: undefined,
+        conflict: undefined,
       })
     })
 

@@ -31,7 +31,7 @@ describe.each(backends)('%s: a pending row that matches an order by now', (backe
   beforeEach(async () => {
     setup = scratch(50, backend)
     store = await setup.store()
-    await store.waiting.sayService(urls, false, by)
+    await store.waiting.recordSameService(urls, false, by)
     const [old, fresh] = urls.map((baseUrl) => fileBatch({ baseUrl })) as [
       ReturnType<typeof fileBatch>,
       ReturnType<typeof fileBatch>,
@@ -44,7 +44,7 @@ describe.each(backends)('%s: a pending row that matches an order by now', (backe
     await store.batches.add(fresh, orderRows(1))
     pending = await first(fresh.id)
     if (pending.state !== 'pending') throw new Error('nothing stands in its way yet')
-    await store.waiting.sayService(urls, true, by)
+    await store.waiting.recordSameService(urls, true, by)
   })
   afterEach(() => setup.end())
 
@@ -58,7 +58,7 @@ describe.each(backends)('%s: a pending row that matches an order by now', (backe
   test('is so with a place in the quota too', async () => {
     const room = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
     const claim = await store.ledger.beginInQuota(pending, newAttempt(), room)
-    expect(claim).toMatchObject({ attempt: undefined, stop: { becomes: 'duplicate' } })
+    expect(claim).toMatchObject({ attempt: undefined, conflict: { becomes: 'duplicate' } })
     expect(await becomes()).toBe('duplicate')
   })
 
@@ -67,9 +67,9 @@ describe.each(backends)('%s: a pending row that matches an order by now', (backe
     const [, baseUrl] = urls
     const order = batchOf(['person1@example.com'], { baseUrl })
     await store.batches.cancelWaiting(pending.batchId, someTime, 'cancelled', 1)
-    await store.waiting.sayService(urls, false, by)
+    await store.waiting.recordSameService(urls, false, by)
     expect(await store.ledger.add(order, guard)).toBeUndefined()
-    await store.waiting.sayService(urls, true, by)
+    await store.waiting.recordSameService(urls, true, by)
     const row = { batchId: order.id, row: 1, state: 'pending', attemptId: undefined } as const
     expect(await beginAttempt(store.ledger, row, newAttempt())).toBeUndefined()
     expect(await store.ledger.list({ batchId: order.id })).toMatchObject([{ state: 'duplicate' }])
@@ -94,7 +94,7 @@ describe.each(backends)('%s: conflict detection', (backend) => {
   const room = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
 
   test('a claim by a version of the row from before its last attempt records nothing, whatever the row conflicts with', async () => {
-    await store.waiting.sayService(urls, false, by)
+    await store.waiting.recordSameService(urls, false, by)
     const [other, batch] = [fileBatch({ baseUrl: urls[0] }), fileBatch({ baseUrl: urls[1] })]
     await store.batches.add(other, orderRows(1))
     await store.batches.add(batch, orderRows(1))
@@ -102,13 +102,13 @@ describe.each(backends)('%s: conflict detection', (backend) => {
     const attempt = await beginAttempt(store.ledger, seen, newAttempt())
     if (attempt === undefined) throw new Error('it begins')
     await store.ledger.move(attempt, { to: 'pending', at: someTime, reason: 'no byte left' })
-    await store.waiting.sayService(urls, true, by)
+    await store.waiting.recordSameService(urls, true, by)
     expect(await beginAttempt(store.ledger, seen, newAttempt())).toBeUndefined()
-    expect(await store.ledger.beginInQuota(seen, newAttempt(), room)).toMatchObject({ stop: undefined })
+    expect(await store.ledger.beginInQuota(seen, newAttempt(), room)).toMatchObject({ conflict: undefined })
     expect(await statesOf(store, batch.id)).toEqual(['pending'])
     const now = { ...seen, attemptId: attempt.attemptId }
     expect(await store.ledger.beginInQuota(now, newAttempt(), room)).toMatchObject({
-      stop: { becomes: 'duplicate' },
+      conflict: { becomes: 'duplicate' },
     })
   })
 

@@ -61,12 +61,12 @@ describe.each(backends)('%s', (backend) => {
     await inbox.add([received(one, 'PARTIAL'), received(one, 'COMPLETED')], true)
     expect(await inbox.drop(1, '500')).toBe(true)
     expect(await inbox.get(1)).toMatchObject({ forward: 'dropped', attempts: 1, lastAnswer: '500' })
-    expect((await inbox.due(someTime, 8)).map(({ id }) => id)).toEqual([2])
+    expect((await inbox.listDue(someTime, 8)).map(({ id }) => id)).toEqual([2])
     expect(await inbox.drop(1)).toBe(false)
     expect(await inbox.drop(2)).toBe(true)
     expect(await inbox.get(2)).toMatchObject({ forward: 'dropped', attempts: 0, lastAnswer: undefined })
     expect(await inbox.requeue(1)).toBe(true)
-    await inbox.forwarded(1, someTime, '204')
+    await inbox.recordForwarded(1, someTime, '204')
     expect(await inbox.get(1)).toMatchObject({ forward: 'done', attempts: 2 })
   })
 
@@ -74,7 +74,7 @@ describe.each(backends)('%s', (backend) => {
     const odd = received(one, 'SHINY', { oddity: 'unknown status' })
     await inbox.add([odd, received(one, 'PARTIAL')], false)
     expect(await inbox.add([odd], false)).toEqual([{ id: 1, repeated: true }])
-    expect(await inbox.latestStatus('http://127.0.0.1:4010', one)).toMatchObject({ status: 'PARTIAL' })
+    expect(await inbox.findLatestStatus('http://127.0.0.1:4010', one)).toMatchObject({ status: 'PARTIAL' })
   })
 
   test('nothing is added, and an unknown event is none', async () => {
@@ -116,11 +116,11 @@ describe.each(backends)('%s', (backend) => {
       [received(one, 'COMPLETED'), received(one, 'PARTIAL'), received(one, 'IN_PROGRESS')],
       false,
     )
-    expect(await inbox.latestStatus('http://127.0.0.1:4010', one)).toEqual({
+    expect(await inbox.findLatestStatus('http://127.0.0.1:4010', one)).toEqual({
       status: 'COMPLETED',
       receivedAt: someTime,
     })
-    expect(await inbox.latestStatus('http://127.0.0.1:4010', two)).toBeUndefined()
+    expect(await inbox.findLatestStatus('http://127.0.0.1:4010', two)).toBeUndefined()
   })
 
   test('requests that no order holds', async () => {
@@ -128,7 +128,7 @@ describe.each(backends)('%s', (backend) => {
     const attempt = await beginOne(ledger, 'a@example.com')
     await ledger.move(attempt, { to: 'accepted', at: someTime, requestId: one, requestStatus: 'RECEIVED' })
     await inbox.add([received(one, 'PARTIAL'), received(two, 'PARTIAL'), received(three, 'PARTIAL')], false)
-    expect(await inbox.unclaimed()).toEqual([three, two])
+    expect(await inbox.listUnmatchedIds()).toEqual([three, two])
   })
 
   test('of two services with the same request id, an event is of its own alone', async () => {
@@ -149,7 +149,7 @@ describe.each(backends)('%s', (backend) => {
       { id: 1, repeated: false },
       { id: 2, repeated: false },
     ])
-    expect((await inbox.due(someTime, 8)).map(({ id }) => id)).toEqual([1, 2])
+    expect((await inbox.listDue(someTime, 8)).map(({ id }) => id)).toEqual([1, 2])
     await inbox.add(
       [of(here, one, 'COMPLETED'), of(here, two, 'PARTIAL'), of(undefined, three, 'PARTIAL')],
       false,
@@ -157,10 +157,10 @@ describe.each(backends)('%s', (backend) => {
     expect(await statuses()).toEqual(['COMPLETED', 'PARTIAL'])
     await ledger.recordStatus(there, one, 'ERROR', someTime)
     expect(await statuses()).toEqual(['COMPLETED', 'ERROR'])
-    expect(await inbox.latestStatus(there, one)).toMatchObject({ status: 'PARTIAL' })
+    expect(await inbox.findLatestStatus(there, one)).toMatchObject({ status: 'PARTIAL' })
     expect(await ids({ baseUrl: there, requestId: one })).toEqual([2])
-    expect(await inbox.unclaimed(here)).toEqual([three, two])
-    expect(await inbox.unclaimed(there)).toEqual([three])
+    expect(await inbox.listUnmatchedIds(here)).toEqual([three, two])
+    expect(await inbox.listUnmatchedIds(there)).toEqual([three])
   })
 
   test('what is said of a request at one of two joined services is said of its order at the other', async () => {
@@ -171,12 +171,12 @@ describe.each(backends)('%s', (backend) => {
     const event = received(one, 'PARTIAL', { baseUrl: now })
     await inbox.add([event], false)
     expect(await ledger.list({ requestId: one })).toMatchObject([{ requestStatus: 'RECEIVED' }])
-    await waiting.sayService([now, old], true, { at: someTime, by: 'ann' })
+    await waiting.recordSameService([now, old], true, { at: someTime, by: 'ann' })
     await inbox.add([{ ...event, status: 'IN_PROGRESS' }], false)
     expect(await ledger.list({ requestId: one })).toMatchObject([{ requestStatus: 'IN_PROGRESS' }])
     await ledger.recordStatus(now, one, 'COMPLETED', someTime)
     expect(await ledger.list({ requestId: one })).toMatchObject([{ requestStatus: 'COMPLETED' }])
-    expect(await inbox.unclaimed(now)).toEqual([])
+    expect(await inbox.listUnmatchedIds(now)).toEqual([])
   })
 
   test('an order knows what events said about its request, and never goes back', async () => {
@@ -209,48 +209,48 @@ describe.each(backends)('%s', (backend) => {
   describe('forwarding', () => {
     test('goes in order within a request: what failed holds back its own request alone', async () => {
       await inbox.add([received(one, 'PARTIAL'), received(one, 'COMPLETED'), received(two, 'PARTIAL')], true)
-      expect((await inbox.due(someTime, 10)).map(({ id }) => id)).toEqual([1, 3])
-      await inbox.refused(1, someTime + 1000, '503')
-      await inbox.forwarded(3, someTime, '204')
-      expect(await inbox.due(someTime, 10)).toEqual([])
+      expect((await inbox.listDue(someTime, 10)).map(({ id }) => id)).toEqual([1, 3])
+      await inbox.recordRefused(1, someTime + 1000, '503')
+      await inbox.recordForwarded(3, someTime, '204')
+      expect(await inbox.listDue(someTime, 10)).toEqual([])
       expect(
-        (await inbox.due(someTime + 1000, 10)).map(({ id, attempts, lastAnswer }) => [
+        (await inbox.listDue(someTime + 1000, 10)).map(({ id, attempts, lastAnswer }) => [
           id,
           attempts,
           lastAnswer,
         ]),
       ).toEqual([[1, 1, '503']])
-      await inbox.forwarded(1, someTime + 1000, '204')
-      expect((await inbox.due(someTime + 1000, 10)).map(({ id }) => id)).toEqual([2])
+      await inbox.recordForwarded(1, someTime + 1000, '204')
+      expect((await inbox.listDue(someTime + 1000, 10)).map(({ id }) => id)).toEqual([2])
     })
 
     test('a receiver that waits for the next one sleeps through what stands behind a failed one', async () => {
       await inbox.add([received(one, 'PARTIAL'), received(one, 'COMPLETED')], true)
-      expect(await inbox.nextDue()).toBe(0)
-      await inbox.refused(1, someTime + 1000, '503')
-      expect(await inbox.nextDue()).toBe(someTime + 1000)
+      expect(await inbox.findNextDueTime()).toBe(0)
+      await inbox.recordRefused(1, someTime + 1000, '503')
+      expect(await inbox.findNextDueTime()).toBe(someTime + 1000)
       await inbox.add([received(two, 'PARTIAL')], true)
-      expect(await inbox.nextDue()).toBe(0)
+      expect(await inbox.findNextDueTime()).toBe(0)
     })
 
     test('is not held up by a clock that is set back', async () => {
       await inbox.add([received(one, 'PARTIAL')], true)
-      await inbox.refused(1, someTime + 60_000, '503')
-      expect(await inbox.due(someTime + 59_999, 1)).toEqual([])
+      await inbox.recordRefused(1, someTime + 60_000, '503')
+      expect(await inbox.listDue(someTime + 59_999, 1)).toEqual([])
       const yesterday = someTime - 86_400_000
-      expect((await inbox.due(yesterday, 1)).map(({ id }) => id)).toEqual([1])
-      await inbox.refused(1, yesterday + 60_000, '503')
-      expect(await inbox.due(yesterday, 1)).toEqual([])
-      expect((await inbox.due(yesterday + 60_000, 1)).map(({ id }) => id)).toEqual([1])
+      expect((await inbox.listDue(yesterday, 1)).map(({ id }) => id)).toEqual([1])
+      await inbox.recordRefused(1, yesterday + 60_000, '503')
+      expect(await inbox.listDue(yesterday, 1)).toEqual([])
+      expect((await inbox.listDue(yesterday + 60_000, 1)).map(({ id }) => id)).toEqual([1])
     })
 
     test('is done once, and again when it is asked for', async () => {
       await inbox.add([received(one, 'PARTIAL')], true)
-      await inbox.forwarded(1, someTime, '200')
-      expect(await inbox.nextDue()).toBeUndefined()
+      await inbox.recordForwarded(1, someTime, '200')
+      expect(await inbox.findNextDueTime()).toBeUndefined()
       expect(await inbox.get(1)).toMatchObject({ forward: 'done', forwardedAt: someTime })
       expect(await inbox.requeue(1)).toBe(true)
-      expect((await inbox.due(someTime, 1)).map(({ id }) => id)).toEqual([1])
+      expect((await inbox.listDue(someTime, 1)).map(({ id }) => id)).toEqual([1])
       expect(await inbox.requeue(99)).toBe(false)
     })
   })

@@ -55,7 +55,7 @@ async function filled(store: Store): Promise<void> {
   await ledger.move(lost, { to: 'unknown', at: someTime, reason: 'no\0 answer' })
   const file = fileBatch({ name: 'Zoë’s “people”.csv' })
   await batches.add(file, [orderRow(1, 'SENT@example.com'), orderRow(2, 'new@example.com')])
-  await waiting.sayService(['https://a.example.com', 'https://b.example.com'], true, {
+  await waiting.recordSameService(['https://a.example.com', 'https://b.example.com'], true, {
     at: someTime,
     by: 'a person',
   })
@@ -86,7 +86,7 @@ const contentOf = async ({ ledger, batches, inbox, unmatched }: Store): Promise<
 /** A process that is killed at one of its steps: what it did by then stands, and nothing else is done. */
 function killedAt(
   store: Store,
-  step: 'beginToLeave' | 'fill' | 'leave' | 'stay',
+  step: 'closeForMove' | 'fillFrom' | 'moveAway' | 'cancelMove',
   when: 'before' | 'after',
 ): Store {
   const killed = () => Promise.reject(new InternalError('killed'))
@@ -95,7 +95,7 @@ function killedAt(
     async moving() {
       const whole = await store.moving()
       const dying: Partial<Record<keyof Moving, unknown>> = {
-        stay: killed,
+        cancelMove: killed,
         async [step](...given: never[]) {
           if (when === 'after')
             await (whole[step] as (...all: never[]) => Promise<unknown>).apply(whole, given)
@@ -142,15 +142,15 @@ test.each(directions)(
       }
     }
     const same = (store: Store) => store
-    await expect(move((store) => killedAt(store, 'beginToLeave', 'after'), same)).rejects.toThrow('killed')
+    await expect(move((store) => killedAt(store, 'closeForMove', 'after'), same)).rejects.toThrow('killed')
     const closed = await here.store(fromAddress)
     await expect(closed.batches.acquire('b')).rejects.toThrow('is being moved to')
-    await expect(move(same, (store) => killedAt(store, 'fill', 'before'))).rejects.toThrow('killed')
+    await expect(move(same, (store) => killedAt(store, 'fillFrom', 'before'))).rejects.toThrow('killed')
     const stays = await here.store(fromAddress)
-    expect(await (await stays.moving()).leaving()).toBeUndefined()
-    await expect(move((store) => killedAt(store, 'leave', 'before'), same)).rejects.toThrow('killed')
-    const dead = (store: Store) => killedAt(store, 'stay', 'before')
-    await expect(move(dead, (store) => killedAt(store, 'fill', 'after'))).rejects.toThrow('killed')
+    expect(await (await stays.moving()).readMove()).toBeUndefined()
+    await expect(move((store) => killedAt(store, 'moveAway', 'before'), same)).rejects.toThrow('killed')
+    const dead = (store: Store) => killedAt(store, 'cancelMove', 'before')
+    await expect(move(dead, (store) => killedAt(store, 'fillFrom', 'after'))).rejects.toThrow('killed')
     const { tables: moved } = await move()
 
     expect(moved.map(({ table, rows }) => [table, rows])).toContainEqual(['events', 3])

@@ -7,7 +7,12 @@ import { fileBatch, orderRows } from './files.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
 import { queryDatabase } from '../../harness/postgres.ts'
 import { sharedStore } from '../../harness/postgres-store.ts'
-import { pageOf, selectCounts, selectNextPending, selectRows } from '../../../src/store/ledger/batches.ts'
+import {
+  selectPageOf,
+  selectCounts,
+  selectNextPending,
+  selectRows,
+} from '../../../src/store/ledger/batches.ts'
 import { expandSql } from '../../../src/store/ledger/engine.ts'
 import { countRepeats, selectKnown, selectLatest, updateStatuses } from '../../../src/store/ledger/inbox.ts'
 import {
@@ -40,8 +45,8 @@ const statements: Record<string, string> = {
   'what rows share with requests that no row ordered': selectUnmatched,
   'what many rows share': selectCandidatesOfMany,
   'the next pending row': selectNextPending,
-  'a page of rows': pageOf(selectRows, false),
-  'a page of rows of some states': pageOf(selectRows, true),
+  'a page of rows': selectPageOf(selectRows, false),
+  'a page of rows of some states': selectPageOf(selectRows, true),
   'the counts of a batch': selectCounts,
   'pending rows of a batch with an attempt in doubt': `${selectRequeuedUnknown} AND a.batch_id = :batch_id`,
   'a request by its id': search({ requestId: 'a' }),

@@ -22,17 +22,17 @@ describe.each(backends)('%s', (backend) => {
     await addOne(store.ledger, 'ann@example.com', { baseUrl: b })
     const again = (baseUrl: string) => store.ledger.add(batchOf(['ann@example.com'], { baseUrl }), guard)
     expect((await again(a))?.reason).toBe('other_service')
-    await store.waiting.sayService([a, b], true, by)
+    await store.waiting.recordSameService([a, b], true, by)
     expect((await again(a))?.reason).toBe('same')
     expect((await again(c))?.reason).toBe('other_service')
-    await store.waiting.sayService([b, a], false, by)
+    await store.waiting.recordSameService([b, a], false, by)
     expect(await again(a)).toBeUndefined()
   })
 
   test('what was moved is one with the package it was moved from, for good and both ways', async () => {
     const { id, ...batch } = fileBatch()
     await store.batches.add({ id, ...batch }, [orderRow(1, 'ann@example.com')])
-    expect(await store.waiting.move(id, 13, await store.waiting.movable(id), someTime)).toBe(1)
+    expect(await store.waiting.moveRows(id, 13, await store.waiting.readMovable(id), someTime)).toBe(1)
     // A batch of one person is of package 12.
     const stop = await store.ledger.add(batchOf(['ann@example.com']), guard)
     expect(stop).toMatchObject({
@@ -45,8 +45,8 @@ describe.each(backends)('%s', (backend) => {
   test('a move changes nothing where the store was restored to a state without the batch', async () => {
     const { id, ...batch } = fileBatch()
     await store.batches.add({ id, ...batch }, [orderRow(1, 'ann@example.com')])
-    const rows = await store.waiting.movable(id)
-    expect(await store.waiting.move('00000000-0000-4000-8000-000000000000', 13, rows, someTime)).toBe(0)
+    const rows = await store.waiting.readMovable(id)
+    expect(await store.waiting.moveRows('00000000-0000-4000-8000-000000000000', 13, rows, someTime)).toBe(0)
   })
 
   test('a person who is removed while a batch is moved stays removed', async () => {
@@ -56,10 +56,10 @@ describe.each(backends)('%s', (backend) => {
     const attempt = row && (await beginAttempt(store.ledger, row, newAttempt()))
     if (attempt === undefined) throw new Error('it did not begin')
     await store.ledger.move(attempt, { to: 'rejected', at: someTime, reason: 'is missing', field: 'phone' })
-    const movable = await store.waiting.movable(id)
+    const movable = await store.waiting.readMovable(id)
     expect(movable).toHaveLength(1)
     await store.maintenance.purge({ email: 'ann@example.com' }, { dryRun: false, completely: false })
-    expect(await store.waiting.move(id, 13, movable, someTime)).toBe(0)
+    expect(await store.waiting.moveRows(id, 13, movable, someTime)).toBe(0)
     for await (const left of store.batches.bodies(id)) expect(left).toBeUndefined()
   })
 })

@@ -63,7 +63,7 @@ describe.each(backends)('%s: a person who was removed', (backend) => {
     const added = await store.inbox.add([ended(one), ended(two)], true)
     const [own = 0, others = 0] = added.map(({ id }) => id)
     expect(await bodyOf(own)).toContain('Ann Lee')
-    for (const id of [own, others]) await store.inbox.forwarded(id, someTime + 5, '200')
+    for (const id of [own, others]) await store.inbox.recordForwarded(id, someTime + 5, '200')
     expect(await bodyOf(own)).not.toContain('Ann Lee')
     expect(await bodyOf(others)).toContain('Ann Lee')
     expect(await store.inbox.get(own)).toMatchObject({ forward: 'done', attempts: 1, lastAnswer: '200' })

@@ -6,7 +6,7 @@ import { newAttempt, personOf, someTime } from './batches.ts'
 import { submissionStates } from '../../../src/domain/submission/states.ts'
 import { resultsBatch } from '../../../src/domain/submission/external-results.ts'
 import { batchOf, batchRowOf } from '../../../src/store/ledger/batches.ts'
-import { claimedOf } from '../../../src/store/ledger/claim.ts'
+import { toClaimed } from '../../../src/store/ledger/claim.ts'
 import { changeFields } from '../../../src/store/ledger/ledger.ts'
 import { storedRowOf } from '../../../src/store/ledger/matching.ts'
 
@@ -68,7 +68,7 @@ test('an attempt of a person whose fingerprints were erased is recorded without 
     relatedIds: [],
   }
   expect(
-    claimedOf(row as unknown as Parameters<typeof claimedOf>[0], newAttempt(), {
+    toClaimed(row as unknown as Parameters<typeof toClaimed>[0], newAttempt(), {
       number: 7,
       generation: 'g',
     }),

@@ -43,12 +43,12 @@ describe.each(backends)('%s', (backend) => {
       ] as const
     ).map((person, at) => rowNamed(at + 1, person))
     const preview = await store.batches.preview(fileBatch(), later)
-    const shown = preview.conflicts.map(({ row, stop }) => [
+    const shown = preview.conflicts.map(({ row, conflict }) => [
       row.row,
-      stop.reason,
-      stop.shares,
-      stop.order.row,
-      stop.more,
+      conflict.reason,
+      conflict.shares,
+      conflict.order.row,
+      conflict.more,
     ])
     expect(shown).toEqual([
       [1, 'same', [], 5, 0],

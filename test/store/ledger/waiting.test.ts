@@ -286,7 +286,7 @@ describe.each(backends)('%s', (backend) => {
       await become(batchId, 1, 'accepted')
       await become(batchId, 2, 'rejected')
       await store.batches.cancelWaiting(batchId, at, 'cancelled', 3)
-      const movable = await store.waiting.movable(batchId)
+      const movable = await store.waiting.readMovable(batchId)
       expect(movable.map(({ row, state, packageId }) => [row, state, packageId])).toEqual([
         [2, 'rejected', 12],
         [4, 'pending', 12],
@@ -298,7 +298,7 @@ describe.each(backends)('%s', (backend) => {
       const batchId = await added(orderRows(2))
       for (const row of [1, 2]) await become(batchId, row, 'rejected')
       await store.maintenance.purge({ email: 'person1@example.com' }, { dryRun: false, completely: false })
-      expect((await store.waiting.movable(batchId)).map(({ row }) => row)).toEqual([2])
+      expect((await store.waiting.readMovable(batchId)).map(({ row }) => row)).toEqual([2])
     })
 
     test('leaves a row that has changed meanwhile, and compares the others under the successor', async () => {
@@ -307,9 +307,9 @@ describe.each(backends)('%s', (backend) => {
       })
       await become(ordered, 1, 'accepted')
       const batchId = await added([...orderRows(3), likeRow(4, 'person1@example.com')])
-      const rows = await store.waiting.movable(batchId)
+      const rows = await store.waiting.readMovable(batchId)
       await become(batchId, 2, 'unknown')
-      expect(await store.waiting.move(batchId, 13, rows, at)).toBe(3)
+      expect(await store.waiting.moveRows(batchId, 13, rows, at)).toBe(3)
       expect((await rowsOf(store, batchId)).map(({ state, packageId }) => `${state} ${packageId}`)).toEqual([
         'pending 13',
         'unknown 12',
@@ -323,7 +323,7 @@ describe.each(backends)('%s', (backend) => {
       const batchId = await added([likeRow(1, 'ann@example.com'), orderRow(2, 'ann@example.com')])
       expect(await states(batchId)).toEqual(['held', 'duplicate'])
       await store.batches.cancelWaiting(first, at, 'cancelled')
-      await store.waiting.move(batchId, 13, await store.waiting.movable(batchId), at)
+      await store.waiting.moveRows(batchId, 13, await store.waiting.readMovable(batchId), at)
       expect(await states(batchId)).toEqual(['pending', 'held'])
     })
 
@@ -331,31 +331,33 @@ describe.each(backends)('%s', (backend) => {
       const identity = (packageId: number) =>
         fileIdentity({ account: '', baseUrl: 'http://127.0.0.1:4010' }, '0'.repeat(64), packageId)
       const one = await added(orderRows(1), { identity: identity(12) })
-      await store.waiting.move(one, 13, await store.waiting.movable(one), at)
+      await store.waiting.moveRows(one, 13, await store.waiting.readMovable(one), at)
       expect((await store.batches.findByIdentity(identity(13)))?.id).toBe(one)
       expect(await store.batches.findByIdentity(identity(12))).toBeUndefined()
       const two = await added(orderRows(1, 7), { identity: identity(12) })
-      await store.waiting.move(two, 13, await store.waiting.movable(two), at)
+      await store.waiting.moveRows(two, 13, await store.waiting.readMovable(two), at)
       expect((await store.batches.findByIdentity(identity(13)))?.id).toBe(one)
       expect((await store.batches.findByIdentity(identity(12)))?.id).toBe(two)
     })
 
     test('to the same package, or of a single order, moves it', async () => {
       const batchId = await added(orderRows(1))
-      expect(await store.waiting.move(batchId, 12, await store.waiting.movable(batchId), at)).toBe(1)
+      expect(await store.waiting.moveRows(batchId, 12, await store.waiting.readMovable(batchId), at)).toBe(1)
       expect(await states(batchId)).toEqual(['pending'])
       const single = batchOf(['single@example.com'])
       await store.ledger.add(single, { allowDuplicate: false })
-      expect(await store.waiting.move(single.id, 13, await store.waiting.movable(single.id), at)).toBe(1)
+      expect(
+        await store.waiting.moveRows(single.id, 13, await store.waiting.readMovable(single.id), at),
+      ).toBe(1)
       expect(await store.ledger.list({ batchId: single.id })).toMatchObject([{ packageId: 13 }])
     })
 
     test('what will be sent is the new body, to the byte', async () => {
       const batchId = await added(orderRows(1))
-      const rows = (await store.waiting.movable(batchId)).map((row) =>
+      const rows = (await store.waiting.readMovable(batchId)).map((row) =>
         Object.assign(row, { body: Buffer.from('{"package_id":13}') }),
       )
-      await store.waiting.move(batchId, 13, rows, at)
+      await store.waiting.moveRows(batchId, 13, rows, at)
       const [row] = await rowsOf(store, batchId)
       const attempt = row && (await beginAttempt(store.ledger, row, newAttempt()))
       expect(Buffer.from(attempt?.body ?? []).toString()).toBe('{"package_id":13}')
@@ -369,12 +371,12 @@ describe.each(backends)('%s', (backend) => {
     test('hold whom they were ordered under, at their service alone', async () => {
       const first = await under(12)
       await become(first, 1, 'accepted')
-      await store.waiting.linkPackages('http://127.0.0.1:4010/other', [[12, 13]], at)
+      await store.waiting.recordLikelySuccessors('http://127.0.0.1:4010/other', [[12, 13]], at)
       const free = await under(13)
       expect(await states(free)).toEqual(['pending'])
       await store.batches.cancelWaiting(free, at, 'cancelled', 1)
-      await store.waiting.linkPackages('http://localhost:4010', [[12, 13]], at)
-      await store.waiting.linkPackages(
+      await store.waiting.recordLikelySuccessors('http://localhost:4010', [[12, 13]], at)
+      await store.waiting.recordLikelySuccessors(
         'http://127.0.0.1:4010',
         [
           [12, 13],
@@ -391,7 +393,7 @@ describe.each(backends)('%s', (backend) => {
 
     test('hold no person who only waits under them', async () => {
       await under(12)
-      await store.waiting.linkPackages('http://127.0.0.1:4010', [[12, 13]], at)
+      await store.waiting.recordLikelySuccessors('http://127.0.0.1:4010', [[12, 13]], at)
       expect(await states(await under(13))).toEqual(['pending'])
     })
   })

@@ -219,7 +219,7 @@ describe('the package', () => {
       sent: 0,
     })
     const disk = new IoError('no space is left')
-    store.waiting.linkPackages = () => Promise.reject(disk)
+    store.waiting.recordLikelySuccessors = () => Promise.reject(disk)
     const { done } = await carriedOut({}, { checksPackage: true }, away.batch)
     expect(done).toEqual({ thrown: disk })
   })

@@ -77,7 +77,7 @@ describe('Ctrl-C', () => {
 })
 
 describe('other runners of the batch', () => {
-  const nothing: ClaimOutcome = { waitMs: 0, attempt: undefined, stop: undefined }
+  const nothing: ClaimOutcome = { waitMs: 0, attempt: undefined, conflict: undefined }
 
   /** What the first turns come to, before those of the store. */
   const first = (...turns: ClaimOutcome[]) => ({
@@ -90,7 +90,7 @@ describe('other runners of the batch', () => {
   test('a row that another has is waited for a moment; one that was asked for alone has changed elsewhere', async () => {
     const { end, sleeps, states } = await runThree(store, {
       creates: allTaken,
-      ledger: first({ ...nothing, taken: true }),
+      ledger: first({ ...nothing, isTaken: true }),
     })
     expect({ end, sleeps, states }).toEqual({
       end: { kind: 'done' },
@@ -99,7 +99,7 @@ describe('other runners of the batch', () => {
     })
     await store.close()
     store = await memoryStore()
-    const alone = await runThree(store, { ledger: first({ ...nothing, taken: true }) }, { only: 2 })
+    const alone = await runThree(store, { ledger: first({ ...nothing, isTaken: true }) }, { only: 2 })
     expect(alone).toMatchObject({ sent: 0, end: { thrown: { code: 'internal' } } })
   })
 

@@ -76,7 +76,7 @@ describe('one row after the other', () => {
     // The rows are not in the way of a single order of another package.
     for (const number of [1, 3])
       await createRequest(other.ports, { ...bodyFor(number), package_id: 13 }, options)
-    await store.waiting.linkPackages(batch.baseUrl, [[13, 12]], batch.addedAt)
+    await store.waiting.recordLikelySuccessors(batch.baseUrl, [[13, 12]], batch.addedAt)
     const { ports, events } = runnerOf(store, { creates: [taken(one), taken(two)] })
     expect(await sendPendingRows(ports, batch.id, noLimit)).toEqual({ kind: 'done' })
     expect(await statesOf(store, batch.id)).toEqual(['held', 'accepted', 'held', 'accepted'])

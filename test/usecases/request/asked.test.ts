@@ -90,7 +90,7 @@ test('what comes in its way once it is added is reported, and nothing of it wait
   const { done, api } = await ordering(order, {
     ledger: {
       async beginInQuota(...given) {
-        await store.waiting.linkPackages('http://127.0.0.1:4010', [[13, 12]], 1)
+        await store.waiting.recordLikelySuccessors('http://127.0.0.1:4010', [[13, 12]], 1)
         return store.ledger.beginInQuota(...given)
       },
     },
@@ -100,7 +100,7 @@ test('what comes in its way once it is added is reported, and nothing of it wait
 })
 
 test('a row that is no longer as it was left has changed elsewhere', async () => {
-  const nothing = { waitMs: 0, attempt: undefined, stop: undefined }
+  const nothing = { waitMs: 0, attempt: undefined, conflict: undefined }
   const { done, api } = await ordering(order, { ledger: { beginInQuota: () => Promise.resolve(nothing) } })
   expect({ done, sent: api.sent }).toMatchObject({ done: { thrown: { code: 'internal' } }, sent: [] })
 })

@@ -304,7 +304,7 @@ describe('a journal that is more than 5 s old when the bytes would leave', () =>
 test('an order that another process has changed meanwhile is not sent, and not waited for', async () => {
   const changed: Ledger = {
     ...bound(ledger),
-    beginInQuota: () => Promise.resolve({ waitMs: 0, attempt: undefined, stop: undefined }),
+    beginInQuota: () => Promise.resolve({ waitMs: 0, attempt: undefined, conflict: undefined }),
   }
   const parts = ordering({}, changed)
   expect(await refusal(parts)).toMatchObject({ code: 'internal' })

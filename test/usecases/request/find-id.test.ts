@@ -10,9 +10,9 @@ const order = (requestId: string, requestStatus?: string): Submission =>
     recipient: { first_name: 'Ana', last_name: 'Silva', email: 'ana@example.com', phone: '+61400000001' },
   }) as Submission
 
-const ports = (orders: Submission[], unclaimed: string[] = []) => ({
+const ports = (orders: Submission[], listUnmatchedIds: string[] = []) => ({
   ledger: { list: async () => orders },
-  inbox: { unclaimed: async () => unclaimed },
+  inbox: { listUnmatchedIds: async () => unclaimed },
 })
 
 test('one that starts so is meant, ordered here or reported by an event', async () => {

@@ -98,7 +98,7 @@ test('an event that the store tells of is looked for at once; one that it does n
       timeoutMs: Number.POSITIVE_INFINITY,
       clock,
       inbox: {
-        latestStatus: async () => undefined,
+        findLatestStatus: async () => undefined,
         async *list({ after = 0 } = {}) {
           for (const event of events) if (event.id > after) yield { ...event, oddity: undefined } as never
         },

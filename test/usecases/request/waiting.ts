@@ -105,7 +105,7 @@ function fed(
   clock: ManualClock,
   lives: readonly Life[],
   until: number,
-): Pick<Inbox, 'latestStatus' | 'list'> {
+): Pick<Inbox, 'findLatestStatus' | 'list'> {
   const events = lives
     .flatMap(({ id, changes }) => changes.slice(1).map(({ at, status }) => ({ id, at, status })))
     .filter(({ at }) => at < until)
@@ -121,9 +121,9 @@ function fed(
     }
   }
   return {
-    latestStatus: async (...request) => {
+    findLatestStatus: async (...request) => {
       await deliver()
-      return inbox.latestStatus(...request)
+      return inbox.findLatestStatus(...request)
     },
     async *list(filter) {
       await deliver()

@@ -89,8 +89,8 @@ async function relayed(times: number, deliver: (event: InboxEvent) => Promise<Fo
     true,
   )
   let left = times
-  const forwarded: Inbox['forwarded'] = async (...note) => {
-    if (left === 0) return inbox.forwarded(...note)
+  const forwarded: Inbox['recordForwarded'] = async (...note) => {
+    if (left === 0) return inbox.recordForwarded(...note)
     left -= 1
     throw locked
   }
@@ -104,11 +104,11 @@ async function relayed(times: number, deliver: (event: InboxEvent) => Promise<Fo
   return { inbox, run: (lease?: Pick<Lease, 'isLost'>) => relay.run(() => true, lease) }
 }
 
-function withForwarded(inbox: Inbox, forwarded: Inbox['forwarded']): Inbox {
+function withForwarded(inbox: Inbox, forwarded: Inbox['recordForwarded']): Inbox {
   return new Proxy(inbox, {
     get(target, name: keyof Inbox) {
       const method = target[name] as (...given: unknown[]) => unknown
-      return name === 'forwarded' ? forwarded : method.bind(target)
+      return name === 'recordForwarded' ? forwarded : method.bind(target)
     },
   })
 }

@@ -72,7 +72,7 @@ for (const when of ['before', 'after'] as const) {
     arm()
     expect(await ledger.beginInQuota(row, newAttempt(), room, true)).toMatchObject({
       attempt: undefined,
-      taken: true,
+      isTaken: true,
     })
     const left = await rowOf(ledger, row)
     expect(left).toMatchObject({ state: 'pending', attempts: when === 'after' ? 1 : 0 })
@@ -115,7 +115,7 @@ test('a claim whose COMMIT is cut, and still under way when it is looked for, is
     arm()
     expect(await ledger.beginInQuota(row, newAttempt(), room, true)).toMatchObject({
       attempt: undefined,
-      taken: true,
+      isTaken: true,
     })
     expect(await rowOf(ledger, row)).toMatchObject({ state: 'pending', attempts: 1 })
   } finally {
@@ -141,7 +141,7 @@ test('an outcome is recorded where the next row cannot be begun', async () => {
     expect(await ledger.moveAndBegin(attempt, accepted, next, newAttempt(), room)).toEqual({
       moved: true,
       attempt: undefined,
-      stop: undefined,
+      conflict: undefined,
     })
     expect(await rowOf(ledger, attempt)).toMatchObject({ state: 'accepted', requestId: accepted.requestId })
     expect(await rowOf(ledger, next)).toMatchObject({ state: 'pending' })

@@ -36,7 +36,7 @@ test('a plan is of one moment: what a person says of two services meanwhile chan
   const other = await setup.store()
   const [one, another] = ['https://one.example.com', 'https://another.example.com'] as const
   await addOne(other.ledger, 'person1@example.com', { baseUrl: one })
-  const same = () => other.waiting.sayService([one, another], true, { at: someTime, by: 'a person' })
+  const same = () => other.waiting.recordSameService([one, another], true, { at: someTime, by: 'a person' })
   const preview = async ({ batches }: Store) =>
     (await batches.preview(fileBatch({ baseUrl: another }), orderRows(1))).counts
   const before = await preview(other)

@@ -73,10 +73,10 @@ test('of two processes that begin an order of one person, the second compares wi
   const by = { at: someTime, by: 'owner@example.com' }
   const { waiting, batches } = await setup.store()
   // Rows of one person are both pending only where two services became one after both were added.
-  await waiting.sayService(urls, false, by)
+  await waiting.recordSameService(urls, false, by)
   const files = urls.map((baseUrl) => fileBatch({ baseUrl }))
   for (const file of files) await batches.add(file, orderRows(1))
-  await waiting.sayService(urls, true, by)
+  await waiting.recordSameService(urls, true, by)
   for (const { ledger } of stores)
     await (await ledger.acquire({ id: fileBatch().id, kind: 'single' }))?.release()
   const rows = files.map(({ id }): RowVersion => ({

@@ -142,11 +142,11 @@ test('a hold whose connection was lost is lost where another process took it mea
   const [one, other] = [await setup.store(), await setup.store()]
   const [mine, owned] = [await one.inbox.leaseForwarding(), await one.batches.acquire(fileBatch().id)]
   const url = await sharedStore()
-  await other.inbox.due(1, 1)
+  await other.inbox.listDue(1, 1)
   await queryDatabase(url, runnersOut)
   const theirs = await other.inbox.leaseForwarding()
   // The first may meet the connection that has ended.
-  await one.inbox.due(1, 1).catch(() => one.inbox.due(1, 1))
+  await one.inbox.listDue(1, 1).catch(() => one.inbox.listDue(1, 1))
   expect([mine?.isLost?.(), owned?.isLost?.(), theirs?.isLost?.()]).toEqual([true, false, false])
 })
 

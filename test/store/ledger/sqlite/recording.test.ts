@@ -101,7 +101,7 @@ describe('between the commit and the request', () => {
 
   test('what the next process records of such an attempt names the packages that are one with its own', async () => {
     const { store, batchId } = await beginRows(0)
-    await store.waiting.move(batchId, 13, await store.waiting.movable(batchId), someTime)
+    await store.waiting.moveRows(batchId, 13, await store.waiting.readMovable(batchId), someTime)
     await goOn(store, batchId, 1)
     await store.close()
     const written = entries()
