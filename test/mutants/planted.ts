@@ -23,11 +23,11 @@ const inFile = (path: string, ...edits: readonly (readonly [from: string, to: st
 const comparedBefore = inFile(
   `${ledger}/batches.ts`,
   [
-    'return this.#batch(await this.addOnce(',
-    'const before: ComparedRow[][] = []\n    await this.engine.snapshot(() => this.#compare(batch, rows, (page) => { before.push(page); return undefined }))\n    return this.#batch(await this.addOnce(',
+    'return this.#toBatch(await this.addOnce(',
+    'const before: ComparedRow[][] = []\n    await this.engine.snapshot(() => this.#compare(batch, rows, (page) => { before.push(page); return undefined }))\n    return this.#toBatch(await this.addOnce(',
   ],
-  ['this.#add(batch, rows)', 'this.#add(batch, before)'],
-  ['*#add(batch: NewFileBatch, rows: RowList)', '*#add(batch: NewFileBatch, before: ComparedRow[][])'],
+  ['this.#addBatch(batch, rows)', 'this.#addBatch(batch, before)'],
+  ['*#addBatch(batch: NewFileBatch, rows: RowList)', '*#addBatch(batch: NewFileBatch, before: ComparedRow[][])'],
   [
     'yield* this.#compare(batch, rows, (page) =>\n      insertRows(',
     'for (const page of before)\n      yield* insertRows(',

@@ -26,7 +26,7 @@ export const conflictingStates = [
 ] as const satisfies SubmissionState[]
 
 /**
- * In a file, `--allow-duplicate` is for renewals: a row is `holdRow` if the person was ordered less than this time ago.
+ * In a file, `--allow-duplicate` is for renewals: a row is `heldConflict` if the person was ordered less than this time ago.
  */
 const renewalMs = 7 * 24 * 60 * 60_000
 
@@ -84,7 +84,7 @@ export interface KnownRelations {
   released(order: Submission): boolean
 }
 
-/** Why a row is `duplicate` or `holdRow`, in order of precedence, the highest first. */
+/** Why a row is `duplicate` or `heldConflict`, in order of precedence, the highest first. */
 export const conflictReasons = [
   // It is not known whether it was sent: only a person can release it, and comparing cannot.
   'store_forgot',
@@ -248,7 +248,7 @@ function compareWith(
   if (candidate.samePerson) {
     if (isSamePackage) return compareSame(row, order, service, allowed, relations)
     const isAllowed = (row.kind === 'single' && allowed.similar) || relations.released(order)
-    return wasReplaced && !isAllowed ? holdRow('replaced_package', order) : undefined
+    return wasReplaced && !isAllowed ? heldConflict('replaced_package', order) : undefined
   }
   // A similar person who was ordered under a replaced package may be the same too.
   if (service !== 'one' || (!isSamePackage && !wasReplaced)) return undefined
@@ -262,16 +262,16 @@ function compareSame(
   allowed: Allowed,
   relations: KnownRelations,
 ): Conflict | undefined {
-  if (service === 'unsaid') return holdRow('other_service', order)
+  if (service === 'unsaid') return heldConflict('other_service', order)
   const isOwn = order.batchId === row.batchId
   // "`--allow-duplicate` passes orders that were accepted, never pending, sending, unknown or dropped ones".
   if (order.state === 'accepted' && !isOwn) {
     if (relations.released(order)) return undefined
     if (allowed.duplicate) {
       const isRenewal = row.kind === 'single' || order.changedAt < row.addedAt - renewalMs
-      return isRenewal ? undefined : holdRow('recent', order)
+      return isRenewal ? undefined : heldConflict('recent', order)
     }
-    if (order.requestStatus === 'ERROR' && row.kind === 'file') return holdRow('ended_in_error', order)
+    if (order.requestStatus === 'ERROR' && row.kind === 'file') return heldConflict('ended_in_error', order)
   }
   return { becomes: 'duplicate', reason: 'same', shares: [], order, more: 0 }
 }
@@ -296,16 +296,16 @@ function compareSimilar(
   // "Similar to one whose outcome is `unknown`: held until that is settled or dropped", whatever was allowed. Rows of
   // the same file may be in flight too, because several runners send them at the same time.
   if (order.state === 'unknown' || (order.state === 'sending' && !isOwn)) {
-    return holdRow('similar_unknown', order, shares)
+    return heldConflict('similar_unknown', order, shares)
   }
   const allows =
     row.kind === 'single'
       ? allowed.similar
       : isOwn && (allowed.similar || sharesOnly(row.recipient, shares, allowed.shared))
-  return allows ? undefined : holdRow('similar', order, shares)
+  return allows ? undefined : heldConflict('similar', order, shares)
 }
 
-function holdRow(reason: ConflictReason, order: Submission, shares: Shared[] = []): Conflict {
+function heldConflict(reason: ConflictReason, order: Submission, shares: Shared[] = []): Conflict {
   return { becomes: 'held', reason, shares, order, more: 0 }
 }
 

@@ -10,7 +10,7 @@ const order = (requestId: string, requestStatus?: string): Submission =>
     recipient: { first_name: 'Ana', last_name: 'Silva', email: 'ana@example.com', phone: '+61400000001' },
   }) as Submission
 
-const ports = (orders: Submission[], listUnmatchedIds: string[] = []) => ({
+const ports = (orders: Submission[], unclaimed: string[] = []) => ({
   ledger: { list: async () => orders },
   inbox: { listUnmatchedIds: async () => unclaimed },
 })
