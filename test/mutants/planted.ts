@@ -27,7 +27,10 @@ const comparedBefore = inFile(
     'const before: ComparedRow[][] = []\n    await this.engine.snapshot(() => this.#compare(batch, rows, (page) => { before.push(page); return undefined }))\n    return this.#toBatch(await this.addOnce(',
   ],
   ['this.#addBatch(batch, rows)', 'this.#addBatch(batch, before)'],
-  ['*#addBatch(batch: NewFileBatch, rows: RowList)', '*#addBatch(batch: NewFileBatch, before: ComparedRow[][])'],
+  [
+    '*#addBatch(batch: NewFileBatch, rows: RowList)',
+    '*#addBatch(batch: NewFileBatch, before: ComparedRow[][])',
+  ],
   [
     'yield* this.#compare(batch, rows, (page) =>\n      insertRows(',
     'for (const page of before)\n      yield* insertRows(',

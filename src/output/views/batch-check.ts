@@ -210,7 +210,9 @@ function stoppedJson(plan: Plan): { stopped?: unknown[] } {
   })
   const matchedRows = new Set(plan.matches.map(({ row }) => row))
   const stopped = [
-    ...plan.matches.map((each) => stoppedRow(each, 'duplicate', each.conflict.order.recipient?.email ?? null)),
+    ...plan.matches.map((each) =>
+      stoppedRow(each, 'duplicate', each.conflict.order.recipient?.email ?? null),
+    ),
     ...plan.held.map((each) => stoppedRow(each, 'held', each.person.email)),
     ...plan.check.duplicates
       .filter(([, row]) => !matchedRows.has(row))
@@ -274,7 +276,8 @@ function positionText(row: number, line: number | undefined): string {
 function matchLines(matches: Plan['matches']): string[] {
   const inState = (...states: SubmissionState[]) =>
     matches.filter(
-      ({ conflict: { order, externalResult } }) => externalResult === undefined && states.includes(order.state),
+      ({ conflict: { order, externalResult } }) =>
+        externalResult === undefined && states.includes(order.state),
     )
   const pending = inState('pending')
   const inFlight = inState('sending')
