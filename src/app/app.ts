@@ -31,21 +31,18 @@ export interface AppOptions {
   timeoutMs: number | undefined
 }
 
-type Close = () => Promise<void> | void
+type ClosingAction = () => Promise<void> | void
 
-/**
- * Maximum time in milliseconds that retries and waits on a 429 take together if neither a flag nor a setting states
- * it.
- */
+/** Maximum total time in milliseconds of retries and waits after a 429, if neither a flag nor a setting sets it. */
 const defaultBudgetMs = 120_000
 
 /** Limits for completion on the command line: a user who types must not notice a wait. */
-const shortLimits = { busyMs: 300, answerMs: 300, wholeMs: 1_000, patienceMs: 0 }
+const completionLimits = { busyMs: 300, answerMs: 300, wholeMs: 1_000, patienceMs: 0 }
 /** Counting the calls must not delay the end of a command whose result is printed. */
-const busyMsAtTheEnd = 250
+const closingBusyMs = 250
 
-/** Creates each service. A factory gets the services that it needs from the app. */
-const makers: { readonly [K in keyof Services]: (app: App) => Services[K] | Promise<Services[K]> } = {
+/** The factory of each service. A factory gets the services that it needs from the app. */
+const factories: { readonly [K in keyof Services]: (app: App) => Services[K] | Promise<Services[K]> } = {
   clock: ({ context }) => context.clock,
   random: ({ context }) => context.random,
   env: ({ context }) => context.env,
@@ -57,13 +54,13 @@ const makers: { readonly [K in keyof Services]: (app: App) => Services[K] | Prom
   settings: async ({ paths, context: { clock }, note: onMessage }) =>
     (await import('../store/config/settings.ts')).openSettings({ paths, clock, onMessage }),
   secrets: openSecrets,
-  session: resolvedSession,
-  account: knownAccount,
+  session: openSession,
+  account: requireKnownAccount,
   budgetMs: async (app) =>
     app.options.timeoutMs ?? parseDuration((await app.setting('timeout')) ?? '') ?? defaultBudgetMs,
 
   http: (app) => openHttp(app),
-  connect: connector,
+  connect: createConnect,
   api: async (app) => {
     const { session, connect } = await app.services('session', 'connect')
     return connect(session)
@@ -74,10 +71,10 @@ const makers: { readonly [K in keyof Services]: (app: App) => Services[K] | Prom
   },
   governor: async (app) => {
     const session = await app.service('session')
-    return app.usage.wrapGovernor(await governorOf(app, session.baseUrl, session.apiKey))
+    return app.usage.wrapGovernor(await openGovernor(app, session.baseUrl, session.apiKey))
   },
 
-  store: async (app) => openStore(app, app.isClosing ? { busyMs: busyMsAtTheEnd } : {}),
+  store: async (app) => openStore(app, app.isClosing ? { busyMs: closingBusyMs } : {}),
   accounts: async (app) => (await app.service('store')).accounts,
   ledger: async (app) => (await app.service('store')).ledger,
   batches: async (app) => (await app.service('store')).batches,
@@ -86,7 +83,7 @@ const makers: { readonly [K in keyof Services]: (app: App) => Services[K] | Prom
   waiting: async (app) => (await app.service('store')).waiting,
   maintenance: async (app) => (await app.service('store')).maintenance,
   inboxToShow: async (app) => {
-    await app.learnSecrets()
+    await app.readSecrets()
     return app.service('inbox')
   },
   schemas: openSchemas,
@@ -106,8 +103,8 @@ const makers: { readonly [K in keyof Services]: (app: App) => Services[K] | Prom
 }
 
 /**
- * The context, options, messages and services of a command. Services are created at their first use and closed with
- * the app.
+ * The context, options, messages and services of a command. Services are created at their first use and closed with the
+ * app.
  */
 export class App {
   readonly context: Context
@@ -115,13 +112,13 @@ export class App {
   readonly reporter: Reporter
   /** Texts that are never printed or stored. */
   readonly secrets: Secrets
-  /** The flags of the present command that a command in a hint repeats. */
+  /** Adds to each command in a hint the flags of the current command that it has to repeat. */
   readonly repeatFlags: FlagRepeater
   /** The calls of this command that were not counted in the quota yet. They are counted when it closes. */
   readonly usage = new QuotaUsage()
-  readonly #made = new Map<keyof Services, Promise<unknown>>()
-  readonly #settlers: Close[] = []
-  readonly #closers: Close[] = []
+  readonly #openedServices = new Map<keyof Services, Promise<unknown>>()
+  readonly #closingActions: ClosingAction[] = []
+  readonly #closeFunctions: ClosingAction[] = []
   #isClosing = false
   #paths: Paths | undefined
 
@@ -137,7 +134,7 @@ export class App {
     )
     // A store in memory ends with this process, so nothing is counted there.
     if (variable(context.env, 'REFCHECK_STORE') !== ':memory:')
-      this.beforeClose(() => this.usage.flushUsage((baseUrl, apiKey) => governorOf(this, baseUrl, apiKey)))
+      this.beforeClose(() => this.usage.flushUsage((baseUrl, apiKey) => openGovernor(this, baseUrl, apiKey)))
   }
 
   /**
@@ -152,10 +149,10 @@ export class App {
 
   /** Returns one service. */
   async service<K extends keyof Services>(name: K): Promise<Services[K]> {
-    let service = this.#made.get(name)
+    let service = this.#openedServices.get(name)
     if (service === undefined) {
-      service = Promise.resolve(makers[name](this))
-      this.#made.set(name, service)
+      service = Promise.resolve(factories[name](this))
+      this.#openedServices.set(name, service)
     }
     return service as Promise<Services[K]>
   }
@@ -174,7 +171,7 @@ export class App {
   async forProfile(profile: string | undefined): Promise<App> {
     const app = new App(this.context, { ...this.options, profile, quiet: true })
     await this.services('http', 'store')
-    for (const name of ['http', 'store'] as const) app.#made.set(name, this.service(name))
+    for (const name of ['http', 'store'] as const) app.#openedServices.set(name, this.service(name))
     this.onClose(() => app.close())
     return app
   }
@@ -192,9 +189,9 @@ export class App {
 
   /** Returns the account of new orders, from REFCHECK_ACCOUNT or else the setting; '' if none is set. */
   async accountInUse(): Promise<string> {
-    const named = variable(this.context.env, 'REFCHECK_ACCOUNT')
-    if (named === undefined) return (await this.setting('account')) ?? ''
-    return (await import('../domain/session/setting-keys.ts')).accountName(named)
+    const variableValue = variable(this.context.env, 'REFCHECK_ACCOUNT')
+    if (variableValue === undefined) return (await this.setting('account')) ?? ''
+    return (await import('../domain/session/setting-keys.ts')).accountName(variableValue)
   }
 
   async #profileInUse(): Promise<string | undefined> {
@@ -204,11 +201,11 @@ export class App {
 
   /**
    * Reads the key and the webhook secret of the current profile, so that they are redacted in the output of a command
-   * that makes no calls. Secrets in the environment are known from the start.
+   * that calls no service. Secrets in the environment are known from the start.
    */
-  async learnSecrets(): Promise<void> {
+  async readSecrets(): Promise<void> {
     const profile = await this.#profileInUse()
-    if (profile !== undefined) await this.#readSecrets(profile)
+    if (profile !== undefined) await this.#readProfileSecrets(profile)
   }
 
   /**
@@ -218,11 +215,11 @@ export class App {
   async childEnvironment(): Promise<Record<string, string | undefined>> {
     const settings = await this.service('settings')
     const profiles = await settings.profiles().catch(() => new Map<string, unknown>())
-    for (const profile of profiles.keys()) await this.#readSecrets(profile)
+    for (const profile of profiles.keys()) await this.#readProfileSecrets(profile)
     return childEnvironment(this.context.env, this.secrets)
   }
 
-  async #readSecrets(profile: string): Promise<void> {
+  async #readProfileSecrets(profile: string): Promise<void> {
     const secrets = await this.service('secrets')
     for (const name of ['api-key', 'webhook-secret'] as const) {
       await secrets.read(profile, name).catch(() => undefined)
@@ -233,27 +230,28 @@ export class App {
   async storeOptions(chosen?: string): Promise<StoreOptions> {
     const { paths, note: onMessage, secrets } = this
     const { clock, random, cwd, env } = this.context
-    const path = chosen ?? variable(env, 'REFCHECK_STORE') ?? (await this.setting('store'))
-    return { chosen: path, paths, cwd, clock, random, env, secrets, onMessage }
+    const address = chosen ?? variable(env, 'REFCHECK_STORE') ?? (await this.setting('store'))
+    return { chosen: address, paths, cwd, clock, random, env, secrets, onMessage }
   }
 
   /**
    * Opens the store for completion, with short time limits. Undefined if there is no store, or its address is
    * unknown.
    */
-  async storeWithShortTimeouts(): Promise<Store | undefined> {
+  async openStoreForCompletion(): Promise<Store | undefined> {
     const { resolveStoreAddress } = await import('../store/ledger/open.ts')
-    const path = resolveStoreAddress(await this.storeOptions())
-    if (path.kind === 'file' && !existsSync(path.path)) return undefined
-    if (path.kind === 'postgres') {
+    const address = resolveStoreAddress(await this.storeOptions())
+    if (address.kind === 'file' && !existsSync(address.path)) return undefined
+    if (address.kind === 'postgres') {
       const { isNameAnswered } = await import('../host/machine.ts')
-      if (!(await isNameAnswered(path.server.host, shortLimits.answerMs))) return undefined
+      if (!(await isNameAnswered(address.server.host, completionLimits.answerMs))) return undefined
     }
-    return openStore(this, shortLimits, false)
+    return openStore(this, completionLimits, false)
   }
 
   /**
-   * Throws a UsageError if neither the environment nor the account determines the folders, or for a relative path.
+   * The folders for settings and data. Throws a UsageError for a relative path, and if neither the environment nor the
+   * user's account determines the folders.
    */
   get paths(): Paths {
     try {
@@ -277,17 +275,17 @@ export class App {
     }
   }
 
-  /** Registers an action for the end of the command, while all services are still open. */
-  beforeClose(action: Close): void {
-    this.#settlers.push(action)
+  /** Registers an action that runs at the end of the command, while all services are still open. */
+  beforeClose(action: ClosingAction): void {
+    this.#closingActions.push(action)
   }
 
-  /** Registers a close function. They are called in reverse order, after the actions of `beforeClose`. */
-  onClose(close: Close): void {
-    this.#closers.push(close)
+  /** Registers a close function. The last one is called first, after all actions of `beforeClose`. */
+  onClose(close: ClosingAction): void {
+    this.#closeFunctions.push(close)
   }
 
-  /** Whether the output is complete, so that nothing should wait any more. */
+  /** Whether the output is complete. From then on the command must not wait for anything. */
   get isClosing(): boolean {
     return this.#isClosing
   }
@@ -295,8 +293,8 @@ export class App {
   async close(): Promise<void> {
     this.reporter.clear()
     this.#isClosing = true
-    for (const action of this.#settlers.splice(0)) await action()
-    for (const close of this.#closers.splice(0).reverse()) await close()
+    for (const action of this.#closingActions.splice(0)) await action()
+    for (const close of this.#closeFunctions.splice(0).reverse()) await close()
   }
 
   /** Prints a message on stderr. */
@@ -331,8 +329,8 @@ async function openSecrets({
   return open({ paths, clock, random, known, keychain, onMessage })
 }
 
-/** Opens the session. Its key is sent only to the origin that it was saved for. */
-async function resolvedSession(app: App): Promise<Services['session']> {
+/** Returns the session. Its key is sent only to the origin that it was saved for. */
+async function openSession(app: App): Promise<Services['session']> {
   const { resolveSession } = await import('../usecases/session/resolve.ts')
   // A folder that other users control is an error even for reads that do not need its caches.
   requireOwnFolders(app.paths.data)
@@ -340,10 +338,11 @@ async function resolvedSession(app: App): Promise<Services['session']> {
 }
 
 /**
- * Returns the account. Throws UsageError for an account that the store does not have, before anything is stored or
- * sent: with a misspelled account, people who were ordered before could be ordered again.
+ * Returns the name of the account for new orders; '' if none is set. Throws a UsageError for an account that the store
+ * does not have, before anything is stored or sent: with a misspelled account, people who were ordered before could be
+ * ordered again.
  */
-async function knownAccount(app: App): Promise<string> {
+async function requireKnownAccount(app: App): Promise<string> {
   const name = await app.accountInUse()
   if (name === '') return name
   const accounts = await app.service('accounts')
@@ -380,12 +379,12 @@ export async function openHttp(app: App, authority?: string): Promise<HttpClient
   return client
 }
 
-async function connector(app: App): Promise<Connect> {
-  const usual = await app.service('budgetMs')
+async function createConnect(app: App): Promise<Connect> {
+  const defaultMs = await app.service('budgetMs')
   const [{ connectApi }, http] = await Promise.all([import('../api/api.ts'), app.service('http')])
   const { usage, secrets } = app
   const { clock, random } = app.context
-  return ({ baseUrl, apiKey, email = '', budgetMs = usual }) => {
+  return ({ baseUrl, apiKey, email = '', budgetMs = defaultMs }) => {
     if (apiKey !== undefined) usage.setKey(baseUrl, apiKey)
     secrets.add('API key', apiKey)
     return connectApi({
@@ -405,7 +404,7 @@ async function connector(app: App): Promise<Connect> {
   }
 }
 
-async function governorOf(app: App, baseUrl: string, apiKey: string): Promise<Governor> {
+async function openGovernor(app: App, baseUrl: string, apiKey: string): Promise<Governor> {
   const [{ governor }, { windowsFor }] = await Promise.all([
     import('../usecases/quota/governor.ts'),
     import('../domain/quota/windows.ts'),
@@ -427,12 +426,15 @@ async function openSchemas(app: App): Promise<Services['schemas']> {
   }
 }
 
-/** Opens the store and finishes a purge that was interrupted before it had erased its files. */
-async function openStore(app: App, limits: Partial<StoreOptions>, erases = true): Promise<Store> {
+/**
+ * Opens the store. Unless `shouldErase` is false, also finishes an interrupted purge, which has not erased its files
+ * yet.
+ */
+async function openStore(app: App, limits: Partial<StoreOptions>, shouldErase = true): Promise<Store> {
   const { openStore: open } = await import('../store/ledger/open.ts')
   const store = await open({ ...(await app.storeOptions()), ...limits })
   app.onClose(() => store.close())
-  if (!erases || !store.maintenance.hasFilesToErase) return store
+  if (!shouldErase || !store.maintenance.hasFilesToErase) return store
   const { eraseFiles } = await import('../usecases/store/files-of-person.ts')
   const services = await app.services('drafts', 'plans', 'written', 'reportFolders')
   try {

@@ -34,17 +34,17 @@ export async function startApproval(app: App, code: string | undefined): Promise
 }
 
 /** Opens the file that a batch plan was made from. Throws if it has changed since. */
-export async function plannedFile(
+export async function openFileOfPlan(
   app: App,
   code: string,
   { plan, rows }: Extract<OrderPlan['what'], { kind: 'batch' }>,
   allowances: AllowFlags,
 ): Promise<FileToOrder> {
-  const named = { text: plan, name: `plan ${code}`, again: 'Have it planned again.' }
+  const planSource = { text: plan, name: `plan ${code}`, replanHint: 'Have it planned again.' }
   const service = await app.service('api')
-  if (rows === null) return openPlannedFile(await app.service('files'), service, named, allowances)
+  if (rows === null) return openPlannedFile(await app.service('files'), service, planSource, allowances)
   const { cwd } = app.context
-  const session = { cwd, stdin: { isTTY: false, stream: Readable.from([Buffer.from(rows)]) } }
-  const applied = await openPlannedFile(session, service, named, allowances)
-  return { ...applied, file: { ...applied.file, name: named.name } }
+  const memoryFiles = { cwd, stdin: { isTTY: false, stream: Readable.from([Buffer.from(rows)]) } }
+  const opened = await openPlannedFile(memoryFiles, service, planSource, allowances)
+  return { ...opened, file: { ...opened.file, name: planSource.name } }
 }

@@ -26,7 +26,7 @@ export async function planServices(app: App): Promise<OrderFileServices> {
     ...(await app.services('api', 'schemas', 'mappings', 'prompter', 'clock', 'random', 'files')),
     packageSetting: await app.packageSetting(),
     ...(await app.services('batches', 'ledger', 'waiting', 'account', 'governor', 'packageNames')),
-    onBatchEvent: noticing(app),
+    onBatchEvent: createEventReporter(app),
   }
 }
 
@@ -36,14 +36,14 @@ export async function startServices(app: App, signal: AbortSignal): Promise<Star
   const services = await app.services('batches', 'waiting', 'inbox', 'unmatched', 'governor', 'schemas')
   const { governor } = services
   const { createBatchMeter } = await import('../output/views/progress.ts')
-  // The remaining time depends on the calls that other processes have made.
+  // Updates the recorded calls of other processes, which the remaining time depends on.
   await governor.status()
   return {
     ...ordering,
     ...services,
     ...(await app.services('files', 'prompter', 'packageNames')),
     onQuotaWait: pauseNote(app),
-    onBatchEvent: noticing(app),
+    onBatchEvent: createEventReporter(app),
     progress: await createBatchMeter({
       clock: app.context.clock,
       secondsFor: (creates, callMs) => governor.secondsFor(creates, callMs),
@@ -54,7 +54,10 @@ export async function startServices(app: App, signal: AbortSignal): Promise<Star
   }
 }
 
-/** Returns the functions that show a plan and ask for confirmation; `confirm` throws if the user declines. */
+/**
+ * Returns a function that creates the prompts for a file of this name: they show its plan and ask for confirmation.
+ * `confirm` throws if the user declines.
+ */
 export function orderPrompts(
   app: App,
   { quiet, yes, showChanges }: { quiet: boolean; yes: boolean; showChanges: boolean },
@@ -75,7 +78,7 @@ export function orderPrompts(
   })
 }
 
-function noticing({ reporter }: App): (event: BatchEvent) => void {
+function createEventReporter({ reporter }: App): (event: BatchEvent) => void {
   return (event) => {
     const text = batchEventText(event)
     if (text?.isWarning === true) reporter.warn(text.text)
@@ -83,7 +86,7 @@ function noticing({ reporter }: App): (event: BatchEvent) => void {
   }
 }
 
-/** Runs a batch, and asks about held rows at its end. Returns the output and the error of the run. */
+/** Runs a batch, and asks about its held rows at the end. Returns the output, and the error of the run. */
 export async function runBatch(
   app: App,
   signal: AbortSignal,
@@ -92,22 +95,23 @@ export async function runBatch(
 ): Promise<[View, RefcheckError | undefined]> {
   const { startBatch } = await import('../usecases/batch/start.ts')
   const services = await startServices(app, signal)
-  // Loaded before the run: the program's files may be replaced while it lasts.
-  const decide = isJson ? undefined : await heldDecider(app)
+  // Loaded before the run, because an upgrade may replace the program's files during the run.
+  const decideHeld = isJson ? undefined : await createHeldDecider(app)
   let end = await startBatch(services, batchId, options)
   const { max = Number.POSITIVE_INFINITY } = options
-  const { now } = end.result
-  if (decide !== undefined && isToDecide(end) && max > now) {
-    const decided = await decide(end.batch, 'order')
-    if (decided !== undefined && decided.released + decided.leftOut > 0) {
+  const { orderedInThisRun } = end.result
+  if (decideHeld !== undefined && needsDecisions(end) && max > orderedInThisRun) {
+    const decisions = await decideHeld(end.batch, 'order')
+    if (decisions !== undefined && decisions.released + decisions.leftOut > 0) {
       const before = end.result.people
-      end = await startBatch(services, batchId, { ...options, max: max - now })
+      end = await startBatch(services, batchId, { ...options, max: max - orderedInThisRun })
       const people = [...before, ...end.result.people]
-      const all = now + end.result.now
-      end.result = { ...end.result, now: all, people: people.length === all ? people : [] }
+      const total = orderedInThisRun + end.result.orderedInThisRun
+      end.result = { ...end.result, orderedInThisRun: total, people: people.length === total ? people : [] }
     }
     const { counts, ordered } = end.result
-    if (decided?.later === counts.held && counts.held > 0)
+    // If the user postponed all held rows, they are no failure.
+    if (decisions?.later === counts.held && counts.held > 0)
       end = { ...end, failure: withoutPostponed(end.failure, counts, ordered) }
   }
   return [await endedView(app, end, isJson), end.failure]
@@ -116,17 +120,20 @@ export async function runBatch(
 /** Writes the rows of a batch that were changed without a run to its results file. */
 export async function updateResultsFile(app: App, batch: Batch): Promise<void> {
   const { updateResults } = await import('../usecases/batch/results-file.ts')
-  await updateResults({ ...(await app.services('batches', 'files')), onBatchEvent: noticing(app) }, batch)
+  await updateResults(
+    { ...(await app.services('batches', 'files')), onBatchEvent: createEventReporter(app) },
+    batch,
+  )
 }
 
 /** Whether the batch waits only for decisions about held rows. */
-function isToDecide({ batch: { counts, halt }, failure }: BatchEnd): boolean {
+function needsDecisions({ batch: { counts, halt }, failure }: BatchEnd): boolean {
   const isOpen = failure?.code === 'incomplete' || failure?.code === 'outcome_unknown'
   return counts.held > 0 && counts.pending === 0 && halt === undefined && isOpen
 }
 
 /** Returns a function that asks about each held row; undefined without a terminal. */
-export async function heldDecider(app: App) {
+export async function createHeldDecider(app: App) {
   const prompter = app.prompter()
   if (prompter === undefined) return undefined
   const { decideHeldRows } = await import('../usecases/batch/change-batch.ts')
@@ -158,7 +165,7 @@ export async function endedView(
   const { batchResultView, resultText } = await import('../output/views/batches.ts')
   const status = await batchView(app, batch, isJson)
   const text = resultText(batch.name, result, failure)
-  if (failure !== undefined && !failure.isChosen) return batchResultView(status, text, undefined)
+  if (failure !== undefined && !failure.isUserChoice) return batchResultView(status, text, undefined)
   if (failure !== undefined && batch.counts.held > 0)
     return batchResultView(status, text, `refcheck batch release ${batch.id}`)
   const { CANCELLED: cancelled = 0, ERROR: inError = 0 } = result.ordered.failed
@@ -169,7 +176,8 @@ export async function endedView(
       `refcheck request list --status ${cancelled > 0 ? 'CANCELLED' : 'ERROR'}`,
     )
   // No report is ready seconds after the order.
-  if (result.now > 0) return batchResultView(status, text, `refcheck request wait --batch ${batch.id}`)
+  if (result.orderedInThisRun > 0)
+    return batchResultView(status, text, `refcheck request wait --batch ${batch.id}`)
   const isFolderKnown = (await app.setting('output-dir')) !== undefined || app.prompter() !== undefined
   const next = `refcheck report sync${isFolderKnown ? '' : ' --output reports'}`
   return batchResultView(status, text, next)
@@ -183,6 +191,6 @@ export async function batchView(app: App, batch: Batch, isJson: boolean): Promis
   const { batchStatusView } = await import('../output/views/batches.ts')
   const resultsFile = existsSync(batch.resultsFile ?? '') ? batch.resultsFile : undefined
   const { stoppedRows } = await import('../usecases/batch/read-batch.ts')
-  const stopped = isJson ? await stoppedRows(await app.services('batches', 'files'), batch) : []
-  return batchStatusView(statusOf({ ...batch, resultsFile }), stopped)
+  const rowsNotSent = isJson ? await stoppedRows(await app.services('batches', 'files'), batch) : []
+  return batchStatusView(statusOf({ ...batch, resultsFile }), rowsNotSent)
 }

@@ -5,18 +5,18 @@ import { variable } from '../host/process.ts'
 import { machineDetails, nodeVersion } from '../host/machine.ts'
 import { proxySettings } from '../http/transport.ts'
 import { storeLocation } from '../store/ledger/open.ts'
-import { diagnose as checkAll, storeExists } from '../usecases/doctor/checks.ts'
+import { diagnose as runChecks, storeExists } from '../usecases/doctor/checks.ts'
 
 const locationOf = async (app: App): Promise<string> => storeLocation(await app.storeOptions())
 
-/** Checks all that the commands need. `needed`: the versions of Node that refcheck supports. */
+/** Checks everything that the commands need. `needed`: the versions of Node that refcheck supports. */
 export async function diagnose(
   app: App,
   { needed, signal }: { needed: string; signal: AbortSignal },
 ): Promise<MachineReport> {
   const { context, paths } = app
   const { clock, env } = context
-  return checkAll({
+  return runChecks({
     clock,
     env,
     node: { version: nodeVersion(), needed },

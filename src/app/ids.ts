@@ -10,19 +10,19 @@ import type { App } from './app.ts'
  * or e-mail of a person, where `prompter` asks which of several orders is meant. The store is read only for ids that
  * are not whole. `what`: the flag or argument, for messages.
  */
-export async function requestIdsOf(
+export async function resolveRequestIds(
   app: App,
   typedIds: readonly string[],
   prompter: Prompter | undefined,
   what = 'REQUEST_ID',
 ): Promise<string[]> {
   const ids: string[] = []
-  for (const each of typedIds) ids.push(await requestIdNamed(app, each, prompter, what))
+  for (const each of typedIds) ids.push(await resolveRequestId(app, each, prompter, what))
   return ids
 }
 
-/** Returns the whole id of one request, as `requestIdsOf` does. */
-export async function requestIdNamed(
+/** Returns the whole id of one request, as `resolveRequestIds` does. */
+export async function resolveRequestId(
   app: App,
   text: string,
   prompter: Prompter | undefined,
@@ -36,7 +36,7 @@ export async function requestIdNamed(
   const session = await app.service('session')
   if (!isName) {
     try {
-      return await requestIdOf(app, id, session.baseUrl)
+      return await completeRequestId(app, id, session.baseUrl)
     } catch (error) {
       // A name such as "Abbe" may also be the start of an id.
       if (!(error instanceof NotFoundError) || !/^[a-f]+$/.test(id) || !app.context.streams.stdout.isTTY)
@@ -60,14 +60,14 @@ const replaceValue = (word: string, value: string, replacement: string): string 
     : word
 
 /** Returns the whole id of a request by its id or the start of it; without `baseUrl`, of any service. */
-export async function requestIdOf(app: App, typedId: string, baseUrl?: string): Promise<string> {
+export async function completeRequestId(app: App, typedId: string, baseUrl?: string): Promise<string> {
   if (isWholeId(typedId)) return typedId
   const { findRequestId } = await import('../usecases/request/read-requests.ts')
   return findRequestId(await app.services('ledger', 'inbox'), typedId, baseUrl)
 }
 
 /** Returns the whole id of a batch that was named by its id or the start of it; undefined if `typedId` is. */
-export async function batchIdOf(app: App, typedId: string | undefined): Promise<string | undefined> {
+export async function resolveBatchId(app: App, typedId: string | undefined): Promise<string | undefined> {
   if (typedId === undefined) return undefined
   return (await findBatch(await app.batchServices(), typedId)).id
 }

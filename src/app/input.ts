@@ -28,7 +28,7 @@ export async function readInput(
       throw new UsageError(`${file} is a folder; ${what} has to be a file`, {
         hint: 'Give the name of a file.',
       })
-    // Only a plain file has a known size before it is read.
+    // The size is known before the read only for a plain file.
     if (!status.isFile()) return await collect(createReadStream(path), what, maxBytes)
     requireSize(status.size, what, maxBytes)
     return await contentOf(path)

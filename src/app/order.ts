@@ -7,7 +7,7 @@ import { DraftKeeper } from '../usecases/request/draft-keeper.ts'
 import type { PrepareOptions } from '../usecases/request/prepare-order.ts'
 import { storeSuccessors } from './request.ts'
 
-/** Returns what stores the answers about one person. `resume`: the command line that continues from them. */
+/** Creates the store of the answers about one person. `resume`: the command line that continues from them. */
 export function createDraftKeeper(app: App, resume: string): DraftKeeper {
   return new DraftKeeper(async () => {
     const { api, ...rest } = await app.services('api', 'drafts', 'clock', 'random')
@@ -17,26 +17,26 @@ export function createDraftKeeper(app: App, resume: string): DraftKeeper {
 }
 
 /** Returns the options for preparing one order. `country`: the country of phone numbers without +. */
-export async function orderForm(
+export async function createPrepareOptions(
   app: App,
   signal: AbortSignal,
-  given: { country: string | undefined; yes: boolean },
+  flags: { country: string | undefined; yes: boolean },
   { similar, draft }: { similar: SimilarQuestion; draft: DraftKeeper },
 ): Promise<PrepareOptions> {
   await app.service('account')
   const { api, schemas } = await app.services('api', 'schemas')
-  const country = given.country ?? (await app.setting('default-country'))
+  const country = flags.country ?? (await app.setting('default-country'))
   return {
     api,
     signal,
     schemas,
     prompter: app.prompter(),
-    yes: given.yes,
+    yes: flags.yes,
     repair: country === undefined ? undefined : await phoneRepair(country),
     today: localDay(app.context.clock.now()),
     onPackages: storeSuccessors(app),
     onImprobable: (text) => app.reporter.warn(text),
-    onPerson: given.yes ? undefined : (body, isMore) => similar.checkEarly(body, api.baseUrl, isMore),
+    onPerson: flags.yes ? undefined : (body, isMore) => similar.checkEarly(body, api.baseUrl, isMore),
     onAnswer: (body, pack) => draft.keep(body, pack.name),
     onDrop: () => draft.drop(),
     orderWarning: (body) => similar.orderWarning(body),

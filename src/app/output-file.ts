@@ -8,7 +8,7 @@ import type { WrittenFile } from '../store/written-files.ts'
 import type { App } from './app.ts'
 import type { Context } from './context.ts'
 
-/** The target of `--output`: undefined for standard output (no flag, or `-`), or else the absolute path of a file. */
+/** The target of `--output`: the absolute path of a file, or undefined for standard output (no flag, or `-`). */
 export interface OutputFile {
   path: string | undefined
   overwrite: boolean
@@ -24,8 +24,8 @@ interface OutputOptions {
 }
 
 /**
- * Reads `--output FILE`. Throws a UsageError for a file that exists and may not be replaced, and for binary output to
- * a terminal.
+ * Checks the value of `--output` before anything is done. Throws a UsageError for a file that exists and may not be
+ * replaced, and for binary output to a terminal.
  */
 export async function openOutputFile(
   context: Pick<Context, 'cwd' | 'streams'>,
@@ -60,7 +60,7 @@ export async function openOutputFile(
   return { path, overwrite }
 }
 
-/** Reads the flag of a file that is written only if the flag is given. */
+/** Checks the flag of a file, as `openOutputFile` does. Returns undefined without the flag. */
 export async function openOptionalFile(
   context: Pick<Context, 'cwd' | 'streams'>,
   typed: string | undefined,
@@ -69,22 +69,22 @@ export async function openOptionalFile(
   return typed === undefined ? undefined : openOutputFile(context, typed, options)
 }
 
-type Written = Omit<WrittenFile, 'path'>
+type WrittenDetails = Omit<WrittenFile, 'path'>
 
 /**
  * Writes the output; a file is written completely or not at all. `written`: what to record about a file with personal
- * data.
+ * data, so that a purge finds it.
  */
 export async function writeOutput(
   app: App,
   { path, overwrite }: OutputFile,
   content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  written?: Written,
+  written?: WrittenDetails,
 ): Promise<void> {
   if (path !== undefined) {
     const { writeFileAtomically } = await import('../disk/whole-file.ts')
-    await writeFileAtomically(path, streamed(content), { overwrite })
-    if (written !== undefined) await rememberWritten(app, { path, ...written })
+    await writeFileAtomically(path, toAsyncGenerator(content), { overwrite })
+    if (written !== undefined) await recordWrittenFile(app, { path, ...written })
     return
   }
   const { stdout } = app.context.streams
@@ -95,11 +95,11 @@ export async function writeOutput(
 }
 
 /** Writes the file after the result was printed. Returns the error instead of throwing it. */
-export async function failureToWrite(
+export async function tryToWriteOutput(
   app: App,
   output: OutputFile | undefined,
   content: () => Uint8Array,
-  written?: Written,
+  written?: WrittenDetails,
 ): Promise<RefcheckError | undefined> {
   if (output === undefined) return undefined
   try {
@@ -115,17 +115,17 @@ export async function failureToWrite(
  * Records a file with personal data, so that a purge finds it. An error is only reported, since the file itself was
  * written.
  */
-export async function rememberWritten(app: App, file: WrittenFile): Promise<void> {
-  const written = await app.service('written')
+export async function recordWrittenFile(app: App, file: WrittenFile): Promise<void> {
+  const writtenFiles = await app.service('written')
   try {
-    await written.add(file)
+    await writtenFiles.add(file)
   } catch (error) {
     if (!(error instanceof RefcheckError)) throw error
     app.note(`A purge will not find ${file.path}: ${error.message}.`)
   }
 }
 
-async function* streamed(
+async function* toAsyncGenerator(
   content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
   yield* content

@@ -8,7 +8,7 @@ import type { QuotaStatus } from '../output/views/overview.ts'
 import type { OverviewScope, People } from '../usecases/overview/read.ts'
 import { requestIdStart } from '../domain/request/id-start.ts'
 import type { Prompter } from '../prompt/prompter.ts'
-import { requestIdNamed, requestIdOf } from './ids.ts'
+import { resolveRequestId, completeRequestId } from './ids.ts'
 import type { Batch } from '../domain/batch/batch.ts'
 import type { Overview } from '../domain/overview/overview.ts'
 import type { SubmissionState } from '../domain/submission/states.ts'
@@ -23,7 +23,7 @@ export async function quotaInUse(app: App): Promise<QuotaStatus | undefined> {
   }
 }
 
-/** Returns the organisation and account of the current profile, whose orders are shown. */
+/** Returns the account of new orders and the organisation of the current profile, whose orders are shown. */
 export async function overviewScope(app: App): Promise<OverviewScope> {
   const account = await app.accountInUse()
   try {
@@ -37,22 +37,22 @@ export async function overviewScope(app: App): Promise<OverviewScope> {
 }
 
 /**
- * Acknowledges finished requests, named by their ids or the start of them, on a terminal also by a person. None is
- * acknowledged if one of them is refused.
+ * Acknowledges finished requests, named by their ids or the start of them, in a terminal also by a person. If one of
+ * them is refused, none is acknowledged.
  */
 export async function markAsDone(
   app: App,
-  named: readonly string[],
+  typedIds: readonly string[],
   baseUrl: string | undefined,
   prompter: Prompter | undefined,
 ): Promise<void> {
   const { ledger, clock } = await app.services('ledger', 'clock')
   const ids: string[] = []
-  for (const each of named) {
+  for (const each of typedIds) {
     const id =
       baseUrl === undefined
-        ? await requestIdOf(app, requestIdStart(each, '--done'))
-        : await requestIdNamed(app, each, prompter, '--done')
+        ? await completeRequestId(app, requestIdStart(each, '--done'))
+        : await resolveRequestId(app, each, prompter, '--done')
     const order = (await ledger.list({ requestId: id })).find(
       (row) => baseUrl === undefined || serviceOf(row.baseUrl) === serviceOf(baseUrl),
     )
@@ -73,10 +73,10 @@ export async function markAsDone(
 }
 
 /**
- * Returns the numbers of report files by service and request, from the manifest of the configured folder. Undefined
- * without a folder.
+ * Returns the number of report files of each request, from the manifest of the configured folder; undefined without a
+ * configured folder.
  */
-export async function filesOfReports(app: App): Promise<ReadonlyMap<string, number> | undefined> {
+export async function countReportFiles(app: App): Promise<ReadonlyMap<string, number> | undefined> {
   const folder = await app.setting('output-dir')
   if (folder === undefined) return undefined
   const { manifestName, parseManifest } = await import('../domain/report/record.ts')
@@ -101,7 +101,7 @@ export async function batchPage(
   const { peopleOfBatch } = await import('../usecases/overview/read.ts')
   const services = await app.services('ledger', 'batches', 'inboxToShow', 'clock')
   const people = await peopleOfBatch(services, batch, states)
-  return page(app, people, {
+  return renderPage(app, people, {
     title: batch.name,
     readAt: new Date(services.clock.now()).toISOString(),
     facts: [
@@ -118,7 +118,7 @@ export async function storePage(app: App, overview: Overview, scope: OverviewSco
   const people = await peopleOfStore(await app.services('ledger', 'batches'), scope, overview.attention)
   const services = [...new Set(people.users.map(({ baseUrl }) => new URL(baseUrl).host))]
   const users = [...new Set(people.users.map(({ userEmail }) => userEmail))]
-  return page(app, people, {
+  return renderPage(app, people, {
     title:
       overview.other_orders.length === 0
         ? 'All checks ordered with this store'
@@ -131,29 +131,29 @@ export async function storePage(app: App, overview: Overview, scope: OverviewSco
   })
 }
 
-interface About {
+interface PageFacts {
   title: string
   readAt: string
   facts: (readonly [string, string])[]
 }
 
-async function page(
+async function renderPage(
   app: App,
   { people, total, persons, attention, users }: People,
-  about: About,
+  pageFacts: PageFacts,
 ): Promise<Uint8Array> {
   const { peoplePage, packageText } = await import('../output/views/people-page.ts')
   const packages = await (await app.service('packageNames')).forUsers(users)
-  const withPackage = people.filter(({ package_id: id }) => id !== null)
-  const [first] = withPackage
-  const hasSeveralPackages = withPackage.some(
+  const peopleWithPackage = people.filter(({ package_id: id }) => id !== null)
+  const [first] = peopleWithPackage
+  const hasSeveralPackages = peopleWithPackage.some(
     ({ package_id: id, user }) => id !== first?.package_id || user.baseUrl !== first.user.baseUrl,
   )
   const packageFact =
     first === undefined || hasSeveralPackages ? [] : [['Package', packageText(first, packages)] as const]
   const text = await peoplePage({
-    ...about,
-    facts: [...packageFact, ...about.facts],
+    ...pageFacts,
+    facts: [...packageFact, ...pageFacts.facts],
     people,
     rowCount: total,
     personCount: persons,

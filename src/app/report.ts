@@ -2,9 +2,9 @@ import { basename, dirname, resolve } from 'node:path'
 
 import type { App } from './app.ts'
 import { timeToSend, waitServices } from './request.ts'
-import { batchIdOf, requestIdsOf } from './ids.ts'
+import { resolveBatchId, resolveRequestIds } from './ids.ts'
 import { readSecretLine } from './input.ts'
-import { rememberWritten } from './output-file.ts'
+import { recordWrittenFile } from './output-file.ts'
 import { parseDestination, isReportOf, isSingle, type ReportSource } from '../domain/report/source.ts'
 import { defaultTemplate, parseTemplate } from '../domain/report/template.ts'
 import { UsageError } from '../errors/kinds.ts'
@@ -27,11 +27,17 @@ interface Destination {
   typed: string
   source: ReportSource
   signal: AbortSignal
-  /** Called once with the other run that downloads into the same folder; a line on stderr unless given. */
+  /**
+   * Called once if another run downloads into the same folder, with a description of that run. The default reports it
+   * on stderr.
+   */
   onWait?: (other: string) => void
 }
 
-/** Downloads the reports of a source. No other run uses the folder meanwhile; its path is returned too. */
+/**
+ * Downloads the reports of a source into a folder that no other run uses at the same time. Returns the path of the
+ * folder with the result.
+ */
 export async function downloadReports(
   app: App,
   flags: DownloadFlags,
@@ -40,8 +46,8 @@ export async function downloadReports(
   const template = parseTemplate(flags['name-template'] ?? defaultTemplate)
   const concurrency = flags.concurrency ?? Number((await app.setting('concurrency')) ?? 8)
   const { source, signal } = options
-  // Downloads of named requests wait as any call does; those of a batch or a whole store, as long as the
-  // quota needs.
+  // Downloads of a batch or of the whole store wait for the quota without a limit, others only as long as every call
+  // does.
   const isLong = source.kind === 'batch' || source.kind === 'completed' || source.kind === 'all'
   const waitsForQuota = flags.wait || (isLong && flags.timeout === undefined)
   const { api, patientApi, clock } = await app.services('api', 'patientApi', 'clock')
@@ -68,19 +74,19 @@ export async function downloadReports(
   return { ...result, folder: folder.path }
 }
 
-/** Estimates the time from the quota that is recorded in this store at the start. */
+/** Returns a function that estimates the time for a number of requests, by the calls that this store has recorded. */
 function estimateReadingTime(app: App): ReadingTime {
   return async (requests) => (await timeToSend(app, (await app.service('session')).baseUrl))(requests)
 }
 
-const noteWait =
+const reportWait =
   (app: App) =>
   (other: string): void =>
     app.reporter.note(`Waiting until ${other} has downloaded its reports into the same folder.`)
 
 async function openFolder(
   app: App,
-  { typed, source, signal, onWait = noteWait(app) }: Destination,
+  { typed, source, signal, onWait = reportWait(app) }: Destination,
   { overwrite, timeout }: DownloadFlags,
 ): Promise<{ folder: ReportFolder; file: string | undefined }> {
   const { existingAt, isPdf } = await import('../store/reports/file.ts')
@@ -95,8 +101,8 @@ async function openFolder(
   }
   if (target.kind === 'folder') {
     const folder = await reportFolders.open(path, waitOptions)
-    for (const text of openFolderTexts(path, folder)) app.reporter.warn(text)
-    await rememberWritten(app, { path, kind: 'reports' })
+    for (const text of folderWarnings(path, folder)) app.reporter.warn(text)
+    await recordWrittenFile(app, { path, kind: 'reports' })
     return { folder, file: undefined }
   }
   if (status === 'file' && !overwrite && !(await isPdf(path))) {
@@ -117,7 +123,7 @@ async function openFolder(
 }
 
 /** Returns warnings about other users who may write to a folder of reports, or exchange it for another one. */
-function openFolderTexts(path: string, { isOpenTo, openAbove }: ReportFolder): string[] {
+function folderWarnings(path: string, { isOpenTo, openAbove }: ReportFolder): string[] {
   const texts: string[] = []
   if (isOpenTo === 'its owner')
     texts.push(`${path} belongs to another user of this machine, who may replace what is in it.`)
@@ -138,8 +144,8 @@ function openFolderTexts(path: string, { isOpenTo, openAbove }: ReportFolder): s
   return texts
 }
 
-/** Opens the report, or the folder if there are several, in a viewer. */
-export async function showReports(
+/** Opens the report, or the folder if there are several, with a program of the desktop. */
+export async function openInViewer(
   app: App,
   { folder, stored }: FilingResult & { folder: string },
 ): Promise<void> {
@@ -147,8 +153,8 @@ export async function showReports(
   if (first === undefined) return
   const { openFile } = await import('../host/run-program.ts')
   const path = stored.length === 1 ? first.path : folder
-  const why = await openFile(path, { env: app.context.env, childEnv: await app.childEnvironment() })
-  if (why !== undefined) app.reporter.warn(`${path} was not opened: ${why}`)
+  const failure = await openFile(path, { env: app.context.env, childEnv: await app.childEnvironment() })
+  if (failure !== undefined) app.reporter.warn(`${path} was not opened: ${failure}`)
 }
 
 interface SourceFlags {
@@ -177,14 +183,14 @@ export async function reportSource(
     '--since requires --all-completed',
     'Add --all-completed, or leave out --since.',
   )
-  const given = [checkId, request, batch, url, isAll || undefined].filter((each) => each !== undefined)
+  const sources = [checkId, request, batch, url, isAll || undefined].filter((each) => each !== undefined)
   refuseIf(
-    given.length === 0,
+    sources.length === 0,
     'no report was named',
     'Give one of: CHECK_ID, --request ID, --batch ID, --all-completed, --url SIGNED_URL.',
   )
   refuseIf(
-    given.length > 1,
+    sources.length > 1,
     'CHECK_ID, --request, --batch, --all-completed and --url cannot be combined',
     'Give one of them.',
   )
@@ -197,10 +203,10 @@ export async function reportSource(
     const prompter = json ? undefined : app.prompter()
     return {
       kind: 'requests',
-      requestIds: [...new Set(await requestIdsOf(app, request, prompter, '--request'))],
+      requestIds: [...new Set(await resolveRequestIds(app, request, prompter, '--request'))],
     }
   }
-  const batchId = await batchIdOf(app, batch)
+  const batchId = await resolveBatchId(app, batch)
   if (batchId !== undefined) return { kind: 'batch', batchId }
   if (isAll) return { kind: 'completed', since }
   return { kind: 'ids', checkId: checkId ?? '', refereeId: referee }

@@ -13,7 +13,7 @@ import { serviceOf } from '../domain/submission/identity.ts'
 import { variable } from '../host/process.ts'
 import { sanitize } from '../host/text.ts'
 
-/** Waits for the quota that are longer than this, in seconds, are reported. */
+/** A wait for the quota that is longer than this is reported. */
 const minReportedPauseSeconds = 5
 
 /** Returns the services for placing an order. */
@@ -33,7 +33,7 @@ export async function orderServices(app: App, signal: AbortSignal): Promise<Orde
 }
 
 /** Returns the services for an order that may be waited for. */
-export async function servicesToOrder(app: App, signal: AbortSignal) {
+export async function orderAndWaitServices(app: App, signal: AbortSignal) {
   const { budgetMs, ...services } = await app.services('inbox', 'patientApi', 'budgetMs')
   return {
     ...(await orderServices(app, signal)),
@@ -68,20 +68,23 @@ export async function waitServices(app: App) {
  * stored.
  */
 export async function meteredWaitServices(app: App, total: number) {
-  const [{ WaitMeter }, parts] = await Promise.all([import('../output/views/progress.ts'), waitServices(app)])
+  const [{ WaitMeter }, services] = await Promise.all([
+    import('../output/views/progress.ts'),
+    waitServices(app),
+  ])
   const meter = new WaitMeter(app.reporter, total)
   const { ledger, session } = await app.services('ledger', 'session')
   const records: Promise<void>[] = []
-  const known = new Map<string, string>()
+  const recordedText = new Map<string, string>()
   return {
-    ...parts,
+    ...services,
     onSleep: meter.onSleep,
-    onQuotaWait: app.reporter.isLive ? meter.onSleep : parts.onQuotaWait,
+    onQuotaWait: app.reporter.isLive ? meter.onSleep : services.onQuotaWait,
     onStatus: meter.onStatus,
-    onRead: ({ request_id: id, status, checks: read }: RequestResource): void => {
-      const checks = checksText(read)
-      if (known.get(id) === `${status} ${checks}`) return
-      known.set(id, `${status} ${checks}`)
+    onRead: ({ request_id: id, status, checks: checkResults }: RequestResource): void => {
+      const checks = checksText(checkResults)
+      if (recordedText.get(id) === `${status} ${checks}`) return
+      recordedText.set(id, `${status} ${checks}`)
       // An error of the store does not fail the wait.
       const at = app.context.clock.now()
       records.push(ledger.recordStatus(session.baseUrl, id, status, at, checks).catch(() => undefined))
@@ -90,18 +93,18 @@ export async function meteredWaitServices(app: App, total: number) {
   }
 }
 
-const week = 7 * 24 * 60 * 60 * 1000
+const weekMs = 7 * 24 * 60 * 60 * 1000
 
 /** Updates results files with the statuses that were read in the last seven days. */
 export async function updateStatusesInResults(app: App): Promise<void> {
   try {
     const services = await app.services('ledger', 'batches', 'files')
     const { updateStatuses } = await import('../usecases/batch/results-file.ts')
-    const updated = await updateStatuses(services, app.context.clock.now() - week)
+    const updated = await updateStatuses(services, app.context.clock.now() - weekMs)
     if (updated.length > 0)
       app.note(`Statuses updated in ${updated.map((name) => sanitize(name)).join(', ')}`)
   } catch (error) {
-    // The output does not depend on these files.
+    // The results files are only a copy, so their errors do not fail the command.
     if (!(error instanceof RefcheckError)) throw error
   }
 }
@@ -114,28 +117,29 @@ export function readMeter(app: App): (done: number, total: number) => void {
 }
 
 /**
- * Stores the statuses of requests that were read, after the output. `isLookedAt`: the user sees the requests, so that
- * `status` does not list finished ones any more.
+ * Stores the statuses of requests that were read, after the output. `isSeenByUser`: the output shows the requests to a
+ * person, so finished ones are removed from the list of `status`.
  */
 export function recordReads(
   app: App,
   baseUrl: string,
   requests: readonly RequestResource[],
-  isLookedAt = false,
+  isSeenByUser = false,
 ): void {
   app.beforeClose(async () => {
     try {
       const ledger = await app.service('ledger')
       const at = app.context.clock.now()
-      const unlisted: RequestResource[] = []
+      const removedFromStatus: RequestResource[] = []
       for (const request of requests) {
         const { request_id: id, status, checks } = request
         await ledger.recordStatus(baseUrl, id, status, at, checksText(checks))
-        if (!isLookedAt) continue
-        if (isEndedWithoutResult(status) && (await isUnseen(ledger, baseUrl, id))) unlisted.push(request)
+        if (!isSeenByUser) continue
+        if (isEndedWithoutResult(status) && (await isUnacknowledged(ledger, baseUrl, id)))
+          removedFromStatus.push(request)
         await ledger.acknowledge(baseUrl, id, at)
       }
-      if (unlisted.length > 0) app.note(unlistedText(unlisted))
+      if (removedFromStatus.length > 0) app.note(unlistedText(removedFromStatus))
     } catch (error) {
       // An error of the store does not fail the read.
       if (!(error instanceof RefcheckError)) throw error
@@ -143,7 +147,7 @@ export function recordReads(
   })
 }
 
-async function isUnseen(
+async function isUnacknowledged(
   ledger: Pick<Services['ledger'], 'list'>,
   baseUrl: string,
   requestId: string,
@@ -154,7 +158,7 @@ async function isUnseen(
   )
 }
 
-/** Reports a long wait before a read. */
+/** Returns a function that reports a wait of the given seconds before the next read, if it is long. */
 export const pauseNote =
   (app: App) =>
   (seconds: number): void => {
@@ -172,11 +176,11 @@ const statusNote =
  * it is for this service, or else by an unused quota.
  */
 export async function timeToSend(app: App, baseUrl: string): Promise<(creates: number) => Promise<number>> {
-  const inUse = await app.services('session').catch((error: unknown) => {
+  const currentSession = await app.services('session').catch((error: unknown) => {
     if (error instanceof UnauthenticatedError) return undefined
     throw error
   })
-  if (inUse?.session.baseUrl !== baseUrl) {
+  if (currentSession?.session.baseUrl !== baseUrl) {
     const [{ secondsForCreates }, { emptyBook }, { windowsFor }] = await Promise.all([
       import('../domain/quota/book.ts'),
       import('../domain/quota/book.ts'),

@@ -14,19 +14,21 @@ import { type Sink, type Streams, styled, type Terminal, wrapLines } from '../ou
 import { shellWord } from '../domain/wording/pasted-command.ts'
 import type { DemoEvent, DemoServices, DemoRun } from '../usecases/demo/run.ts'
 
-/** Connects to a sandbox that runs in another process: that of the profile, or at the base URL of a flag. */
+/**
+ * Connects to a sandbox in another process: the one at `baseUrl` (the value of a flag), or else that of the profile.
+ */
 export async function connectToRunningSandbox(
   app: App,
   baseUrl: string | undefined,
 ): Promise<RunningSandbox> {
   const { connectToSandbox: connect } = await import('../sandbox/control/client.ts')
-  // Loaded here, since lists of scenarios and stories need no session.
+  // Loaded only here, since lists of scenarios and stories need no session.
   const { resolveBaseUrl } = await import('../usecases/session/resolve.ts')
-  const base =
+  const sandboxUrl =
     baseUrl === undefined
       ? await resolveBaseUrl(await app.services('settings', 'env', 'profile'))
       : parseBaseUrl(baseUrl, '--base-url')
-  return connect(await app.service('http'), base, controlToken(app.context))
+  return connect(await app.service('http'), sandboxUrl, controlToken(app.context))
 }
 
 /** Returns the token for controlling a sandbox on another machine; undefined if the environment has none. */
@@ -40,7 +42,7 @@ export async function sandboxServices({ clock, random }: Context): Promise<Sandb
     clock,
     random,
     listen,
-    // Loaded only for stored state: the lock of the file makes the start slower.
+    // Loaded only for stored state, because the lock of the file makes the start slower.
     async openData(path) {
       const { openJournal } = await import('../sandbox/service/journal.ts')
       return openJournal(path, { clock, random, pid: processId() })
@@ -50,7 +52,7 @@ export async function sandboxServices({ clock, random }: Context): Promise<Sandb
 
 export { parseJson } from '../contract/parse-json.ts'
 
-/** Returns the scenarios that a tester can order in a sandbox. */
+/** Returns the scenarios that can be injected into a sandbox. */
 export async function sandboxScenarios() {
   return (await import('../sandbox/service/scenarios.ts')).scenarioTable
 }
@@ -75,13 +77,13 @@ export async function requireSandboxProfile(app: App, name: string): Promise<voi
   })
 }
 
-/** Returns the sandbox's default behaviour where the API document leaves it open. */
-export async function usualSandboxRules() {
+/** Returns the default rules of a sandbox, which decide what the API document leaves open. */
+export async function defaultSandboxRules() {
   const { listRuleSettings, defaultRules } = await import('../sandbox/service/rules.ts')
   return listRuleSettings(defaultRules())
 }
 
-/** Returns the service as OpenAPI. `control`: with the control interface of a sandbox. */
+/** Returns the OpenAPI document of the service. `control`: whether it includes the control interface of a sandbox. */
 export async function openApiDocument(baseUrl: string, version: '3.1' | '3.0', control: boolean) {
   const { openApi, toOpenApi30 } = await import('../contract/openapi.ts')
   const document = control
@@ -98,7 +100,7 @@ interface DemoOptions {
   interruptedCode: number
 }
 
-/** Returns the services for a demo in a new folder. Its transcript is written to `sink`. */
+/** Returns the services for a demo. It runs in a new folder, and its transcript is written to `sink`. */
 export async function demoServices(
   context: Context,
   { sink, terminal, output, interruptedCode }: DemoOptions,
@@ -108,7 +110,7 @@ export async function demoServices(
     sandbox: await sandboxServices(context),
     home,
     output,
-    onEvent: (event) => sink.write(transcript(event, terminal)),
+    onEvent: (event) => sink.write(formatTranscript(event, terminal)),
     async run(argv, env): Promise<DemoRun> {
       const printed: string[] = []
       if (context.runCommandLine === undefined)
@@ -116,7 +118,7 @@ export async function demoServices(
       const code = await context.runCommandLine(argv, {
         ...context,
         cwd: home,
-        streams: teed(context.streams, sink, printed),
+        streams: teeStreams(context.streams, sink, printed),
         env: { ...context.env, ...env },
       })
       if (code === interruptedCode) throw new InterruptedError('the demo was interrupted')
@@ -125,7 +127,7 @@ export async function demoServices(
   }
 }
 
-function transcript(event: DemoEvent, terminal: Terminal): string {
+function formatTranscript(event: DemoEvent, terminal: Terminal): string {
   if (event.name === 'typed') {
     return `\n${styled(terminal, 'bold', `$ refcheck ${event.argv.map(shellWord).join(' ')}`)}\n`
   }
@@ -135,9 +137,9 @@ function transcript(event: DemoEvent, terminal: Terminal): string {
   return `\n${lines.join('\n')}\n`
 }
 
-/** Writes both streams of the inner command to one transcript, in the order written. */
-function teed(streams: Streams, sink: Sink, printed: string[]): Streams {
-  const into: Sink = {
+/** Returns streams that write stdout and stderr of a command to one transcript, and to `printed`. */
+function teeStreams(streams: Streams, sink: Sink, printed: string[]): Streams {
+  const transcriptSink: Sink = {
     write(data) {
       printed.push(Buffer.from(data).toString('utf8'))
       sink.write(data)
@@ -146,5 +148,5 @@ function teed(streams: Streams, sink: Sink, printed: string[]): Streams {
     isTTY: sink.isTTY,
     columns: sink.columns,
   }
-  return { stdin: streams.stdin, stdout: into, stderr: into }
+  return { stdin: streams.stdin, stdout: transcriptSink, stderr: transcriptSink }
 }

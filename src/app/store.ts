@@ -11,7 +11,9 @@ export async function migrate(app: App): Promise<Migrated> {
   return migrateStore(await app.storeOptions())
 }
 
-/** Returns the two stores of a move and the services for it. The new store is not created yet. */
+/**
+ * Returns the two stores of a move and the services for it. The store to move from is open; `openTo` creates the other.
+ */
 export async function openStoresToMove(app: App, from: string, to: string) {
   const { openFormerStore, openNewStore } = await import('../store/ledger/open.ts')
   const { storeLocation, resolveStoreAddress } = await import('../store/ledger/open.ts')
@@ -64,8 +66,8 @@ export function purgeQuestions(
 }
 
 /**
- * Removes data that is older than the setting `retention`, as `store purge` does, or only counts it with `dryRun`.
- * Undefined if the setting is not set.
+ * Removes data that is older than the setting `retention`, as `store purge` does; with `dryRun` only counts it. Returns
+ * undefined without the setting.
  */
 export async function purgeAllExpired(app: App, dryRun: boolean): Promise<PurgedAll | undefined> {
   const retention = await app.setting('retention')

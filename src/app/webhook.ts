@@ -17,18 +17,18 @@ import { redactArgument } from '../domain/wording/redact-argument.ts'
 import { UnavailableError, UsageError } from '../errors/kinds.ts'
 import type { HttpClient } from '../http/client.ts'
 
-const others = 0o077
-const execPatienceMs = 60_000
+const groupAndOthersMode = 0o077
+const execTimeoutMs = 60_000
 
 export interface WebhookSecrets {
   secret: string
   /** Returns the base URL of the service that signs with the secret; undefined if it is unknown. */
-  service: () => Promise<string | undefined>
-  /** Returns all other secrets that are stored here. They are read once, at the first call. */
-  others: () => Promise<readonly OtherSecret[]>
+  findBaseUrl: () => Promise<string | undefined>
+  /** Returns all other stored secrets. They are read at the first call. */
+  readOtherSecrets: () => Promise<readonly OtherSecret[]>
 }
 
-async function ownSecret(app: App): Promise<WebhookSecret> {
+async function findConfiguredSecret(app: App): Promise<WebhookSecret> {
   const { resolveWebhookSecret } = await import('../usecases/session/webhook-secret.ts')
   return resolveWebhookSecret(await app.sessionSources())
 }
@@ -38,28 +38,30 @@ async function ownSecret(app: App): Promise<WebhookSecret> {
  * is none.
  */
 export async function webhookSecrets(app: App, file: string | undefined): Promise<WebhookSecrets> {
+  // The service of a secret from a file is found like that of a secret from the environment.
   const { secret, from } =
     file === undefined
-      ? await ownSecret(app)
-      : { secret: await fromFile(app, file), from: 'environment' as const }
-  let known: Promise<readonly OtherSecret[]> | undefined
+      ? await findConfiguredSecret(app)
+      : { secret: await readSecretFile(app, file), from: 'environment' as const }
+  let otherSecrets: Promise<readonly OtherSecret[]> | undefined
   return {
     secret,
-    async service() {
+    async findBaseUrl() {
       // Loaded only here: verifying and signing do not need a session.
       const { signingService } = await import('../usecases/session/resolve.ts')
       return signingService(await app.sessionSources(), from)
     },
-    others: () => (known ??= app.sessionSources().then((sources) => otherWebhookSecrets(sources, secret))),
+    readOtherSecrets: () =>
+      (otherSecrets ??= app.sessionSources().then((sources) => otherWebhookSecrets(sources, secret))),
   }
 }
 
-async function fromFile({ context, reporter, secrets }: App, file: string): Promise<string> {
+async function readSecretFile({ context, reporter, secrets }: App, file: string): Promise<string> {
   const bytes = await readInput(context, file, 'the webhook secret')
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '')
   if (file !== '-') {
     const status = await stat(resolve(context.cwd, file))
-    if (hasFileModes() && status.isFile() && (status.mode & others) !== 0) {
+    if (hasFileModes() && status.isFile() && (status.mode & groupAndOthersMode) !== 0) {
       reporter.warn(`other users of this machine can read ${file}. Make it private with: chmod 600 ${file}`)
     }
   }
@@ -93,14 +95,20 @@ export async function listenServices(
   ])
   const { clock } = app.context
   const inbox = await app.service('inbox')
-  const to = forwardTo === undefined ? undefined : await receiverAt(app, forwardTo, '--forward-to', forwardCa)
+  const to =
+    forwardTo === undefined ? undefined : await openReceiver(app, forwardTo, '--forward-to', forwardCa)
   const env = exec === undefined ? {} : await app.childEnvironment()
   const services: DeliverTargets = {
     to: to && { ...to, clock, secret },
-    program: exec && ((event) => runProgram(exec, { env, input: event.body, timeoutMs: execPatienceMs })),
+    program: exec && ((event) => runProgram(exec, { env, input: event.body, timeoutMs: execTimeoutMs })),
   }
-  const isAsked = to !== undefined || exec !== undefined
-  return { inbox, clock, serve: serveSmallRequests, deliver: isAsked ? createDelivery(services) : undefined }
+  const hasTarget = to !== undefined || exec !== undefined
+  return {
+    inbox,
+    clock,
+    serve: serveSmallRequests,
+    deliver: hasTarget ? createDelivery(services) : undefined,
+  }
 }
 
 /**
@@ -108,7 +116,7 @@ export async function listenServices(
  * for any other, without repeating a text that may be a secret. `source`: the flag or argument; `authority`: a
  * certificate (PEM) that is trusted for the receiver.
  */
-export async function receiverAt(
+export async function openReceiver(
   app: App,
   text: string,
   source: string,
@@ -127,28 +135,28 @@ export async function receiverAt(
   }
 }
 
-/** Maximum size of --stored-file: thousands of times the data that a check sends. */
+/** Maximum size of the stored events, which is thousands of times the size of the events that a check sends. */
 const maxStoredBytes = 16 * 1024 * 1024
-const storedPatienceMs = 10_000
+const storedTimeoutMs = 10_000
 
-type ReadStored = (signal: AbortSignal | undefined) => Promise<readonly ReceiverEvent[]>
+type StoredEventsReader = (signal: AbortSignal | undefined) => Promise<readonly ReceiverEvent[]>
 
 /**
  * Returns a function that reads the receiver's stored events from --stored-url. Redirects are not followed; every
  * failure is an UnavailableError.
  */
-export async function storedUrlReader(app: App, text: string): Promise<ReadStored> {
-  const { http, url } = await receiverAt(app, text, '--stored-url')
+export async function createStoredUrlReader(app: App, text: string): Promise<StoredEventsReader> {
+  const { http, url } = await openReceiver(app, text, '--stored-url')
   const limits = {
-    connectMs: storedPatienceMs,
-    idleMs: storedPatienceMs,
-    totalMs: storedPatienceMs,
+    connectMs: storedTimeoutMs,
+    idleMs: storedTimeoutMs,
+    totalMs: storedTimeoutMs,
     maxBytes: maxStoredBytes,
   }
   return async (signal) => {
     const read = () =>
       http.send({ method: 'GET', url, headers: { accept: 'application/json' }, limits, signal })
-    // A kept-open connection may have been closed by a restart of the receiver, so the read is repeated once.
+    // A restart of the receiver may have closed a kept-alive connection, so a failed read is repeated once.
     const { status, body } = await read()
       .catch(read)
       .catch((error: unknown) => {
@@ -168,7 +176,7 @@ export async function storedUrlReader(app: App, text: string): Promise<ReadStore
 }
 
 /** Returns a function that reads the stored events from the lines of --stored-file, which has to be a plain file. */
-export function storedFileReader({ context }: App, file: string): ReadStored {
+export function createStoredFileReader({ context }: App, file: string): StoredEventsReader {
   return async () => {
     const path = resolve(context.cwd, file)
     const status = await stat(path).catch((error: unknown) => {
@@ -187,16 +195,17 @@ export function storedFileReader({ context }: App, file: string): ReadStored {
 }
 
 /**
- * Returns a function that starts the receiver with the command of --restart, without a shell. Its environment
- * contains the variables with `secret`, which every receiver needs, but no keys and no other secrets.
+ * Returns a function that starts the receiver with the command of --restart, without a shell. The environment of the
+ * receiver contains the variables whose value is `secret`, which it needs to verify signatures, but no keys and no
+ * other secrets.
  */
-export async function receiverStarter(
+export async function createReceiverStarter(
   app: App,
   command: string,
   secret: string,
 ): Promise<() => StartedProgram> {
   const words = commandWords(command, '--restart')
-  const own = Object.entries(app.context.env).filter(([, value]) => value === secret)
-  const env = { ...(await app.childEnvironment()), ...Object.fromEntries(own) }
+  const secretVariables = Object.entries(app.context.env).filter(([, value]) => value === secret)
+  const env = { ...(await app.childEnvironment()), ...Object.fromEntries(secretVariables) }
   return () => startProgram(words, env)
 }

@@ -27,22 +27,22 @@ export interface WorkerChoices {
   onEvent: (event: WorkerEvent) => void
 }
 
-/** A profile with its own services. */
-interface Member extends Orderer {
+/** A profile that the worker sends for, with its own services. */
+interface WorkerMember extends Orderer {
   app: App
 }
 
 /**
- * Returns all profiles that can be used. They share the store, and each has its own key, quota and account. Throws if
- * there is none.
+ * Returns the profiles of the worker. They share the store, and each has its own key, quota and account. A profile that
+ * cannot be used is left out and reported as an event. Throws if none can be used.
  */
 export async function workerProfiles(app: App, choices: WorkerChoices): Promise<WorkerProfile[]> {
   await app.services('http', 'store')
-  const members: Member[] = []
+  const members: WorkerMember[] = []
   let failure: unknown
-  for (const name of await namesOf(app, choices.profiles)) {
+  for (const name of await resolveProfileNames(app, choices.profiles)) {
     try {
-      members.push(await memberOf(app, name))
+      members.push(await openMember(app, name))
     } catch (error) {
       if (!(error instanceof RefcheckError)) throw error
       failure = error
@@ -50,29 +50,32 @@ export async function workerProfiles(app: App, choices: WorkerChoices): Promise<
     }
   }
   if (members.length === 0) throw failure
-  const unfinished = sharedLook(app, members)
-  return members.map((member) => profileOf({ member, members, unfinished }, choices))
+  const unfinished = createSharedReader(app, members)
+  return members.map((member) => createProfile({ member, members, unfinished }, choices))
 }
 
-/** Returns the calls that are left in each profile's quota. */
+/** Returns the remaining calls in each window of each profile's quota. */
 export async function workerQuota(members: readonly WorkerProfile[]) {
-  const left = members.map(async (member) =>
+  const quotas = members.map(async (member) =>
     (await member.quota()).map(({ seconds, left: calls }) => ({
       profile: member.name,
       seconds,
       left: calls,
     })),
   )
-  return (await Promise.all(left)).flat()
+  return (await Promise.all(quotas)).flat()
 }
 
-async function namesOf(app: App, asked: string | undefined): Promise<(string | undefined)[]> {
-  if (asked === undefined) return [app.options.profile]
-  const known = [...(await (await app.service('settings')).profiles()).keys()]
-  if (asked === 'all' && known.length > 0) return known
-  const named = asked === 'all' ? [] : asked.split(',').map((each) => each.trim())
-  const unknown = named.find((each) => !known.includes(each))
-  if (named.length > 0 && unknown === undefined) return named
+async function resolveProfileNames(
+  app: App,
+  profilesFlag: string | undefined,
+): Promise<(string | undefined)[]> {
+  if (profilesFlag === undefined) return [app.options.profile]
+  const knownNames = [...(await (await app.service('settings')).profiles()).keys()]
+  if (profilesFlag === 'all' && knownNames.length > 0) return knownNames
+  const chosenNames = profilesFlag === 'all' ? [] : profilesFlag.split(',').map((each) => each.trim())
+  const unknown = chosenNames.find((each) => !knownNames.includes(each))
+  if (chosenNames.length > 0 && unknown === undefined) return chosenNames
   throw new UsageError(
     unknown === undefined
       ? '--profiles all: there are no profiles'
@@ -81,7 +84,7 @@ async function namesOf(app: App, asked: string | undefined): Promise<(string | u
   )
 }
 
-async function memberOf(parent: App, name: string | undefined): Promise<Member> {
+async function openMember(parent: App, name: string | undefined): Promise<WorkerMember> {
   const app = await parent.forProfile(name)
   const { baseUrl, email, profile } = await app.service('session')
   return {
@@ -93,19 +96,22 @@ async function memberOf(parent: App, name: string | undefined): Promise<Member> 
   }
 }
 
-/** Time for which one read of the store is used for all keys. */
-const readServesMs = 30_000
+/** All keys use the same read of the store for this time. */
+const sharedReadMs = 30_000
 
 /**
- * Returns a function that finds the unfinished requests of a key. Keys share one read of the store, which may be very
- * large.
+ * Returns a function that returns the unfinished requests of a member. The members share one read of the store, which
+ * may be very large.
  */
-function sharedLook(app: App, members: readonly Member[]): (member: Member) => Promise<ListedRequest[]> {
+function createSharedReader(
+  app: App,
+  members: readonly WorkerMember[],
+): (member: WorkerMember) => Promise<ListedRequest[]> {
   const { clock } = app.context
-  let lastRead: { at: number; found: Promise<Map<Member | undefined, ListedRequest[]>> } | undefined
+  let lastRead: { at: number; found: Promise<Map<WorkerMember | undefined, ListedRequest[]>> } | undefined
   const readNow = async () => {
     const requests = await unfinishedRequests({ ledger: await app.service('ledger'), clock })
-    const owners = new Map<string, Member | undefined>()
+    const owners = new Map<string, WorkerMember | undefined>()
     return Map.groupBy(requests, ({ base_url: baseUrl, user_email: userEmail }) => {
       const name = `${baseUrl} ${userEmail}`
       if (!owners.has(name)) owners.set(name, findOrderer({ baseUrl, userEmail }, members))
@@ -114,7 +120,7 @@ function sharedLook(app: App, members: readonly Member[]): (member: Member) => P
   }
   return async (member) => {
     const now = clock.monotonic()
-    if (lastRead === undefined || now - lastRead.at > readServesMs) lastRead = { at: now, found: readNow() }
+    if (lastRead === undefined || now - lastRead.at > sharedReadMs) lastRead = { at: now, found: readNow() }
     const { found } = lastRead
     // After an error, the next worker reads the store again.
     found.catch(() => (lastRead = undefined))
@@ -122,13 +128,16 @@ function sharedLook(app: App, members: readonly Member[]): (member: Member) => P
   }
 }
 
-interface AmongMembers {
-  member: Member
-  members: readonly Member[]
-  unfinished: (member: Member) => Promise<ListedRequest[]>
+interface MemberServices {
+  member: WorkerMember
+  members: readonly WorkerMember[]
+  unfinished: (member: WorkerMember) => Promise<ListedRequest[]>
 }
 
-function profileOf({ member, members, unfinished }: AmongMembers, choices: WorkerChoices): WorkerProfile {
+function createProfile(
+  { member, members, unfinished }: MemberServices,
+  choices: WorkerChoices,
+): WorkerProfile {
   const { app, name } = member
   const { output, signal, onEvent } = choices
   const isOurs = (request: { baseUrl: string; userEmail: string }): boolean =>
@@ -137,17 +146,17 @@ function profileOf({ member, members, unfinished }: AmongMembers, choices: Worke
   return {
     ...member,
     async send(batchId) {
-      const named = { profile: name, batchId }
+      const eventFields = { profile: name, batchId }
       const services = {
         ...(await startServices(app, signal)),
         prompter: undefined,
-        onBatchEvent: (event: BatchEvent) => onEvent({ name: 'notice', ...named, notice: event.name }),
-        progress: { onStart: () => undefined, onEvent: rowTeller(named, onEvent) },
+        onBatchEvent: (event: BatchEvent) => onEvent({ name: 'notice', ...eventFields, notice: event.name }),
+        progress: { onStart: () => undefined, onEvent: forwardRunEvents(eventFields, onEvent) },
       }
       return startBatch(services, batchId, { isQueued: true })
     },
     async refresh() {
-      const parts = {
+      const services = {
         ...(await waitServices(app)),
         api: await app.service('api'),
         ledger: await app.service('ledger'),
@@ -155,7 +164,7 @@ function profileOf({ member, members, unfinished }: AmongMembers, choices: Worke
         signal,
       }
       const before = app.context.clock.now()
-      const failures = await recordStatuses(parts, await unfinished(member))
+      const failures = await recordStatuses(services, await unfinished(member))
       await updateStatuses(await app.services('ledger', 'batches', 'files'), before)
       return failures.find(({ error }) => error.code !== 'not_found')?.error
     },
@@ -187,18 +196,18 @@ function profileOf({ member, members, unfinished }: AmongMembers, choices: Worke
 
 type StartServices = Awaited<ReturnType<typeof startServices>>
 
-function rowTeller(
-  named: { profile: string; batchId: string },
+function forwardRunEvents(
+  eventFields: { profile: string; batchId: string },
   onEvent: (event: WorkerEvent) => void,
 ): StartServices['progress']['onEvent'] {
   return (event) => {
     if (event.name === 'row') {
       const { row, state } = event
-      onEvent({ name: 'row', ...named, row, state })
+      onEvent({ name: 'row', ...eventFields, row, state })
     } else if (event.name === 'waiting') {
-      onEvent({ name: 'waiting', ...named, cause: event.cause, seconds: event.seconds })
+      onEvent({ name: 'waiting', ...eventFields, cause: event.cause, seconds: event.seconds })
     } else if (event.name === 'outage') {
-      onEvent({ name: 'waiting', ...named, cause: 'outage', seconds: event.seconds })
+      onEvent({ name: 'waiting', ...eventFields, cause: 'outage', seconds: event.seconds })
     }
   }
 }
@@ -216,7 +225,7 @@ interface HealthAddress {
   profiles: readonly Orderer[]
 }
 
-const limits = { maxBytes: 1024, requestTimeoutMs: 5_000, idleTimeoutMs: 5_000 }
+const requestLimits = { maxBytes: 1024, requestTimeoutMs: 5_000, idleTimeoutMs: 5_000 }
 
 /**
  * Serves `/healthz`: the process runs; `/readyz`: the store can be read and allows orders, and every queued batch has
@@ -249,14 +258,14 @@ export async function serveHealth(app: App, { host, port, quota, profiles }: Hea
       contentType: metrics.contentType(),
     }),
   }
-  const shared = new Map<string, Promise<SmallResponse>>()
+  const pendingAnswers = new Map<string, Promise<SmallResponse>>()
   /** Creates a page once for all requests that arrive at the same time, since reading the figures is slow. */
-  const answerOf = (path: string, page: () => Promise<SmallResponse>): Promise<SmallResponse> => {
-    const made = shared.get(path)
-    if (made !== undefined) return made
+  const answerOnce = (path: string, page: () => Promise<SmallResponse>): Promise<SmallResponse> => {
+    const pendingAnswer = pendingAnswers.get(path)
+    if (pendingAnswer !== undefined) return pendingAnswer
     const answer = page().catch(() => ({ status: 503, text: 'the store cannot be used\n' }))
-    shared.set(path, answer)
-    void answer.then(() => setImmediate(() => shared.delete(path)))
+    pendingAnswers.set(path, answer)
+    void answer.then(() => setImmediate(() => pendingAnswers.delete(path)))
     return answer
   }
   const listener = await serveSmallRequests(
@@ -264,9 +273,9 @@ export async function serveHealth(app: App, { host, port, quota, profiles }: Hea
       const page = Object.hasOwn(pages, path) ? pages[path] : undefined
       if (page === undefined) return { status: 404, text: 'not found\n' }
       if (method !== 'GET' && method !== 'HEAD') return { status: 405, headers: { allow: 'GET' } }
-      return answerOf(path, page)
+      return answerOnce(path, page)
     },
-    { host, port, ...limits },
+    { host, port, ...requestLimits },
   )
   app.onClose(() => listener.close())
   return { ...listener, record: (event) => metrics.record(event) }

@@ -1,8 +1,8 @@
 import { Args, BaseCommand, Flags } from '../cli/base-command.ts'
 import { timeoutFlag } from '../cli/flags/values.ts'
-import { startApproval, plannedFile } from '../app/approval.ts'
+import { startApproval, openFileOfPlan } from '../app/approval.ts'
 import { planServices, startServices, orderPrompts } from '../app/batch.ts'
-import { storeSuccessors, orderServices, servicesToOrder } from '../app/request.ts'
+import { storeSuccessors, orderServices, orderAndWaitServices } from '../app/request.ts'
 import { batchView } from '../app/batch.ts'
 import { parsePlanCode } from '../domain/approval/order-plan.ts'
 import type { OrderPlan } from '../domain/approval/order-plan.ts'
@@ -50,7 +50,7 @@ export default class Approve extends BaseCommand<typeof Approve> {
   }
 
   private async order(approval: Approval, plan: OrderPlan, body: string): Promise<void> {
-    const { app, signal, guard } = this
+    const { app, signal, allowFlags } = this
     const { reporter } = app
     const show = createReviewPrinter(reporter)
     const { windows } = await (await app.service('governor')).status()
@@ -59,8 +59,8 @@ export default class Approve extends BaseCommand<typeof Approve> {
       schemas: await app.service('schemas'),
       prompter: approval.prompter,
       onPackages: storeSuccessors(app),
-      similar: new SimilarQuestion(() => orderServices(app, signal), approval.prompter, guard),
-      openOrdering: async () => ({ ...(await servicesToOrder(app, signal)), ...guard }),
+      similar: new SimilarQuestion(() => orderServices(app, signal), approval.prompter, allowFlags),
+      openOrdering: async () => ({ ...(await orderAndWaitServices(app, signal)), ...allowFlags }),
       signal,
       show: (rows, pack, page) => {
         const pages = show(rows, pack, page)
@@ -76,16 +76,18 @@ export default class Approve extends BaseCommand<typeof Approve> {
     const { app, signal } = this
     const { reporter } = app
     if (what.rows !== null) reporter.printBlock(plannedPeopleText(what.rows, reporter.terminal))
-    const allowances = { ...this.guard, shared: [], ignoreResults: false }
-    const planned = await plannedFile(app, plan.code, what, allowances)
+    const allowances = { ...this.allowFlags, shared: [], ignoreResults: false }
+    const planned = await openFileOfPlan(app, plan.code, what, allowances)
     if (what.rows === null) {
-      const reading = plannedReadingText(planned.columns)
-      if (reading !== '') reporter.note(reading)
+      const readingText = plannedReadingText(planned.columns)
+      if (readingText !== '') reporter.note(readingText)
     }
-    const shown = { quiet: false, yes: false, showChanges: true }
+    const displayOptions = { quiet: false, yes: false, showChanges: true }
     const end = await approveFile(approval, plan, planned, {
       planning: { ...(await planServices(app)), signal },
-      prompts: orderPrompts(app, shown, (question) => this.confirm(question, false))(planned.file.name),
+      prompts: orderPrompts(app, displayOptions, (question) => this.confirm(question, false))(
+        planned.file.name,
+      ),
       openSending: () => startServices(app, signal),
     })
     if (end.kind === 'unstarted') {
@@ -94,7 +96,7 @@ export default class Approve extends BaseCommand<typeof Approve> {
     this.answer(await batchView(app, end.done.batch, this.flags.json), end.done.failure)
   }
 
-  private get guard() {
+  private get allowFlags() {
     return { allowDuplicate: this.flags['allow-duplicate'], allowSimilar: this.flags['allow-similar'] }
   }
 }

@@ -11,7 +11,7 @@ import { RefcheckError } from '../errors/kinds.ts'
 import { candidateLines } from '../output/views/completion.ts'
 import { type LiveSources, liveValues } from '../usecases/completion/live-values.ts'
 
-/** Asked by the scripts that `refcheck completion` prints, with each TAB. */
+/** The scripts of `refcheck completion` run this command at each TAB. */
 export default class Complete extends BaseCommand<typeof Complete> {
   static override summary = 'Tell a shell what may stand where the cursor is'
   static override hidden = true
@@ -30,16 +30,23 @@ export default class Complete extends BaseCommand<typeof Complete> {
     if (wanted.kind !== 'live') return stdout.write(`:${wanted.kind}\n`)
     const { source, prefix } = wanted
     try {
-      const found = await liveValues(source, this.#sources(commands, words), current.slice(prefix.length))
-      stdout.write(candidateLines(found.map(({ value, about }) => ({ value: `${prefix}${value}`, about }))))
+      const values = await liveValues(
+        source,
+        this.#createSources(commands, words),
+        current.slice(prefix.length),
+      )
+      stdout.write(candidateLines(values.map(({ value, about }) => ({ value: `${prefix}${value}`, about }))))
     } catch (error) {
-      // The message is printed by the command itself, when it runs.
+      // The error is not printed: the completed command reports it when it runs.
       if (!(error instanceof RefcheckError)) throw error
     }
   }
 
-  /** What only this machine knows. Nothing is made or called. */
-  #sources(commands: Readonly<Record<string, CompletedCommand>>, words: readonly string[]): LiveSources {
+  /** Returns the sources of values that are stored on this machine. They create no files and call no service. */
+  #createSources(
+    commands: Readonly<Record<string, CompletedCommand>>,
+    words: readonly string[],
+  ): LiveSources {
     const { app } = this
     return {
       async packages() {
@@ -52,7 +59,7 @@ export default class Complete extends BaseCommand<typeof Complete> {
         return (await app.service('packageNames')).get({ baseUrl, userEmail })
       },
       profiles: async () => (await app.service('settings')).profiles(),
-      store: () => app.storeWithShortTimeouts(),
+      store: () => app.openStoreForCompletion(),
       mappings: async () =>
         (await readdir(join(app.paths.config, 'mappings')))
           .flatMap((name) => /^(.+)\.json$/.exec(name)?.[1] ?? [])

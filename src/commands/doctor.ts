@@ -22,16 +22,16 @@ export default class Doctor extends BaseCommand<typeof Doctor> {
   }
 
   async run(): Promise<void> {
-    const needed = this.config.pjson.engines?.node ?? ''
-    const { report: typed } = this.flags
-    const file = await openOptionalFile(this.context, typed, { flag: '--report' })
-    const found = await diagnose(this.app, { needed, signal: this.signal })
+    const supportedNode = this.config.pjson.engines?.node ?? ''
+    const { report: reportPath } = this.flags
+    const file = await openOptionalFile(this.context, reportPath, { flag: '--report' })
+    const diagnosis = await diagnose(this.app, { needed: supportedNode, signal: this.signal })
     if (file !== undefined) {
-      const report = await createBugReport(this.app, found)
+      const report = await createBugReport(this.app, diagnosis)
       const text = this.app.secrets.redact(JSON.stringify(report, undefined, 2))
       await writeOutput(this.app, file, [Buffer.from(`${text}\n`)])
-      if (typed !== undefined) this.app.reporter.note(`Wrote ${typed}. Read it before you send it.`)
+      if (reportPath !== undefined) this.app.reporter.note(`Wrote ${reportPath}. Read it before you send it.`)
     }
-    this.answer(doctorView(found.findings, file?.path), found.failure)
+    this.answer(doctorView(diagnosis.findings, file?.path), diagnosis.failure)
   }
 }

@@ -37,11 +37,11 @@ export default class Mcp extends BaseCommand<typeof Mcp> {
       'Set it as the command of a server in the program that runs the agent: refcheck mcp',
     )
     this.pinCode()
-    const folder = (typed: string | undefined) =>
+    const resolveFolder = (typed: string | undefined) =>
       typed === undefined ? undefined : resolve(context.cwd, typed)
     const allowances = {
-      files: folder(flags.files),
-      reports: folder(flags.reports),
+      files: resolveFolder(flags.files),
+      reports: resolveFolder(flags.reports),
       showsPersonalData: flags['allow-personal-data'],
     }
     await serveAgents(app, allowances, this.signal)

@@ -22,17 +22,17 @@ export default class Reference extends BaseCommand<typeof Reference> {
 
   async run(): Promise<void> {
     const schemas = await outputSchemas()
-    const named = this.flags['output-schema']
+    const commandName = this.flags['output-schema']
       ?.trim()
       .split(/[\s:]+/)
       .join(' ')
-    if (named === undefined) {
+    if (commandName === undefined) {
       return this.answer(referenceView(this.config.version, commandManifest(), exitCodes, schemas))
     }
-    const schema = Object.hasOwn(schemas, named) ? schemas[named] : undefined
+    const schema = Object.hasOwn(schemas, commandName) ? schemas[commandName] : undefined
     this.refuse(
       schema === undefined,
-      `--output-schema: no command named "${named.slice(0, 60)}"`,
+      `--output-schema: no command named "${commandName.slice(0, 60)}"`,
       'List the commands with: refcheck help',
     )
     this.answer(documentView(schema))

@@ -1,7 +1,7 @@
 import { BaseCommand, Flags } from '../cli/base-command.ts'
 import { requestFlag } from '../cli/flags/values.ts'
-import { failureToWrite, openOptionalFile, writeOutput } from '../app/output-file.ts'
-import { filesOfReports, markAsDone, overviewScope, quotaInUse, storePage } from '../app/overview.ts'
+import { tryToWriteOutput, openOptionalFile, writeOutput } from '../app/output-file.ts'
+import { countReportFiles, markAsDone, overviewScope, quotaInUse, storePage } from '../app/overview.ts'
 import { overviewView } from '../output/views/overview.ts'
 import { readOverview } from '../usecases/overview/read.ts'
 
@@ -36,12 +36,12 @@ export default class Status extends BaseCommand<typeof Status> {
     const scope = await overviewScope(this.app)
     const prompter = this.flags.json ? undefined : this.app.prompter()
     if (done !== undefined) await markAsDone(this.app, done, scope.organisation?.base_url, prompter)
-    const overview = await readOverview(services, scope, () => filesOfReports(this.app))
+    const overview = await readOverview(services, scope, () => countReportFiles(this.app))
     const quota = await quotaInUse(this.app)
     const closing = await (await this.app.service('store')).rollbacks.closing()
     const content = file === undefined ? new Uint8Array() : await storePage(this.app, overview, scope)
     if (file !== undefined && file.path === undefined) return writeOutput(this.app, file, [content])
-    const failure = await failureToWrite(this.app, file, () => content, { kind: 'export' })
+    const failure = await tryToWriteOutput(this.app, file, () => content, { kind: 'export' })
     if (file !== undefined && failure === undefined) this.app.note(`Page written to ${file.path}`)
     this.answer(overviewView(overview, quota, closing, this.context.clock.now()), failure)
   }

@@ -6,7 +6,7 @@ import { logView } from '../output/views/batches.ts'
 import { work } from '../usecases/worker/work.ts'
 import { purgeAllExpired } from '../app/store.ts'
 
-const usualRefreshMs = 900_000
+const defaultRefreshMs = 900_000
 
 export default class Worker extends BaseCommand<typeof Worker> {
   static override summary = 'Send queued batches, and keep requests and reports up to date'
@@ -64,8 +64,8 @@ export default class Worker extends BaseCommand<typeof Worker> {
       onEvent({ name: 'health', url: health.url })
     }
     const { batches, inbox } = await app.services('batches', 'inbox')
-    const refreshMs = flags.refresh ?? usualRefreshMs
-    const own = {
+    const refreshMs = flags.refresh ?? defaultRefreshMs
+    const services = {
       batches,
       inbox,
       profiles: members,
@@ -73,6 +73,6 @@ export default class Worker extends BaseCommand<typeof Worker> {
       clock,
       signal,
     }
-    await work({ ...own, refreshMs, once: flags.once, onEvent })
+    await work({ ...services, refreshMs, once: flags.once, onEvent })
   }
 }

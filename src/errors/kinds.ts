@@ -38,7 +38,7 @@ export interface ErrorDetails {
   /** All problems of an input that has several; each is shown on a separate line. */
   problems?: readonly FieldProblem[] | undefined
   /** Whether the user chose to leave all the remaining work undone, so that it is not shown as an error. */
-  isChosen?: boolean | undefined
+  isUserChoice?: boolean | undefined
   cause?: unknown
 }
 
@@ -71,7 +71,7 @@ export abstract class RefcheckError extends Error {
   readonly retryAfter: number | undefined
   readonly order: OrderInError | undefined
   problems: readonly FieldProblem[] | undefined
-  readonly isChosen: boolean
+  readonly isUserChoice: boolean
 
   constructor(message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
@@ -83,7 +83,7 @@ export abstract class RefcheckError extends Error {
     this.retryAfter = details.retryAfter
     this.order = details.order
     this.problems = details.problems
-    this.isChosen = details.isChosen ?? false
+    this.isUserChoice = details.isUserChoice ?? false
   }
 }
 

@@ -35,18 +35,22 @@ export function failureLine(error: RefcheckError, terminal: Terminal): string {
 
 /**
  * Returns the error message, its problems (one per line if there are several) and the hint. An interruption by the
- * user has no "Error:". If `isChosen`, the user left out the rest on purpose: the answer says so already, and only
+ * user has no "Error:". If `isUserChoice`, the user left out the rest on purpose: the answer says so already, and only
  * the hint is returned.
  */
 export function failureText(error: RefcheckError, terminal: Terminal): string {
   const wrappedLines = lines(error).map((line) => wrapLines(line, terminal.columns))
-  const [first = '', ...rest] = error.isChosen ? [] : wrappedLines
+  const [first = '', ...rest] = error.isUserChoice ? [] : wrappedLines
   const head = styledHead(first, error, terminal)
   const hint =
     error.hint === undefined
       ? []
       : wrapLines(sanitize(error.hint, { lines: true }), terminal.columns).split('\n')
-  return [...(error.isChosen ? [] : [head]), ...rest, ...hint.map((line) => styled(terminal, 'dim', line))]
+  return [
+    ...(error.isUserChoice ? [] : [head]),
+    ...rest,
+    ...hint.map((line) => styled(terminal, 'dim', line)),
+  ]
     .map((line) => `${line}\n`)
     .join('')
 }

@@ -22,34 +22,34 @@ export default class BatchCancel extends BaseCommand<typeof BatchCancel> {
   }
 
   async run(): Promise<void> {
-    const stored = await this.app.batchServices()
-    const batch = await findBatch(stored, this.args.batch_id)
+    const services = await this.app.batchServices()
+    const batch = await findBatch(services, this.args.batch_id)
     const { row, yes } = this.flags
     if (row !== undefined) {
-      // Rows before one that cannot be cancelled are cancelled.
+      // If a row cannot be cancelled, the rows before it are cancelled already.
       try {
-        this.app.reporter.note(cancelledText(await cancelBatch(stored, batch, row)))
+        this.app.reporter.note(cancelledText(await cancelBatch(services, batch, row)))
       } finally {
         await updateResultsFile(this.app, batch)
       }
-      return this.answer(batchStatusView(statusOf(await findBatch(stored, batch.id))))
+      return this.answer(batchStatusView(statusOf(await findBatch(services, batch.id))))
     }
     const { pending, held, duplicate } = batch.counts
-    const waiting = pending + held + duplicate
-    if (waiting > 0) {
+    const waitingCount = pending + held + duplicate
+    if (waitingCount > 0) {
       await this.confirm(
-        `Cancel ${waiting === 1 ? 'the row' : `the ${waiting} rows`} of ${batch.name} not sent yet?`,
+        `Cancel ${waitingCount === 1 ? 'the row' : `the ${waitingCount} rows`} of ${batch.name} not sent yet?`,
         yes,
       )
     }
-    // Where none waits, one that another process sends now may still come back.
-    const cancelled = await cancelBatch(stored, batch)
-    if (cancelled > 0) await updateResultsFile(this.app, batch)
+    // Called even if no row waits, because a row that another process is sending may return to the queue.
+    const cancelledCount = await cancelBatch(services, batch)
+    if (cancelledCount > 0) await updateResultsFile(this.app, batch)
     this.app.reporter.note(
-      cancelled === 0
+      cancelledCount === 0
         ? 'No row is waiting to be sent; there is nothing to cancel.'
-        : cancelledText(cancelled),
+        : cancelledText(cancelledCount),
     )
-    this.answer(batchStatusView(statusOf(await findBatch(stored, batch.id))))
+    this.answer(batchStatusView(statusOf(await findBatch(services, batch.id))))
   }
 }

@@ -49,14 +49,14 @@ export default class BatchExport extends BaseCommand<typeof BatchExport> {
         : await tableBytes(exportTable(rows), format)
     const { path } = file
     if (path === undefined && format === 'json' && this.flags.jq !== undefined) {
-      return this.answer(documentView(JSON.parse(await textOf(content))))
+      return this.answer(documentView(JSON.parse(await readText(content))))
     }
     await writeOutput(this.app, file, content, { kind: 'export', batchId: batch.id })
     if (path !== undefined) this.answer(exportedView({ batch_id: batch.id, path, format, rows: rows.length }))
   }
 }
 
-async function textOf(content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<string> {
+async function readText(content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = []
   for await (const chunk of content) chunks.push(chunk)
   return Buffer.concat(chunks).toString('utf8')

@@ -20,25 +20,25 @@ export default class BatchMove extends BaseCommand<typeof BatchMove> {
 
   async run(): Promise<void> {
     const { app, signal, flags } = this
-    const stored = await app.batchServices()
-    const batch = await findBatch(stored, this.args.batch_id)
-    const parts = {
-      ...stored,
+    const batchServices = await app.batchServices()
+    const batch = await findBatch(batchServices, this.args.batch_id)
+    const services = {
+      ...batchServices,
       api: await app.service('api'),
       schemas: await app.service('schemas'),
       signal,
     }
-    const moved = await moveBatch(parts, batch, flags.package ?? 0)
-    if (moved > 0) await updateResultsFile(app, batch)
+    const movedCount = await moveBatch(services, batch, flags.package ?? 0)
+    if (movedCount > 0) await updateResultsFile(app, batch)
     app.reporter.note(
       [
-        `Moved ${formatCount(moved, 'row')} to package ${flags.package}.`,
+        `Moved ${formatCount(movedCount, 'row')} to package ${flags.package}.`,
         ...(batch.counts.rejected > 0
           ? [`Queue the rejected rows with: refcheck batch retry ${batch.id}`]
           : []),
-        ...(moved > 0 ? [`Order them with: refcheck batch resume ${batch.id}`] : []),
+        ...(movedCount > 0 ? [`Order them with: refcheck batch resume ${batch.id}`] : []),
       ].join('\n'),
     )
-    this.answer(batchStatusView(statusOf(await findBatch(stored, batch.id))))
+    this.answer(batchStatusView(statusOf(await findBatch(batchServices, batch.id))))
   }
 }

@@ -56,12 +56,12 @@ export default class BatchPlan extends BaseCommand<typeof BatchPlan> {
       const packageId = await packageFor(services, opened, choices)
       choices.packageId = packageId
       const orders = await readOrders(services, opened, choices, packageId)
-      const how = { choices, allowances: allowancesOf(flags), packageId, resultsFile: undefined }
-      return { file: opened, planned: await planBatch(services, opened, orders, how) }
+      const planOptions = { choices, allowances: allowancesOf(flags), packageId, resultsFile: undefined }
+      return { file: opened, planned: await planBatch(services, opened, orders, planOptions) }
     })
     const { reporter } = app
     reporter.note(planText(planned.plan, file.name, reporter.terminal, flags['show-changes']))
-    const stored = storedPlan(planned.plan, {
+    const planToStore = storedPlan(planned.plan, {
       file: file.path ?? file.name,
       sha256: file.sha256,
       base_url: planned.batch.baseUrl,
@@ -73,11 +73,11 @@ export default class BatchPlan extends BaseCommand<typeof BatchPlan> {
       ignore_results: flags['ignore-results'],
     })
     if (outputFile.path !== undefined) {
-      const text = `${JSON.stringify(stored, null, 2)}\n`
+      const text = `${JSON.stringify(planToStore, null, 2)}\n`
       await writeOutput(app, outputFile, [Buffer.from(text)], { kind: 'plan' })
     }
     this.answer(
-      storedPlanView(stored, outputFile.path),
+      storedPlanView(planToStore, outputFile.path),
       planFailure(planned.plan, file.name, {
         errorsCommand: errorsCommand(this.args.file, choices),
       }),

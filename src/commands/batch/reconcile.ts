@@ -82,24 +82,30 @@ export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
           : requestIdsIn((await readInput(context, events, 'the events file')).toString('utf8'), events)
       const evidence = await reconcileByEvidence(services, { batchId, ids })
       const prompter = this.flags.json ? undefined : app.prompter()
-      const found =
+      const reconciled =
         prompter === undefined
           ? evidence
           : await decideUnknownRows({ ...services, prompter, onLines: showLines(app) }, evidence)
-      return this.answer(reconciledView(found), unreconciledError(found, batchId))
+      return this.answer(reconciledView(reconciled), unreconciledError(reconciled, batchId))
     }
     this.refuse(
       batchId === undefined,
       '--row requires BATCH_ID',
       'List the unknown rows with: refcheck request list --status unknown',
     )
-    const answer = this.providersAnswer()
-    const done = await reconcileByDecision(services, { batchId: batchId ?? '', row, answer, reason })
-    this.answer(batchResultView(batchStatusView(statusOf(done.batch)), done.text, undefined), done.failure)
+    const answer = this.parseProvidersAnswer()
+    const decided = await reconcileByDecision(services, { batchId: batchId ?? '', row, answer, reason })
+    this.answer(
+      batchResultView(batchStatusView(statusOf(decided.batch)), decided.text, undefined),
+      decided.failure,
+    )
   }
 
-  /** Undefined without such a flag. An e-mail together with --drop confirms that one. */
-  private providersAnswer(): ProvidersAnswer | undefined {
+  /**
+   * Returns the provider's answer that the flags state, or undefined if they state none. --drop overrides
+   * --confirm-email.
+   */
+  private parseProvidersAnswer(): ProvidersAnswer | undefined {
     const { drop, 'request-id': requestId, 'confirm-email': confirmedEmail } = this.flags
     if (requestId !== undefined) return { kind: 'has', requestId }
     if (drop) return { kind: 'leave' }

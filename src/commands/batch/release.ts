@@ -4,7 +4,7 @@ import { statusOf } from '../../domain/batch/batch-status.ts'
 import { sharedKey } from '../../domain/submission/identity.ts'
 import type { Release } from '../../domain/submission/conflicts.ts'
 import { formatCount } from '../../domain/wording/text.ts'
-import { heldDecider, updateResultsFile } from '../../app/batch.ts'
+import { createHeldDecider, updateResultsFile } from '../../app/batch.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
 import { releaseRows } from '../../usecases/batch/change-batch.ts'
 import { findToRun } from '../../usecases/batch/read-batch.ts'
@@ -38,33 +38,36 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
   async run(): Promise<void> {
     const { app } = this
     const { row, shared, all, json } = this.flags
-    const isAsked = row === undefined && shared === undefined && !all && !json && app.prompter() !== undefined
-    const release = isAsked ? undefined : this.release()
+    const shouldAsk =
+      row === undefined && shared === undefined && !all && !json && app.prompter() !== undefined
+    const release = shouldAsk ? undefined : this.parseRelease()
     await app.service('account')
-    const stored = await app.batchServices()
-    const batch = await findToRun(stored, this.args.batch_id)
+    const services = await app.batchServices()
+    const batch = await findToRun(services, this.args.batch_id)
     const { userEmail } = await app.service('api')
-    const decided = release === undefined ? await (await heldDecider(app))?.(batch, 'release') : undefined
-    const released =
+    const decisions =
+      release === undefined ? await (await createHeldDecider(app))?.(batch, 'release') : undefined
+    const releasedCount =
       release === undefined
-        ? (decided?.released ?? 0)
-        : (await releaseRows(stored, batch, release, userEmail)).rows.length
-    const leftOut = decided?.leftOut ?? 0
-    if (released + leftOut > 0) await updateResultsFile(app, batch)
-    if (leftOut > 0) app.reporter.note(`Left out ${formatCount(leftOut, 'row')}; nothing is ordered for it.`)
-    if (leftOut > 0 && released === 0)
-      return this.answer(batchStatusView(statusOf((await stored.batches.find(batch.id)) ?? batch)))
+        ? (decisions?.released ?? 0)
+        : (await releaseRows(services, batch, release, userEmail)).rows.length
+    const leftOutCount = decisions?.leftOut ?? 0
+    if (releasedCount + leftOutCount > 0) await updateResultsFile(app, batch)
+    if (leftOutCount > 0)
+      app.reporter.note(`Left out ${formatCount(leftOutCount, 'row')}; nothing is ordered for it.`)
+    if (leftOutCount > 0 && releasedCount === 0)
+      return this.answer(batchStatusView(statusOf((await services.batches.find(batch.id)) ?? batch)))
     app.reporter.note(
-      released === 0
+      releasedCount === 0
         ? release === undefined
           ? 'No row was released.'
           : 'No held row matches; nothing was released.'
-        : `Released ${formatCount(released, 'row')}. Order with: refcheck batch resume ${batch.id}`,
+        : `Released ${formatCount(releasedCount, 'row')}. Order with: refcheck batch resume ${batch.id}`,
     )
-    this.answer(batchStatusView(statusOf((await stored.batches.find(batch.id)) ?? batch)))
+    this.answer(batchStatusView(statusOf((await services.batches.find(batch.id)) ?? batch)))
   }
 
-  private release(): Release {
+  private parseRelease(): Release {
     const { row, shared, all } = this.flags
     if (row !== undefined) return { kind: 'rows', rows: row }
     if (shared !== undefined) return { kind: 'shared', value: sharedKey(shared) }

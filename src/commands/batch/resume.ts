@@ -19,14 +19,14 @@ export default class BatchResume extends BaseCommand<typeof BatchResume> {
 
   async run(): Promise<void> {
     const { app, flags } = this
-    const stored = await app.services('batches', 'waiting', 'ledger', 'clock', 'packageNames')
+    const batchServices = await app.services('batches', 'waiting', 'ledger', 'clock', 'packageNames')
     const services = await startServices(app, this.signal)
-    const found = await findBatch(stored, this.args.batch_id)
+    const found = await findBatch(batchServices, this.args.batch_id)
     await updateExternalResults(services, services.files, found)
-    const batch = await findToRun(stored, found.id)
+    const batch = await findToRun(batchServices, found.id)
     const { pending } = batch.counts
     if (pending > 0) {
-      const question = orderQuestion(await pendingOrders(stored, batch), await app.service('api'))
+      const question = orderQuestion(await pendingOrders(batchServices, batch), await app.service('api'))
       await this.confirm(question, flags.yes)
     }
     const options = { max: flags.max, isJson: flags.json }

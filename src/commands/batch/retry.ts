@@ -24,18 +24,20 @@ export default class BatchRetry extends BaseCommand<typeof BatchRetry> {
 
   async run(): Promise<void> {
     await this.app.service('account')
-    const stored = await this.app.batchServices()
-    const batch = await findBatch(stored, this.args.batch_id)
-    const queued = await retryBatch(stored, batch, this.flags.row)
-    if (queued > 0) await updateResultsFile(this.app, batch)
+    const services = await this.app.batchServices()
+    const batch = await findBatch(services, this.args.batch_id)
+    const queuedCount = await retryBatch(services, batch, this.flags.row)
+    if (queuedCount > 0) await updateResultsFile(this.app, batch)
     this.app.reporter.note(
-      queued === 0 ? 'No rejected rows to queue.' : `Queued ${formatCount(queued, 'rejected row')}.`,
+      queuedCount === 0
+        ? 'No rejected rows to queue.'
+        : `Queued ${formatCount(queuedCount, 'rejected row')}.`,
     )
-    const after = await findBatch(stored, batch.id)
-    const { id, name, counts } = after
-    const status = batchStatusView(statusOf(after))
-    if (queued === 0) return this.answer(status)
-    const ordered = await countOrdered(stored, after)
+    const updatedBatch = await findBatch(services, batch.id)
+    const { id, name, counts } = updatedBatch
+    const status = batchStatusView(statusOf(updatedBatch))
+    if (queuedCount === 0) return this.answer(status)
+    const ordered = await countOrdered(services, updatedBatch)
     const text = unfinishedText(name, counts, ordered)
     this.answer(batchResultView(status, text, `refcheck batch resume ${id}`))
   }

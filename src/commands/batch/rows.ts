@@ -26,17 +26,17 @@ export default class BatchRows extends BaseCommand<typeof BatchRows> {
 
   async run(): Promise<void> {
     const states = parseRowStates(this.flags.state)
-    const stored = await this.app.services('batches', 'waiting', 'ledger', 'clock', 'files')
-    const batch = await findBatch(stored, this.args.batch_id)
+    const services = await this.app.services('batches', 'waiting', 'ledger', 'clock', 'files')
+    const batch = await findBatch(services, this.args.batch_id)
     const inbox = await this.app.service('inboxToShow')
-    const rows = await listRows(stored, batch, states)
-    const isShown = !this.flags.json && !this.flags.csv && rows.some(({ state }) => state === 'held')
-    const held = isShown ? await listHeld(stored, batch) : []
-    const texts = new Map(held.map(({ held: row, other }) => [row.row, heldText(row, other?.recipient)]))
+    const rows = await listRows(services, batch, states)
+    const showsHeld = !this.flags.json && !this.flags.csv && rows.some(({ state }) => state === 'held')
+    const held = showsHeld ? await listHeld(services, batch) : []
+    const heldTexts = new Map(held.map(({ held: row, other }) => [row.row, heldText(row, other?.recipient)]))
     const isForPerson = this.context.streams.stdout.isTTY && !this.flags.json && !this.flags.csv
-    const names = isForPerson ? await namesOfRows(stored, batch, states) : undefined
-    const explained = await withListedReasons(rows, inbox, () => batch.baseUrl)
-    this.answerList(batchRowsView(explained, texts, names))
+    const names = isForPerson ? await namesOfRows(services, batch, states) : undefined
+    const rowsWithReasons = await withListedReasons(rows, inbox, () => batch.baseUrl)
+    this.answerList(batchRowsView(rowsWithReasons, heldTexts, names))
     if (held.length > 0) this.app.reporter.note(nextForHeld(held, this.app.prompter() !== undefined))
   }
 }

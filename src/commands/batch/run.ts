@@ -65,15 +65,16 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
 
   async run(): Promise<void> {
     const { flags, app } = this
-    const given = columnChoices(flags)
-    const choices = flags.plan === undefined ? await withDefaults(given, await readingDefaults(app)) : given
+    const flagChoices = columnChoices(flags)
+    const choices =
+      flags.plan === undefined ? await withDefaults(flagChoices, await readingDefaults(app)) : flagChoices
     const confirm = (question: string) => this.confirm(question, flags.yes)
-    const ask = orderPrompts(app, { ...flags, showChanges: flags['show-changes'] }, confirm)
+    const createPrompts = orderPrompts(app, { ...flags, showChanges: flags['show-changes'] }, confirm)
     const { file, end } = await readAsAnswered(choices, app.prompter(), async () => {
-      const opened = await this.file(choices)
-      const how = {
+      const opened = await this.openFile(choices)
+      const orderOptions = {
         columns: opened.columns,
-        isReadingChosen: flags.plan !== undefined || isReadingChosen(given),
+        isReadingChosen: flags.plan !== undefined || isReadingChosen(flagChoices),
         allowances: opened.allowances,
         skipInvalid: flags['on-invalid'] === 'skip',
         isDryRun: flags['dry-run'],
@@ -82,7 +83,10 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
         errorsCommand: () => errorsCommand(this.args.file ?? '-', opened.columns),
       }
       const services = { ...(await planServices(app)), signal: this.signal }
-      return { file: opened.file, end: await orderFile(services, ask(opened.file.name), opened.file, how) }
+      return {
+        file: opened.file,
+        end: await orderFile(services, createPrompts(opened.file.name), opened.file, orderOptions),
+      }
     })
     if (end.kind === 'known') return this.answer(await batchView(app, end.batch, flags.json))
     if (end.kind === 'unstarted')
@@ -95,7 +99,7 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
     this.answer(...(await runBatch(this.app, this.signal, batchId, { file, max, isPlanned, isJson })))
   }
 
-  private async file(columns: ColumnChoices): Promise<FileToOrder> {
+  private async openFile(columns: ColumnChoices): Promise<FileToOrder> {
     const [plan, file] = [this.flags.plan, this.args.file]
     this.refuse(file === undefined && plan === undefined, 'FILE is missing', noFileHint)
     this.refuse(file !== undefined && plan !== undefined, 'FILE and --plan cannot be combined', 'Omit FILE.')

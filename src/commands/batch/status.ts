@@ -19,23 +19,23 @@ export default class BatchStatus extends BaseCommand<typeof BatchStatus> {
   }
 
   async run(): Promise<void> {
-    const stored = await this.app.batchServices()
-    const batch = await findBatch(stored, this.args.batch_id)
+    const batchServices = await this.app.batchServices()
+    const batch = await findBatch(batchServices, this.args.batch_id)
     const services = await this.app.services('ledger', 'batches', 'inboxToShow', 'clock')
     if (this.flags.watch) {
       const watch = new BatchWatch(this.app.reporter, this.context.clock)
-      const secondsFor = await timeToSend(this.app, batch.baseUrl)
-      await watchBatch(stored, batch.id, {
+      const secondsForCreates = await timeToSend(this.app, batch.baseUrl)
+      await watchBatch(batchServices, batch.id, {
         signal: this.signal,
         read: (one) => readBatchProgress(services, one),
         async onPoll(one, now) {
-          const progress = progressOf(one.counts, await secondsFor(one.counts.pending))
-          watch.show({ ...now, batch: one, progress, secondsToNext: await secondsFor(1) })
+          const progress = progressOf(one.counts, await secondsForCreates(one.counts.pending))
+          watch.show({ ...now, batch: one, progress, secondsToNext: await secondsForCreates(1) })
         },
       })
     }
-    const now = await findBatch(stored, batch.id)
-    const statusView = await batchView(this.app, now, this.flags.json)
-    this.answer(followedBatchView(statusView, await readBatchProgress(services, now)))
+    const latestBatch = await findBatch(batchServices, batch.id)
+    const statusView = await batchView(this.app, latestBatch, this.flags.json)
+    this.answer(followedBatchView(statusView, await readBatchProgress(services, latestBatch)))
   }
 }

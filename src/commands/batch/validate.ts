@@ -7,7 +7,7 @@ import {
   showChangesFlag,
 } from '../../cli/flags/people.ts'
 import { timeoutFlag } from '../../cli/flags/values.ts'
-import { rememberWritten } from '../../app/output-file.ts'
+import { recordWrittenFile } from '../../app/output-file.ts'
 import { planServices, readingDefaults } from '../../app/batch.ts'
 import { errorsCommand, fileCommand } from '../../domain/batch/file-command.ts'
 import { invalidRowsError } from '../../domain/batch/plan.ts'
@@ -55,25 +55,25 @@ export default class BatchValidate extends BaseCommand<typeof BatchValidate> {
       const opened = await openBatchFile(files, this.args.file, choices)
       const services = { ...(await planServices(app)), signal: this.signal }
       choices.packageId = await packageFor(services, opened, choices)
-      const understood = await readOrders(services, opened, choices, choices.packageId)
+      const batchOrders = await readOrders(services, opened, choices, choices.packageId)
       const { packageId } = choices
-      const how = {
+      const planOptions = {
         choices,
         allowances: allowancesOf(flags),
         packageId,
         resultsFile: undefined,
         isCheck: true,
       }
-      const planned = await planBatch(services, opened, understood, how)
-      return { file: opened, orders: understood, plan: planned.plan, onBatchEvent: services.onBatchEvent }
+      const planned = await planBatch(services, opened, batchOrders, planOptions)
+      return { file: opened, orders: batchOrders, plan: planned.plan, onBatchEvent: services.onBatchEvent }
     })
     if (flags.errors !== undefined) {
       const path = await writeBatchErrors({ ...files, onBatchEvent }, orders.sheet, plan.check, flags.errors)
-      await rememberWritten(app, { path, kind: 'export' })
+      await recordWrittenFile(app, { path, kind: 'export' })
       app.reporter.note(`The invalid rows are in ${path}`)
     }
-    const toFile = flags.errors === undefined ? errorsCommand(this.args.file, choices) : undefined
-    const failure = invalidRowsError(plan.check, file.name, toFile)
+    const errorsFileCommand = flags.errors === undefined ? errorsCommand(this.args.file, choices) : undefined
+    const failure = invalidRowsError(plan.check, file.name, errorsFileCommand)
     if (failure !== undefined && flags.errors !== undefined) {
       const { packageId, defaultCountry, map, ignore, mapping } = choices
       const columns = { packageId, defaultCountry, map, ignore, mapping }

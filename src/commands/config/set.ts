@@ -51,12 +51,12 @@ export default class ConfigSet extends BaseCommand<typeof ConfigSet> {
 
   private async confirmAccount(to: string): Promise<void> {
     const { settings, profile } = await this.app.services('settings', 'profile')
-    const known = await accountChange(() => this.app.storeWithShortTimeouts(), {
+    const warning = await accountChange(() => this.app.openStoreForCompletion(), {
       from: await settings.value('account', profile),
       to,
     })
-    if (known === undefined) return
-    this.app.note(known)
+    if (warning === undefined) return
+    this.app.note(warning)
     await this.confirm(`Change the account to "${to}"?`, this.flags.yes)
   }
 

@@ -26,11 +26,11 @@ export default class ConfigUnset extends BaseCommand<typeof ConfigUnset> {
     this.answer(changedView({ key, removed }, removed ? `${key} is no longer set` : `${key} was not set`))
   }
 
-  /** Without an account of its own, the profile uses the account that is set for all profiles. */
+  /** Asks for confirmation, because the profile would use the account that is set for all profiles. */
   private async confirmAccount(profile: string): Promise<void> {
     const settings = await this.app.service('settings')
     const [from, to] = [await settings.value('account', profile), await settings.value('account')]
-    const warning = await accountChange(() => this.app.storeWithShortTimeouts(), { from, to })
+    const warning = await accountChange(() => this.app.openStoreForCompletion(), { from, to })
     if (warning === undefined) return
     this.app.note(warning)
     await this.confirm(`Change the account to "${to}"?`, this.flags.yes)

@@ -1,14 +1,14 @@
 import { Args, BaseCommand, Flags } from '../../cli/base-command.ts'
 import { durationFlag, momentFlag, batchIdFlag, parseUuid, requestFlag } from '../../cli/flags/values.ts'
 import { reportFileFlags } from '../../cli/flags/report-files.ts'
-import { downloadReports, reportSource, showReports } from '../../app/report.ts'
+import { downloadReports, reportSource, openInViewer } from '../../app/report.ts'
 import { isSingle, type SingleSource } from '../../domain/report/source.ts'
 import { reportsView } from '../../output/views/requests.ts'
 import { shellWord } from '../../domain/wording/pasted-command.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import { streamReport } from '../../usecases/report/one-report.ts'
 
-/** Of a name, what was meant is the request of a person. */
+/** Throws a UsageError for text that is no UUID. If the text may be a name, the hint shows how to download by name. */
 function parseCheckId(text: string): string {
   try {
     return parseUuid(text, 'CHECK_ID')
@@ -71,19 +71,23 @@ export default class ReportDownload extends BaseCommand<typeof ReportDownload> {
   async run(): Promise<void> {
     const { output, wait } = this.flags
     const source = await reportSource(this.app, this.args.check_id, this.flags)
-    const single = isSingle(source)
+    const isSingleReport = isSingle(source)
     this.refuse(
-      single && (wait || this.flags['name-template'] !== undefined),
+      isSingleReport && (wait || this.flags['name-template'] !== undefined),
       '--wait and --name-template need a request, not a single report',
       'Leave them out, or give the request with --request ID.',
     )
     if (output === '-') {
-      this.refuse(!single, '--output - writes a single report', 'Give a CHECK_ID or --url.')
+      this.refuse(!isSingleReport, '--output - writes a single report', 'Give a CHECK_ID or --url.')
       return this.stream(source as SingleSource)
     }
-    const typed = output ?? (await this.app.setting('output-dir')) ?? '.'
-    const result = await downloadReports(this.app, this.flags, { typed, source, signal: this.signal })
-    if (this.flags.open && result.failure === undefined) await showReports(this.app, result)
+    const outputPath = output ?? (await this.app.setting('output-dir')) ?? '.'
+    const result = await downloadReports(this.app, this.flags, {
+      typed: outputPath,
+      source,
+      signal: this.signal,
+    })
+    if (this.flags.open && result.failure === undefined) await openInViewer(this.app, result)
     this.answer(reportsView(result, this.context.cwd), result.failure)
   }
 

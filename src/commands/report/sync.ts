@@ -31,20 +31,20 @@ export default class ReportSync extends BaseCommand<typeof ReportSync> {
   async run(): Promise<void> {
     const { output } = this.flags
     this.refuse(output === '-', '--output - is not a folder', 'Give the folder to fill with: --output DIR')
-    const known = output ?? (await this.app.setting('output-dir'))
-    const typed = known ?? (await this.askedFolder())
+    const configuredFolder = output ?? (await this.app.setting('output-dir'))
+    const folderPath = configuredFolder ?? (await this.askFolder())
     const flags = { ...this.flags, overwrite: false, wait: false }
-    const target = { typed, source: { kind: 'all' }, signal: this.signal } as const
+    const target = { typed: folderPath, source: { kind: 'all' }, signal: this.signal } as const
     const result = await downloadReports(this.app, flags, target)
-    // Saved once it has proved to be a folder.
-    if (known === undefined) await this.save(result.folder)
+    // The setting is saved only now: the download has shown that the path is a folder.
+    if (configuredFolder === undefined) await this.saveFolder(result.folder)
     await updateStatusesInResults(this.app)
     const { folder, failure } = result
     const { cwd } = this.context
     this.answer(syncView(result, folder, cwd), failure, syncSummary(result, folder, cwd))
   }
 
-  private async askedFolder(): Promise<string> {
+  private async askFolder(): Promise<string> {
     const prompter = this.flags.json ? undefined : this.app.prompter()
     if (prompter === undefined) {
       throw new UsageError('--output is required', {
@@ -59,7 +59,7 @@ export default class ReportSync extends BaseCommand<typeof ReportSync> {
     })
   }
 
-  private async save(folder: string): Promise<void> {
+  private async saveFolder(folder: string): Promise<void> {
     await setSetting(await this.app.services('settings', 'profile'), 'output-dir', folder)
     this.app.note(`Saved as output-dir: ${folder}. Change it with: refcheck config set output-dir DIR`)
   }

@@ -11,9 +11,9 @@ import { bodyView, changeText, createdView } from '../../output/views/order.ts'
 import { SimilarQuestion } from '../../usecases/request/create.ts'
 import { placeOrder } from '../../usecases/request/order-and-wait.ts'
 import type { DraftKeeper } from '../../usecases/request/draft-keeper.ts'
-import { createDraftKeeper, orderForm } from '../../app/order.ts'
+import { createDraftKeeper, createPrepareOptions } from '../../app/order.ts'
 import { prepareOrder } from '../../usecases/request/prepare-order.ts'
-import { orderServices, servicesToOrder } from '../../app/request.ts'
+import { orderServices, orderAndWaitServices } from '../../app/request.ts'
 
 export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
   static override summary = 'Order a package of checks on one person'
@@ -52,8 +52,8 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
 
   private async order(draft: DraftKeeper): Promise<void> {
     const { flags, app, signal } = this
-    const guard = { allowDuplicate: flags['allow-duplicate'], allowSimilar: flags['allow-similar'] }
-    const similar = new SimilarQuestion(() => orderServices(app, signal), app.prompter(), guard)
+    const allowFlags = { allowDuplicate: flags['allow-duplicate'], allowSimilar: flags['allow-similar'] }
+    const similar = new SimilarQuestion(() => orderServices(app, signal), app.prompter(), allowFlags)
     const order = await this.compose(similar, draft)
     for (const change of order.changes)
       app.reporter.note(changeText(change, flags.file === undefined ? 'flags' : 'json'))
@@ -68,19 +68,19 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
       )
     }
     const outcome = await placeOrder(order, {
-      ...(await servicesToOrder(app, signal)),
-      ...guard,
+      ...(await orderAndWaitServices(app, signal)),
+      ...allowFlags,
       onSimilar: app.prompter() && ((conflict) => similar.isConfirmed(conflict)),
       onAccepted: () => draft.drop(),
       wait: flags.wait,
     })
     this.answer(createdView(outcome.answer), outcome.failure)
     if (app.prompter() !== undefined && !flags.yes) {
-      const allowed = (['allow-duplicate', 'allow-similar'] as const).filter((name) => flags[name])
+      const allowFlagNames = (['allow-duplicate', 'allow-similar'] as const).filter((name) => flags[name])
       const command = commandLine(
         order.body,
         order.schema,
-        allowed.map((name) => `--${name}`),
+        allowFlagNames.map((name) => `--${name}`),
       )
       app.reporter.note(`The same order as one command:\n  ${command}`)
     }
@@ -92,9 +92,9 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
     const { file } = flags
     requireOneSource(flags)
     const answers = flags.resume ? await draft.findDraftToResume(flags.package, app.prompter()) : undefined
-    const named = answers?.package_id ?? flags.package
-    const given = {
-      packageId: named ?? (file === undefined ? await app.packageSetting() : undefined),
+    const packageId = answers?.package_id ?? flags.package
+    const orderSource = {
+      packageId: packageId ?? (file === undefined ? await app.packageSetting() : undefined),
       body:
         file === undefined
           ? undefined
@@ -102,7 +102,10 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
       flags: bodyFlagValues(flags),
       draft: answers,
     }
-    const asked = { country: flags['default-country'], yes: flags.yes || flags['dry-run'] }
-    return prepareOrder(given, await orderForm(app, this.signal, asked, { similar, draft }))
+    const formFlags = { country: flags['default-country'], yes: flags.yes || flags['dry-run'] }
+    return prepareOrder(
+      orderSource,
+      await createPrepareOptions(app, this.signal, formFlags, { similar, draft }),
+    )
   }
 }

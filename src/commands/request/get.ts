@@ -3,7 +3,7 @@ import { timeoutFlag, requestArg } from '../../cli/flags/values.ts'
 import { readRequests, withReasons } from '../../usecases/request/read-requests.ts'
 import { requestsView } from '../../output/views/requests.ts'
 import { isUnread, withPackageNames } from '../../domain/request/result.ts'
-import { requestIdsOf } from '../../app/ids.ts'
+import { resolveRequestIds } from '../../app/ids.ts'
 import { recordReads } from '../../app/request.ts'
 
 export default class RequestGet extends BaseCommand<typeof RequestGet> {
@@ -26,10 +26,10 @@ export default class RequestGet extends BaseCommand<typeof RequestGet> {
 
   async run(): Promise<void> {
     const prompter = this.flags.json ? undefined : this.app.prompter()
-    const ids = await requestIdsOf(this.app, this.args.request_id, prompter)
+    const ids = await resolveRequestIds(this.app, this.args.request_id, prompter)
     const service = await this.app.service('api')
     const packageNames = await this.app.service('packageNames')
-    const names = packageNames.get(service)
+    const namesPromise = packageNames.get(service)
     const { results, failure } = await readRequests(service, ids, this.signal)
     recordReads(
       this.app,
@@ -37,8 +37,8 @@ export default class RequestGet extends BaseCommand<typeof RequestGet> {
       results.flatMap((each) => (isUnread(each) ? [] : [each.request])),
       this.context.streams.stdout.isTTY && !this.flags.json,
     )
-    const explained = await withReasons(results, service.baseUrl, () => this.app.service('inbox'))
-    const named = withPackageNames(explained, await names)
-    this.answer(requestsView(named, ids.length > 1), failure)
+    const resultsWithReasons = await withReasons(results, service.baseUrl, () => this.app.service('inbox'))
+    const namedResults = withPackageNames(resultsWithReasons, await namesPromise)
+    this.answer(requestsView(namedResults, ids.length > 1), failure)
   }
 }

@@ -6,7 +6,7 @@ import { listAgeText, listedRequestsView } from '../../output/views/requests.ts'
 import { listRequests, refreshRequests, withListedReasons } from '../../usecases/request/read-requests.ts'
 import { type ListedRequest, addPackageNames, withFailures } from '../../domain/request/listed-request.ts'
 import { mostSevere } from '../../domain/request/result.ts'
-import { batchIdOf } from '../../app/ids.ts'
+import { resolveBatchId } from '../../app/ids.ts'
 
 export default class RequestList extends BaseCommand<typeof RequestList> {
   static override summary = 'List the requests ordered with this store'
@@ -37,17 +37,17 @@ export default class RequestList extends BaseCommand<typeof RequestList> {
     const { clock } = this.context
     const ledger = await this.app.service('ledger')
     const organisation = this.flags.profile === undefined ? undefined : await this.organisation()
-    const filter = { status, since, email, batchId: await batchIdOf(this.app, batch), organisation }
+    const filter = { status, since, email, batchId: await resolveBatchId(this.app, batch), organisation }
     if (!refresh) {
       const requests = await listRequests({ ledger, clock }, filter)
-      const listed = await this.withDetails(requests)
-      this.answerList(listedRequestsView(listed))
-      const age = listAgeText(listed)
-      const isShown = this.context.streams.stdout.isTTY && !this.flags.json && !this.flags.csv
-      if (isShown && age !== undefined) this.app.note(age)
+      const listedRequests = await this.withDetails(requests)
+      this.answerList(listedRequestsView(listedRequests))
+      const age = listAgeText(listedRequests)
+      const isForPerson = this.context.streams.stdout.isTTY && !this.flags.json && !this.flags.csv
+      if (isForPerson && age !== undefined) this.app.note(age)
       return
     }
-    const parts = {
+    const refreshServices = {
       ...(await waitServices(this.app)),
       api: await this.app.service('api'),
       ledger,
@@ -55,13 +55,13 @@ export default class RequestList extends BaseCommand<typeof RequestList> {
       signal: this.signal,
       onProgress: readMeter(this.app),
     }
-    const { requests, failures } = await refreshRequests(parts, filter)
+    const { requests, failures } = await refreshRequests(refreshServices, filter)
     await updateStatusesInResults(this.app)
     for (const { request_id, error } of failures) {
       this.app.reporter.warn(`${request_id} could not be read: ${error.message}`)
     }
-    const listed = withFailures(await this.withDetails(requests), failures)
-    this.answerList(listedRequestsView(listed), mostSevere(failures.map(({ error }) => error)))
+    const listedRequests = withFailures(await this.withDetails(requests), failures)
+    this.answerList(listedRequestsView(listedRequests), mostSevere(failures.map(({ error }) => error)))
   }
 
   private async organisation() {

@@ -1,6 +1,6 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { durationFlag, batchIdFlag, requestArg } from '../../cli/flags/values.ts'
-import { requestIdsOf } from '../../app/ids.ts'
+import { resolveRequestIds } from '../../app/ids.ts'
 import { updateStatusesInResults, meteredWaitServices } from '../../app/request.ts'
 import { chooseInFlight, waitForRequests, requestsOfBatch } from '../../usecases/request/wait.ts'
 import { requestsView, waitedBatchView } from '../../output/views/requests.ts'
@@ -37,50 +37,61 @@ export default class RequestWait extends BaseCommand<typeof RequestWait> {
 
   async run(): Promise<void> {
     const { batch } = this.flags
-    const typed: readonly string[] = this.args.request_id ?? []
+    const typedIds: readonly string[] = this.args.request_id ?? []
     const prompter = this.flags.json || batch !== undefined ? undefined : this.app.prompter()
-    const given =
-      typed.length === 0 && prompter !== undefined
+    const chosenIds =
+      typedIds.length === 0 && prompter !== undefined
         ? await chooseInFlight(
             await this.app.services('session', 'ledger', 'clock', 'packageNames'),
             prompter,
           )
-        : typed
+        : typedIds
     this.refuse(
-      (given.length === 0) === (batch === undefined),
+      (chosenIds.length === 0) === (batch === undefined),
       batch === undefined ? 'no request was named' : 'REQUEST_ID and --batch cannot be combined',
       'Give the ids of requests, or --batch BATCH_ID.',
     )
-    const named =
-      batch === undefined ? await requestIdsOf(this.app, given, prompter) : await this.ofBatch(batch)
-    const ids = [...new Set(named)]
+    const requestIds =
+      batch === undefined
+        ? await resolveRequestIds(this.app, chosenIds, prompter)
+        : await this.findRequestsOfBatch(batch)
+    const uniqueIds = [...new Set(requestIds)]
     const { session, packageNames } = await this.app.services('session', 'packageNames')
     const { baseUrl, email: userEmail } = session
-    const { whenStored, ...options } = await meteredWaitServices(this.app, ids.length)
-    const reads = waitForRequests(await this.app.service('patientApi'), ids, {
+    const { whenStored, ...options } = await meteredWaitServices(this.app, uniqueIds.length)
+    const waiting = waitForRequests(await this.app.service('patientApi'), uniqueIds, {
       ...options,
       goal: this.flags.for ?? 'terminal',
       timeoutMs: this.flags.timeout ?? Number.POSITIVE_INFINITY,
       signal: this.signal,
     })
-    const { results, failure } = await reads.catch(async (error: unknown) => {
+    const { results, failure } = await waiting.catch(async (error: unknown) => {
       await whenStored()
       throw error
     })
     await whenStored()
     await updateStatusesInResults(this.app)
-    const explained = await withReasons(results, baseUrl, () => this.app.service('inbox'))
-    const all = withPackageNames(explained, await packageNames.get({ baseUrl, userEmail }))
-    const view = batch === undefined ? requestsView(all, given.length > 1) : waitedBatchView(all)
+    const resultsWithReasons = await withReasons(results, baseUrl, () => this.app.service('inbox'))
+    const namedResults = withPackageNames(resultsWithReasons, await packageNames.get({ baseUrl, userEmail }))
+    const view =
+      batch === undefined ? requestsView(namedResults, chosenIds.length > 1) : waitedBatchView(namedResults)
     this.answer(view, failure)
   }
 
-  private async ofBatch(named: string): Promise<string[]> {
+  private async findRequestsOfBatch(typedBatchId: string): Promise<string[]> {
     const { baseUrl } = await this.app.service('session')
-    const stored = await this.app.batchServices()
-    const { batchId, requestIds, others } = await requestsOfBatch(stored, named, baseUrl)
-    if (others > 0) {
-      const rows = formatCount(others, 'row of the batch has no request', 'rows of the batch have no request')
+    const services = await this.app.batchServices()
+    const {
+      batchId,
+      requestIds,
+      others: rowsWithoutRequest,
+    } = await requestsOfBatch(services, typedBatchId, baseUrl)
+    if (rowsWithoutRequest > 0) {
+      const rows = formatCount(
+        rowsWithoutRequest,
+        'row of the batch has no request',
+        'rows of the batch have no request',
+      )
       this.app.note(`${rows} to wait for. See: refcheck batch status ${batchId}`)
     }
     return requestIds

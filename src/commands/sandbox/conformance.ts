@@ -1,4 +1,4 @@
-import { failureToWrite, openOptionalFile } from '../../app/output-file.ts'
+import { tryToWriteOutput, openOptionalFile } from '../../app/output-file.ts'
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { durationFlag } from '../../cli/flags/values.ts'
 import { conformanceJunit, conformanceView } from '../../output/views/checks.ts'
@@ -99,9 +99,9 @@ export default class SandboxConformance extends BaseCommand<typeof SandboxConfor
       only,
       signal,
     })
-    const unwritten = await failureToWrite(this.app, file, () =>
+    const writeFailure = await tryToWriteOutput(this.app, file, () =>
       Buffer.from(this.app.secrets.redact(conformanceJunit(report))),
     )
-    this.answer(conformanceView(report), unwritten ?? failure)
+    this.answer(conformanceView(report), writeFailure ?? failure)
   }
 }

@@ -30,9 +30,9 @@ export default class SandboxInject extends SandboxCommand<typeof SandboxInject> 
   async run(): Promise<void> {
     const { on, fault, times, after, clear } = this.flags
     const { scenario } = this.args
-    const given = [scenario, fault, clear || undefined].filter((each) => each !== undefined).length
+    const givenCount = [scenario, fault, clear || undefined].filter((each) => each !== undefined).length
     this.refuse(
-      given !== 1,
+      givenCount !== 1,
       'SCENARIO, --fault and --clear: exactly one is required',
       'Show examples with: refcheck sandbox inject --help',
     )
@@ -41,7 +41,7 @@ export default class SandboxInject extends SandboxCommand<typeof SandboxInject> 
       await sandbox.send('clear-faults', {})
       return this.answer(changedView({ cleared: true }, 'All faults are cleared.'))
     }
-    const what =
+    const faultFields =
       scenario === undefined
         ? {
             on,
@@ -53,7 +53,7 @@ export default class SandboxInject extends SandboxCommand<typeof SandboxInject> 
           }
         : { scenario }
     const injection = {
-      ...what,
+      ...faultFields,
       ...(times === undefined ? {} : { times }),
       ...(after === undefined ? {} : { after }),
     }

@@ -3,7 +3,7 @@ import { sandboxFlags } from '../../cli/flags/server.ts'
 import { Args } from '../../cli/oclif.ts'
 import { SandboxCommand } from '../../cli/sandbox-command.ts'
 import { type RuleRow, rulesView } from '../../output/views/sandbox.ts'
-import { usualSandboxRules } from '../../app/sandbox.ts'
+import { defaultSandboxRules } from '../../app/sandbox.ts'
 
 export default class SandboxRules extends SandboxCommand<typeof SandboxRules> {
   static override summary = 'List or switch rules that the API document leaves open'
@@ -19,16 +19,16 @@ export default class SandboxRules extends SandboxCommand<typeof SandboxRules> {
   static override flags = { ...sandboxFlags, ...listFlags }
 
   async run(): Promise<void> {
-    this.answerList(rulesView(await this.rules(this.args.choice ?? [])))
+    this.answerList(rulesView(await this.readOrSetRules(this.args.choice ?? [])))
   }
 
-  private async rules(choices: readonly string[]): Promise<readonly RuleRow[]> {
+  private async readOrSetRules(choices: readonly string[]): Promise<readonly RuleRow[]> {
     const { 'base-url': baseUrl } = this.flags
-    if (choices.length === 0 && baseUrl === undefined) return usualSandboxRules()
-    const wrong = choices.find((each) => !/^[a-z][^=]*=[^=]+$/.test(each))
+    if (choices.length === 0 && baseUrl === undefined) return defaultSandboxRules()
+    const invalidChoice = choices.find((each) => !/^[a-z][^=]*=[^=]+$/.test(each))
     this.refuse(
-      wrong !== undefined,
-      `"${wrong?.slice(0, 60)}" is not NAME=CHOICE`,
+      invalidChoice !== undefined,
+      `"${invalidChoice?.slice(0, 60)}" is not NAME=CHOICE`,
       'List the rules with: refcheck sandbox rules',
     )
     const sandbox = await this.connect(baseUrl)

@@ -98,7 +98,8 @@ export default class SandboxStart extends BaseCommand<typeof SandboxStart> {
         await logIn({ ...sources, ...credentials, signal })
         await saveWebhookSecret({ ...sources, secret: webhookSecret })
       }
-      // Its own credentials are the answer, also where the environment holds the same ones.
+      // The sandbox's own credentials are not redacted, because they are the output, even if the environment has the
+      // same ones.
       for (const value of Object.values(server.address)) this.app.secrets.reveal(value)
       this.answerLine(sandboxView(server.address, login ? profile : undefined))
       if (!signal.aborted) await once(signal, 'abort')

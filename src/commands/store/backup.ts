@@ -4,7 +4,7 @@ import { Args, BaseCommand } from '../../cli/base-command.ts'
 import { storeAddress } from '../../domain/store/address.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import { storeBackupView } from '../../output/views/store.ts'
-import { rememberWritten } from '../../app/output-file.ts'
+import { recordWrittenFile } from '../../app/output-file.ts'
 
 export default class StoreBackup extends BaseCommand<typeof StoreBackup> {
   static override summary = 'Copy the store to a new file, even while it is in use'
@@ -28,7 +28,7 @@ export default class StoreBackup extends BaseCommand<typeof StoreBackup> {
     const store = await this.app.service('store')
     const path = resolve(this.context.cwd, this.args.file)
     await store.backup(path)
-    await rememberWritten(this.app, { path, kind: 'backup' })
+    await recordWrittenFile(this.app, { path, kind: 'backup' })
     this.answer(storeBackupView(store.location, path))
   }
 }

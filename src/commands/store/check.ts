@@ -34,7 +34,7 @@ export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
 
   async run(): Promise<void> {
     const { maintenance, rollbacks, location } = await this.app.service('store')
-    const { 'accept-older': accepts, restored, without = [], 'without-list': withoutLog } = this.flags
+    const { 'accept-older': acceptsOlder, restored, without = [], 'without-list': withoutLog } = this.flags
     if (withoutLog) await rollbacks.allowWithoutLog()
     if (restored) await rollbacks.closeAsRestored()
     if (without.length > 0) {
@@ -44,12 +44,13 @@ export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
       )
       await this.#reportHeld(await rollbacks.exclude(without))
     }
-    const found = accepts ? await rollbacks.examine() : undefined
-    const moved = found?.closing?.move === undefined ? undefined : unsoundStoreError(location, [], found)
-    if (moved !== undefined) throw moved
-    if (found?.closing !== undefined && found.step !== 'reports') {
+    const examination = acceptsOlder ? await rollbacks.examine() : undefined
+    const moveError =
+      examination?.closing?.move === undefined ? undefined : unsoundStoreError(location, [], examination)
+    if (moveError !== undefined) throw moveError
+    if (examination?.closing !== undefined && examination.step !== 'reports') {
       const question =
-        found.step === 'acceptance'
+        examination.step === 'acceptance'
           ? 'Continue with a store that does not know all of its attempts?'
           : 'Open the store, because no other machine has ordered with it?'
       await this.confirm(question, this.flags.yes)

@@ -3,7 +3,7 @@ import { requestIdFlag, momentFlag } from '../../cli/flags/values.ts'
 import { erasureTarget, notDeletedError, notScrubbedError } from '../../domain/store/erasure.ts'
 import { storePurgeView } from '../../output/views/store.ts'
 import { purgeAll, purgeServices, retentionLimit } from '../../usecases/store/purge.ts'
-import { requestIdOf } from '../../app/ids.ts'
+import { completeRequestId } from '../../app/ids.ts'
 import { purgeQuestions } from '../../app/store.ts'
 import { redactArgument } from '../../domain/wording/redact-argument.ts'
 import { shellWord } from '../../domain/wording/pasted-command.ts'
@@ -45,47 +45,47 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
   async run(): Promise<void> {
     const { email, yes, completely } = this.flags
     const dryRun = this.flags['dry-run']
-    const { 'request-id': named } = this.flags
-    const requestId = named === undefined ? undefined : await requestIdOf(this.app, named)
-    const who = erasureTarget({
+    const { 'request-id': typedId } = this.flags
+    const requestId = typedId === undefined ? undefined : await completeRequestId(this.app, typedId)
+    const target = erasureTarget({
       email,
       requestId,
-      baseUrl: requestId === undefined ? undefined : await this.#serviceOf(requestId),
+      baseUrl: requestId === undefined ? undefined : await this.#findServiceOf(requestId),
       endedBefore:
         this.flags['older-than'] ??
         retentionLimit(await this.app.setting('retention'), this.context.clock.now())?.endedBefore,
     })
     const services = await this.app.services(...purgeServices)
     if (email !== undefined && !email.includes('@')) {
-      // A row that was never valid may have such an e-mail.
-      const found = await services.maintenance.purge(who, { dryRun: true, completely })
+      // An invalid row may contain a text that is no e-mail address, so the text is searched for before it is refused.
+      const found = await services.maintenance.purge(target, { dryRun: true, completely })
       this.refuse(
         found.rows + found.events === 0,
         `--email: "${redactArgument(email)}" is not an e-mail address`,
         'Find the person’s with: refcheck request list --csv',
       )
     }
-    const purged = await purgeAll(services, who, {
+    const result = await purgeAll(services, target, {
       dryRun,
       completely,
       ...purgeQuestions(this.app, this.flags, (question) => this.confirm(question, yes)),
     })
-    const refused = purged.files.filter(({ isRefused }) => isRefused === true).length
+    const refusedCount = result.files.filter(({ isRefused }) => isRefused === true).length
     const failure =
-      dryRun || purged.isScrubbed
-        ? refused === 0
+      dryRun || result.isScrubbed
+        ? refusedCount === 0
           ? undefined
-          : notDeletedError(refused)
-        : notScrubbedError((await this.app.service('store')).location, purged)
-    this.answer(storePurgeView(purged, dryRun), failure)
-    if (refused === 0 && purged.files.some(({ isDeleted, isLeft }) => !isDeleted && !isLeft) && !dryRun)
+          : notDeletedError(refusedCount)
+        : notScrubbedError((await this.app.service('store')).location, result)
+    this.answer(storePurgeView(result, dryRun), failure)
+    if (refusedCount === 0 && result.files.some(({ isDeleted, isLeft }) => !isDeleted && !isLeft) && !dryRun)
       this.app.note(
-        purged.isFoundAgain ? deleteHint(who) : 'Delete them yourself: another purge may not find them.',
+        result.isFoundAgain ? deleteHint(target) : 'Delete them yourself: another purge may not find them.',
       )
   }
 
-  /** The service that gave out this id; of several the one in use. */
-  async #serviceOf(requestId: string): Promise<string | undefined> {
+  /** Returns the base URL of the service that created this request; if several have this id, that of the profile. */
+  async #findServiceOf(requestId: string): Promise<string | undefined> {
     const ledger = await this.app.service('ledger')
     const [service, ...others] = new Set((await ledger.list({ requestId })).map(({ baseUrl }) => baseUrl))
     return others.length === 0 ? service : (await this.app.service('session')).baseUrl

@@ -3,8 +3,8 @@ import { chosenProfile, fromEnvironment } from '../../usecases/session/chosen-pr
 import { parseBaseUrl } from '../../domain/session/session.ts'
 import { sameServiceView } from '../../output/views/store.ts'
 
-/** Names of the variables in which an operating system says whose process this is. */
-const osUser = ['USER', 'LOGNAME', 'USERNAME']
+/** Environment variables that contain the name of the operating system's user. */
+const userVariables = ['USER', 'LOGNAME', 'USERNAME']
 
 export default class StoreSameService extends BaseCommand<typeof StoreSameService> {
   static override summary = 'Record whether two base URLs are the same service'
@@ -28,20 +28,20 @@ export default class StoreSameService extends BaseCommand<typeof StoreSameServic
     const waiting = await app.service('waiting')
     await waiting.recordSameService([one, other], !flags.different, {
       at: app.context.clock.now(),
-      by: await this.#user(),
+      by: await this.#findUserName(),
     })
     this.answer(sameServiceView([one, other], !flags.different))
   }
 
-  /** The user’s e-mail, else who uses this machine: no call of the service is needed. */
-  async #user(): Promise<string> {
+  /** Returns the user's e-mail, or else the name of the operating system's user. Makes no call to the service. */
+  async #findUserName(): Promise<string> {
     const sources = await this.app.services('settings', 'env', 'profile')
     const { env, profile } = sources
     const email = profile === undefined ? fromEnvironment(env, 'REFCHECK_USER_EMAIL') : undefined
     return (
       email ??
       (await chosenProfile(sources))?.userEmail ??
-      osUser.flatMap((name) => fromEnvironment(env, name) ?? [])[0] ??
+      userVariables.flatMap((name) => fromEnvironment(env, name) ?? [])[0] ??
       'unknown user'
     )
   }

@@ -1,12 +1,12 @@
 import { Args, BaseCommand, Flags } from '../../cli/base-command.ts'
 import { durationFlag } from '../../cli/flags/values.ts'
 import { secretFileFlag } from '../../cli/flags/webhook.ts'
-import { failureToWrite, openOptionalFile } from '../../app/output-file.ts'
+import { tryToWriteOutput, openOptionalFile } from '../../app/output-file.ts'
 import {
-  receiverAt,
-  receiverStarter,
-  storedFileReader,
-  storedUrlReader,
+  openReceiver,
+  createReceiverStarter,
+  createStoredFileReader,
+  createStoredUrlReader,
   webhookSecrets,
 } from '../../app/webhook.ts'
 import { shownUrl } from '../../domain/webhook/delivery.ts'
@@ -66,14 +66,15 @@ export default class WebhookCheckReceiver extends BaseCommand<typeof WebhookChec
       'What a crash loses is seen only in what was stored.',
     )
     const { clock, random } = this.context
-    const { http, url } = await receiverAt(app, args.url, 'URL')
+    const { http, url } = await openReceiver(app, args.url, 'URL')
     const readStored =
       storedUrl !== undefined
-        ? await storedUrlReader(app, storedUrl)
+        ? await createStoredUrlReader(app, storedUrl)
         : storedFile === undefined
           ? undefined
-          : storedFileReader(app, storedFile)
-    const startReceiver = restart === undefined ? undefined : await receiverStarter(app, restart, secret)
+          : createStoredFileReader(app, storedFile)
+    const startReceiver =
+      restart === undefined ? undefined : await createReceiverStarter(app, restart, secret)
     app.reporter.note(
       `Sending made-up events to ${shownUrl(url)}, signed with the webhook secret; the requests they name do not exist.`,
     )
@@ -89,11 +90,11 @@ export default class WebhookCheckReceiver extends BaseCommand<typeof WebhookChec
       signal,
       readStored,
       startReceiver,
-      onCase: ({ id }, done, of) => app.reporter.status(`${done}/${of} ${id}`),
+      onCase: ({ id }, done, total) => app.reporter.status(`${done}/${total} ${id}`),
     })
-    const unwritten = await failureToWrite(this.app, file, () =>
+    const writeFailure = await tryToWriteOutput(this.app, file, () =>
       Buffer.from(app.secrets.redact(junitText(report))),
     )
-    this.answer(receiverCheckView(report), unwritten ?? failure)
+    this.answer(receiverCheckView(report), writeFailure ?? failure)
   }
 }

@@ -57,14 +57,14 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
       'Give a path such as /hooks.',
     )
     this.pinCode()
-    const forwards = flags['forward-to'] !== undefined || flags.exec !== undefined
+    const isForwarding = flags['forward-to'] !== undefined || flags.exec !== undefined
     this.refuse(
-      flags['max-attempts'] !== undefined && !forwards,
+      flags['max-attempts'] !== undefined && !isForwarding,
       '--max-attempts requires --forward-to or --exec',
       'Nothing is forwarded without one of them.',
     )
-    const { secret, service } = await webhookSecrets(app, flags['secret-file'])
-    const full = new AbortController()
+    const { secret, findBaseUrl } = await webhookSecrets(app, flags['secret-file'])
+    const maxEventsReached = new AbortController()
     const stored = { count: 0 }
     const services = await listenServices(app, {
       secret,
@@ -72,10 +72,10 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
       forwardCa: await readAuthority(this.context, flags['forward-ca'], '--forward-ca'),
       exec: flags.exec === undefined ? undefined : commandWords(flags.exec, '--exec'),
     })
-    const refused = new RefusedLines((line) => app.reporter.note(line))
+    const refusedLines = new RefusedLines((line) => app.reporter.note(line))
     const listening = await startListening(services, {
       secret,
-      baseUrl: await service(),
+      baseUrl: await findBaseUrl(),
       host: flags.host,
       port: flags.port,
       path: flags.path,
@@ -83,28 +83,31 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
       onStored: (event) => {
         this.answerLine(storedEventView(event))
         if (!event.repeated) stored.count += 1
-        if (stored.count >= (flags['max-events'] ?? Number.POSITIVE_INFINITY)) full.abort()
+        if (stored.count >= (flags['max-events'] ?? Number.POSITIVE_INFINITY)) maxEventsReached.abort()
       },
-      onRefused: (why) => refused.add(why, this.context.clock.monotonic()),
+      onRefused: (reason) => refusedLines.add(reason, this.context.clock.monotonic()),
       onHeldUp: (what, { message }) => app.reporter.warn(`${what}: ${message}`),
       maxAttempts: flags['max-attempts'],
       onDelivered: (...delivered) => app.reporter.note(forwardedText(...delivered)),
     })
     app.reporter.note(`Listening at ${listening.url} (Ctrl-C stops it).`)
-    // What is stored is on disk; nothing more is printed of it.
+    // `gone`: stdout was closed. All received events are stored, and no more of them can be printed.
     const { closedSignal = new AbortController().signal } = this.context.streams.stdout
-    const over = AbortSignal.any([signal, full.signal, listening.broken, closedSignal])
-    const failure = await this.untilOver(listening, over)
-    refused.end()
+    const endSignal = AbortSignal.any([signal, maxEventsReached.signal, listening.broken, closedSignal])
+    const failure = await this.waitForEnd(listening, endSignal)
+    refusedLines.end()
     if (failure !== undefined) this.end(failure)
     if (closedSignal.aborted) this.end(createClosedOutputError(stored.count))
-    if (this.context.interrupts.isTerminated) app.reporter.note(stoppedNote(stored.count, forwards))
-    else if (signal.aborted) this.end(createInterruptedError(stored.count, forwards))
+    if (this.context.interrupts.isTerminated) app.reporter.note(stoppedNote(stored.count, isForwarding))
+    else if (signal.aborted) this.end(createInterruptedError(stored.count, isForwarding))
   }
 
-  /** The events that were asked for are forwarded before the end; on Ctrl-C what waits is left to the next one. */
-  private async untilOver(listening: Listening, over: AbortSignal) {
-    if (!over.aborted) await once(over, 'abort')
+  /**
+   * Waits until listening has to end, and then until received events are forwarded. After Ctrl-C the next run forwards
+   * them.
+   */
+  private async waitForEnd(listening: Listening, endSignal: AbortSignal) {
+    if (!endSignal.aborted) await once(endSignal, 'abort')
     return listening.finish(this.signal)
   }
 }

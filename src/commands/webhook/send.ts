@@ -1,7 +1,7 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { uuidFlag } from '../../cli/flags/values.ts'
 import { secretFileFlag } from '../../cli/flags/webhook.ts'
-import { receiverAt, webhookSecrets } from '../../app/webhook.ts'
+import { openReceiver, webhookSecrets } from '../../app/webhook.ts'
 import { sendEvents } from '../../usecases/webhook/send.ts'
 import { sendingView } from '../../output/views/webhook.ts'
 
@@ -43,7 +43,7 @@ export default class WebhookSend extends BaseCommand<typeof WebhookSend> {
     const { secret } = await webhookSecrets(this.app, flags['secret-file'])
     const { clock, random } = this.context
     const sending = await sendEvents({
-      ...(await receiverAt(this.app, flags.to, '--to')),
+      ...(await openReceiver(this.app, flags.to, '--to')),
       clock,
       random,
       secret,

@@ -7,7 +7,7 @@ import { parseCapturedRequest, readHar, readLog } from '../../domain/webhook/cap
 import { loggedVerificationsView, verificationView } from '../../output/views/webhook.ts'
 import { explainDelivery, verifyLog } from '../../usecases/webhook/verify.ts'
 
-const oneSource = ['http', 'har', 'all']
+const exclusiveSources = ['http', 'har', 'all']
 
 export default class WebhookVerify extends BaseCommand<typeof WebhookVerify> {
   static override summary = 'Verify the signatures of webhook deliveries'
@@ -31,7 +31,7 @@ export default class WebhookVerify extends BaseCommand<typeof WebhookVerify> {
     signature: Flags.string({
       summary: 'Value of the X-Service-Signature header',
       helpValue: 'HEX',
-      exclusive: oneSource,
+      exclusive: exclusiveSources,
     }),
     http: Flags.string({
       summary: 'Read a captured request with its headers; - for stdin',
@@ -56,28 +56,28 @@ export default class WebhookVerify extends BaseCommand<typeof WebhookVerify> {
       `FILE and --${http === undefined ? 'har' : 'http'} cannot be combined`,
       'Give one of them.',
     )
-    if (all || har !== undefined) return this.judgeMany(har)
+    if (all || har !== undefined) return this.verifyMany(har)
     const { csv, columns, sort } = this.flags
     this.refuse(
       csv || (columns ?? sort) !== undefined,
       '--csv, --columns and --sort require --all or --har',
       'Leave them out; --json prints one delivery for scripts.',
     )
-    const delivery = await this.delivery()
-    const { secret, others } = await webhookSecrets(this.app, secretFile)
-    const verification = await explainDelivery(delivery, secret, others)
+    const delivery = await this.readDelivery()
+    const { secret, readOtherSecrets } = await webhookSecrets(this.app, secretFile)
+    const verification = await explainDelivery(delivery, secret, readOtherSecrets)
     this.answer(verificationView(verification), verification.failure)
   }
 
-  private async judgeMany(har: string | undefined): Promise<void> {
+  private async verifyMany(har: string | undefined): Promise<void> {
     const bytes = await readInput(this.context, har ?? this.args.file, 'the log', maxLogBytes)
-    const { secret, others } = await webhookSecrets(this.app, this.flags['secret-file'])
+    const { secret, readOtherSecrets } = await webhookSecrets(this.app, this.flags['secret-file'])
     const log = har === undefined ? readLog(bytes) : readHar(bytes)
-    const { deliveries, failure } = await verifyLog(log, secret, others)
+    const { deliveries, failure } = await verifyLog(log, secret, readOtherSecrets)
     this.answerList(loggedVerificationsView(deliveries), failure)
   }
 
-  private async delivery() {
+  private async readDelivery() {
     const { http, signature } = this.flags
     if (http !== undefined) {
       return parseCapturedRequest(await readInput(this.context, http, 'the captured request'))

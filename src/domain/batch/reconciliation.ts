@@ -70,7 +70,7 @@ export function unreconciledError(
         ? reconcileAgain
         : answersHint({ ...first, batchId: batchId ?? first.batchId }),
     order: { batchId: first.batchId, row: first.row },
-    isChosen: isPostponed,
+    isUserChoice: isPostponed,
   })
 }
 

@@ -88,7 +88,7 @@ export interface BatchResult {
   /** Duplicates of accepted orders. The times include all rows if the run ordered none. */
   ordered: ConflictCounts['ordered']
   /** The number of rows that this run ordered, and their people if they are few. */
-  now: number
+  orderedInThisRun: number
   people: readonly Pick<Recipient, 'first_name' | 'last_name'>[]
 }
 
@@ -142,12 +142,12 @@ export function nothingSentError(
 ): RefcheckError {
   const { invalid, duplicate, cancelled, total } = counts
   const { ordered } = conflicts
-  const isChosen = isRestLeftOutByUser(counts, conflicts)
+  const isUserChoice = isRestLeftOutByUser(counts, conflicts)
   if (batchId !== undefined && cancelled > 0) {
     const hint = orderCancelledHint(batchId)
     const cancelledCount = cancelled - ordered.leftOut
     const rows = `${cancelledCount} of ${formatCount(total, 'row')} ${cancelledCount === 1 || total === 1 ? 'was' : 'were'} cancelled`
-    return new InvalidInputError(`nothing was sent: ${rows}`, { hint, isChosen })
+    return new InvalidInputError(`nothing was sent: ${rows}`, { hint, isUserChoice })
   }
   const hint =
     batchId === undefined ? undefined : `See the reason for each row with: refcheck batch rows ${batchId}`
@@ -158,7 +158,7 @@ export function nothingSentError(
         ? `${total === 1 ? 'the row' : 'every row'} was ${beforeText}`
         : `${formatCount(duplicate, 'row')} ${duplicate === 1 ? 'was' : 'were'} ${beforeText}` +
           (invalid === 0 ? '' : ` and ${invalid} ${invalid === 1 ? 'is' : 'are'} invalid`)
-    return new DuplicateError(`nothing was sent: ${reasonText}`, { hint, order: first, isChosen })
+    return new DuplicateError(`nothing was sent: ${reasonText}`, { hint, order: first, isUserChoice })
   }
   return new InvalidInputError(`nothing was sent: ${total === 1 ? 'the row' : 'every row'} is invalid`, {
     hint,
@@ -222,7 +222,7 @@ function incompleteError(
     `${accepted} of ${formatCount(total, 'row')} ${accepted === 1 || total === 1 ? 'was' : 'were'} accepted (${formatCounts(counts)})`,
     {
       hint: nextStepHint(batchId, counts, conflicts, firstHeld),
-      isChosen: isRestLeftOutByUser(counts, conflicts),
+      isUserChoice: isRestLeftOutByUser(counts, conflicts),
     },
   )
 }
@@ -275,7 +275,7 @@ export function withoutPostponed(
 ): RefcheckError | undefined {
   const isOnlyHeldLeft = accepted + count + invalid + cancelled - leftOut + dropped + held === total
   return failure?.code === 'incomplete' && isOnlyHeldLeft
-    ? new IncompleteError(failure.message, { isChosen: true })
+    ? new IncompleteError(failure.message, { isUserChoice: true })
     : failure
 }
 

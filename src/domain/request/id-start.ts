@@ -24,12 +24,12 @@ export function ambiguousStart(
 export function ambiguousPerson(
   text: string,
   orders: readonly { about: string; command: string }[],
-): [message: string, options: { hint: string; isChosen: true }] {
+): [message: string, options: { hint: string; isUserChoice: true }] {
   const message = `${orders.length} orders of this store are for "${redactArgument(text)}"`
   const named = orders.slice(0, maxNamed).flatMap(({ about, command }) => [`  ${about}`, `    ${command}`])
   const more = orders.length - maxNamed
   const hint = [`${message}:`, ...named, ...(more > 0 ? [`  and ${more} more`] : [])].join('\n')
-  return [message, { hint, isChosen: true }]
+  return [message, { hint, isUserChoice: true }]
 }
 
 function candidateLines(candidates: readonly (readonly [id: string, about: string])[]): string[] {

@@ -189,7 +189,9 @@ export function unstartedView(
   const { counts } = plan
   const ordered = findEarlierOrders(plan)
   const nothingToDo =
-    ordered === undefined ? [] : [resultText(name, { counts, ordered, now: 0, people: [] }, undefined), '']
+    ordered === undefined
+      ? []
+      : [resultText(name, { counts, ordered, orderedInThisRun: 0, people: [] }, undefined), '']
   return {
     json: { batch_id: null, package_id: packageId ?? null, counts, results_file: null, ...stoppedJson(plan) },
     text: (terminal) =>

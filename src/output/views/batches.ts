@@ -55,10 +55,10 @@ export function batchResultView(status: View, result: string | undefined, next: 
  */
 export function resultText(
   name: string,
-  { counts, ordered, now, people }: BatchResult,
+  { counts, ordered, orderedInThisRun, people }: BatchResult,
   failure: RefcheckError | undefined,
 ): string {
-  if (failure !== undefined && (!failure.isChosen || counts.held > 0))
+  if (failure !== undefined && (!failure.isUserChoice || counts.held > 0))
     return unfinishedText(name, counts, ordered)
   const { total } = counts
   const done = counts.accepted + ordered.count
@@ -68,13 +68,16 @@ export function resultText(
   if (failure !== undefined)
     return `${mark}${peopleText(done, total, file)}${failed}; left out: ${othersText(counts, ordered)}`
   const head = `${mark}${total === 1 ? `1 person in ${file} is` : `All ${total} people in ${file} are`} ordered`
-  if (now === 0) return `${head}${timeText(ordered)}${failed === '' ? '; nothing to do' : failed}`
-  if (now === done) return head
-  const when = (ordered.count === done - now ? timeText(ordered) : '') + failed
+  if (orderedInThisRun === 0)
+    return `${head}${timeText(ordered)}${failed === '' ? '; nothing to do' : failed}`
+  if (orderedInThisRun === done) return head
+  const when = (ordered.count === done - orderedInThisRun ? timeText(ordered) : '') + failed
   const names = people.map((each) => sanitize(personName(each))).join(', ')
-  return [head, `   ${now} now${names === '' ? '' : `: ${names}`}`, `   ${done - now} before${when}`].join(
-    '\n',
-  )
+  return [
+    head,
+    `   ${orderedInThisRun} now${names === '' ? '' : `: ${names}`}`,
+    `   ${done - orderedInThisRun} before${when}`,
+  ].join('\n')
 }
 
 /**

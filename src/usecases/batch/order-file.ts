@@ -191,7 +191,7 @@ async function finishedBatch(ports: OrderFileServices, batch: Batch): Promise<Ba
   return {
     batch,
     failure: undefined,
-    result: { counts, ordered: { ...conflicts.ordered, first, last }, now: 0, people: [] },
+    result: { counts, ordered: { ...conflicts.ordered, first, last }, orderedInThisRun: 0, people: [] },
   }
 }
 
@@ -269,13 +269,13 @@ export interface FileToOrder {
 
 /**
  * Opens the file of a stored plan with the plan's choices for reading. `text`: the plan's JSON; `name`: the plan's
- * name for messages; `again`: the command that makes a new plan; `allowances`: allowances in addition to the plan's.
+ * name for messages; `replanHint`: how to make a new plan; `allowances`: allowances in addition to the plan's.
  * Throws if the file has changed or the plan is for another service.
  */
 export async function openPlannedFile(
   target: FileTarget,
   { baseUrl }: { baseUrl: string },
-  { text, name, again }: { text: string; name: string; again?: string | undefined },
+  { text, name, replanHint }: { text: string; name: string; replanHint?: string | undefined },
   allowances: AllowFlags,
 ): Promise<FileToOrder> {
   const plan = parsePlan(text, name)
@@ -287,7 +287,7 @@ export async function openPlannedFile(
   const columns = choicesOf(plan.reading, plan.package_id)
   const file = await openBatchFile(target, plan.file, columns)
   const plannedAllowances = allowFlagsOf(plan)
-  requireUnchanged(plan, file.sha256, again ?? planAgainHint(plan, name))
+  requireUnchanged(plan, file.sha256, replanHint ?? planAgainHint(plan, name))
   return {
     file,
     columns,

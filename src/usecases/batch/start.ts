@@ -116,11 +116,11 @@ async function batchResult(
   { before, accepted }: { before: number; accepted: readonly number[] },
 ): Promise<BatchResult> {
   const { id, counts } = batch
-  const now = counts.accepted - before
-  const rows = now === accepted.length && now <= maxNamed ? accepted : []
+  const orderedInThisRun = counts.accepted - before
+  const rows = orderedInThisRun === accepted.length && orderedInThisRun <= maxNamed ? accepted : []
   const found = await Promise.all(rows.map((row) => findRow(services.batches, id, row)))
   const ordered = await countOrdered(services, batch)
-  return { counts, ordered, now, people: found.flatMap((row) => row?.recipient ?? []) }
+  return { counts, ordered, orderedInThisRun, people: found.flatMap((row) => row?.recipient ?? []) }
 }
 
 /**

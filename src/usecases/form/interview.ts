@@ -204,7 +204,7 @@ class Form {
           { value: 'leave', label: 'Leave', detail: 'Nothing is ordered; the answers are kept.' },
         ],
       })
-      if (next === 'leave') throw new DuplicateError(message, { hint, order, isChosen: true })
+      if (next === 'leave') throw new DuplicateError(message, { hint, order, isUserChoice: true })
       isChanged = await this.#change()
     }
   }

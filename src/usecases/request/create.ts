@@ -90,7 +90,7 @@ async function requireConfirmation(
   throw new DuplicateError(message, {
     hint: 'Nothing was ordered.',
     order: conflictingOrder(conflict),
-    isChosen: true,
+    isUserChoice: true,
   })
 }
 

@@ -354,7 +354,7 @@ export async function chooseInFlight(
   if (open.length === 0) {
     throw new UsageError('no request is running', {
       hint: 'Nothing is running. List the requests with: refcheck request list',
-      isChosen: true,
+      isUserChoice: true,
     })
   }
   const ids = open.map((each) => each.request_id ?? '')

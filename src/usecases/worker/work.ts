@@ -151,7 +151,7 @@ class Worker {
     try {
       const { batch, failure } = await profile.send(id)
       // Rows that the user left out on purpose are no warning.
-      const code = failure?.isChosen === true ? undefined : failure?.code
+      const code = failure?.isUserChoice === true ? undefined : failure?.code
       onEvent({ name: 'batch-ended', ...eventFields, code, counts: batch.counts })
     } catch (error) {
       this.#retryAt.set(id, clock.now() + retryPauseMs)

@@ -198,9 +198,9 @@ test('duplicates of accepted orders count as ordered; rows left out on purpose a
   expect(runError('b-1', countsOf({ duplicate: 2 }), done, ordered)).toBeUndefined()
   expect(of({ accepted: 1, invalid: 1, cancelled: 1, dropped: 1 })).toMatchObject({
     code: 'incomplete',
-    isChosen: true,
+    isUserChoice: true,
   })
   for (const left of ['rejected', 'held', 'pending', 'duplicate'] as const)
-    expect(of({ accepted: 1, invalid: 1, [left]: 1 })?.isChosen).toBe(false)
-  expect(of({ invalid: 2 })?.isChosen).toBe(false)
+    expect(of({ accepted: 1, invalid: 1, [left]: 1 })?.isUserChoice).toBe(false)
+  expect(of({ invalid: 2 })?.isUserChoice).toBe(false)
 })

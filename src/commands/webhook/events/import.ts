@@ -19,11 +19,11 @@ export default class WebhookEventsImport extends BaseCommand<typeof WebhookEvent
   async run(): Promise<void> {
     const { file } = this.args
     const bytes = await readInput(this.context, file, 'the events', maxLogBytes)
-    const { secret, service } = await webhookSecrets(this.app, this.flags['secret-file'])
+    const { secret, findBaseUrl } = await webhookSecrets(this.app, this.flags['secret-file'])
     const inbox = await this.app.service('inbox')
     const imported = await importEvents(inbox, bytes, {
       key: signingKeyOf(secret),
-      baseUrl: await service(),
+      baseUrl: await findBaseUrl(),
       now: this.context.clock.now(),
       name: file,
     })

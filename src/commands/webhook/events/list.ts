@@ -4,7 +4,7 @@ import { listFlags } from '../../../cli/flags/list.ts'
 import { openOutputFile, writeOutput } from '../../../app/output-file.ts'
 import { eventListView } from '../../../output/views/webhook.ts'
 import { exportLines, listEvents } from '../../../usecases/webhook/inbox.ts'
-import { requestIdOf } from '../../../app/ids.ts'
+import { completeRequestId } from '../../../app/ids.ts'
 
 export default class WebhookEventsList extends BaseCommand<typeof WebhookEventsList> {
   static override summary = 'List the received events, oldest first'
@@ -25,14 +25,14 @@ export default class WebhookEventsList extends BaseCommand<typeof WebhookEventsL
 
   async run(): Promise<void> {
     const inbox = await this.app.service('inboxToShow')
-    const { 'request-id': named } = this.flags
-    const requestId = named === undefined ? undefined : await requestIdOf(this.app, named)
+    const { 'request-id': typedId } = this.flags
+    const requestId = typedId === undefined ? undefined : await completeRequestId(this.app, typedId)
     const filter = { ...eventFilter(this.flags), requestId }
     const { export: file } = this.flags
     if (file !== undefined) {
-      const opened = await openOutputFile(this.context, file, { flag: '--export' })
-      await writeOutput(this.app, opened, exportLines(inbox, filter), { kind: 'export' })
-      if (opened.path === undefined) return
+      const outputFile = await openOutputFile(this.context, file, { flag: '--export' })
+      await writeOutput(this.app, outputFile, exportLines(inbox, filter), { kind: 'export' })
+      if (outputFile.path === undefined) return
     }
     this.answerList(eventListView(await listEvents(inbox, filter)))
   }

@@ -1,6 +1,6 @@
 import { BaseCommand, Flags } from '../../../cli/base-command.ts'
 import { eventIdArg } from '../../../cli/flags/webhook.ts'
-import { receiverAt } from '../../../app/webhook.ts'
+import { openReceiver } from '../../../app/webhook.ts'
 import { replayView } from '../../../output/views/webhook.ts'
 import { findEvent, replayEvents, requeueEvents } from '../../../usecases/webhook/inbox.ts'
 
@@ -21,7 +21,7 @@ export default class WebhookEventsReplay extends BaseCommand<typeof WebhookEvent
 
   async run(): Promise<void> {
     const { to } = this.flags
-    const receiver = to === undefined ? undefined : await receiverAt(this.app, to, '--to')
+    const receiver = to === undefined ? undefined : await openReceiver(this.app, to, '--to')
     const inbox = await this.app.service('inbox')
     const events = []
     for (const id of this.args.id) events.push(await findEvent(inbox, id))
