@@ -8,17 +8,17 @@ import { type Session, session } from '../harness/session.ts'
 
 const create = 'request create --package 102'
 
-const zoe: Answer[] = [
+const nameAnswers: Answer[] = [
   { ask: /First name/, type: 'Zoë' },
   { ask: /Last name/, type: "O'Brien-Smith" },
 ]
-const rest: Answer[] = [
+const contactAnswers: Answer[] = [
   { ask: /Email/, type: 'zoe@example.com' },
   { ask: /Phone/, type: '+61412345678' },
 ]
 const leave: Answer = { ask: /Email/, leave: true }
-/** What package 101 needs besides the person. */
-const given = [
+/** Flags for the fields that package 101 requires in addition to the person. */
+const requiredFields = [
   'reference.position_title=Nurse',
   'ncc_acic.is_volunteer=no',
   'ncc_acic.previous_names=[]',
@@ -41,9 +41,9 @@ const drafts = (here: Session): string[] => {
   }
 }
 
-test('Ctrl-C in the middle: the answers are saved for this user alone, and gone once they are ordered', async () => {
+test('after Ctrl-C the answers are saved for this user and account only, and removed once they are ordered', async () => {
   const here = await session()
-  expect(await here.type(`${create} --wait`, { answers: [...zoe, leave] })).toMatchInlineSnapshot(`
+  expect(await here.type(`${create} --wait`, { answers: [...nameAnswers, leave] })).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --wait
     ? First name (required): Zoë
     ? Last name (required): O'Brien-Smith
@@ -65,7 +65,7 @@ test('Ctrl-C in the middle: the answers are saved for this user alone, and gone 
     2> Begin a new order with: refcheck request create
     exit 5
   `)
-  const answers = [...rest, yes, { ask: /^Order 102/, confirm: true }]
+  const answers = [...contactAnswers, yes, { ask: /^Order 102/, confirm: true }]
   expect(await here.type('request create --resume --wait', { answers })).toMatchInlineSnapshot(`
     $ refcheck request create --resume --wait
     2> Continuing the order of Zoë O'Brien-Smith, 102 Identity check only, 2 answers, 2026-11-20 12:00 +00:00
@@ -93,13 +93,13 @@ test('Ctrl-C in the middle: the answers are saved for this user alone, and gone 
   expect([drafts(here), here.ordered()]).toEqual([[], ['zoe@example.com']])
 })
 
-test('a refusal of the service keeps the answers; deleting them at the review, after a yes, removes them', async () => {
+test('answers are stored after a refusal of the service, and removed if the user deletes them at the review', async () => {
   const here = await session()
   here.sandbox.inject({
     on: 'POST /v1/requests',
     fault: { kind: 'status', status: 403, when: 'before', message: 'no credits left' },
   })
-  const answers = [...zoe, ...rest, yes, { ask: /^Order 102/, confirm: true }]
+  const answers = [...nameAnswers, ...contactAnswers, yes, { ask: /^Order 102/, confirm: true }]
   expect(await here.type(create, { answers })).toMatchInlineSnapshot(`
     $ refcheck request create --package 102
     ? First name (required): Zoë
@@ -147,18 +147,18 @@ test('a refusal of the service keeps the answers; deleting them at the review, a
   expect([drafts(here), here.ordered()]).toEqual([[], []])
 })
 
-test('an unknown outcome is settled, not resumed', async () => {
+test('an order with an unknown outcome leaves no answers to resume', async () => {
   const here = await session()
   here.sandbox.inject({ on: 'POST /v1/requests', fault: { kind: 'cut', when: 'after' } })
-  const answers = [...zoe, ...rest, yes, { ask: /^Order 102/, confirm: true }]
+  const answers = [...nameAnswers, ...contactAnswers, yes, { ask: /^Order 102/, confirm: true }]
   const end = await here.type(create, { answers })
   expect([end.code, drafts(here)]).toEqual([8, []])
   expect(end.stderr).not.toContain('--resume')
 })
 
-test('of several drafts one is chosen; --resume says who they are, and takes no other fields', async () => {
+test('--resume offers the choice of several drafts, and cannot be combined with flags for fields', async () => {
   const here = await session()
-  await here.type(create, { answers: [...zoe, leave] })
+  await here.type(create, { answers: [...nameAnswers, leave] })
   await here.type(create, {
     answers: [
       { ask: /First name/, type: 'Mei' },
@@ -194,11 +194,11 @@ test('of several drafts one is chosen; --resume says who they are, and takes no 
   `)
 })
 
-test('a purge of the person removes saved answers too, by e-mail, by request and by age', async () => {
+test('store purge also removes saved answers, by e-mail, by request and by age', async () => {
   const here = await session()
   const mei = { ask: /Email/, type: 'mei@example.com' } as const
   const left: Answer = { ask: /Phone/, leave: true }
-  await here.type(create, { answers: [...zoe, mei, left] })
+  await here.type(create, { answers: [...nameAnswers, mei, left] })
   expect(await here.type('store purge --email MEI@example.com --dry-run')).toMatchInlineSnapshot(`
     $ refcheck store purge --email MEI@example.com --dry-run
     Would remove personal data of 0 rows, 0 events and 1 draft.
@@ -225,11 +225,11 @@ test('a purge of the person removes saved answers too, by e-mail, by request and
       `${create} --first-name Mei --last-name Ito --email mei@example.com --phone +81312345678 --yes --json`,
     )
   ).json() as { request_id: string }
-  await here.type(create, { answers: [...zoe, mei, left] })
+  await here.type(create, { answers: [...nameAnswers, mei, left] })
   await here.type(`store purge --request-id ${id.request_id} --yes`)
   expect(drafts(here)).toEqual([])
 
-  await here.type(create, { answers: [...zoe, mei, left] })
+  await here.type(create, { answers: [...nameAnswers, mei, left] })
   await here.clock.advance(2 * 24 * 60 * 60 * 1000)
   expect((await here.type('store purge --older-than 1d --yes')).stdout).toMatchInlineSnapshot(`
     "Removed personal data of 0 rows, 0 events and 1 draft.
@@ -238,12 +238,16 @@ test('a purge of the person removes saved answers too, by e-mail, by request and
   expect(drafts(here)).toEqual([])
 })
 
-test('an earlier order is shown once the person is known, before the other questions', async () => {
+test('an earlier order is reported as soon as the person is known, before the other questions', async () => {
   const here = await session()
   await here.type(
     `${create} --first-name Zoë --last-name Lee --email zoe@example.com --phone +61412345678 --yes`,
   )
-  const same: Answer[] = [{ ask: /First name/, type: 'zoë' }, { ask: /Last name/, type: 'Lee' }, ...rest]
+  const same: Answer[] = [
+    { ask: /First name/, type: 'zoë' },
+    { ask: /Last name/, type: 'Lee' },
+    ...contactAnswers,
+  ]
   expect(
     await here.type(create, { answers: [...same, { ask: /^Package 102 was already/, choose: 'Leave' }] }),
   ).toMatchInlineSnapshot(`
@@ -260,9 +264,10 @@ test('an earlier order is shown once the person is known, before the other quest
   const asked = { ask: /^Somebody similar/, confirm: false } as const
   const more = 'request create --package 101'
   await here.type(
-    `${more} --first-name Zoë --last-name Lee --email zoe@example.com --phone +61412345678 ${given} --yes`,
+    `${more} --first-name Zoë --last-name Lee --email zoe@example.com --phone +61412345678 ${requiredFields} --yes`,
   )
-  expect(await here.type(more, { answers: [...zoe, ...rest, asked] })).toMatchInlineSnapshot(`
+  expect(await here.type(more, { answers: [...nameAnswers, ...contactAnswers, asked] }))
+    .toMatchInlineSnapshot(`
     $ refcheck request create --package 101
     ? First name (required): Zoë
     ? Last name (required): O'Brien-Smith
@@ -290,13 +295,16 @@ test('an earlier order is shown once the person is known, before the other quest
   expect(here.ordered()).toEqual(['zoe@example.com', 'zoe@example.com'])
 })
 
-test('a birth date in the future is asked about on a terminal, and reported without one', async () => {
+test('a birth date in the future needs a confirmation on a terminal, and causes a warning without one', async () => {
   const here = await session()
   const fields = ['reference.position_title=Nurse', 'ncc_acic.is_volunteer=no', 'ncc_acic.previous_names=[]']
   const more = ['icrc.years_of_history=5', 'icrc.annual_income=1', 'ncc_acic.residential_address={}']
   const person = '--first-name Mei --last-name Ito --email mei@example.com --phone +81312345678'.split(' ')
-  const odd = [...fields, ...more, 'ncc_acic.date_of_birth=2062-03-04'].flatMap((each) => ['--field', each])
-  const line = ['request', 'create', '--package', '101', ...person, ...odd]
+  const fieldFlags = [...fields, ...more, 'ncc_acic.date_of_birth=2062-03-04'].flatMap((each) => [
+    '--field',
+    each,
+  ])
+  const line = ['request', 'create', '--package', '101', ...person, ...fieldFlags]
   expect((await here.type([...line, '--yes', '--dry-run', '--quiet'])).stderr).toMatchInlineSnapshot(`
     "Warning: National police check: Date of birth: 2062-03-04 is in the future
     Warning: National police check: Residential address is empty
@@ -322,16 +330,20 @@ test('a birth date in the future is asked about on a terminal, and reported with
   `)
 })
 
-test('kept answers of a person who is ordered already can be changed at once and with --resume, or left', async () => {
+test('saved answers of a person who was already ordered can be changed with --resume', async () => {
   const here = await session()
   await here.type(
     `${create} --first-name Zoë --last-name Lee --email zoe@example.com --phone +61412345678 --yes`,
   )
-  const same: Answer[] = [{ ask: /First name/, type: 'Zoë' }, { ask: /Last name/, type: 'Lee' }, ...rest]
+  const same: Answer[] = [
+    { ask: /First name/, type: 'Zoë' },
+    { ask: /Last name/, type: 'Lee' },
+    ...contactAnswers,
+  ]
   const refused = /^Package 102 was already ordered for "zoe@example.com"/
-  const left: Answer = { ask: refused, choose: 'Leave' }
-  expect((await here.type(create, { answers: [...same, left] })).stderr).toContain('Your answers are kept')
-  expect(await here.type('request create --resume', { answers: [left] })).toMatchInlineSnapshot(`
+  const cancel: Answer = { ask: refused, choose: 'Leave' }
+  expect((await here.type(create, { answers: [...same, cancel] })).stderr).toContain('Your answers are kept')
+  expect(await here.type('request create --resume', { answers: [cancel] })).toMatchInlineSnapshot(`
     $ refcheck request create --resume
     2> Continuing the order of Zoë Lee, 102 Identity check only, 4 answers, 2026-11-20 12:00 +00:00
     ? Package 102 was already ordered for "zoe@example.com": request REQUEST_1, on 2026-11-20 12:00 +00:00, last seen RECEIVED when it was ordered.: Leave

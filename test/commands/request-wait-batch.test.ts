@@ -6,7 +6,7 @@ import { emails, peopleFile } from '../harness/batch-file.ts'
 import { orderArguments } from '../harness/people.ts'
 import { session } from '../harness/session.ts'
 
-test('request wait --batch: everybody of a batch, and what became of them is kept in the store', async () => {
+test('request wait --batch waits for all requests of a batch, and stores their statuses', async () => {
   const here = await session()
   const { type, folder } = here
   peopleFile(folder, [...emails(2), 'a3+error@example.com', 'a4+declined@example.com', 'bad'])
@@ -83,12 +83,12 @@ test('request wait --batch: everybody of a batch, and what became of them is kep
   `)
 })
 
-test('request wait on a terminal is one view that changes, and takes the start of an id', async () => {
+test('request wait on a terminal updates one view, and accepts the beginning of an id', async () => {
   const { type } = await session()
   const argv = orderArguments('Priya', ['--yes', '--json', '--quiet'])
   const { request_id: id } = (await type(argv)).json() as { request_id: string }
   const shown = await type(`request wait ${id.slice(0, 6)}`, { tty: true })
-  // Three lines that are drawn over each other: what stands there at the end is the answer alone.
+  // Three lines are drawn repeatedly in the same position, and erased before the result is printed.
   const escape = '\u001B'
   const drawn = shown.stderr
     .replaceAll(`\r${escape}[2K${escape}[1A`, '')
@@ -110,7 +110,7 @@ test('request wait on a terminal is one view that changes, and takes the start o
   expect(shown.code).toBe(0)
 })
 
-test('the start of an id is enough wherever the store knows the rest', async () => {
+test('the beginning of an id is enough in each command if the store has the id', async () => {
   const here = await session()
   const argv = orderArguments('Priya', ['--yes', '--json', '--quiet'])
   const { request_id: id } = (await here.type(argv)).json() as { request_id: string }
@@ -145,7 +145,7 @@ test('the start of an id is enough wherever the store knows the rest', async () 
     `)
 })
 
-test('request wait on a terminal says what it waits for before the first read, where the quota is used up', async () => {
+test('request wait on a terminal shows when the first read is possible if the quota is used up', async () => {
   const { type } = await session({ quota: [{ calls: 2, seconds: 60 }] })
   const argv = orderArguments('Priya', ['--yes', '--json', '--quiet'])
   const { request_id: id } = (await type(argv)).json() as { request_id: string }

@@ -8,14 +8,14 @@ import { type Session, session } from '../harness/session.ts'
 
 const run = 'batch run people.csv --package 102 --yes'
 
-/** Of each row of the results file its state and status. */
+/** Returns the state and status of each row of the results file. */
 const statuses = ({ read }: Session): string[] => {
   const [header = '', ...rows] = read('people.results.csv').trimEnd().split('\n')
   const at = header.split(',').indexOf('refcheck_state')
   return rows.map((row) => [row.split(',')[at], row.split(',')[at + 2]].join(' '))
 }
 
-async function ordered(): Promise<Session> {
+async function sessionWithResults(): Promise<Session> {
   const here = await session({ filters: [[/_[0-9a-f]{8}\.pdf/g, '_HASH.pdf']] })
   peopleFile(here.folder, emails(2))
   await here.type(run)
@@ -25,7 +25,7 @@ async function ordered(): Promise<Session> {
 }
 
 test('statuses that report sync reads are updated in the results file', async () => {
-  const here = await ordered()
+  const here = await sessionWithResults()
   expect(await here.type('report sync --output reports')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports
     2> Statuses updated in people.results.csv
@@ -51,7 +51,7 @@ const people: [name: string, content: string][] = [
 ]
 
 test.each(people)(
-  'request list --refresh updates the results of %s, and the next time nothing',
+  'request list --refresh updates the results of %s, and a second time changes nothing',
   async (name, content) => {
     const here = await session()
     here.write(name, content)
@@ -66,7 +66,7 @@ test.each(people)(
   },
 )
 
-test('request wait updates a workbook', async () => {
+test('request wait updates the statuses in a results file that is a workbook', async () => {
   const here = await session()
   peopleFile(here.folder, emails(2))
   await here.type(`${run} --results people.xlsx`)
@@ -76,8 +76,8 @@ test('request wait updates a workbook', async () => {
   )
 })
 
-test('a results file that a person has changed is left as it is', async () => {
-  const here = await ordered()
+test('a results file that a user has changed is not updated', async () => {
+  const here = await sessionWithResults()
   appendFileSync(join(here.folder, 'people.results.csv'), 'a note\n')
   const before = here.read('people.results.csv')
   expect((await here.type('request list --refresh')).stderr).toBe('')

@@ -10,7 +10,7 @@ import { session } from '../harness/session.ts'
 
 const day = 86_400_000
 
-test('what is older than the retention is due, a purge without a selection removes it, and so does a worker', async () => {
+test('doctor reports data older than the retention, and store purge without a selection and a worker remove it', async () => {
   const here = await session()
   peopleFile(here.folder, emails(2))
   await here.type('batch run people.csv --package 102 --yes')
@@ -73,7 +73,7 @@ test('what is older than the retention is due, a purge without a selection remov
   `)
 })
 
-test('a purge of a person takes the plan of an agent that holds them', async () => {
+test('purging a person also removes an agent’s plan that contains that person', async () => {
   const here = await session()
   const agent = await connectAgent(here, [], { clock: here.clock })
   const planned = await agent.call('plan_order', { body: JSON.parse(orderBody('Priya')) as unknown })
@@ -86,13 +86,13 @@ test('a purge of a person takes the plan of an agent that holds them', async () 
   expect((await here.type(['approve', code])).stderr).not.toContain('Priya')
 })
 
-test('a worker removes kept answers that are older than the retention, and says how many', async () => {
+test('a worker removes drafts that are older than the retention, and reports how many', async () => {
   const here = await session()
-  const left = [
+  const answers = [
     { ask: /First name/, type: 'Mei' },
     { ask: /Last name/, leave: true },
   ] as const
-  await here.type('request create --package 102', { answers: left })
+  await here.type('request create --package 102', { answers })
   await here.type('config set retention 7d')
   const drafts = join(here.env['REFCHECK_DATA_DIR'] ?? '', 'drafts')
   await here.clock.advance(6 * day)

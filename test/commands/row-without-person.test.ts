@@ -14,9 +14,9 @@ import { type Session, session } from '../harness/session.ts'
 const minute = 60_000
 
 describe.each(['SQLite', 'PostgreSQL'] as const)('an unknown row without its person, on %s', (store) => {
-  /** A batch whose second row was recovered with its fingerprints alone, 16 minutes after it was sent. */
-  async function recovered(): Promise<{ here: Session; id: string }> {
-    // The database has a clock of its own, so its times are set to those of the service.
+  /** Runs a batch whose second row is unknown and has only its fingerprints, 16 minutes after it was sent. */
+  async function createRowWithoutPerson(): Promise<{ here: Session; id: string }> {
+    // PostgreSQL sets times from the machine's clock, so the session's clock starts near it.
     const now = Date.now() - 16 * minute
     const here = await session(
       store === 'SQLite' ? {} : { store, clock: new ManualClock({ auto: true, now }) },
@@ -25,13 +25,13 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an unknown row without its per
     const ran = await here.type('batch run people.csv --package 102 --yes --json --max 1')
     here.sandbox.inject({ on: 'POST *', fault: { kind: 'cut', when: 'before' }, times: 1 })
     expect((await here.type('batch run people.csv --package 102 --yes')).code).toBe(8)
-    const forget =
+    const removePerson =
       'UPDATE submissions SET first_name = NULL, last_name = NULL, email = NULL, phone = NULL, body = NULL WHERE row_number = 2'
     if (store === 'PostgreSQL') {
-      await queryDatabase(here.env['REFCHECK_STORE'] ?? '', `SET search_path = refcheck; ${forget}`)
+      await queryDatabase(here.env['REFCHECK_STORE'] ?? '', `SET search_path = refcheck; ${removePerson}`)
     } else {
       const database = new DatabaseSync(join(here.folder, 'data', 'ledger.sqlite'))
-      database.exec(forget)
+      database.exec(removePerson)
       database.close()
     }
     if (store === 'PostgreSQL') await moveOrdersToPast(16 * minute, here.env['REFCHECK_STORE'])
@@ -42,8 +42,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an unknown row without its per
   const order =
     'request create --package 102 --first-name Ana --last-name Row2 --email a2@example.com --phone +61400000002 --yes'
 
-  test('is closed by their e-mail where the provider has no such request, and they can be ordered', async () => {
-    const { here, id } = await recovered()
+  test('is closed with the person’s e-mail, after which the person can be ordered', async () => {
+    const { here, id } = await createRowWithoutPerson()
     expect((await here.type(order)).code).toBe(2)
     const close = `batch reconcile ${id} --row 2 --confirm-email`
     expect(await here.all([`${close} a1@example.com`, `${close} A2@example.com`, `batch rows ${id}`]))
@@ -77,8 +77,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an unknown row without its per
     expect(here.ordered()).toEqual(['a1@example.com', 'a2@example.com'])
   })
 
-  test('is offered to be closed, and not to be ordered, without a terminal', async () => {
-    const { here, id } = await recovered()
+  test('can be closed but not ordered, as the message without a terminal states', async () => {
+    const { here, id } = await createRowWithoutPerson()
     expect(await here.all([`batch reconcile ${id} --row 2`, `batch reconcile ${id}`])).toMatchInlineSnapshot(`
       $ refcheck batch reconcile BATCH_1 --row 2
       2> Error: what the provider said of row 2 is missing
@@ -99,8 +99,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an unknown row without its per
     `)
   })
 
-  test('is closed on a terminal, which says that nothing is sent', async () => {
-    const { here, id } = await recovered()
+  test('is closed on a terminal, where the question states that nothing is sent', async () => {
+    const { here, id } = await createRowWithoutPerson()
     const answers = [
       { ask: /have a request for/, choose: /close the row/ },
       { ask: /e-mail of row 2/, type: 'a2@example.com' },
@@ -125,16 +125,16 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an unknown row without its per
   })
 })
 
-test('two orders answered with a request that is for neither person: neither has it once an older store is restored', async () => {
+test('if two orders are answered with a third person’s request, neither has its id after an older store is restored', async () => {
   const here = await session()
   await here.type(orderArguments('Cy'), { env: { REFCHECK_STORE: ':memory:' } })
-  const cys = here.sandbox.requests()[0]
+  const requestOfCy = here.sandbox.requests()[0]
   await here.type(orderArguments('Dee'))
   const restore = copyDataFolder(here)
   here.intercept(async (request, ask) => {
     const answer = await ask(request)
     if (request.method !== 'POST') return answer
-    const text = (await answer.text()).replaceAll(/"[0-9a-f-]{36}"/g, `"${cys?.request_id}"`)
+    const text = (await answer.text()).replaceAll(/"[0-9a-f-]{36}"/g, `"${requestOfCy?.request_id}"`)
     return new Response(text, { status: answer.status, headers: { 'content-type': 'application/json' } })
   })
   const ordered = [await here.type(orderArguments('Ana')), await here.type(orderArguments('Ben'))]

@@ -13,7 +13,7 @@ async function orderIn({ type }: SandboxProcess): Promise<string> {
   return (outcome.json() as { request_id: string }).request_id
 }
 
-test('--clock manual: nothing moves until sandbox advance, then everything does', async () => {
+test('with --clock manual, requests change their status only with sandbox advance', async () => {
   const here = await sandboxProcess(['--clock', 'manual'])
   const id = await orderIn(here)
   const status = async (): Promise<unknown> =>
@@ -39,7 +39,7 @@ test('--clock manual: nothing moves until sandbox advance, then everything does'
   expect(await status()).toBe('COMPLETED')
 })
 
-test('--data: the state survives a kill', async () => {
+test('with --data the state of a sandbox is still there after a kill', async () => {
   const data = join(temporaryFolder(), 'state')
   const first = await sandboxProcess(['--data', data])
   const request_id = await orderIn(first)
@@ -49,7 +49,7 @@ test('--data: the state survives a kill', async () => {
   expect((await second.type(`request get ${request_id} --json`)).json()).toMatchObject({ request_id })
 })
 
-test('snapshot, reset and restore', async () => {
+test('sandbox restore restores the state of a snapshot after a reset', async () => {
   const here = await sandboxProcess(['--clock', 'manual'])
   await orderIn(here)
   here.write('before.json', (await here.type('sandbox snapshot --json')).stdout)
@@ -72,7 +72,7 @@ test('snapshot, reset and restore', async () => {
   expect(status).toMatchObject({ requests: { RECEIVED: 1 } })
 })
 
-test('inject: a scenario for the next request, a fault for the next call, and both taken back', async () => {
+test('sandbox inject sets a scenario for the next request or a fault for calls, and --clear removes faults', async () => {
   const here = await sandboxProcess(['--clock', 'manual'])
   expect(await here.type('sandbox inject declined')).toMatchInlineSnapshot(`
     $ refcheck sandbox inject declined
@@ -115,7 +115,7 @@ test('inject: a scenario for the next request, a fault for the next call, and bo
   `)
 })
 
-test('scenarios and rules need no sandbox', async () => {
+test('sandbox scenarios and sandbox rules need no running sandbox', async () => {
   const { all } = await session({ newcomer: true })
   expect(await all(['sandbox scenarios', 'sandbox rules'])).toMatchInlineSnapshot(`
     $ refcheck sandbox scenarios
@@ -184,7 +184,7 @@ test('scenarios and rules need no sandbox', async () => {
   `)
 })
 
-test('a rule is switched on a running sandbox, or from the start', async () => {
+test('a rule can be changed in a running sandbox, or set at its start', async () => {
   const { type, env } = await sandboxProcess(['--rule', 'support-creates=yes'])
   const switched = (await type('sandbox rules error-checks=none --json')).json()
   expect(switched).toEqual(
@@ -197,10 +197,10 @@ test('a rule is switched on a running sandbox, or from the start', async () => {
   expect(named.json()).toEqual(switched)
 })
 
-test('renew-key: the old key is revoked, and the printed one logs in again', async () => {
+test('sandbox renew-key revokes the old key, and a login with the printed key works', async () => {
   const { type, env } = await sandboxProcess()
   const printed = await type('sandbox renew-key')
-  // A key, and nothing else: a script reads it.
+  // Only the key is printed, because scripts read it.
   expect(printed.stdout).toMatch(/^\w{32}\n$/)
   expect(await type('users list')).toMatchInlineSnapshot(`
     $ refcheck users list
@@ -215,7 +215,7 @@ test('renew-key: the old key is revoked, and the printed one logs in again', asy
   expect(again).toEqual({ api_key: expect.stringMatching(/^\w{32}$/) as string })
 })
 
-test('--fixture: people and packages from YAML, and a bad one is refused at its line', async () => {
+test('sandbox start --fixture reads people and packages from YAML, and refuses an invalid file with its line', async () => {
   const fixture = join(temporaryFolder(), 'good.yaml')
   const { write, type } = await session({ newcomer: true })
   const users = 'users: [{ email: ana@acme.example, role: owner }]'
@@ -242,7 +242,7 @@ test('--fixture: people and packages from YAML, and a bad one is refused at its 
   `)
 })
 
-test('refused with one line and a hint', async () => {
+test('invalid arguments of sandbox commands are refused with one line and a hint', async () => {
   const { all } = await session()
   expect(
     await all([
@@ -334,7 +334,7 @@ test('refused with one line and a hint', async () => {
   `)
 })
 
-test('what is no snapshot is refused', async () => {
+test('sandbox restore refuses input that is no snapshot', async () => {
   const { type } = await sandboxProcess()
   expect((await type('sandbox restore', { stdin: 'x' })).stderr).toMatchInlineSnapshot(`
     "Error: the snapshot is not JSON

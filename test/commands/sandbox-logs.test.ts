@@ -4,7 +4,7 @@ import { sandboxProcess } from '../harness/parallel-program.ts'
 import { handlerApp } from '../harness/listening-session.ts'
 import { orderArguments } from '../harness/people.ts'
 
-test('logs --bodies: what was sent and answered, keys and secrets masked, also of a key of another service', async () => {
+test('sandbox logs --bodies shows requests and answers with keys and secrets masked, also a key of another service', async () => {
   const here = await sandboxProcess(['--clock', 'manual'])
   const app = await handlerApp()
   await here.type(['sandbox', 'set', 'webhook-url', app.url])
@@ -40,7 +40,7 @@ test('logs --bodies: what was sent and answered, keys and secrets masked, also o
   const event = entries.find(({ kind }) => kind === 'delivery')
   expect(event?.request?.headers['X-Service-Signature']).toMatch(/^[0-9a-f]{64}$/)
   expect(JSON.parse(event?.request?.body ?? '')).toMatchObject({ event: 'request.updated' })
-  // As the sandbox answers it: the command masks what its own environment holds as well.
+  // Reads the answer of the sandbox itself, because the command also masks the secrets of its own environment.
   const whole = await (await fetch(`${here.env['REFCHECK_BASE_URL']}/_sandbox/log?bodies=1`)).text()
   expect(whole).toContain('[API key]')
   for (const secret of [here.address['api_key'], here.address['webhook_secret'], foreignKey])
@@ -59,7 +59,7 @@ test('logs --bodies: what was sent and answered, keys and secrets masked, also o
   expect(reports.stdout).not.toMatch(/[?&]t=[\w.-]{20}/)
 })
 
-test('logs --path, --status and --request leave out the rest', async () => {
+test('sandbox logs --path, --status and --request select entries', async () => {
   const here = await sandboxProcess(['--clock', 'manual'])
   await here.type(orderArguments('Priya', ['--yes']))
   await here.type(orderArguments('Mei', ['--yes']))

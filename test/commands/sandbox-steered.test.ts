@@ -22,7 +22,7 @@ interface Entry {
 const logOf = async ({ type }: SandboxProcess): Promise<Entry[]> =>
   (await type('sandbox logs --json')).json() as Entry[]
 
-test('set, logs and redeliver: a webhook, what came of an order, and its last event once more', async () => {
+test('sandbox set sets a webhook URL, sandbox logs shows the deliveries, and sandbox redeliver repeats an event', async () => {
   const here = await sandboxProcess(['--clock', 'manual'])
   const app = await handlerApp()
   expect(await here.all(['sandbox logs', ['sandbox', 'set', 'webhook-url', app.url]])).toMatchInlineSnapshot(`
@@ -55,7 +55,7 @@ test('set, logs and redeliver: a webhook, what came of an order, and its last ev
     COMPLETED of request ID_1 was sent once more: it was answered 204
     exit 0
   `)
-  // Of a request: its latest event.
+  // For the id of a request, its latest event is delivered again.
   app.answers.push(503)
   const again = await here.type(['sandbox', 'redeliver', last?.request_id ?? '', '--json'])
   expect(again.json()).toMatchObject({ request_id: last?.request_id, status: 'COMPLETED', outcome: '503' })
@@ -88,7 +88,7 @@ test('set, logs and redeliver: a webhook, what came of an order, and its last ev
   `)
 })
 
-test('logs --follow: each as it happens, until Ctrl-C', async () => {
+test('sandbox logs --follow prints each entry as it happens, until Ctrl-C', async () => {
   const here = await sandboxProcess()
   const ctrlC = new AbortController()
   let shown = ''
@@ -119,7 +119,7 @@ test('logs --follow: each as it happens, until Ctrl-C', async () => {
   expect(calls.stdout).toBe('/v1/packages 200\n/v1/users 200\n')
 })
 
-test('set: credits, trial, subscription and users, and what is refused', async () => {
+test('sandbox set changes credits, trial, subscription and users, and refuses invalid settings', async () => {
   const here = await sandboxProcess()
   expect(
     await here.all([
@@ -233,7 +233,7 @@ test('set: credits, trial, subscription and users, and what is refused', async (
   `)
 })
 
-test('a latency fault: the order is accepted, and its answer comes later', async () => {
+test('with a latency fault the order is accepted, and its answer is sent later', async () => {
   const here = await sandboxProcess(['--clock', 'manual'])
   const fault = '{"kind":"latency","ms":3000,"when":"after"}'
   expect(await here.all([`sandbox inject --on 'POST /v1/requests' --fault '${fault}'`]))
@@ -254,7 +254,7 @@ test('a latency fault: the order is accepted, and its answer comes later', async
   expect((await logOf(here)).at(-1)).toMatchObject({ status: 201, fault: 'latency' })
 })
 
-test('where others reach it, a client that steers it sends the token', async () => {
+test('a sandbox that other machines can reach requires the control token', async () => {
   const token = 'chosen-by-the-pipeline'
   const here = await sandboxProcess(
     ['--host', '127.0.0.1', '--allow-http-from', '192.0.2.0/24', '--public-url', 'https://sandbox.example/'],
@@ -292,7 +292,7 @@ test.each([
   expect(stderr).toMatch(new RegExp(`^Error: ${message.replaceAll(/[.?/]/g, '\\$&')}\\nGive .+\\n$`))
 })
 
-test('a control token that others could guess is refused, and not shown', async () => {
+test('a control token that is too short is refused, and not shown', async () => {
   const { type } = await session({ newcomer: true })
   const argv = 'sandbox start --port 0 --public-url https://sandbox.example'
   expect(await type(argv, { exported: { REFCHECK_SANDBOX_TOKEN: 'a-short-token-1' } }))
@@ -316,8 +316,8 @@ test('a control token of few different characters is refused, and not shown', as
     `)
 })
 
-test('a seed gives keys that others know: a sandbox that others reach warns of it', async () => {
-  const warned = async (...flags: string[]): Promise<boolean> => {
+test('a sandbox with --seed that other machines can reach warns that its keys can be guessed', async () => {
+  const hasWarning = async (...flags: string[]): Promise<boolean> => {
     const running = start(
       ['sandbox', 'start', '--port', '0', '--json', ...flags],
       emptyEnv(temporaryFolder()),
@@ -331,12 +331,12 @@ test('a seed gives keys that others know: a sandbox that others reach warns of i
         'Warning: the keys of this sandbox follow from --seed, and others can reach it; leave out --seed for random ones\n',
       )
   }
-  expect(await warned('--seed', 'demo', '--public-url', 'https://sandbox.example')).toBe(true)
-  expect(await warned('--public-url', 'https://sandbox.example')).toBe(false)
-  expect(await warned('--seed', 'demo')).toBe(false)
+  expect(await hasWarning('--seed', 'demo', '--public-url', 'https://sandbox.example')).toBe(true)
+  expect(await hasWarning('--public-url', 'https://sandbox.example')).toBe(false)
+  expect(await hasWarning('--seed', 'demo')).toBe(false)
 })
 
-test('the key and webhook secret of a sandbox that others reach are never the same twice', async () => {
+test('each start of a sandbox that other machines can reach has another key and webhook secret', async () => {
   const flags = ['sandbox', 'start', '--port', '0', '--json', '--public-url', 'https://sandbox.example']
   const secretsOf = async () => {
     const running = start(flags, emptyEnv(temporaryFolder()))

@@ -7,11 +7,11 @@ import { sandboxProcess } from '../harness/parallel-program.ts'
 import { handlerApp } from '../harness/listening-session.ts'
 import { session } from '../harness/session.ts'
 
-/** The statuses that a receiver took, in the order of their arrival. */
+/** Returns the statuses that a receiver accepted, in the order of their arrival. */
 const statusesOf = (taken: readonly { body: string }[]): string[] =>
   taken.map(({ body }) => (JSON.parse(body) as { status: string }).status)
 
-test('without a story it lists them, and needs no sandbox', async () => {
+test('sandbox trigger without a story lists the stories, and needs no sandbox', async () => {
   const here = await session({ newcomer: true })
   expect(
     await here.all([
@@ -54,7 +54,7 @@ const stories: [story: string, statuses: string[], end: string][] = [
   ['late', ['IN_PROGRESS', 'PARTIAL', 'COMPLETED'], 'COMPLETED'],
 ]
 
-test('each story delivers the signed events of one request, in its order, and leaves it at its status', async () => {
+test('each story delivers the signed events of one request in its order, and the request has the last status of the story', async () => {
   const here = await sandboxProcess(['--clock', 'manual'])
   const key = signingKey(here.address['webhook_secret'] ?? '')
   const ends = new Map<string, string>()
@@ -85,11 +85,11 @@ test('each story delivers the signed events of one request, in its order, and le
   expect(new Map(read.map(({ request_id, status }) => [request_id, status]))).toEqual(ends)
 })
 
-test('the screen: what was answered to each event, and exit 10 where the receiver accepts a forged one', async () => {
+test('sandbox trigger prints the answer to each event, and exits with 10 if the receiver accepts a forged event', async () => {
   const here = await sandboxProcess()
   const app = await handlerApp()
   await here.type(['sandbox', 'set', 'webhook-url', app.url])
-  // To the webhook URL of the sandbox; the receiver answers as one that verifies signatures.
+  // Delivers to the webhook URL of the sandbox. The receiver answers as if it verified signatures.
   app.answers.push(401, 204, 401, 204, 401, 204)
   expect(withoutTimes(await here.type('sandbox trigger forged'))).toMatchInlineSnapshot(`
     "$ refcheck sandbox trigger forged
@@ -133,7 +133,7 @@ test('the screen: what was answered to each event, and exit 10 where the receive
   })
 })
 
-test('a receiver that is not there, and a sandbox without a webhook URL', async () => {
+test('sandbox trigger reports a missing receiver, and a sandbox without a webhook URL', async () => {
   const here = await sandboxProcess()
   expect(withoutTimes(await here.type('sandbox trigger partial --to http://127.0.0.1:9/')))
     .toMatchInlineSnapshot(`
@@ -168,7 +168,7 @@ test.each([
   ],
   ['an empty object', 200, '{}'],
   ['a page', 200, '<html></html>'],
-  ['JSON of its own', 404, '{"error":{"message":"no such page"}}'],
+  ['other JSON', 404, '{"error":{"message":"no such page"}}'],
   ['a redirect', 302, ''],
 ])('a service that answers with %s is refused before anything is posted', async (_what, status, body) => {
   const methods: string[] = []
@@ -187,5 +187,5 @@ test.each([
   expect(methods).toEqual(['GET'])
 })
 
-/** The transcript, how long each answer took left out. */
+/** Returns a transcript without the duration of each answer. */
 const withoutTimes = ({ text }: { text: string }): string => text.replaceAll(/after \d+ ms/g, 'after N ms')

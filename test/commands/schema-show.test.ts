@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { session } from '../harness/session.ts'
 
-test('schema show: the fields of each check, with the flag for each', async () => {
+test('schema show prints the fields of each check, with the flag for each field', async () => {
   const { type } = await session()
   expect(await type('schema show 102')).toMatchInlineSnapshot(`
     $ refcheck schema show 102
@@ -46,7 +46,7 @@ test('schema show: the fields of each check, with the flag for each', async () =
   `)
 })
 
-test('the second time it is read from this machine, and --refresh reads it again', async () => {
+test('a second schema show uses the cache, and --refresh reads the schema again', async () => {
   const { type, calls } = await session()
   const first = await type('schema show 102 --json')
   expect(first).toMatchInlineSnapshot(`
@@ -84,7 +84,7 @@ test('the second time it is read from this machine, and --refresh reads it again
   expect(calls()).toHaveLength(2)
 })
 
-test('--json-schema is a JSON Schema 2020-12', async () => {
+test('--json-schema prints a JSON Schema 2020-12', async () => {
   const { type } = await session()
   expect(await type('schema show 102 --json-schema')).toMatchInlineSnapshot(`
     $ refcheck schema show 102 --json-schema
@@ -150,7 +150,7 @@ test('--json-schema is a JSON Schema 2020-12', async () => {
   `)
 })
 
-test('a package that is not there, and ids that are none: nothing is called for those', async () => {
+test('an unknown package is reported, and invalid ids are refused without a call', async () => {
   const { type, all, calls } = await session()
   expect(await type('schema show 999')).toMatchInlineSnapshot(`
     $ refcheck schema show 999

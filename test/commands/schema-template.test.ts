@@ -8,7 +8,7 @@ import { fileSource, exampleSheet } from '../../src/sheets/sheet.ts'
 import { session } from '../harness/session.ts'
 import { all as allOf, plain, plainJson } from '../sheets/table.ts'
 
-test('a CSV is the header and nothing else', async () => {
+test('schema template prints the header of a CSV file', async () => {
   const { type } = await session()
   expect(await type('schema template 101')).toMatchInlineSnapshot(`
     $ refcheck schema template 101
@@ -17,7 +17,7 @@ test('a CSV is the header and nothing else', async () => {
   `)
 })
 
-test('a workbook to fill in, with an example on a sheet of its own, and what to do with it', async () => {
+test('schema template writes a workbook with an example on another sheet, and prints the next command', async () => {
   const { type, folder } = await session()
   const header = (await type('schema template 101')).stdout.trim()
   expect(await type('schema template 101 --output people.xlsx')).toMatchInlineSnapshot(`
@@ -54,7 +54,7 @@ test('a workbook to fill in, with an example on a sheet of its own, and what to 
   ])
 })
 
-test('a body whose placeholders are no values, and that is accepted once they are', async () => {
+test('schema template writes a body whose placeholders are refused, and which is accepted with values', async () => {
   const { type, cat, read, write } = await session()
   expect(await type('schema template 102 --output body.json --json')).toMatchInlineSnapshot(`
     $ refcheck schema template 102 --output body.json --json
@@ -148,7 +148,7 @@ test('a body whose placeholders are no values, and that is accepted once they ar
   `)
 })
 
-test('a file that is there is left, unless it may be replaced', async () => {
+test('schema template replaces an existing file only with --overwrite', async () => {
   const { type, write, cat, calls } = await session()
   write('people.csv', 'mine')
   expect(await type('schema template 102 --output people.csv')).toMatchInlineSnapshot(`
@@ -171,7 +171,7 @@ test('a file that is there is left, unless it may be replaced', async () => {
   `)
 })
 
-test('what cannot be written there is refused before anything is read', async () => {
+test('formats that cannot be written to the output are refused before a call', async () => {
   const { type, all, calls } = await session()
   expect(await type('schema template 102 --format xlsx', { tty: true })).toMatchInlineSnapshot(`
     $ refcheck schema template 102 --format xlsx
@@ -205,7 +205,7 @@ test('what cannot be written there is refused before anything is read', async ()
   expect(calls()).toEqual([])
 })
 
-test('a workbook goes into a pipe', async () => {
+test('schema template writes a workbook to a pipe', async () => {
   const { type } = await session()
   const { code, bytes, stderr } = await type('schema template 102 --format xlsx')
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })

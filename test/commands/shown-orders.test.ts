@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { queryDatabase } from '../harness/postgres.ts'
 import { session } from '../harness/session.ts'
 
-/** The messages are the same for each engine of the store. */
+/** Both engines of the store have to print the same messages. */
 const stores = ['SQLite', 'PostgreSQL'] as const
 
 const header = 'first_name,last_name,email,phone'
@@ -14,7 +14,7 @@ const single = (first: string, email: string, phone: string): string =>
   `request create --package 102 --first-name ${first} --last-name Low --email ${email} --phone ${phone} --yes`
 
 test.each(stores)(
-  'a release covers the order that a row is listed with, and no other that nobody was shown (%s)',
+  'a release covers the order that is shown with the row, and no other order (%s)',
   async (store) => {
     const { type, all, folder, ordered } = await session({ store })
     const office = (name: string, phone: string): string => `${name},Low,office@example.com,${phone}`
@@ -25,7 +25,7 @@ test.each(stores)(
     await type(`batch release ${batch_id} --row 2`)
     await type(`batch resume ${batch_id} --yes`)
     expect(ordered()).toHaveLength(2)
-    // Ann again, with a corrected phone: the most similar is shown, and she is not ordered for having been held for Bob.
+    // Ann again, with a corrected phone. The first release covers only the shown order, so Bob’s order still holds the row.
     writeFileSync(join(folder, 'more.csv'), `${header}\n${office('Ann', '+61400000919')}\n`)
     const held = (await type('batch run more.csv --package 102 --yes --json')).json() as { batch_id: string }
     const release = `batch release ${held.batch_id} --row 1`
@@ -56,8 +56,8 @@ test.each(stores)(
   },
 )
 
-/** Gives all orders one time: of several the latest is shown first, and the database's clock does not stand still. */
-async function madeAtOnce(url: string): Promise<void> {
+/** Sets all orders to the same time, because the latest one is shown first, and PostgreSQL uses its own clock. */
+async function setSameTime(url: string): Promise<void> {
   await queryDatabase(
     url,
     `UPDATE refcheck.submissions SET changed_at = (SELECT min(changed_at) FROM refcheck.submissions);
@@ -67,14 +67,14 @@ async function madeAtOnce(url: string): Promise<void> {
 }
 
 test.each(stores)(
-  'a single order is asked about each order that somebody similar has, one by one (%s)',
+  'request create has one question for each order of a similar person (%s)',
   async (store) => {
     const { type, folder, ordered, env } = await session({ store })
     const rows = ['Ann', 'Bob'].map((name, at) => `${name},Low,office@example.com,+6140000091${at}`)
     writeFileSync(join(folder, 'people.csv'), `${header}\n${rows.join('\n')}\n`)
     await type('batch run people.csv --package 102 --yes --shared office@example.com')
     expect(ordered()).toHaveLength(2)
-    if (store === 'PostgreSQL') await madeAtOnce(env['REFCHECK_STORE'] ?? '')
+    if (store === 'PostgreSQL') await setSameTime(env['REFCHECK_STORE'] ?? '')
     const line = single('Cyd', 'office@example.com', '+61400000913')
     const yes = { ask: /Order anyway/, confirm: true }
     const no = { ask: /Order anyway/, confirm: false }

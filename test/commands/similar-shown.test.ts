@@ -7,7 +7,7 @@ import { emails, peopleFile } from '../harness/batch-file.ts'
 import { orderArguments } from '../harness/people.ts'
 import { type Session, session } from '../harness/session.ts'
 
-/** Similar people are named in validate, plan and run, and in the final question. */
+/* batch validate, batch plan, batch run and the final question name similar people. */
 const header = 'first_name,last_name,email,phone'
 const people = [
   'Ann,Low,ann@example.com,+61400000901',
@@ -16,7 +16,7 @@ const people = [
   'Cyd,Ray,cyd@example.com,+61400000903',
 ]
 
-async function withPeople(): Promise<Session> {
+async function sessionWithSimilarPeople(): Promise<Session> {
   const here = await session()
   here.write('before.csv', `${header}\nCid,Ray,cyd@example.com,+61400000909\n`)
   await here.type('batch run before.csv --package 102 --yes')
@@ -25,7 +25,7 @@ async function withPeople(): Promise<Session> {
 }
 
 test('batch validate names similar people, grouped, and mentions a couple’s phone', async () => {
-  const here = await withPeople()
+  const here = await sessionWithSimilarPeople()
   expect(await here.type('batch validate people.csv --package 102')).toMatchInlineSnapshot(`
     $ refcheck batch validate people.csv --package 102
     people.csv: 4 rows, 4 valid
@@ -115,8 +115,8 @@ test('batch validate names similar people, grouped, and mentions a couple’s ph
   `)
 })
 
-test('batch plan and the plan of batch run say the same', async () => {
-  const here = await withPeople()
+test('batch plan and the plan of batch run name the same similar people', async () => {
+  const here = await sessionWithSimilarPeople()
   expect(await here.type('batch plan people.csv --package 102')).toMatchInlineSnapshot(`
     $ refcheck batch plan people.csv --package 102
     2> people.csv: 4 rows
@@ -207,7 +207,7 @@ test('batch plan and the plan of batch run say the same', async () => {
   `)
 })
 
-test('request create names the similar order in its one final question, which says no by itself', async () => {
+test('request create names the similar order in its final question', async () => {
   const { type, ordered } = await session()
   await type(orderArguments('Ana'))
   const line =
@@ -287,7 +287,7 @@ test('request create --dry-run reports a duplicate and a similar person', async 
   expect(ordered()).toHaveLength(1)
 })
 
-test('a file that is read otherwise is another batch, and its rows are compared like those of every batch', async () => {
+test('a file that is read with another mapping is another batch, whose rows are compared with earlier orders', async () => {
   const here = await session()
   const file = `given,${header}\nAnnabel,Ann,Low,ann@example.com,+61400000901\n`
   here.write('people.csv', file)
@@ -305,28 +305,31 @@ test.each([
   [['person_print'], 0],
   [['email_print'], 0],
   [['person_print', 'email_print', 'phone_print'], 1],
-])('a damaged fingerprint (%j) is found by store check, and orders no one again', async (columns, code) => {
-  const here = await session()
-  peopleFile(here.folder, emails(2))
-  await here.type('batch run people.csv --package 102 --yes')
-  const database = new DatabaseSync(join(here.folder, 'data', 'ledger.sqlite'))
-  for (const column of columns) database.exec(`UPDATE submissions SET ${column} = 'x' WHERE row_number = 1`)
-  database.close()
-  const check = await here.type('store check')
-  expect([check.code, check.stdout + check.stderr]).toEqual([
-    1,
-    expect.stringContaining('its fingerprint is not that of its person'),
-  ])
-  here.write('again.csv', `${header}\nAna,Row1,a1@example.com,+61400000001\n`)
-  const again = await here.type('batch run again.csv --package 102 --yes')
-  expect([again.code, here.ordered()]).toEqual([code, emails(2)])
-  const single = 'request create --package 102 --first-name Ana --last-name Row1 --email a1@example.com'
-  const created = await here.type(`${single} --phone +61400000001 --yes`)
-  expect([created.code === 0, here.ordered()]).toEqual([false, emails(2)])
-})
+])(
+  'store check finds a damaged fingerprint (%j), and the person is not ordered again',
+  async (columns, code) => {
+    const here = await session()
+    peopleFile(here.folder, emails(2))
+    await here.type('batch run people.csv --package 102 --yes')
+    const database = new DatabaseSync(join(here.folder, 'data', 'ledger.sqlite'))
+    for (const column of columns) database.exec(`UPDATE submissions SET ${column} = 'x' WHERE row_number = 1`)
+    database.close()
+    const check = await here.type('store check')
+    expect([check.code, check.stdout + check.stderr]).toEqual([
+      1,
+      expect.stringContaining('its fingerprint is not that of its person'),
+    ])
+    here.write('again.csv', `${header}\nAna,Row1,a1@example.com,+61400000001\n`)
+    const again = await here.type('batch run again.csv --package 102 --yes')
+    expect([again.code, here.ordered()]).toEqual([code, emails(2)])
+    const single = 'request create --package 102 --first-name Ana --last-name Row1 --email a1@example.com'
+    const created = await here.type(`${single} --phone +61400000001 --yes`)
+    expect([created.code === 0, here.ordered()]).toEqual([false, emails(2)])
+  },
+)
 
 test.each(['SQLite', 'PostgreSQL'] as const)(
-  'a full name alone, with another e-mail and phone, is mentioned with the time of that order, and sent: %s',
+  'a row with the name of an earlier order, but another e-mail and phone, is reported and sent: %s',
   async (store) => {
     const here = await session({ store })
     const { type, ordered, write } = here

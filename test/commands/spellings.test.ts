@@ -4,7 +4,7 @@ import { session } from '../harness/session.ts'
 
 const header = 'first_name,last_name,email,phone'
 
-/** Each row of the first file, and the same person as written the next day. */
+/** Rows of the first file, each with the spelling of the same person in the second file. */
 const people = [
   ['a corrected phone', 'Cora,Low,cora@example.com,+61400000901', 'Cora,Low,cora@example.com,+61400000911'],
   ['Ann and Anne', 'Ann,Low,ann@example.com,+61400000902', 'Anne,Low,ann@example.com,+61400000902'],
@@ -32,7 +32,7 @@ const people = [
   ],
 ] as const
 
-test('no person who is written otherwise the next day is ordered again without a question, nor past an unknown order', async () => {
+test('no person in another spelling is ordered again without a question, also if the first outcome is unknown', async () => {
   const { type, write, ordered } = await session({})
   write('people.csv', `${header}\n${people.map(([, first]) => first).join('\n')}\n`)
   const run = await type('batch run people.csv --package 102 --yes')

@@ -6,7 +6,7 @@ import { session } from '../harness/session.ts'
 
 const day = 86_400_000
 
-test('status: an empty store, and no user logged in', async () => {
+test('status of an empty store names the login as the next step', async () => {
   const { type } = await session({ newcomer: true })
   expect(await type('status')).toMatchInlineSnapshot(`
     $ refcheck status
@@ -37,7 +37,7 @@ test('status: an empty store, and no user logged in', async () => {
   `)
 })
 
-test('status: what runs, who needs a person with the command for each, and new reports', async () => {
+test('status shows running orders, requests that need attention with a command for each, and new reports', async () => {
   const here = await session()
   const { type, folder, sandbox, clock } = here
   await type(orderArguments('Priya'))
@@ -252,7 +252,7 @@ test('status: what runs, who needs a person with the command for each, and new r
   `)
 })
 
-test('status: what ended CANCELLED or ERROR is listed until a person looked at it, or marked it as done', async () => {
+test('status lists requests that ended CANCELLED or ERROR until a user has read them or marked them as done', async () => {
   const here = await session()
   const { type, sandbox, clock } = here
   const ids: string[] = []
@@ -281,7 +281,7 @@ test('status: what ended CANCELLED or ERROR is listed until a person looked at i
       Zoe Example    ␛[33mopen for over 7 days␛[39m  refcheck request get REQUEST_4…
     exit 0
   `)
-  // A script that reads it is no person who looks.
+  // Reading a request without a terminal or with --json does not count as read by a user.
   await type(`request get ${priya} ${chi} ${mei}`)
   await type(`request get ${priya} --json`, { tty: true })
   expect((await type('status --jq .attention[].first_name')).stdout).toContain('Priya')
@@ -325,7 +325,7 @@ test('status: what ended CANCELLED or ERROR is listed until a person looked at i
   `)
 })
 
-test('status: orders of other organisations and of sandboxes are counted in a line of their own', async () => {
+test('status counts the orders of other organisations and of sandboxes in a separate line', async () => {
   const here = await session()
   const { type, sandbox } = here
   const acme = { REFCHECK_BASE_URL: 'https://api.example.com' }
@@ -349,7 +349,7 @@ test('status: orders of other organisations and of sandboxes are counted in a li
   ).toMatchObject([{ base_url: here.url, orders: 1 }])
 })
 
-test('status: the quota is shown where little of it is left', async () => {
+test('status shows the quota if little of it is left', async () => {
   const { type } = await session({ quota: [{ calls: 10, seconds: 60 }] })
   const exported = { REFCHECK_QUOTA: '10/60' }
   for (const name of ['Ana', 'Bo', 'Chi']) await type(orderArguments(name), { exported })
@@ -368,7 +368,7 @@ test('status: the quota is shown where little of it is left', async () => {
   `)
 })
 
-test('pages: --profile is repeated in every command that they show', async () => {
+test('HTML pages repeat --profile in every command', async () => {
   const here = await session({ newcomer: true })
   const { type, folder, url, sandbox } = here
   const { apiKey, userEmail } = sandbox.credentials

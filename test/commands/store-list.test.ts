@@ -17,7 +17,7 @@ import type { Session } from '../harness/session.ts'
 const logsOf = ({ folder }: Session): string => join(folder, 'config', 'attempts')
 
 describe('a store with attempts and no log', () => {
-  test('is closed, and goes on once a person has accepted it', async () => {
+  test('is closed, and orders again after --accept-older', async () => {
     const here = await sessionWithPeople(4)
     await here.type(batchRunLine(' --max 2'))
     rmSync(logsOf(here), { recursive: true })
@@ -57,10 +57,10 @@ describe('a store with attempts and no log', () => {
   })
 })
 
-test('settings that cannot be written: the log is next to the store, and is compared as well', async () => {
+test('if the settings folder cannot be written, the attempt log is next to the store, and a rollback is detected too', async () => {
   const here = await sessionWithPeople()
   mkdirSync(join(here.folder, 'config'), { mode: 0o700 })
-  // A folder cannot be made where a file is, by any user.
+  // No user can create a folder at the path of a file.
   copyFileSync(join(here.folder, 'people.csv'), logsOf(here))
   await runAndMeanwhile(here, 16, () => here.type('store backup copy.sqlite'))
   expect(readdirSync(`${storePathOf(here)}.attempts`)).toHaveLength(1)
@@ -69,7 +69,7 @@ test('settings that cannot be written: the log is next to the store, and is comp
   expect(await checkRollbackIsDetected(here)).toEqual([])
 })
 
-test('no folder for the attempt log: nothing is sent, unless a person allows that', async () => {
+test('without a folder for the attempt log nothing is sent, unless --without-list allows it', async () => {
   const here = await sessionWithPeople(4)
   mkdirSync(join(here.folder, 'config'), { mode: 0o700 })
   mkdirSync(join(here.folder, 'data'), { mode: 0o700 })
@@ -130,7 +130,7 @@ test('no folder for the attempt log: nothing is sent, unless a person allows tha
   expect(readdirSync(logsOf(here))).toHaveLength(1)
 })
 
-test('a store that is moved keeps its log, and its old path is free for another', async () => {
+test('a store file that is renamed still uses its attempt log, and a new store can be created at the old path', async () => {
   const here = await sessionWithPeople(4)
   await here.type(batchRunLine(' --max 2'))
   const moved = join(here.folder, 'moved.sqlite')
@@ -181,12 +181,12 @@ test('a store with a second name (hard link) is refused by either name', async (
   expect(here.ordered()).toHaveLength(2)
 })
 
-test('a store replaced under a run is noticed before the next order', async () => {
+test('a store that is replaced during a run is detected before the next order', async () => {
   const here = await sessionWithPeople()
-  let swapped = false
+  let isReplaced = false
   here.sandbox.log.subscribe((entry) => {
-    if (swapped || entry.kind !== 'call' || here.ordered().length < 10) return
-    swapped = true
+    if (isReplaced || entry.kind !== 'call' || here.ordered().length < 10) return
+    isReplaced = true
     copyFileSync(storePathOf(here), `${storePathOf(here)}.new`)
     renameSync(`${storePathOf(here)}.new`, storePathOf(here))
   })

@@ -6,8 +6,8 @@ import { expect, test } from 'vitest'
 import { loseOutcomes, sessionWithPeople, batchRunLine } from '../harness/lost-data.ts'
 import type { Session } from '../harness/session.ts'
 
-/** Three people were ordered, of whom the restored store has the fingerprints alone. */
-async function namesLost({ isKnown = false } = {}): Promise<
+/** Orders three people and restores the store, which then has only their fingerprints; with `isKnown` their ids too. */
+async function loseNames({ isKnown = false } = {}): Promise<
   Session & { batchId: string; requestIds: string[] }
 > {
   const here = await sessionWithPeople(3)
@@ -23,8 +23,8 @@ async function namesLost({ isKnown = false } = {}): Promise<
   return { ...here, batchId: batch_id, requestIds: here.sandbox.requests().map((each) => each.request_id) }
 }
 
-test('a row without a name takes the id of its own person’s request, and of no other', async () => {
-  const { type, batchId, requestIds } = await namesLost()
+test('a row without a name accepts only the id of its own person’s request', async () => {
+  const { type, batchId, requestIds } = await loseNames()
   const reconcileRow = (at: number) =>
     type(`batch reconcile ${batchId} --row 1 --request-id ${requestIds[at]}`)
   expect(await reconcileRow(1)).toMatchInlineSnapshot(`
@@ -47,8 +47,8 @@ test('a row without a name takes the id of its own person’s request, and of no
   `)
 })
 
-test('rows without a name are reconciled by events, by their fingerprints', async () => {
-  const { type, write, batchId, requestIds } = await namesLost()
+test('rows without a name are reconciled by events, with their fingerprints', async () => {
+  const { type, write, batchId, requestIds } = await loseNames()
   const events = requestIds.map((request_id) =>
     JSON.stringify({ request_id, event: 'status_updated', status: 'RECEIVED' }),
   )
@@ -62,8 +62,8 @@ test('rows without a name are reconciled by events, by their fingerprints', asyn
   `)
 })
 
-test('recovered orders whose requests are known are read like any other, until their person is removed', async () => {
-  const here = await namesLost({ isKnown: true })
+test('recovered orders with known request ids are read like other orders, until their person is removed', async () => {
+  const here = await loseNames({ isKnown: true })
   const { type, sandbox, requestIds } = here
   expect(await type('request list --jq .[].status')).toMatchInlineSnapshot(`
     $ refcheck request list --jq .[].status
@@ -102,7 +102,7 @@ test('recovered orders whose requests are known are read like any other, until t
   `)
 })
 
-test('status says first that the store takes no orders', async () => {
+test('status shows first that the store accepts no orders', async () => {
   const { type } = await sessionWithPeople(1)
   await type(batchRunLine(' --quiet'))
   await type('store check --restored')

@@ -20,8 +20,8 @@ const zelda = 'zelda@example.com'
 const purge = `store purge --email ${zelda} --yes`
 const run = 'batch run people.csv --package 102 --yes'
 
-/** Zelda and one more were ordered, with all files that refcheck writes of them. */
-async function written(store: 'SQLite' | 'PostgreSQL' = 'SQLite'): Promise<Session> {
+/** Orders Zelda and another person, and creates all kinds of files that refcheck writes about them. */
+async function sessionWithFiles(store: 'SQLite' | 'PostgreSQL' = 'SQLite'): Promise<Session> {
   const here = await session({ store, filters: [SIZE] })
   peopleFile(here.folder, [zelda, ...emails(1)])
   const { batch_id } = (await here.type(`${run} --json`)).json() as { batch_id: string }
@@ -38,8 +38,8 @@ async function written(store: 'SQLite' | 'PostgreSQL' = 'SQLite'): Promise<Sessi
   return here
 }
 
-test('a purge lists the files that still show the person, and deletes those that refcheck wrote', async () => {
-  const here = await written()
+test('store purge lists the files that still name the person, and --delete-files deletes those that refcheck wrote', async () => {
+  const here = await sessionWithFiles()
   expect(await here.all([purge, `${purge} --delete-files`, `${purge} --delete-files`]))
     .toMatchInlineSnapshot(`
       $ refcheck store purge --email zelda@example.com --yes
@@ -81,8 +81,8 @@ test('a purge lists the files that still show the person, and deletes those that
   expect(here.read('reports/manifest.json')).toContain('a1-example-com.pdf')
 })
 
-test('a purge deletes no file that another account could have put in the place of an export', async () => {
-  const here = await written()
+test('store purge deletes no file that another account could have put at the path of an export', async () => {
+  const here = await sessionWithFiles()
   const team = join(here.folder, 'team')
   mkdirSync(join(team, 'shared'), { recursive: true })
   chmodSync(team, 0o777)
@@ -97,7 +97,7 @@ test('a purge deletes no file that another account could have put in the place o
   expect(here.read('mine/march.csv')).toBe('another file')
 })
 
-test('reports behind a link are listed as left, with their lines of the manifest, until a purge can delete them', async () => {
+test('reports below a symbolic link are listed, with their lines of the manifest, until store purge can delete them', async () => {
   const here = await session({ filters: [SIZE] })
   peopleFile(here.folder, [zelda])
   await here.type(run)
@@ -138,10 +138,10 @@ test('reports behind a link are listed as left, with their lines of the manifest
   expect(here.read('reports/manifest.json')).not.toContain('zelda')
 })
 
-test('a folder of reports that cannot be used keeps no other file from being deleted', async () => {
-  const here = await written()
+test('if one folder of reports cannot be used, the files in other folders are deleted', async () => {
+  const here = await sessionWithFiles()
   await here.type('report sync --output other')
-  // The one that is looked at first.
+  // Damages the folder that store purge reads first.
   const [broken = '', usable = ''] = ['reports', 'other'].toSorted((one, other) =>
     digest(join(here.folder, one)) < digest(join(here.folder, other)) ? -1 : 1,
   )
@@ -155,8 +155,8 @@ test('a folder of reports that cannot be used keeps no other file from being del
   expect(here.read('people.csv')).toContain('zelda')
 })
 
-test('on a terminal a purge asks before it deletes files', async () => {
-  const here = await written()
+test('on a terminal store purge asks before it deletes files', async () => {
+  const here = await sessionWithFiles()
   const line = `store purge --email ${zelda}`
   const answers = [
     { ask: /permanently/, confirm: true },
@@ -229,9 +229,9 @@ test('--delete-files on a terminal shows what it deletes before its one question
 })
 
 test.each(['SQLite', 'PostgreSQL'] as const)(
-  'a purge that is killed before it has deleted the files is finished at the next start, on %s',
+  'a purge that was killed before it deleted the files is completed at the next start, on %s',
   async (engine) => {
-    const here = await written(engine)
+    const here = await sessionWithFiles(engine)
     const names = ['export.xlsx', 'people.results.csv']
     const paths = { config: join(here.folder, 'config'), data: join(here.folder, 'data') }
     const store = await openStore({
@@ -263,8 +263,8 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
   },
 )
 
-test('a damaged note of a written file is named, and nothing is removed', async () => {
-  const here = await written()
+test('a damaged record of a written file is reported, and nothing is removed', async () => {
+  const here = await sessionWithFiles()
   const folder = join(here.folder, 'data', 'written')
   const [name = ''] = readdirSync(folder)
   writeFileSync(join(folder, name), '{')

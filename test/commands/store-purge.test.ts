@@ -13,14 +13,14 @@ import { type Session, session } from '../harness/session.ts'
 import { machines } from './postgres/machines.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 
-faultRow('at-rest', 'found after a purge', { of: /completely|name of a file|sync|re-read|wait/ })
-faultRow('purge-read', 'said to be removed too early', { of: /while another/ })
+faultRow('at-rest', 'found after a purge', { of: /completely|name of a file|sync|re-read|pending rows/ })
+faultRow('purge-read', 'reported as removed too early', { of: /while another/ })
 
 const zelda = 'zelda@example.com'
 const purge = `store purge --email ${zelda} --yes`
 const run = 'batch run people.csv --package 102 --yes'
 
-/** Every byte of every file of a folder. */
+/** Returns the contents of all files below a folder. */
 function bytesOf(folder: string): string {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -28,8 +28,8 @@ function bytesOf(folder: string): string {
     .join('\n')
 }
 
-/** Zelda and two more were ordered from a file. */
-async function filled(name = 'people.csv'): Promise<Session> {
+/** Orders Zelda and two other people from a file. */
+async function sessionWithZelda(name = 'people.csv'): Promise<Session> {
   const here = await session({ filters: [SIZE] })
   peopleFile(here.folder, [zelda, ...emails(2)], name)
   await here.type(['batch', 'run', name, '--package', '102', '--yes'])
@@ -38,8 +38,8 @@ async function filled(name = 'people.csv'): Promise<Session> {
 
 const dataOf = ({ folder }: Session): string => join(folder, 'data')
 
-test('while another process reads, older pages stay: exit 10, and the same command finishes it', async () => {
-  const here = await filled()
+test('while another process reads, older pages remain and the exit code is 10; the same command again completes the purge', async () => {
+  const here = await sessionWithZelda()
   const reader = new DatabaseSync(join(dataOf(here), 'ledger.sqlite'))
   onTestFinished(() => reader.close())
   reader.exec('BEGIN')
@@ -84,8 +84,8 @@ test('while another process reads, older pages stay: exit 10, and the same comma
   expect(bytesOf(dataOf(here))).not.toContain('zelda')
 }, 30_000)
 
-test('the name of a file that names the person goes, though others of the file stay', async () => {
-  const here = await filled('Zelda and others.csv')
+test('the name of a file that contains the person’s name is removed, although other people of the file are not', async () => {
+  const here = await sessionWithZelda('Zelda and others.csv')
   expect(await here.all([purge, 'batch list'])).toMatchInlineSnapshot(`
     $ refcheck store purge --email zelda@example.com --yes
     Removed personal data of 1 row and 0 events.
@@ -103,8 +103,8 @@ test('the name of a file that names the person goes, though others of the file s
   expect(bytesOf(dataOf(here)).toLowerCase()).not.toContain('zelda')
 })
 
-test('a sync brings no report of a purged person', async () => {
-  const here = await filled()
+test('report sync downloads no report of a purged person', async () => {
+  const here = await sessionWithZelda()
   const { sandbox } = here
   for (const { request_id } of sandbox.requests()) {
     const isOver = () =>
@@ -137,8 +137,8 @@ test('a sync brings no report of a purged person', async () => {
   expect(counts.json()).toEqual([3, 0])
 })
 
-test('a re-read of a purged person’s request, and an event of it again, bring nothing back', async () => {
-  const here = await filled()
+test('a re-read of a purged person’s request and another event of it store nothing about the person', async () => {
+  const here = await sessionWithZelda()
   const [first] = here.sandbox.requests()
   const id = first?.request_id ?? ''
   const events = [{ event: 'request.updated', request_id: id, status: 'IN_PROGRESS' }]
@@ -157,7 +157,7 @@ test('a re-read of a purged person’s request, and an event of it again, bring 
   expect(here.ordered()).toHaveLength(3)
 })
 
-test('rows of a purged person that wait are cancelled', async () => {
+test('pending rows of a purged person are cancelled', async () => {
   const here = await session()
   peopleFile(here.folder, [...emails(1), zelda])
   await here.type(`${run} --max 1`)
@@ -191,7 +191,7 @@ test('rows of a purged person that wait are cancelled', async () => {
 })
 
 test.each(['SQLite', 'PostgreSQL'] as const)(
-  'completely, from a store on %s that never ordered anybody',
+  '--completely with a store on %s that never ordered',
   async (engine) => {
     const here = await session({ store: engine })
     await here.type('request list')
@@ -206,8 +206,8 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
   },
 )
 
-test('completely: no fingerprint is left, in the store or in the list of its attempts', async () => {
-  const here = await filled()
+test('--completely leaves no fingerprint in the store and in the attempt log', async () => {
+  const here = await sessionWithZelda()
   const database = new DatabaseSync(join(dataOf(here), 'ledger.sqlite'))
   const { fingerprint } = database
     .prepare('SELECT person_print AS fingerprint FROM submissions WHERE email = ?')
@@ -226,7 +226,7 @@ test('completely: no fingerprint is left, in the store or in the list of its att
   `)
   expect(bytesOf(attempts)).not.toContain(fingerprint)
   expect(bytesOf(dataOf(here))).not.toContain(fingerprint)
-  // What that gives up: an old file orders the person again. The store is still as it was left.
+  // After that an old file orders the person again. The store is still sound.
   peopleFile(here.folder, [zelda], 'again.csv')
   expect(await here.all(['store check', 'batch run again.csv --package 102 --yes'])).toMatchInlineSnapshot(`
     $ refcheck store check
@@ -255,7 +255,7 @@ test('completely: no fingerprint is left, in the store or in the list of its att
   expect(here.ordered()).toEqual([zelda, ...emails(2), zelda])
 })
 
-test('completely, in a store that never ordered: there is nothing to remove, and nothing fails', async () => {
+test('--completely in a store that never ordered removes nothing and does not fail', async () => {
   const here = await session()
   expect(await here.type(`${purge} --completely`)).toMatchInlineSnapshot(`
     $ refcheck store purge --email zelda@example.com --yes --completely
@@ -264,7 +264,7 @@ test('completely, in a store that never ordered: there is nothing to remove, and
   `)
 })
 
-test('completely, from a store that two machines share: each removes the fingerprints from its own attempt log', async () => {
+test('--completely with a store that two machines share: each removes the fingerprints from its own attempt log', async () => {
   const here = await machines(2)
   const logs = (machine: string) => bytesOf(join(here.folder, machine, 'config', 'attempts'))
   const stored = async (column: string) =>
@@ -294,7 +294,7 @@ test('completely, from a store that two machines share: each removes the fingerp
   expect((await here.on('beta', 'store check')).code).toBe(0)
 }, 30_000)
 
-test('help names what a purge does not reach', async () => {
+test('the help of store purge lists the data that it does not reach', async () => {
   const { stdout } = await (await session()).type('store purge --help')
   const limits = stdout.replaceAll(/\s+/g, ' ').split('It does not reach: ')[1]
   for (const each of [

@@ -21,13 +21,13 @@ import { faultRow } from '../harness/faults/fault-row.ts'
 
 faultRow('forgotten', 'ordered twice')
 
-test('a store restored from before two orders: closed, checked, accepted as it is; then those two are unknown', async () => {
+test('a store restored from before two orders is closed; after --accept-older these two orders are unknown', async () => {
   const here = await sessionWithPeople(4)
   await here.type(batchRunLine(' --max 1'))
   const restore = copyDataFolder(here)
   await here.type(batchRunLine(' --max 2'))
   restore()
-  // It names the ordered persons by itself.
+  // The results file alone would prevent new orders for these people.
   rmSync(join(here.folder, 'people.results.csv'))
   expect(await here.all([batchRunLine(), orderArguments('New'), 'store check', 'store info', 'batch list']))
     .toMatchInlineSnapshot(`
@@ -134,7 +134,7 @@ test('a store restored from before two orders: closed, checked, accepted as it i
   expect(orderedTwice(here)).toEqual([])
 })
 
-test('a backup made at order 16 of a running batch and restored: those ordered since are unknown, no one is ordered twice', async () => {
+test('a backup made at order 16 of a running batch is restored: later orders are unknown, and no person is ordered twice', async () => {
   const here = await sessionWithPeople()
   await runAndMeanwhile(here, 16, () => here.type('store backup copy.sqlite'))
   removeStore(here)
@@ -143,7 +143,7 @@ test('a backup made at order 16 of a running batch and restored: those ordered s
 })
 
 describe.each([1, 16, 39])('at order %i of 40', (moment) => {
-  test('the store’s files copied under the run and restored: those ordered since are unknown, no one is ordered twice', async () => {
+  test('store files copied during a run are restored: later orders are unknown, and no person is ordered twice', async () => {
     const here = await sessionWithPeople()
     const copy = join(here.folder, 'copy')
     await runAndMeanwhile(here, moment, async () =>
@@ -155,7 +155,7 @@ describe.each([1, 16, 39])('at order %i of 40', (moment) => {
     expect(await checkRollbackIsDetected(here)).toEqual([])
   })
 
-  test('a data folder copied between two runs and restored: no one is ordered twice', async () => {
+  test('a data folder copied between two runs is restored: no person is ordered twice', async () => {
     const here = await sessionWithPeople()
     await here.type(batchRunLine(` --max ${moment}`))
     const restore = copyDataFolder(here)
@@ -165,7 +165,7 @@ describe.each([1, 16, 39])('at order %i of 40', (moment) => {
   })
 })
 
-test('a data folder restored from before the first order: no one is ordered twice', async () => {
+test('a data folder from before the first order is restored: no person is ordered twice', async () => {
   const here = await sessionWithPeople()
   await here.type('batch list')
   const restore = copyDataFolder(here)
@@ -175,7 +175,7 @@ test('a data folder restored from before the first order: no one is ordered twic
 })
 
 test.each(['store backup copy.sqlite', 'batch list'])(
-  'a copy from before the first order (%s), put back where a new store has ordered since: nobody twice',
+  'a copy from before the first order (%s) replaces a new store that has ordered: no person is ordered twice',
   async (copying) => {
     const here = await sessionWithPeople()
     await here.type(copying)
@@ -188,7 +188,7 @@ test.each(['store backup copy.sqlite', 'batch list'])(
   },
 )
 
-test('a data folder that is lost: a new store knows the people of the old one', async () => {
+test('after a data folder is lost, the new store finds the people of the old store', async () => {
   const here = await sessionWithPeople()
   await here.type(batchRunLine())
   rmSync(join(here.folder, 'data'), { recursive: true })
@@ -267,7 +267,7 @@ test('a backup sends nothing when it is opened as a store, and never closes the 
 })
 
 test.each(['SQLite', 'PostgreSQL'] as const)(
-  'a closed store with unknown rows: the run ends with their exit code, and names both things to do (%s)',
+  'with a closed store and unknown rows, a run exits with the code for unknown rows, and names both next steps (%s)',
   async (store) => {
     const here = await session({
       store,
@@ -302,15 +302,15 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
   },
 )
 
-/** Copies the store's file over the one that is open, which keeps its write-ahead log. */
-function copiedOver({ folder }: Session): () => void {
+/** Copies the data folder. Returns a function that copies the store's file over the open one, next to its newer log. */
+function prepareCopyOver({ folder }: Session): () => void {
   const data = join(folder, 'data')
   cpSync(data, `${data}.copy`, { recursive: true })
   return () => copyFileSync(join(`${data}.copy`, 'ledger.sqlite'), join(data, 'ledger.sqlite'))
 }
 
-describe('a run waits for its quota, and meanwhile an older data folder', () => {
-  /** How many were ordered when it was restored, and how the run ended. */
+describe('while a run waits for its quota, an older data folder', () => {
+  /** Runs the batch and restores during it. Returns the number of orders at that time, and the result of the run. */
   async function runUntilRestored(here: Session, restore: () => unknown) {
     let sent = 0
     const clock = new ManualClock({ auto: true })
@@ -328,7 +328,7 @@ describe('a run waits for its quota, and meanwhile an older data folder', () => 
     return { sent, code, stderr }
   }
 
-  test('replaces it: nothing more is sent, and no one is ordered twice', async () => {
+  test('replaces the current one: nothing more is sent, and no person is ordered twice', async () => {
     const here = await sessionWithPeople()
     await here.type(batchRunLine(' --max 2'))
     const { sent, code } = await runUntilRestored(here, copyDataFolder(here))
@@ -340,7 +340,7 @@ describe('a run waits for its quota, and meanwhile an older data folder', () => 
     expect(orderedTwice(here)).toEqual([])
   })
 
-  test('is said to be restored: nothing more is sent, and that is what the run says', async () => {
+  test('is reported with --restored: nothing more is sent, and the run states this', async () => {
     const here = await sessionWithPeople()
     const { sent, stderr } = await runUntilRestored(here, () => here.type('store check --restored'))
     expect(stderr).toMatch(
@@ -349,17 +349,17 @@ describe('a run waits for its quota, and meanwhile an older data folder', () => 
     expect(here.ordered()).toHaveLength(sent)
   })
 
-  test('is copied over the open file: no one is ordered twice', async () => {
+  test('is copied over the open file: no person is ordered twice', async () => {
     const here = await sessionWithPeople()
     await here.type(batchRunLine(' --max 2'))
-    await runUntilRestored(here, copiedOver(here))
+    await runUntilRestored(here, prepareCopyOver(here))
     await here.type('store check --accept-older --yes')
     await here.type(batchRunLine())
     expect(orderedTwice(here)).toEqual([])
   })
 })
 
-test('a data folder from before batch move is restored and accepted: no one is ordered again under either package', async () => {
+test('after a data folder from before batch move is restored, no person is ordered again under either package', async () => {
   const here = await sessionWithPeople(8)
   await here.type(batchRunLine(' --max 2'))
   const [batch] = (await here.type('batch list --json')).json() as { batch_id: string }[]

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 
 import { session } from '../harness/session.ts'
 
-test('store same-service records a person’s word of two base URLs, and the other word after it', async () => {
+test('store same-service records that two base URLs are the same service, and --different the opposite', async () => {
   const { all } = await session()
   const urls = 'https://old.example.com https://api.example.com'
   expect(

@@ -10,22 +10,24 @@ import { session } from '../harness/session.ts'
 
 const location: Filter = [/(?<=")(?:postgres:[^"]+|[^"]*ledger\.sqlite)(?=")/g, 'STORE']
 
-describe.each(['SQLite', 'PostgreSQL'] as const)('a %s store whose key row is gone', (store) => {
-  test('is refused with a sentence, and orders no one with a new key', async () => {
-    const here = await session({ store, filters: [location] })
-    peopleFile(here.folder, ['a1@example.com'])
-    expect((await here.type('batch run people.csv --package 102 --yes')).code).toBe(0)
-    const remove = `DELETE FROM meta WHERE name = 'fingerprint_key'`
-    if (store === 'PostgreSQL') {
-      await queryDatabase(here.env['REFCHECK_STORE'] ?? '', `SET search_path = refcheck; ${remove}`)
-    } else {
-      const database = new DatabaseSync(join(here.folder, 'data', 'ledger.sqlite'))
-      database.exec(remove)
-      database.close()
-    }
-    peopleFile(here.folder, ['a1@example.com', 'a2@example.com'])
-    expect(await here.all(['batch run people.csv --package 102 --yes', 'store check']))
-      .toMatchInlineSnapshot(`
+describe.each(['SQLite', 'PostgreSQL'] as const)(
+  'a %s store without the row of its fingerprint key',
+  (store) => {
+    test('is refused with a message, and orders no person with a new key', async () => {
+      const here = await session({ store, filters: [location] })
+      peopleFile(here.folder, ['a1@example.com'])
+      expect((await here.type('batch run people.csv --package 102 --yes')).code).toBe(0)
+      const remove = `DELETE FROM meta WHERE name = 'fingerprint_key'`
+      if (store === 'PostgreSQL') {
+        await queryDatabase(here.env['REFCHECK_STORE'] ?? '', `SET search_path = refcheck; ${remove}`)
+      } else {
+        const database = new DatabaseSync(join(here.folder, 'data', 'ledger.sqlite'))
+        database.exec(remove)
+        database.close()
+      }
+      peopleFile(here.folder, ['a1@example.com', 'a2@example.com'])
+      expect(await here.all(['batch run people.csv --package 102 --yes', 'store check']))
+        .toMatchInlineSnapshot(`
       $ refcheck batch run people.csv --package 102 --yes
       2> Error: the store "STORE" is damaged: the key of its fingerprints is missing
       2> Nothing was sent. Restore a backup of the store.
@@ -36,6 +38,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a %s store whose key row is go
       2> Nothing was sent. Restore a backup of the store.
       exit 1
     `)
-    expect(here.ordered()).toEqual(['a1@example.com'])
-  })
-})
+      expect(here.ordered()).toEqual(['a1@example.com'])
+    })
+  },
+)

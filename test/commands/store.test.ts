@@ -26,7 +26,7 @@ import { type Session, session } from '../harness/session.ts'
 
 const day = 86_400_000
 
-/** Every byte of every file in the store's folder. */
+/** Returns the contents of all files below a folder. */
 function bytesOf(folder: string): string {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -36,15 +36,15 @@ function bytesOf(folder: string): string {
 
 const run = (file: string): string => `batch run ${file} --package 102 --yes`
 
-/** A store that ordered for three people, Zelda the first. */
-async function filled(): Promise<Session> {
+/** Starts a session with orders for three people, Zelda being the first. */
+async function sessionWithZelda(): Promise<Session> {
   const here = await session({ filters: [SIZE, [/3\.\d+\.\d+/g, '3.N.N'], [/"bytes": \d+/g, '"bytes": #']] })
   await here.type(run(peopleFile(here.folder, ['zelda@example.com', ...emails(2)])))
   return here
 }
 
-test('info says where it is and what it holds; check finds it sound', async () => {
-  const { all } = await filled()
+test('store info shows path and contents of the store, and store check finds it sound', async () => {
+  const { all } = await sessionWithZelda()
   expect(await all(['store info', 'store info --json', 'store check', 'store check --json']))
     .toMatchInlineSnapshot(`
       $ refcheck store info
@@ -107,8 +107,8 @@ test('info says where it is and what it holds; check finds it sound', async () =
     `)
 })
 
-test('check finds a body that was changed', async () => {
-  const { type, folder } = await filled()
+test('store check finds a body that was changed', async () => {
+  const { type, folder } = await sessionWithZelda()
   const database = new DatabaseSync(join(folder, 'data', 'ledger.sqlite'))
   database.exec(`UPDATE submissions SET body = x'7b7d' WHERE row_number = 2`)
   database.close()
@@ -122,8 +122,8 @@ test('check finds a body that was changed', async () => {
   expect((await type('store check --json')).json()).toMatchObject({ sound: false, error: { code: 'io' } })
 })
 
-test('a backup is a store of its own, private, and never over a file that is there', async () => {
-  const { type, folder } = await filled()
+test('store backup creates a private file that is a store, and overwrites no file', async () => {
+  const { type, folder } = await sessionWithZelda()
   expect(await type('store backup copy.sqlite')).toMatchInlineSnapshot(`
     $ refcheck store backup copy.sqlite
     The store was copied to HOME/copy.sqlite
@@ -141,8 +141,8 @@ test('a backup is a store of its own, private, and never over a file that is the
   `)
 })
 
-test('an address of a database is no file for a backup: its password would be the name of a folder', async () => {
-  const { type, folder } = await filled()
+test('store backup refuses a database URL, whose password would become the name of a folder', async () => {
+  const { type, folder } = await sessionWithZelda()
   const before = readdirSync(folder)
   const { code, stdout, stderr } = await type('store backup postgres://bob:s3cr3tpw@127.0.0.1:5432/db')
   expect([code, stdout]).toEqual([2, ''])
@@ -164,7 +164,7 @@ async function storeIn(folder: string): Promise<Store> {
 }
 
 test.each(['777', '775'])('a backup into a folder of mode %s is refused', async (mode) => {
-  const { type, folder } = await filled()
+  const { type, folder } = await sessionWithZelda()
   const open = join(folder, 'open')
   mkdirSync(open)
   chmodSync(open, mode)
@@ -177,8 +177,8 @@ test.each(['777', '775'])('a backup into a folder of mode %s is refused', async 
   expect(readdirSync(open)).toEqual([])
 })
 
-test('a backup that failed leaves nothing under its name, since half a copy would contain no person', async () => {
-  const { type, folder } = await filled()
+test('a failed backup leaves no file, because an incomplete copy would lack people', async () => {
+  const { type, folder } = await sessionWithZelda()
   const store = await storeIn(folder)
   const copying = store.backup(join(folder, 'copy.sqlite'))
   writeFileSync(join(folder, 'copy.sqlite'), 'somebody was faster')
@@ -188,14 +188,14 @@ test('a backup that failed leaves nothing under its name, since half a copy woul
 })
 
 test('a backup is made in a private folder, so that no other account can replace it', async () => {
-  const { type, folder } = await filled()
+  const { type, folder } = await sessionWithZelda()
   const store = await storeIn(folder)
   const partial = join(folder, 'copy.sqlite.partial')
   const copying = store.backup(join(folder, 'copy.sqlite'))
   const made = statSync(partial)
   expect([made.isDirectory(), made.mode & 0o777]).toEqual([true, 0o700])
   await copying
-  // As a run that was killed leaves it.
+  // A command that was killed leaves such a folder.
   mkdirSync(partial, { mode: 0o700 })
   writeFileSync(join(partial, 'store.sqlite'), 'half a copy')
   rmSync(join(folder, 'copy.sqlite'))
@@ -203,13 +203,13 @@ test('a backup is made in a private folder, so that no other account can replace
   expect(readdirSync(folder).filter((name) => name.startsWith('copy'))).toEqual(['copy.sqlite'])
 })
 
-test('a restored backup lacks the persons ordered since: no one is ordered until a person has checked it', async () => {
-  const { type, folder, ordered } = await filled()
+test('a restored backup that lacks later orders sends nothing until a user has checked it', async () => {
+  const { type, folder, ordered } = await sessionWithZelda()
   await type('store backup copy.sqlite')
   const file = peopleFile(folder, emails(2, '-since'), 'since.csv')
   expect((await type(run(file))).code).toBe(0)
   copyFileSync(join(folder, 'copy.sqlite'), join(folder, 'data', 'ledger.sqlite'))
-  // They name the ordered persons too.
+  // The results file alone would prevent new orders for these people.
   rmSync(join(folder, 'since.results.csv'))
   expect(await type(run(file))).toMatchInlineSnapshot(`
     $ refcheck batch run since.csv --package 102 --yes
@@ -242,8 +242,8 @@ test('a restored backup lacks the persons ordered since: no one is ordered until
   expect((await type(run(peopleFile(folder, emails(1, '-new'), 'new.csv')))).code).toBe(0)
 })
 
-test('a store that was removed is missed too, with what it knew', async () => {
-  const { type, folder, ordered } = await filled()
+test('a store that was removed is detected, and nothing is ordered with a new store', async () => {
+  const { type, folder, ordered } = await sessionWithZelda()
   for (const suffix of ['', '-wal', '-shm'])
     rmSync(join(folder, 'data', `ledger.sqlite${suffix}`), { force: true })
   rmSync(join(folder, 'people.results.csv'))
@@ -256,8 +256,8 @@ test('a store that was removed is missed too, with what it knew', async () => {
   expect(ordered()).toHaveLength(3)
 })
 
-test('a purged person is nowhere in the store’s files, and is still not ordered twice', async () => {
-  const here = await filled()
+test('a purged person is in no file of the store, and is still not ordered twice', async () => {
+  const here = await sessionWithZelda()
   const { type, folder, env, sandbox, ordered } = here
   const id = sandbox.requests()[0]?.request_id ?? ''
   const receiver = await startListener(here)
@@ -332,7 +332,7 @@ test('a purged person is nowhere in the store’s files, and is still not ordere
 })
 
 test('a rejected row of a purged person cannot be queued again, and nothing is damaged', async () => {
-  const { type, folder, sandbox } = await filled()
+  const { type, folder, sandbox } = await sessionWithZelda()
   const message = 'recipient.email: is not accepted today'
   sandbox.inject({ on: 'POST *', fault: { kind: 'status', status: 400, when: 'before', message } })
   const file = peopleFile(folder, ['yves@example.com'], 'rejected.csv')
@@ -364,8 +364,8 @@ test('a rejected row of a purged person cannot be queued again, and nothing is d
   `)
 })
 
-test('by age: what has ended goes, what goes on stays', async () => {
-  const { type, sandbox, folder, clock } = await filled()
+test('store purge --older-than removes finished requests, and no unfinished ones', async () => {
+  const { type, sandbox, folder, clock } = await sessionWithZelda()
   for (const { request_id } of sandbox.requests().slice(0, 2)) {
     const isOver = (): boolean =>
       sandbox.requests().some((each) => each.request_id === request_id && each.status === 'COMPLETED')
@@ -381,7 +381,7 @@ test('by age: what has ended goes, what goes on stays', async () => {
   expect(bytesOf(join(folder, 'data'))).toContain('a2@example.com')
 })
 
-test('what is not finished is never removed, and a purge names a person', async () => {
+test('store purge removes no row with an unknown outcome, and requires a selection', async () => {
   const { type, folder } = await session()
   await type(run(peopleFile(folder, ['zelda+cut-before@example.com'])))
   expect(await type('store purge --email zelda+cut-before@example.com --yes')).toMatchInlineSnapshot(`

@@ -17,7 +17,7 @@ faultRow('services', 'mixed')
 
 const hourMs = 3_600_000
 
-/** An event as a receiver of either service gets it: they have one secret. */
+/** Returns a signed event. It is valid for both services, because they have the same secret. */
 function delivery({ sandbox }: Session, request_id: string, status: string, error_reason?: string) {
   const body = JSON.stringify({ event: 'request.updated', request_id, status, error_reason })
   return { body, signature: sign(Buffer.from(body), signingKey(sandbox.credentials.webhookSecret)) }
@@ -35,7 +35,7 @@ organisations:
         details: { background_checks: [{ check_name: Other check, partner_name: null }] }
 `
 
-/** What the manifest says of each file, with the file's own bytes: whose it is, and that it is there. */
+/** Returns the first name that the manifest has for each file. Expects that the files exist and differ. */
 function filedFor({ folder }: Session): string[] {
   const path = join(folder, 'reports')
   const records = JSON.parse(readFileSync(join(path, 'manifest.json'), 'utf8')) as {
@@ -49,7 +49,7 @@ function filedFor({ folder }: Session): string[] {
   return records.map(({ first_name }) => first_name ?? 'unknown')
 }
 
-test('a sandbox that was started again repeats ids of checks: each report stays under its own person', async () => {
+test('if a restarted sandbox repeats the ids of checks, each report is filed under its own person', async () => {
   const here = await sessionWithOrders(['Ann'])
   const [annsCheck] = here.sandbox.requests().flatMap(({ checks }) => checks ?? [])
   await here.type('report sync --output reports')
@@ -68,7 +68,7 @@ test('a sandbox that was started again repeats ids of checks: each report stays 
   expect(filedFor(here)).toEqual(['Ann', 'Bob', 'unknown'])
 })
 
-test('reports of two services that give out the same ids go to one folder, each under its own person', async () => {
+test('reports of two services with the same ids are filed in one folder, each under its own person', async () => {
   const here = await twoServices()
   await here.type(orderArguments('Ann'))
   await here.typeAtOther(orderArguments('Bob'))
@@ -89,7 +89,7 @@ test('reports of two services that give out the same ids go to one folder, each 
   `)
 })
 
-test('a report that the manifest has as another person’s is not filed over it', async () => {
+test('a report does not replace a file that the manifest lists for another person', async () => {
   const here = await sessionWithOrders(['Ann'])
   await here.type('report sync --output reports')
   const manifest = here.read('reports/manifest.json').replace('"Ann"', '"Bob"')
@@ -106,8 +106,8 @@ test('a report that the manifest has as another person’s is not filed over it'
 })
 
 describe.each(['SQLite', 'PostgreSQL'] as const)('two services on one %s store', (store) => {
-  /** Ann at the one and Bob at the other, whose requests have the same id. */
-  async function both() {
+  /** Orders Ann at one service and Bob at the other. Their requests have the same id. */
+  async function orderAtBoth() {
     const here = await twoServices({ store })
     await here.type(orderArguments('Ann'))
     await here.typeAtOther(orderArguments('Bob'))
@@ -120,8 +120,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('two services on one %s store',
     return { ...here, id: request?.request_id ?? '', statuses }
   }
 
-  test('a read at one says nothing of a request of the other', async () => {
-    const here = await both()
+  test('a read at one service does not change a request of the other', async () => {
+    const here = await orderAtBoth()
     here.other.sandbox.advanceRequest(here.id)
     await here.typeAtOther(`request get ${here.id}`)
     expect(await here.statuses()).toEqual([
@@ -141,8 +141,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('two services on one %s store',
     ])
   })
 
-  test('a batch of the other is not read here', async () => {
-    const here = await both()
+  test('a batch of the other service is refused', async () => {
+    const here = await orderAtBoth()
     const [, bob] = (await here.type('request list --json')).json() as { batch_id: string }[]
     expect(
       await here.all([
@@ -162,8 +162,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('two services on one %s store',
     `)
   })
 
-  test('an event of one says nothing of a request of the other, and is no repeat of its event', async () => {
-    const here = await both()
+  test('an event of one service does not change a request of the other, and is no duplicate of its event', async () => {
+    const here = await orderAtBoth()
     here.write('events.ndjson', eventLine(here, here.id, 'ERROR', 'the referee did not answer'))
     const imported = await here.typeAtOther('webhook events import events.ndjson --json')
     expect(imported.json()).toMatchObject({ added: 1 })
@@ -181,8 +181,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('two services on one %s store',
     )
   })
 
-  test('an event of one keeps its body where the person of the same request id at the other was purged', async () => {
-    const here = await both()
+  test('an event of one service is stored even if the person with the same request id at the other service was purged', async () => {
+    const here = await orderAtBoth()
     await here.type('store purge --email ann@example.com --yes')
     here.write('events.ndjson', eventLine(here, here.id, 'ERROR', 'for Bob only'))
     await here.typeAtOther('webhook events import events.ndjson')
@@ -194,8 +194,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('two services on one %s store',
     expect((await here.type('request list --json')).stdout).not.toContain('for Ann only')
   })
 
-  test('a receiver records for which service it runs', async () => {
-    const here = await both()
+  test('a receiver stores its events for the service of its profile', async () => {
+    const here = await orderAtBoth()
     const receiver = await startListening({ type: here.typeAtOther }, ['--max-events', '1'])
     const { body, signature } = delivery(here, here.id, 'COMPLETED')
     await fetch(receiver.url, { method: 'POST', headers: { [signatureHeader]: signature }, body })
@@ -206,15 +206,15 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('two services on one %s store',
     ])
   })
 
-  test('an event whose service is not known may be of either', async () => {
-    const here = await both()
+  test('an event without a known service changes the requests of both services', async () => {
+    const here = await orderAtBoth()
     here.write('events.ndjson', eventLine(here, here.id, 'PARTIAL'))
     await here.type('webhook events import events.ndjson', { exported: { REFCHECK_BASE_URL: '' } })
     expect((await here.statuses()).map(([, status]) => status)).toEqual(['PARTIAL', 'PARTIAL'])
   })
 
-  test('a request that an event of one names is not looked for at the other', async () => {
-    const here = await both()
+  test('a request that an event of one service names is not read at the other', async () => {
+    const here = await orderAtBoth()
     const foreignId = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
     here.write('events.ndjson', eventLine(here, foreignId, 'PARTIAL'))
     await here.typeAtOther('webhook events import events.ndjson')
@@ -225,7 +225,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('two services on one %s store',
     expect(here.calls()).toHaveLength(calls)
   })
 
-  test('an order whose outcome is unknown is settled by its own event, though the other has the same id', async () => {
+  test('an order with an unknown outcome is reconciled by its own event, although the other service has the same id', async () => {
     const here = await twoServices({ store })
     here.sandbox.inject({ on: 'POST /v1/requests', fault: { kind: 'cut', when: 'after' } })
     expect((await here.type(orderArguments('Ann'))).code).toBe(8)
@@ -239,7 +239,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('two services on one %s store',
   })
 })
 
-test('a list of two services has the names that each gives to its packages', async () => {
+test('request list shows for each request the package name of its service', async () => {
   const here = await twoServices({}, { fixture: parseFixture(otherPackages) })
   await here.type(orderArguments('Ann'))
   await here.typeAtOther(orderArguments('Bob'))
@@ -252,12 +252,12 @@ test('a list of two services has the names that each gives to its packages', asy
   `)
   await here.type('status --html status.html')
   const page = here.read('status.html')
-  // The page is of the organisation in use.
+  // The page shows only the organisation in use.
   expect(page).toContain('<dd>102 Identity check only</dd>')
   expect(page).not.toContain('Other screen')
 })
 
-test('two services behind one gateway, distinguished by the path, are not read for each other', async () => {
+test('two services at different paths of one gateway are read separately', async () => {
   const here = await twoServices()
   here.intercept((request, ask) => {
     const url = new URL(request.url)
@@ -287,7 +287,7 @@ test('two services behind one gateway, distinguished by the path, are not read f
   expect(here.calls()).toHaveLength(calls + 2)
 })
 
-test('the start of an id is looked for at the service in use', async () => {
+test('the beginning of an id is searched only at the service in use', async () => {
   const here = await twoServices()
   await here.typeAtOther(orderArguments('Bob'))
   const id = here.other.sandbox.requests()[0]?.request_id ?? ''
@@ -300,7 +300,7 @@ test('the start of an id is looked for at the service in use', async () => {
   expect((await here.typeAtOther(`request get ${id.slice(0, 8)}`)).code).toBe(0)
 })
 
-test('status counts the reports of the service in use alone', async () => {
+test('status counts only the reports of the service in use', async () => {
   const here = await twoServices()
   await here.type(orderArguments('Ann'))
   await here.typeAtOther(orderArguments('Bob'))
@@ -322,7 +322,7 @@ test('status counts the reports of the service in use alone', async () => {
   }
 })
 
-test('a purge by the id of a request removes the person of one service, not one of another with the same id', async () => {
+test('store purge --request-id removes the person of one service, and no person of another with the same id', async () => {
   const here = await twoServices()
   await here.type(orderArguments('Ann'))
   await here.typeAtOther(orderArguments('Bob'))

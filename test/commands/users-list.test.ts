@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { session } from '../harness/session.ts'
 
-test('users list: everybody, a role, a team, both', async () => {
+test('users list prints all users, or those with a role, a team, or both', async () => {
   const { type } = await session()
   expect(await type('users list')).toMatchInlineSnapshot(`
     $ refcheck users list
@@ -61,7 +61,7 @@ test('users list: everybody, a role, a team, both', async () => {
   `)
 })
 
-test('a user who is not active sees which e-mails may be used', async () => {
+test('for a user who is not active, the error names the e-mails that can be used', async () => {
   const { type } = await session()
   const env = { REFCHECK_USER_EMAIL: 'ivy.inactive@example.com' }
   expect(await type('users list', { env })).toMatchInlineSnapshot(`

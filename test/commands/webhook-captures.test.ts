@@ -13,7 +13,7 @@ const event =
   '{"event":"request.updated","request_id":"3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55","status":"PARTIAL"}'
 const env = { REFCHECK_WEBHOOK_SECRET: secret }
 
-test('what probably happened is said, and it stays refused', async () => {
+test('webhook verify names the probable cause of a wrong signature, and still refuses it', async () => {
   const { type } = await session({ newcomer: true })
   const signed = (await type('webhook sign', { env, stdin: event })).stdout.trim()
   const argv = `webhook verify --signature ${signed}`
@@ -44,7 +44,7 @@ test('what probably happened is said, and it stays refused', async () => {
   `)
 })
 
-test('a signature made with the secret of another profile', async () => {
+test('webhook verify reports that a signature was made with the secret of another profile', async () => {
   const { type, sandbox, url } = await session({ newcomer: true })
   for (const [profile, ownSecret] of [
     ['acme', 'one secret'],
@@ -66,7 +66,7 @@ test('a signature made with the secret of another profile', async () => {
   `)
 })
 
-test('--secret-file, and a warning where others can read it', async () => {
+test('webhook verify --secret-file reads the secret, with a warning if others can read the file', async () => {
   const { type, write, folder } = await session({ newcomer: true })
   write('secret.txt', `${secret}\n`)
   chmodSync(join(folder, 'secret.txt'), 0o600)
@@ -89,7 +89,7 @@ test('--secret-file, and a warning where others can read it', async () => {
   `)
 })
 
-test('webhook verify --all judges each line of a log', async () => {
+test('webhook verify --all verifies each line of a log', async () => {
   const { type, write } = await session({ newcomer: true })
   const signed = (await type('webhook sign', { env, stdin: event })).stdout.trim()
   const good = JSON.stringify({ headers: { 'x-service-signature': signed }, body: event })
@@ -134,7 +134,7 @@ test('webhook verify --all judges each line of a log', async () => {
   expect(await type('webhook verify --all', { env, stdin: good })).toMatchObject({ code: 0, stderr: '' })
 })
 
-test('webhook verify --har judges the POSTs of an archive; the flags of a list need a list', async () => {
+test('webhook verify --har verifies the POSTs of an archive, and flags for lists require a list', async () => {
   const { type, write } = await session({ newcomer: true })
   const signed = (await type('webhook sign', { env, stdin: event })).stdout.trim()
   const headers = [{ name: 'X-Service-Signature', value: signed }]

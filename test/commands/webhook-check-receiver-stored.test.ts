@@ -9,8 +9,8 @@ import { addressOfReceiver } from '../harness/receivers/planted.ts'
 import { handler } from '../usecases/webhook/receivers/handler.ts'
 import { secret, serve } from '../usecases/webhook/receivers/served.ts'
 
-/** A right receiver that stores lines in `stored.ndjson`, and answers them at /stored as well. */
-async function storing({ folder }: WebhookSession) {
+/** Starts a correct receiver that stores events in `stored.ndjson`, and returns them at a second URL. */
+async function startStoringReceiver({ folder }: WebhookSession) {
   const file = join(folder, 'stored.ndjson')
   const lines: string[] = []
   writeFileSync(file, '')
@@ -30,9 +30,9 @@ async function storing({ folder }: WebhookSession) {
   return { url, storedUrl, file }
 }
 
-test('check-receiver --stored-url, --stored-file: what the answers do not show is judged', async () => {
+test('check-receiver --stored-url and --stored-file check which events the receiver has stored', async () => {
   const here = await webhookSession()
-  const { url, storedUrl } = await storing(here)
+  const { url, storedUrl } = await startStoringReceiver(here)
   expect(await here.webhook(`check-receiver ${url} --only stored`)).toMatchInlineSnapshot(`
     $ refcheck webhook check-receiver http://127.0.0.1:PORT_1/hook --only stored
     2> Sending made-up events to http://127.0.0.1:PORT_1/hook, signed with the webhook secret; the requests they name do not exist.
@@ -64,7 +64,7 @@ test('check-receiver --stored-url, --stored-file: what the answers do not show i
   expect(counts).toEqual({ cases: 8, passed: 7, advised: 0, failed: 0, not_judged: 1 })
 })
 
-test('check-receiver --stored-url that cannot be read: exit 7, nothing sent', async () => {
+test('check-receiver with a --stored-url that cannot be read exits with 7, and sends nothing', async () => {
   const { webhook } = await webhookSession()
   const sent: string[] = []
   const url = await handler({
@@ -118,9 +118,9 @@ test('check-receiver --stored-url that cannot be read: exit 7, nothing sent', as
   expect(sent).toEqual([])
 })
 
-test('check-receiver --stored-file and --restart that are wrong: exit 2, nothing sent', async () => {
+test('check-receiver with an invalid --stored-file or --restart exits with 2, and sends nothing', async () => {
   const here = await webhookSession()
-  const { url, file } = await storing(here)
+  const { url, file } = await startStoringReceiver(here)
   const { url: free } = await addressOfReceiver('TypeScript', 'none')
   here.write('wrong.csv', 'request_id,status\n')
   const lines = [
@@ -189,7 +189,7 @@ test('check-receiver --stored-file and --restart that are wrong: exit 2, nothing
   `)
 })
 
-test('check-receiver --restart: the receiver is started, killed and started again, and ended', async () => {
+test('check-receiver --restart starts the receiver, kills it, starts it again, and ends it', async () => {
   const { type } = await webhookSession()
   const { url, storedFile, words } = await addressOfReceiver('TypeScript', 'acknowledges-first')
   writeFileSync(storedFile, '')

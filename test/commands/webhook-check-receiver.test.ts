@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { handler } from '../usecases/webhook/receivers/handler.ts'
 import { webhookSession, startGoodReceiver } from '../harness/webhook-session.ts'
 
-test('check-receiver: a right receiver passes, and it is said before what is sent', async () => {
+test('check-receiver passes a correct receiver, and reports first what it will send', async () => {
   const { webhook } = await webhookSession()
   const url = await handler({})()
   expect(await webhook(`check-receiver ${url}`)).toMatchInlineSnapshot(`
@@ -57,7 +57,7 @@ test('check-receiver: a right receiver passes, and it is said before what is sen
   `)
 })
 
-test('check-receiver: a fault with its rule and what the receiver did, exit 10', async () => {
+test('check-receiver prints each fault with its rule and the receiver’s answer, and exits with 10', async () => {
   const { webhook } = await webhookSession()
   const url = await handler({ statusFor: (body) => (body.includes('CANCELLED') ? 400 : 204) })()
   expect(await webhook(`check-receiver ${url} --only every`)).toMatchInlineSnapshot(`
@@ -104,7 +104,7 @@ test('check-receiver --json and --junit report the same', async () => {
   expect(kinds.filter((name) => name === 'system-out')).toHaveLength(3)
 })
 
-test('what a receiver answers cannot break the report; what was found is reported even where --junit fails', async () => {
+test('an answer of the receiver cannot break the JUnit file, and the results are printed even if --junit fails', async () => {
   const { webhook, read } = await webhookSession()
   const answer = '<b>"&\u0000\u001B[31m]]>\uFFFF</b>'
   const url = await handler({ answer: (response) => void response.writeHead(500).end(answer) })()

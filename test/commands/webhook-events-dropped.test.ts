@@ -10,7 +10,7 @@ faultRow('poison', 'blocked for ever')
 
 const one = requestIds[0] as string
 
-test('an event that no consumer accepts is dropped after the attempts that are allowed, or by hand, and stays stored', async () => {
+test('an event that no handler accepts is dropped after --max-attempts or by webhook events drop, and stays stored', async () => {
   const here = await session({ filters: [TIME, TIME_OF_DAY] })
   const secret = here.sandbox.credentials.webhookSecret
   const handler = await handlerApp()
@@ -118,7 +118,7 @@ test('an event that no consumer accepts is dropped after the attempts that are a
   expect(handler.taken.map(({ body }) => body)).toEqual([eventBody(one, 'COMPLETED')])
 })
 
-test('nothing is forwarded of an event about a person who was removed', async () => {
+test('an event about a removed person is not forwarded', async () => {
   const here = await session()
   const ana = '--first-name Ana --last-name Silva --email ana@example.com --phone +61400000001'
   await here.type(`request create --package 102 ${ana} --yes`)

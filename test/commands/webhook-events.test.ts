@@ -9,8 +9,8 @@ import { importEvents } from '../../src/usecases/webhook/inbox.ts'
 
 const [one, two] = requestIds as [string, string]
 
-/** Three events of two requests, as they came. */
-async function filled(): Promise<Session> {
+/** Starts a session with three received events of two requests. */
+async function sessionWithEvents(): Promise<Session> {
   const here = await session({ filters: [TIME] })
   const receiver = await startListening(here)
   const bodies = [eventBody(one, 'PARTIAL'), eventBody(two, 'PARTIAL'), eventBody(two, 'COMPLETED')]
@@ -20,8 +20,8 @@ async function filled(): Promise<Session> {
   return here
 }
 
-test('the inbox is listed by status, request and time, and shows an event whole', async () => {
-  const here = await filled()
+test('webhook events list selects by status, request and time, and webhook events show prints a whole event', async () => {
+  const here = await sessionWithEvents()
   expect((await here.type('webhook events list --json')).json()).toMatchObject([
     { id: 1 },
     { id: 2 },
@@ -104,8 +104,8 @@ test('the inbox is listed by status, request and time, and shows an event whole'
   `)
 })
 
-test('the inbox is exported, verified, and imported elsewhere; a forged line is refused', async () => {
-  const here = await filled()
+test('exported events can be verified and imported into another store; a forged line is refused', async () => {
+  const here = await sessionWithEvents()
   const env = { REFCHECK_STORE: 'other.sqlite' }
   expect(await here.all(['webhook events list --export events.ndjson', 'webhook verify --all events.ndjson']))
     .toMatchInlineSnapshot(`
@@ -146,7 +146,7 @@ test('the inbox is exported, verified, and imported elsewhere; a forged line is 
   `)
 })
 
-test('a log of 2,500 events is added in transactions of at most 1,000, and one forged line in it adds none', async () => {
+test('a log of 2,500 events is added in transactions of at most 1,000, and nothing is added if one line is forged', async () => {
   const here = await session()
   const secret = here.sandbox.credentials.webhookSecret
   const lineOf = (number: number): string => {
@@ -173,8 +173,8 @@ test('a log of 2,500 events is added in transactions of at most 1,000, and one f
   expect(added).toEqual([1_000, 1_000, 500])
 })
 
-test('events are replayed to a handler, in the order named', async () => {
-  const here = await filled()
+test('webhook events replay delivers events to a handler in the given order', async () => {
+  const here = await sessionWithEvents()
   const handler = await handlerApp()
   expect(await here.type(`webhook events replay 3 1 --to ${handler.url}`)).toMatchInlineSnapshot(`
     $ refcheck webhook events replay 3 1 --to http://127.0.0.1:PORT_2/hooks
@@ -196,7 +196,7 @@ test('events are replayed to a handler, in the order named', async () => {
   `)
 })
 
-test('what was captured elsewhere came when it came there', async () => {
+test('an imported event has the time at which it was captured', async () => {
   const here = await session()
   const body = eventBody(one)
   const signature = sign(Buffer.from(body), signingKey(here.sandbox.credentials.webhookSecret))
@@ -210,7 +210,7 @@ test('what was captured elsewhere came when it came there', async () => {
   `)
 })
 
-test('an event settles an order whose outcome is unknown', async () => {
+test('batch reconcile uses stored events for an order with an unknown outcome', async () => {
   const here = await session()
   const ana = '--first-name Ana --last-name Silva --email ana+cut-after@example.com --phone +61400000001'
   expect((await here.type(`request create --package 102 ${ana} --yes`)).code).toBe(8)
@@ -226,7 +226,7 @@ test('an event settles an order whose outcome is unknown', async () => {
   `)
 })
 
-test('what is no id of an event, and a file that is already there, are refused', async () => {
+test('invalid event ids and an existing export file are refused', async () => {
   const { all, write, read } = await session()
   const ids = ['x', '0', '-1', '1e3', '1.5', '']
   const lines = ids.flatMap((id) => ['show', 'replay'].map((verb) => `webhook events ${verb} -- '${id}'`))

@@ -12,7 +12,7 @@ import { session } from '../harness/session.ts'
 
 const vectors = join(import.meta.dirname, '..', 'vectors', 'tls')
 
-/** The person's own handler behind a certificate that no authority of this machine signed. */
+/** Starts a handler with a certificate that no authority of this machine has signed. */
 async function securedApp(name: 'self-signed' | 'service') {
   const file = (kind: string): string => readFileSync(join(vectors, `${name}.${kind}`), 'utf8')
   const taken: string[] = []
@@ -29,7 +29,7 @@ test.each([
   ['self-signed', 'self-signed.pem'],
   ['service', 'authority.pem'],
 ] as const)(
-  'events are forwarded to a receiver whose certificate is %s, with --forward-ca %s',
+  'events are forwarded to a handler with the certificate %s, if --forward-ca is %s',
   async (name, ca) => {
     const here = await session()
     const app = await securedApp(name)
@@ -44,7 +44,7 @@ test.each([
   },
 )
 
-test('without it the certificate is refused, and the event waits for the next run', async () => {
+test('without --forward-ca the certificate is refused, and the event is not forwarded', async () => {
   const here = await session({
     filters: [TIME_OF_DAY, [/localhost:\d+/g, 'localhost:PORT'], [/in \d\.\d s/g, 'in # s']],
   })
@@ -64,7 +64,7 @@ test('without it the certificate is refused, and the event waits for the next ru
   expect(app.taken).toEqual([])
 })
 
-test('a file that holds no certificate, and a flag too few, are refused', async () => {
+test('a --forward-ca file without a certificate, and --forward-ca without --forward-to, are refused', async () => {
   const here = await session()
   here.write('no.pem', 'hello')
   expect(

@@ -9,7 +9,7 @@ import { handlerApp, startListening } from '../harness/listening-session.ts'
 import { type Session, session } from '../harness/session.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 
-faultRow('children', 'keys handed on', { of: /exec gets/ })
+faultRow('children', 'keys passed on', { of: /exec gets/ })
 
 const [one, two] = requestIds as [string, string]
 const vectors = join(import.meta.dirname, '..', 'vectors', 'tls')
@@ -21,14 +21,14 @@ interface Listed {
   forwarded: boolean
 }
 
-const desk = (): Promise<Session> =>
+const listenerSession = (): Promise<Session> =>
   session({ filters: [TIME, TIME_OF_DAY, [/\S*(?=\/vectors\/)/g, 'TEST']] })
 const secretOf = ({ sandbox }: Session): string => sandbox.credentials.webhookSecret
 const inbox = async ({ type }: Session): Promise<Listed[]> =>
   (await type('webhook events list --json')).json() as Listed[]
 
-test('a delivery that is genuine is stored, acknowledged and reported; a second time it is acknowledged alone', async () => {
-  const here = await desk()
+test('a valid delivery is stored, acknowledged and reported; the same delivery again is only acknowledged', async () => {
+  const here = await listenerSession()
   const receiver = await startListening(here)
   const delivery = { body: eventBody() }
   expect(await postDelivery(receiver.url, secretOf(here), delivery)).toBe(204)
@@ -51,8 +51,8 @@ test('a delivery that is genuine is stored, acknowledged and reported; a second 
   expect(await inbox(here)).toHaveLength(1)
 })
 
-test('the same as JSON, a document a line; --max-events ends it, and repeats do not count', async () => {
-  const here = await desk()
+test('--json prints one document per line; --max-events ends the command, and repeated events do not count', async () => {
+  const here = await listenerSession()
   const receiver = await startListening(here, ['--max-events', '2', '--json'])
   for (const status of ['IN_PROGRESS', 'IN_PROGRESS', 'COMPLETED']) {
     expect(await postDelivery(receiver.url, secretOf(here), { body: eventBody(one, status) })).toBe(204)
@@ -69,7 +69,7 @@ test('the same as JSON, a document a line; --max-events ends it, and repeats do 
 })
 
 test('a delivery without a signature, with another one, or with a prefix is refused with 401 and not stored', async () => {
-  const here = await desk()
+  const here = await listenerSession()
   const receiver = await startListening(here)
   for (const signature of [null, 'a'.repeat(64), `sha256=${'a'.repeat(64)}`]) {
     expect(await postDelivery(receiver.url, secretOf(here), { body: eventBody(), signature })).toBe(401)
@@ -87,8 +87,8 @@ test('a delivery without a signature, with another one, or with a prefix is refu
   expect(await inbox(here)).toEqual([])
 })
 
-test('what is signed but is no known event is stored and flagged', async () => {
-  const here = await desk()
+test('a signed body that is no known event is stored, and this is reported', async () => {
+  const here = await listenerSession()
   const receiver = await startListening(here)
   const bodies = [eventBody(one, 'SHINY'), eventBody().replace('request.updated', 'request.created'), 'hello']
   for (const body of bodies) expect(await postDelivery(receiver.url, secretOf(here), { body })).toBe(204)
@@ -105,8 +105,8 @@ test('what is signed but is no known event is stored and flagged', async () => {
   expect(await inbox(here)).toHaveLength(3)
 })
 
-test('too large 413, another path 404, another method 405; a GET says that it is well, at / too', async () => {
-  const here = await desk()
+test('errors are 413 for large bodies, 404 for other paths and 405 for other methods; GET returns the health, also at /', async () => {
+  const here = await listenerSession()
   const receiver = await startListening(here, ['--path', '/in'])
   expect(receiver.url.endsWith('/in')).toBe(true)
   expect(await postDelivery(receiver.url, secretOf(here), { body: 'x'.repeat(1024 * 1024 + 1) })).toBe(413)
@@ -124,8 +124,8 @@ test('too large 413, another path 404, another method 405; a GET says that it is
   expect(await inbox(here)).toEqual([])
 })
 
-test('over TLS; a pair that is none, or that is not there, is refused in words', async () => {
-  const here = await desk()
+test('the receiver can use TLS; an invalid or missing certificate and key are refused with a message', async () => {
+  const here = await listenerSession()
   const tls = (cert: string, key: string): string =>
     `webhook listen --port 0 --tls-cert ${join(vectors, cert)} --tls-key ${join(vectors, key)}`
   const [, , , , ...pair] = tls('service.pem', 'service.key').split(' ')
@@ -156,8 +156,8 @@ test('over TLS; a pair that is none, or that is not there, is refused in words',
   `)
 })
 
-test('no secret, no receiver; nor one that forwards in clear text to elsewhere', async () => {
-  const { type } = await desk()
+test('webhook listen is refused without a secret, and with forwarding over plain http to another machine', async () => {
+  const { type } = await listenerSession()
   const env = { REFCHECK_WEBHOOK_SECRET: '' }
   expect(await type('webhook listen --port 0', { env })).toMatchInlineSnapshot(`
     $ REFCHECK_WEBHOOK_SECRET='' refcheck webhook listen --port 0
@@ -173,8 +173,8 @@ test('no secret, no receiver; nor one that forwards in clear text to elsewhere',
   `)
 })
 
-test('a line break in an event forges no line', async () => {
-  const here = await desk()
+test('a line break in an event cannot forge a line of output', async () => {
+  const here = await listenerSession()
   const handler = await handlerApp()
   const receiver = await startListening(here, ['--forward-to', handler.url, '--max-events', '1'])
   const body = JSON.stringify({ event: 'request.updated', request_id: one, status: 'X\nForwarded event 9' })
@@ -183,8 +183,8 @@ test('a line break in an event forges no line', async () => {
   expect(stderr.split('\n')).toContain(`Forwarded event 1 (${one} X Forwarded event 9): 204`)
 })
 
-test('forwarding keeps the bytes and the signature', async () => {
-  const here = await desk()
+test('events are forwarded with their exact bytes and signature', async () => {
+  const here = await listenerSession()
   const handler = await handlerApp()
   const receiver = await startListening(here, ['--forward-to', handler.url, '--max-events', '1'])
   const body = `{ "event" : "request.updated",\n "request_id":"${one}", "status":"PARTIAL" }\n`
@@ -200,8 +200,8 @@ test('forwarding keeps the bytes and the signature', async () => {
   expect(await inbox(here)).toMatchObject([{ forwarded: true }])
 })
 
-test('a failed forward is tried again within a second, and holds back its own request alone', async () => {
-  const here = await desk()
+test('a failed forward is tried again within a second, and delays only events of the same request', async () => {
+  const here = await listenerSession()
   const handler = await handlerApp()
   handler.answers = [503, 503]
   const receiver = await startListening(here, ['--forward-to', handler.url, '--max-events', '3'])
@@ -209,7 +209,7 @@ test('a failed forward is tried again within a second, and holds back its own re
   for (const body of bodies) await postDelivery(receiver.url, secretOf(here), { body })
   const { code, stderr } = await receiver.ended
   expect(code).toBe(0)
-  // Which of the two requests is forwarded first varies, and with it the screen.
+  // No snapshot, because it varies which of the two requests is forwarded first.
   expect(stderr).toMatch(
     /^Could not forward event 1 \(\S+ IN_PROGRESS\): it answered 503; retrying in 0\.5 s$/m,
   )
@@ -220,8 +220,8 @@ test('a failed forward is tried again within a second, and holds back its own re
   expect(order).toHaveLength(3)
 })
 
-test('what was not forwarded goes first after a restart', async () => {
-  const here = await desk()
+test('after a restart, events that were not forwarded are forwarded first', async () => {
+  const here = await listenerSession()
   const handler = await handlerApp()
   handler.answers = Array.from({ length: 50 }, () => 503)
   const first = await startListening(here, ['--forward-to', handler.url])
@@ -238,7 +238,7 @@ test('what was not forwarded goes first after a restart', async () => {
 })
 
 test('two receivers on one store forward each event once', async () => {
-  const here = await desk()
+  const here = await listenerSession()
   const handler = await handlerApp()
   const both = [
     await startListening(here, ['--forward-to', handler.url]),
@@ -254,7 +254,7 @@ test('two receivers on one store forward each event once', async () => {
 })
 
 test('--exec gets the event on its standard input, without a shell and without secrets', async () => {
-  const here = await desk()
+  const here = await listenerSession()
   mkdirSync(join(here.folder, 'a folder'))
   here.write(
     'a folder/on event.mjs',

@@ -10,7 +10,7 @@ import { identity } from '../http/raw-server.ts'
 
 const id = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
 
-test('webhook send: one signed event, what the receiver answered and how fast; any word is a status', async () => {
+test('webhook send posts a signed event with any status, and prints the answer and its duration', async () => {
   const { url, bodies } = await startGoodReceiver()
   const { webhook } = await webhookSession()
   expect(await webhook(`send --to ${url} --request-id ${id}`)).toMatchInlineSnapshot(`
@@ -43,7 +43,7 @@ test('webhook send: one signed event, what the receiver answered and how fast; a
   ])
 })
 
-test('webhook send: duplicates, and the wrong order', async () => {
+test('webhook send can repeat an event, and send events in the wrong order', async () => {
   const { url, bodies } = await startGoodReceiver()
   const { webhook } = await webhookSession()
   expect(await webhook(`send --to ${url} --request-id ${id} --times 3`)).toMatchInlineSnapshot(`
@@ -67,7 +67,7 @@ test('webhook send: duplicates, and the wrong order', async () => {
   expect(new Set(events.map(({ request_id }) => request_id)).size).toBe(1)
 })
 
-test('webhook send: a refusal is exit 10, and --json says what was answered', async () => {
+test('webhook send exits with 10 if the receiver refuses the event, and --json has the answer', async () => {
   const { url } = await startGoodReceiver()
   const { webhook } = await webhookSession()
   const other = { env: { REFCHECK_WEBHOOK_SECRET: 'another' } }
@@ -89,7 +89,7 @@ test('webhook send: a refusal is exit 10, and --json says what was answered', as
   })
 })
 
-test('webhook send --bad-signature: a refusal is what is wanted', async () => {
+test('webhook send --bad-signature exits with 0 only if the receiver refuses the event', async () => {
   const { url } = await startGoodReceiver()
   const { webhook } = await webhookSession()
   expect(await webhook(`send --to ${url} --bad-signature --request-id ${id}`)).toMatchInlineSnapshot(`
@@ -107,7 +107,7 @@ test('webhook send --bad-signature: a refusal is what is wanted', async () => {
   `)
 })
 
-test('connection refused: exit 7', async () => {
+test('a refused connection exits with 7', async () => {
   const { webhook } = await webhookSession()
   expect(await webhook(`send --to http://127.0.0.1:1/hook --request-id ${id}`)).toMatchInlineSnapshot(`
     $ refcheck webhook send --to http://127.0.0.1:1/hook --request-id 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
@@ -125,7 +125,7 @@ test('connection refused: exit 7', async () => {
   `)
 })
 
-test('send and check-receiver refuse plain http over a network, a password, and no URL, and show no password', async () => {
+test('webhook send and check-receiver refuse plain http over a network, a password in a URL, and a text that is no URL', async () => {
   const { all } = await webhookSession()
   const urls = ['http://receiver.example/hook', 'https://me:pass@receiver.example/hook', 'receiver']
   const lines = urls.flatMap((url) => [`webhook send --to ${url}`, `webhook check-receiver ${url}`])
@@ -163,7 +163,7 @@ test('send and check-receiver refuse plain http over a network, a password, and 
   `)
 })
 
-test('flags that are wrong, and no secret: exit 2, nothing sent', async () => {
+test('invalid flags and a missing secret exit with 2, and nothing is sent', async () => {
   const { url, bodies } = await startGoodReceiver()
   const { type, all } = await webhookSession()
   const env = { REFCHECK_WEBHOOK_SECRET: secret }
@@ -227,7 +227,7 @@ test('flags that are wrong, and no secret: exit 2, nothing sent', async () => {
   expect(bodies).toEqual([])
 })
 
-test('a token in the query goes to the receiver and is not repeated', async () => {
+test('a token in the URL’s query is sent to the receiver, and not printed', async () => {
   const { url, bodies } = await startGoodReceiver()
   const { webhook } = await webhookSession()
   for (const argv of [
@@ -235,12 +235,15 @@ test('a token in the query goes to the receiver and is not repeated', async () =
     `check-receiver ${url}?token=abc123 --only good --json --junit r.xml`,
   ]) {
     const { stdout, stderr, code } = await webhook(argv)
-    expect({ code, told: `${stdout}${stderr}`.includes('abc123') }).toEqual({ code: 0, told: false })
+    expect({ code, isPrinted: `${stdout}${stderr}`.includes('abc123') }).toEqual({
+      code: 0,
+      isPrinted: false,
+    })
   }
   expect(bodies).toHaveLength(2)
 })
 
-test('a certificate that is not trusted: exit 7, and how to trust it', async () => {
+test('an untrusted certificate exits with 7 and the way to trust it', async () => {
   const server = createServer(identity('self-signed'), (_request, response) => response.end())
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())

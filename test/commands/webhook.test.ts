@@ -9,15 +9,15 @@ const signature = '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3
 const event =
   '{"event":"request.updated","request_id":"3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55","status":"PARTIAL"}'
 
-/** A newcomer with a webhook secret kept; nothing else is set up. */
-async function desk() {
+/** Starts a session without a login; `withSecret` are the options that set the webhook secret. */
+async function newcomerSession() {
   const here = await session({ newcomer: true })
   here.write('secret.txt', secret)
   return { ...here, withSecret: { env: { REFCHECK_WEBHOOK_SECRET: secret } } }
 }
 
 test('webhook sign prints the signature that a sender would make', async () => {
-  const { type, withSecret } = await desk()
+  const { type, withSecret } = await newcomerSession()
   expect(await type('webhook sign', { ...withSecret, stdin: text })).toMatchInlineSnapshot(`
     $ REFCHECK_WEBHOOK_SECRET=Jefe refcheck webhook sign <<EOF
     what do ya want for nothing?
@@ -37,8 +37,8 @@ test('webhook sign prints the signature that a sender would make', async () => {
   expect((await type('webhook sign', { ...withSecret, stdin: text })).stdout).toBe(`${signature}\n`)
 })
 
-test('webhook verify of a body and its signature, or of a request captured with its headers', async () => {
-  const { type, write, withSecret } = await desk()
+test('webhook verify verifies a body with its signature, or a captured request with its headers', async () => {
+  const { type, write, withSecret } = await newcomerSession()
   const signed = (await type('webhook sign', { ...withSecret, stdin: event })).stdout.trim()
   write('body.json', event)
   expect(await type(`webhook verify body.json --signature ${signed}`, withSecret)).toMatchInlineSnapshot(`
@@ -71,8 +71,8 @@ test('webhook verify of a body and its signature, or of a request captured with 
   expect((await type('webhook verify --http -', { ...withSecret, stdin: capture })).code).toBe(0)
 })
 
-test('a wrong signature: the answer and the failure, exit 9', async () => {
-  const { type, withSecret } = await desk()
+test('webhook verify prints the failure for a wrong signature, and exits with 9', async () => {
+  const { type, withSecret } = await newcomerSession()
   const argv = `webhook verify --signature ${'0'.repeat(64)}`
   expect(await type(argv, { ...withSecret, stdin: text })).toMatchInlineSnapshot(`
     $ REFCHECK_WEBHOOK_SECRET=Jefe refcheck webhook verify --signature 0000000000000000000000000000000000000000000000000000000000000000 <<EOF
@@ -100,8 +100,8 @@ test('a wrong signature: the answer and the failure, exit 9', async () => {
   `)
 })
 
-test('what cannot be verified or signed: exit 2', async () => {
-  const { type, all, withSecret } = await desk()
+test('invalid arguments and missing input of webhook verify and sign exit with 2', async () => {
+  const { type, all, withSecret } = await newcomerSession()
   expect(
     await all(
       [
@@ -155,7 +155,7 @@ test('what cannot be verified or signed: exit 2', async () => {
     2> Give the exact bytes in a file or on stdin.
     exit 2
   `)
-  // A stdin that is the terminal is not waited for.
+  // If stdin is the terminal, the command does not wait for input.
   expect(await type('webhook sign', { ...withSecret, tty: { stdin: true } })).toMatchInlineSnapshot(`
     $ REFCHECK_WEBHOOK_SECRET=Jefe refcheck webhook sign
     2> Error: the body is missing: stdin is the terminal
@@ -164,8 +164,8 @@ test('what cannot be verified or signed: exit 2', async () => {
   `)
 })
 
-test('no secret, or an empty one: how to give one', async () => {
-  const { type } = await desk()
+test('webhook sign without a secret, or with an empty one, explains how to give one', async () => {
+  const { type } = await newcomerSession()
   expect(await type('webhook sign', { stdin: text })).toMatchInlineSnapshot(`
     $ refcheck webhook sign <<EOF
     what do ya want for nothing?

@@ -14,8 +14,8 @@ const queue = 'batch queue people.csv --package 102 --yes'
 
 const anyId = expect.stringMatching(/^[0-9a-f-]{36}$/) as string
 
-/** The log of a worker, without the times. */
-const logged = ({ stdout }: Pick<Step, 'stdout'>): Record<string, unknown>[] =>
+/** Returns the log entries of a worker, without the times. */
+const logEntries = ({ stdout }: Pick<Step, 'stdout'>): Record<string, unknown>[] =>
   stdout
     .trim()
     .split('\n')
@@ -24,7 +24,7 @@ const logged = ({ stdout }: Pick<Step, 'stdout'>): Record<string, unknown>[] =>
       return entry
     })
 
-test('a file is queued and nothing is sent; a worker orders it and says so without a name', async () => {
+test('batch queue sends nothing; a worker orders the rows, and its log has no names', async () => {
   const { type, folder, ordered } = await session()
   peopleFile(folder, emails(2))
   const answers = [{ ask: /Order 102 Identity check only for 2 people/, confirm: true }]
@@ -49,7 +49,7 @@ test('a file is queued and nothing is sent; a worker orders it and says so witho
     exit 0
   `)
   expect(ordered()).toEqual([])
-  const events = logged(await type('worker --once')).filter(({ event }) => event !== 'refreshed')
+  const events = logEntries(await type('worker --once')).filter(({ event }) => event !== 'refreshed')
   expect(events).toEqual([
     { level: 'info', event: 'started', profiles: ['default'] },
     { level: 'info', event: 'batch-started', profile: 'default', batch_id: anyId, pending: 2 },
@@ -68,27 +68,27 @@ test('a file is queued and nothing is sent; a worker orders it and says so witho
   expect(ordered()).toEqual(emails(2))
 })
 
-test('a batch whose other rows were left out on purpose ends without a warning', async () => {
+test('a batch with rows that the user left out ends without a warning', async () => {
   const { type, folder, ordered } = await session()
   peopleFile(folder, ['a1@example.com', 'not an e-mail'])
   await type(`${queue} --on-invalid skip`)
-  const ended = logged(await type('worker --once')).find(({ event }) => event === 'batch-ended')
+  const ended = logEntries(await type('worker --once')).find(({ event }) => event === 'batch-ended')
   const counts = { ...noCounts(), total: 2, accepted: 1, invalid: 1 }
   expect(ended).toEqual({ level: 'info', event: 'batch-ended', profile: 'default', batch_id: anyId, counts })
   expect(ordered()).toEqual(['a1@example.com'])
 })
 
-test('run again, it finds nothing to do', async () => {
+test('a worker that runs again finds nothing to do', async () => {
   const { type, folder, ordered } = await session()
   peopleFile(folder, emails(2))
   await type(queue)
   await type('worker --once')
   const again = await type('worker --once')
-  expect(logged(again).map(({ event }) => event)).toEqual(['started', 'refreshed', 'stopping', 'stopped'])
+  expect(logEntries(again).map(({ event }) => event)).toEqual(['started', 'refreshed', 'stopping', 'stopped'])
   expect(ordered()).toHaveLength(2)
 })
 
-test('what a person runs by hand is the worker’s no longer', async () => {
+test('a batch that a user runs is no longer queued for the worker', async () => {
   const { type, folder, ordered } = await session()
   peopleFile(folder, emails(3))
   await type(queue)
@@ -100,11 +100,11 @@ test('what a person runs by hand is the worker’s no longer', async () => {
   expect(ordered()).toEqual(emails(3))
 })
 
-test('a batch of another account or service is left, and that is said once', async () => {
+test('a batch of another account is not ordered, and a warning is logged', async () => {
   const { type, folder, ordered } = await session()
   peopleFile(folder, emails(1))
   await type(queue, { exported: { REFCHECK_ACCOUNT: 'acme' } })
-  expect(logged(await type('worker --once'))).toContainEqual(
+  expect(logEntries(await type('worker --once'))).toContainEqual(
     expect.objectContaining({
       level: 'warn',
       event: 'batch-without-profile',
@@ -114,12 +114,12 @@ test('a batch of another account or service is left, and that is said once', asy
   expect(ordered()).toEqual([])
 })
 
-test('a key that is refused halts its batch, which stays queued', async () => {
+test('a batch that halts because orders are refused stays queued, and is ordered later', async () => {
   const { type, folder, sandbox, clock, ordered } = await session()
   peopleFile(folder, emails(2))
   await type(queue)
   sandbox.setCredits(0)
-  const log = logged(await type('worker --once'))
+  const log = logEntries(await type('worker --once'))
   const ended = log.find(({ event }) => event === 'batch-ended')
   expect(ended).toMatchObject({ level: 'warn', code: 'forbidden', counts: { pending: 2, accepted: 0 } })
   const warnings = log.filter(({ level }) => level === 'warn')
@@ -133,7 +133,7 @@ test('a key that is refused halts its batch, which stays queued', async () => {
   expect(ordered()).toEqual(emails(2))
 })
 
-test('--profiles all: each organisation is ordered for with its own key, and request list --profile shows its orders alone', async () => {
+test('worker --profiles all orders with the key of each profile, and request list --profile shows only its orders', async () => {
   const acme = await session({ newcomer: true })
   const beta = await world({ clock: acme.clock, seed: 'beta' })
   for (const [name, { url, sandbox }] of Object.entries({ acme, beta })) {
@@ -145,7 +145,7 @@ test('--profiles all: each organisation is ordered for with its own key, and req
     peopleFile(acme.folder, emails(2))
     expect((await acme.type(`${queue} --results ${name}.csv --profile ${name}`)).code).toBe(0)
   }
-  const events = logged(await acme.type('worker --profiles all --once'))
+  const events = logEntries(await acme.type('worker --profiles all --once'))
   expect(events[0]).toEqual({ level: 'info', event: 'started', profiles: ['acme', 'beta'] })
   for (const profile of ['acme', 'beta'])
     expect(events).toContainEqual(expect.objectContaining({ event: 'batch-ended', profile }))
@@ -159,7 +159,7 @@ test('--profiles all: each organisation is ordered for with its own key, and req
   expect(await listed('request list --profile beta --json')).toEqual(ids(beta.sandbox))
 })
 
-test('stopped while an order is in flight: its answer is recorded, and no other is sent', async () => {
+test('a worker that is stopped while an order is in flight records its outcome, and sends no other order', async () => {
   const { type, run, folder, intercept, ordered } = await session()
   peopleFile(folder, emails(3))
   await type(queue)
@@ -171,24 +171,26 @@ test('stopped while an order is in flight: its answer is recorded, and no other 
   })
   const ended = await run(['worker'], { signal: stop.signal })
   expect(ended.code).toBe(0)
-  const rows = logged(ended).filter(({ event }) => event === 'row')
+  const rows = logEntries(ended).filter(({ event }) => event === 'row')
   expect(rows).toEqual([expect.objectContaining({ row: 1, state: 'accepted' })])
-  expect(logged(ended).at(-1)).toMatchObject({ event: 'stopped' })
+  expect(logEntries(ended).at(-1)).toMatchObject({ event: 'stopped' })
   expect(ordered()).toEqual(emails(1))
 })
 
-test('reports are filed in the folder of --output', async () => {
+test('a worker files reports in the folder of --output', async () => {
   const { type, folder, clock } = await session()
   peopleFile(folder, emails(1))
   await type(queue)
   await type('worker --once')
   await clock.advance(3_600_000)
-  const filed = logged(await type('worker --once --output reports')).find(({ event }) => event === 'filed')
+  const filed = logEntries(await type('worker --once --output reports')).find(
+    ({ event }) => event === 'filed',
+  )
   expect(filed).toMatchObject({ level: 'info', reports: expect.any(Number) as number })
   expect(filed?.['reports']).toBeGreaterThan(0)
 })
 
-test('two workers with one --output: the second logs which run it waits for, and ends after it', async () => {
+test('of two workers with the same --output, the second logs that it waits for the first, and files after it', async () => {
   const { type, sandbox, reports, clock } = await sessionWithOrders(['Priya'])
   sandbox.inject({ on: 'GET /v1/reports/*', fault: { kind: 'hang', when: 'before' } })
   const stop = new AbortController()
@@ -207,7 +209,9 @@ test('two workers with one --output: the second logs which run it waits for, and
   sandbox.clearFaults()
   await clock.waitUntilSleeping()
   await clock.advance(250)
-  const events = logged(await second).filter(({ event }) => event === 'folder-in-use' || event === 'filed')
+  const events = logEntries(await second).filter(
+    ({ event }) => event === 'folder-in-use' || event === 'filed',
+  )
   expect(events).toEqual([
     {
       level: 'warn',
@@ -221,7 +225,7 @@ test('two workers with one --output: the second logs which run it waits for, and
   ])
 })
 
-test('profiles that are not there', async () => {
+test('worker --profiles refuses missing profiles', async () => {
   const { type } = await session()
   expect(await type('worker --profiles all')).toMatchInlineSnapshot(`
     $ refcheck worker --profiles all
@@ -237,7 +241,7 @@ test('profiles that are not there', async () => {
   `)
 })
 
-test('it answers health checks and figures until it is stopped, and then ends in order', async () => {
+test('a worker serves health checks and metrics until it is stopped, and then exits with 0', async () => {
   const { run, folder, sandbox } = await world({ clock: systemClock })
   peopleFile(folder, emails(1))
   await run(['batch', 'queue', 'people.csv', '--package', '102', '--yes'])

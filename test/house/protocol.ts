@@ -162,7 +162,10 @@ export const promises: readonly Promised[] = [
       'a gateway that was renamed holds',
       ['store/ledger/relations.test.ts', 'two services that were said to be one'],
     ],
-    ['store same-service', ['commands/store-same-service.test.ts', 'a person’s word of two base URLs']],
+    [
+      'store same-service',
+      ['commands/store-same-service.test.ts', 'records that two base URLs are the same service'],
+    ],
     [
       'an account does not see another’s people',
       [twice, 'a person ordered under one account can be ordered under another account'],
@@ -187,7 +190,7 @@ export const promises: readonly Promised[] = [
     ],
     [
       'read otherwise it is another',
-      ['commands/similar-shown.test.ts', 'a file that is read otherwise is another'],
+      ['commands/similar-shown.test.ts', 'a file that is read with another mapping is another batch'],
     ],
     ['--allow-duplicate after 7 days', [rules, 'a person ordered 8 days ago is ordered']],
     ['batch move', [move, 'a move continues the other rows, and the 16 stay duplicates']],
@@ -209,7 +212,10 @@ export const promises: readonly Promised[] = [
       [twice, 'three rows of one file'],
     ],
     ['a couple’s phone is mentioned', ['domain/submission/shared-phone.test.ts', 'a couple with one phone']],
-    ['request create asks once, default No', ['commands/similar-shown.test.ts', 'which says no by itself']],
+    [
+      'request create asks once, default No',
+      ['commands/similar-shown.test.ts', 'request create names the similar order in its final question'],
+    ],
     [
       '--shared lets an agency’s people go',
       ['domain/batch/compare.test.ts', 'are let go by one shared value'],
@@ -259,8 +265,8 @@ export const promises: readonly Promised[] = [
     ['store check --without', [rollbackShared, 'is excluded by name, and what waits is held']],
     ['another store at the path of a log', [recording, 'of a store that is lost: a new one in its place']],
     ['a log from before 1.0.0 is refused', [recording, 'a log from before 1.0.0 refuses the store']],
-    ['a backup put back is noticed', [forgotten, 'a backup made at order 16 of a running batch']],
-    ['a data folder restored', [forgotten, 'a data folder restored from before the first order']],
+    ['a backup put back is noticed', [forgotten, 'a backup made at order 16 of a running batch is restored']],
+    ['a data folder restored', [forgotten, 'a data folder from before the first order is restored']],
     [
       'an incomplete last line is skipped',
       ['domain/store/attempt-log.test.ts', 'an incomplete last line is skipped'],
@@ -270,12 +276,12 @@ export const promises: readonly Promised[] = [
       'a backup opened as a store sends nothing',
       [forgotten, 'a backup sends nothing when it is opened as a store'],
     ],
-    ['no place outside: refused', [logged, 'no folder for the attempt log: nothing is sent']],
+    ['no place outside: refused', [logged, 'without a folder for the attempt log nothing is sent']],
     [
       'a purge keeps attempts',
       [
         'commands/store.test.ts',
-        'a purged person is nowhere in the store’s files, and is still not ordered twice',
+        'a purged person is in no file of the store, and is still not ordered twice',
       ],
     ],
     [
@@ -300,7 +306,7 @@ export const promises: readonly Promised[] = [
     ],
     ['silence proves nothing', [reconcile, 'if no event names a request for the row, the row stays unknown']],
     ['they have it', [answers, 'its id is read once and recorded at once']],
-    ['a row whose name is gone', [lost, 'takes the id of its own person’s request']],
+    ['a row whose name is gone', [lost, 'accepts only the id of its own person’s request']],
     ['leave it', [answers, '--drop is recorded at once']],
     ['side by side', [answers, 'the message lists the three possible answers']],
     [
@@ -319,7 +325,7 @@ export const promises: readonly Promised[] = [
     ['a 429 wins over what was counted', [quota, 'later commands wait for the Retry-After of a 429']],
   ]),
   ...of('Forgetting a person', [
-    ['rows that wait are cancelled', [purge, 'rows of a purged person that wait are cancelled']],
+    ['rows that wait are cancelled', [purge, 'pending rows of a purged person are cancelled']],
     ['--completely', ['store/ledger/removed.test.ts', 'once the fingerprints are removed too']],
     ['nothing brings them back', ['store/ledger/removed.test.ts', 'is brought back by no event']],
   ]),
