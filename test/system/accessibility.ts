@@ -5,13 +5,13 @@ import type { Page } from 'playwright-core'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** What axe finds wrong with a page, by rule and place. */
-export async function violations(page: Page): Promise<string[]> {
-  // As a debugger runs it, which no policy of the page keeps from it.
+/** Returns the violations that axe finds in a page, each with its rule and element. */
+export async function findViolations(page: Page): Promise<string[]> {
+  // Runs axe as a debugger does, because the content security policy of the page does not apply to debuggers.
   await page.evaluate(axe)
   return page.evaluate(async () => {
     const { axe: found } = globalThis as unknown as {
-      axe: { run: () => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> }
+      axe: { run: () => Promise<{ findViolations: { id: string; nodes: { html: string }[] }[] }> }
     }
     return (await found.run()).violations.flatMap(({ id, nodes }) =>
       nodes.map(({ html }) => `${id}: ${html}`),

@@ -4,7 +4,7 @@ import { type Browser, chromium } from 'playwright-core'
 
 const paths = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
-/** The machine's own Chromium, without anything that calls home. */
+/** Starts the machine's Chromium without its background network calls. */
 export async function openChromium(): Promise<Browser> {
   const executablePath = paths.find((path) => existsSync(path))
   if (executablePath === undefined) throw new Error('there is no Chromium: apt-get install chromium')

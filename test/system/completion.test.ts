@@ -11,15 +11,15 @@ import { type World, world } from '../harness/world.ts'
 
 type Shell = 'bash' | 'zsh' | 'fish'
 
-/** How a person starts each shell, with nothing of this machine's own set up. */
-const starts: Readonly<Record<Shell, readonly string[]>> = {
+/** Arguments that start each shell interactively, without the settings of this machine. */
+const shellArguments: Readonly<Record<Shell, readonly string[]>> = {
   bash: ['--norc', '--noprofile', '-i'],
   zsh: ['-f', '-i'],
   fish: ['--no-config', '-i'],
 }
 
-/** One package listed, one request, a batch and files: what completion may offer. */
-async function orderedWorld(): Promise<World & { request: string; batch: string }> {
+/** Starts a world with a cached package list, a request, a batch and a file, which completion can offer. */
+async function worldWithOrders(): Promise<World & { request: string; batch: string }> {
   const here = await world({ seed: 'completion' })
   await here.run(['packages', 'list'])
   await here.run(orderArguments('Priya'))
@@ -33,8 +33,8 @@ async function orderedWorld(): Promise<World & { request: string; batch: string 
   return { ...here, batch, request: request?.request_id ?? '' }
 }
 
-/** A shell with completion set up as `refcheck completion` says, by a line. */
-async function shellWith(here: World, shell: Shell): Promise<Screen> {
+/** Starts a shell in which the script of `refcheck completion` is loaded. */
+async function openShell(here: World, shell: Shell): Promise<Screen> {
   const script = await here.run(['completion', shell])
   writeFileSync(join(here.folder, `refcheck.${shell}`), script.stdout)
   const env = {
@@ -44,16 +44,16 @@ async function shellWith(here: World, shell: Shell): Promise<Screen> {
     LANG: 'C.UTF-8',
     PS1: '> ',
   }
-  const screen = openScreen(shell, starts[shell], { cwd: here.folder, env })
+  const screen = openScreen(shell, shellArguments[shell], { cwd: here.folder, env })
   await screen.until(/[>#]\s*$/)
   screen.press(`source refcheck.${shell}; echo set" "up\r`)
   await screen.until('set up')
   return screen
 }
 
-test.each(['bash', 'zsh', 'fish'] as const)('a live %s completes what is typed', async (shell) => {
-  const here = await orderedWorld()
-  const screen = await shellWith(here, shell)
+test.each(['bash', 'zsh', 'fish'] as const)('a running %s completes a typed command line', async (shell) => {
+  const here = await worldWithOrders()
+  const screen = await openShell(here, shell)
   const completes = async (typed: string, whole: string): Promise<void> => {
     screen.press(`${typed}\t`)
     await screen.until(whole)
@@ -69,15 +69,15 @@ test.each(['bash', 'zsh', 'fish'] as const)('a live %s completes what is typed',
   await completes(`refcheck batch status ${here.batch.slice(0, 4)}`, `batch status ${here.batch}`)
   await completes(`refcheck request get ${here.request.slice(0, 4)}`, `request get ${here.request}`)
   await completes('refcheck config set def', 'refcheck config set default-country')
-  // Several are shown.
+  // If several values are possible, they are listed.
   screen.press('refcheck schema show 10\t\t')
   await screen.until('104')
 })
 
-test('what is typed is never run by pressing TAB', async () => {
-  const here = await orderedWorld()
+test('pressing TAB never runs the typed text', async () => {
+  const here = await worldWithOrders()
   for (const shell of ['bash', 'zsh', 'fish'] as const) {
-    const screen = await shellWith(here, shell)
+    const screen = await openShell(here, shell)
     screen.press("refcheck batch run --sheet '$(touch evil)' `touch evil` --on-invalid sk\t")
     await screen.until(/--on-invalid\s+skip/)
   }

@@ -9,8 +9,8 @@ import { type ConformanceOptions, runConformance } from '../../src/conformance/r
 import { systemClock } from '../../src/host/clock.ts'
 import { HttpClient } from '../../src/http/client.ts'
 
-/** Runs the suite in real time on the service in Python, with nothing but accounts. */
-async function checked(defect: string, only: ConformanceOptions['only']): Promise<ConformanceReport> {
+/** Runs the suite in real time against the Python service, which has only accounts and packages. */
+async function runSuite(defect: string, only: ConformanceOptions['only']): Promise<ConformanceReport> {
   const file = join(import.meta.dirname, 'conformance', 'service.py')
   const service = spawn('python3', [file, defect], { stdio: ['ignore', 'pipe', 'inherit'] })
   onTestFinished(() => void service.kill('SIGKILL'))
@@ -33,14 +33,18 @@ async function checked(defect: string, only: ConformanceOptions['only']): Promis
   })
 }
 
-const broken = ({ cases }: ConformanceReport) =>
+const brokenCases = ({ cases }: ConformanceReport) =>
   cases.filter(({ verdict }) => verdict === 'broken').map(({ id, findings }) => ({ id, findings }))
 
-test('a service on http.server that keeps to the document breaks no rule', { timeout: 120_000 }, async () => {
-  const report = await checked('', undefined)
-  expect(broken(report)).toEqual([])
-  expect(report.counts.holds).toBeGreaterThan(80)
-})
+test(
+  'a service on http.server that follows the API document breaks no rule',
+  { timeout: 120_000 },
+  async () => {
+    const report = await runSuite('', undefined)
+    expect(brokenCases(report)).toEqual([])
+    expect(report.counts.holds).toBeGreaterThan(80)
+  },
+)
 
 test.each([
   ['message-without-path', 'create.missing-fields'],
@@ -59,8 +63,8 @@ test.each([
   ['any-token', 'reports.token-invalid'],
   ['no-id-filter', 'packages.filter-id'],
   ['any-organisation', 'authentication.other-organisation'],
-])('planted there: %s is found by %s', { timeout: 60_000 }, async (defect, by) => {
+])('the planted defect %s is found by %s', { timeout: 60_000 }, async (defect, by) => {
   const also = by === 'answers.cache-headers' ? 'reports.by-headers' : by
-  const report = await checked(defect, ({ id }) => id === by || id === also)
-  expect(broken(report).map(({ id }) => id)).toContain(by)
+  const report = await runSuite(defect, ({ id }) => id === by || id === also)
+  expect(brokenCases(report).map(({ id }) => id)).toContain(by)
 })

@@ -10,14 +10,14 @@ import { envOfReadyLine } from '../harness/service-env.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 
-faultRow('container', 'said to work that then fails')
+faultRow('container', 'reported as working that then fails')
 
 const root = join(import.meta.dirname, '..', '..')
-/** No line of /etc/passwd names it. */
+/** A uid that is not in /etc/passwd. */
 const unnamedUid = 54_321
 
-/** The program and its Node where every account may read them, and a volume that is the account's own. */
-function container() {
+/** Copies the program and Node to a folder that every account can read, and creates a volume of the account. */
+function createContainer() {
   const folder = temporaryFolder()
   chmodSync(folder, 0o755)
   const node = join(folder, 'node')
@@ -45,29 +45,29 @@ function container() {
   return { folder, run, folders }
 }
 
-/** A uid can be taken by root alone. */
+/** Only root can run a process with another uid. */
 function isRoot(): boolean {
   if (process.getuid?.() === 0) return true
   console.log('a uid without a name: not tried, only root can take one')
   return false
 }
 
-/** In a process of its own: the runs here are waited for without a turn of this one. */
-async function service() {
+/** Starts a sandbox in another process, because `spawnSync` blocks this one. */
+async function startService() {
   const running = start(['sandbox', 'start', '--port', '0', '--json'], emptyEnv(temporaryFolder()))
   return envOfReadyLine(await running.until('\n'))
 }
 
 test('a uid without a name and without HOME works with the two folders on one volume', async () => {
   if (!isRoot()) return
-  const { run, folders } = container()
-  const env = { ...folders('volume'), ...(await service()) }
+  const { run, folders } = createContainer()
+  const env = { ...folders('volume'), ...(await startService()) }
   const checks = run(['doctor', '--json'], env)
   expect({ ...checks, stdout: '' }).toEqual({ status: 0, stdout: '', stderr: '' })
   expect(checks.stdout).not.toContain('"warn"')
   expect(run(orderArguments('Priya'), env)).toMatchObject({ status: 0 })
   expect(run(orderArguments('Priya'), env)).toMatchObject({ status: 2 })
-  // Left to oclif: a word that is wrong, flags in front.
+  // oclif handles a wrong word, and flags before the command.
   expect(run(['request', 'lst'], env)).toMatchObject({ status: 2, stdout: '' })
   expect(run(['--json', 'request', 'list'], env).stderr).not.toContain('internal error')
   expect(run(['packages', 'list'], {})).toMatchObject({
@@ -78,10 +78,10 @@ test('a uid without a name and without HOME works with the two folders on one vo
   })
 })
 
-test('where nothing can be written, reads work, doctor reports what will fail, and an order is refused before it is sent', async () => {
+test('if nothing can be written, reads work, doctor reports what will fail, and an order is refused before it is sent', async () => {
   if (!isRoot()) return
-  const { folder, run, folders } = container()
-  const env = { ...folders('nowhere'), ...(await service()) }
+  const { folder, run, folders } = createContainer()
+  const env = { ...folders('nowhere'), ...(await startService()) }
   for (const line of ['packages list', 'schema show 102', 'users list'])
     expect(run(line.split(' '), env)).toMatchObject({ status: 0 })
   const { status, stdout } = run(['doctor'], env)
@@ -91,7 +91,7 @@ test('where nothing can be written, reads work, doctor reports what will fail, a
   )
   expect(stdout).toContain('warn  store         not checked, because "writing" failed\n')
   expect(run(orderArguments('Priya'), env)).toMatchObject({ status: 1, stdout: '' })
-  // Settings on the volume and a database instead of a file: only caches are missing.
+  // With settings on the volume and a store in memory, only the caches are missing.
   const half = {
     ...env,
     REFCHECK_CONFIG_DIR: folders('volume').REFCHECK_CONFIG_DIR,

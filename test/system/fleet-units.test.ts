@@ -12,17 +12,17 @@ import { Cluster } from '../harness/postgres-cluster.ts'
 import { program } from '../harness/program.ts'
 import { temporaryFolder, world } from '../harness/world.ts'
 
-/** What stands below a heading of `refcheck help fleet`, without its indentation. */
-function below(heading: string): string {
+/** Returns the text below a heading of `refcheck help fleet`, without its indentation. */
+function textBelow(heading: string): string {
   const [, text = ''] = new RegExp(`^${heading}\\n((?: {4}.*\\n|\\n)+)`, 'm').exec(page) ?? []
   return text.replaceAll(/^ {4}/gm, '')
 }
 
-const there = (command: string, argv: readonly string[]): boolean =>
+const isAvailable = (command: string, argv: readonly string[]): boolean =>
   spawnSync(command, argv, { stdio: 'ignore' }).status === 0
 
-/** Starts a worker as a command line says, on a store of its own; SIGTERM ends it. */
-async function startedAs(line: string): Promise<{ health: number; code: number | null }> {
+/** Starts a worker with a command line and a new store, and ends it with SIGTERM. */
+async function runWorker(line: string): Promise<{ health: number; code: number | null }> {
   const cluster = await Cluster.start()
   onTestFinished(() => cluster.stop())
   const url = cluster.url(await cluster.create())
@@ -48,17 +48,17 @@ async function startedAs(line: string): Promise<{ health: number; code: number |
   return { health, code }
 }
 
-test('the systemd unit of help fleet is one, and what it starts runs until it is stopped', async () => {
-  const unit = below('SYSTEMD')
+test('the systemd unit of help fleet is valid, and the worker that it starts runs until it is stopped', async () => {
+  const unit = textBelow('SYSTEMD')
   const [, line = ''] = /^ExecStart=(.*)$/m.exec(unit) ?? []
-  expect(await startedAs(line)).toEqual({ health: 200, code: 0 })
-  if (!there('systemd-analyze', ['--version'])) {
+  expect(await runWorker(line)).toEqual({ health: 200, code: 0 })
+  if (!isAvailable('systemd-analyze', ['--version'])) {
     console.log('systemd-analyze verify: not tried, it is not on this machine')
     return
   }
   const folder = temporaryFolder()
   const file = join(folder, 'refcheck-worker.service')
-  // Whether the program is installed is the machine's affair.
+  // The program does not have to be installed on this machine.
   writeFileSync(file, unit.replace('/usr/bin/refcheck', '/bin/true'))
   const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', file], {
     encoding: 'utf8',
@@ -67,12 +67,12 @@ test('the systemd unit of help fleet is one, and what it starts runs until it is
   expect([status, ours]).toEqual([0, []])
 })
 
-test('the compose file of help fleet is one, and what it starts runs until it is stopped', async () => {
-  const text = below('COMPOSE')
+test('the compose file of help fleet is valid, and the worker that it starts runs until it is stopped', async () => {
+  const text = textBelow('COMPOSE')
   const file = parse(text) as { services: Record<string, { command?: string }> }
   expect(Object.keys(file.services)).toEqual(['db', 'worker'])
-  expect(await startedAs(file.services['worker']?.command ?? '')).toEqual({ health: 200, code: 0 })
-  if (!there('docker', ['compose', 'version'])) {
+  expect(await runWorker(file.services['worker']?.command ?? '')).toEqual({ health: 200, code: 0 })
+  if (!isAvailable('docker', ['compose', 'version'])) {
     console.log('docker compose config: not tried, Docker Compose is not on this machine')
     return
   }

@@ -16,7 +16,7 @@ faultRow('disk', 'lost or twice')
 /** The account that the server runs as when root starts it. */
 const serverUid = 65_534
 
-test('a database whose disk is full while orders are in flight: it is waited for, and no one is lost or ordered twice', async () => {
+test('a run waits for a database whose disk is full while orders are in flight, and each person is ordered once', async () => {
   const cluster = await Cluster.start()
   onTestFinished(() => cluster.stop())
   const folder = mkdtempSync(join(tmpdir(), 'refcheck-full-'))

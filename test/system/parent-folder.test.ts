@@ -10,7 +10,7 @@ import { plantCode } from '../harness/planted-code.ts'
 import { start } from '../harness/process.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 
-const fault = faultRow('parent-folder', 'believed or run')
+const fault = faultRow('parent-folder', 'read or run')
 
 const foreignUid = 54_321
 const { version } = JSON.parse(
@@ -19,18 +19,18 @@ const { version } = JSON.parse(
 const isRoot = process.getuid?.() === 0
 
 /**
- * A folder of another account, which exchanges `ours` in it for its own `theirs` without end; both hold the same files.
+ * Creates a folder of another account, which repeatedly exchanges `ours` in it for its own `theirs`. Both have the same files.
  */
-function swapped(fill: (folder: string, whose: 'ours' | 'theirs') => void): string {
+function createSwappedFolder(fill: (folder: string, owner: 'ours' | 'theirs') => void): string {
   const parent = temporaryFolder()
-  for (const whose of ['ours', 'theirs'] as const) {
-    mkdirSync(join(parent, whose), { mode: 0o700 })
-    fill(join(parent, whose), whose)
+  for (const owner of ['ours', 'theirs'] as const) {
+    mkdirSync(join(parent, owner), { mode: 0o700 })
+    fill(join(parent, owner), owner)
   }
   execFileSync('chown', ['-R', `${foreignUid}:${foreignUid}`, join(parent, 'theirs')])
   chownSync(parent, foreignUid, foreignUid)
   chmodSync(parent, 0o755)
-  // What the program makes meanwhile is put out of the way.
+  // Folders that the program creates meanwhile are moved away.
   const swap = `n=0; while n=$((n + 1)); do
     mv -T ours kept; mv -T theirs ours; mv -T ours theirs
     mv -T kept ours || { mv -T ours made$n; mv -T kept ours; }
@@ -40,49 +40,49 @@ function swapped(fill: (folder: string, whose: 'ours' | 'theirs') => void): stri
   return join(parent, 'ours')
 }
 
-/** How often each came of reading, at least 1,000 times and until all that are `wanted` came. */
-async function outcomes(
+/** Counts the outcomes of reading, in at least 1,000 rounds and until each of `wanted` has occurred. */
+async function countOutcomes(
   read: () => Promise<string | undefined>,
   wanted: readonly string[],
 ): Promise<Map<string, number>> {
-  const met = new Map<string, number>()
-  for (let round = 0; round < 1_000 || wanted.some((each) => !met.has(each)); round += 1) {
+  const counts = new Map<string, number>()
+  for (let round = 0; round < 1_000 || wanted.some((each) => !counts.has(each)); round += 1) {
     const outcome =
       (await read().catch((error: Error) => error.message.replace(/^cannot \w+ the \w+ "[^"]*": /, ''))) ??
       'missing'
-    met.set(outcome, (met.get(outcome) ?? 0) + 1)
+    counts.set(outcome, (counts.get(outcome) ?? 0) + 1)
   }
-  const believed = met.get('theirs') ?? 0
-  const rounds = [...met.values()].reduce((sum, count) => sum + count, 0)
-  fault.cases(rounds, rounds - believed)
-  return met
+  const foreignCount = counts.get('theirs') ?? 0
+  const rounds = [...counts.values()].reduce((sum, count) => sum + count, 0)
+  fault.cases(rounds, rounds - foreignCount)
+  return counts
 }
 
-const file = (folder: string, whose: string): void =>
-  writeFileSync(join(folder, 'file'), whose, { mode: 0o600 })
+const file = (folder: string, owner: string): void =>
+  writeFileSync(join(folder, 'file'), owner, { mode: 0o600 })
 
-test('settings that the owner of the folder above exchanges are not believed, whosever they are', async () => {
+test('settings are never read if the owner of the parent folder can exchange them', async () => {
   if (!isRoot) return fault.notTried('only root can give files to another account')
-  const folder = swapped(file)
+  const folder = createSwappedFolder(file)
   const read = async () => (await readPrivate(join(folder, 'file'), 100, folder))?.text
-  expect(Object.fromEntries(await outcomes(read, []))).toEqual({
+  expect(Object.fromEntries(await countOutcomes(read, []))).toEqual({
     [`"${dirname(folder)}", which contains it, belongs to another user of this machine`]: 1_000,
   })
 })
 
-test('a manifest that the owner of the folder above exchanges is believed where it is ours alone', async () => {
+test('a manifest that the owner of the parent folder exchanges is read only if it is our own', async () => {
   if (!isRoot) return fault.notTried('only root can give files to another account')
-  const folder = swapped(file)
+  const folder = createSwappedFolder(file)
   const foreign = 'it belongs to another user of this machine'
-  const met = await outcomes(async () => readOwn(join(folder, 'file'), 100), ['ours', foreign])
-  expect(met.has('theirs')).toBe(false)
+  const counts = await countOutcomes(async () => readOwn(join(folder, 'file'), 100), ['ours', foreign])
+  expect(counts.has('theirs')).toBe(false)
 })
 
-test('compiled code that the owner of the folder above exchanges is never run, whosever it is', async () => {
+test('compiled code is never run if the owner of the parent folder can exchange it', async () => {
   if (!isRoot) return fault.notTried('only root can give files to another account')
   const env = emptyEnv(temporaryFolder())
   expect(await start(['config', 'list'], env).ended).toBe(0)
-  const folder = swapped((to) => {
+  const folder = createSwappedFolder((to) => {
     const cache = join(to, 'compile-cache')
     execFileSync('cp', ['-a', join(env['REFCHECK_DATA_DIR'] ?? '', 'compile-cache'), cache])
     plantCode(join(cache, version, 'config.list'))

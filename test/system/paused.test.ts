@@ -6,14 +6,14 @@ import { faultRow } from '../harness/faults/fault-row.ts'
 import { type RunningProgram, start } from '../harness/process.ts'
 import { roomyWorld } from '../harness/world.ts'
 
-const fault = faultRow('two-runners', 'stops with somebody twice or lost')
+const fault = faultRow('two-runners', 'stops with a person ordered twice or lost')
 
 const people = 3
-/** Longer than an attempt may be old when it is sent. */
+/** Longer than the maximum age of an attempt when it is sent. */
 const pauseMs = 6_000
 const argv = ['batch', 'run', 'people.csv', '--package', '102', '--yes', '--json']
 
-/** When the two are stopped: so many milliseconds after they were started, or after the first order has reached the service. */
+/** The time at which two runners are stopped, in ms after their start or after the first order reached the service. */
 interface Moment {
   after: 'start' | 'order'
   ms: number
@@ -23,10 +23,10 @@ const moments: readonly Moment[] = [
   ...[0, 50, 100, 150, 200, 250, 300, 350, 400, 450, 500, 600].map((ms): Moment => ({ after: 'start', ms })),
   ...[0, 1, 5, 20, 60, 150, 300, 450, 600, 800].map((ms): Moment => ({ after: 'order', ms })),
 ]
-/** So many at a time: they are stopped for most of it. */
-const atOnce = 6
-/** A process that continues has ended by then, on a busy machine too. */
-const longestMs = 110_000
+/** Moments that are tested at the same time, because the runners are stopped most of the time. */
+const parallelCount = 6
+/** Maximum duration of a run after it continues, on a busy machine too. */
+const maxRunMs = 110_000
 
 async function setUp() {
   const here = await roomyWorld()
@@ -39,10 +39,10 @@ async function setUp() {
   return { ...here, ordered: ordered.promise }
 }
 
-/** Those that have not ended in time, and what they printed. */
-async function leftOver(runs: readonly RunningProgram[]): Promise<string | undefined> {
+/** Returns the runs that have not ended in time with their output, or undefined. */
+async function findUnended(runs: readonly RunningProgram[]): Promise<string | undefined> {
   const over = new AbortController()
-  const limit = systemClock.sleep(longestMs, over.signal).catch(() => undefined)
+  const limit = systemClock.sleep(maxRunMs, over.signal).catch(() => undefined)
   await Promise.race([Promise.all(runs.map(({ ended }) => ended)), limit])
   over.abort()
   const left = runs.filter(({ child }) => child.exitCode === null && child.signalCode === null)
@@ -52,22 +52,22 @@ async function leftOver(runs: readonly RunningProgram[]): Promise<string | undef
 }
 
 /**
- * Two runners of one file are stopped at a moment, and a third is started; when all its waits have run out, both
- * continue. What is wrong after it; undefined for nothing.
+ * Stops two runners of one file at a moment and starts a third one. Both continue after all waits of the third one have
+ * timed out. Returns the failure after that, or undefined.
  */
-async function stopped({ after, ms }: Moment): Promise<string | undefined> {
+async function findFailureAt({ after, ms }: Moment): Promise<string | undefined> {
   const { sandbox, folder, env, ordered } = await setUp()
   const run = () => start(argv, env, { cwd: folder })
   const two = [run(), run()]
   if (after === 'order') await Promise.race([ordered, Promise.all(two.map(({ ended }) => ended))])
   await systemClock.sleep(ms)
   for (const { child } of two) child.kill('SIGSTOP')
-  // It may wait for those that stand still.
+  // The third run may wait for the stopped ones.
   const third = run()
   await systemClock.sleep(pauseMs)
   for (const { child } of two) child.kill('SIGCONT')
   const moment = `${ms} ms after the ${after}`
-  const left = await leftOver([...two, third])
+  const left = await findUnended([...two, third])
   if (left !== undefined) return `${moment}: ${left}`
   const last = run()
   await last.ended
@@ -85,10 +85,10 @@ async function stopped({ after, ms }: Moment): Promise<string | undefined> {
   return `${moment}: ${made.length} orders of ${reached.size} people, ${lost.length} lost, ${unknown.size} unknown: ${last.stdout()}`
 }
 
-test('two runners that are stopped past every limit, at their start or while they order, and go on order no person twice', async () => {
+test('two runners that are stopped for longer than every time limit and then continue order no person twice', async () => {
   const wrong: string[] = []
-  for (let at = 0; at < moments.length; at += atOnce) {
-    const some = await Promise.all(moments.slice(at, at + atOnce).map(stopped))
+  for (let at = 0; at < moments.length; at += parallelCount) {
+    const some = await Promise.all(moments.slice(at, at + parallelCount).map(findFailureAt))
     wrong.push(...some.flatMap((each) => each ?? []))
   }
   fault.cases(moments.length, moments.length - wrong.length)

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { ManualClock } from '../harness/manual-clock.ts'
 import type { Outcome } from '../harness/run-command.ts'
 import { world } from '../harness/world.ts'
-import { violations } from './accessibility.ts'
+import { findViolations } from './accessibility.ts'
 import { openChromium } from './chromium.ts'
 
 let browser: Browser
@@ -59,8 +59,8 @@ async function openPage(): Promise<PeoplePage> {
   }
 }
 
-/** 80 people, of whom each became something else; the batch's id. */
-async function eighty({ type, folder, clock }: PeoplePage): Promise<string> {
+/** Orders for 80 people, whose requests have different statuses. Returns the batch's id. */
+async function orderForEighty({ type, folder, clock }: PeoplePage): Promise<string> {
   const tags = ['', '', '', '', '+stuck', '+stalled', '+slow-referees', '+declined', '+error', '+mixed']
   const rows = Array.from({ length: 80 }, (_, at) => {
     const tag = at === 40 ? '+cut-before' : (tags[at % tags.length] ?? '')
@@ -85,8 +85,8 @@ interface Appearance {
   script?: boolean
 }
 
-/** A page from a file, as a manager opens it; nothing may be asked for. */
-async function opened(
+/** Opens a page from a file, as a manager does. The test fails if the page makes a network request. */
+async function openFile(
   path: string,
   { width = 1280, colorScheme = 'light', script = true }: Appearance = {},
 ): Promise<Page> {
@@ -97,41 +97,41 @@ async function opened(
   })
   onTestFinished(() => context.close())
   const page = await context.newPage()
-  const complaints: string[] = []
-  page.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())))
-  page.on('pageerror', (error) => void complaints.push(error.message))
-  page.on('dialog', () => void complaints.push('a dialog'))
+  const pageErrors: string[] = []
+  page.on('console', (message) => void (message.type() === 'error' && pageErrors.push(message.text())))
+  page.on('pageerror', (error) => void pageErrors.push(error.message))
+  page.on('dialog', () => void pageErrors.push('a dialog'))
   page.on('request', (request) => {
-    if (!/^(?:file|data):/.test(request.url())) complaints.push(request.url())
+    if (!/^(?:file|data):/.test(request.url())) pageErrors.push(request.url())
   })
-  onTestFinished(() => expect(complaints).toEqual([]))
+  onTestFinished(() => expect(pageErrors).toEqual([]))
   await page.goto(`file://${path}`)
   return page
 }
 
-test('80 people in a browser: wide and narrow, light and dark, in at most 3 printed pages', async () => {
+test('the page of 80 people has no violation in wide, narrow, light and dark, and prints on at most 3 pages', async () => {
   const here = await openPage()
   const path = join(here.folder, 'march.html')
-  const id = await eighty(here)
+  const id = await orderForEighty(here)
   expect((await here.type(`batch export ${id} --format html --output march.html`)).code).toBe(0)
   expect(statSync(path).mode & 0o777).toBe(0o600)
   for (const width of [1280, 400])
     for (const colorScheme of ['light', 'dark'] as const) {
-      const page = await opened(path, { width, colorScheme })
-      expect(await violations(page)).toEqual([])
+      const page = await openFile(path, { width, colorScheme })
+      expect(await findViolations(page)).toEqual([])
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
-      // The status of each person is seen without scrolling.
+      // The status of each person is visible without horizontal scrolling.
       const box = await page.locator('tbody .pill').first().boundingBox()
       expect((box?.x ?? width) + (box?.width ?? 0)).toBeLessThanOrEqual(width)
     }
-  const page = await opened(path)
+  const page = await openFile(path)
   const paper = await page.pdf({ preferCSSPageSize: true, printBackground: true })
   expect((await PDFDocument.load(paper)).getPageCount()).toBeLessThanOrEqual(3)
   await here.type('status --html all.html')
-  const all = await opened(join(here.folder, 'all.html'))
-  expect(await violations(all)).toEqual([])
+  const all = await openFile(join(here.folder, 'all.html'))
+  expect(await findViolations(all)).toEqual([])
 
-  // Found by any part of a name, without its accents; sorted by whichever column.
+  // Rows can be found by a part of a name without accents, and sorted by a column.
   const rows = page.locator('tbody tr:visible')
   await page.getByLabel('Find').fill('sanchez')
   expect(await rows.allInnerTexts()).toHaveLength(
@@ -150,16 +150,16 @@ test('80 people in a browser: wide and narrow, light and dark, in at most 3 prin
     expect(emails).toEqual(direction === 'ascending' ? sorted : sorted.toReversed())
   }
 
-  const plain = await opened(path, { script: false })
+  const plain = await openFile(path, { script: false })
   expect(await plain.locator('tbody tr').count()).toBe(81)
   expect(await plain.getByLabel('Find').isVisible()).toBe(false)
 })
 
-test('a hostile name is a name, in the table, the list of what to do and the title', async () => {
+test('names with HTML are shown as text in the table, the list of next steps and the title', async () => {
   const here = await openPage()
   const names = ['<img src=x onerror=alert(1)>', '"><script>alert(2)</script>', "' onmouseover='alert(3)"]
   const people = names.map((name, at) => [name, `a${at}+stuck@example.com`])
-  // What hides in text is refused in a file, and harmless on a page.
+  // Hidden characters are refused in a file, and replaced on a page.
   const rows = [...people, ['Ana', 'x\u202Ey\u0007@example.com']].map(([name, email], at) => ({
     first_name: name,
     last_name: 'Row',
@@ -171,11 +171,11 @@ test('a hostile name is a name, in the table, the list of what to do and the tit
   const { batch_id: id } = JSON.parse((await here.type(run)).stdout) as { batch_id: string }
   await here.clock.advance(9 * 24 * 60 * minuteMs)
   await here.type(`batch export ${id} --output odd.html`)
-  const page = await opened(join(here.folder, 'odd.html'))
+  const page = await openFile(join(here.folder, 'odd.html'))
   expect(await page.title()).toBe('<b>march.json')
   expect(await page.locator('tbody th').allInnerTexts()).toEqual([...names.map((name) => `${name} Row`), '-'])
   expect(await page.locator('tbody td').allInnerTexts()).toContain('x\uFFFDy\uFFFD@example.com')
   await page.locator('tbody tr').nth(2).hover()
   expect(await page.locator('main img, main script, h1 b').count()).toBe(0)
-  expect(await violations(page)).toEqual([])
+  expect(await findViolations(page)).toEqual([])
 })

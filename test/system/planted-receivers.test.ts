@@ -13,7 +13,7 @@ import {
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 
 const program = join(import.meta.dirname, '..', '..', 'bin', 'run.js')
-const unseen =
+const notJudgedReason =
   'answered 2xx; whether it was stored once cannot be seen: add --stored-url URL or --stored-file FILE'
 
 interface Report {
@@ -23,9 +23,9 @@ interface Report {
 const idsOf = ({ cases }: Report, verdict: string): string[] =>
   cases.filter((each) => each.verdict === verdict).map(({ id }) => id)
 
-/** Runs the built program on the receiver, with --strict. */
+/** Runs check-receiver of the built program with --strict. */
 async function check({ url }: ReceiverAddress, fault: string, more: readonly string[]): Promise<Report> {
-  // Only what is slow is not put through hundreds of events.
+  // A slow receiver gets only two cases, because hundreds of events would take too long.
   const slow = fault === 'slow' ? ['--within', '1s', '--only', 'good-event', '--only', 'in-time'] : []
   const argv = [program, 'webhook', 'check-receiver', url, '--strict', '--json', ...slow, ...more]
   const { stdout } = await promisify(execFile)(process.execPath, argv, {
@@ -40,7 +40,7 @@ async function check({ url }: ReceiverAddress, fault: string, more: readonly str
 }
 
 /** Starts the receiver and waits until it answers. */
-async function started({ words: [command, ...argv], url }: ReceiverAddress): Promise<void> {
+async function startReceiver({ words: [command, ...argv], url }: ReceiverAddress): Promise<void> {
   const child = spawn(command, argv, {
     env: { PATH: process.env['PATH'], WEBHOOK_SECRET: receiverSecret },
     stdio: 'ignore',
@@ -54,7 +54,7 @@ const runs = (['TypeScript', 'Python'] as const).flatMap((language) =>
 )
 
 test.each(runs)(
-  '%s, fault %s: told apart by answers alone, and by what is stored',
+  '%s, fault %s: the expected cases fail with answers only, and with the stored events too',
   async (language, fault, { byAnswers, byStored }) => {
     const [alone, address] = await Promise.all([
       addressOfReceiver(language, fault),
@@ -63,16 +63,18 @@ test.each(runs)(
     const restart = address.words.map((word) => `'${word}'`).join(' ')
     // Most of a check is waiting, so both run at once.
     const [answered, seen] = await Promise.all([
-      started(alone).then(() => check(alone, fault, [])),
+      startReceiver(alone).then(() => check(alone, fault, [])),
       check(address, fault, ['--stored-url', address.storedUrl, '--restart', restart]),
     ])
     expect(idsOf(answered, 'failed')).toEqual(byAnswers)
     const storedReasons = answered.cases
       .filter(({ id }) => id.startsWith('stored-'))
       .map(({ reason }) => reason)
-    // Of a receiver that accepts no valid event nothing else is judged.
+    // If a receiver accepts no valid event, no other case is judged.
     const isChecked = answered.cases.some(({ id, verdict }) => id === 'still-good' && verdict === 'passed')
-    expect(new Set(storedReasons.filter(() => isChecked))).toEqual(new Set(isChecked ? [unseen] : []))
+    expect(new Set(storedReasons.filter(() => isChecked))).toEqual(
+      new Set(isChecked ? [notJudgedReason] : []),
+    )
 
     expect(new Set(idsOf(seen, 'failed'))).toEqual(new Set([...byAnswers, ...byStored]))
   },

@@ -24,22 +24,27 @@ import { temporaryFolder, type World, world } from '../harness/world.ts'
 
 const fault = faultRow('planted', 'written outside, foreign code run or hung')
 
-/** Of no account that these tests run as. */
+/** The uid of another account than that of the tests. */
 const foreignUid = 54_321
-/** Ends what waits for the other end of a pipe. */
-const hungMs = 20_000
+/** Maximum duration of a step: a program that waits for the other end of a pipe is killed. */
+const maxStepMs = 20_000
 
 interface Step {
   argv: string[]
   stdin?: string
 }
 
-/** Command lines that, between them, write everything that the program writes. */
+/** Returns command lines that together write all kinds of files that the program writes. */
 function steps({ env }: World): Step[] {
   const login = ['auth', 'login', '--profile', 'work', '--with-key', '--insecure-storage']
-  const whose = ['--base-url', env['REFCHECK_BASE_URL'] ?? '', '--email', env['REFCHECK_USER_EMAIL'] ?? '']
+  const serviceFlags = [
+    '--base-url',
+    env['REFCHECK_BASE_URL'] ?? '',
+    '--email',
+    env['REFCHECK_USER_EMAIL'] ?? '',
+  ]
   return [
-    { argv: [...login, ...whose], stdin: env['REFCHECK_API_KEY'] ?? '' },
+    { argv: [...login, ...serviceFlags], stdin: env['REFCHECK_API_KEY'] ?? '' },
     { argv: ['config', 'set', 'package', '102'] },
     { argv: ['batch', 'validate', 'people.csv', '--errors', 'errors.csv'] },
     { argv: ['batch', 'run', 'people.csv', '--package', '102', '--yes', '--results', 'results.csv'] },
@@ -49,25 +54,26 @@ function steps({ env }: World): Step[] {
   ]
 }
 
-async function ran(here: World, { argv, stdin }: Step): Promise<{ hung: boolean; stderr: string }> {
+async function runStep(here: World, { argv, stdin }: Step): Promise<{ hung: boolean; stderr: string }> {
   const { REFCHECK_API_KEY: _, ...env } = here.env
   const run = start(argv, stdin === undefined ? here.env : env, { cwd: here.folder, stdin })
-  const timer = setTimeout(() => run.child.kill('SIGKILL'), hungMs)
+  const timer = setTimeout(() => run.child.kill('SIGKILL'), maxStepMs)
   const end = await run.ended
   clearTimeout(timer)
   return { hung: end === 'SIGKILL', stderr: run.stderr() }
 }
 
-/** Everything below a folder, folders too, by path from it. */
-const below = (folder: string): string[] => readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()
+/** Returns the relative paths of all files and folders below a folder. */
+const pathsBelow = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()
 
-/** What an attacker may replace a file or folder with; `victim` is what must stay as it is. */
+/** Objects with which an attacker may replace a file or folder. The folder `victim` must not change. */
 const plants: Record<
   string,
   { fits: 'file' | 'folder' | 'both'; plant: (path: string, victim: string) => void }
 > = {
   'a link to a file': { fits: 'file', plant: (path, victim) => symlinkSync(join(victim, 'file'), path) },
-  // One of one's own is how people keep their settings elsewhere.
+  // A link of the user's own account is allowed, because users move their settings so.
   'another account’s link to a folder': {
     fits: 'folder',
     plant(path, victim) {
@@ -93,9 +99,14 @@ const plants: Record<
   },
 }
 
-/** What is wrong after a step met something planted at `path`; undefined where nothing is. */
-async function met(here: World, step: Step, path: string, victim: string): Promise<string | undefined> {
-  const { hung, stderr } = await ran(here, step)
+/** Runs a step with a planted object at `path`. Returns the failure, or undefined. */
+async function findFailure(
+  here: World,
+  step: Step,
+  path: string,
+  victim: string,
+): Promise<string | undefined> {
+  const { hung, stderr } = await runStep(here, step)
   if (hung) return 'hung'
   const left = lstatSync(path, { throwIfNoEntry: false })
   const isTheirs = left?.uid === foreignUid
@@ -108,7 +119,7 @@ async function met(here: World, step: Step, path: string, victim: string): Promi
   return /internal error|^ +at /m.test(stderr) ? stderr : undefined
 }
 
-test('whatever is planted where the program writes is neither followed nor waited for', async () => {
+test('planted objects at paths that the program writes are neither followed nor waited for', async () => {
   if (process.getuid?.() !== 0) return fault.notTried('only root can give files to another account')
   const here = await world()
   peopleFile(here.folder, emails(2))
@@ -118,19 +129,19 @@ test('whatever is planted where the program writes is neither followed nor waite
     string,
     string,
   ]
-  /** The session's folder as it stood. */
-  const put = (from: string, to: string): void => {
+  /** Replaces a folder by a copy of another one. */
+  const replaceFolder = (from: string, to: string): void => {
     rmSync(to, { recursive: true, force: true })
     cpSync(from, to, { recursive: true })
   }
   const wrong: string[] = []
   let cases = 0
   for (const step of steps(here)) {
-    const known = new Set(below(here.folder))
-    put(here.folder, before)
-    expect((await ran(here, step)).stderr).not.toMatch(/^Error/m)
-    put(here.folder, after)
-    const made = below(after).filter((path) => !known.has(path) && !path.endsWith('.pdf'))
+    const known = new Set(pathsBelow(here.folder))
+    replaceFolder(here.folder, before)
+    expect((await runStep(here, step)).stderr).not.toMatch(/^Error/m)
+    replaceFolder(here.folder, after)
+    const made = pathsBelow(after).filter((path) => !known.has(path) && !path.endsWith('.pdf'))
     const all = made.flatMap((path) => {
       const kind = lstatSync(join(after, path)).isDirectory() ? 'folder' : 'file'
       const fitting = Object.entries(plants).filter(([, { fits }]) => fits === kind || fits === 'both')
@@ -138,17 +149,17 @@ test('whatever is planted where the program writes is neither followed nor waite
     })
     for (const { path, name, plant } of shareOf(all, 6)) {
       cases += 1
-      put(before, here.folder)
+      replaceFolder(before, here.folder)
       rmSync(victim, { recursive: true, force: true })
       mkdirSync(join(victim, 'folder'), { recursive: true })
       writeFileSync(join(victim, 'file'), 'theirs')
       const target = join(here.folder, path)
       mkdirSync(dirname(target), { recursive: true, mode: 0o700 })
       plant(target, victim)
-      const what = await met(here, step, target, victim)
+      const what = await findFailure(here, step, target, victim)
       if (what !== undefined) wrong.push(`${step.argv.slice(0, 2).join(' ')}: ${name} as ${path}: ${what}`)
     }
-    put(after, here.folder)
+    replaceFolder(after, here.folder)
   }
   fault.cases(cases, cases - wrong.length)
   expect(wrong).toEqual([])

@@ -12,12 +12,12 @@ import { type Interceptor, world } from '../harness/world.ts'
 const escapes = faultRow('escapes', 'views with raw controls', { of: /view/ })
 const codes = faultRow('codes', 'views with raw controls', { of: /machine/ })
 
-/** Sets the clipboard, clears, colours in a way of its own, in 8-bit forms too; turned around; NUL, backspace, bell. */
+/** Sequences for clipboard, clearing and colours, also in 8-bit form, a right-to-left override, NUL, backspace and bell. */
 const hostile =
   'evil\u001B]52;c;aGVsbG8=\u0007\u001B[1337;2J\u001B[1337m\u009B1337m\u009D52;c;aGk=\u009C\u001BPq\u001B\\\u202Etxt\u0000\u0008\u0007'
 
-/** Texts that an organisation or the service chooses. */
-const chosen = new Set([
+/** Keys of texts that an organisation or the service chooses. */
+const freeTextKeys = new Set([
   'name',
   'display_name',
   'description',
@@ -27,19 +27,19 @@ const chosen = new Set([
   'partner_name',
 ])
 
-/** Inserted into each free text of an answer; into those of a 400 too. */
-const poisoned: Interceptor = async (request, ask) => {
+/** Adds the hostile text to each free text of an answer, also of a 400. */
+const addHostileText: Interceptor = async (request, ask) => {
   const answer = await ask(request)
   if (!answer.headers.get('content-type')?.includes('json')) return answer
   const body = JSON.parse(await answer.text(), (key, value: unknown) =>
-    typeof value === 'string' && chosen.has(key) ? `${value} ${hostile}` : value,
+    typeof value === 'string' && freeTextKeys.has(key) ? `${value} ${hostile}` : value,
   ) as unknown
   return Response.json(body, { status: answer.status })
 }
 
 const escape = '\u001B'
-/** What a program of ours may send: colours and moves of the cursor, never with the service's own parameter. */
-const ours = new RegExp(String.raw`${escape}\[(?!1337)[\d;?]*[A-Za-z]|[\r\n]`, 'g')
+/** Sequences that refcheck itself may print: colours and cursor moves, without the parameter in the hostile text. */
+const allowedSequences = new RegExp(String.raw`${escape}\[(?!1337)[\d;?]*[A-Za-z]|[\r\n]`, 'g')
 
 async function rawOf(line: string, folder: string, env: Record<string, string>): Promise<string> {
   const file = join(folder, 'env')
@@ -68,7 +68,7 @@ async function setUp() {
     join(here.folder, 'hostile.csv'),
     `first_name,last_name,email,phone\nAna${hostile.replace('\u0000', '')},Ito,ana@example.com,+61412345678\n`,
   )
-  here.intercept(poisoned)
+  here.intercept(addHostileText)
   const missing = '00000000-0000-4000-8000-000000000000'
   return {
     here,
@@ -87,14 +87,17 @@ async function setUp() {
   }
 }
 
-/** Each line whose bytes hold what a terminal would obey. */
-async function obeyed(lines: readonly string[], here: { folder: string; env: Record<string, string> }) {
+/** Returns the command lines whose output has control characters, and the number of those that print the hostile text. */
+async function findRawControls(
+  lines: readonly string[],
+  here: { folder: string; env: Record<string, string> },
+) {
   const wrong: string[] = []
   let shown = 0
   for (const line of lines) {
     const raw = await rawOf(line, here.folder, here.env)
     if (raw.includes('evil')) shown += 1
-    const left = raw.replaceAll(ours, '')
+    const left = raw.replaceAll(allowedSequences, '')
     const found = /[\p{Cc}\p{Bidi_Control}]/u.exec(left)
     if (found !== null)
       wrong.push(`${line}: ${JSON.stringify(left.slice(Math.max(0, found.index - 40), found.index + 20))}`)
@@ -102,7 +105,7 @@ async function obeyed(lines: readonly string[], here: { folder: string; env: Rec
   return { wrong, shown }
 }
 
-test('what a service answers is shown harmless in the main views of a real terminal', async () => {
+test('texts of the service have no control characters in the main views of a real terminal', async () => {
   const { here, views } = await setUp()
   const lines = views(`
     packages list
@@ -121,14 +124,14 @@ test('what a service answers is shown harmless in the main views of a real termi
     webhook events list
     users list --verbose
   `)
-  const { wrong, shown } = await obeyed(lines, here)
+  const { wrong, shown } = await findRawControls(lines, here)
   escapes.cases(lines.length, lines.length - wrong.length)
   expect(wrong).toEqual([])
-  // They do show it.
+  // Checks that the views print the hostile text at all.
   expect(shown).toBeGreaterThanOrEqual(5)
 })
 
-test('nothing that machines read is obeyed by a terminal that it is printed on', async () => {
+test('output for machines has no control characters when it is printed to a terminal', async () => {
   const { here, views } = await setUp()
   const lines = views(`
     packages list --csv
@@ -144,7 +147,7 @@ test('nothing that machines read is obeyed by a terminal that it is printed on',
     api GET /v1/packages
     api GET /v1/users --include
   `)
-  const { wrong, shown } = await obeyed(lines, here)
+  const { wrong, shown } = await findRawControls(lines, here)
   codes.cases(lines.length, lines.length - wrong.length)
   expect(wrong).toEqual([])
   expect(shown).toBeGreaterThanOrEqual(6)

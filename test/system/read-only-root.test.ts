@@ -10,16 +10,16 @@ import { start } from '../harness/process.ts'
 import { envOfReadyLine } from '../harness/service-env.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 
-const fault = faultRow('container', 'said to work that then fails')
+const fault = faultRow('container', 'reported as working that then fails')
 
 const root = join(import.meta.dirname, '..', '..')
-/** No line of /etc/passwd names it. */
+/** A uid that is not in /etc/passwd. */
 const unnamedUid = 54_321
 
 type Run = (argv: readonly string[], env?: Record<string, string>) => Ended
 
-/** The program where `/` cannot be written, with a service; undefined where no such root can be made. */
-async function container(): Promise<Run | undefined> {
+/** Returns a function that runs the program with a read-only root and a service, or undefined if that is impossible. */
+async function createContainer(): Promise<Run | undefined> {
   const folder = temporaryFolder()
   chmodSync(folder, 0o755)
   copyFileSync(process.execPath, join(folder, 'node'))
@@ -43,27 +43,27 @@ async function container(): Promise<Run | undefined> {
     withReadOnlyRoot(folder, unnamedUid, [...program, ...argv], { ...service, ...env })
 }
 
-const at = (base: string): Record<string, string> => ({
+const foldersIn = (base: string): Record<string, string> => ({
   REFCHECK_CONFIG_DIR: `${base}/config`,
   REFCHECK_DATA_DIR: `${base}/data`,
 })
 
 const setUps: readonly (readonly [what: string, env: Record<string, string>, works: boolean])[] = [
-  ['a volume', at(`${inside}/volume`), true],
-  ['a /tmp where nothing can be executed', at('/tmp/refcheck'), true],
+  ['a volume', foldersIn(`${inside}/volume`), true],
+  ['a /tmp where nothing can be executed', foldersIn('/tmp/refcheck'), true],
   ['HOME on the volume', { HOME: `${inside}/volume` }, true],
-  ['a folder of the read-only root', at('/usr/refcheck'), false],
+  ['a folder of the read-only root', foldersIn('/usr/refcheck'), false],
   ['HOME on the read-only root', { HOME: '/usr' }, false],
   [
     'a folder of the read-only root, the store in memory',
-    { ...at('/usr/refcheck'), REFCHECK_STORE: ':memory:' },
+    { ...foldersIn('/usr/refcheck'), REFCHECK_STORE: ':memory:' },
     true,
   ],
 ]
 
-test('with a read-only root and a /tmp without programs, whatever doctor calls sound works, and the rest is refused before it is sent', async () => {
+test('with a read-only root and a noexec /tmp, orders work if doctor reports no failure, and are refused otherwise', async () => {
   if (process.getuid?.() !== 0) return fault.notTried('only root can make a mount namespace')
-  const run = await container()
+  const run = await createContainer()
   if (run === undefined) return fault.notTried('unshare --mount is not permitted here')
   const wrong: string[] = []
   for (const [what, env, works] of setUps) {
@@ -72,9 +72,9 @@ test('with a read-only root and a /tmp without programs, whatever doctor calls s
     )
     const doctor = run(['doctor', '--json'], env)
     const order = run(orderArguments('Priya'), env)
-    // What doctor warns of may still work.
+    // An order may also work if doctor reports a failure.
     const isHonest = doctor.status !== 0 || order.status === 0
-    const isPlain = !/internal error|^ +at /m.test(doctor.stderr + order.stderr)
+    const isPlain = !/internal error|^ +foldersIn /m.test(doctor.stderr + order.stderr)
     if (reads.some((status) => status !== 0) || !isHonest || !isPlain || (order.status === 0) !== works)
       wrong.push(
         `${what}: reads ${reads.join()}, doctor ${doctor.status}, order ${order.status}: ${order.stderr}`,

@@ -12,8 +12,8 @@ import { faultRow } from '../harness/faults/fault-row.ts'
 
 faultRow('disk', 'acknowledged and lost')
 
-/** A person's own handler; `before` runs before it answers. */
-async function app(before: () => void) {
+/** Starts a handler that calls `before` before it answers. */
+async function startHandler(before: () => void) {
   const taken: string[] = []
   const server = createServer((request, response) => {
     request.on('data', (chunk: Buffer) => taken.push(chunk.toString()))
@@ -27,12 +27,12 @@ async function app(before: () => void) {
   return { taken, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` }
 }
 
-test('a receiver on a full disk: exit 1 with one clear line, nothing more acknowledged; the next one goes on', async () => {
+test('a receiver on a full disk exits with 1 and acknowledges nothing more; the next receiver forwards the events', async () => {
   const here = await world()
   const path = join(here.folder, 'disk')
   const disk = mountSmallDisk(path, 512)
   let isFirst = true
-  const handler = await app(() => {
+  const handler = await startHandler(() => {
     if (isFirst) disk.fill()
     isFirst = false
   })
@@ -48,14 +48,14 @@ test('a receiver on a full disk: exit 1 with one clear line, nothing more acknow
   )
 
   disk.free()
-  // What was taken could not be noted, so it is handed on again: at least once.
+  // The first forward could not be recorded, so the event is forwarded again (at least once).
   const next = await startListener(here, ['--forward-to', handler.url, '--max-events', '1'], options)
   expect(await postDelivery(next.url, secret, { body: eventBody(two) })).toBe(204)
   expect((await next.ended).code).toBe(0)
   expect(handler.taken.toSorted()).toEqual([eventBody(one), eventBody(one), eventBody(two)])
 })
 
-test('a delivery that comes when the disk is full is not acknowledged, and the receiver ends', async () => {
+test('a delivery that arrives when the disk is full is not acknowledged, and the receiver ends', async () => {
   const here = await world()
   const path = join(here.folder, 'disk')
   const disk = mountSmallDisk(path, 512)
@@ -66,7 +66,7 @@ test('a delivery that comes when the disk is full is not acknowledged, and the r
   disk.fill()
   expect(await postDelivery(receiver.url, secret, { body: eventBody() })).toBe(500)
   const { code, stdout, stderr } = await receiver.ended
-  // One document a line, and nothing else.
+  // stdout has only one document per line.
   expect([
     code,
     stdout

@@ -12,13 +12,13 @@ const samples = join(root, 'src', 'reference', 'receivers')
 const secret = 'whsec-of-a-sample'
 const route = join(import.meta.dirname, 'serve-route.ts')
 
-/** How each sample of the integrators' page is started, and how to see that its runtime is here. */
-const started: Record<string, { command: string; argv: string[]; needs?: string[] }> = {
+/** The command that starts each sample receiver, and arguments that check whether its runtime is installed. */
+const sampleCommands: Record<string, { command: string; argv: string[]; needs?: string[] }> = {
   'node-http.js': { command: process.execPath, argv: ['node-http.js'] },
   'express.js': { command: process.execPath, argv: ['express.js'] },
   'fastify.js': { command: process.execPath, argv: ['fastify.js'] },
   'hono.js': { command: process.execPath, argv: ['hono.js'] },
-  // A route is a function of the web's Request; Next.js itself is not installed for it.
+  // A route is a function of a Request, so Next.js itself is not installed.
   'next-route.js': { command: process.execPath, argv: [route, join(samples, 'next-route.js')] },
   'flask_receiver.py': { command: 'python3', argv: ['flask_receiver.py'], needs: ['-c', 'import flask'] },
   'receiver.php': { command: 'php', argv: ['-S', '127.0.0.1:PORT', 'receiver.php'], needs: ['--version'] },
@@ -32,7 +32,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** Whether something listens there. */
+/** Whether a process listens at a port. */
 function isOpen(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => resolve(socket.destroy().destroyed))
@@ -40,12 +40,12 @@ function isOpen(port: number): Promise<boolean> {
   })
 }
 
-test('each sample is tried', () => {
+test('each sample receiver has a command', () => {
   const files = globSync('*', { cwd: samples }).filter((name) => name !== 'receive.js')
-  expect(Object.keys(started).sort()).toEqual(files.sort())
+  expect(Object.keys(sampleCommands).sort()).toEqual(files.sort())
 })
 
-test.each(Object.entries(started))('%s has nothing to be told by check-receiver', async (name, how) => {
+test.each(Object.entries(sampleCommands))('check-receiver finds no fault in %s', async (name, how) => {
   if (how.needs !== undefined && spawnSync(how.command, how.needs).status !== 0) {
     console.log(`${basename(name)}: not tried, its runtime is not on this machine`)
     return
@@ -72,14 +72,14 @@ test.each(Object.entries(started))('%s has nothing to be told by check-receiver'
     encoding: 'utf8',
   })
   const report = JSON.parse(stdout) as { passed: boolean; cases: { id: string; verdict: string }[] }
-  // What was stored, and the time of a comparison, cannot be seen from here.
+  // Stored events, and the time of a comparison, cannot be checked by answers.
   const unseen = /^(?:stored-.*|constant-time)$/
   const seen = report.cases.filter(({ id, verdict }) => verdict !== 'not_judged' || !unseen.test(id))
   expect(seen.filter(({ verdict }) => verdict !== 'passed')).toEqual([])
   expect(report).toMatchObject({ passed: true })
 })
 
-test('the page’s suite in Jest', () => {
+test('the sample test suite of the documentation passes in Jest', () => {
   const folder = temporaryFolder()
   const npm = (...argv: string[]) => spawnSync('npm', argv, { cwd: folder, encoding: 'utf8' })
   writeFileSync(join(folder, 'package.json'), '{}')

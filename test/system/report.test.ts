@@ -21,10 +21,10 @@ test('every report passes qpdf --check', async () => {
   }
 })
 
-test('a disk that fills up: exit 1, what is there is whole, nothing half is left; room again, and it goes on', async () => {
+test('if the disk fills up, the exit code is 1 and only complete files are left; with free space a new run continues', async () => {
   const { type, ids, reports } = await worldWithOrders(['Priya'], { full: true })
   mountSmallDisk(reports, 64)
-  // Leaves room for a report or two, their manifest and what goes with a run.
+  // Leaves space for one or two reports, their manifest and the lock of the run.
   writeFileSync(join(reports, 'ballast'), Buffer.alloc(44 * 1024))
   const line = `report download --request ${ids[0]} --output reports --concurrency 1`
   const full = await type(line)
@@ -42,7 +42,7 @@ test('a disk that fills up: exit 1, what is there is whole, nothing half is left
   expect(readdirSync(reports).filter((name) => name.startsWith('.'))).toEqual([])
 })
 
-test('a disk without a byte free: exit 1, one clear line', async () => {
+test('a full disk exits with 1 and one line', async () => {
   const { type, ids, reports } = await worldWithOrders(['Priya'])
   mountSmallDisk(reports, 64)
   writeFileSync(join(reports, 'ballast'), Buffer.alloc(64 * 1024))
@@ -52,7 +52,7 @@ test('a disk without a byte free: exit 1, one clear line', async () => {
   expect(listPdfs(reports)).toEqual([])
 })
 
-test('a disk that can only be read: exit 1, one clear line', async () => {
+test('a read-only disk exits with 1 and one line', async () => {
   const { type, ids, reports, calls } = await worldWithOrders(['Priya'])
   mountSmallDisk(reports, 64)
   execFileSync('mount', ['-o', 'remount,ro', reports])

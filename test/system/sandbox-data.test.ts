@@ -18,24 +18,24 @@ faultRow('disk', 'lost')
 const openData = (path: string) =>
   openJournal(path, { clock: systemClock, random: systemRandom, pid: process.pid })
 
-test('a sandbox whose disk was full goes on when there is room, and its data is whole', async () => {
+test('a sandbox whose disk was full continues with free space, and its data is complete', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sandbox-disk-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const disk = mountSmallDisk(join(folder, 'disk'), 64)
   const path = join(folder, 'disk', 'state')
-  const where = visit({ data: await openData(path) })
-  const ids = [await where.order()]
+  const client = visit({ data: await openData(path) })
+  const ids = [await client.order()]
   disk.fill()
   const statuses: number[] = []
   for (let call = 0; call < 20; call += 1) {
-    const { status, envelope } = await where.post(simpleOrder)
+    const { status, envelope } = await client.post(simpleOrder)
     statuses.push(status)
     if (status === 201) ids.push((envelope().data as { request_id: string }).request_id)
   }
   expect(new Set(statuses.slice(-5))).toEqual(new Set([500]))
   disk.free()
-  ids.push(await where.order())
-  where.sandbox.close()
+  ids.push(await client.order())
+  client.sandbox.close()
 
   const after = createSandbox({ clock: new ManualClock(start), data: await openData(path) })
   onTestFinished(() => after.close())

@@ -1,4 +1,4 @@
-/* Serves a Next.js route handler on PORT, as Next.js calls it: a function of a Request. Run: node serve-route.ts FILE */
+/* Serves a Next.js route handler on PORT, which is a function of a Request. Run: node serve-route.ts FILE */
 import { serve } from '@hono/node-server'
 
 const [file = ''] = process.argv.slice(2)

@@ -19,8 +19,8 @@ import { emptyEnv, temporaryFolder, world } from '../harness/world.ts'
 
 const fault = faultRow('upgrade', 'paths that failed')
 
-/** The program in a folder of its own, and what takes all of its files away, as an upgrade does. */
-function installed(): { program: string; remove: () => void } {
+/** Copies the program to a folder. Returns its path, and a function that removes all files, as an upgrade does. */
+function install(): { program: string; remove: () => void } {
   const root = join(import.meta.dirname, '..', '..')
   const app = join(temporaryFolder(), 'app')
   for (const part of ['bin', 'dist', 'package.json', 'oclif.manifest.json'])
@@ -33,7 +33,7 @@ const waitForText = async (run: RunningProgram, text: string): Promise<void> => 
 }
 
 test('a sandbox whose program is removed serves every path', async () => {
-  const { program, remove } = installed()
+  const { program, remove } = install()
   const handler = await handlerApp()
   const argv = [
     'sandbox',
@@ -72,7 +72,7 @@ test('a sandbox whose program is removed serves every path', async () => {
   const failed: string[] = []
   for (const line of lines) {
     const { code, stderr } = await refcheck(line.split(' '), { env, cwd: folder })
-    // A wrong line of this test is exit 2, and no answer of the sandbox.
+    // Exit 2 means a wrong command line of this test, and is no failure of the sandbox.
     if (code === 1 || code === 7) failed.push(`${line}: ${stderr}`)
   }
   for (const path of ['/', '/openapi.json', '/sandbox', '/nowhere']) {
@@ -87,8 +87,8 @@ test('a sandbox whose program is removed serves every path', async () => {
   expect(await sandbox.ended).toBe(0)
 })
 
-test('a receiver whose program is removed keeps, forwards, refuses and ends in order', async () => {
-  const { program, remove } = installed()
+test('a receiver whose program is removed stores, forwards, refuses and ends without an error', async () => {
+  const { program, remove } = install()
   const { env } = await world()
   const handler = await handlerApp()
   handler.answers.push(503)
@@ -115,8 +115,8 @@ test('a receiver whose program is removed keeps, forwards, refuses and ends in o
   expect(receiver.stderr()).not.toContain('internal error')
 })
 
-test('a worker whose program is removed orders, downloads and answers', async () => {
-  const { program, remove } = installed()
+test('a worker whose program is removed orders, downloads reports and answers health checks', async () => {
+  const { program, remove } = install()
   const here = await world({ speed: 100_000 })
   const flags = ['--output', 'reports', '--health-port', '0', '--refresh', '1s']
   const worker = start(['worker', ...flags], here.env, { program, cwd: here.folder })
@@ -137,7 +137,7 @@ test('a worker whose program is removed orders, downloads and answers', async ()
 }, 60_000)
 
 test('an agent’s server whose program is removed answers every tool', async () => {
-  const { program, remove } = installed()
+  const { program, remove } = install()
   const here = await world()
   peopleFile(here.folder, emails(2))
   await here.run(orderArguments('Mei'))

@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 
 process.env['TZ'] = 'UTC'
 
-/** What needs programs of the system (Chromium, LibreOffice, strace, qpdf): `npm run test:system`. */
+/** Tests that need programs of the system (Chromium, LibreOffice, strace, qpdf): `npm run test:system`. */
 export default defineConfig({
   test: {
     root: import.meta.dirname,
@@ -10,7 +10,7 @@ export default defineConfig({
     include: ['**/*.test.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // Programs are often waited for; a file that measures gives its figures alone, under `npm run resilience`.
+    // Two workers, because tests often wait for programs. `npm run resilience` runs the files that measure one at a time.
     maxWorkers: 2,
     disableConsoleIntercept: true,
     experimental: { viteModuleRunner: false },

@@ -5,13 +5,13 @@ import { keys } from '../harness/terminal.ts'
 
 const header = 'first_name,last_name,email,phone'
 
-/** The only batch there is; '' before there is one. */
+/** Returns the id of the only batch, or '' before it is added. */
 async function batchOf(at: Task): Promise<string> {
   const list = (await at.run(['batch', 'list', '--json'])).json() as { batch_id: string }[]
   return list[0]?.batch_id ?? ''
 }
 
-test('follow a batch that another window runs', async () => {
+test('batch status --watch follows a batch that another window runs', async () => {
   const at = await task({
     filters: [
       [/\b\d+ s\b/g, 'N s'],

@@ -17,7 +17,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => office.close())
 
-const typed: Record<string, string> = {
+const typedCells: Record<string, string> = {
   first_name: 'Zoë',
   last_name: "O'Neil",
   email: 'zoe@example.com',
@@ -33,13 +33,13 @@ const typed: Record<string, string> = {
   'icrc.annual_income': '85000.5',
 }
 
-test('our template, filled in by hand and saved in LibreOffice, is read to the letter', async () => {
+test('a template that is filled in and saved with LibreOffice is read exactly', async () => {
   const { run } = await world()
   const { bytes } = await run(['schema', 'template', '101', '--format', 'xlsx'])
   const columns = (await openBytes(bytes, 'template.xlsx', 'Requests')).columns
   const filled = await office.fillIn(
     bytes,
-    Object.entries(typed).map(([column, text]) => [columns.indexOf(column), 1, text]),
+    Object.entries(typedCells).map(([column, text]) => [columns.indexOf(column), 1, text]),
   )
   const sheet = await openSheet(await bufferedSource(inChunks(filled, filled.length), 'filled.xlsx'), {
     readJson: plainJson,
@@ -47,10 +47,10 @@ test('our template, filled in by hand and saved in LibreOffice, is read to the l
   expect(sheet.columns).toEqual(columns)
   const rows = await all(sheet.rows())
   expect(rows.map(({ row }) => row)).toEqual([1])
-  expect(rows[0]?.cells.map(plain)).toEqual(columns.map((column) => typed[column] ?? ''))
+  expect(rows[0]?.cells.map(plain)).toEqual(columns.map((column) => typedCells[column] ?? ''))
 })
 
-test('a person who saved it so can run it', async () => {
+test('a template that is filled in and saved with LibreOffice can be run', async () => {
   const { run, folder } = await world()
   const { bytes } = await run(['schema', 'template', '102', '--format', 'xlsx'])
   const filled = await office.fillIn(bytes, [
@@ -78,7 +78,7 @@ test('a person who saved it so can run it', async () => {
   expect(await formulas('results.xlsx', readFileSync(results_file))).toBe(0)
 })
 
-test('the notes and drop-downs of our template are there in LibreOffice', async () => {
+test('LibreOffice shows the notes and drop-downs of the template', async () => {
   const { run } = await world()
   const { bytes } = await run(['schema', 'template', '101', '--format', 'xlsx'])
   const document = (await office.convert('template.xlsx', bytes, 'fods')).toString()
@@ -90,7 +90,7 @@ test('the notes and drop-downs of our template are there in LibreOffice', async 
 const date = (serial: number): Cell => ({ kind: 'date', text: '', serial, format: 'yyyy\\-mm\\-dd' })
 const number = (value: number): Cell => ({ kind: 'number', text: '', value, format: 'General' })
 
-/** A table with what spreadsheets are known to spoil, and what it has to be read as. */
+/** A table with values that spreadsheet programs often damage, and the texts that have to be read. */
 const people: { columns: string[]; rows: Cell[][]; read: string[][] } = {
   columns: ['first_name', 'phone', 'id', 'born', 'paid', 'income', 'note'],
   rows: [
@@ -131,15 +131,15 @@ function workbook(rows: Cell[][]): Promise<Buffer> {
   )
 }
 
-test('a workbook that LibreOffice saved', async () => {
+test('a workbook that LibreOffice saved is read exactly', async () => {
   for (const filter of ['xlsx:Calc MS Excel 2007 XML', 'xlsx:Calc Office Open XML']) {
     const bytes = await office.convert('people.xlsx', await workbook(people.rows), filter)
     expect(await table(bytes, 'people.xlsx')).toEqual([people.columns, ...people.read])
   }
 })
 
-test('one that went through its own format', async () => {
-  // It drops a tab within a text when it reads its own format.
+test('a workbook that LibreOffice converted to ODS and back is read exactly', async () => {
+  // LibreOffice drops a tab within a text when it reads ODS.
   const withoutTab = <T>(cell: T): T | string => (typeof cell === 'string' ? cell.replace('\t', ' ') : cell)
   const rows = people.rows.map((row) => row.map(withoutTab))
   const ods = await office.convert('people.xlsx', await workbook(rows), 'ods')
@@ -159,22 +159,25 @@ test.each([
   ['comma, Windows-1252', '44,34,1,1,,0,false,true,false', ',', 'windows-1252', 2],
   ['semicolon, Windows-1252', '59,34,1,1,,0,false,true,false', ';', 'windows-1252', 2],
   ['comma, values as stored', '44,34,76,1,,0,false,false,false', ',', 'utf-8', 3],
-] as const)('a CSV that LibreOffice saved: %s', async (_, options, delimiter, encoding, count) => {
-  const bytes = await office.convert(
-    'people.xlsx',
-    await workbook(people.rows.slice(0, count)),
-    `csv:Text - txt - csv (StarCalc):${options}`,
-  )
-  const sheet = await openBytes(bytes, 'people.csv', { encoding })
-  const rows = await all(sheet.rows())
-  expect(sheet.columns).toEqual(people.columns)
-  // What a cell without a type says of a boolean is TRUE.
-  const read = people.read
-    .slice(0, count)
-    .map((row) => row.map((text) => text.replace(/^(?:true|false)$/, (word) => word.toUpperCase())))
-  expect(rows.map(({ cells }) => cells.map(plain))).toEqual(read)
-  expect(sheet.dialect).toMatchObject({ delimiter, encoding, lineEnd: '\n' })
-})
+] as const)(
+  'a CSV file that LibreOffice saved is read exactly: %s',
+  async (_, options, delimiter, encoding, count) => {
+    const bytes = await office.convert(
+      'people.xlsx',
+      await workbook(people.rows.slice(0, count)),
+      `csv:Text - txt - csv (StarCalc):${options}`,
+    )
+    const sheet = await openBytes(bytes, 'people.csv', { encoding })
+    const rows = await all(sheet.rows())
+    expect(sheet.columns).toEqual(people.columns)
+    // In CSV a boolean is the text TRUE or FALSE.
+    const read = people.read
+      .slice(0, count)
+      .map((row) => row.map((text) => text.replace(/^(?:true|false)$/, (word) => word.toUpperCase())))
+    expect(rows.map(({ cells }) => cells.map(plain))).toEqual(read)
+    expect(sheet.dialect).toMatchObject({ delimiter, encoding, lineEnd: '\n' })
+  },
+)
 
 const attacks = [
   '=1+1',
@@ -197,7 +200,7 @@ async function formulas(name: string, bytes: Uint8Array | string, infilter?: str
   return document.match(/table:formula=/g)?.length ?? 0
 }
 
-test.each(['csv', 'xlsx'] as const)('results as %s hold no formula in LibreOffice', async (format) => {
+test.each(['csv', 'xlsx'] as const)('results as %s have no formula in LibreOffice', async (format) => {
   const rows = (async function* () {
     for (const text of attacks) yield { row: { cells: [text] }, added: [text, `${text}\n=1+1`] }
   })()
@@ -211,6 +214,6 @@ test.each(['csv', 'xlsx'] as const)('results as %s hold no formula in LibreOffic
   ])
 })
 
-test('LibreOffice would have run them, had they been left as they were', async () => {
+test('LibreOffice finds formulas in the same texts without our escaping', async () => {
   expect(await formulas('raw.csv', 'a,b\n=1+1,+1+1\n')).toBeGreaterThan(0)
 })

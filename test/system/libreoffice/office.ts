@@ -7,17 +7,17 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** The real LibreOffice, without a screen, with a user profile and a folder of its own. */
+/** The installed LibreOffice without a screen, with its own user profile and folder. */
 export interface Office {
   folder: string
-  /** Opens a file and saves it as another kind; `filter` as --convert-to names it. */
+  /** Opens a file and saves it in another format. `filter` is the value of --convert-to. */
   convert(name: string, bytes: Uint8Array | string, filter: string, infilter?: string): Promise<Buffer>
   /** Types texts into cells of a workbook's first sheet as a person would, and saves it as XLSX. */
   fillIn(bytes: Uint8Array, cells: readonly [column: number, row: number, text: string][]): Promise<Buffer>
   close(): void
 }
 
-/** Starts it once, so that its profile is there. */
+/** Starts LibreOffice once, which creates its profile. */
 export async function startOffice(): Promise<Office> {
   const folder = mkdtempSync(join(tmpdir(), 'refcheck-office-'))
   const profile = join(folder, 'profile')
@@ -28,14 +28,14 @@ export async function startOffice(): Promise<Office> {
     })
   }
   let count = 0
-  const own = (): string => {
+  const createFolder = (): string => {
     count += 1
     const path = join(folder, String(count))
     mkdirSync(path)
     return path
   }
   const convert: Office['convert'] = async (name, bytes, filter, infilter) => {
-    const [from, to] = [own(), own()]
+    const [from, to] = [createFolder(), createFolder()]
     writeFileSync(join(from, name), bytes)
     const reading = infilter === undefined ? [] : [`--infilter=${infilter}`]
     await soffice(...reading, '--convert-to', filter, '--outdir', to, join(from, name))
@@ -46,13 +46,13 @@ export async function startOffice(): Promise<Office> {
     folder,
     convert,
     async fillIn(bytes, cells) {
-      const working = own()
-      const [source, target] = [join(working, 'empty.xlsx'), join(working, 'filled.xlsx')]
+      const workFolder = createFolder()
+      const [source, target] = [join(workFolder, 'empty.xlsx'), join(workFolder, 'filled.xlsx')]
       writeFileSync(source, bytes)
       const basic = join(profile, 'user', 'basic', 'Standard')
       writeFileSync(
         join(basic, 'Typing.xba'),
-        typing(pathToFileURL(source).href, pathToFileURL(target).href, cells),
+        typingMacro(pathToFileURL(source).href, pathToFileURL(target).href, cells),
       )
       writeFileSync(join(basic, 'script.xlb'), library)
       await soffice('macro:///Standard.Typing.Fill')
@@ -68,8 +68,8 @@ const library = `<?xml version="1.0" encoding="UTF-8"?>
  <library:element library:name="Typing"/>
 </library:library>`
 
-/** FormulaLocal takes a text as the keyboard does: what the cell's format lets it be, it becomes. */
-function typing(source: string, target: string, cells: readonly [number, number, string][]): string {
+/** Returns a macro that sets FormulaLocal, which converts a text by the cell's format, as typing does. */
+function typingMacro(source: string, target: string, cells: readonly [number, number, string][]): string {
   const lines = cells.map(
     ([column, row, text]) =>
       `sheet.getCellByPosition(${String(column)}, ${String(row)}).FormulaLocal = ${literal(text)}`,

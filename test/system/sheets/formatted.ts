@@ -71,7 +71,7 @@ wb.close()`,
     ),
 }
 
-/** Dates without their day, as they are seen; text of a date is still the day. */
+/** Dates whose format shows no day. */
 const dayless: Written = {
   file: 'openpyxl-dayless.xlsx',
   program: 'openpyxl: dates of which the day is not shown, and ones that say it in words',
@@ -115,7 +115,7 @@ with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as book:
 
 const sameColour = 'has the colour of its background, so nobody sees it; give it another colour, or empty it'
 
-/** Letters in the colour of what they stand on, and numbers shown as others. */
+/** Text in the colour of its background, and numbers whose format shows another number. */
 const unseen: Written = {
   file: 'openpyxl-unseen.xlsx',
   program: 'openpyxl: white letters on white, blue ones on the same blue, and 85 shown as 85k',
@@ -143,7 +143,7 @@ wb.save(path)`,
     ),
 }
 
-/** Workbooks that differ in what they show in addition to their values. */
+/** Workbooks with formats and other things in addition to their values. */
 export const formattedWorkbooks: Written[] = [
   formatted,
   dayless,

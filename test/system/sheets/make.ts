@@ -1,7 +1,7 @@
 /*
- * Writes the vectors of test/vectors/sheets/written anew: each file by its program, and next to it as JSON what a
- * person sees in it there. Run: node test/system/sheets/make.ts MODULES [FILE…], MODULES a folder with exceljs and
- * xlsx installed; without names every file.
+ * Writes the vectors of test/vectors/sheets/written again: each file by its program, and next to it a JSON file with the
+ * values that a user sees in it. Run: node test/system/sheets/make.ts MODULES [FILE…]. MODULES is a folder in which
+ * exceljs and xlsx are installed; without FILE all files are written.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -8,7 +8,7 @@ def value(v): return datetime.date.fromisoformat(v["date"]) if isinstance(v, dic
 people = [[value(v) for v in row] for row in data["people"]]
 path = sys.argv[1]
 `
-/** Begins of scripts: the data, the library, an empty workbook. */
+/** The first lines of scripts: the data, the library, and an empty workbook. */
 export const openpyxl = `${pythonData}import openpyxl
 from openpyxl.styles import Font
 wb = openpyxl.Workbook()

@@ -10,9 +10,9 @@ import type { Programs } from './written.ts'
 const run = promisify(execFile)
 
 /**
- * The programs as Debian has them: python3-openpyxl, python3-xlsxwriter, python3-pandas, python3-odf,
- * r-cran-openxlsx, libexcel-writer-xlsx-perl, gnumeric, libreoffice-calc. exceljs and SheetJS stand in a folder of
- * their own (`npm install exceljs@4.4.0 xlsx@0.18.5` there): `modules`.
+ * Starts the programs of Debian: python3-openpyxl, python3-xlsxwriter, python3-pandas, python3-odf,
+ * r-cran-openxlsx, libexcel-writer-xlsx-perl, gnumeric, libreoffice-calc. exceljs and SheetJS are in the
+ * folder `modules` (`npm install exceljs@4.4.0 xlsx@0.18.5` there).
  */
 export async function startPrograms(modules: string): Promise<Programs & { close(): void }> {
   const folder = mkdtempSync(join(tmpdir(), 'refcheck-programs-'))
@@ -23,7 +23,7 @@ export async function startPrograms(modules: string): Promise<Programs & { close
     mkdirSync(join(folder, String(count)))
     return join(folder, String(count), file)
   }
-  const writing = async (
+  const runAndRead = async (
     program: string,
     args: (path: string) => string[],
     file: string,
@@ -33,9 +33,10 @@ export async function startPrograms(modules: string): Promise<Programs & { close
     return readFileSync(path)
   }
   return {
-    python: (code, file) => writing('/usr/bin/python3', (path) => ['-c', code, path], file),
-    r: (code, file) => writing('Rscript', (path) => ['-e', `path <- ${JSON.stringify(path)}; ${code}`], file),
-    perl: (code, file) => writing('/usr/bin/perl', (path) => ['-e', code, path], file),
+    python: (code, file) => runAndRead('/usr/bin/python3', (path) => ['-c', code, path], file),
+    r: (code, file) =>
+      runAndRead('Rscript', (path) => ['-e', `path <- ${JSON.stringify(path)}; ${code}`], file),
+    perl: (code, file) => runAndRead('/usr/bin/perl', (path) => ['-e', code, path], file),
     node: async (code, file) => {
       const path = pathOf(file)
       const script = `const path = ${JSON.stringify(path)}; ${code}`
@@ -46,7 +47,7 @@ export async function startPrograms(modules: string): Promise<Programs & { close
     gnumeric: async ({ name, bytes }, file) => {
       const from = pathOf(name)
       writeFileSync(from, bytes)
-      return writing('ssconvert', (path) => [from, path], file)
+      return runAndRead('ssconvert', (path) => [from, path], file)
     },
     close() {
       office.close()

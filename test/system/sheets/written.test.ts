@@ -10,24 +10,24 @@ import { formattedWorkbooks } from './formatted.ts'
 import { startPrograms } from './programs.ts'
 import { written } from './written.ts'
 
-/* Written anew by the programs of this machine, not only as they were once stored. */
+/* The programs of this machine write the files again, because the stored vectors may be from older versions. */
 let programs: Awaited<ReturnType<typeof startPrograms>>
 beforeAll(async () => {
   programs = await startPrograms(mkdtempSync(join(tmpdir(), 'refcheck-modules-')))
 }, 120_000)
 afterAll(() => programs.close())
 
-// exceljs and SheetJS are no packages of the system.
-const ofTheSystem = written.filter(({ file }) => !/^(?:exceljs|sheetjs)/.test(file))
+// exceljs and SheetJS are not in Debian.
+const systemFiles = written.filter(({ file }) => !/^(?:exceljs|sheetjs)/.test(file))
 
-test.each(ofTheSystem)('$file, as $program', async ({ file, how, table, write }) => {
+test.each(systemFiles)('$file is read as a user sees it ($program)', async ({ file, how, table, write }) => {
   const sheet = await openBytes(await write(programs), file, how ?? {})
   const rows = await all(sheet.rows())
   expect([sheet.columns, ...rows.map(({ cells }) => cells.map(plain))]).toEqual(table)
 })
 
-/** What openpyxl sees of a workbook's first sheet: widths, hidden columns, and the formats of dates. */
-const seenBy = (path: string): string => `import json, openpyxl, sys
+/** A script that prints the widths, hidden columns and date formats that openpyxl reads in the first sheet. */
+const inspectionScript = (path: string): string => `import json, openpyxl, sys
 ws = openpyxl.load_workbook(${JSON.stringify(path)}).worksheets[0]
 cells = [cell for row in ws.iter_rows(max_col=5) for cell in row if row[0].row > 1]
 json.dump({
@@ -36,16 +36,15 @@ json.dump({
     "dates": {cell.coordinate: [str(cell.value), cell.number_format] for cell in cells if cell.is_date},
 }, open(sys.argv[1], "w"))`
 
-test('another program sees the widths, hidden columns and dates of a workbook in its results too', async () => {
+test('the results of a workbook have its widths, hidden columns and dates, as openpyxl reads them', async () => {
   const [formatted] = formattedWorkbooks
   if (formatted === undefined) throw new Error('there is no formatted workbook')
   const folder = mkdtempSync(join(tmpdir(), 'refcheck-results-'))
   const ask = async (bytes: Uint8Array, name: string): Promise<Record<string, unknown>> => {
     writeFileSync(join(folder, name), bytes)
-    return JSON.parse((await programs.python(seenBy(join(folder, name)), 'seen.json')).toString()) as Record<
-      string,
-      unknown
-    >
+    return JSON.parse(
+      (await programs.python(inspectionScript(join(folder, name)), 'seen.json')).toString(),
+    ) as Record<string, unknown>
   }
   const own = await formatted.write(programs)
   const sheet = await openBytes(own, formatted.file, formatted.how ?? {})

@@ -2,13 +2,13 @@ import { formattedWorkbooks } from './formatted.ts'
 import { candidates, seen } from './people.ts'
 import { openpyxl, pandas, xlsxwriter } from './preambles.ts'
 
-/** A file that another program writes, and what a person sees in it there. */
+/** A file that another program writes, and the values that a user sees in it there. */
 export interface Written {
   file: string
-  /** The program, and the habit of it that this file shows. */
+  /** The program, and the feature of it that this file has. */
   program: string
   how?: { sheet?: string; headerRow?: number; encoding?: string }
-  /** Header and rows that hold anything, hidden ones too. */
+  /** The header and all rows that are not empty, also hidden ones. */
   table: string[][]
   /** Cells that have no value to send, by line and column (from 0). */
   faults?: Record<string, string>
@@ -16,24 +16,24 @@ export interface Written {
   struck?: number[]
   hiddenColumns?: number[]
   merged?: string[]
-  /** Dates that no field takes, since their day is not seen, by line and column (from 0). */
+  /** Dates that are refused because their format shows no day, by line and column (from 0). */
   dayless?: string[]
-  /** Numbers that no field takes, since they are shown as others, by line and column (from 0). */
+  /** Numbers that are refused because their format shows another number, by line and column (from 0). */
   otherwise?: string[]
-  /** What it shows besides, and is written again or not. */
+  /** Formats and other contents, with those that results keep and those that they lose. */
   appearance?: {
     widths: Record<string, number>
-    /** Line and column (from 0) of a cell, and where it leads. */
+    /** URLs of links, by line and column (from 0) of their cell. */
     links: Record<string, string>
     lost: string[]
     otherSheets: string[]
-    /** Of dates, by line and column. */
+    /** Formats of dates, by line and column. */
     formats?: Record<string, string>
   }
   write: (run: Programs) => Promise<Buffer>
 }
 
-/** Programs that write to the path they are given last. */
+/** Functions that run a program, which writes to the path in its last argument, and return the bytes of that file. */
 export interface Programs {
   python: (code: string, file: string) => Promise<Buffer>
   r: (code: string, file: string) => Promise<Buffer>

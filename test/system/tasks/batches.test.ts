@@ -12,15 +12,15 @@ Jo,Ray,jo@example.com,+442071234567
 `
 const run = 'refcheck batch run people.csv --package 102'
 
-/** The only batch there is. */
+/** Returns the id of the only batch. */
 async function batchOf(at: Task): Promise<string> {
   const list = (await at.run(['batch', 'list', '--json'])).json() as { batch_id: string }[]
   return list[0]?.batch_id ?? ''
 }
 
-/** The name of a report depends on the address of its service. */
+/** The name of a report, which depends on the URL of the service. */
 const REPORT: Filter = [/_[0-9a-f]{8}\.pdf/g, '_KEY.pdf']
-/** The clock is the machine's. */
+/** A time that depends on the machine's clock. */
 const LATER: Filter = [/free again in \d+ \w+/g, 'free again in TIME']
 
 test('get a template to fill in', async () => {
@@ -110,7 +110,7 @@ test('order checks for a file of people', async () => {
   expect(at.sandbox.requests()).toHaveLength(3)
 })
 
-test('order the other rows where some are invalid', async () => {
+test('order the valid rows of a file with invalid ones', async () => {
   const at = await task()
   at.write('people.csv', `${people}Ann,Low,ann,0400\n`)
   await at.type(run)
@@ -182,7 +182,7 @@ test('order the other rows where some are invalid', async () => {
   expect(at.sandbox.requests()).toHaveLength(3)
 })
 
-test('my batch stopped, what now', async () => {
+test('continue a batch that was halted', async () => {
   const at = await task({ filters: [[/\b20\d\d-\d\d-\d\d\b/g, 'YYYY-MM-DD']] })
   at.write('people.csv', people)
   at.sandbox.inject({
@@ -308,7 +308,7 @@ test('wait for a request', async () => {
   `)
 })
 
-test('see where a batch stands', async () => {
+test('see the progress of a batch', async () => {
   const at = await task({ filters: [[/\b20\d\d-\d\d-\d\d\b/g, 'YYYY-MM-DD']] })
   at.write('people.csv', people)
   await at.type(`${run} --yes --quiet`)
@@ -374,7 +374,7 @@ test('give a manager a page to open', async () => {
   expect(at.read('people.html')).toMatch(/^<!doctype html>/i)
 })
 
-test('see what needs me this morning', async () => {
+test('see what needs my attention', async () => {
   const at = await task({ filters: [LATER] })
   at.write('people.csv', people)
   await at.type(`${run} --yes --quiet`)

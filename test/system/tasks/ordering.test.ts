@@ -241,7 +241,7 @@ test('correct an answer before ordering', async () => {
   `)
 })
 
-test('leave in the middle, and continue later', async () => {
+test('cancel an order in the middle, and continue it later', async () => {
   const at = await task()
   await at.type('refcheck request create --package 102', 'First name')
   await at.press('Priya\r', 'Last name')
@@ -291,10 +291,10 @@ test('leave in the middle, and continue later', async () => {
   `)
 })
 
-test('order nothing by a stray Enter', async () => {
+test('order nothing by an accidental Enter', async () => {
   const at = await task()
   await at.type(order, 'Is everything correct?')
-  // Three at once: the last question has not been shown when they are typed.
+  // Three keys at the same time: the last question is not shown yet when they are pressed.
   await at.press('\r\r\r', '(y/N)')
   await at.press('\r', /Is everything correct\?/)
   await at.press(keys.ctrlC)
@@ -339,7 +339,7 @@ test('order nothing by a stray Enter', async () => {
   expect(at.sandbox.requests()).toEqual([])
 })
 
-test('learn that a person was ordered before', async () => {
+test('see that a person was ordered before', async () => {
   const at = await task()
   await at.type(`${order} --yes`)
   at.transcript()

@@ -6,7 +6,7 @@ import { keys } from '../../harness/terminal.ts'
 const header = 'first_name,last_name,email,phone'
 const run = 'refcheck batch run people.csv --package 102 --yes --quiet'
 
-test('say whether a held row is another person', async () => {
+test('decide whether a held row is another person', async () => {
   const at = await task()
   at.write(
     'people.csv',
@@ -56,7 +56,7 @@ test('say whether a held row is another person', async () => {
   expect(at.sandbox.requests()).toHaveLength(2)
 })
 
-test('settle orders that may have been made', async () => {
+test('reconcile orders with an unknown outcome', async () => {
   const at = await task({ filters: [[/\b\d\d:\d\d:\d\d\b/g, 'HH:MM:SS']] })
   at.write(
     'people.csv',
@@ -92,7 +92,7 @@ test('settle orders that may have been made', async () => {
     2> ↑↓ navigate • ⏎ select
   `)
   await at.press(`${keys.down}\r`, 'Id of their request')
-  // The id is pasted, and Enter is the third key.
+  // Pasting the id is not counted, and Enter is the third key.
   await at.type(at.sandbox.requests()[0]?.request_id ?? '', /for Jo Ray[\s\S]+They have it/)
   expect(at.keysPressed() + 1).toBe(3)
   await at.press(`${keys.down}${keys.down}${keys.down}\r`)

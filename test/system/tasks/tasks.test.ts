@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 
 import { tasks } from './tasks.ts'
 
-test('each of the tasks has its test, and each test is one of them', () => {
+test('each task of the list has a test, and each test is in the list', () => {
   const files = globSync('*.test.ts', { cwd: import.meta.dirname }).filter((name) => name !== 'tasks.test.ts')
   const named = files.flatMap((name) =>
     [...readFileSync(join(import.meta.dirname, name), 'utf8').matchAll(/^test\('([^']+)'/gm)].map(
