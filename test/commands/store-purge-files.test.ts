@@ -191,8 +191,8 @@ test('on a terminal store purge asks before it deletes files', async () => {
   `)
 })
 
-test('--delete-files on a terminal shows what it deletes before its one question, also where the store has nothing left', async () => {
-  const here = await written()
+test('--delete-files on a terminal lists the files before its question, also if the store has no data of the person', async () => {
+  const here = await sessionWithFiles()
   const line = `store purge --email ${zelda} --delete-files`
   const no = { ask: /permanently/, confirm: false }
   expect(await here.type(line, { answers: [no] })).toMatchInlineSnapshot(`

@@ -11,7 +11,7 @@ export async function findViolations(page: Page): Promise<string[]> {
   await page.evaluate(axe)
   return page.evaluate(async () => {
     const { axe: found } = globalThis as unknown as {
-      axe: { run: () => Promise<{ findViolations: { id: string; nodes: { html: string }[] }[] }> }
+      axe: { run: () => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> }
     }
     return (await found.run()).violations.flatMap(({ id, nodes }) =>
       nodes.map(({ html }) => `${id}: ${html}`),
