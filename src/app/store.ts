@@ -1,12 +1,12 @@
 import { requireNoPassword } from '../domain/store/moving.ts'
-import type { Migrated } from '../domain/store/types.ts'
+import type { MigrationResult } from '../domain/store/types.ts'
 import type { Store } from '../store/ledger/store.ts'
 import type { App } from './app.ts'
 import type { PurgedAll, PurgeOptions } from '../usecases/store/purge.ts'
 import { deletionText, foundFilesText, purgeQuestion } from '../output/views/store.ts'
 
 /** Migrates the store to the newest format. Creates the file if it does not exist. */
-export async function migrate(app: App): Promise<Migrated> {
+export async function migrate(app: App): Promise<MigrationResult> {
   const { migrateStore } = await import('../store/ledger/open.ts')
   return migrateStore(await app.storeOptions())
 }

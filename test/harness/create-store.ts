@@ -1,4 +1,4 @@
-import { postgresServer } from '../../src/domain/store/address.ts'
+import { parsePostgresServer } from '../../src/domain/store/address.ts'
 import { systemClock } from '../../src/host/clock.ts'
 import { systemRandom } from '../../src/host/random.ts'
 import { Database } from '../../src/store/ledger/postgres/connection.ts'
@@ -20,7 +20,7 @@ export async function allowWithoutLog(url: string): Promise<void> {
 }
 
 function openDatabase(url: string): Database {
-  const read = postgresServer(url)
+  const read = parsePostgresServer(url)
   if ('why' in read) throw new Error(read.why)
   return new Database(read.server, { clock: systemClock, busyMs: 5_000 })
 }

@@ -19,7 +19,7 @@ import { parseWindows } from '../../src/domain/quota/windows.ts'
 import { parseTemplate } from '../../src/domain/report/template.ts'
 import { parseBaseUrl } from '../../src/domain/session/session.ts'
 import { settingDefinitions } from '../../src/domain/session/setting-keys.ts'
-import { storeAddress } from '../../src/domain/store/address.ts'
+import { parseStoreAddress } from '../../src/domain/store/address.ts'
 import { parseLog } from '../../src/domain/store/attempt-log.ts'
 import { parseCapturedRequest, readHar, readLog } from '../../src/domain/webhook/capture.ts'
 import { commandWords } from '../../src/domain/wording/pasted-command.ts'
@@ -112,7 +112,7 @@ export const parsers: readonly Parser[] = [
       if (origin !== base || username + password !== '') throw new Error(`leads to ${origin}`)
     },
   },
-  { name: 'store address', examples: examples.stores, read: storeAddress },
+  { name: 'store address', examples: examples.stores, read: parseStoreAddress },
   { name: 'name template', examples: ['{last_name}-{id}.pdf', '{email}/{check_name}'], read: parseTemplate },
   {
     name: 'settings file',

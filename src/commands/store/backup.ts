@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 
 import { Args, BaseCommand } from '../../cli/base-command.ts'
-import { storeAddress } from '../../domain/store/address.ts'
+import { parseStoreAddress } from '../../domain/store/address.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import { storeBackupView } from '../../output/views/store.ts'
 import { recordWrittenFile } from '../../app/output-file.ts'
@@ -20,7 +20,7 @@ export default class StoreBackup extends BaseCommand<typeof StoreBackup> {
   }
 
   async run(): Promise<void> {
-    if (storeAddress(this.args.file).kind !== 'file') {
+    if (parseStoreAddress(this.args.file).kind !== 'file') {
       throw new UsageError('FILE is not the name of a file', {
         hint: 'A backup is a file, such as refcheck-backup.sqlite. To keep orders in a database: refcheck help fleet',
       })

@@ -1,5 +1,5 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
-import { findingsOf } from '../../domain/store/closing.ts'
+import { listFindings } from '../../domain/store/closing.ts'
 import { unsoundStoreError } from '../../domain/store/closing.ts'
 import { heldText, storeCheckView } from '../../output/views/store.ts'
 
@@ -58,7 +58,7 @@ export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
     }
     const damage = await maintenance.check()
     const examined = await rollbacks.examine()
-    const findings = findingsOf(damage, examined)
+    const findings = listFindings(damage, examined)
     this.answer(storeCheckView(location, findings, examined), unsoundStoreError(location, damage, examined))
   }
 

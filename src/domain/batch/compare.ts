@@ -2,7 +2,7 @@ import { type BatchPreview, type NewFileBatch, type NewRow, noCounts, type RowLi
 import { maxNamed } from '../submission/confirmation.ts'
 import type { Recipient } from '../../contract/request.ts'
 import { hashOf, personIdentities, sharedKey } from '../submission/identity.ts'
-import { foldedName, type ComparingBudget, maxComparing, PhoneSharers } from '../submission/similarity.ts'
+import { foldedName, type ComparingBudget, maxComparingCost, PhoneSharers } from '../submission/similarity.ts'
 import {
   type Allowed,
   type Candidate,
@@ -134,7 +134,7 @@ class EarlierRows {
   /** The first row of each full name and package. */
   readonly #firstByName = new Map<number, number>()
   readonly #crowdByPhone = new Map<number, PhoneSharers>()
-  readonly #budget: ComparingBudget = { left: maxComparing }
+  readonly #budget: ComparingBudget = { left: maxComparingCost }
   /** Orders that were returned as candidates. They are few. */
   readonly #orderByPosition = new Map<number, Submission>()
 

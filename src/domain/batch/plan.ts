@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 
 import { InvalidInputError, type RefcheckError } from '../../errors/kinds.ts'
 import type { BatchCounts, BatchPreview, NewRow } from './batch.ts'
-import type { AboutToOrder } from '../submission/confirmation.ts'
+import type { OrderToConfirm } from '../submission/confirmation.ts'
 import { type AllowFlags, choicesOf, fileCommand } from './file-command.ts'
 import type { FileReading } from './new-row.ts'
 import type { RowChange, UnlikelyValue, RowProblem, RowReading } from './row.ts'
@@ -189,7 +189,7 @@ export function requireUnchanged(plan: StoredPlan, sha256: string, planAgain: st
 }
 
 /** Returns what an approval of the plan would order. */
-export function aboutToOrder({ counts, packages, people, unlikely: values }: Plan): AboutToOrder {
+export function aboutToOrder({ counts, packages, people, unlikely: values }: Plan): OrderToConfirm {
   const [first, ...others] = packages
   const isOne = first !== undefined && others.length === 0
   const leftOut = counts.total - counts.pending

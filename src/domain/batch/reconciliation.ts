@@ -4,7 +4,7 @@ import type { SecondOrder } from '../submission/unmatched.ts'
 import type { RowId, Submission } from '../submission/submission.ts'
 import { formatCount, personName } from '../wording/text.ts'
 import { localClock, localTime } from '../wording/time.ts'
-import { personKey, samePerson } from '../submission/identity.ts'
+import { personKey, isSamePerson } from '../submission/identity.ts'
 import type { BatchRow } from './batch.ts'
 import { formatRow } from './batch-status.ts'
 
@@ -135,7 +135,7 @@ function isWithinAttempt(
 
 /** A similar person has the same e-mail, phone or full name, so it may be the same person in another spelling. */
 function matchPersons(one: Recipient, other: Recipient): PersonMatch {
-  if (samePerson(one, other)) return 'same'
+  if (isSamePerson(one, other)) return 'same'
   const [first, last, email, phone] = personKey(one)
   const [otherFirst, otherLast, otherEmail, otherPhone] = personKey(other)
   const isSameName = first === otherFirst && last === otherLast

@@ -1,6 +1,6 @@
 import { parseDuration, retainedSince } from '../wording/time.ts'
 import { redactArgument, requireNoApiKey } from '../wording/redact-argument.ts'
-import { storeAddress } from '../store/address.ts'
+import { parseStoreAddress } from '../store/address.ts'
 import { InvalidInputError, UsageError } from '../../errors/kinds.ts'
 
 /** A default that a person sets once, as `config list` shows it. */
@@ -43,7 +43,7 @@ const wholeNumber =
 
 /** The setting takes what opening takes, but for a password. */
 function store(text: string): string {
-  const address = storeAddress(text)
+  const address = parseStoreAddress(text)
   if (address.kind === 'none') {
     throw new InvalidInputError(`store: ${address.why}`, {
       field: 'store',

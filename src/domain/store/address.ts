@@ -1,77 +1,81 @@
 import { isLoopbackHost, isLoopbackUrl } from '../../contract/url.ts'
 import { IoError, UsageError } from '../../errors/kinds.ts'
 
-/** Where orders are recorded, as it is written in REFCHECK_STORE or the setting `store`. */
+/** The address of a store, from REFCHECK_STORE or the setting `store`. */
 type StoreAddress =
   | { kind: 'memory' }
-  /** As typed; relative to wherever it was typed. */
+  /** The path as the user typed it; a relative one is resolved by the caller. */
   | { kind: 'file'; path: string }
   | { kind: 'postgres'; server: PostgresServer }
-  /** No address of a store. What follows the scheme may hold a password, so it is not repeated. */
+  /**
+   * The text is not an address of a store; `why` does not repeat what follows the scheme, which may contain a
+   * password.
+   */
   | { kind: 'none'; why: string }
 
 const controlCharacter = /\p{Cc}/u
-const longestPath = 4096
+const maxPathLength = 4096
 
 const noAddress = (why: string): StoreAddress => ({ kind: 'none', why })
 
-/** Reads an address; what may be done with one of each kind is for its reader. */
-export function storeAddress(text: string): StoreAddress {
+/** Parses an address. The caller decides which kinds are allowed. */
+export function parseStoreAddress(text: string): StoreAddress {
   if (text === ':memory:') return { kind: 'memory' }
   const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(text)?.[1]?.toLowerCase()
-  if (scheme === 'postgres' || scheme === 'postgresql') return postgres(text)
+  if (scheme === 'postgres' || scheme === 'postgresql') return parsePostgresAddress(text)
   if (scheme !== undefined) return noAddress(`a store cannot be a "${scheme}://" address`)
-  if (isNearAddress(text)) return noAddress('a PostgreSQL address begins with postgres://')
+  if (looksLikeAddress(text)) return noAddress('a PostgreSQL address begins with postgres://')
   if (/^["'`“”‘’]|["'`“”‘’]$/.test(text))
     return noAddress('the name of the store has quotation marks around it')
   if (text.trim() !== text) return noAddress('the name of the store has a space at one end')
   if (text.includes('\0')) return noAddress('the name of the store contains a NUL character')
-  if (text.trim() === '' || text.length > longestPath || controlCharacter.test(text)) {
+  if (text.trim() === '' || text.length > maxPathLength || controlCharacter.test(text)) {
     return noAddress('the name of the store is not a path')
   }
   return { kind: 'file', path: text }
 }
 
 /**
- * Whether a text is a database's address in another form, or with something before it. As the name of a new file it would
- * be an empty store, so that people could be ordered twice, and its password would be the name of a folder.
+ * Returns whether a text looks like a database's address in another form, or with other text before it. As the path
+ * of a new file it would be an empty store, so that people could be ordered twice, and its password would be part of
+ * a folder's name.
  */
-function isNearAddress(text: string): boolean {
+function looksLikeAddress(text: string): boolean {
   const isKeywords = /(?:^|\s)(?:host|hostaddr|dbname|user|password)\s*=/i.test(text)
   const isUserAtHost = /^(?![a-z]:[\\/])[^/\\@:]+:[^@]*@/i.test(text)
   return isKeywords || isUserAtHost || /:\/\/|postgres(?:ql)?(?::|\/\/)/i.test(text)
 }
 
-function postgres(text: string): StoreAddress {
-  const read = postgresServer(text)
-  if ('why' in read) return noAddress(read.why)
-  return { kind: 'postgres', server: read.server }
+function parsePostgresAddress(text: string): StoreAddress {
+  const result = parsePostgresServer(text)
+  if ('why' in result) return noAddress(result.why)
+  return { kind: 'postgres', server: result.server }
 }
 
-/** A PostgreSQL database, as a `postgres://` URL names it. */
+/** A PostgreSQL database, parsed from a `postgres://` URL. */
 export interface PostgresServer {
   user: string
   password: string | undefined
-  /** A name, an address (IPv6 without brackets), or the folder of a socket on this machine. */
+  /** A host name, an IP address (IPv6 without brackets), or the folder of a socket on this machine. */
   host: string
   port: number
   database: string
   tls: 'disable' | 'verify-full'
-  /** A PEM file; the authorities that Node knows when undefined. */
+  /** The path of a PEM file; if undefined, the authorities that Node trusts are used. */
   rootCertificate: string | undefined
-  /** The URL without its password and parameters. */
-  shown: string
+  /** The URL for messages, without password and parameters. */
+  displayUrl: string
 }
 
-type ReadServer = { server: PostgresServer } | { why: string }
+type ParsedServer = { server: PostgresServer } | { why: string }
 
-const form = 'the PostgreSQL address is not of the form postgres://user@host:5432/database'
-const encoded = `${form}; in a password, write @ : / ? # and % as %40 %3A %2F %3F %23 and %25`
+const expectedForm = 'the PostgreSQL address is not of the form postgres://user@host:5432/database'
+const encodingHint = `${expectedForm}; in a password, write @ : / ? # and % as %40 %3A %2F %3F %23 and %25`
 const knownParameters = ['host', 'password', 'sslmode', 'sslrootcert'] as const
 type Parameter = (typeof knownParameters)[number]
 
 const urlCharacter = String.raw`(?:[\p{L}\p{N}._~!$&'()*+,;=-]|%[0-9a-f]{2})`
-const shape = new RegExp(
+const addressPattern = new RegExp(
   String.raw`^postgres(?:ql)?://(?:(?<user>${urlCharacter}+)(?::(?<password>${urlCharacter}*))?@)?` +
     String.raw`(?:(?<host>[a-z0-9._-]+|\[[0-9a-f:.]+\]))?(?::(?<port>\d{1,5}))?` +
     String.raw`(?:/(?<database>${urlCharacter}*))?(?:\?(?<parameters>[^?#@]*))?$`,
@@ -79,43 +83,43 @@ const shape = new RegExp(
 )
 
 /**
- * Reads a URL by libpq's rules, a stricter form and no guesses: of a password that was not encoded, a lenient reader
- * takes the tail for the host. What does not fit is therefore refused without a word of it.
+ * Parses a URL by libpq's rules, but accepts only a strict form: a lenient parser would take the end of a password
+ * that was not encoded as the host. A text that is refused is therefore never quoted.
  */
-export function postgresServer(url: string): ReadServer {
-  const parts = shape.exec(url)?.groups
-  if (parts === undefined) return { why: encoded }
-  const user = decoded(parts['user'] ?? '')
-  const database = decoded(parts['database'] ?? '')
-  const password = parts['password'] === undefined ? undefined : decoded(parts['password'])
-  const given = parametersOf(parts['parameters'] ?? '')
-  if (user === undefined || database === undefined || given === undefined) return { why: encoded }
+export function parsePostgresServer(url: string): ParsedServer {
+  const parts = addressPattern.exec(url)?.groups
+  if (parts === undefined) return { why: encodingHint }
+  const user = decodePart(parts['user'] ?? '')
+  const database = decodePart(parts['database'] ?? '')
+  const password = parts['password'] === undefined ? undefined : decodePart(parts['password'])
+  const given = parseParameters(parts['parameters'] ?? '')
+  if (user === undefined || database === undefined || given === undefined) return { why: encodingHint }
   if ('why' in given) return given
-  if (parts['password'] !== undefined && password === undefined) return { why: encoded }
-  if (user === '') return { why: `${form}: the user is missing` }
-  if (database === '') return { why: `${form}: the database is missing` }
+  if (parts['password'] !== undefined && password === undefined) return { why: encodingHint }
+  if (user === '') return { why: `${expectedForm}: the user is missing` }
+  if (database === '') return { why: `${expectedForm}: the database is missing` }
   const host = given.host ?? (parts['host'] ?? '').replace(/^\[(.*)\]$/, '$1')
-  if (host === '') return { why: `${form}: the host is missing` }
+  if (host === '') return { why: `${expectedForm}: the host is missing` }
   const port = Number(parts['port'] ?? 5432)
-  if (port < 1 || port > 65_535) return { why: `${form}: a port is a number from 1 to 65535` }
+  if (port < 1 || port > 65_535) return { why: `${expectedForm}: a port is a number from 1 to 65535` }
   const tls = tlsOf(given.sslmode, host)
-  if (tls === undefined) return { why: tlsWanted(given.sslmode, host) }
-  const secret = given.password ?? password
+  if (tls === undefined) return { why: tlsProblem(given.sslmode, host) }
+  const givenPassword = given.password ?? password
   return {
     server: {
       user,
-      password: secret === '' ? undefined : secret,
+      password: givenPassword === '' ? undefined : givenPassword,
       host,
       port,
       database,
       tls,
       rootCertificate: given.sslrootcert,
-      shown: shownAs({ user, host, port, database }),
+      displayUrl: formatServerUrl({ user, host, port, database }),
     },
   }
 }
 
-/** A server on this machine, which needs no TLS. */
+/** Returns whether the server is on this machine, so that it needs no TLS. */
 const isLocal = (host: string): boolean => host.startsWith('/') || isLoopbackHost(host)
 
 function tlsOf(mode: string | undefined, host: string): PostgresServer['tls'] | undefined {
@@ -123,18 +127,18 @@ function tlsOf(mode: string | undefined, host: string): PostgresServer['tls'] | 
   return isLocal(host) && (mode === undefined || mode === 'disable') ? 'disable' : undefined
 }
 
-function tlsWanted(mode: string | undefined, host: string): string {
+function tlsProblem(mode: string | undefined, host: string): string {
   if (isLocal(host)) return 'sslmode must be "verify-full", or "disable" for a database on this machine'
   return mode === undefined
     ? 'the PostgreSQL address needs sslmode=verify-full, since the database is on another machine'
     : 'sslmode must be "verify-full", since the database is on another machine'
 }
 
-function parametersOf(query: string): Partial<Record<Parameter, string>> | { why: string } | undefined {
+function parseParameters(query: string): Partial<Record<Parameter, string>> | { why: string } | undefined {
   const found: Partial<Record<Parameter, string>> = {}
   for (const pair of query === '' ? [] : query.split('&')) {
     const [name = '', ...rest] = pair.split('=')
-    const value = decoded(rest.join('='))
+    const value = decodePart(rest.join('='))
     const known = knownParameters.find((each) => each === name)
     if (known === undefined || found[known] !== undefined) {
       return {
@@ -150,17 +154,17 @@ function parametersOf(query: string): Partial<Record<Parameter, string>> | { why
   return found
 }
 
-/** Undefined where an escape is not UTF-8, or encodes a control character. */
-function decoded(part: string): string | undefined {
+/** Decodes a part of a URL. Undefined if an escape is not UTF-8, or encodes a control character. */
+function decodePart(part: string): string | undefined {
   try {
-    const plain = decodeURIComponent(part)
-    return /\p{Cc}/u.test(plain) ? undefined : plain
+    const decodedText = decodeURIComponent(part)
+    return /\p{Cc}/u.test(decodedText) ? undefined : decodedText
   } catch {
     return undefined
   }
 }
 
-function shownAs({
+function formatServerUrl({
   user,
   host,
   port,
@@ -193,7 +197,7 @@ const unescaped = (field: string | undefined): string | undefined => field?.repl
 /** Two runners that reach one store by two names have two locks, so such a store is refused. */
 export function requireOneName(
   path: string,
-  { names, isMount }: { /** Hard links. */ names: number; isMount: boolean },
+  { names, isMount }: { /** The number of hard links. */ names: number; isMount: boolean },
 ): void {
   if (names > 1) {
     throw new IoError(`cannot use the store "${path}": the file has ${names} names (hard links)`, {
@@ -207,15 +211,18 @@ export function requireOneName(
   }
 }
 
-/** Whether a path is a mount point, by the text of Linux's /proc/self/mountinfo (proc(5)). */
+/** Returns whether a path is a mount point, according to the text of Linux's /proc/self/mountinfo (proc(5)). */
 export function isAmongMounts(path: string, mountinfo: string): boolean {
-  // Space, tab, line end and backslash are written in octal there.
-  const written = (text: string | undefined): string | undefined =>
+  // Spaces, tabs, line ends and backslashes are written as octal escapes in this file.
+  const decodeOctal = (text: string | undefined): string | undefined =>
     text?.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))
-  return mountinfo.split('\n').some((line) => written(line.split(' ')[4]) === path)
+  return mountinfo.split('\n').some((line) => decodeOctal(line.split(' ')[4]) === path)
 }
 
-/** src/docs/cli.md, "Environment": a store that ends with the process prevents no second order. */
+/**
+ * Throws a UsageError if orders would be recorded only in memory (src/docs/cli.md, "Environment"): a store that ends
+ * with the process cannot prevent a second order.
+ */
 export function refuseMemoryStore(location: string, baseUrl: string): void {
   if (location !== ':memory:' || isLoopbackUrl(baseUrl)) return
   throw new UsageError('refused to order with a store in memory, which would forget the order', {

@@ -1,57 +1,62 @@
 import type { SubmissionState } from '../submission/states.ts'
 
-/** Where a log was made. A log that is found with any other value is a copy of the one that the header describes. */
+/**
+ * The file in which a log was made. A log that is found with any other value is a copy of the log that the header
+ * describes.
+ */
 export interface LogOrigin {
   host: string
-  /** The identifier that the operating system keeps of itself; empty where there is none. */
+  /** The identifier of the operating system's installation; empty if there is none. */
   machine: string
-  /** Absolute, with links resolved. */
+  /** The absolute path, with links resolved. */
   path: string
-  /** The inode. The device number is left out, because it may be another one after a restart. */
+  /** The inode number. The device number is not included, because it may change at a restart. */
   file: string
 }
 
-/** A log as the store registers it: every log that an attempt was ever recorded in. */
+/** A log in the store's register, which lists every log that an attempt was ever recorded in. */
 export interface RegisteredLog extends Omit<LogOrigin, 'file'> {
   id: string
-  /** Wall time of its newest attempt, in ms. */
+  /** Wall time of the newest attempt in the log, in ms. */
   lastAttemptAt: number
 }
 
 /**
- * The first line of a log. It is written again when a value changes and after many lines, and the last one counts: a process
- * that starts reads from `bytes` on.
+ * The first line of a log. The header is written again when a value changes and after many lines, and the last header
+ * is valid: a process that starts reads the log from `bytes` on.
  */
 export interface LogHeader {
   kind: 'header'
   id: string
   origin: LogOrigin
-  /** The store, which keeps this id wherever it is moved, and a copy of it until that is accepted as another store. */
+  /** The id of the store. A moved store keeps the id, and so does a copy until it is accepted as another store. */
   storeId: string
-  /** Its place: a path, or the address of a database without its password. */
+  /** The location of the store: a path, or the address of a database without its password. */
   store: string
   /** The key of the store's fingerprints, as hex. */
   key: string
-  /** Of the store, when the header was written. */
+  /** The generation of the store when the header was written. */
   generation: string
-  /** A copy of the store's own. */
+  /** A copy of the store's register. */
   register: RegisteredLog[]
-  /** The log up to this byte is summarised in `heads`. */
+  /** The number of bytes of the log that `heads` summarises. */
   bytes: number
-  /** The highest of each account in this generation. */
+  /** The attempt with the highest number of each account in this generation. */
   heads: Head[]
-  /** Where the store was moved; undefined while it is where it was. */
+  /** The location to which the store was moved; undefined if it was not moved. */
   movedTo?: string | undefined
 }
 
-/** An attempt under its number. */
+/** The attempt with the highest number of an account. */
 export interface Head {
   account: string
   number: number
   attemptId: string
 }
 
-/** An attempt that is committed, recorded before its request is sent. It holds no person's data but keyed fingerprints. */
+/**
+ * A committed attempt, recorded before its request is sent. It contains no personal data except keyed fingerprints.
+ */
 export interface LogEntry extends Head {
   kind: 'entry'
   generation: string
@@ -69,7 +74,7 @@ export interface LogEntry extends Head {
   phone: string
 }
 
-/** What became of an attempt. Appended without a flush, so it may be missing. */
+/** The outcome of an attempt. Appended without a flush, so it may be missing. */
 export interface LogOutcome {
   kind: 'outcome'
   attemptId: string
@@ -77,7 +82,7 @@ export interface LogOutcome {
   requestId: string | undefined
 }
 
-/** A head that a read of the store saw. Appended without a flush. */
+/** A head that was found when the store was read. Appended without a flush. */
 export interface LogNote extends Head {
   kind: 'note'
   generation: string
@@ -87,34 +92,42 @@ export type LogRecord = LogHeader | LogEntry | LogOutcome | LogNote
 
 export interface ParsedLog {
   records: LogRecord[]
-  /** Complete lines that are not what was written. */
+  /** The number of complete lines that were changed after they were written. */
   damaged: number
-  /** Bytes up to the end of the last complete line: an incomplete one behind it is read again later. */
+  /** The number of bytes up to the end of the last complete line: an incomplete line after it is read again later. */
   bytes: number
 }
 
-/** SHA-256 of a text as 64 hex characters; an argument, because loading it takes time at the start of the program. */
+/**
+ * Returns the SHA-256 of a text as 64 hex characters. It is passed as an argument, because loading node:crypto takes
+ * time when the program starts.
+ */
 type Digest = (text: string) => string
 
 const checksumLength = 16
 /** JSON text never holds a tab, so an incomplete line never ends with one. */
-const end = '\t'
+const lineEnd = '\t'
 
 /**
- * One line, to be appended in one write. It starts with its line break, so that an incomplete line of a killed process ends
- * there, and has a mark at its end, which distinguishes an incomplete line from a damaged one.
+ * Returns a record as one line, which has to be appended in one write. The line starts with a line break, which ends
+ * an incomplete line of a killed process, and ends with a tab, which distinguishes an incomplete line from a damaged
+ * one.
  */
 export function formatRecord(record: LogRecord, digest: Digest): string {
   return `\n${withChecksum(JSON.stringify(fieldsOf(record)), digest)}`
 }
 
-/** Reads lines from the start of one. An incomplete line belongs to an attempt whose request was never sent. */
+/**
+ * Parses the content of a log from the start of a line. An incomplete line belongs to an attempt whose request was
+ * never sent.
+ */
 export function parseLog(content: Buffer, digest: Digest): ParsedLog {
-  // In bytes: a letter that a full disk has cut is decoded as another one, of more bytes.
-  const parsed: ParsedLog = { records: [], damaged: 0, bytes: content.lastIndexOf(end) + 1 }
+  // The length is counted in bytes: a character that was cut off when the disk was full is decoded as another one
+  // with more bytes.
+  const parsed: ParsedLog = { records: [], damaged: 0, bytes: content.lastIndexOf(lineEnd) + 1 }
   for (const line of content.toString().split('\n')) {
     // A power cut may leave zeros instead of a line that was not flushed.
-    if (!line.endsWith(end) || line.includes('\0')) continue
+    if (!line.endsWith(lineEnd) || line.includes('\0')) continue
     const text = contentOf(line)
     const record = withChecksum(text, digest) === line ? recordOf(text) : undefined
     if (record === undefined) parsed.damaged += 1
@@ -123,8 +136,8 @@ export function parseLog(content: Buffer, digest: Digest): ParsedLog {
   return parsed
 }
 
-/** Whether a log is where its header says, so that this machine may append to it. */
-export function isOriginal({ origin }: LogHeader, found: LogOrigin): boolean {
+/** Returns whether a log is in the file that its header describes, so that this machine may append to it. */
+export function isAtOrigin({ origin }: LogHeader, found: LogOrigin): boolean {
   return (
     origin.host === found.host &&
     origin.machine === found.machine &&
@@ -134,26 +147,29 @@ export function isOriginal({ origin }: LogHeader, found: LogOrigin): boolean {
 }
 
 /**
- * Lines whose fingerprints are to be removed, each with a replacement of the same length. A line whose replacement was
- * interrupted is found too: only its fingerprints and its checksum can be wrong.
+ * Returns the lines whose fingerprints are to be removed, each with a replacement of the same length. A line whose
+ * replacement was interrupted is returned again: only its fingerprints and its checksum can be wrong.
  */
 export function eraseFingerprints(
   text: string,
   attemptIds: ReadonlySet<string>,
   digest: Digest,
-): { old: string; new: string }[] {
+): { before: string; after: string }[] {
   return text.split('\n').flatMap((line) => {
-    const entry = line.endsWith(end) ? entryIn(contentOf(line)) : undefined
+    const entry = line.endsWith(lineEnd) ? entryIn(contentOf(line)) : undefined
     if (entry === undefined || !attemptIds.has(entry.attemptId)) return []
     const blank = (fingerprint: string): string => '0'.repeat(fingerprint.length)
     const { person, email, phone } = entry
     const erased = { ...entry, person: blank(person), email: blank(email), phone: blank(phone) }
     const replacement = formatRecord(erased, digest).slice(1)
-    return replacement === line ? [] : [{ old: line, new: replacement }]
+    return replacement === line ? [] : [{ before: line, after: replacement }]
   })
 }
 
-/** Undefined for any other record, and for a line that is damaged beyond its checksum and its fingerprints. */
+/**
+ * Returns the entry in a line; undefined for any other record, and for a line that is damaged in more than its
+ * checksum and fingerprints.
+ */
 function entryIn(content: string): LogEntry | undefined {
   try {
     const record = recordOf(content)
@@ -163,14 +179,14 @@ function entryIn(content: string): LogEntry | undefined {
   }
 }
 
-/** Whether a fingerprint was erased. */
-export const isErased = (fingerprint: string): boolean => /^0*$/.test(fingerprint)
+/** Returns whether a fingerprint was erased. */
+export const isErasedFingerprint = (fingerprint: string): boolean => /^0*$/.test(fingerprint)
 
 function withChecksum(content: string, digest: Digest): string {
-  return `${digest(content).slice(0, checksumLength)} ${content}${end}`
+  return `${digest(content).slice(0, checksumLength)} ${content}${lineEnd}`
 }
 
-const contentOf = (line: string): string => line.slice(checksumLength + 1, -end.length)
+const contentOf = (line: string): string => line.slice(checksumLength + 1, -lineEnd.length)
 
 const headFields = ['generation', 'account', 'number', 'attemptId'] as const
 const entryFields = [
@@ -186,7 +202,10 @@ const entryFields = [
   'phone',
 ] as const
 
-/** What a line of each kind has, in this order. Arrays, because a log has a line for every attempt that a machine ever made. */
+/**
+ * The fields of a line of each kind, in order. Lines are arrays, because a log has a line for every attempt that a
+ * machine ever made.
+ */
 const fieldNames = {
   outcome: ['attemptId', 'state', 'requestId'],
   note: headFields,
@@ -199,11 +218,14 @@ function fieldsOf(record: LogRecord): unknown[] {
   return [kind, ...fieldNames[kind].map((name) => (fields as Record<string, unknown>)[name])]
 }
 
-/** The checksum says that this program wrote it; undefined for a kind of record that it does not have. */
+/**
+ * Parses a line whose checksum proves that this program wrote it. Returns undefined for an unknown kind of record,
+ * which a newer version may have written.
+ */
 function recordOf(content: string): LogRecord | undefined {
   const [kind, ...fields] = JSON.parse(content) as [LogRecord['kind'], ...unknown[]]
   if (kind !== 'header' && !Object.hasOwn(fieldNames, kind)) return undefined
   if (kind === 'header') return { kind, ...(fields[0] as Omit<LogHeader, 'kind'>) }
-  const named = fieldNames[kind].map((name, at) => [name, fields[at] ?? undefined])
-  return { kind, ...Object.fromEntries(named) } as LogRecord
+  const namedFields = fieldNames[kind].map((name, index) => [name, fields[index] ?? undefined])
+  return { kind, ...Object.fromEntries(namedFields) } as LogRecord
 }

@@ -1,85 +1,96 @@
 import type { RegisteredLog } from './attempt-log.ts'
-import { type Move, storeMoved } from './moving.ts'
+import { type Move, storeMovedError } from './moving.ts'
 import { formatCount } from '../wording/text.ts'
 import { localTime } from '../wording/time.ts'
 import { IoError, StoreClosedError } from '../../errors/kinds.ts'
 
 export type CloseReason =
-  /** It was moved to another place, or is being moved. */
+  /** The store was moved to another location, or is being moved. */
   | 'moved'
-  /** It lacks attempts that a log has. */
+  /** The store does not have attempts that a log has. */
   | 'older'
-  /** A log knows a generation that this store does not: the store is a copy from before that generation. */
+  /** A log has a generation that the store does not have: the store is a copy from before that generation. */
   | 'generation'
   | 'backup'
-  /** Its database is on another server, which may lack the newest attempts. */
+  /** The database is on another server, which may not have the newest attempts. */
   | 'server'
-  /** A backup of the database was restored, as its object identifiers or a person tell. */
+  /** A backup of the database was restored, as its object identifiers show or a user reported. */
   | 'restored'
-  /** A registered log of this machine, or of a store in a file every log, is gone. */
+  /** A registered log of this machine is missing, or for a store in a file all logs are. */
   | 'log_missing'
   | 'log_damaged'
-  /** Its fingerprints are keyed otherwise than those of its log. */
+  /** The store's fingerprints have another key than those of its log. */
   | 'key'
-  /** A log names another store that had the same path or address. */
+  /** A log belongs to another store that had the same location. */
   | 'replaced'
 
-/** Why a store takes no orders, as it is stored in it. */
+/** The record in the store of why it accepts no orders. */
 export interface Closing {
-  /** A new one each time: logs report for one closing. */
+  /** A new id for each closing, so that a report of a log belongs to one closing. */
   id: string
-  /** Wall time. */
+  /** Wall time in ms. */
   at: number
   reasons: CloseReason[]
-  /** Ids of the attempts that were recovered. */
+  /** The ids of the attempts that were recovered. */
   recovered: string[]
-  /** Ids of attempts that a machine has read and that no log has brought back yet. */
+  /** The ids of attempts that a machine has seen in the store and that no log has recovered yet. */
   missing?: string[] | undefined
-  /** Generations that logs name which were compared: they are former ones once the store is open again. */
+  /** The generations of the logs that were compared; they are former generations once the store is open again. */
   generations?: string[] | undefined
-  /** Where it is now, or is going. */
+  /** The move to another location, if there is one. */
   move?: Move | undefined
 }
 
-/** A registered log, with what it did for the closing of the store. */
+/** A registered log, with its report for a closing of the store. */
 export interface LogReport extends RegisteredLog {
   /** The closing for which it was compared with the store; undefined before the first. */
   reportedFor: string | undefined
-  /** A person said that its machine does not come back. It ends when that machine sends again. */
+  /**
+   * A user has excluded the log's machine, which will not return. The exclusion ends when that machine sends again.
+   */
   isExcluded: boolean
 }
 
-/** Logs that have not been compared with the store since it was closed, unless they are excluded. */
+/** Returns the logs that have not been compared with the store since it was closed, except excluded ones. */
 export function unreportedLogs(closing: Closing, logs: readonly LogReport[]): LogReport[] {
   return logs.filter(({ reportedFor, isExcluded }) => !isExcluded && reportedFor !== closing.id)
 }
 
 /**
- * What a closed store waits for. `reports`: of other machines. `confirmation`: all have reported, and a person has to say that
- * no other machine has ordered. `acceptance`: a person has to accept what may be lost. `nothing`: it opens.
+ * The next step to open a closed store. `reports`: other machines have to report. `confirmation`: all have reported,
+ * and a user has to confirm that no other machine has ordered. `acceptance`: a user has to accept that attempts may
+ * be lost. `nothing`: the store is opened.
  */
 export type ReopenStep = 'reports' | 'confirmation' | 'acceptance' | 'nothing'
 
 const reportedReasons: ReadonlySet<CloseReason> = new Set(['server', 'restored'])
 
-/** The same with the reason `older`, as long as attempts are missing that no known machine has sent. */
-export function withLoss(closing: Closing): Closing {
+/**
+ * Returns the closing with the reason `older` added if attempts are missing that no registered machine has reported.
+ */
+export function addLossReason(closing: Closing): Closing {
   if ((closing.missing ?? []).length === 0 || closing.reasons.includes('older')) return closing
   return { ...closing, reasons: [...closing.reasons, 'older'] }
 }
 
-/** Whether the store waits for the reports of its machines, rather than for a person who accepts that it lost attempts. */
+/**
+ * Returns whether the store waits for the reports of its machines, and not for a user who accepts that it lost
+ * attempts.
+ */
 export const isReporting = ({ reasons }: Closing): boolean =>
   reasons.some((reason) => reportedReasons.has(reason))
 
-/** Whether a store was closed only because a log was missing, and no attempt was found to be lost since. */
-export const isClosedForLogAlone = (closing: Closing | undefined): boolean =>
+/** Returns whether a store was closed only because a log was missing, and no attempt was found to be lost since. */
+export const isClosedForMissingLog = (closing: Closing | undefined): boolean =>
   closing !== undefined &&
   closing.move === undefined &&
   closing.reasons.every((reason) => reason === 'log_missing') &&
   closing.recovered.length + (closing.missing?.length ?? 0) === 0
 
-/** `isReplicated`: each commit waits for a second server, so that a failover loses none. A restore may lose some all the same. */
+/**
+ * Returns the next step to open a closed store. `isReplicated`: each commit waits for a second server, so a failover
+ * loses no attempt; a restore may lose some all the same.
+ */
 export function reopenStep(
   closing: Closing,
   logs: readonly LogReport[],
@@ -90,7 +101,10 @@ export function reopenStep(
   return isReplicated && !closing.reasons.includes('restored') ? 'nothing' : 'confirmation'
 }
 
-/** The register of a store with what copies of it in logs add: a store that lost attempts lost registrations too. */
+/**
+ * Merges the register of a store with the copies of it in logs, since a store that lost attempts lost registrations
+ * too.
+ */
 export function mergeRegisters(
   known: readonly RegisteredLog[],
   copies: readonly RegisteredLog[],
@@ -104,12 +118,12 @@ export function mergeRegisters(
   return [...merged.values()]
 }
 
-/** Logs that a name given by a person means: those of a host or of a machine, or one log. */
-export function logsNamed<Log extends RegisteredLog>(logs: readonly Log[], name: string): Log[] {
+/** Returns the logs that a user's argument names: those of a host or a machine, or one log by its id. */
+export function findLogsByName<Log extends RegisteredLog>(logs: readonly Log[], name: string): Log[] {
   return logs.filter(({ id, host, machine }) => id === name || host === name || machine === name)
 }
 
-const sentences: Readonly<Record<CloseReason, string>> = {
+const reasonClauses: Readonly<Record<CloseReason, string>> = {
   moved: 'it was moved to another place',
   older: 'it lacks attempts that were made with it',
   generation: 'it is an older copy of the store',
@@ -122,32 +136,39 @@ const sentences: Readonly<Record<CloseReason, string>> = {
   replaced: 'another store was in its place, with attempts that it lacks',
 }
 
-/** Each reason as a clause. */
+/** Returns the reasons of a closing, each as a clause. */
 export function closingClauses({ reasons, recovered, move }: Closing): string[] {
   if (move !== undefined) return [`it ${move.isDone ? 'was' : 'is being'} moved to "${move.to}"`]
   return reasons.map((reason) =>
     reason === 'older' && recovered.length > 0
       ? `it lacked ${formatCount(recovered.length, 'attempt')} that ${recovered.length === 1 ? 'was' : 'were'} made with it`
-      : sentences[reason],
+      : reasonClauses[reason],
   )
 }
 
-/** `hr-2 (last order 2026-11-20 22:00 +10:00)` */
+/** Returns the host of a log and its last order, such as `hr-2 (last order 2026-11-20 22:00 +10:00)`. */
 export function formatLog({ host, lastAttemptAt }: RegisteredLog): string {
   return `${host} (${lastAttemptAt === 0 ? 'no order' : `last order ${localTime(lastAttemptAt)}`})`
 }
 
-/** What a command that orders is refused with. */
-export function storeClosed(location: string, closing: Closing, unreported: readonly LogReport[]): IoError {
-  if (closing.move !== undefined) return storeMoved(location, closing.move)
+/** Makes the error for a command that would order with a closed store. */
+export function storeClosedError(
+  location: string,
+  closing: Closing,
+  unreported: readonly LogReport[],
+): IoError {
+  if (closing.move !== undefined) return storeMovedError(location, closing.move)
   const missing = unreported.length === 0 ? '' : ` (not reported: ${unreported.map(formatLog).join(', ')})`
   return new StoreClosedError(`the store "${location}" is closed: ${closingClauses(closing)[0]}`, {
     hint: `Nothing was sent, because people could be ordered twice. See what is missing, and how to continue, with: refcheck store check${missing}`,
   })
 }
 
-/** A store whose attempts are in no log would not be found to be older after a restore. */
-export function noLogPossible(
+/**
+ * Makes the error for a store that cannot have an attempt log: after a restore nothing would show that such a store
+ * is older.
+ */
+export function noLogError(
   location: string,
   folders: readonly string[],
   why: 'not writable' | 'volatile',
@@ -167,21 +188,21 @@ export function noLogPossible(
   })
 }
 
-/** What comparing a store with the attempt logs of this machine found. */
+/** The result of comparing a store with the attempt logs of this machine. */
 export interface ExaminedLogs {
-  /** Undefined where it is open. */
+  /** Undefined if the store is open. */
   closing: Closing | undefined
-  /** Logs of machines that have not compared theirs with it since it was closed. */
+  /** Logs of machines that have not compared their attempt log with the store since it was closed. */
   unreported: readonly LogReport[]
   step: ReopenStep
-  /** Attempts that it lacked and that were recovered, in words. */
+  /** The attempts that were missing and have been recovered, as texts. */
   recovered: readonly string[]
-  /** All that are registered. */
+  /** All registered logs. */
   logs: readonly LogReport[]
 }
 
-/** What is wrong with a store, in sentences. */
-export function findingsOf(damage: readonly string[], examined: ExaminedLogs): string[] {
+/** Returns all findings about a store, as sentences. */
+export function listFindings(damage: readonly string[], examined: ExaminedLogs): string[] {
   const { closing, unreported, recovered } = examined
   return [
     ...(closing === undefined ? [] : closingClauses(closing)),
@@ -191,7 +212,7 @@ export function findingsOf(damage: readonly string[], examined: ExaminedLogs): s
   ]
 }
 
-/** What a check with findings fails with. */
+/** Returns the error of a check with findings; undefined if the store is sound and open. */
 export function unsoundStoreError(
   location: string,
   damage: readonly string[],
@@ -203,13 +224,13 @@ export function unsoundStoreError(
     })
   }
   if (closing === undefined) return undefined
-  if (closing.move !== undefined) return storeMoved(location, closing.move)
+  if (closing.move !== undefined) return storeMovedError(location, closing.move)
   return new IoError(`the store "${location}" is closed: ${closingClauses(closing)[0]}`, {
     hint: formatNextStep(step, unreported),
   })
 }
 
-/** How a closed store is opened again. */
+/** Returns how a closed store is opened again. */
 export function formatNextStep(step: ReopenStep, unreported: readonly LogReport[]): string {
   if (step === 'reports') {
     return [

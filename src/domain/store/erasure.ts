@@ -1,16 +1,16 @@
 import { IncompleteError, UsageError } from '../../errors/kinds.ts'
 import { type SubmissionState, openStates, waitingStates } from '../submission/states.ts'
 import { formatCount } from '../wording/text.ts'
-import type { ErasureTarget, Named, Purged } from './types.ts'
+import type { ErasureTarget, PersonNames, PurgeResult } from './types.ts'
 
-/** The person of a purge; a UsageError where none is named. */
-export function erasureTarget(given: {
+/** Returns the target of a purge. Throws a UsageError if no option names one. */
+export function erasureTarget(options: {
   email: string | undefined
   requestId: string | undefined
   baseUrl?: string | undefined
   endedBefore: number | undefined
 }): ErasureTarget {
-  const { email, requestId, baseUrl, endedBefore } = given
+  const { email, requestId, baseUrl, endedBefore } = options
   if (email !== undefined) return { email: email.trim() }
   if (requestId !== undefined) return { requestId, baseUrl }
   if (endedBefore !== undefined) return { endedBefore }
@@ -19,31 +19,34 @@ export function erasureTarget(given: {
   })
 }
 
-const shortestName = 3
+const minNameLength = 3
 
-/** Whether a text, such as a file's name, names a person in its words. */
-export function namesPerson(text: string, { firstName, lastName, email }: Named): boolean {
-  const found = new Set(wordsOf(text))
+/** Returns whether the words of a text, such as a file name, contain the name of a person. */
+export function containsPersonName(text: string, { firstName, lastName, email }: PersonNames): boolean {
+  const textWords = new Set(wordsOf(text))
   const [mailbox] = email?.split('@') ?? []
-  const all = (name = ''): boolean => {
-    const words = wordsOf(name).filter((word) => word.length >= shortestName)
-    return words.length > 0 && words.every((word) => found.has(word))
+  const containsAllWords = (name = ''): boolean => {
+    const words = wordsOf(name).filter((word) => word.length >= minNameLength)
+    return words.length > 0 && words.every((word) => textWords.has(word))
   }
-  return all(firstName) || all(lastName) || all(mailbox)
+  return containsAllWords(firstName) || containsAllWords(lastName) || containsAllWords(mailbox)
 }
 
-/** Its letters and digits, without case and accents. */
+/** Returns the words of a text: runs of letters and digits, without case and accents. */
 function wordsOf(text: string): string[] {
   const plain = text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase()
   return plain.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '')
 }
 
-/** What a purge that could not be finished fails with. */
-export function notScrubbedError(location: string, { isLeftTo }: Pick<Purged, 'isLeftTo'>): IncompleteError {
-  const isOwners = isLeftTo === 'the owner'
+/** Makes the error for a purge that could not be finished. */
+export function notScrubbedError(
+  location: string,
+  { isLeftTo }: Pick<PurgeResult, 'isLeftTo'>,
+): IncompleteError {
+  const onlyOwnerCanClean = isLeftTo === 'the owner'
   return new IncompleteError(
-    `what was removed may still be read in the files of the store "${location}": ${isOwners ? 'only the owner of its tables may clean them' : 'another process uses it'}`,
-    isOwners
+    `what was removed may still be read in the files of the store "${location}": ${onlyOwnerCanClean ? 'only the owner of its tables may clean them' : 'another process uses it'}`,
+    onlyOwnerCanClean
       ? {
           hint: 'The server cleans them later by itself (autovacuum).',
           rerunLabel: 'To clean them now, run VACUUM as the owner, or as the owner run',
@@ -52,7 +55,7 @@ export function notScrubbedError(location: string, { isLeftTo }: Pick<Purged, 'i
   )
 }
 
-/** What a purge fails with that had to leave files which it would delete. */
+/** Makes the error for a purge that could not delete some files. */
 export function notDeletedError(count: number): IncompleteError {
   return new IncompleteError(
     `${formatCount(count, 'file')} ${count === 1 ? 'was' : 'were'} not deleted: a link is in the way, or other users of this machine may put one there`,
@@ -64,12 +67,12 @@ export function notDeletedError(count: number): IncompleteError {
 }
 
 /**
- * What becomes of a column when a person is removed (src/docs/ordering.md, section 8). What is kept identifies
- * no person: a fingerprint is keyed, and without it an old file would order the person again.
+ * The rule for a column when a person is removed (src/docs/ordering.md, section 8). Data that is kept identifies no
+ * person: a fingerprint is keyed, and without it an old file would order the person again.
  */
 type ErasureRule = 'kept' | 'emptied' | 'emptied with the last person' | 'emptied with --completely'
 
-/** By table and rule, every column that a store keeps of an order; the names are the same in each store. */
+/** Every column of an order's data, by table and rule; the names are the same in each store. */
 export const erasurePolicy = {
   submissions: {
     kept: [
@@ -90,8 +93,8 @@ export const erasurePolicy = {
       'shares',
       'checks',
     ],
-    // A reason, and the field it is about, may quote what was sent. `name_print` finds people to mention, and keeps no old
-    // file from ordering them.
+    // A reason and its field may quote what was sent. `name_print` only finds people to mention, and does not prevent
+    // an old file from ordering them.
     emptied: [
       'first_name',
       'last_name',
@@ -159,24 +162,25 @@ export const erasurePolicy = {
       'allow_similar',
       'queued_at',
     ],
-    // Of a file that contains no person any more, or whose name names the person. An e-mail or a phone that many share may
-    // be the person's own.
+    // Emptied for a file that contains no person any more, or whose name names the person. An e-mail or phone that
+    // many share may be the person's own.
     emptied: ['name', 'path', 'results_file', 'halt_message', 'halt_hint', 'shared'],
-    // How the file is read, as long as a row of it contains a person.
+    // How the file is read; needed as long as a row of it contains a person.
     'emptied with the last person': ['reading'],
   },
 } as const satisfies Record<string, Partial<Record<ErasureRule, readonly string[]>>>
 
-/** The columns of a table to which an erasure rule applies. */
-export function columnsWith(table: keyof typeof erasurePolicy, rule: ErasureRule): string[] {
+/** Returns the columns of a table to which an erasure rule applies. */
+export function columnsWithRule(table: keyof typeof erasurePolicy, rule: ErasureRule): string[] {
   const rules: Partial<Record<ErasureRule, readonly string[]>> = erasurePolicy[table]
   return [...(rules[rule] ?? [])]
 }
 
 /**
- * States of rows that are left as they are: an order may still be sent, or its outcome be learned. Where a person is
- * named, what only waits is cancelled instead: "rows of the person that wait are cancelled".
+ * Returns the states of rows that are not erased, because the order may still be sent, or its outcome is not known
+ * yet. If the target is a person, rows that only wait are cancelled instead: "rows of the person that wait are
+ * cancelled".
  */
-export function statesLeft(who: ErasureTarget): readonly SubmissionState[] {
+export function statesNotErased(who: ErasureTarget): readonly SubmissionState[] {
   return 'endedBefore' in who ? openStates : openStates.filter((state) => !waitingStates.includes(state))
 }

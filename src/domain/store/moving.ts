@@ -1,35 +1,35 @@
 import { IoError, UsageError } from '../../errors/kinds.ts'
-import { storeAddress } from './address.ts'
+import { parseStoreAddress } from './address.ts'
 import { shellWord } from '../wording/pasted-command.ts'
 
-/** What a store that is being moved, or was moved, records of the move. */
+/** The record of a move in the store that is being moved or was moved. */
 export interface Move {
-  /** Of this move alone; both places know it. */
+  /** The id of the move, which both stores record. */
   id: string
-  /** Where it goes: a path, or an address as it was typed. */
+  /** The new location: a path, or an address as the user typed it. */
   to: string
-  /** Whether all of it is there. Before, the same command goes on. */
+  /** Whether the new location has all data. Until then the same command continues the move. */
   isDone: boolean
 }
 
-/** What a table held when it was moved. */
+/** The digest of a table's content when it was moved. */
 export interface TableDigest {
   table: string
   rows: number
-  /** SHA-256 of all its values in the order of its rows, 64 hex characters. */
+  /** SHA-256 of all values in the order of the rows, as 64 hex characters. */
   sha256: string
 }
 
-/** What the new place keeps of the move. */
+/** The record of a move in the store at the new location. */
 export interface Arrival {
-  /** Of the move. */
+  /** The id of the move. */
   id: string
   from: string
   tables: TableDigest[]
 }
 
-/** The message for processes that still use the old path. */
-export function storeMoved(location: string, { to, isDone }: Pick<Move, 'to' | 'isDone'>): IoError {
+/** Makes the error for a process that still uses the old location. */
+export function storeMovedError(location: string, { to, isDone }: Pick<Move, 'to' | 'isDone'>): IoError {
   const use = `REFCHECK_STORE, or with: refcheck config set store ${shellWord(to)}`
   return isDone
     ? new IoError(`the store "${location}" was moved to "${to}"`, { hint: `Use it there, with ${use}` })
@@ -38,20 +38,23 @@ export function storeMoved(location: string, { to, isDone }: Pick<Move, 'to' | '
       })
 }
 
-/** What prevents leaving a path. `holder`: the process that runs a batch with it. */
-export function requireQuiet(
+/**
+ * Throws an IoError if the store is in use and cannot be moved. `holder`: the process that runs a batch with the
+ * store.
+ */
+export function requireUnused(
   location: string,
   { inFlight, holder, isForwarding }: { inFlight: number; holder: string | undefined; isForwarding: boolean },
 ): void {
-  const refused = (why: string, hint: string): IoError =>
+  const refusal = (why: string, hint: string): IoError =>
     new IoError(`cannot move the store "${location}": ${why}`, { hint })
-  const stop = 'Stop everything that uses the store, then run it again.'
-  if (holder !== undefined) throw refused(`a batch is run by ${holder}`, stop)
-  if (isForwarding) throw refused('a receiver forwards its events', stop)
-  if (inFlight > 0) throw refused('an order is in flight', 'Wait until it has ended, then run it again.')
+  const stopHint = 'Stop everything that uses the store, then run it again.'
+  if (holder !== undefined) throw refusal(`a batch is run by ${holder}`, stopHint)
+  if (isForwarding) throw refusal('a receiver forwards its events', stopHint)
+  if (inFlight > 0) throw refusal('an order is in flight', 'Wait until it has ended, then run it again.')
 }
 
-/** A place that can take a whole store: it holds nothing. */
+/** Throws an IoError unless the target is empty. `filled`: the names of its tables that have rows. */
 export function requireEmpty(location: string, filled: readonly string[]): void {
   if (filled.length === 0) return
   throw new IoError(`cannot move to "${location}": it is a store already (${filled.join(', ')})`, {
@@ -59,24 +62,24 @@ export function requireEmpty(location: string, filled: readonly string[]): void 
   })
 }
 
-/** Another command has ended the move, or taken it back. */
-export function requireStillLeaving(location: string, now: Move | undefined, move: Move): void {
-  if (now?.id === move.id && !now.isDone) return
+/** Throws an IoError if another command completed or cancelled the move. */
+export function requireMoveInProgress(location: string, current: Move | undefined, move: Move): void {
+  if (current?.id === move.id && !current.isDone) return
   throw new IoError(`cannot move the store "${location}": another command moves it too`, {
     hint: 'See where it is with: refcheck store check',
   })
 }
 
-/** Whether a store that is being moved has the same target as this call. */
-export function requireSameWay(location: string, move: Move | undefined, to: string): void {
+/** Throws an IoError if the store is being moved to another location than `to`, or was moved already. */
+export function requireSameTarget(location: string, move: Move | undefined, to: string): void {
   if (move === undefined || (!move.isDone && move.to === to)) return
-  throw storeMoved(location, move)
+  throw storeMovedError(location, move)
 }
 
-/** Other users of a machine can read the command lines of all. */
+/** Throws a UsageError if an address contains a password: other users of the machine can read command lines. */
 export function requireNoPassword(argument: string, address: string): void {
-  const read = storeAddress(address)
-  if (read.kind !== 'postgres' || read.server.password === undefined) return
+  const parsed = parseStoreAddress(address)
+  if (parsed.kind !== 'postgres' || parsed.server.password === undefined) return
   throw new UsageError(`${argument}: a password is refused on the command line`, {
     hint: 'Keep it in ~/.pgpass or PGPASSWORD, and leave it out of the address.',
   })
@@ -87,11 +90,11 @@ export function requireOtherAddress(from: string, to: string): void {
   throw new UsageError('FROM and TO are the same store', { hint: 'Give two different places.' })
 }
 
-/** Tables whose content differs between the two places. */
+/** Throws an IoError that names the tables whose content differs between the two stores. */
 export function requireEqual(one: readonly TableDigest[], other: readonly TableDigest[]): void {
   const different = one.filter(
-    ({ table, rows, sha256 }, at) =>
-      other[at]?.table !== table || other[at].rows !== rows || other[at].sha256 !== sha256,
+    ({ table, rows, sha256 }, index) =>
+      other[index]?.table !== table || other[index].rows !== rows || other[index].sha256 !== sha256,
   )
   if (different.length === 0) return
   throw new IoError(`the copy differs from the store in: ${different.map(({ table }) => table).join(', ')}`, {

@@ -7,52 +7,58 @@ import type { SubmissionState } from '../submission/states.ts'
  * flushed, and then its request is sent. So an entry that the store lacks proves that the store lost attempts.
  */
 
-/** A store's identity in time: accepting an older copy of it begins a new generation. */
+/** The generations of a store. A new generation begins when an older copy of the store is accepted. */
 interface Generations {
   current: string
   former: readonly string[]
 }
 
-/** What distinguishes a database from any other, and from an older state of itself; each value as text. */
+/** The values that distinguish a database from any other, and from an older state of itself; all are texts. */
 export interface Epoch {
   /** The identifier of the server's cluster. */
   system: string
-  /** It changes when a standby takes over. */
+  /** The timeline of the server, which changes when a standby takes over. */
   timeline: string
-  /** Object identifiers of the database and of the table of attempts: a restore makes both anew. */
+  /** Object identifiers of the database and of the table of attempts; a restore creates new ones. */
   database: string
   table: string
 }
 
-/** The highest number that is known of each account. Two attempts under one number both count: a store has only one. */
+/**
+ * The known heads by account. If two attempts have the same highest number, both are included: a store can have only
+ * one of them.
+ */
 export type KnownHeads = Map<string, Head[]>
 
-export function learnHead(known: KnownHeads, head: Head): void {
-  const before = known.get(head.account) ?? []
-  const number = before[0]?.number ?? 0
-  if (head.number < number || before.some(({ attemptId }) => attemptId === head.attemptId)) return
-  known.set(head.account, head.number === number ? [...before, head] : [head])
+export function addKnownHead(known: KnownHeads, head: Head): void {
+  const knownHeads = known.get(head.account) ?? []
+  const number = knownHeads[0]?.number ?? 0
+  if (head.number < number || knownHeads.some(({ attemptId }) => attemptId === head.attemptId)) return
+  known.set(head.account, head.number === number ? [...knownHeads, head] : [head])
 }
 
-/** Undefined where the database is the one that it was. */
-export function changeOfEpoch(before: Epoch, now: Epoch): 'server' | 'restored' | undefined {
+/** Returns how the database differs from the one that was recorded; undefined if it is the same. */
+export function findEpochChange(before: Epoch, now: Epoch): 'server' | 'restored' | undefined {
   if (before.database !== now.database || before.table !== now.table) return 'restored'
   return before.system !== now.system || before.timeline !== now.timeline ? 'server' : undefined
 }
 
-/** What a claim's transaction found in the store. */
+/** The state of the store that a claim's transaction found. */
 export interface Fence {
   isOpen: boolean
   /** Whether the database has the epoch that the store has recorded. */
   isSameEpoch: boolean
   generation: string
-  /** Whether every head that was sent along is in the store under its number. */
+  /** Whether the store has every head of the claim's requirement under its number. */
   hasHeads: boolean
 }
 
 export type FenceFailure = 'closed' | 'epoch' | 'generation' | 'head'
 
-/** Undefined where the claim may go on. `generation`: the one that the process last compared its logs with. */
+/**
+ * Returns why a claim is refused; undefined if it may proceed. `generation`: the generation with which the process
+ * last compared its logs.
+ */
 export function fenceFailure(fence: Fence, generation: string): FenceFailure | undefined {
   if (!fence.isOpen) return 'closed'
   if (!fence.isSameEpoch) return 'epoch'
@@ -62,74 +68,81 @@ export function fenceFailure(fence: Fence, generation: string): FenceFailure | u
 
 type GenerationAge = 'same' | 'former' | 'unknown'
 
-export function ageOfGeneration(generation: string, { current, former }: Generations): GenerationAge {
+export function generationAge(generation: string, { current, former }: Generations): GenerationAge {
   if (generation === current) return 'same'
   return former.includes(generation) ? 'former' : 'unknown'
 }
 
-/** A log that names the store, or another one at its path or address, as it was compared with it. */
+/** A log of this store, or of another store at its location, after the comparison with the store. */
 export interface ComparedLog {
   /** Whether the store has registered it. */
   isRegistered: boolean
   hasSameKey: boolean
   isDamaged: boolean
-  /** The store of this log was moved from here. */
+  /** Whether the log's store was moved away from this location. */
   isMoved: boolean
-  /** All generations of its attempts and notes, and of its header unless it has none of these. */
+  /** The generations of the log's attempts and notes; that of its header if it has neither. */
   generations: readonly string[]
-  /** Entries whose attempt the store lacks. */
+  /** Entries of attempts that the store does not have. */
   missing: readonly LogEntry[]
-  /** Whether the store lacks a head of its generation that the log noted. */
+  /** Whether the store does not have a head of its own generation that the log noted. */
   lacksHead: boolean
-  /** Ids of the attempts that are these heads. */
+  /** The ids of the attempts of the noted heads. */
   notedIds: readonly string[]
 }
 
 export interface StoreFacts {
   generations: Generations
   isBackup: boolean
-  /** Of the database, since the store recorded its epoch. */
+  /** How the database has changed since the store recorded its epoch. */
   change: 'server' | 'restored' | undefined
-  /** The store waits for the reports of its machines already. */
+  /** Whether the store already waits for the reports of its machines. */
   isReporting: boolean
-  /** Attempts without any log are a loss: the store is a file, which no other machine orders with. */
+  /**
+   * Whether attempts without any log mean that a log was lost: the store is a file, with which no other machine
+   * orders.
+   */
   requiresLog: boolean
   hasAttempts: boolean
-  /** How many registered logs of this machine are not where they were. */
+  /** The number of registered logs of this machine that are no longer at their paths. */
   missingLogs: number
 }
 
 interface Rollback {
-  /** None where the store is as it was left. */
+  /** Empty if the store has lost nothing. */
   reasons: CloseReason[]
-  /** Entries to be recovered, in the order of their attempts, each once. */
+  /** The entries to recover, each once, in the order of their attempts. */
   missing: LogEntry[]
 }
 
 export function detectRollback(store: StoreFacts, logs: readonly ComparedLog[]): Rollback {
-  const own = logs.filter(({ hasSameKey }) => hasSameKey)
+  const logsOfStore = logs.filter(({ hasSameKey }) => hasSameKey)
   const missing = new Map<string, LogEntry>()
-  for (const entry of own.flatMap((log) => log.missing)) missing.set(entry.attemptId, entry)
+  for (const entry of logsOfStore.flatMap((log) => log.missing)) missing.set(entry.attemptId, entry)
   const isUnknown = (generation: string): boolean =>
-    ageOfGeneration(generation, store.generations) === 'unknown'
-  const isUnknownLog = own.some(({ generations }) => generations.some(isUnknown))
-  // After a failover or a restore, recovering what is missing is the report of this machine, not a reason of its own. The
-  // same holds for attempts of a former generation: the store was accepted without them.
+    generationAge(generation, store.generations) === 'unknown'
+  const isUnknownLog = logsOfStore.some(({ generations }) => generations.some(isUnknown))
+  // After a failover or a restore, missing entries are recovered as part of this machine's report, and are no further
+  // reason to close the store. Attempts of a former generation are no reason either: the store was accepted without
+  // them.
   const isReporting = store.isReporting || store.change !== undefined
   const isOlder = [...missing.values()].some(
-    ({ generation }) => ageOfGeneration(generation, store.generations) !== 'former',
+    ({ generation }) => generationAge(generation, store.generations) !== 'former',
   )
-  const otherKey = logs.filter((log) => !log.hasSameKey && log.missing.length > 0)
+  const logsWithOtherKey = logs.filter((log) => !log.hasSameKey && log.missing.length > 0)
   const reasons: [CloseReason, boolean][] = [
     ['server', store.change === 'server'],
     ['restored', store.change === 'restored'],
-    ['generation', (isUnknownLog && store.hasAttempts) || own.some(({ isMoved }) => isMoved)],
-    ['replaced', (isUnknownLog && !store.hasAttempts) || otherKey.some((log) => !log.isRegistered)],
-    ['older', !isReporting && (isOlder || own.some(({ lacksHead }) => lacksHead))],
+    ['generation', (isUnknownLog && store.hasAttempts) || logsOfStore.some(({ isMoved }) => isMoved)],
+    ['replaced', (isUnknownLog && !store.hasAttempts) || logsWithOtherKey.some((log) => !log.isRegistered)],
+    ['older', !isReporting && (isOlder || logsOfStore.some(({ lacksHead }) => lacksHead))],
     ['backup', store.isBackup],
-    ['log_missing', store.missingLogs > 0 || (store.requiresLog && store.hasAttempts && own.length === 0)],
-    ['log_damaged', own.some(({ isDamaged }) => isDamaged)],
-    ['key', otherKey.some((log) => log.isRegistered)],
+    [
+      'log_missing',
+      store.missingLogs > 0 || (store.requiresLog && store.hasAttempts && logsOfStore.length === 0),
+    ],
+    ['log_damaged', logsOfStore.some(({ isDamaged }) => isDamaged)],
+    ['key', logsWithOtherKey.some((log) => log.isRegistered)],
   ]
   return {
     reasons: reasons.filter(([, isMet]) => isMet).map(([reason]) => reason),
@@ -137,15 +150,15 @@ export function detectRollback(store: StoreFacts, logs: readonly ComparedLog[]):
   }
 }
 
-/** A row that an entry names, as the store has it. */
+/** The current state of a row that an entry names. */
 export interface ExistingRow {
   state: SubmissionState
   attemptId: string | undefined
 }
 
-/** What an entry that the store lacks becomes. */
+/** The row that an entry which the store does not have is recovered as. */
 export interface RecoveredRow {
-  /** The row that it names, or one of its own: the row it names was ordered by another attempt. */
+  /** `own row`: a new row, because the row that the entry names was ordered by another attempt. */
   target: 'named row' | 'own row'
   state: 'accepted' | 'rejected' | 'unknown' | 'cancelled'
   requestId: string | undefined
@@ -153,8 +166,8 @@ export interface RecoveredRow {
 }
 
 /**
- * `isRequestTaken`: another row has the request that the outcome names. An attempt that went back to `pending` was never
- * sent: its row is left as it is, or is made as cancelled where it is gone.
+ * Decides how an entry is recovered. `isRequestTaken`: another row has the request that the outcome names. An attempt
+ * that went back to `pending` was never sent: its row is not changed, or is added as cancelled if it is missing.
  */
 export function recoverEntry(
   outcome: Pick<LogOutcome, 'state' | 'requestId'> | undefined,
@@ -166,7 +179,7 @@ export function recoverEntry(
   const isOrdered = row?.state === 'accepted' || row?.state === 'sending'
   const isAccepted = outcome?.state === 'accepted' && outcome.requestId !== undefined && !isRequestTaken
   const state = isAccepted ? 'accepted' : outcome?.state === 'rejected' ? 'rejected' : 'unknown'
-  // Another attempt of the row may have been accepted: one that was rejected must not make it free to be sent again.
+  // Another attempt of the row may have been accepted, so a rejected attempt must not allow the row to be sent again.
   if (state === 'rejected' && (row?.state === 'unknown' || row?.state === 'dropped')) return 'attempt alone'
   return {
     target: isOrdered ? 'own row' : 'named row',

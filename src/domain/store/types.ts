@@ -1,14 +1,14 @@
 import type { Closing } from './closing.ts'
 import type { SubmissionState } from '../submission/states.ts'
 
-/** What a store is and holds. Times are wall time in ms. */
+/** Information about a store. Times are wall time in ms. */
 export interface StoreInfo {
   location: string
-  /** Bytes on disk, its journal files included; 0 in memory. */
+  /** Bytes on disk, including SQLite's journal files; 0 in memory. */
   bytes: number
-  /** How many changes of format it has been through. */
+  /** The number of the store's format. */
   format: number
-  /** What keeps it, with its version: `SQLite 3.53.0`. */
+  /** The database engine with its version, such as `SQLite 3.53.0`. */
   engine: string
   batches: number
   /** Rows by state. */
@@ -16,85 +16,90 @@ export interface StoreInfo {
   events: number
   oldest: number | undefined
   newest: number | undefined
-  /** Why it takes no orders, as it was found last: no log is read for this. */
+  /** Why the store accepts no orders, as last recorded: no log is read for this. */
   closed: Closing | undefined
-  /** What a server adds; undefined for a file. */
+  /** Information about the server; undefined for a file. */
   server?: StoreServer | undefined
 }
 
 export interface StoreServer {
   /** Whether a commit waits for a standby. Without that, a standby that takes over may lack orders. */
   replication: 'none' | 'asynchronous' | 'synchronous'
-  /** Of one question and its answer. */
+  /** The duration of one query in ms. */
   latencyMs: number
-  /** What this user may not read of what distinguishes the database from an older state of itself, as GRANT names it. */
+  /**
+   * Columns and functions by which an older state of the database is detected and which this database user may not
+   * read, as GRANT names them.
+   */
   hidden: readonly string[]
 }
 
-/** Whose data is to be removed. */
+/** The data that is to be removed. */
 export type ErasureTarget =
   | { email: string }
-  /** `baseUrl`: of this service alone, since two services may give out one id. */
+  /** `baseUrl`: only the request of this service, since two services may use the same id. */
   | { requestId: string; baseUrl?: string | undefined }
-  /** Orders that came to an end before this moment, and events received before it. */
+  /** Orders that ended before this moment, and events received before it. */
   | { endedBefore: number }
 
-export interface Purged {
-  /** Rows without a person. */
+export interface PurgeResult {
+  /** The number of rows whose person was removed. */
   rows: number
   events: number
-  /** Rows that may be in flight or accepted, and were left as they are. */
+  /** The number of rows that may be in flight or accepted, and were not changed. */
   kept: number
-  /** Whether no older copy of what was removed is left in the store's files. */
+  /** Whether the store's files contain no older copy of the removed data. */
   isScrubbed: boolean
-  /** What has to happen first, where one is: another process that reads it ends, or the owner of the tables cleans them. */
+  /** Why an older copy remains: another process still reads it, or only the owner of the tables can clean them. */
   isLeftTo?: 'another process' | 'the owner' | undefined
-  /** Attempt logs of other machines that still hold fingerprints: each machine removes them at its next start. */
+  /**
+   * Attempt logs of other machines that still contain fingerprints, which each machine removes when it next starts.
+   */
   logsLeft: { host: string; path: string }[]
 }
 
-/** What a purge erases outside the store. */
+/** The data that a purge erases outside the store. */
 export interface FilesToErase {
   /** Ids of stored drafts. */
   drafts: string[]
-  /** Codes of plans that wait. */
+  /** Codes of plans that wait for approval. */
   plans: string[]
-  /** Absolute paths. */
+  /** Absolute paths of files. */
   files: string[]
-  /** Reports with their lines in the manifest of a folder, by their keys. */
+  /** Reports, by their keys, with their lines in the manifest of the folder. */
   reports: { folder: string; keys: string[] }[]
 }
 
-/** Who is removed, as far as a file's name may say it. */
-export interface Named {
+/** The values by which a file's name may name a person. */
+export interface PersonNames {
   firstName: string | undefined
   lastName: string | undefined
   email: string | undefined
 }
 
-/** By what a person is found in files. */
-export interface Traces {
+/** The data by which a person is found in files. */
+export interface PersonTraces {
   batches: { id: string; path: string | undefined; resultsFile: string | undefined }[]
-  rows: (Named & { requestId: string | undefined; baseUrl: string })[]
+  rows: (PersonNames & { requestId: string | undefined; baseUrl: string })[]
 }
 
-/** A store brought to the newest format; 0 for one that was not there. */
-export interface Migrated {
+/** The result of migrating a store to the newest format; `from` is 0 for a new store. */
+export interface MigrationResult {
   location: string
   from: number
   to: number
 }
 
-/** An account of a store with what is known under it; `account` is '' for orders without one. */
+/** An account of a store; `account` is '' for orders without one. */
 export interface KnownAccount {
   account: string
-  /** Those whom a new order is compared with. */
+  /** The number of people with whom a new order is compared. */
   people: number
   attempts: number
   lastAttemptAt: number | null
 }
 
-/** What becomes of the last orders when the server is lost and another takes over. */
+/** Texts on what happens to the last orders when the server fails and another takes over. */
 export const replicationText: Readonly<Record<StoreServer['replication'], string>> = {
   none: 'no standby',
   asynchronous: 'asynchronous standby: one that takes over may have forgotten the last orders',

@@ -1,57 +1,63 @@
 import { personWithEmail, shownName, formatCount } from '../wording/text.ts'
 import type { Recipient } from '../../contract/request.ts'
 
-/** So few people are named before they are ordered. */
+/** The maximum number of people whom the question before an order names. */
 export const maxNamed = 5
-/** Characters of a list of people, so that the question is seen whole on 24 lines, also with letters two columns wide. */
+/**
+ * The maximum length of the list of people in characters, so that the whole question fits on 24 lines, even with
+ * characters two columns wide.
+ */
 const maxListLength = 500
 
-/** A package by its id and, where it is known, its name. */
+/** A package with its id and its name, if the name is known. */
 export interface OrderedPackage {
   id: number
   name?: string | undefined
 }
 
-/** What a yes would order. */
-export interface AboutToOrder {
-  /** None where rows have packages of their own. */
+/** The order that the question asks to confirm. */
+export interface OrderToConfirm {
+  /** Undefined if the rows have different packages. */
   package: OrderedPackage | undefined
   count: number
-  /** The first of them, at least one more than are named. */
+  /** The first people; if more than `maxNamed` are ordered, more than `maxNamed` are given. */
   people: readonly (Recipient | undefined)[]
-  /** Rows of the same file that are not ordered. */
+  /** The number of rows of the same file that are not ordered. */
   leftOut?: number | undefined
-  /** Rows with an improbable value, which are listed before. */
+  /** The number of rows with an improbable value, which are listed before the question. */
   unlikely?: number | undefined
 }
 
-/** Where it is ordered, and as whom. */
-interface OrderingAs {
+/** The service and the user of the order. */
+interface OrderingUser {
   baseUrl: string
   userEmail: string
 }
 
-/** The last question before money is spent: it names what is at stake, and who is ordered where they are few, by name and e-mail. */
-export function orderQuestion(order: AboutToOrder, { baseUrl, userEmail }: OrderingAs): string {
+/**
+ * Returns the last question before money is spent. It names what is ordered, the service and the user, and the people
+ * with names and e-mails if there are few.
+ */
+export function orderQuestion(order: OrderToConfirm, { baseUrl, userEmail }: OrderingUser): string {
   const { leftOut = 0, unlikely = 0 } = order
-  const what = order.package === undefined ? 'checks' : packageWithName(order.package)
+  const orderedText = order.package === undefined ? 'checks' : packageWithName(order.package)
   const service = baseUrl.replace(/^https?:\/\//, '')
-  const odd = unlikely === 0 ? '' : `, ${unlikely} with an unlikely value,`
-  const left = leftOut === 0 ? '' : `, and leave out ${formatCount(leftOut, 'row')}`
-  return `Order ${what} for ${whoOf(order)}${odd} at ${service} as ${userEmail}${left}?`
+  const unlikelyText = unlikely === 0 ? '' : `, ${unlikely} with an unlikely value,`
+  const leftOutText = leftOut === 0 ? '' : `, and leave out ${formatCount(leftOut, 'row')}`
+  return `Order ${orderedText} for ${peopleText(order)}${unlikelyText} at ${service} as ${userEmail}${leftOutText}?`
 }
 
-/** `101 Standard employment screen`, or `package 101` where its name is not known. */
+/** Returns `101 Standard employment screen`, or `package 101` if the name is not known. */
 export function packageWithName({ id, name }: OrderedPackage): string {
   return name === undefined ? `package ${id}` : `${id} ${shownName(name)}`
 }
 
-function whoOf({ count, people }: AboutToOrder): string {
-  const known = people.filter((person) => person !== undefined)
-  const [only] = known
-  if (count === 1 && known.length === 1 && only !== undefined) return personWithEmail(only)
-  const isWhole = count <= maxNamed && known.length === count
-  const lists = [known.map(personWithEmail), known.map(({ email }) => email)].map((each) => each.join(', '))
-  const list = isWhole ? lists.find((each) => each.length <= maxListLength) : undefined
+function peopleText({ count, people }: OrderToConfirm): string {
+  const named = people.filter((person) => person !== undefined)
+  const [only] = named
+  if (count === 1 && named.length === 1 && only !== undefined) return personWithEmail(only)
+  const canNameAll = count <= maxNamed && named.length === count
+  const lists = [named.map(personWithEmail), named.map(({ email }) => email)].map((each) => each.join(', '))
+  const list = canNameAll ? lists.find((each) => each.length <= maxListLength) : undefined
   return `${formatCount(count, 'person', 'people')}${list === undefined ? '' : ` (${list})`}`
 }

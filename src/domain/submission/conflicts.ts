@@ -5,7 +5,7 @@ import type { SubmissionState } from './states.ts'
 import type { Submission } from './submission.ts'
 import { isUnmatched } from './unmatched.ts'
 import {
-  isSeen as isVisibleTo,
+  isVisibleTo,
   namesOrder,
   isEvidence,
   type ExternalResult,

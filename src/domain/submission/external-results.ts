@@ -7,72 +7,84 @@ import type { Recipient } from '../../contract/request.ts'
 import { personKey } from './identity.ts'
 
 /**
- * What a results file says of a row's person (src/docs/ordering.md, section 4): orders that another store made, or one
- * that is lost.
+ * A row of a results file about the person of another row (src/docs/ordering.md, section 4): an order that another
+ * store made, or a store that is lost.
  */
 export interface ExternalResult {
-  /** The results file, and the line in it. */
+  /** The name of the results file, and the number of the line. */
   file: string
   line: number
   state: SubmissionState
   requestId: string | undefined
   requestStatus: string | undefined
   account: string
-  /** Undefined where it is not said: it is this one then. */
+  /** Undefined if the file does not contain it: it is then this row's base URL. */
   baseUrl: string | undefined
   packageId: number | undefined
-  /** When it was sent; wall time. */
+  /** Wall time of the attempt in ms. */
   at: number | undefined
-  /** `unclear`: its person is not known. */
+  /** How the person compares with the row's; `unclear` if the file does not tell. */
   person: 'same' | 'similar' | 'unclear'
-  /** What a similar person has in common with the row's. */
+  /** The values that a similar person has in common with the row's person. */
   shares: Shared[]
 }
 
-/** The batch that an order known by a results file alone is said to be of; its row counts the results of the row from 1. */
+/**
+ * The batch id of an order that only a results file names. The order's row number is the position of the external
+ * result, from 1.
+ */
 export const resultsBatch = 'results'
 
-/** `rejected`, `invalid`, `cancelled` and `held` rows ordered nothing, so they say nothing. */
+/**
+ * Returns whether an external result is evidence of an order. `rejected`, `invalid`, `cancelled` and `held` rows
+ * ordered nothing.
+ */
 export function isEvidence({ state }: Pick<ExternalResult, 'state'>): boolean {
   return !['rejected', 'invalid', 'cancelled', 'held'].includes(state)
 }
 
-/** Whether it names an order that was made, by its request. */
+/** Returns whether an external result names the request of an order that was made. */
 export function namesOrder({ state, requestId }: Pick<ExternalResult, 'state' | 'requestId'>): boolean {
   return requestId !== undefined && (state === 'accepted' || state === 'duplicate')
 }
 
-/** "An account sees its own people and those without an account; without an account all people are seen." */
-export function isSeen({ account }: Pick<ExternalResult, 'account'>, by: string): boolean {
-  return by === '' || account === '' || account === by
+/**
+ * Returns whether an account is compared with an external result: "An account sees its own people and those without
+ * an account; without an account all people are seen."
+ */
+export function isVisibleTo({ account }: Pick<ExternalResult, 'account'>, reader: string): boolean {
+  return reader === '' || account === '' || account === reader
 }
 
 /**
- * What is said of a row, where results files were read again: `now`, and of files that were not read what they said. An
- * order keeps its number as long as the same is said of it, so that a release covers what was shown and nothing newer.
- * Undefined where nothing changes.
+ * Merges the external results of a row after results files were read again: `newResults` replaces the results of the files
+ * that were read. An order keeps its number while its external result is unchanged, so that a release covers only
+ * what the user saw. Returns undefined if nothing changes.
  */
 export function mergeExternalResults(
-  before: readonly ExternalResult[],
+  oldResults: readonly ExternalResult[],
   files: ReadonlySet<string>,
-  now: readonly ExternalResult[],
+  newResults: readonly ExternalResult[],
 ): ExternalResult[] | undefined {
-  const left = [...now]
-  const stored = before.map((each): ExternalResult => {
+  const remaining = [...newResults]
+  const stored = oldResults.map((each): ExternalResult => {
     if (!files.has(each.file)) return each
-    const at = left.findIndex((other) => isEqual(each, other))
-    return left.splice(at, at < 0 ? 0 : 1)[0] ?? { ...each, state: 'cancelled' }
+    const index = remaining.findIndex((other) => isEqual(each, other))
+    return remaining.splice(index, index < 0 ? 0 : 1)[0] ?? { ...each, state: 'cancelled' }
   })
-  const all = [...stored, ...left]
-  return JSON.stringify(all) === JSON.stringify(before) ? undefined : all
+  const all = [...stored, ...remaining]
+  return JSON.stringify(all) === JSON.stringify(oldResults) ? undefined : all
 }
 
-const compared = ['file', 'state', 'requestId', 'packageId', 'baseUrl', 'account', 'person'] as const
+const comparedFields = ['file', 'state', 'requestId', 'packageId', 'baseUrl', 'account', 'person'] as const
 
 const isEqual = (one: ExternalResult, other: ExternalResult): boolean =>
-  compared.every((name) => one[name] === other[name])
+  comparedFields.every((name) => one[name] === other[name])
 
-/** The order that a results file names, in the form of a stored one; `number` counts the results of the row from 1. */
+/**
+ * Returns the order that a results file names, as an order of the store. `number`: the position of the external
+ * result, from 1.
+ */
 export function orderOfResult(
   externalResult: ExternalResult,
   number: number,
@@ -82,7 +94,7 @@ export function orderOfResult(
   return orderWith({
     batchId: resultsBatch,
     row: number,
-    // A duplicate without a request is one of an order that was not known to be made.
+    // A duplicate without a request repeats an order whose outcome was unknown.
     state: namesOrder(externalResult)
       ? 'accepted'
       : externalResult.state === 'pending'
@@ -98,22 +110,28 @@ export function orderOfResult(
   })
 }
 
-/** `line 3 of people.results.csv`. */
+/** Returns the position of an external result, such as `line 3 of people.results.csv`. */
 export function externalResultPosition({ file, line }: Pick<ExternalResult, 'file' | 'line'>): string {
   return `line ${line} of ${file}`
 }
 
-/** What identifies the person of a row in a results file, without a key, so that every store can compare it. */
+/**
+ * Digests that identify the person of a row in a results file. They are made without a key, so that every store can
+ * compare them.
+ */
 export interface PersonDigests {
   name: string
   email: string
   phone: string
 }
 
-const parts = ['name', 'email', 'phone'] as const
-const length = 32
+const digestNames = ['name', 'email', 'phone'] as const
+const digestLength = 32
 
-/** Normalised as the fingerprints are: 32 hex characters each, after an x that keeps spreadsheets from reading a number. */
+/**
+ * Returns the digests of a person, normalised as for fingerprints: an x, which prevents spreadsheets from reading a
+ * number, and 32 hex characters.
+ */
 export function personDigests(recipient: Recipient): PersonDigests {
   const [first, last, email, phone] = personKey(recipient)
   return {
@@ -123,16 +141,19 @@ export function personDigests(recipient: Recipient): PersonDigests {
   }
 }
 
-/** Undefined where they have neither e-mail nor phone in common: two people. */
+/**
+ * Compares the digests of two people. Returns undefined if they have neither the e-mail nor the phone in common, and
+ * so are two people.
+ */
 export function sharedDigests(
   one: PersonDigests,
   other: PersonDigests,
 ): { person: 'same' | 'similar'; shares: Shared[] } | undefined {
-  const shares = parts.filter((part) => one[part] === other[part])
-  if (shares.length === parts.length) return { person: 'same', shares: [] }
+  const shares = digestNames.filter((part) => one[part] === other[part])
+  if (shares.length === digestNames.length) return { person: 'same', shares: [] }
   return shares.includes('email') || shares.includes('phone') ? { person: 'similar', shares } : undefined
 }
 
 function digest(value: readonly string[]): string {
-  return `x${createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, length)}`
+  return `x${createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, digestLength)}`
 }

@@ -6,39 +6,39 @@ import { type RefcheckError, InternalError, UnavailableError, IoError } from '..
 import type { Attempt, RowId } from './submission.ts'
 import type { Change } from './states.ts'
 
-/** What one POST came to for the order (src/docs/ordering.md, section 2). */
+/** The outcome of one POST for the order (src/docs/ordering.md, section 2). */
 export type Outcome =
   | {
       kind: 'accepted'
       requestId: string
       requestStatus: string
       answerStatus: number
-      /** The service mixes up its answers, so no other row may go out. */
+      /** Set if the service mixes up its answers, so that no other row may be sent. */
       halts?: RefcheckError
     }
-  /** This body will not be taken; `error` says why, with the field the service named. */
+  /** The service refuses this body; `error` contains the reason and the field that the service named. */
   | { kind: 'rejected'; error: RefcheckError; answerStatus: number }
-  /** 401, 403: nothing was created, and any other order would fare the same. */
+  /** 401 or 403: nothing was created, and any other order would be refused too. */
   | { kind: 'halted'; error: RefcheckError; answerStatus: number }
-  /** Nothing was created; the service takes calls again in `seconds`. */
+  /** 429: nothing was created; the service accepts calls again after `seconds`. */
   | { kind: 'throttled'; error: RefcheckError; seconds: number; understood: boolean; answerStatus: number }
-  /** No byte has left. */
+  /** No byte was sent. */
   | { kind: 'unsent'; error: RefcheckError }
-  /** It may have been created. `offeredId` may be its id, for a read to prove. */
+  /** The request may have been created. `offeredId` may be its id, which has to be proved by a read. */
   | {
       kind: 'unknown'
       reason: string
       error: RefcheckError | undefined
       offeredId: string | undefined
       answerStatus: number | undefined
-      /** The service mixes up its answers, so no other row may go out. */
+      /** Whether the service mixes up its answers, so that no other row may be sent. */
       halts?: boolean
     }
 
 type Answered = Extract<CreateAnswer, { kind: 'answered' }>
 type UnknownOutcome = Extract<Outcome, { kind: 'unknown' }>
 
-/** "Response 201 returns status RECEIVED", should an answer leave it out. */
+/** The status of a created request whose answer does not contain it: "Response 201 returns status RECEIVED". */
 const statusAtCreation = 'RECEIVED'
 
 export function outcomeOf(answer: CreateAnswer): Outcome {
@@ -48,13 +48,15 @@ export function outcomeOf(answer: CreateAnswer): Outcome {
     case 'lost':
       return unknownOutcome(answer.error, answer.error.message)
     case 'answered':
-      return answer.status === 201 ? created(answer) : (refused(answer) ?? unknown(answer))
+      return answer.status === 201
+        ? createdOutcome(answer)
+        : (refusedOutcome(answer) ?? unknownAnswerOutcome(answer))
   }
 }
 
-function created(answer: Answered): Outcome {
-  const requestId = idIn(answer.envelope)
-  if (requestId === undefined) return unknown(answer)
+function createdOutcome(answer: Answered): Outcome {
+  const requestId = requestIdIn(answer.envelope)
+  if (requestId === undefined) return unknownAnswerOutcome(answer)
   const status = propertyOf(answer.envelope?.data, 'status')
   return {
     kind: 'accepted',
@@ -65,40 +67,52 @@ function created(answer: Answered): Outcome {
 }
 
 /**
- * "A UUID that is another order's already: `unknown`, and the batch halts" (src/docs/ordering.md, section 2): one request is no two
- * orders, so the answer was about the other one.
+ * Returns the outcome for a request id that already belongs to another order: "A UUID that is another order's
+ * already: `unknownAnswerOutcome`, and the batch halts" (src/docs/ordering.md, section 2). One request cannot belong to two
+ * orders, so the answer was about the other order.
  */
-export function requestTakenOutcome(
+export function takenRequestOutcome(
   { requestId, answerStatus }: Extract<Outcome, { kind: 'accepted' }>,
   holder: RowId,
 ): UnknownOutcome {
   const message = `the service answered with request ${requestId}, which is the order of row ${holder.row} of batch ${holder.batchId} already`
-  const error = mixedUp(message, answerStatus)
+  const error = mixedAnswersError(message, answerStatus)
   return { ...unknownOutcome(error, message), answerStatus, halts: true }
 }
 
-/** Two rows were answered with one request, and a read of it showed that it is the order of one of them. */
-export function requestTakenError(
+/**
+ * Makes the error for two rows that were answered with the same request, after a read has shown that it belongs to
+ * one of them.
+ */
+export function takenRequestError(
   requestId: string,
   { own, other }: Record<'own' | 'other', RowId>,
   answerStatus: number,
 ): RefcheckError {
   const message = `the service answered with request ${requestId} for row ${other.row} of batch ${other.batchId} as well, and the request is for row ${own.row} of batch ${own.batchId}`
-  return mixedUp(message, answerStatus, `Settle that row with: refcheck batch reconcile ${other.batchId}`)
+  return mixedAnswersError(
+    message,
+    answerStatus,
+    `Settle that row with: refcheck batch reconcile ${other.batchId}`,
+  )
 }
 
-function mixedUp(message: string, status: number, more?: string): RefcheckError {
+function mixedAnswersError(message: string, status: number, extraHint?: string): RefcheckError {
   const hint =
     'A cache or proxy between here and the service may mix up answers: check the base URL and the proxy before anything else is sent.'
-  return new UnavailableError(message, { status, hint: more === undefined ? hint : `${hint}\n${more}` })
+  return new UnavailableError(message, {
+    status,
+    hint: extraHint === undefined ? hint : `${hint}\n${extraHint}`,
+  })
 }
 
 /**
- * The answers after which nothing was created. Only the service itself can say so, and it always says
- * it in its envelope as a `client_error` with `data` null: a firewall's page, or an answer at odds with itself,
- * proves nothing. One that would send the same row again (401, 403, 429) must name no id either.
+ * Returns the outcome of an answer that proves that nothing was created; undefined for all others. Only the service
+ * itself can prove it, and it always does so with an envelope with `client_error` and `data` null: a firewall's page,
+ * or a contradictory answer, proves nothing. An answer after which the same row would be sent again (401, 403, 429)
+ * must not name an id either.
  */
-function refused(answer: Answered): Outcome | undefined {
+function refusedOutcome(answer: Answered): Outcome | undefined {
   const { envelope, status } = answer
   if (envelope?.status_message !== 'client_error' || envelope.data !== null) return undefined
   if (status !== 400 && status !== 404 && uuidIn(JSON.stringify(envelope)) !== undefined) return undefined
@@ -119,10 +133,10 @@ function refused(answer: Answered): Outcome | undefined {
   }
 }
 
-function unknown(answer: Answered): Outcome {
+function unknownAnswerOutcome(answer: Answered): Outcome {
   const { status, envelope, error } = answer
   const reason = error?.message ?? `the service answered ${status} without the id of a request`
-  const offeredId = idIn(envelope) ?? uuidIn(envelope?.message)
+  const offeredId = requestIdIn(envelope) ?? uuidIn(envelope?.message)
   return { ...unknownOutcome(error, reason), offeredId, answerStatus: status }
 }
 
@@ -134,38 +148,37 @@ const unknownOutcome = (error: RefcheckError | undefined, reason: string): Unkno
   answerStatus: undefined,
 })
 
-/** The request's id in an answer's data, whatever its status. */
-function idIn(envelope: Envelope | undefined): string | undefined {
+/** Returns the request id in an answer's data, whatever its status. */
+function requestIdIn(envelope: Envelope | undefined): string | undefined {
   const id = uuid.safeParse(propertyOf(envelope?.data, 'request_id'))
   return id.success ? id.data : undefined
 }
 
-/** Good enough to ask for: what a read then shows decides. */
+/** Returns a UUID in a text. It is only a candidate, which a read of the request has to prove. */
 function uuidIn(message: string | undefined): string | undefined {
   return message?.match(/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/i)?.[0]
 }
 
 /**
- * The result of one POST /v1/requests, which is sent at most once. `outcomeOf` decides what it means for the
- * order.
+ * The result of one POST /v1/requests, which is sent at most once. `outcomeOf` returns its consequence for the order.
  */
 export type CreateAnswer =
-  /** It was never connected: no byte has left. */
+  /** No connection was made: no byte was sent. */
   | { kind: 'unsent'; error: RefcheckError }
-  /** A byte may have left and no whole answer came back. */
+  /** Some bytes may have been sent, and no complete answer was received. */
   | { kind: 'lost'; error: RefcheckError }
   | {
       kind: 'answered'
       status: number
-      /** Undefined where the body is not the documented envelope. */
+      /** Undefined if the body is not the documented envelope. */
       envelope: Envelope | undefined
-      /** The header as it came. */
+      /** The unparsed value of the header. */
       retryAfter: string | undefined
       /** The typed error for this status (api/answer); undefined for a 2xx. */
       error: RefcheckError | undefined
     }
 
-/** What an outcome makes of its row. */
+/** Returns the change of the row that an outcome causes. */
 export function changeFor(outcome: Outcome, at: number): Change {
   switch (outcome.kind) {
     case 'accepted': {
@@ -188,7 +201,7 @@ export function changeFor(outcome: Outcome, at: number): Change {
   }
 }
 
-/** The change of a row whose request a read has shown. `decision`: whose, and why. */
+/** Returns the change of a row whose request was found by a read. `decision`: the user and the reason. */
 export function acceptedByEvidence(
   { request_id: requestId, status: requestStatus }: RequestResource,
   at: number,
@@ -197,11 +210,14 @@ export function acceptedByEvidence(
   return { to: 'accepted', at, requestId, requestStatus, decision }
 }
 
-/** The store failed at an outcome: this error alone has it, and how to record it later. */
+/**
+ * Makes the error for an outcome that the store could not record. Only this error contains the outcome, and how to
+ * record it later.
+ */
 export function notRecordedError({ attempt, outcome }: AttemptOutcome, cause: unknown): IoError {
-  const store = cause instanceof Error ? cause.message : 'the store failed'
+  const storeMessage = cause instanceof Error ? cause.message : 'the store failed'
   const reconcile = `refcheck batch reconcile ${attempt.batchId} --row ${attempt.row}`
-  return new IoError(`${outcomeText(outcome)}, but this could not be recorded: ${store}`, {
+  return new IoError(`${outcomeText(outcome)}, but this could not be recorded: ${storeMessage}`, {
     hint:
       outcome.kind === 'accepted'
         ? `Do not send it again. When the store can be written, record it: ${reconcile} --request-id ${outcome.requestId}`
@@ -210,7 +226,7 @@ export function notRecordedError({ attempt, outcome }: AttemptOutcome, cause: un
   })
 }
 
-/** What an outcome says of the order, as a clause. */
+/** Returns an outcome as a clause. */
 export function outcomeText(outcome: Outcome): string {
   switch (outcome.kind) {
     case 'accepted':
@@ -225,8 +241,11 @@ export function outcomeText(outcome: Outcome): string {
   }
 }
 
-/** "If more than 5 s have gone by since that commit (a suspended laptop), back to `pending`." */
-export const longestPauseMs = 5_000
+/**
+ * The maximum time between the commit of an attempt and the sending: "If more than 5 s have gone by since that commit
+ * (a suspended laptop), back to `pending`."
+ */
+export const maxPauseMs = 5_000
 
 export interface AttemptOutcome {
   attempt: Attempt
@@ -240,13 +259,13 @@ export function changedElsewhereError(): InternalError {
 }
 
 const firstBackoffMs = 500
-const longestBackoffMs = 30_000
+const maxBackoffMs = 30_000
 
 /**
- * Milliseconds before an order that never left goes again. `attempt` counts from 1, `fraction` is in [0, 1):
- * half fixed, half random, so that several processes do not come back together.
+ * Returns the milliseconds before an order that was not sent is tried again. `attempt` counts from 1, `fraction` is
+ * in [0, 1): half of the time is fixed and half random, so that several processes do not retry at the same moment.
  */
 export function backoffMs(attempt: number, fraction: number): number {
-  const ceiling = Math.min(longestBackoffMs, firstBackoffMs * 2 ** (attempt - 1))
-  return Math.round(ceiling / 2 + (ceiling / 2) * fraction)
+  const maxDelayMs = Math.min(maxBackoffMs, firstBackoffMs * 2 ** (attempt - 1))
+  return Math.round(maxDelayMs / 2 + (maxDelayMs / 2) * fraction)
 }

@@ -3,48 +3,50 @@ import { distance } from 'fastest-levenshtein'
 import type { Recipient } from '../../contract/request.ts'
 import { personKey } from './identity.ts'
 
-/** What two people have in common. `name`: all of it. */
+/** A value that two people have in common. `sameName`: the full name. */
 export type Shared = 'email' | 'phone' | 'name'
 
-/** Whether two people may be one: the same to the letter, perhaps, or they only share a phone. */
+/**
+ * How similar two people are: the same person after normalisation, possibly the same, or only with the same phone.
+ */
 type Similarity =
   | { kind: 'same' }
-  /** Only a person can tell whether they are one or two. */
+  /** Only a user can tell whether they are the same person. */
   | { kind: 'similar'; shares: Shared[] }
-  /** As a couple or an office shares one; said, and nothing more. */
+  /** Partners or colleagues may share a phone. The order is only mentioned. */
   | { kind: 'phone' }
 
-const mark = /\p{M}/gu
-const noLetter = /[^\p{L}\p{N}]/gu
+const combiningMark = /\p{M}/gu
+const notLetterOrDigit = /[^\p{L}\p{N}]/gu
 
-/** A name with nothing left that is written now so, now otherwise: case, accents, apostrophes, spaces. */
+/** Returns a name without the differences that spellings of one name have: case, accents, apostrophes, spaces. */
 export function foldedName(name: string): string {
-  return name.normalize('NFKD').replace(mark, '').toLowerCase().replace(noLetter, '')
+  return name.normalize('NFKD').replace(combiningMark, '').toLowerCase().replace(notLetterOrDigit, '')
 }
 
-/** Longer than any name; comparing many of them letter by letter would take hours: they count as agreeing. */
+/** Longer than any name. Comparing many longer names letter by letter would take hours, so they count as agreeing. */
 const maxComparedLetters = 1000
 
 /**
- * Whether two folded first names may be one person's: at most a third of the letters differ, where two neighbours that
- * changed places count as one. A name that is empty or only punctuation agrees with every other one.
- * `budget`: is charged where counting exactly costs more than a first comparison.
+ * Returns whether two folded first names may belong to one person: at most a third of the letters differ, where two
+ * exchanged neighbours count as one letter. A name that is empty or only punctuation agrees with every other name.
+ * `budget`: is charged if counting exactly costs more than the first comparison.
  */
-export function agree(one: string, other: string, budget?: ComparingBudget): boolean {
+export function doNamesAgree(one: string, other: string, budget?: ComparingBudget): boolean {
   if (one === '' || other === '') return true
   const max = Math.max(one.length, other.length)
-  // As many letters differ as one name is longer, at least.
+  // At least as many letters differ as one name is longer than the other.
   if (Math.abs(one.length - other.length) * 3 > max) return false
   if (max > maxComparedLetters) return true
   const maxDifferences = Math.floor(max / 3)
   const edits = distance(one, other)
-  // A transposition is two edits.
+  // `distance` counts exchanged neighbours as two edits.
   if (edits <= maxDifferences || edits > 2 * maxDifferences) return edits <= maxDifferences
   if (budget !== undefined) budget.left -= one.length * other.length
   return countDifferences(one, other) <= maxDifferences
 }
 
-/** Letters that were added, left out or replaced, and neighbours that changed places (optimal string alignment). */
+/** Counts the letters that were added, left out or replaced, and exchanged neighbours (optimal string alignment). */
 function countDifferences(one: string, other: string): number {
   let before: number[] = []
   let above = Array.from({ length: other.length + 1 }, (_, column) => column)
@@ -66,52 +68,56 @@ function countDifferences(one: string, other: string): number {
 }
 
 /**
- * How alike two people are (src/docs/ordering.md, section 4): the same e-mail, or the same phone with first names that
- * agree or names swapped. Undefined where they have nothing in common that counts.
+ * Compares two people (src/docs/ordering.md, section 4). They are similar if they have the same e-mail, or the same
+ * phone and first names that agree or names that are swapped. Returns undefined if they have nothing in common that
+ * counts.
  */
 export function similarity(one: Recipient, other: Recipient): Similarity | undefined {
-  const [mine, theirs] = [partsOf(one), partsOf(other)]
-  if (mine.key.every((part, at) => part === theirs.key[at])) return { kind: 'same' }
-  const email = mine.key[2] === theirs.key[2] && mine.key[2] !== ''
-  const phone = mine.key[3] === theirs.key[3] && mine.key[3] !== ''
-  if (!email && !phone) return undefined
+  const [mine, theirs] = [normalise(one), normalise(other)]
+  if (mine.key.every((part, index) => part === theirs.key[index])) return { kind: 'same' }
+  const sameEmail = mine.key[2] === theirs.key[2] && mine.key[2] !== ''
+  const samePhone = mine.key[3] === theirs.key[3] && mine.key[3] !== ''
+  if (!sameEmail && !samePhone) return undefined
   const { first, last } = mine
   const { first: theirFirst, last: theirLast } = theirs
-  const swapped = first === theirLast && last === theirFirst
-  const name = swapped || (first === theirFirst && last === theirLast)
-  if (!email && !swapped && !agree(first, theirFirst)) return { kind: 'phone' }
+  const areSwapped = first === theirLast && last === theirFirst
+  const sameName = areSwapped || (first === theirFirst && last === theirLast)
+  if (!sameEmail && !areSwapped && !doNamesAgree(first, theirFirst)) return { kind: 'phone' }
   const shares: Shared[] = []
-  if (email) shares.push('email')
-  if (phone) shares.push('phone')
-  if (name) shares.push('name')
+  if (sameEmail) shares.push('email')
+  if (samePhone) shares.push('phone')
+  if (sameName) shares.push('name')
   return { kind: 'similar', shares }
 }
 
-interface Parts {
+interface NormalisedPerson {
   key: readonly string[]
   first: string
   last: string
 }
 
-/** An office's phone is compared with everybody who has it. */
-const parts = new WeakMap<Recipient, Parts>()
+/** Normalised people, cached because a person with an office's phone is compared with all others who have it. */
+const normalisedPeople = new WeakMap<Recipient, NormalisedPerson>()
 
-function partsOf(person: Recipient): Parts {
-  const known = parts.get(person)
-  if (known !== undefined) return known
-  const made = {
+function normalise(person: Recipient): NormalisedPerson {
+  const cached = normalisedPeople.get(person)
+  if (cached !== undefined) return cached
+  const normalised = {
     key: personKey(person),
     first: foldedName(person.first_name),
     last: foldedName(person.last_name),
   }
-  parts.set(person, made)
-  return made
+  normalisedPeople.set(person, normalised)
+  return normalised
 }
 
-/** What comparing the names of one file may cost, about a nanosecond each: a few seconds. */
-export const maxComparing = 500_000_000
+/**
+ * The maximum cost of comparing the names of one file, in units of about a nanosecond, which limits the
+ * comparison to a few seconds.
+ */
+export const maxComparingCost = 500_000_000
 
-/** What is left to spend on comparing names; shared by all phones of a file. */
+/** The remaining cost that may be spent on comparing names; shared by all phones of a file. */
 export interface ComparingBudget {
   left: number
 }
@@ -119,24 +125,32 @@ export interface ComparingBudget {
 interface FoundByPhone {
   /** Positions, in ascending order. */
   positions: number[]
-  /** There was nothing left to compare every name with: people whom the person may be similar to. */
+  /**
+   * Positions of people whom the person may be similar to; set if the budget did not suffice to compare every name.
+   */
   uncompared: number[]
 }
 
 /**
- * The people who have one phone, by position, found by their first names: comparing each with all others would be
- * quadratic. Finds all people whom `likeness` may find similar, and of each kind at least one of the others, to be
- * mentioned; once the budget is spent, no person counts as compared.
+ * The people with one phone, found by their first names, since comparing each with all others would take quadratic
+ * time. `find` returns all people whom `similarity` may find similar, and at least one of the others of each kind,
+ * who is only mentioned. Once the budget is spent, no person counts as compared.
  */
 export class PhoneSharers {
   readonly #budget: ComparingBudget
-  /** By folded first name. */
+  /** Positions by folded first name. */
   readonly #byName = new Map<string, number[]>()
-  /** The same names, with their lengths and letters: what two names differ in is seldom worth counting exactly. */
+  /**
+   * The distinct names with their lengths and letter sets, by which most pairs are excluded before their differences
+   * are counted.
+   */
   readonly #names: string[] = []
   readonly #lengths: number[] = []
   readonly #letters: number[] = []
-  /** People whose names were erased, and of each kind the first two of different names. */
+  /**
+   * Positions that `find` always returns: people whose names were erased, and the first two people of each kind with
+   * different names.
+   */
   readonly #always: number[] = []
   readonly #kinds = new Map<string, { name: string; isOnly: boolean }>()
 
@@ -144,7 +158,7 @@ export class PhoneSharers {
     this.#budget = budget
   }
 
-  /** `kind`: what else has to be the same for two people to be compared, such as the package. */
+  /** `kind`: the other values that have to be equal for two people to be compared, such as the package. */
   add(position: number, person: Recipient | undefined, kind: string): void {
     if (person === undefined) {
       this.#always.push(position)
@@ -163,7 +177,7 @@ export class PhoneSharers {
     this.#byName.set(name, [position])
     this.#names.push(name)
     this.#lengths.push(name.length)
-    this.#letters.push(lettersOf(name))
+    this.#letters.push(letterSetOf(name))
   }
 
   find(person: Recipient): FoundByPhone {
@@ -178,7 +192,7 @@ export class PhoneSharers {
     }
   }
 
-  /** Adds the names that agree with one; false where the budget does not last. */
+  /** Adds the names that agree with a name. Returns false if the budget does not suffice. */
   #addSimilar(name: string, similar: Set<string>): boolean {
     const budget = this.#budget
     // A name without a letter agrees with every other one.
@@ -188,29 +202,29 @@ export class PhoneSharers {
       for (const each of this.#names) similar.add(each)
       return true
     }
-    const [length, letters] = [name.length, lettersOf(name)]
-    for (let at = 0; at < this.#names.length; at += 1) {
-      const otherLength = this.#lengths[at] as number
+    const [length, letters] = [name.length, letterSetOf(name)]
+    for (let index = 0; index < this.#names.length; index += 1) {
+      const otherLength = this.#lengths[index] as number
       const max = Math.floor(Math.max(length, otherLength) / 3)
       if (Math.abs(length - otherLength) > max) continue
-      const otherLetters = this.#letters[at] as number
-      // Each letter that one has and the other lacks takes a change of its own.
+      const otherLetters = this.#letters[index] as number
+      // Each letter that only one of the names has takes a separate edit.
       if (countBits(letters & ~otherLetters) > max || countBits(otherLetters & ~letters) > max) continue
       // Letters are compared 32 at a time; for a name of more than 32, each step costs about ten times as much.
       budget.left -= 20 + Math.ceil(length / 32) * otherLength * (length > 32 ? 10 : 1)
       if (budget.left < 0) return false
-      const other = this.#names[at] as string
-      if (agree(name, other, budget)) similar.add(other)
+      const other = this.#names[index] as string
+      if (doNamesAgree(name, other, budget)) similar.add(other)
       if (budget.left < 0) return false
     }
     return true
   }
 }
 
-/** Which letters a name has, a bit for each or for several. */
-function lettersOf(name: string): number {
+/** Returns the set of a name's letters as 32 bits; several letters may share a bit. */
+function letterSetOf(name: string): number {
   let letters = 0
-  for (let at = 0; at < name.length; at += 1) letters |= 1 << (name.charCodeAt(at) & 31)
+  for (let index = 0; index < name.length; index += 1) letters |= 1 << (name.charCodeAt(index) & 31)
   return letters
 }
 

@@ -1,5 +1,10 @@
 import { type ExaminedLogs, type Closing, closingClauses } from '../../domain/store/closing.ts'
-import { replicationText, type KnownAccount, type Named, type StoreServer } from '../../domain/store/types.ts'
+import {
+  replicationText,
+  type KnownAccount,
+  type PersonNames,
+  type StoreServer,
+} from '../../domain/store/types.ts'
 import { sanitize } from '../../host/text.ts'
 import { styled } from '../terminal.ts'
 import { table } from '../table.ts'
@@ -199,7 +204,7 @@ function removedText({
  */
 export function purgeQuestion(
   counts: PurgeCounts,
-  people: readonly Named[],
+  people: readonly PersonNames[],
   files: readonly Pick<PurgedFile, 'kind'>[],
 ): string {
   const names = new Set(

@@ -25,7 +25,7 @@ import {
   eraseFingerprints,
   formatRecord,
   type Head,
-  isOriginal,
+  isAtOrigin,
   type LogEntry,
   type LogHeader,
   type LogNote,
@@ -40,7 +40,7 @@ import { machineId, machineName } from '../../host/machine.ts'
 import { ownUserId } from '../../host/process.ts'
 import { unusableStore } from './engine.ts'
 import { sha256 } from './fingerprints.ts'
-import { type KnownHeads, learnHead } from '../../domain/store/rollback.ts'
+import { type KnownHeads, addKnownHead } from '../../domain/store/rollback.ts'
 
 function onDisk<T>(deed: 'read' | 'write', path: string, work: () => T): T {
   try {
@@ -157,7 +157,7 @@ export class AttemptLogFiles {
         const lines = eraseFingerprints(content.toString(), attemptIds, digest)
         if (lines.length === 0) return
         for (const line of lines)
-          writeSync(file, Buffer.from(line.new), 0, undefined, content.indexOf(line.old))
+          writeSync(file, Buffer.from(line.after), 0, undefined, content.indexOf(line.before))
         fsyncSync(file)
       }),
     )
@@ -202,7 +202,7 @@ export class AttemptLogFiles {
     const { header, isEmpty } = last
     const found = this.#originOf(join(realpathSync(dirname(path)), `${header.id}${suffix}`), status)
     const isNamed = path.endsWith(`${header.id}${suffix}`)
-    return { path, header, isEmpty, isOriginal: isNamed && isOriginal(header, found) }
+    return { path, header, isEmpty, isOriginal: isNamed && isAtOrigin(header, found) }
   }
 
   #originOf(path: string, { ino }: Pick<Stats, 'ino'>): LogOrigin {
@@ -312,7 +312,7 @@ export class AttemptLog {
     this.#flushFile = flushFile
     this.#header = header
     this.#offset = header.bytes
-    for (const head of header.heads) learnHead(this.#heads, head)
+    for (const head of header.heads) addKnownHead(this.#heads, head)
     // Never made anew: a log that has gone is missed.
     const { descriptor, status } = onDisk('write', path, () => openPrivate(path, O_RDWR | O_APPEND))
     this.#descriptor = descriptor
@@ -402,10 +402,10 @@ export class AttemptLog {
     if (record.kind === 'header') {
       if (record.generation !== this.#header.generation) this.#heads = new Map()
       this.#header = record
-      for (const head of record.heads) learnHead(this.#heads, head)
+      for (const head of record.heads) addKnownHead(this.#heads, head)
     } else if (record.generation === this.#header.generation) {
       const { account, number, attemptId } = record
-      learnHead(this.#heads, { account, number, attemptId })
+      addKnownHead(this.#heads, { account, number, attemptId })
     }
   }
 

@@ -3,23 +3,23 @@ import {
   type LogNote,
   type LogOutcome,
   type ParsedLog,
-  isErased,
+  isErasedFingerprint,
 } from '../../domain/store/attempt-log.ts'
 import {
   type ExaminedLogs,
   type Closing,
   type LogReport,
-  isClosedForLogAlone,
+  isClosedForMissingLog,
   isReporting,
   reopenStep,
   unreportedLogs,
-  withLoss,
+  addLossReason,
 } from '../../domain/store/closing.ts'
 import {
   type ComparedLog,
   type ExistingRow,
   type RecoveredRow,
-  ageOfGeneration,
+  generationAge,
   detectRollback,
   recoverEntry,
 } from '../../domain/store/rollback.ts'
@@ -122,7 +122,8 @@ function* recoverRow(
   existing: { batchId: string; row: number } | undefined,
 ): Work<void> {
   const { attemptId, packageId, baseUrl, userEmail, account } = entry
-  const print = (fingerprint: string): string | undefined => (isErased(fingerprint) ? undefined : fingerprint)
+  const print = (fingerprint: string): string | undefined =>
+    isErasedFingerprint(fingerprint) ? undefined : fingerprint
   const personPrint = print(entry.person)
   const order = {
     ...key,
@@ -271,7 +272,7 @@ export function* examineStore(
   const compared = { ...found, recoveredCount: missing.length }
   const isSound = reasons.length === 0 && missing.length === 0
   const isReopened =
-    isSound && mayReopen && requiresLog && isClosedForLogAlone(before.closing) && (yield* haveAllHeads(own))
+    isSound && mayReopen && requiresLog && isClosedForMissingLog(before.closing) && (yield* haveAllHeads(own))
   if (isReopened) yield* writeClosing(undefined)
   if (isReopened || (before.closing === undefined && reasons.length === 0))
     return { ...compared, isReopened, closing: undefined, step: 'nothing', logs: yield* readLogs() }
@@ -297,10 +298,10 @@ export function* examineStore(
   yield* recordReports(closing, [...reported, ...missingLogs])
   const registered = yield* readLogs()
   const unreported = unreportedLogs(closing, registered)
-  const step = reopenStep(withLoss(closing), registered, { isReplicated: before.wasReplicated })
+  const step = reopenStep(addLossReason(closing), registered, { isReplicated: before.wasReplicated })
   if (step !== 'nothing') {
     const recovered = yield* formatRecovered(closing.recovered)
-    return { ...compared, closing: withLoss(closing), unreported, step, recovered, logs: registered }
+    return { ...compared, closing: addLossReason(closing), unreported, step, recovered, logs: registered }
   }
   yield* openAgain(before, { id: newId(), known: closing.generations, heads: highestNumbers(counted) })
   return { ...compared, closing: undefined, step, logs: registered }
@@ -331,8 +332,7 @@ function* compareLog(state: StoreState, log: ReadLog, key: string): Work<Compare
     hasSameKey: header.key === key,
     isDamaged: log.isDamaged,
     // The place that it was moved to has another generation.
-    isMoved:
-      header.movedTo !== undefined && ageOfGeneration(header.generation, state.generations) !== 'former',
+    isMoved: header.movedTo !== undefined && generationAge(header.generation, state.generations) !== 'former',
     generations: generationsIn(log),
     missing: log.entries.filter(({ attemptId }) => ids.has(attemptId)),
     lacksHead: !hasHeads,

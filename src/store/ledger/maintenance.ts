@@ -1,13 +1,13 @@
 import { terminalStatuses } from '../../contract/statuses.ts'
-import { columnsWith, namesPerson, statesLeft } from '../../domain/store/erasure.ts'
+import { columnsWithRule, containsPersonName, statesNotErased } from '../../domain/store/erasure.ts'
 import type {
   ErasureTarget,
   FilesToErase,
-  Named,
-  Purged,
+  PersonNames,
+  PurgeResult,
   StoreInfo,
   StoreServer,
-  Traces,
+  PersonTraces,
 } from '../../domain/store/types.ts'
 import { emailIdentity } from '../../domain/submission/identity.ts'
 import { type SubmissionState, submissionStates, waitingStates } from '../../domain/submission/states.ts'
@@ -57,7 +57,7 @@ export interface Upkeep {
   /** What is wrong with the file, or with the tables in a database, in sentences. */
   checkTables(): Work<string[]>
   /** Removes older versions of rows; what has to happen first, where it could not. `isPatient`: waits for other processes. */
-  scrub(isPatient: boolean): Promise<Purged['isLeftTo']>
+  scrub(isPatient: boolean): Promise<PurgeResult['isLeftTo']>
   /** A copy of all of it at a new file (0600), which opens as a store and takes no orders until it is accepted. */
   backup(path: string): Promise<void>
   /** What is wrong with the file itself; none where it is sound. */
@@ -175,7 +175,7 @@ export class Maintenance {
    * database or its journal. The keyed fingerprints stay, so that an old file run again orders no person twice.
    * `completely` removes the fingerprints too. With `dryRun` it counts.
    */
-  async purge(who: ErasureTarget, options: PurgeOptions, eraseFiles?: EraseFiles): Promise<Purged> {
+  async purge(who: ErasureTarget, options: PurgeOptions, eraseFiles?: EraseFiles): Promise<PurgeResult> {
     const { completely, files } = options
     const { engine, location } = this.#parts
     const chosen = choose(this.#parts.key.fingerprint, who)
@@ -200,7 +200,7 @@ export class Maintenance {
   }
 
   /** What of a person may be in files: batches, requests and names of the rows, those that were emptied before too. */
-  traces(who: ErasureTarget): Promise<Traces> {
+  traces(who: ErasureTarget): Promise<PersonTraces> {
     const { erased, values } = choose(this.#parts.key.fingerprint, who)
     const rows = `
 SELECT DISTINCT s.request_id, s.first_name, s.last_name, s.email, b.base_url
@@ -219,7 +219,7 @@ WHERE b.kind = 'file' AND ${erased} ORDER BY b.id`
    * between leaves that to the next start; other machines have logs and files of their own, and leave some to this one.
    * `isPatient`: waits for other processes. Answers what older versions of rows are left to.
    */
-  async finishErasure(eraseFiles?: EraseFiles, isPatient = false): Promise<Purged['isLeftTo']> {
+  async finishErasure(eraseFiles?: EraseFiles, isPatient = false): Promise<PurgeResult['isLeftTo']> {
     const { engine, location, rollbacks, upkeep } = this.#parts
     const [erasure, unscrubbed] = await engine.snapshot(() =>
       together(metaText(erasureName), metaBytes(unscrubbedName)),
@@ -246,7 +246,7 @@ WHERE b.kind = 'file' AND ${erased} ORDER BY b.id`
 }
 
 /** Logs of other machines that still hold fingerprints. */
-function* logsLeft(): Work<Purged['logsLeft']> {
+function* logsLeft(): Work<PurgeResult['logsLeft']> {
   const { logs } = parseLeft(yield* metaText(erasureName))
   const registered = yield* readLogs()
   return registered.filter(({ id }) => id in logs).map(({ host, path }) => ({ host, path }))
@@ -285,14 +285,13 @@ function* removeFileNames(erased: string, values: Values): Work<void> {
   const select = `
 SELECT DISTINCT b.id, b.name, b.path, b.results_file, b.halt_message, s.first_name, s.last_name, s.email
 FROM submissions s JOIN batches b ON b.id = s.batch_id WHERE ${erased}`
-  const found = yield* all<Named & Record<'id' | 'name' | 'path' | 'resultsFile' | 'haltMessage', string>>(
-    select,
-    values,
-  )
+  const found = yield* all<
+    PersonNames & Record<'id' | 'name' | 'path' | 'resultsFile' | 'haltMessage', string>
+  >(select, values)
   for (const { id, name, path, resultsFile, haltMessage, ...person } of found) {
     const texts: (string | undefined)[] = [name, path, resultsFile, haltMessage]
-    if (texts.some((text) => text !== undefined && namesPerson(text, person)))
-      yield* emptyBatches('b.id = :id', columnsWith('batches', 'emptied'), { id })
+    if (texts.some((text) => text !== undefined && containsPersonName(text, person)))
+      yield* emptyBatches('b.id = :id', columnsWithRule('batches', 'emptied'), { id })
   }
 }
 
@@ -343,7 +342,7 @@ function parseLeft(text: string | undefined): LeftToErase {
 
 /** They stay as read: another read would bring the fingerprints back. */
 function* emptyRequests({ requests, values }: Chosen): Work<number> {
-  const columns = columnsWith('unmatched_requests', 'emptied with --completely')
+  const columns = columnsWithRule('unmatched_requests', 'emptied with --completely')
   return yield* run(
     `UPDATE unmatched_requests AS u SET ${emptied(columns)} WHERE u.person_print IS NOT NULL AND (${requests})`,
     values,
@@ -354,14 +353,14 @@ function* emptyRows(erased: string, values: Values, completely: boolean): Work<v
   const rows = `SELECT s.batch_id, s.row_number FROM submissions s WHERE ${erased}`
   yield* run(`UPDATE attempts SET reason = NULL WHERE (batch_id, row_number) IN (${rows})`, values)
   yield* run(`UPDATE decisions SET why = 'removed' WHERE (batch_id, row_number) IN (${rows})`, values)
-  const columns = columnsWith('submissions', 'emptied')
-  if (completely) columns.push(...columnsWith('submissions', 'emptied with --completely'))
+  const columns = columnsWithRule('submissions', 'emptied')
+  if (completely) columns.push(...columnsWithRule('submissions', 'emptied with --completely'))
   yield* run(`UPDATE submissions AS s SET ${emptied(columns)} WHERE ${erased}`, values)
   const named = `SELECT 1 FROM submissions s
     WHERE s.batch_id = b.id AND (s.email IS NOT NULL OR s.body IS NOT NULL OR s.reason IS NOT NULL)`
   const isEmpty = `b.kind = 'file' AND NOT EXISTS (${named})`
-  const last = columnsWith('batches', 'emptied with the last person')
-  yield* emptyBatches(isEmpty, [...columnsWith('batches', 'emptied'), ...last], {})
+  const last = columnsWithRule('batches', 'emptied with the last person')
+  yield* emptyBatches(isEmpty, [...columnsWithRule('batches', 'emptied'), ...last], {})
 }
 
 function* emptyBatches(where: string, columns: readonly string[], values: Values): Work<void> {
@@ -382,7 +381,7 @@ function emptied(columns: readonly string[]): string {
 }
 
 function choose(fingerprint: Fingerprint, who: ErasureTarget): Chosen {
-  const stays = `s.state IN ${sqlList(statesLeft(who))}`
+  const stays = `s.state IN ${sqlList(statesNotErased(who))}`
   const chosen = (rows: string, others: Pick<Chosen, 'events' | 'requests' | 'values'>): Chosen => ({
     all: rows,
     left: `${rows} AND ${stays}`,

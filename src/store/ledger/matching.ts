@@ -16,7 +16,7 @@ import {
 } from '../../domain/submission/conflicts.ts'
 import { resultsBatch } from '../../domain/submission/external-results.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
-import { type ComparingBudget, PhoneSharers, maxComparing } from '../../domain/submission/similarity.ts'
+import { type ComparingBudget, PhoneSharers, maxComparingCost } from '../../domain/submission/similarity.ts'
 import { type SubmissionState, refuseImpossible } from '../../domain/submission/states.ts'
 import type { NewBatch, RowId, RowVersion, Submission } from '../../domain/submission/submission.ts'
 import { type Values, type Work, all, get, insertRows, run } from './engine.ts'
@@ -493,7 +493,7 @@ export class StoredCandidates {
   readonly #key: StoreKey
   readonly #batch: Pick<NewFileBatch, 'id' | 'account'>
   readonly #phoneGroups = new Map<string, PhoneGroup>()
-  readonly #budget: ComparingBudget = { left: maxComparing }
+  readonly #budget: ComparingBudget = { left: maxComparingCost }
 
   constructor(key: StoreKey, batch: Pick<NewFileBatch, 'id' | 'account'>) {
     this.#key = key

@@ -3,8 +3,8 @@ import {
   type Move,
   requireEmpty,
   requireEqual,
-  requireQuiet,
-  requireStillLeaving,
+  requireUnused,
+  requireMoveInProgress,
   type TableDigest,
 } from '../../domain/store/moving.ts'
 import type { Clock } from '../../host/clock.ts'
@@ -104,7 +104,7 @@ export class Moving {
     const close = () => this.#close(move)
     return engine.transaction(function* () {
       const inFlight = (yield* all(`SELECT 1 FROM submissions WHERE state = 'sending' LIMIT 1`)).length
-      requireQuiet(engine.location, { inFlight, holder: undefined, isForwarding: false })
+      requireUnused(engine.location, { inFlight, holder: undefined, isForwarding: false })
       yield* close()
       for (const table of peopleTables) yield* upkeep.fence(table, move.to)
     }, 'all tables')
@@ -127,7 +127,7 @@ export class Moving {
    */
   async moveAway(move: Move, work: (rows: StoreContent) => Promise<void>): Promise<void> {
     await this.#parts.engine.exclusively(async (within) => {
-      requireStillLeaving(this.location, await within(readMove()), move)
+      requireMoveInProgress(this.location, await within(readMove()), move)
       await work(this.#rows(within))
       await within(this.#close({ ...move, isDone: true }))
     })

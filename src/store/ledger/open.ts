@@ -1,8 +1,8 @@
 import { dirname, resolve } from 'node:path'
 import { existsSync } from 'node:fs'
 import { makeOwnFolders } from '../../disk/private-modes.ts'
-import { type PostgresServer, storeAddress } from '../../domain/store/address.ts'
-import type { Migrated } from '../../domain/store/types.ts'
+import { type PostgresServer, parseStoreAddress } from '../../domain/store/address.ts'
+import type { MigrationResult } from '../../domain/store/types.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import { unusableStore } from './engine.ts'
 import type { Store, StoreOptions } from './store.ts'
@@ -19,7 +19,7 @@ export function resolveStoreAddress(options: Pick<StoreOptions, 'chosen' | 'path
   if (chosen === undefined || chosen === '') {
     return { kind: 'file', path: resolve(cwd, paths.data, 'ledger.sqlite') }
   }
-  const address = storeAddress(chosen)
+  const address = parseStoreAddress(chosen)
   switch (address.kind) {
     case 'memory':
       return { kind: 'file', path: chosen }
@@ -40,11 +40,11 @@ export function resolveStoreAddress(options: Pick<StoreOptions, 'chosen' | 'path
 /** The same in words: a path, or the address of a database without its password. */
 export function storeLocation(options: Pick<StoreOptions, 'chosen' | 'paths' | 'cwd'>): string {
   const address = resolveStoreAddress(options)
-  return address.kind === 'file' ? address.path : address.server.shown
+  return address.kind === 'file' ? address.path : address.server.displayUrl
 }
 
 /** Brings a store to the newest format. A file is brought there by opening it. */
-export async function migrateStore(options: StoreOptions): Promise<Migrated> {
+export async function migrateStore(options: StoreOptions): Promise<MigrationResult> {
   const address = resolveStoreAddress(options)
   if (address.kind === 'postgres') {
     const { migratePostgresStore } = await import('./postgres/store.ts')

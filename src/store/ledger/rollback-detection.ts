@@ -5,11 +5,11 @@ import {
   type ExaminedLogs,
   type Closing,
   type LogReport,
-  logsNamed,
-  noLogPossible,
-  storeClosed,
+  findLogsByName,
+  noLogError,
+  storeClosedError,
 } from '../../domain/store/closing.ts'
-import { type KnownHeads, learnHead } from '../../domain/store/rollback.ts'
+import { type KnownHeads, addKnownHead } from '../../domain/store/rollback.ts'
 import { formatCount } from '../../domain/wording/text.ts'
 import { IoError, UsageError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
@@ -123,7 +123,7 @@ export class RollbackDetection {
     const { account, number, attemptId } = attempt
     const log = this.#own
     if (log === undefined) {
-      if (!this.#hasLog) return learnHead(this.#heads, { account, number, attemptId })
+      if (!this.#hasLog) return addKnownHead(this.#heads, { account, number, attemptId })
       throw new IoError(`the attempt log of the store "${this.#parts.engine.location}" is gone`, {
         hint: 'Nothing was sent. See what is known with: refcheck store check',
       })
@@ -199,7 +199,7 @@ export class RollbackDetection {
     const { closing, step, unreported } = await this.examine()
     if (closing === undefined) return { held: 0 }
     if (closing.move !== undefined || step === 'reports')
-      throw storeClosed(engine.location, closing, unreported)
+      throw storeClosedError(engine.location, closing, unreported)
     const registered = await this.#registered()
     const all = this.#readAll(registered)
     const unusable = all.filter((log) => log.isDamaged || log.file.header.key !== key.key)
@@ -244,13 +244,13 @@ export class RollbackDetection {
   async exclude(names: readonly string[]): Promise<{ held: number }> {
     const { engine, clock } = this.#parts
     const registered = await this.#registered()
-    const unknown = names.find((name) => logsNamed(registered, name).length === 0)
+    const unknown = names.find((name) => findLogsByName(registered, name).length === 0)
     if (unknown !== undefined) {
       throw new UsageError(`--without: no machine "${unknown}" has ordered with the store`, {
         hint: `Name one of: ${[...new Set(registered.map(({ host }) => host))].join(', ') || '(none)'}`,
       })
     }
-    const ids = names.flatMap((name) => logsNamed(registered, name).map(({ id }) => id))
+    const ids = names.flatMap((name) => findLogsByName(registered, name).map(({ id }) => id))
     return engine.transaction(function* () {
       for (const id of ids) yield* updateRows('attempt_logs', { isExcluded: true }, { id })
       return { held: yield* setPendingHeld(clock.now(), 'a machine that may have sent it was excluded') }
@@ -303,7 +303,7 @@ export class RollbackDetection {
     this.#hasLog = this.#own !== undefined
     await runner.begin?.()
     this.#heads = new Map()
-    for (const head of await engine.run(readHeads())) learnHead(this.#heads, head)
+    for (const head of await engine.run(readHeads())) addKnownHead(this.#heads, head)
     const { isReplicated } = state
     // A claim requires that this is unchanged, so that it is true of every attempt until a failover.
     if (isReplicated !== state.wasReplicated)
@@ -329,7 +329,7 @@ export class RollbackDetection {
 
   async #examineOrThrow(): Promise<void> {
     const { closing, unreported } = await this.examine({ mayReopen: false })
-    if (closing !== undefined) throw storeClosed(this.#parts.engine.location, closing, unreported)
+    if (closing !== undefined) throw storeClosedError(this.#parts.engine.location, closing, unreported)
   }
 
   #readState(heads: readonly Head[] = []): Promise<StoreState> {
@@ -401,12 +401,12 @@ export class RollbackDetection {
       const register = state.logs.map(withoutReport)
       const made = { id: random.uuid(), storeId, store: location, key: key.key, generation, register }
       const file = files.create(made)
-      if (file === undefined && !mayBeLost) throw noLogPossible(location, files.folders, 'not writable')
+      if (file === undefined && !mayBeLost) throw noLogError(location, files.folders, 'not writable')
       this.#own = file && new AttemptLog(file)
     }
     const folder = this.#own && dirname(this.#own.path)
     if (folder !== undefined && isShared && !mayBeLost && isVolatile(folder))
-      throw noLogPossible(location, [folder], 'volatile')
+      throw noLogError(location, [folder], 'volatile')
   }
 
   /** Makes the log, registers it, and brings it up to the store. */

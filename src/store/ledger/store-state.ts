@@ -1,6 +1,6 @@
 import type { Head, LogEntry, LogHeader, RegisteredLog } from '../../domain/store/attempt-log.ts'
 import { type Closing, type LogReport, mergeRegisters } from '../../domain/store/closing.ts'
-import { changeOfEpoch, type Epoch, type StoreFacts } from '../../domain/store/rollback.ts'
+import { findEpochChange, type Epoch, type StoreFacts } from '../../domain/store/rollback.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import { relatedPackages } from '../../domain/submission/conflicts.ts'
 import { ensureAccount } from './accounts.ts'
@@ -80,7 +80,7 @@ export function* readState(heads: readonly Head[] = []): Work<StoreState> {
     },
     closing: yield* readClosing(),
     isBackup: (yield* metaText(backupName)) !== undefined,
-    change: epochNow === undefined ? undefined : changeOfEpoch(epochOf(epoch ?? ''), epochOf(epochNow)),
+    change: epochNow === undefined ? undefined : findEpochChange(epochOf(epoch ?? ''), epochOf(epochNow)),
     epochNow,
     hasAttempts: Boolean(facts?.hasAttempts),
     hasHeads: facts?.heads === heads.length,

@@ -1,7 +1,7 @@
 import type { Services } from '../services.ts'
 import type { Batch, NewFileBatch } from '../../domain/batch/batch.ts'
 import type { ColumnChoices } from '../../domain/batch/columns.ts'
-import type { AboutToOrder } from '../../domain/submission/confirmation.ts'
+import type { OrderToConfirm } from '../../domain/submission/confirmation.ts'
 import {
   aboutToOrder,
   findEarlierOrders,
@@ -58,7 +58,7 @@ export interface OrderFilePrompts {
   onKnown: (batch: Batch) => void
   onPlan: (plan: Plan) => Promise<void>
   /** Throws if the user does not confirm the orders. */
-  confirm: (about: AboutToOrder) => Promise<void>
+  confirm: (about: OrderToConfirm) => Promise<void>
 }
 
 interface OrderFileChoices {

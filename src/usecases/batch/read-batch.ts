@@ -11,7 +11,7 @@ import {
 import { type BatchResult, countFailed, noConflicts } from '../../domain/batch/verdict.ts'
 import type { HeldRow } from '../../domain/batch/held-question.ts'
 import { isUnmatched } from '../../domain/submission/unmatched.ts'
-import { type AboutToOrder, maxNamed } from '../../domain/submission/confirmation.ts'
+import { type OrderToConfirm, maxNamed } from '../../domain/submission/confirmation.ts'
 import { personName } from '../../domain/wording/text.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
 import type { Recipient } from '../../contract/request.ts'
@@ -77,7 +77,7 @@ export async function findRow(
 export async function pendingOrders(
   { batches, packageNames }: Pick<Services, 'batches' | 'packageNames'>,
   { id, packageId, counts, ...service }: Batch,
-): Promise<AboutToOrder> {
+): Promise<OrderToConfirm> {
   const people: (Recipient | undefined)[] = []
   for await (const row of batches.rows(id, { states: ['pending'], limit: maxNamed + 1 }))
     people.push(row.recipient)

@@ -2,13 +2,13 @@ import type { Services } from '../services.ts'
 import type { RunEvent } from '../../domain/batch/run-policy.ts'
 import type { Clock } from '../../host/clock.ts'
 import {
-  longestPauseMs,
+  maxPauseMs,
   changedElsewhereError,
   type AttemptOutcome,
   type Outcome,
   outcomeOf,
-  requestTakenError,
-  requestTakenOutcome,
+  takenRequestError,
+  takenRequestOutcome,
   acceptedByEvidence,
   changeFor,
   notRecordedError,
@@ -76,7 +76,7 @@ export async function sendAttempt(
  * monotonic clock detects that the wall clock was set back.
  */
 function isFresh(attempt: Attempt, clock: Clock): boolean {
-  return Math.max(clock.now() - attempt.at, clock.monotonic() - attempt.monotonic) <= longestPauseMs
+  return Math.max(clock.now() - attempt.at, clock.monotonic() - attempt.monotonic) <= maxPauseMs
 }
 
 type AcceptedOutcome = Extract<Outcome, { kind: 'accepted' }>
@@ -121,7 +121,7 @@ async function recordMixedUp(
 ): Promise<RecordedOutcome> {
   const { ledger, clock } = ports
   const recordUnknown = (): Promise<RecordedOutcome> =>
-    moveRow(ports, { attempt, outcome: requestTakenOutcome(outcome, holder) })
+    moveRow(ports, { attempt, outcome: takenRequestOutcome(outcome, holder) })
   const request = await readOnce(ports, outcome.requestId)
   if (request === undefined || (await isForRow(ports, holder, request))) return recordUnknown()
   const rows = await ledger.list({ batchId: attempt.batchId, states: ['sending', ...laterStates] })
@@ -137,7 +137,7 @@ async function recordMixedUp(
   const laterChange = ownRow.state === 'sending' ? change : { ...change, decision: lateAnswerDecision }
   if (!(await ledger.moveFrom(holder, loss, { ...attempt, state: ownRow.state }, laterChange)))
     return recordUnknown()
-  const halts = requestTakenError(outcome.requestId, { own: attempt, other: holder }, outcome.answerStatus)
+  const halts = takenRequestError(outcome.requestId, { own: attempt, other: holder }, outcome.answerStatus)
   return { version: { ...attempt, state: change.to }, outcome: { ...outcome, halts } }
 }
 

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { findFolderWeakness } from '../../disk/ownership.ts'
 import { reportKey } from '../../domain/report/record.ts'
 import { addressOf } from '../../domain/submission/identity.ts'
-import { namesPerson } from '../../domain/store/erasure.ts'
-import type { ErasureTarget, FilesToErase, Traces } from '../../domain/store/types.ts'
+import { containsPersonName } from '../../domain/store/erasure.ts'
+import type { ErasureTarget, FilesToErase, PersonTraces } from '../../domain/store/types.ts'
 import type { WrittenFile, WrittenKind } from '../../store/written-files.ts'
 import type { Services } from '../services.ts'
 
@@ -61,7 +61,7 @@ const overlapChars = 512
  */
 export async function findFilesOfPerson(
   { written, reportFolders }: Pick<Services, 'written' | 'reportFolders'>,
-  traces: Traces,
+  traces: PersonTraces,
   who: Exclude<ErasureTarget, { endedBefore: number }>,
 ): Promise<FoundFiles> {
   const batchIds = new Set(traces.batches.map(({ id }) => id))
@@ -106,7 +106,7 @@ export async function findFilesOfPerson(
     }
   }
   const isNamed = ({ path }: { path: string }): boolean =>
-    traces.rows.some((person) => namesPerson(path, person))
+    traces.rows.some((person) => containsPersonName(path, person))
   // A report is found by its folder, so its own path is not stored.
   found.toForget = found.files
     .filter((file) => file.kind !== 'report' && isNamed(file))

@@ -1,8 +1,8 @@
 import {
   requireOtherAddress,
-  requireQuiet,
-  requireSameWay,
-  storeMoved,
+  requireUnused,
+  requireSameTarget,
+  storeMovedError,
   type Move,
   type TableDigest,
 } from '../../domain/store/moving.ts'
@@ -46,13 +46,13 @@ export async function moveStore({
 }: MoveOptions): Promise<MovedStore> {
   const source = await from.moving()
   const earlierMove = await source.readMove()
-  if (earlierMove?.isDone === true) throw storeMoved(from.location, earlierMove)
+  if (earlierMove?.isDone === true) throw storeMovedError(from.location, earlierMove)
   if (earlierMove === undefined) await requireReady(from, clock)
   await confirm()
   const to = await openTo()
   requireOtherAddress(from.location, to.location)
   const newAddress = address ?? to.location
-  requireSameWay(from.location, earlierMove, newAddress)
+  requireSameTarget(from.location, earlierMove, newAddress)
   const target = await to.moving()
   const move: Move = earlierMove ?? { id: random.uuid(), to: newAddress, isDone: false }
   const arrival = await target.readArrival()
@@ -84,7 +84,7 @@ async function requireReady(store: Store, clock: Pick<Clock, 'now'>): Promise<vo
   )
   const forwarding = await store.inbox.leaseForwarding()
   await forwarding?.release()
-  requireQuiet(store.location, {
+  requireUnused(store.location, {
     inFlight: inFlight.length,
     holder: runner && `process ${runner.pid}${runner.machine === undefined ? '' : ` on ${runner.machine}`}`,
     isForwarding: forwarding === undefined,

@@ -1,7 +1,7 @@
 import type { OrderPlan, UsedPlan } from '../../domain/approval/order-plan.ts'
 import { isDraftSelected } from '../../domain/form/stored-draft.ts'
 import { retainedSince } from '../../domain/wording/time.ts'
-import type { ErasureTarget, Named, Purged } from '../../domain/store/types.ts'
+import type { ErasureTarget, PersonNames, PurgeResult } from '../../domain/store/types.ts'
 import type { Services } from '../services.ts'
 import { eraseFiles, findFilesOfPerson, type FoundFile, type FoundFiles } from './files-of-person.ts'
 
@@ -13,13 +13,13 @@ export interface PurgeOptions {
   dryRun: boolean
   completely: boolean
   /** Called if there is something to remove; throws if the user does not confirm. */
-  confirm: (found: PurgedAll, people: readonly Named[]) => Promise<void>
+  confirm: (found: PurgedAll, people: readonly PersonNames[]) => Promise<void>
   /** Whether to delete the files that refcheck wrote, too. */
   deletesFiles: (files: readonly FoundFile[]) => Promise<boolean>
 }
 
 /** The numbers of items that were removed from a store, and the files outside it. */
-export interface PurgedAll extends Purged {
+export interface PurgedAll extends PurgeResult {
   drafts: number
   plans: number
   /** `isRefused`: the file was not deleted, because a link could redirect the deletion. */

@@ -2,7 +2,7 @@ import { assert, constantFrom, property, record, string, tuple } from 'fast-chec
 import { expect, test } from 'vitest'
 
 import { Duplicates } from '../../../src/domain/batch/plan.ts'
-import { samePerson } from '../../../src/domain/submission/identity.ts'
+import { isSamePerson } from '../../../src/domain/submission/identity.ts'
 
 const part = (): ReturnType<typeof string> => string({ unit: 'binary', maxLength: 6 })
 const person = record({ first_name: part(), last_name: part(), email: part(), phone: part() })
@@ -21,7 +21,7 @@ test('a row repeats an earlier one where the order’s own rule says that it is 
       const found = new Duplicates()
       found.firstOf(1, 12, one)
       const named = [one, other].every((each) => Object.values(each).some((text) => text !== ''))
-      expect(found.firstOf(2, 12, other)).toBe(named && samePerson(one, other) ? 1 : undefined)
+      expect(found.firstOf(2, 12, other)).toBe(named && isSamePerson(one, other) ? 1 : undefined)
     }),
   )
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { storeAddress } from '../../../src/domain/store/address.ts'
+import { parseStoreAddress } from '../../../src/domain/store/address.ts'
 
 test.each([
   [':memory:', { kind: 'memory' }],
@@ -12,13 +12,13 @@ test.each([
   ['postgres://u@localhost/db', { kind: 'postgres', server: { database: 'db' } }],
   ['PostgreSQL://u@localhost/db', { kind: 'postgres' }],
 ])('%s', (text, address) => {
-  expect(storeAddress(text)).toMatchObject(address)
+  expect(parseStoreAddress(text)).toMatchObject(address)
 })
 
 test.each(['mysql://u:hunter2@host', 'file:///x', 'postgres://[broken', 'postgres:db', 'a\0b', ' ', 'a\nb'])(
   '%j is no address, and nothing behind the scheme is repeated',
   (text) => {
-    const address = storeAddress(text)
+    const address = parseStoreAddress(text)
     expect(address.kind).toBe('none')
     expect(JSON.stringify(address)).not.toContain('hunter2')
   },
@@ -36,7 +36,7 @@ test.each([
   '"orders.db"',
   'orders.db ',
 ])('%j, an address that is slightly off, is never taken for the name of a new file', (text) => {
-  const address = storeAddress(text)
+  const address = parseStoreAddress(text)
   expect(address.kind).toBe('none')
   expect(JSON.stringify(address)).not.toContain('hunter2')
 })

@@ -6,8 +6,8 @@ import { expect, test } from 'vitest'
 import {
   eraseFingerprints,
   formatRecord,
-  isErased,
-  isOriginal,
+  isErasedFingerprint,
+  isAtOrigin,
   type LogEntry,
   type LogHeader,
   type LogRecord,
@@ -135,9 +135,9 @@ test('a complete line with any one character changed is damaged', () => {
 
 test('a log is the original only where host, machine, path and file are those of its header', () => {
   const { origin } = header
-  expect(isOriginal(header, { ...origin })).toBe(true)
+  expect(isAtOrigin(header, { ...origin })).toBe(true)
   for (const part of ['host', 'machine', 'path', 'file'] as const)
-    expect(isOriginal(header, { ...origin, [part]: 'other' })).toBe(false)
+    expect(isAtOrigin(header, { ...origin, [part]: 'other' })).toBe(false)
 })
 
 test('fingerprints are erased in lines of the same length, and those of other attempts stay', () => {
@@ -145,25 +145,25 @@ test('fingerprints are erased in lines of the same length, and those of other at
   const [only, ...others] = eraseFingerprints(text, new Set(['a2', 'a3']), digest)
   expect(others).toEqual([])
   if (only === undefined) throw new Error('nothing is erased')
-  expect(only.new).toHaveLength(only.old.length)
-  const [first, second] = parse(text.replace(only.old, only.new)).records as [LogEntry, LogEntry]
+  expect(only.after).toHaveLength(only.before.length)
+  const [first, second] = parse(text.replace(only.before, only.after)).records as [LogEntry, LogEntry]
   expect(first).toEqual(entry(1))
-  expect([second.person, second.email, second.phone].map(isErased)).toEqual([true, true, true])
+  expect([second.person, second.email, second.phone].map(isErasedFingerprint)).toEqual([true, true, true])
   const blank = { person: '', email: '', phone: '' }
   expect({ ...second, ...blank }).toEqual({ ...entry(2), ...blank })
-  expect(isErased(first.person)).toBe(false)
+  expect(isErasedFingerprint(first.person)).toBe(false)
 })
 
 test('an erasure that was interrupted within a line is finished', () => {
   const text = format(entry(1))
   const [line] = eraseFingerprints(text, new Set(['a1']), digest)
   if (line === undefined) throw new Error('nothing is erased')
-  for (let written = 0; written < line.new.length; written += 1) {
-    const torn = `\n${line.new.slice(0, written)}${line.old.slice(written)}`
+  for (let written = 0; written < line.after.length; written += 1) {
+    const torn = `\n${line.after.slice(0, written)}${line.before.slice(written)}`
     const [again] = eraseFingerprints(torn, new Set(['a1']), digest)
-    expect(`\n${again?.new ?? torn.slice(1)}`).toBe(`\n${line.new}`)
+    expect(`\n${again?.after ?? torn.slice(1)}`).toBe(`\n${line.after}`)
   }
-  expect(eraseFingerprints(`\n${line.new}`, new Set(['a1']), digest)).toEqual([])
+  expect(eraseFingerprints(`\n${line.after}`, new Set(['a1']), digest)).toEqual([])
 })
 
 test('a damaged line names no attempt, so nothing in it is erased', () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import {
   type ExaminedLogs,
-  findingsOf,
+  listFindings,
   formatNextStep,
   unsoundStoreError,
 } from '../../../src/domain/store/closing.ts'
@@ -24,12 +24,12 @@ const closed: ExaminedLogs = {
 }
 
 test('a sound store has no findings, and fails nothing', () => {
-  expect(findingsOf([], open)).toEqual([])
+  expect(listFindings([], open)).toEqual([])
   expect(unsoundStoreError('/l', [], open)).toBeUndefined()
 })
 
 test('why it is closed comes first, then what was recovered, who has not reported, and the damage', () => {
-  const found = findingsOf(['a page is torn'], { ...closed, recovered: ['row 2'], unreported: [log] })
+  const found = listFindings(['a page is torn'], { ...closed, recovered: ['row 2'], unreported: [log] })
   expect(found).toEqual([
     'it is a backup that is used as a store',
     'row 2',

@@ -3,13 +3,13 @@ import { expect, test } from 'vitest'
 import {
   type Closing,
   closingClauses,
-  logsNamed,
+  findLogsByName,
   type LogReport,
   mergeRegisters,
   reopenStep,
-  storeClosed,
+  storeClosedError,
   unreportedLogs,
-  withLoss,
+  addLossReason,
 } from '../../../src/domain/store/closing.ts'
 
 const closing: Closing = { id: 'c2', at: 0, reasons: ['server'], recovered: [] }
@@ -47,9 +47,9 @@ test.each([
 })
 
 test('attempts that a machine has read and no log has brought back are a loss, until one does', () => {
-  expect(withLoss(closing)).toEqual(closing)
-  expect(withLoss({ ...closing, missing: [] }).reasons).toEqual(['server'])
-  const lost = withLoss({ ...closing, missing: ['a1'] })
+  expect(addLossReason(closing)).toEqual(closing)
+  expect(addLossReason({ ...closing, missing: [] }).reasons).toEqual(['server'])
+  const lost = addLossReason({ ...closing, missing: ['a1'] })
   expect(lost.reasons).toEqual(['server', 'older'])
   expect(reopenStep(lost, [], { isReplicated: true })).toBe('acceptance')
 })
@@ -63,10 +63,10 @@ test('a register that lost logs gets them back from the copies that other logs h
 
 test('a machine is named by its host, its identifier or its log', () => {
   const logs = [log('1'), log('2', { host: 'hr-1' }), log('3')]
-  expect(logsNamed(logs, 'hr-1').map(({ id }) => id)).toEqual(['1', '2'])
-  expect(logsNamed(logs, 'm-2').map(({ id }) => id)).toEqual(['2'])
-  expect(logsNamed(logs, '3').map(({ id }) => id)).toEqual(['3'])
-  expect(logsNamed(logs, 'hr')).toEqual([])
+  expect(findLogsByName(logs, 'hr-1').map(({ id }) => id)).toEqual(['1', '2'])
+  expect(findLogsByName(logs, 'm-2').map(({ id }) => id)).toEqual(['2'])
+  expect(findLogsByName(logs, '3').map(({ id }) => id)).toEqual(['3'])
+  expect(findLogsByName(logs, 'hr')).toEqual([])
 })
 
 test('each reason is a clause', () => {
@@ -86,16 +86,16 @@ test('each reason is a clause', () => {
 })
 
 test('what a command that orders is refused with says which machines have not reported', () => {
-  expect(storeClosed('/ledger.sqlite', closing, [])).toMatchObject({
+  expect(storeClosedError('/ledger.sqlite', closing, [])).toMatchObject({
     message: 'the store "/ledger.sqlite" is closed: its database is on another server than before',
     hint: expect.stringContaining('refcheck store check') as string,
   })
   const missing = [log('1'), log('2', { lastAttemptAt: 0 })]
-  expect(storeClosed('postgres://db/hr', closing, missing).hint).toMatch(
+  expect(storeClosedError('postgres://db/hr', closing, missing).hint).toMatch(
     /with: refcheck store check \(not reported: hr-1 \(last order 2023-11-1\d \d\d:13 [+-]\d\d:\d\d\), hr-2 \(no order\)\)$/,
   )
   const move = { id: 'm', to: '/new', isDone: true }
-  expect(storeClosed('/old', { ...closing, move }, missing).message).toBe(
+  expect(storeClosedError('/old', { ...closing, move }, missing).message).toBe(
     'the store "/old" was moved to "/new"',
   )
 })

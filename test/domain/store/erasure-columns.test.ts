@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { columnsWith, erasurePolicy, statesLeft } from '../../../src/domain/store/erasure.ts'
+import { columnsWithRule, erasurePolicy, statesNotErased } from '../../../src/domain/store/erasure.ts'
 import type { Submission } from '../../../src/domain/submission/submission.ts'
 
 /** Where each field of a submission is kept; a new one does not compile until it is said. */
@@ -43,7 +43,7 @@ test('of every field of a submission it is said what becomes of it', () => {
 })
 
 test('whatever names the person, or quotes what was sent, is emptied', () => {
-  expect(columnsWith('submissions', 'emptied')).toEqual([
+  expect(columnsWithRule('submissions', 'emptied')).toEqual([
     'first_name',
     'last_name',
     'email',
@@ -55,12 +55,12 @@ test('whatever names the person, or quotes what was sent, is emptied', () => {
     'name_print',
     'external_results',
   ])
-  expect(columnsWith('attempts', 'emptied')).toEqual(['reason'])
-  expect(columnsWith('decisions', 'emptied')).toEqual(['why'])
+  expect(columnsWithRule('attempts', 'emptied')).toEqual(['reason'])
+  expect(columnsWithRule('decisions', 'emptied')).toEqual(['why'])
 })
 
 test('the keyed fingerprints go with --completely alone, so that an old file orders no person twice', () => {
-  expect(columnsWith('submissions', 'emptied with --completely')).toEqual([
+  expect(columnsWithRule('submissions', 'emptied with --completely')).toEqual([
     'fingerprint',
     'person_print',
     'email_print',
@@ -69,10 +69,10 @@ test('the keyed fingerprints go with --completely alone, so that an old file ord
 })
 
 test('a named person’s rows that wait are cancelled, and only what may be in flight stays', () => {
-  expect(statesLeft({ email: 'ann@example.com' })).toEqual(['sending', 'unknown', 'dropped'])
-  expect(statesLeft({ requestId: 'r' })).toEqual(['sending', 'unknown', 'dropped'])
+  expect(statesNotErased({ email: 'ann@example.com' })).toEqual(['sending', 'unknown', 'dropped'])
+  expect(statesNotErased({ requestId: 'r' })).toEqual(['sending', 'unknown', 'dropped'])
 })
 
 test('by age, nothing that may still be sent or settled is touched', () => {
-  expect(statesLeft({ endedBefore: 0 })).toEqual(['pending', 'sending', 'unknown', 'dropped', 'held'])
+  expect(statesNotErased({ endedBefore: 0 })).toEqual(['pending', 'sending', 'unknown', 'dropped', 'held'])
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { namesPerson, notScrubbedError } from '../../../src/domain/store/erasure.ts'
+import { containsPersonName, notScrubbedError } from '../../../src/domain/store/erasure.ts'
 
 const priya = { firstName: 'Priya', lastName: 'Nåir Singh', email: 'p.nair@example.com' }
 
@@ -13,12 +13,12 @@ test.each([
   ['priyanka.csv', false],
   ['nurses of march.csv', false],
 ])('%s names Priya: %s', (name, names) => {
-  expect(namesPerson(name, priya)).toBe(names)
+  expect(containsPersonName(name, priya)).toBe(names)
 })
 
 test('a name of two letters is in no file’s name, and an empty name names no person', () => {
-  expect(namesPerson('al.csv', { firstName: 'Al', lastName: undefined, email: undefined })).toBe(false)
-  expect(namesPerson('', { firstName: '', lastName: undefined, email: '' })).toBe(false)
+  expect(containsPersonName('al.csv', { firstName: 'Al', lastName: undefined, email: undefined })).toBe(false)
+  expect(containsPersonName('', { firstName: '', lastName: undefined, email: '' })).toBe(false)
 })
 
 test('an unfinished purge says what may be left', () => {

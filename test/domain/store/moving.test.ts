@@ -6,40 +6,40 @@ import {
   requireEqual,
   requireNoPassword,
   requireOtherAddress,
-  requireQuiet,
-  requireSameWay,
-  requireStillLeaving,
-  storeMoved,
+  requireUnused,
+  requireSameTarget,
+  requireMoveInProgress,
+  storeMovedError,
 } from '../../../src/domain/store/moving.ts'
 
 const move: Move = { id: 'm', to: '/b o', isDone: false }
 const quiet = { inFlight: 0, holder: undefined, isForwarding: false }
 
 test('the old place names the new one, as a command that can be pasted', () => {
-  expect(storeMoved('/a', { ...move, isDone: true })).toMatchObject({
+  expect(storeMovedError('/a', { ...move, isDone: true })).toMatchObject({
     message: 'the store "/a" was moved to "/b o"',
     hint: expect.stringContaining(`refcheck config set store '/b o'`) as string,
   })
-  expect(storeMoved('/a', move).hint).toContain(`refcheck store move /a '/b o'`)
+  expect(storeMovedError('/a', move).hint).toContain(`refcheck store move /a '/b o'`)
 })
 
 test('no other process uses the store', () => {
-  expect(() => requireQuiet('/a', quiet)).not.toThrow()
-  expect(() => requireQuiet('/a', { ...quiet, inFlight: 1 })).toThrow('an order is in flight')
-  expect(() => requireQuiet('/a', { ...quiet, isForwarding: true })).toThrow('a receiver forwards')
-  expect(() => requireQuiet('/a', { ...quiet, holder: 'process 7' })).toThrow('process 7')
+  expect(() => requireUnused('/a', quiet)).not.toThrow()
+  expect(() => requireUnused('/a', { ...quiet, inFlight: 1 })).toThrow('an order is in flight')
+  expect(() => requireUnused('/a', { ...quiet, isForwarding: true })).toThrow('a receiver forwards')
+  expect(() => requireUnused('/a', { ...quiet, holder: 'process 7' })).toThrow('process 7')
 })
 
 test('it goes to one place, another one that is empty, and one command takes it there', () => {
   expect(() => requireOtherAddress('/a', '/a')).toThrow('the same store')
   expect(() => requireEmpty('/b', ['events'])).toThrow('a store already (events)')
-  expect(() => requireSameWay('/a', undefined, '/c')).not.toThrow()
-  expect(() => requireSameWay('/a', move, '/b o')).not.toThrow()
-  expect(() => requireSameWay('/a', move, '/c')).toThrow('is being moved to "/b o"')
-  expect(() => requireSameWay('/a', { ...move, isDone: true }, '/b o')).toThrow('was moved to')
-  expect(() => requireStillLeaving('/a', move, move)).not.toThrow()
+  expect(() => requireSameTarget('/a', undefined, '/c')).not.toThrow()
+  expect(() => requireSameTarget('/a', move, '/b o')).not.toThrow()
+  expect(() => requireSameTarget('/a', move, '/c')).toThrow('is being moved to "/b o"')
+  expect(() => requireSameTarget('/a', { ...move, isDone: true }, '/b o')).toThrow('was moved to')
+  expect(() => requireMoveInProgress('/a', move, move)).not.toThrow()
   for (const now of [undefined, { ...move, id: 'n' }, { ...move, isDone: true }])
-    expect(() => requireStillLeaving('/a', now, move)).toThrow('another command moves it too')
+    expect(() => requireMoveInProgress('/a', now, move)).toThrow('another command moves it too')
 })
 
 test('what differs between the two is named by its tables', () => {

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
 
-import { passwordIn, type PostgresServer, postgresServer } from '../../../src/domain/store/address.ts'
+import { passwordIn, type PostgresServer, parsePostgresServer } from '../../../src/domain/store/address.ts'
 
 function read(url: string): PostgresServer {
-  const result = postgresServer(url)
+  const result = parsePostgresServer(url)
   if ('why' in result) throw new Error(result.why)
   return result.server
 }
 
 function refusal(url: string): string {
-  const result = postgresServer(url)
+  const result = parsePostgresServer(url)
   return 'why' in result ? result.why : 'accepted'
 }
 
@@ -26,7 +26,7 @@ test('all parts of an address', () => {
     database: 'orders',
     tls: 'verify-full',
     rootCertificate: '/etc/ca.pem',
-    shown: 'postgres://ledger@db.example.com:6432/orders',
+    displayUrl: 'postgres://ledger@db.example.com:6432/orders',
   })
 })
 
@@ -34,13 +34,16 @@ test.each([
   ['postgres://u@127.0.0.1/db', { port: 5432, tls: 'disable', password: undefined }],
   ['postgresql://u@localhost/db?sslmode=disable', { tls: 'disable' }],
   ['postgres://u@localhost/db?sslmode=verify-full', { tls: 'verify-full' }],
-  ['postgres://u@[::1]:5433/db', { host: '::1', port: 5433, shown: 'postgres://u@[::1]:5433/db' }],
+  ['postgres://u@[::1]:5433/db', { host: '::1', port: 5433, displayUrl: 'postgres://u@[::1]:5433/db' }],
   [
     'postgres://u@/db?host=/run/postgresql',
-    { host: '/run/postgresql', shown: 'postgres://u@/db?host=/run/postgresql' },
+    { host: '/run/postgresql', displayUrl: 'postgres://u@/db?host=/run/postgresql' },
   ],
   ['postgres://u@localhost/db?password=hunter2', { password: 'hunter2' }],
-  ['postgres://ren%C3%A9@localhost/db', { user: 'rené', shown: 'postgres://ren%C3%A9@localhost:5432/db' }],
+  [
+    'postgres://ren%C3%A9@localhost/db',
+    { user: 'rené', displayUrl: 'postgres://ren%C3%A9@localhost:5432/db' },
+  ],
 ])('%s', (url, parts) => {
   expect(read(url)).toMatchObject(parts)
 })

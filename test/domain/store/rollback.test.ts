@@ -3,14 +3,14 @@ import { describe, expect, test } from 'vitest'
 
 import type { Head, LogEntry } from '../../../src/domain/store/attempt-log.ts'
 import {
-  ageOfGeneration,
-  changeOfEpoch,
+  generationAge,
+  findEpochChange,
   type ComparedLog,
   detectRollback,
   type Fence,
   fenceFailure,
   type KnownHeads,
-  learnHead,
+  addKnownHead,
   recoverEntry,
   type StoreFacts,
 } from '../../../src/domain/store/rollback.ts'
@@ -62,7 +62,7 @@ const log: ComparedLog = {
 describe('known heads', () => {
   const learned = (...heads: Head[]): Head[] => {
     const known: KnownHeads = new Map()
-    for (const each of heads) learnHead(known, each)
+    for (const each of heads) addKnownHead(known, each)
     return [...known.values()].flat()
   }
 
@@ -102,11 +102,11 @@ test.each([
   [{ database: '9', system: 't' }, 'restored'],
 ] as const)('a database whose epoch differs by %j is %s', (difference, change) => {
   const before = { system: 's', timeline: '1', database: '5', table: '7' }
-  expect(changeOfEpoch(before, { ...before, ...difference })).toBe(change)
+  expect(findEpochChange(before, { ...before, ...difference })).toBe(change)
 })
 
 test('a generation is the current one, a former one or unknown', () => {
-  expect(['g2', 'g1', 'g3'].map((each) => ageOfGeneration(each, store.generations))).toEqual([
+  expect(['g2', 'g1', 'g3'].map((each) => generationAge(each, store.generations))).toEqual([
     'same',
     'former',
     'unknown',
@@ -189,7 +189,7 @@ describe('detecting a rollback', () => {
         expect(reasons).toEqual(missing.length > 0 ? ['older'] : [])
         // The head alone tells it, without comparing every entry.
         const heads: KnownHeads = new Map()
-        for (const number of logged) learnHead(heads, entry(number))
+        for (const number of logged) addKnownHead(heads, entry(number))
         const hasHeads = [...heads.values()].flat().every(({ number }) => known.has(number))
         expect(hasHeads).toBe(missing.length === 0)
       }),

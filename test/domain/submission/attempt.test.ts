@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 
-import { changedElsewhereError, longestPauseMs } from '../../../src/domain/submission/outcome.ts'
+import { changedElsewhereError, maxPauseMs } from '../../../src/domain/submission/outcome.ts'
 
 test('an order is not sent more than five seconds after it was journaled (src/docs/ordering.md, section 2)', () => {
-  expect(longestPauseMs).toBe(5000)
+  expect(maxPauseMs).toBe(5000)
 })
 
 test('an order that another process changed is an internal error: locks exclude it', () => {

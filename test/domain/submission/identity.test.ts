@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import {
   addressOf,
   orderIdentity,
-  samePerson,
+  isSamePerson,
   serviceOf,
   sharedKey,
 } from '../../../src/domain/submission/identity.ts'
@@ -13,7 +13,7 @@ import { order } from '../../usecases/request/answers.ts'
 const { recipient } = order
 const base = 'https://service.example'
 const same = (changes: Partial<typeof recipient>, than: Partial<typeof recipient> = {}): boolean =>
-  samePerson({ ...recipient, ...than }, { ...recipient, ...changes })
+  isSamePerson({ ...recipient, ...than }, { ...recipient, ...changes })
 
 test.each([
   ['case', { first_name: 'ANA', last_name: 'sILVA' }],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { requestTakenOutcome, outcomeOf } from '../../../src/domain/submission/outcome.ts'
+import { takenRequestOutcome, outcomeOf } from '../../../src/domain/submission/outcome.ts'
 import {
   answered,
   clientError,
@@ -188,7 +188,7 @@ test('ids of requests are kept in lowercase, in whatever case they came', () => 
 test('a request that is another order’s already makes the outcome unknown, and halts a batch', () => {
   const accepted = outcomeOf(taken())
   if (accepted.kind !== 'accepted') throw new Error('it has to be accepted')
-  expect(requestTakenOutcome(accepted, { batchId: 'b-1', row: 3 })).toMatchObject({
+  expect(takenRequestOutcome(accepted, { batchId: 'b-1', row: 3 })).toMatchObject({
     kind: 'unknown',
     halts: true,
     offeredId: undefined,

@@ -95,8 +95,8 @@ export interface SessionSettings {
 }
 
 /** Throws IoError where a commit would not be safe, StoreDownError where nothing can be written just now. */
-export function requireDurable({ shown }: PostgresServer, session: SessionSettings | undefined): void {
-  const refused = (why: string, hint: string): IoError => unusableStore(shown, why, hint)
+export function requireDurable({ displayUrl }: PostgresServer, session: SessionSettings | undefined): void {
+  const refused = (why: string, hint: string): IoError => unusableStore(displayUrl, why, hint)
   if (session === undefined || session.version < oldestVersion) {
     throw refused('the server is older than PostgreSQL 14', 'Use PostgreSQL 14 or later.')
   }
@@ -113,7 +113,7 @@ export function requireDurable({ shown }: PostgresServer, session: SessionSettin
     throw refused(`its encoding is ${session.encoding}`, 'Use a database whose encoding is UTF8.')
   }
   if (session.read_only) {
-    throw new StoreDownError(`cannot use the store "${shown}": the database is read-only`, {
+    throw new StoreDownError(`cannot use the store "${displayUrl}": the database is read-only`, {
       hint: 'Run it again once the database can be written to, or name the primary in REFCHECK_STORE.',
     })
   }
@@ -262,7 +262,7 @@ export class Database extends Sql {
 
   constructor(server: PostgresServer, options: DatabaseOptions) {
     super((asked) => this.#askInTurn(asked))
-    this.location = server.shown
+    this.location = server.displayUrl
     this.#server = server
     this.#options = options
   }

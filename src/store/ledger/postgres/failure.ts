@@ -1,4 +1,4 @@
-import { storeMoved } from '../../../domain/store/moving.ts'
+import { storeMovedError } from '../../../domain/store/moving.ts'
 import type { PostgresServer } from '../../../domain/store/address.ts'
 import {
   RefcheckError,
@@ -111,18 +111,18 @@ export function isRefusal(error: unknown): boolean {
 }
 
 /** Whatever went wrong with the database as one of our errors that names it, without a password; our own errors pass. */
-export function storeFailure({ shown }: PostgresServer, error: unknown): Error {
+export function storeFailure({ displayUrl }: PostgresServer, error: unknown): Error {
   if (error instanceof RefcheckError || isDefect(error)) return error
   const state = sqlState(error)
   if (state === movedState && error instanceof Error) {
-    return storeMoved(shown, { to: error.message, isDone: true })
+    return storeMovedError(displayUrl, { to: error.message, isDone: true })
   }
   if (state?.startsWith('23') === true) {
     return new InternalError('an internal rule of the store was violated', { cause: error })
   }
   const [kind, why, hint] = reasonOf(error)
   const Failure = { fix: IoError, busy: StoreBusyError, down: StoreDownError }[kind]
-  return new Failure(`cannot use the store "${shown}": ${why}`, { hint, cause: error })
+  return new Failure(`cannot use the store "${displayUrl}": ${why}`, { hint, cause: error })
 }
 
 /** Of the program itself: neither the driver nor Node tells a failure of the database or the network by these. */
@@ -130,8 +130,8 @@ const isDefect = (error: unknown): error is Error =>
   [TypeError, RangeError, ReferenceError].some((kind) => error instanceof kind)
 
 /** A commit without an answer. */
-export function noAnswer({ shown }: PostgresServer, cause: unknown): NoAnswerError {
-  return new NoAnswerError(`the store "${shown}" did not answer: a change may or may not be recorded`, {
+export function noAnswer({ displayUrl }: PostgresServer, cause: unknown): NoAnswerError {
+  return new NoAnswerError(`the store "${displayUrl}" did not answer: a change may or may not be recorded`, {
     hint: 'Run it again: it looks up what was recorded.',
     cause,
   })

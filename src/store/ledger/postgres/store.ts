@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import type { PostgresServer } from '../../../domain/store/address.ts'
-import type { Migrated, StoreServer } from '../../../domain/store/types.ts'
+import type { MigrationResult, StoreServer } from '../../../domain/store/types.ts'
 import { StoreBusyError, UsageError } from '../../../errors/kinds.ts'
 import type { Random } from '../../../host/random.ts'
 import { AttemptLogFiles } from '../attempt-log.ts'
@@ -283,7 +283,7 @@ export async function migratePostgresStore(
   server: PostgresServer,
   options: StoreOptions,
   onlyNew: boolean,
-): Promise<Migrated> {
+): Promise<MigrationResult> {
   const database = await connect(server, options, 0)
   try {
     const format = onlyNew ? await formatOf(database, database.location) : 0

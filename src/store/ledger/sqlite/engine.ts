@@ -1,4 +1,4 @@
-import { storeMoved } from '../../../domain/store/moving.ts'
+import { storeMovedError } from '../../../domain/store/moving.ts'
 import { InternalError, IoError, StoreBusyError, RefcheckError } from '../../../errors/kinds.ts'
 import {
   DatabaseSync,
@@ -53,7 +53,7 @@ export function storeFailure(location: string, error: unknown): Error {
   const code = resultCode(error)
   if (code === undefined) return error instanceof Error ? error : new InternalError('unexpected store error')
   if (error instanceof Error && 'errcode' in error && error.errcode === refusedByTrigger) {
-    return storeMoved(location, { to: error.message, isDone: true })
+    return storeMovedError(location, { to: error.message, isDone: true })
   }
   if (code === constraint) {
     return new InternalError('an internal rule of the store was violated', { cause: error })

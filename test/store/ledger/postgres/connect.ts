@@ -1,11 +1,11 @@
 import { onTestFinished } from 'vitest'
 
-import { postgresServer, type PostgresServer } from '../../../../src/domain/store/address.ts'
+import { parsePostgresServer, type PostgresServer } from '../../../../src/domain/store/address.ts'
 import { systemClock } from '../../../../src/host/clock.ts'
 import { Database, type DatabaseOptions } from '../../../../src/store/ledger/postgres/connection.ts'
 
 export function serverOf(url: string): PostgresServer {
-  const read = postgresServer(url)
+  const read = parsePostgresServer(url)
   if ('why' in read) throw new Error(read.why)
   return read.server
 }

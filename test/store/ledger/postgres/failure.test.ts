@@ -37,7 +37,7 @@ test.each<[string, unknown, string]>([
   ],
 ])('%s: says so, and no password', (_what, error, why) => {
   const { message } = storeFailure(server, error)
-  expect(message).toBe(`cannot use the store "${server.shown}": ${why}`)
+  expect(message).toBe(`cannot use the store "${server.displayUrl}": ${why}`)
   expect(message).not.toContain('secret')
 })
 
