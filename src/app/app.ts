@@ -191,7 +191,7 @@ export class App {
   async accountInUse(): Promise<string> {
     const variableValue = variable(this.context.env, 'REFCHECK_ACCOUNT')
     if (variableValue === undefined) return (await this.setting('account')) ?? ''
-    return (await import('../domain/session/setting-keys.ts')).accountName(variableValue)
+    return (await import('../domain/session/setting-keys.ts')).parseAccountName(variableValue)
   }
 
   async #profileInUse(): Promise<string | undefined> {

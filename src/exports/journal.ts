@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path'
 
 import { windowsFor } from '../domain/quota/windows.ts'
-import { accountName } from '../domain/session/setting-keys.ts'
+import { parseAccountName } from '../domain/session/setting-keys.ts'
 import type { ProvidersAnswer } from '../domain/batch/reconciliation.ts'
 import type { Batch, BatchRow } from '../domain/batch/batch.ts'
 import type { SubmissionState } from '../domain/submission/states.ts'
@@ -308,7 +308,7 @@ function checkOptions(options: JournalOptions): { file: string; logFolder: strin
   return {
     file: resolve(currentFolder(), text),
     logFolder,
-    account: account === undefined ? '' : accountName(checkText(account, 'account')),
+    account: account === undefined ? '' : parseAccountName(checkText(account, 'account')),
   }
 }
 

@@ -5,7 +5,7 @@ import { readSecretLine } from '../../app/input.ts'
 import { accountChange, setSetting } from '../../usecases/session/settings.ts'
 import { saveWebhookSecret } from '../../usecases/session/webhook-secret.ts'
 import { changedView } from '../../output/views/account.ts'
-import { accountName, settingDefinitions } from '../../domain/session/setting-keys.ts'
+import { parseAccountName, settingDefinitions } from '../../domain/session/setting-keys.ts'
 
 const secretKey = 'webhook-secret'
 
@@ -40,7 +40,7 @@ export default class ConfigSet extends BaseCommand<typeof ConfigSet> {
     const isPath = settingDefinitions.some((each) => each.key === key && each.path)
     const isAddress = /^postgres(ql)?:/i.test(value ?? '')
     const text = isPath && !isAddress ? resolve(this.context.cwd, value ?? '') : (value ?? '')
-    if (key === 'account') await this.confirmAccount(accountName(text))
+    if (key === 'account') await this.confirmAccount(parseAccountName(text))
     const stored = await setSetting(sources, key, text)
     this.answer(changedView({ key, value: stored, profile: sources.profile ?? null }, `${key} is ${stored}`))
     if (key !== 'retention') return

@@ -9,7 +9,7 @@ import {
   createStoredUrlReader,
   webhookSecrets,
 } from '../../app/webhook.ts'
-import { shownUrl } from '../../domain/webhook/delivery.ts'
+import { withoutQuery } from '../../domain/webhook/delivery.ts'
 import { junitText, receiverCheckView } from '../../output/views/checks.ts'
 import { checkReceiver } from '../../usecases/webhook/receiver-check.ts'
 
@@ -76,7 +76,7 @@ export default class WebhookCheckReceiver extends BaseCommand<typeof WebhookChec
     const startReceiver =
       restart === undefined ? undefined : await createReceiverStarter(app, restart, secret)
     app.reporter.note(
-      `Sending made-up events to ${shownUrl(url)}, signed with the webhook secret; the requests they name do not exist.`,
+      `Sending made-up events to ${withoutQuery(url)}, signed with the webhook secret; the requests they name do not exist.`,
     )
     const { report, failure } = await checkReceiver({
       http,

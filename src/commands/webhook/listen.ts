@@ -6,7 +6,7 @@ import { readAuthority, tlsFlags, readTlsFiles } from '../../cli/flags/server.ts
 import { type Listening, startListening } from '../../usecases/webhook/listen.ts'
 import { listenServices, webhookSecrets } from '../../app/webhook.ts'
 import { commandWords } from '../../domain/wording/pasted-command.ts'
-import { RefusedLines } from '../../domain/webhook/refused-lines.ts'
+import { RefusedDeliveryLog } from '../../domain/webhook/refused-delivery-log.ts'
 import { forwardedText, createInterruptedError, storedEventView } from '../../output/views/webhook.ts'
 import { stoppedNote, createClosedOutputError } from '../../output/views/webhook.ts'
 
@@ -72,7 +72,7 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
       forwardCa: await readAuthority(this.context, flags['forward-ca'], '--forward-ca'),
       exec: flags.exec === undefined ? undefined : commandWords(flags.exec, '--exec'),
     })
-    const refusedLines = new RefusedLines((line) => app.reporter.note(line))
+    const refusedDeliveries = new RefusedDeliveryLog((line) => app.reporter.note(line))
     const listening = await startListening(services, {
       secret,
       baseUrl: await findBaseUrl(),
@@ -85,17 +85,17 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
         if (!event.repeated) stored.count += 1
         if (stored.count >= (flags['max-events'] ?? Number.POSITIVE_INFINITY)) maxEventsReached.abort()
       },
-      onRefused: (reason) => refusedLines.add(reason, this.context.clock.monotonic()),
+      onRefused: (reason) => refusedDeliveries.add(reason, this.context.clock.monotonic()),
       onHeldUp: (what, { message }) => app.reporter.warn(`${what}: ${message}`),
       maxAttempts: flags['max-attempts'],
       onDelivered: (...delivered) => app.reporter.note(forwardedText(...delivered)),
     })
     app.reporter.note(`Listening at ${listening.url} (Ctrl-C stops it).`)
-    // `gone`: stdout was closed. All received events are stored, and no more of them can be printed.
+    // `closedSignal`: stdout was closed. All received events are stored, and no more of them can be printed.
     const { closedSignal = new AbortController().signal } = this.context.streams.stdout
     const endSignal = AbortSignal.any([signal, maxEventsReached.signal, listening.broken, closedSignal])
     const failure = await this.waitForEnd(listening, endSignal)
-    refusedLines.end()
+    refusedDeliveries.flush()
     if (failure !== undefined) this.end(failure)
     if (closedSignal.aborted) this.end(createClosedOutputError(stored.count))
     if (this.context.interrupts.isTerminated) app.reporter.note(stoppedNote(stored.count, isForwarding))

@@ -3,7 +3,7 @@ import type { FieldDefinition } from '../../contract/package-schema.ts'
 import type { Cell, JsonRow } from '../sheet/cell.ts'
 import { isGroup, meansNone, readFieldText, type ValueReading, type ValueRule } from '../form/field-value.ts'
 import { findDamage } from '../sheet/loss.ts'
-import { shownNumber, shownOtherwise } from '../sheet/number-format.ts'
+import { displayedNumber, findDisplayDifference } from '../sheet/number-format.ts'
 import type { FieldValue } from '../../contract/request.ts'
 import { readJson } from '../form/json-text.ts'
 
@@ -45,7 +45,7 @@ function numberText(value: number, format: string): TextReading {
       problem: `is a number with more than 15 digits, which spreadsheets do not keep; ${retypeAsText}`,
     }
   }
-  return shownNumber(value, format) === text
+  return displayedNumber(value, format) === text
     ? { text }
     : { problem: `is the number ${text} shown as "${format.slice(0, 40)}"; ${retypeAsText}` }
 }
@@ -71,7 +71,7 @@ export function cellValue(definition: FieldDefinition, cell: Cell): ValueReading
       }
     case 'number': {
       if (definition.type === 'integer' || definition.type === 'number') {
-        const problem = shownOtherwise(cell.value, cell.format)
+        const problem = findDisplayDifference(cell.value, cell.format)
         return problem === undefined ? { value: cell.value } : { problem }
       }
       const { text, problem } = numberText(cell.value, cell.format)
@@ -173,7 +173,11 @@ export function packageIdOf(cell: Cell): number | 'none' | 'wrong' {
   if (isEmpty(cell)) return 'none'
   if (typeof cell !== 'string' && cell.kind !== 'number' && cell.kind !== 'json') return 'wrong'
   const text = textOfCell(cell).trim()
-  if (typeof cell !== 'string' && cell.kind === 'number' && shownNumber(cell.value, cell.format) !== text) {
+  if (
+    typeof cell !== 'string' &&
+    cell.kind === 'number' &&
+    displayedNumber(cell.value, cell.format) !== text
+  ) {
     return 'wrong'
   }
   return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : 'wrong'

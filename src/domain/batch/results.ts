@@ -2,7 +2,7 @@ import { isoTime } from '../wording/time.ts'
 import type { BatchRow } from './batch.ts'
 import { isLeftOutAsSimilar, toListedRow } from './batch-status.ts'
 import { uuid, type FieldValue, type RequestBody } from '../../contract/request.ts'
-import { type Cell, textOf, writtenFormat } from '../sheet/cell.ts'
+import { type Cell, textOf, chooseOutputFormat } from '../sheet/cell.ts'
 import { type PersonDigests, personDigests, type ExternalResult } from '../submission/external-results.ts'
 import { serviceOf } from '../submission/identity.ts'
 import { type SubmissionState, submissionStates } from '../submission/states.ts'
@@ -147,7 +147,7 @@ export function exportFormatOf(
   json: boolean,
 ): ExportFormat {
   if (chosen === undefined && json && (file === undefined || file === '-')) return 'json'
-  return writtenFormat('an export', exportFormats, { asked: chosen, output: file })
+  return chooseOutputFormat('an export', exportFormats, { requested: chosen, output: file })
 }
 
 export type ExportTable = ReturnType<typeof exportTable>

@@ -1,4 +1,4 @@
-import { writtenFormat, type TemplateColumn } from '../sheet/cell.ts'
+import { chooseOutputFormat, type TemplateColumn } from '../sheet/cell.ts'
 import { dateRule } from '../../contract/date-format.ts'
 import { type PackageSchema, recipientFields } from '../../contract/package-schema.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
@@ -14,7 +14,7 @@ export function templateFormat(
   chosen: TemplateFormat | undefined,
   output: string | undefined,
 ): TemplateFormat {
-  return writtenFormat('a template', templateFormats, { asked: chosen, output })
+  return chooseOutputFormat('a template', templateFormats, { requested: chosen, output })
 }
 
 /**

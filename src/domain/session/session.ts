@@ -4,41 +4,44 @@ import { isLoopbackUrl } from '../../contract/url.ts'
 import { redactArgument, requireNoApiKey } from '../wording/redact-argument.ts'
 import type { User } from '../../contract/user.ts'
 
-/** Whom the service is called as. */
+/** The credentials of a command, and their origin. */
 export interface Session extends Credentials {
-  /** Undefined where the environment alone says it all. */
+  /** Undefined if all credentials come from the environment. */
   profile: string | undefined
   keyFrom: 'environment' | SecretStorage
 }
 
-/** What a call is made with ("Authentication"). */
+/** The service, key and user of a call ("Authentication"). */
 export interface Credentials {
-  /** No trailing slash. */
+  /** Has no trailing slash. */
   baseUrl: string
   apiKey: string
   email: string
 }
 
 /**
- * An API key ("API keys are 32-character opaque values"), without the line break that a pipe leaves
- * at its end. The InvalidInputError says how many characters came, never which.
+ * Returns an API key ("API keys are 32-character opaque values") without the line break that a pipe may add at the
+ * end. Throws an InvalidInputError that contains the number of characters, but not the characters themselves.
  */
 export function checkApiKey(text: string, source = 'the API key'): string {
   const key = withoutLastLineBreak(text)
   const hint = `Copy it again from the organisation settings: ${apiKeyLength} characters, with nothing before or after.`
-  const refused = (why: string): InvalidInputError => new InvalidInputError(`${source} ${why}`, { hint })
-  if (key === '') throw refused('is empty')
-  if (key.length !== apiKeyLength) throw refused(`has ${key.length} characters instead of ${apiKeyLength}`)
-  const odd = /[^\u0021-\u007e]/.exec(key)
-  if (odd !== null) {
-    throw refused(
-      `has ${key.length} characters, but number ${odd.index + 1} is a space, a line break or not plain ASCII`,
+  const invalid = (why: string): InvalidInputError => new InvalidInputError(`${source} ${why}`, { hint })
+  if (key === '') throw invalid('is empty')
+  if (key.length !== apiKeyLength) throw invalid(`has ${key.length} characters instead of ${apiKeyLength}`)
+  const invalidCharacter = /[^\u0021-\u007e]/.exec(key)
+  if (invalidCharacter !== null) {
+    throw invalid(
+      `has ${key.length} characters, but number ${invalidCharacter.index + 1} is a space, a line break or not plain ASCII`,
     )
   }
   return key
 }
 
-/** The secret of the organisation's webhook, without the line break that a pipe leaves at its end. */
+/**
+ * Returns the webhook secret of the organisation without the line break that a pipe may add at the end. Throws
+ * InvalidInputError if it is empty or has a control character.
+ */
 export function checkWebhookSecret(text: string, source = 'the webhook secret'): string {
   const secret = withoutLastLineBreak(text)
   if (secret === '') {
@@ -54,7 +57,7 @@ export function checkWebhookSecret(text: string, source = 'the webhook secret'):
   return secret
 }
 
-/** All that may be shown of a key: its last four characters. */
+/** Returns the only form of a key that may be printed: asterisks and its last four characters. */
 export function maskKey(key: string): string {
   return `****${key.slice(-4)}`
 }
@@ -70,12 +73,12 @@ export type SecretStorage = 'keychain' | 'file'
 export interface StoredSecret {
   value: string
   storage: SecretStorage
-  /** The base URL it was saved for, and the only one it may be sent to; of an API key alone. */
+  /** The only base URL to which an API key may be sent; undefined for webhook secrets. */
   baseUrl: string | undefined
 }
 
 export interface Profile {
-  /** No trailing slash. */
+  /** Has no trailing slash. */
   baseUrl: string
   userEmail: string
 }
@@ -85,34 +88,34 @@ const maxUrlLength = 2048
 const addressHint = 'A base URL looks like https://api.example.com'
 
 /**
- * A base URL as it is stored and called: scheme, host, perhaps a path, no trailing slash. https, or http
- * to this machine ("HTTPS only"). `source` names where it came from. The InvalidInputError repeats no
- * more of the text than a host: a text that was pasted by mistake may be a password or a key.
+ * Returns a base URL in the form that is stored: scheme, host and optional path, without trailing slash. http is
+ * allowed for this machine only ("HTTPS only"). Throws an InvalidInputError that names `source` and at most the host
+ * of the URL, because a text that was pasted by mistake may be a password or a key.
  */
 export function parseBaseUrl(text: string, source = 'the base URL'): string {
-  const refused = (why: string, hint: string): InvalidInputError =>
+  const invalid = (why: string, hint: string): InvalidInputError =>
     new InvalidInputError(`${source} ${why}`, { hint, field: 'base_url' })
   const trimmed = text.trim()
-  if (trimmed === '') throw refused('is empty', addressHint)
-  if (trimmed.length > maxUrlLength) throw refused(`is longer than ${maxUrlLength} characters`, addressHint)
+  if (trimmed === '') throw invalid('is empty', addressHint)
+  if (trimmed.length > maxUrlLength) throw invalid(`is longer than ${maxUrlLength} characters`, addressHint)
   if (/[\s\p{Cc}\\]/u.test(trimmed))
-    throw refused('contains a space, a control character or a backslash', addressHint)
+    throw invalid('contains a space, a control character or a backslash', addressHint)
   if (!URL.canParse(trimmed)) {
     const isStarted = /^https?:\/\//i.test(trimmed)
-    throw refused(isStarted ? 'is not a complete address' : 'does not start with https://', addressHint)
+    throw invalid(isStarted ? 'is not a complete address' : 'does not start with https://', addressHint)
   }
 
   const url = new URL(trimmed)
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    throw refused('does not start with https://', addressHint)
+    throw invalid('does not start with https://', addressHint)
   }
   if (/^[a-z]+:\/*[^/?#]*@/i.test(trimmed)) {
-    throw refused('has a user name or a password in it', 'Remove the part before the @.')
+    throw invalid('has a user name or a password in it', 'Remove the part before the @.')
   }
-  if (trimmed.includes('?')) throw refused('has a query', 'Remove the ? and what follows it.')
-  if (trimmed.includes('#')) throw refused('has a fragment', 'Remove the # and what follows it.')
+  if (trimmed.includes('?')) throw invalid('has a query', 'Remove the ? and what follows it.')
+  if (trimmed.includes('#')) throw invalid('has a fragment', 'Remove the # and what follows it.')
   if (url.protocol === 'http:' && !isLoopbackUrl(url.href)) {
-    throw refused(
+    throw invalid(
       `would call ${url.host} unencrypted: https is required`,
       'http is allowed for this machine only (127.0.0.1, ::1, localhost).',
     )
@@ -120,30 +123,30 @@ export function parseBaseUrl(text: string, source = 'the base URL'): string {
   const path = url.pathname.replace(/(?<!\/)\/+$/, '')
   if (/\/v\d+$/.test(path)) {
     const version = path.slice(path.lastIndexOf('/'))
-    throw refused(`ends in ${version}: leave ${version} out`, 'The version is added to every call.')
+    throw invalid(`ends in ${version}: leave ${version} out`, 'The version is added to every call.')
   }
   return `${url.origin}${path}`
 }
 
-/** Whether a key given for one may be sent to the other. */
-export function sameOrigin(one: string, other: string): boolean {
+/** Whether two URLs have the same origin, so that a key for one may be sent to the other. */
+export function isSameOrigin(one: string, other: string): boolean {
   return URL.canParse(one) && URL.canParse(other) && new URL(one).origin === new URL(other).origin
 }
 
 const maxProfileLength = 64
 
-/** Names that JavaScript objects answer to by themselves. */
-const reserved = new Set(['__proto__', 'constructor', 'prototype'])
+/** Names that every JavaScript object already has as properties. */
+const reservedNames = new Set(['__proto__', 'constructor', 'prototype'])
 
 /**
- * A profile's name as it came in, or an InvalidInputError: letters, digits, - and _, at most 64. Dots
- * above all are out, since a settings key is split on them.
+ * Returns the name of a profile unchanged. Throws InvalidInputError unless it has 1 to 64 letters, digits, - and _.
+ * Dots are refused because a settings key is split at dots.
  */
 export function checkProfileName(name: string): string {
   requireNoApiKey(name, 'a profile')
-  if (name.length <= maxProfileLength && /^[A-Za-z0-9_-]+$/.test(name) && !reserved.has(name)) return name
-  const shown = redactArgument(name)
-  throw new InvalidInputError(`"${shown}" is not a valid name for a profile`, {
+  if (name.length <= maxProfileLength && /^[A-Za-z0-9_-]+$/.test(name) && !reservedNames.has(name))
+    return name
+  throw new InvalidInputError(`"${redactArgument(name)}" is not a valid name for a profile`, {
     hint: `Use letters, digits, - and _, at most ${maxProfileLength} characters.`,
   })
 }
@@ -153,8 +156,8 @@ export interface LoginResult {
   storage: SecretStorage
   user: User
   /**
-   * Other profiles on the same base URL with another key. "Generating a new key revokes the previous
-   * one": if they are of the same organisation, their keys may be revoked.
+   * Other profiles with the same base URL and another key. If they belong to the same organisation, their keys may be
+   * revoked: "Generating a new key revokes the previous one".
    */
   replaced: string[]
 }
@@ -164,22 +167,22 @@ export interface ProfileEntry {
   current: boolean
   base_url: string
   user_email: string
-  /** Where the key is stored; null where there is none. */
+  /** The storage of the key; null if the profile has no key. */
   key_from: SecretStorage | null
-  /** Its last four characters; null where there is none or the keychain will not hand it out. */
+  /** The key as `maskKey` shows it; null if the profile has none, or if the keychain does not return it. */
   key: string | null
   webhook_secret_from: SecretStorage | null
 }
 
 export interface LogoutResult {
   profile: string
-  /** Which secrets it had. */
+  /** The secrets that the profile had. */
   removed: SecretName[]
-  /** Those of them that the keychain did not give up; nothing refers to them any more. */
+  /** The removed secrets that the keychain did not delete. refcheck no longer uses them. */
   left_in_keychain: SecretName[]
 }
 
-/** A setting that there is, with its value where it has one. */
+/** A setting that can be set; `value` and `from` are null if it is not set. */
 export interface SettingEntry {
   key: string
   value: string | null
@@ -188,21 +191,21 @@ export interface SettingEntry {
 }
 
 export interface SessionStatus {
-  /** Null where the environment alone says it all. */
+  /** Null if all credentials come from the environment. */
   profile: string | null
   base_url: string
   user_email: string
   key_from: Session['keyFrom']
-  /** Its last four characters. */
+  /** The key as `maskKey` shows it. */
   key: string
-  /** Whether the service takes it now (GET /v1/users). */
+  /** Whether the service accepted the credentials (GET /v1/users). */
   works: boolean
-  /** Who that is; null where it does not work. */
+  /** The user of the credentials; null if the service did not accept them. */
   user: User | null
 }
 
 export interface StatusAnswer {
   status: SessionStatus
-  /** Why it does not work. */
+  /** The error of the service; undefined if the credentials work. */
   error: RefcheckError | undefined
 }

@@ -1,6 +1,6 @@
 import type { MergedCells } from './cell.ts'
 
-/** What a program shows of a sheet and a workbook of ours does not have. */
+/** Parts of a sheet that refcheck does not write, so that a results file in XLSX loses them. */
 export type LostPart =
   | 'formulas'
   | 'fonts and colours'
@@ -16,14 +16,14 @@ export type LostPart =
   | 'links'
   | 'lines above the header'
 
-/** What a workbook's sheet shows besides its values; final once all of its rows were read. */
+/** The appearance of a sheet of a workbook. It is complete only after all rows were read. */
 export interface SheetAppearance {
-  /** By column, in characters. */
+  /** Widths in characters, by column. */
   widths: ReadonlyMap<number, number>
-  /** What a rule may strike through: conditional formats are not evaluated. */
+  /** Cells that a conditional format may strike through. Conditional formats are not evaluated. */
   struckByRule: readonly MergedCells[]
   lost: ReadonlySet<LostPart>
-  /** Sheets other than the one that is read, by name. */
+  /** Names of the sheets that are not read. */
   otherSheets: readonly string[]
 }
 
@@ -33,25 +33,25 @@ export type Colour = readonly [red: number, green: number, blue: number]
 export const black: Colour = [0, 0, 0]
 export const white: Colour = [255, 255, 255]
 
-/** Colours that differ by less in each part are one to the eye. */
-const leastDifference = 16
+/** Colours whose parts all differ by less than this look the same. */
+const minVisibleDifference = 16
 
-/** Whether a text has the colour of its background: white letters on white. */
-export function isUnseen(text: Colour, background: Colour): boolean {
-  return text.every((part, at) => Math.abs(part - (background[at] ?? 0)) < leastDifference)
+/** Whether a text is invisible because it has the colour of its background. */
+export function isInvisible(text: Colour, background: Colour): boolean {
+  return text.every((part, index) => Math.abs(part - (background[index] ?? 0)) < minVisibleDifference)
 }
 
-/** The colour of six hexadecimal digits, or of eight with the opacity first; undefined where it is none. */
-export function colourIn(hex: string): Colour | undefined {
+/** Parses six hexadecimal digits, or eight with the opacity first. Returns undefined for another text. */
+export function parseColour(hex: string): Colour | undefined {
   const digits = /^(?:[\da-f]{2})?([\da-f]{6})$/i.exec(hex)?.[1]
   if (digits === undefined) return undefined
   const value = Number.parseInt(digits, 16)
   return [value >> 16, (value >> 8) & 255, value & 255]
 }
 
-/** Lighter for a tint above 0, darker for one below it; from -1 to 1. */
+/** Returns a lighter colour for a tint from 0 to 1, and a darker one for a tint from -1 to 0. */
 export function applyTint(colour: Colour, tint: number): Colour {
-  const part = (each: number): number =>
-    tint < 0 ? each * (1 + Math.max(-1, tint)) : each + (255 - each) * Math.min(1, tint)
-  return [part(colour[0]), part(colour[1]), part(colour[2])]
+  const tinted = (part: number): number =>
+    tint < 0 ? part * (1 + Math.max(-1, tint)) : part + (255 - part) * Math.min(1, tint)
+  return [tinted(colour[0]), tinted(colour[1]), tinted(colour[2])]
 }

@@ -2,68 +2,77 @@ import { UsageError } from '../../errors/kinds.ts'
 
 export type SheetFormat = 'csv' | 'xlsx' | 'ods' | 'json' | 'jsonl'
 
-/** What JSON can say. */
+/** Any value that JSON can represent. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [name: string]: JsonValue }
 
-/** One value of a file: a plain text, '' for an empty cell, or a value with a type of its own. */
+/** A cell of a file: a string for text ('' if it is empty), or an object for values of other types. */
 export type Cell = string | TypedCell
 
 export type TypedCell =
-  /** `format` is the number format it is shown in. `text` is the shortest decimal that is the same number. */
+  /** `format` is the number format of the cell. `text` is the shortest decimal representation of the number. */
   | { kind: 'number'; text: string; value: number; format: string }
-  /** `text` is ISO 8601: a day, a time of day, or both. `serial` counts days as the workbook does. */
+  /**
+   * `text` is a date, a time of day, or both in ISO 8601. `serial` is the number of days, as the workbook stores it.
+   */
   | { kind: 'date'; text: string; serial: number; format: string }
   | { kind: 'boolean'; text: string; value: boolean }
-  /** JSON files only, anything but a text; `text` is its JSON. */
+  /** A value other than a string in a JSON file; `text` is its JSON. */
   | { kind: 'json'; text: string; value: Exclude<JsonValue, string> }
-  /** A text with an apostrophe before it, so that it is not run as a formula; `written` has it. */
+  /**
+   * A text that the file contains with an apostrophe, so that it is not run as a formula. `written` has the
+   * apostrophe.
+   */
   | { kind: 'marked'; text: string; written: string }
-  /** No value can be had; `reason` goes on after the cell's name. A text that its `format` hides or changes has one. */
+  /**
+   * A cell without a usable value. `reason` completes "cell C5 …". `format` is set if the number format hides a text.
+   */
   | { kind: 'fault'; text: string; reason: string; format?: string }
-  /** Bytes above 127 of an encoding that is not known yet, each a character of `text` (Latin-1). */
+  /**
+   * A text with bytes above 127 in an encoding that is not known yet. Each character of `text` is one byte (Latin-1).
+   */
   | { kind: 'bytes'; text: string }
 
-/** What is to be done so that what is written looks like what was read. */
+/** The properties of a file that a results file has to have too. */
 export interface Dialect {
   format: SheetFormat
   /**
-   * Of text formats; workbooks are UTF-8 within. Known for sure once all rows have been read. Undefined where
-   * bytes are no UTF-8 and no encoding was given.
+   * The encoding of a text file, which is certain only after all rows were read. Undefined if the bytes are not UTF-8
+   * and falseWords encoding was given. Workbooks always use UTF-8.
    */
   encoding: string | undefined
   /** Whether the file begins with a byte order mark. */
   bom: boolean
-  /** CSV only, as all below but the sheet. */
+  /** CSV only, as are `lineEnd`, `quote`, `separatorLine` and `spaced`. */
   delimiter: string
   lineEnd: '\r\n' | '\n' | '\r'
-  /** Whether every cell is quoted, or those that need it. */
+  /** `needed`: only the cells are quoted that have to be. */
   quote: 'needed' | 'all'
   /** Whether the first line is Excel's `sep=;`. */
   separatorLine: boolean
-  /** CSV only: whether spaces stand between separators and quotes. */
+  /** Whether there are spaces between separators and quotes. */
   spaced: boolean
-  /** Workbooks only. */
+  /** The name of the sheet; workbooks only. */
   sheet: string | undefined
-  /** XLSX only: whether days count from 1904. */
+  /** Whether days are counted from 1904 (XLSX only). */
   from1904: boolean
 }
 
 export interface SheetRow {
-  /** Data rows from 1: the records below the header, empty ones counted though they are not given out. */
+  /** The number of the data row below the header, from 1. Empty rows are counted, although they are not returned. */
   row: number
-  /** Its line as a spreadsheet program counts, from 1; in JSON the line it begins on. */
+  /** The number of the line as spreadsheet programs count, from 1; in JSON the line on which the row begins. */
   line: number
-  /** One for each column. */
+  /** One cell per column. */
   cells: Cell[]
-  /** JSON only: the row's own text. */
+  /** The text of the row (JSON only). */
   source?: string
-  /** Workbooks only: not shown, by hand or by a filter. */
+  /** Whether the row is hidden, manually or by a filter (workbooks only). */
   hidden?: true
-  /** Workbooks only: columns whose text is struck through. */
+  /** The columns whose text is struck through (workbooks only). */
   struck?: readonly number[]
 }
 
-/** Cells that are shown as one; rows as a spreadsheet counts, columns from 0, all inclusive. */
+/** Cells that are shown as one cell. Rows are counted from 1 and columns from 0; the last ones are included. */
 export interface MergedCells {
   range: string
   firstRow: number
@@ -85,18 +94,18 @@ export const plainDialect: Dialect = {
   from1904: false,
 }
 
-/** A cell's text, whatever its type. */
+/** Returns the text of a cell of any type. */
 export function textOf(cell: Cell): string {
   return typeof cell === 'string' ? cell : cell.text
 }
 
-/** How people find a cell: `C5`, `line 5, column 3`, `line 5`. `column` counts from 0. */
+/** Returns the position of a cell for a message: `C5`, `line 5, column 3` or `line 5`. `column` is counted from 0. */
 export function positionOf({ format }: Pick<Dialect, 'format'>, line: number, column: number): string {
   if (format === 'xlsx' || format === 'ods') return `${columnName(column)}${line}`
   return format === 'csv' ? `line ${line}, column ${column + 1}` : `line ${line}`
 }
 
-/** 0 → A, 25 → Z, 26 → AA. */
+/** Returns the letters of a column: 0 → A, 25 → Z, 26 → AA. */
 export function columnName(column: number): string {
   let name = ''
   for (let rest = column + 1; rest > 0; rest = Math.floor((rest - 1) / 26)) {
@@ -105,65 +114,67 @@ export function columnName(column: number): string {
   return name
 }
 
-/** One object as columns and values, or why its text is not taken. Offsets count UTF-16 units. */
+/** The columns and values of a JSON object, or the reason why it is refused. `offset` is in UTF-16 units. */
 export type JsonRow =
   | { entries: [column: string, value: JsonValue][]; fault?: undefined }
   | { fault: { reason: string; offset: number }; entries?: undefined }
 
-/** A column to be filled in, with a cell that shows how. */
+/** A column of a template, with an example of its values. */
 export interface TemplateColumn extends XlsxColumn {
   example: Cell
 }
 
-/** A column of a sheet being written. */
+/** A column of a sheet that is written. */
 export interface XlsxColumn {
   header: string
-  /** Marks the header. */
+  /** Whether the header is highlighted. */
   required?: boolean | undefined
-  /** What is shown when one points at the header. */
+  /** The comment of the header cell. */
   note?: string | undefined
-  /** Empty cells take text as it is typed, so that a leading + or 0 stays. */
+  /**
+   * Whether empty cells have the format "text", so that a leading + or 0 is not removed when a person types a value.
+   */
   text?: boolean | undefined
-  /** In characters; by the header's length where it is left out. */
+  /** The width in characters; derived from the header if undefined. */
   width?: number | undefined
   hidden?: boolean | undefined
-  /** What a cell may be chosen from. */
+  /** The values of the list from which a cell is chosen. */
   choices?: readonly string[] | undefined
 }
 
-/** What spreadsheets show for TRUE and FALSE, in the languages that they run in. */
-const yes =
+/** The words for TRUE and FALSE in the languages of spreadsheet programs. */
+const trueWords =
   /^(?:true|wahr|vrai|verdadero|verdadeiro|vero|waar|prawda|pravda|igaz|sant|sann|sand|tosi|do[gğ]ru|adev[aă]rat|cert|истина)$/iu
-const no =
+const falseWords =
   /^(?:false|falsch|faux|falso|onwaar|fa[lł]sz|nepravda|hamis|usant|falskt?|falsk|ep[aä]tosi|yanl[ıi]ş|fals|ложь)$/iu
 
-/** Whether a word that is shown for a boolean says its value: a format may well show TRUE as "No". */
+/** Whether a word that is displayed for a boolean means its value. A number format can display TRUE as "No". */
 export function isBooleanWord(word: string, value: boolean): boolean {
-  return (value ? yes : no).test(word)
+  return (value ? trueWords : falseWords).test(word)
 }
 
 /**
- * The format of a file that is written: as asked for, else as its name ends, else CSV (also for a name without an ending, or
- * with `.txt`). Throws a UsageError for a name that ends otherwise, and for one that contradicts what was asked for.
- * `what` is written, as messages say it: "a template".
+ * Returns the format of a file to write: the requested one, else that of the ending of `output`, else CSV (also for
+ * `.txt`). Throws a UsageError if the ending is unknown or contradicts the requested format. `what` names the file in
+ * messages: "a template".
  */
-export function writtenFormat<Format extends string>(
+export function chooseOutputFormat<Format extends string>(
   what: string,
   formats: readonly (Format | 'csv')[],
-  { asked, output }: { asked: Format | undefined; output: string | undefined },
+  { requested, output }: { requested: Format | undefined; output: string | undefined },
 ): Format | 'csv' {
   const ending = /[^./\\]\.([a-z\d]+)$/i.exec(output ?? '')?.[1]?.toLowerCase()
-  const named = formats.find((format) => format === (ending === 'htm' ? 'html' : ending))
-  if (asked !== undefined && named !== undefined && asked !== named) {
-    throw new UsageError(`--format ${asked} contradicts --output ${output ?? ''}`, {
-      hint: `Leave out --format, or give a name that ends in .${asked}.`,
+  const ofEnding = formats.find((format) => format === (ending === 'htm' ? 'html' : ending))
+  if (requested !== undefined && ofEnding !== undefined && requested !== ofEnding) {
+    throw new UsageError(`--format ${requested} contradicts --output ${output ?? ''}`, {
+      hint: `Leave out --format, or give a name that ends in .${requested}.`,
     })
   }
-  if (asked === undefined && ending !== undefined && named === undefined && ending !== 'txt') {
+  if (requested === undefined && ending !== undefined && ofEnding === undefined && ending !== 'txt') {
     const endings = formats.map((format) => `.${format}`)
     throw new UsageError(`--output ${output ?? ''}: ${what} cannot be written as .${ending}`, {
       hint: `Give a name that ends in ${endings.slice(0, -1).join(', ')} or ${endings.at(-1)}, or add --format.`,
     })
   }
-  return asked ?? named ?? 'csv'
+  return requested ?? ofEnding ?? 'csv'
 }

@@ -1,49 +1,51 @@
 /**
- * A spreadsheet runs a text that begins with one of these as a formula (OWASP "CSV Injection"). An
- * apostrophe before it stops that, here as in most tools that export. It is taken off on reading, and one
- * more is put where a text has one of its own, so that what is written is read as it was.
+ * Matches texts that a spreadsheet runs as a formula (OWASP "CSV Injection"), with or without apostrophes before
+ * them. An added apostrophe prevents this, and is removed when the file is read. A text that already has an
+ * apostrophe gets a second one, so that reading returns the original text.
  */
-const dangerous = /^'*[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/
-/** Numbers and phone numbers of digits and spaces are no formulas. */
-const noFormula = /^(?:[+-]?\d+(?:\.\d+)?|\+\d[\d ]*)$/
-const first = /[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/
+const formulaStart = /^'*[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/
+/** Matches numbers, and phone numbers of digits and spaces, which are not formulas. */
+const plainNumber = /^(?:[+-]?\d+(?:\.\d+)?|\+\d[\d ]*)$/
+const formulaCharacter = /[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/
 
-/** The same behind a delimiter, where a spreadsheet may leave out blanks, and takes a quote as its own. */
-const dangerousInside = /^[\s"']*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|^'*\t/
+/** Matches formulas after a delimiter, where a spreadsheet may ignore blanks and interpret a quote as its own. */
+const formulaAfterDelimiter = /^[\s"']*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|^'*\t/
 
 /**
- * A spreadsheet that splits a file at another delimiter than the file's own does not know its quotes: what follows that
- * delimiter, or a line break, begins a cell there.
+ * Patterns of the other delimiters and of line breaks, by the delimiter of the file. A spreadsheet that splits the
+ * file at another delimiter ignores the quotes, so that the text after such a character starts a cell there.
  */
-const others = new Map([',', ';', '\t', '|'].map((own) => [own, otherDelimiters(own)]))
+const splitPatterns = new Map([',', ';', '\t', '|'].map((delimiter) => [delimiter, splitPattern(delimiter)]))
 
-function otherDelimiters(own: string): RegExp {
-  return new RegExp(`([\\r\\n${[',', ';', '\t', '|'].filter((each) => each !== own).join('')}])`)
+function splitPattern(delimiter: string): RegExp {
+  return new RegExp(`([\\r\\n${[',', ';', '\t', '|'].filter((each) => each !== delimiter).join('')}])`)
 }
 
-/** A text as it is written into a CSV file: every one of ours goes through this. */
+/** Returns the text as it is written into a CSV file. All CSV files of refcheck are written with this function. */
 export function addFormulaMarks(text: string, delimiter = ','): string {
-  if (!first.test(text)) return text
-  const start = dangerous.test(text) && !noFormula.test(text) ? "'" : ''
-  const inside = inner(text, delimiter, (part) =>
-    dangerousInside.test(part) && !noFormula.test(part.replace(/^[\s"]+/, '').trimEnd()) ? `'${part}` : part,
+  if (!formulaCharacter.test(text)) return text
+  const mark = formulaStart.test(text) && !plainNumber.test(text) ? "'" : ''
+  const marked = changeAfterDelimiters(text, delimiter, (part) =>
+    formulaAfterDelimiter.test(part) && !plainNumber.test(part.replace(/^[\s"]+/, '').trimEnd())
+      ? `'${part}`
+      : part,
   )
-  return `${start}${inside}`
+  return `${mark}${marked}`
 }
 
-/** The text without its marks; undefined where it has none. */
+/** Returns the text without the apostrophes of `addFormulaMarks`; undefined if it has none. */
 export function removeFormulaMarks(text: string, delimiter = ','): string | undefined {
   if (!text.includes("'")) return undefined
   const unmark =
     (pattern: RegExp) =>
     (part: string): string =>
       part.startsWith("'") && pattern.test(part) ? part.slice(1) : part
-  const clean = inner(unmark(dangerous)(text), delimiter, unmark(dangerousInside))
+  const clean = changeAfterDelimiters(unmark(formulaStart)(text), delimiter, unmark(formulaAfterDelimiter))
   return clean === text ? undefined : clean
 }
 
-/** Changes the text after each delimiter. */
-function inner(text: string, delimiter: string, change: (part: string) => string): string {
-  const [start = '', ...rest] = text.split(others.get(delimiter) ?? otherDelimiters(delimiter))
-  return start + rest.map((part, at) => (at % 2 === 0 ? part : change(part))).join('')
+/** Applies `change` to the text after each character that another program may split at. */
+function changeAfterDelimiters(text: string, delimiter: string, change: (part: string) => string): string {
+  const [start = '', ...rest] = text.split(splitPatterns.get(delimiter) ?? splitPattern(delimiter))
+  return start + rest.map((part, index) => (index % 2 === 0 ? part : change(part))).join('')
 }

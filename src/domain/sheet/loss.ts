@@ -1,22 +1,19 @@
 import { isUtf8 } from 'node:buffer'
 
-/** The prefix of a value that was refused, where it is written into a file that has texts only. */
+/** The prefix of a refused value in results files whose format has only texts. */
 export const refusedMark = '#REFUSED!'
 
-/** Digits that a spreadsheet has dropped: `6.14E+10`, in whichever language it runs. */
+/** Matches numbers of which a spreadsheet has dropped digits: `6.14E+10`, or with a decimal comma. */
 const lostDigits = /^-?\d[.,]\d+E\+\d{2,3}$/
 
-/** What spreadsheets write for a value they have not, in English, German, French, Spanish and Italian. */
+/** Matches the error values of spreadsheets in English, German, French, Spanish and Italian. */
 const errorWord =
   /^#(?:REF!|N\/A|VALUE!|NAME\?|DIV\/0!|NUM!|NULL!|SPILL!|CALC!|FIELD!|BUSY!|GETTING_DATA|BEZUG!|NV|WERT!|ZAHL!|VALEUR!|NOM\?|NOMBRE!|REFERENCIA!|¡REF!|RIF!|VALORE!|NOME\?|#+)$|^(?:Err:\d{3}|#{3,})$/
 
-/**
- * Why a text is no longer what was typed: a spreadsheet or an export has had its hands on it. Undefined where
- * nothing is seen.
- */
+/** Returns how a spreadsheet or an export has damaged a text; undefined if no damage is found. */
 export function findDamage(text: string): string | undefined {
   const first = text.charCodeAt(0)
-  // Nearly every text begins with a letter, a + or a digit, and is plain.
+  // Nearly every text begins with a letter, a + or a digit, and needs no regular expression.
   if (first <= 61 && first !== 43 && !(first > 48 && first <= 57 && !text.includes('E+'))) {
     if (lostDigits.test(text)) {
       return 'is in scientific notation: the spreadsheet has dropped digits; format the column as text and type it again'
@@ -34,13 +31,22 @@ export function findDamage(text: string): string | undefined {
   return text.includes('\uFFFD') ? 'holds \uFFFD, which stands where a letter was lost' : undefined
 }
 
-/** Letters that are not shown, or turn what follows them around. Joiners are letters of some scripts. */
+/**
+ * Matches invisible characters, and those that change the direction of writing. Joiners are allowed: some scripts
+ * need them.
+ */
 const invisible = /[\u00AD\u061C\u180E\u200B\u200E\u200F\u2028-\u202E\u2060-\u2069\uFEFF\u{E0000}-\u{E007F}]/u
 
-/** Letters, spaces, hyphens, apostrophes and full stops alone, and no two letters beyond A to Z side by side. */
+/**
+ * Matches names of letters, spaces and punctuation in which no two non-ASCII letters are adjacent: most names,
+ * quickly.
+ */
 const plainName = /^(?:[A-Za-z '.-]|[\u00C0-\u017F](?![^\0-\x7F]))*$/
 
-/** The same for names, where a ? is no question: `?ukasz`, `JosÃ©`. `suggestion`: what it may have been. */
+/**
+ * Returns the damage of a name, such as `?ukasz` or `JosÃ©`; undefined if none is found. `suggestion`: the likely
+ * name.
+ */
 export function findNameDamage(
   text: string,
 ): { problem: string; suggestion?: string | undefined } | undefined {
@@ -51,44 +57,44 @@ export function findNameDamage(
     const code = (hidden.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
     return { problem: `holds U+${code}, an invisible character; type it again` }
   }
-  const meant = undone(text)
-  return meant === undefined
+  const suggestion = repairEncoding(text)
+  return suggestion === undefined
     ? undefined
-    : { problem: 'looks like UTF-8 that was read in another encoding', suggestion: meant }
+    : { problem: 'looks like UTF-8 that was read in another encoding', suggestion }
 }
 
-/** What a letter of UTF-8 begins with when its bytes are read one by one: é is Ã©, ř is Å™, ’ is â€™. */
-const misread = /[\u00C2-\u00C5\u00D0\u00D1\u00E2\u0102\u0139\u00A0√¬][^\0-\x7F]/
+/** Matches a UTF-8 letter whose bytes were read as separate characters: é becomes Ã©, ř becomes Å™, ’ becomes â€™. */
+const misreadUtf8 = /[\u00C2-\u00C5\u00D0\u00D1\u00E2\u0102\u0139\u00A0√¬][^\0-\x7F]/
 
-/** The text as it was before its bytes were read in the wrong encoding; undefined where they were not. */
-function undone(text: string): string | undefined {
-  if (!misread.test(text)) return undefined
-  for (const bytes of ['windows-1252', 'windows-1250', 'macintosh'].map(bytesIn)) {
-    const words = text.split(/(\s+)/).map((word) => utf8In(word, bytes) ?? word)
-    const whole = words.join('')
-    if (whole !== text) return whole
+/** Returns the text before its bytes were read in a wrong encoding; undefined if that did not happen. */
+function repairEncoding(text: string): string | undefined {
+  if (!misreadUtf8.test(text)) return undefined
+  for (const bytes of ['windows-1252', 'windows-1250', 'macintosh'].map(byteTable)) {
+    const words = text.split(/(\s+)/).map((word) => repairWord(word, bytes) ?? word)
+    const repaired = words.join('')
+    if (repaired !== text) return repaired
   }
   return undefined
 }
 
-function utf8In(word: string, bytes: ReadonlyMap<string, number>): string | undefined {
-  if (!misread.test(word)) return undefined
+function repairWord(word: string, bytes: ReadonlyMap<string, number>): string | undefined {
+  if (!misreadUtf8.test(word)) return undefined
   const codes: number[] = []
   for (const letter of word) {
     const code = letter <= '\x7F' ? letter.charCodeAt(0) : bytes.get(letter)
     if (code === undefined) return undefined
     codes.push(code)
   }
-  const whole = Uint8Array.from(codes)
-  return isUtf8(whole) ? new TextDecoder().decode(whole) : undefined
+  const utf8 = Uint8Array.from(codes)
+  return isUtf8(utf8) ? new TextDecoder().decode(utf8) : undefined
 }
 
 const tables = new Map<string, ReadonlyMap<string, number>>()
 
-/** The byte of each letter beyond ASCII. */
-function bytesIn(encoding: string): ReadonlyMap<string, number> {
-  const known = tables.get(encoding)
-  if (known !== undefined) return known
+/** Returns the byte of each non-ASCII character of an encoding. */
+function byteTable(encoding: string): ReadonlyMap<string, number> {
+  const cached = tables.get(encoding)
+  if (cached !== undefined) return cached
   const decoder = new TextDecoder(encoding)
   const table = new Map<string, number>()
   for (let byte = 0x80; byte <= 0xff; byte += 1) table.set(decoder.decode(Uint8Array.of(byte)), byte)

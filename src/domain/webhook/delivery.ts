@@ -2,49 +2,50 @@ import type { WebhookEvent } from '../../contract/request.ts'
 import { type RefcheckError, UnavailableError } from '../../errors/kinds.ts'
 import { cutText } from '../wording/text.ts'
 
-/** A delivery as it goes to a receiver, right or wrong. */
+/** A delivery that is sent to a receiver. It may break the rules of the API document on purpose. */
 export interface Delivery {
   body: Uint8Array
-  /** Lines of the signature header; none leaves it out. */
+  /** Values of the signature header. An empty array omits the header. */
   signatures: string[]
-  /** In place of X-Service-Signature. */
+  /** Replaces the name X-Service-Signature. */
   signatureName?: string | undefined
-  /** In place of application/json. */
+  /** Replaces the content type application/json. */
   contentType?: string | undefined
   chunked?: boolean | undefined
-  /** In place of POST; without a body. */
+  /** Replaces POST; a GET has no body. */
   method?: 'GET' | undefined
 }
 
-/** What the receiver did with it. */
+/** The reaction of the receiver to a delivery. */
 export interface Reply {
-  /** Null where no answer came. */
+  /** The HTTP status; null if there was no answer. */
   status: number | null
   milliseconds: number
-  /** Why no answer came. */
+  /** The reason why there was no answer. */
   failure: string | null
-  /** Whether it was connected. */
+  /** Whether a connection was established. */
   reached: boolean
-  /** The beginning of what it answered, on one line. */
+  /** The start of the body of the answer, on one line. */
   excerpt: string
 }
 
-/** "The receiver must return a 2xx" ("Events", rule 2). */
+/** Whether the receiver accepted a delivery: "The receiver must return a 2xx" ("Events", rule 2). */
 export function isAccepted({ status }: Pick<Reply, 'status'>): boolean {
   return status !== null && status >= 200 && status < 300
 }
 
 const maxDetailLength = 120
 
+/** Returns the start of a body on one line, with *** in place of the secret. */
 export function excerptOf(body: Buffer, secret: string): string {
-  const excerpt = body.toString('utf8', 0, 2048)
-  const text = secret === '' ? excerpt : excerpt.replaceAll(secret, '***')
-  const line = text.replace(/\s+/g, ' ').trim()
+  const start = body.toString('utf8', 0, 2048)
+  const redacted = secret === '' ? start : start.replaceAll(secret, '***')
+  const line = redacted.replace(/\s+/g, ' ').trim()
   return cutText(line, maxDetailLength)
 }
 
-/** The receiver did not run: the failure of a command that could not do its work at all. */
-export function unreachable(url: string, { failure }: Reply): UnavailableError {
+/** Returns the error of a command that could not connect to the receiver. */
+export function createUnreachableError(url: string, { failure }: Reply): UnavailableError {
   const isUntrusted = failure?.includes('certificate') === true
   return new UnavailableError(`${new URL(url).host}: ${failure}`, {
     hint: isUntrusted
@@ -53,8 +54,8 @@ export function unreachable(url: string, { failure }: Reply): UnavailableError {
   })
 }
 
-/** A URL as it is printed: without its query, which may contain a token. */
-export function shownUrl(url: string): string {
+/** Returns a URL for output, without its query, which may contain a token. */
+export function withoutQuery(url: string): string {
   const { origin, pathname } = new URL(url)
   return origin + pathname
 }
@@ -84,12 +85,12 @@ export function retryAfter(attempts: number, maxAttempts = Number.POSITIVE_INFIN
 
 /** The result of forwarding an event once. */
 export interface ForwardResult {
-  taken: boolean
-  /** In words: "204", "503", "the connection was refused". */
+  isAccepted: boolean
+  /** The HTTP status or the failure as a text: "204", "503", "the connection was refused". */
   answer: string
 }
 
-/** Body of an event in the order of the document; `error_reason` is last, where there is one. */
+/** Returns the JSON body of an event with its keys in the order of the API document. */
 export function eventText({ event, request_id, status, error_reason, ...more }: WebhookEvent): string {
   return JSON.stringify({
     event,
@@ -100,18 +101,18 @@ export function eventText({ event, request_id, status, error_reason, ...more }: 
   })
 }
 
-/** The one event of v1 ("Events"). */
+/** The only event type of v1 ("Events"). */
 export const eventName = 'request.updated'
 
 export interface SentDelivery {
   request_id: string
   status: string
   signature: 'good' | 'bad'
-  /** HTTP status of the answer; null where none came. */
+  /** The HTTP status of the answer; null if there was none. */
   answered: number | null
   milliseconds: number
   accepted: boolean
-  /** The beginning of what it answered, or why no answer came. */
+  /** The start of the body of the answer, or the reason why there was none. */
   said: string
 }
 

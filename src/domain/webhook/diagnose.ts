@@ -2,32 +2,32 @@ import { parseJsonOrUndefined } from '../../contract/parse-json.ts'
 import { sign, signingKey } from '../../contract/signature.ts'
 import { type CapturedDelivery, latin1 } from './capture.ts'
 
-/** What probably happened to a delivery that is not valid. It stays invalid. */
+/** The probable reason why a delivery is not valid. The diagnosis does not make it valid. */
 export interface Diagnosis {
-  /** For scripts: `trailing_newline_added`, `signature_upper_case`, `other_secret` … */
+  /** An identifier for scripts: `trailing_newline_added`, `signature_upper_case`, `other_secret` … */
   cause: string
   message: string
 }
 
-/** A secret that is not the one in use, by words that complete "it would match with". */
+/** A secret other than the one in use. `name` completes the sentence "It would match with …". */
 export interface OtherSecret {
   name: string
   secret: string | Uint8Array
 }
 
-/** What a signature may have been, and what was done to it since. */
+/** A signature with its probable changes undone. */
 interface SignatureVariant {
   hex: string
   cause: string | undefined
   text: string | undefined
 }
 
-/** A signature of which this much agrees is a damaged one of ours, not a foreign one. */
-const leastCut = 16
+/** A shorter start of the expected signature may match by chance, and is not regarded as a cut signature. */
+const minCutLength = 16
 
 /**
- * Tries what commonly happens to a body, a signature or a secret in transit, and names the first
- * that would match; undefined where none does.
+ * Tries the usual changes of a body, a signature and a secret, and returns the first with which the signature matches.
+ * Returns undefined if none matches.
  */
 export function diagnose(
   delivery: CapturedDelivery,
@@ -36,37 +36,38 @@ export function diagnose(
 ): Diagnosis | undefined {
   const signatures = delivery.signatures.map(signatureVariant)
   if (signatures.length === 0) return undefined
-  const several = delivery.signatures.length > 1
-  const plain: BodyVariant = { cause: '', text: '', bytes: delivery.body }
-  const own = { name: '', secret }
-  for (const candidate of [own, ...others, ...readings(secret)]) {
+  const hasSeveral = delivery.signatures.length > 1
+  const unchanged: BodyVariant = { cause: '', text: '', bytes: delivery.body }
+  const secretInUse = { name: '', secret }
+  for (const candidate of [secretInUse, ...others, ...secretVariants(secret)]) {
     if (candidate.secret.length === 0) continue
     const key = signingKey(candidate.secret)
-    for (const body of withVariants(plain, candidate === own)) {
+    for (const body of withVariants(unchanged, candidate === secretInUse)) {
       const expected = sign(body.bytes, key)
-      const found = signatures.find(({ hex }) => matches(expected, hex))
-      if (found !== undefined) return finding(body, candidate, found, { several, expected })
+      const match = signatures.find(({ hex }) => isMatch(expected, hex))
+      if (match !== undefined) return createDiagnosis(body, candidate, match, { hasSeveral, expected })
     }
   }
   return undefined
 }
 
-function* withVariants(plain: BodyVariant, all: boolean): Generator<BodyVariant> {
-  yield plain
-  for (const variant of bodyVariants(plain.bytes)) {
-    if (all || /newline|byte_order/.test(variant.cause)) yield variant
+/** Yields the body and its variants; unless `includesAll`, only those with another newline or byte order mark. */
+function* withVariants(unchanged: BodyVariant, includesAll: boolean): Generator<BodyVariant> {
+  yield unchanged
+  for (const variant of bodyVariants(unchanged.bytes)) {
+    if (includesAll || /newline|byte_order/.test(variant.cause)) yield variant
   }
 }
 
-function matches(expected: string, hex: string): boolean {
-  return hex === expected || (hex.length >= leastCut && hex.length < 64 && expected.startsWith(hex))
+function isMatch(expected: string, hex: string): boolean {
+  return hex === expected || (hex.length >= minCutLength && hex.length < 64 && expected.startsWith(hex))
 }
 
-function finding(
+function createDiagnosis(
   body: BodyVariant,
   { name }: OtherSecret,
   signature: SignatureVariant,
-  { several, expected }: { several: boolean; expected: string },
+  { hasSeveral, expected }: { hasSeveral: boolean; expected: string },
 ): Diagnosis {
   const isCut = signature.hex.length < expected.length
   const parts = [
@@ -74,14 +75,14 @@ function finding(
     body.text,
     signature.text === undefined ? '' : `with its signature ${signature.text}`,
     isCut ? 'with the rest of its signature, which was cut' : '',
-    several ? 'with that one signature alone; the service sends one' : '',
+    hasSeveral ? 'with that one signature alone; the service sends one' : '',
   ].filter((part) => part !== '')
   const causes = [
     name === '' ? '' : 'other_secret',
     body.cause,
     signature.cause ?? '',
     isCut ? 'signature_cut' : '',
-    several ? 'signature_repeated' : '',
+    hasSeveral ? 'signature_repeated' : '',
   ]
   return {
     cause: causes.find((cause) => cause !== '') ?? 'unknown',
@@ -89,7 +90,7 @@ function finding(
   }
 }
 
-/** A signature without what is often put around it. */
+/** Undoes the usual changes of a signature: prefixes, repetition, white space, quotes, base64 and upper case. */
 function signatureVariant(text: string): SignatureVariant {
   const changes: [cause: string, text: string, change: (text: string) => string][] = [
     [
@@ -97,107 +98,107 @@ function signatureVariant(text: string): SignatureVariant {
       'without its prefix',
       (each) => each.replace(/^\s*(?:t=\d+,)?(?:hmac-?)?(?:sha-?256|v\d|hex)[=:]/i, ''),
     ],
-    ['signature_repeated', 'once instead of twice', once],
+    ['signature_repeated', 'once instead of twice', removeRepetition],
     ['signature_white_space', 'without white space', (each) => each.replace(/\s+/g, '')],
     ['signature_quoted', 'without quotes', (each) => each.replace(/^["'`]|["'`]$/g, '')],
-    ['signature_base64', 'in hexadecimal instead of base64', asHex],
+    ['signature_base64', 'in hexadecimal instead of base64', base64ToHex],
     ['signature_upper_case', 'in lower case', (each) => each.toLowerCase()],
   ]
   let hex = text.slice(0, 1024)
   let cause: string | undefined
   const texts: string[] = []
-  for (const [changeCause, words, change] of changes) {
+  for (const [changeCause, changeText, change] of changes) {
     const changed = change(hex)
     if (changed === hex) continue
     hex = changed
     cause ??= changeCause
-    texts.push(words)
+    texts.push(changeText)
   }
   return { hex, cause, text: texts.length === 0 ? undefined : texts.join(' and ') }
 }
 
-function once(text: string): string {
+function removeRepetition(text: string): string {
   const [first = '', ...more] = text.split(/(?<!\s)\s*[,;]\s*/)
   if (more.length > 0) return first
   const half = text.slice(0, text.length / 2)
   return text.length === 128 && half === text.slice(64) ? half : text
 }
 
-function asHex(text: string): string {
+function base64ToHex(text: string): string {
   return /^[A-Za-z0-9+/_-]{43}=?$/.test(text) ? Buffer.from(text, 'base64').toString('hex') : text
 }
 
-/** The secret in use, read another way than as the text it is. */
-function readings(secret: string): OtherSecret[] {
-  const bare = secret.replace(/^whsec_/, '')
-  const found: OtherSecret[] = [
+/** Returns the secret in use with the usual mistakes: white space, quotes, a prefix, or an encoding. */
+function secretVariants(secret: string): OtherSecret[] {
+  const withoutPrefix = secret.replace(/^whsec_/, '')
+  const variants: OtherSecret[] = [
     { name: 'a newline after the secret', secret: `${secret}\n` },
     { name: 'the secret without the white space around it', secret: secret.trim() },
     { name: 'the secret without the quotes around it', secret: secret.replace(/^(["'`])(.*)\1$/s, '$2') },
     { name: 'the secret in double quotes', secret: `"${secret}"` },
     { name: 'the secret in single quotes', secret: `'${secret}'` },
-    { name: 'the secret without "whsec_"', secret: bare },
+    { name: 'the secret without "whsec_"', secret: withoutPrefix },
   ]
-  if (/^(?:[0-9a-f]{2}){8,}$/i.test(bare)) {
-    found.push({ name: 'the secret decoded from hexadecimal', secret: Buffer.from(bare, 'hex') })
+  if (/^(?:[0-9a-f]{2}){8,}$/i.test(withoutPrefix)) {
+    variants.push({ name: 'the secret decoded from hexadecimal', secret: Buffer.from(withoutPrefix, 'hex') })
   }
-  if (/^[A-Za-z0-9+/_-]{12,}={0,2}$/.test(bare)) {
-    found.push({ name: 'the secret decoded from base64', secret: Buffer.from(bare, 'base64') })
+  if (/^[A-Za-z0-9+/_-]{12,}={0,2}$/.test(withoutPrefix)) {
+    variants.push({ name: 'the secret decoded from base64', secret: Buffer.from(withoutPrefix, 'base64') })
   }
-  return found
+  return variants
 }
 
-/** What a body may have been before it was captured, copied or saved. */
+/** A body as it may have been before it was captured, copied or saved. */
 interface BodyVariant {
   cause: string
-  /** Completes "it would match …". */
+  /** Completes the sentence "It would match …". */
   text: string
   bytes: Uint8Array
 }
 
-const variant = (cause: string, text: string, body: string | Uint8Array): BodyVariant => ({
+const createVariant = (cause: string, text: string, body: string | Uint8Array): BodyVariant => ({
   cause,
   text,
   bytes: Buffer.from(body),
 })
 
-/** Above this only the cheap changes are tried. */
-const largestReformatted = 256 * 1024
+/** For larger bodies only the variants that cost little time are tried. */
+const maxReformattedBytes = 256 * 1024
 
-/** Writing JSON again recurses. */
-const deepest = 1000
+/** The limit of nesting up to which JSON is written again, because `formatSpaced` is recursive. */
+const maxDepth = 1000
 
-/** The bytes that could have been signed, likely ones first; none of them is the body itself. */
+/** Yields the bytes that may have been signed instead of the body, the most likely ones first. */
 export function* bodyVariants(body: Uint8Array): Generator<BodyVariant> {
-  yield* inflated(body)
-  yield* lineEnds(body)
-  yield* marks(body)
-  yield* encodings(body)
-  if (body.byteLength > largestReformatted) return
+  yield* decompressedVariants(body)
+  yield* lineEndVariants(body)
+  yield* byteOrderMarkVariants(body)
+  yield* encodingVariants(body)
+  if (body.byteLength > maxReformattedBytes) return
   const text = Buffer.from(body).toString('utf8')
-  yield* escapes(text)
-  if (depthAtMost(text) <= deepest) yield* rewritten(text)
-  yield* truncations(text)
+  yield* unescapedVariants(text)
+  if (maxPossibleDepth(text) <= maxDepth) yield* reformattedVariants(text)
+  yield* truncationVariants(text)
 }
 
-/** No delivery is larger. */
-const largestInflated = 1024 * 1024
+/** The maximum size of a delivery. */
+const maxDeliveryBytes = 1024 * 1024
 
-function* inflated(body: Uint8Array): Generator<BodyVariant> {
+function* decompressedVariants(body: Uint8Array): Generator<BodyVariant> {
   if (body[0] !== 0x1f || body[1] !== 0x8b) return
   try {
     const { gunzipSync } = process.getBuiltinModule('node:zlib')
-    const bytes = gunzipSync(body, { maxOutputLength: largestInflated })
-    yield variant('body_compressed', 'decompressed: it was captured as gzip', bytes)
+    const bytes = gunzipSync(body, { maxOutputLength: maxDeliveryBytes })
+    yield createVariant('body_compressed', 'decompressed: it was captured as gzip', bytes)
   } catch {
-    // Cut, or larger than any delivery.
+    // The gzip data is cut, or is larger than any delivery.
   }
 }
 
-function* lineEnds(body: Uint8Array): Generator<BodyVariant> {
+function* lineEndVariants(body: Uint8Array): Generator<BodyVariant> {
   const text = latin1(body)
   const changed = (cause: string, words: string, bytes: string): BodyVariant =>
-    variant(cause, words, Buffer.from(bytes, 'latin1'))
+    createVariant(cause, words, Buffer.from(bytes, 'latin1'))
   const last = /\r?\n$/.exec(text)?.[0]
   if (last !== undefined) {
     const words = 'without the newline at its end: an editor, echo or a here-document added it'
@@ -220,35 +221,39 @@ function* lineEnds(body: Uint8Array): Generator<BodyVariant> {
   }
 }
 
-function* marks(body: Uint8Array): Generator<BodyVariant> {
+function* byteOrderMarkVariants(body: Uint8Array): Generator<BodyVariant> {
   const mark = Buffer.from([0xef, 0xbb, 0xbf])
   const bytes = Buffer.from(body)
   if (!bytes.subarray(0, 3).equals(mark)) {
     const text = 'with a byte order mark at its start: something removed it'
-    yield variant('byte_order_mark_removed', text, Buffer.concat([mark, bytes]))
+    yield createVariant('byte_order_mark_removed', text, Buffer.concat([mark, bytes]))
     return
   }
-  const bare = bytes.subarray(3)
-  yield variant('byte_order_mark_added', 'without the byte order mark at its start: an editor added it', bare)
-  const end = /\r?\n$/.exec(latin1(bare))?.[0].length ?? 0
-  if (end > 0) {
-    const both = 'without the byte order mark at its start and the newline at its end'
-    yield variant('byte_order_mark_added', both, bare.subarray(0, -end))
+  const withoutMark = bytes.subarray(3)
+  yield createVariant(
+    'byte_order_mark_added',
+    'without the byte order mark at its start: an editor added it',
+    withoutMark,
+  )
+  const lineEndLength = /\r?\n$/.exec(latin1(withoutMark))?.[0].length ?? 0
+  if (lineEndLength > 0) {
+    const words = 'without the byte order mark at its start and the newline at its end'
+    yield createVariant('byte_order_mark_added', words, withoutMark.subarray(0, -lineEndLength))
   }
 }
 
-function* encodings(body: Uint8Array): Generator<BodyVariant> {
+function* encodingVariants(body: Uint8Array): Generator<BodyVariant> {
   const bytes = Buffer.from(body)
   for (const label of ['utf-16le', 'utf-16be'] as const) {
     if (!bytes.subarray(0, 64).includes(0)) break
     const text = new TextDecoder(label).decode(bytes)
     for (const each of new Set([text, withoutLineEnd(text)])) {
-      yield variant('encoding_changed', 'as UTF-8: it was saved as UTF-16', each)
+      yield createVariant('encoding_changed', 'as UTF-8: it was saved as UTF-16', each)
     }
   }
   const text = bytes.toString('utf8')
   if (/[\u0080-\u00ff]/.test(text) && !/[\u0100-\u{10ffff}]/u.test(text)) {
-    yield variant(
+    yield createVariant(
       'encoding_changed',
       'as UTF-8 encoded once: it was encoded twice',
       Buffer.from(text, 'latin1'),
@@ -256,11 +261,11 @@ function* encodings(body: Uint8Array): Generator<BodyVariant> {
   }
   if (text.includes('\uFFFD')) {
     const words = 'as UTF-8: it was saved as Windows-1252 or Latin-1'
-    yield variant('encoding_changed', words, new TextDecoder('windows-1252').decode(bytes))
+    yield createVariant('encoding_changed', words, new TextDecoder('windows-1252').decode(bytes))
   }
   const compact = text.replace(/\s+/g, '')
   if (/^[A-Za-z0-9+/_-]{8,}={0,2}$/.test(compact)) {
-    yield variant('base64_encoded', 'decoded from base64', Buffer.from(compact, 'base64'))
+    yield createVariant('base64_encoded', 'decoded from base64', Buffer.from(compact, 'base64'))
   }
 }
 
@@ -279,8 +284,8 @@ const entities: Readonly<Record<string, string>> = {
   '&amp;': '&',
 }
 
-/** Texts that a page, a form or a log escaped. */
-function* escapes(text: string): Generator<BodyVariant> {
+/** Yields the text without the escapes that an HTML page, a form or a log added. */
+function* unescapedVariants(text: string): Generator<BodyVariant> {
   const changed: [cause: string, words: string, bodies: (string | undefined)[]][] = [
     [
       'html_escaped',
@@ -295,14 +300,18 @@ function* escapes(text: string): Generator<BodyVariant> {
     [
       'json_escaped',
       'without the backslashes before its quotes: it was logged inside a JSON string',
-      [jsonString(text.trim()), jsonString(`"${text.trim()}"`), text.replace(/\\(["\\/])/g, '$1')],
+      [parseJsonString(text.trim()), parseJsonString(`"${text.trim()}"`), text.replace(/\\(["\\/])/g, '$1')],
     ],
-    ['quotes_changed', 'with straight quotes: a word processor or a chat curled them', [straight(text)]],
+    [
+      'quotes_changed',
+      'with straight quotes: a word processor or a chat curled them',
+      [straightenQuotes(text)],
+    ],
   ]
   for (const [cause, words, bodies] of changed) {
     for (const body of bodies) {
       if (body === undefined || body === text) continue
-      for (const each of new Set([body, withoutLineEnd(body)])) yield variant(cause, words, each)
+      for (const each of new Set([body, withoutLineEnd(body)])) yield createVariant(cause, words, each)
     }
   }
 }
@@ -316,21 +325,21 @@ function unescaped(text: string | undefined): string | undefined {
   }
 }
 
-/** The value of the one field of a form. */
+/** Returns the value of a form with a single field. */
 function formValue(text: string): string | undefined {
   return /^[\w-]+=([^&]*)$/.exec(text.trim())?.[1]?.replaceAll('+', ' ')
 }
 
-function jsonString(text: string): string | undefined {
+function parseJsonString(text: string): string | undefined {
   const value = parseJsonOrUndefined(text)
   return typeof value === 'string' ? value : undefined
 }
 
-function straight(text: string): string {
+function straightenQuotes(text: string): string {
   return text.replace(/[\u201C\u201D\u201E]/g, '"').replace(/[\u2018\u2019]/g, "'")
 }
 
-const separators = [
+const jsonStyles = [
   ['compact', undefined],
   ['with a space after : and ,', undefined],
   ['indented by 2', 2],
@@ -338,38 +347,40 @@ const separators = [
   ['indented by tabs', '\t'],
 ] as const
 
-/** The same JSON as other programs write it. */
-function* rewritten(text: string): Generator<BodyVariant> {
+/** Yields the JSON of the body in the styles of other programs. */
+function* reformattedVariants(text: string): Generator<BodyVariant> {
   const value = parseJsonOrUndefined(text.trim().replace(/^\uFEFF/, ''))
   if (typeof value !== 'object' || value === null) return
-  for (const [order, ordered] of orders(value)) {
-    for (const [style, indent] of separators) {
-      const plain = style.startsWith('with') ? spaced(ordered) : JSON.stringify(ordered, null, indent)
-      for (const [escaped, written] of escapings(plain)) {
+  for (const [orderText, ordered] of reorderFields(value)) {
+    for (const [style, indent] of jsonStyles) {
+      const plain = style.startsWith('with') ? formatSpaced(ordered) : JSON.stringify(ordered, null, indent)
+      for (const [escapingText, escaped] of escapeVariants(plain)) {
         for (const end of ['', '\n']) {
-          const body = written + end
+          const body = escaped + end
           if (body === text) continue
-          const words = `written as ${style} JSON${order}${escaped}${end === '' ? '' : ' and a newline'}: something parsed and re-serialised it`
-          yield variant('json_reformatted', words, body)
+          const words = `written as ${style} JSON${orderText}${escapingText}${end === '' ? '' : ' and a newline'}: something parsed and re-serialised it`
+          yield createVariant('json_reformatted', words, body)
         }
       }
     }
   }
 }
 
-function* orders(value: object): Generator<[string, unknown]> {
+/** Yields the value, and copies with other orders of its keys, each after words that describe the order. */
+function* reorderFields(value: object): Generator<[string, unknown]> {
   yield ['', value]
   if (Array.isArray(value)) return
   const entries = Object.entries(value)
-  const document = ['event', 'request_id', 'status', 'error_reason']
-  const rank = (key: string): number => (document.indexOf(key) + document.length + 1) % (document.length + 1)
+  const keys = ['event', 'request_id', 'status', 'error_reason']
+  const rank = (key: string): number => (keys.indexOf(key) + keys.length + 1) % (keys.length + 1)
   const inOrder = entries.toSorted(([one], [other]) => rank(one) - rank(other))
   yield [' with its fields in the order of the document', Object.fromEntries(inOrder)]
   const sorted = entries.toSorted(([one], [other]) => (one < other ? -1 : 1))
   yield [' with its fields sorted', Object.fromEntries(sorted)]
 }
 
-function* escapings(plain: string): Generator<[string, string]> {
+/** Yields the JSON text, and copies with optional escapes, each after words that describe them. */
+function* escapeVariants(plain: string): Generator<[string, string]> {
   yield ['', plain]
   const ascii = plain.replace(
     /[\u0080-\uffff]/g,
@@ -382,27 +393,27 @@ function* escapings(plain: string): Generator<[string, string]> {
   }
 }
 
-/** As Python's json.dumps writes it. */
-function spaced(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map((each: unknown) => spaced(each)).join(', ')}]`
+/** Returns JSON in the style of Python's json.dumps, with a space after each colon and comma. */
+function formatSpaced(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map((each: unknown) => formatSpaced(each)).join(', ')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  const fields = Object.entries(value).map(([key, each]) => `${JSON.stringify(key)}: ${spaced(each)}`)
+  const fields = Object.entries(value).map(([key, each]) => `${JSON.stringify(key)}: ${formatSpaced(each)}`)
   return `{${fields.join(', ')}}`
 }
 
-/** A few characters lost at the end of an object, or something that follows it. */
-function* truncations(text: string): Generator<BodyVariant> {
+/** Yields the text with a missing end of a JSON object added, and without text that follows the object. */
+function* truncationVariants(text: string): Generator<BodyVariant> {
   if (parseJsonOrUndefined(text) !== undefined) return
   for (const end of ['}', '"}', '\n}', '}\n', '"}\n']) {
     const words = `with ${JSON.stringify(end)} at its end: something cut it`
-    yield variant('truncated', words, text.trimEnd() + end)
+    yield createVariant('truncated', words, text.trimEnd() + end)
   }
   const brace = text.lastIndexOf('}')
   if (brace === -1) return
   const words = 'without what follows the last }: something was added'
-  yield variant('text_added', words, text.slice(0, brace + 1))
+  yield createVariant('text_added', words, text.slice(0, brace + 1))
 }
 
-function depthAtMost(text: string): number {
+function maxPossibleDepth(text: string): number {
   return text.split(/[[{]/).length - 1
 }

@@ -1,9 +1,9 @@
 import { parseJsonBytes } from '../../contract/parse-json.ts'
 import { isoTime, localTime } from '../wording/time.ts'
 
-/** A delivery that was verified, as it came. */
+/** A delivery with a valid signature. */
 export interface ReceivedEvent {
-  /** Base URL of the service that it is of; undefined where only its secret is known. */
+  /** The base URL of the service that sent the event; undefined if only the secret of the service is known. */
   baseUrl?: string | undefined
   /** Wall time in ms. */
   receivedAt: number
@@ -11,41 +11,43 @@ export interface ReceivedEvent {
   body: Uint8Array
   /** 64 lowercase hex characters. */
   signature: string
-  /** As far as the body says; undefined where it does not. */
+  /** This, `status` and `event` are undefined if the body is not an event of the API document. */
   requestId: string | undefined
   status: string | undefined
   event: string | undefined
-  /** What is odd about it although its signature is good: an unknown status, no JSON. */
+  /** The difference from the API document, such as an unknown status or a body that is not JSON. */
   oddity: string | undefined
 }
 
 export interface InboxEvent extends ReceivedEvent {
-  /** Counts up in the order of receipt; never used twice. */
+  /** Increases in the order of receipt. An id is never used twice. */
   id: number
-  /** How often it came again. */
+  /** The number of further deliveries of the event. */
   repeats: number
-  /** `none`: forwarding was not asked for. `dropped`: forwarding was given up. */
+  /** `none`: forwarding was not requested. `dropped`: there are no further attempts. */
   forward: 'none' | 'waiting' | 'done' | 'dropped'
-  /** Tries so far, and what the last one came to. */
+  /** The number of attempts to forward the event. */
   attempts: number
+  /** The result of the last attempt. */
   lastAnswer: string | undefined
   forwardedAt: number | undefined
 }
 
 export interface EventFilter {
-  /** Of this service, or of one that is not known. */
+  /** Selects the events of this service, and those whose service is unknown. */
   baseUrl?: string | undefined
   requestId?: string | undefined
   status?: string | undefined
-  /** Received at this wall time or later, and before `until`. */
+  /** Selects the events that were received at this wall time or later. */
   since?: number | undefined
+  /** Selects the events that were received before this wall time. */
   until?: number | undefined
-  /** Ids after this one. */
+  /** Selects the events with a higher id. */
   after?: number | undefined
   limit?: number | undefined
 }
 
-/** What remains of an event of a person who was removed: which request it was of, and its status. */
+/** Returns an event without personal data: its body has only the event type, the request and the status. */
 export function withoutBody<Event extends ReceivedEvent>(received: Event): Event {
   const { requestId: request_id, status, event } = received
   const body = new TextEncoder().encode(JSON.stringify({ event, request_id, status }))
@@ -53,8 +55,8 @@ export function withoutBody<Event extends ReceivedEvent>(received: Event): Event
 }
 
 /**
- * What makes two deliveries one event: "the pair (request_id, status)" of one service; an odd one is only ever the same
- * as itself.
+ * Returns a key that is equal for deliveries of the same event: the service and "the pair (request_id, status)". For
+ * an event with an oddity, the hash of the body replaces the pair.
  */
 export function identityOf(
   { baseUrl, requestId, status, oddity, body }: ReceivedEvent,
@@ -64,21 +66,21 @@ export function identityOf(
   return baseUrl === undefined ? pair : `${baseUrl} ${pair}`
 }
 
-/** A delivery that was stored, or came again. */
+/** A delivery after it was stored or recognised as a repetition. */
 export interface StoredEvent extends ReceivedEvent {
   id: number
-  /** The same pair (request_id, status) was stored before. */
+  /** Whether an event with the same key was stored before. */
   repeated: boolean
 }
 
-/** An event whole: its body as text, and as base64 where it is no text. */
-export function shownEvent(event: InboxEvent) {
+/** Returns an event with its signature and body. `body_base64` is null if the body is valid UTF-8. */
+export function toDetailedEvent(event: InboxEvent) {
   const { text, base64 } = textOf(event.body)
   return { ...toListedEvent(event), signature: event.signature, body: text, body_base64: base64 }
 }
 
-/** One line of an export: what `webhook verify --all` and `webhook events import` read. */
-export function exportedLine(event: InboxEvent): string {
+/** Returns the line of an export, which `webhook verify --all` and `webhook events import` read. */
+export function formatExportLine(event: InboxEvent): string {
   const { text, base64 } = textOf(event.body)
   return JSON.stringify({
     id: event.id,
@@ -98,20 +100,20 @@ export interface Imported {
 
 export type ListedEvent = ReturnType<typeof toListedEvent>
 
-/** An event of the inbox as it is listed. Times are ISO 8601. */
+/** Returns an event of the inbox in the form of a list. Times are in ISO 8601. */
 export function toListedEvent(event: InboxEvent) {
   return {
     id: event.id,
     received_at: isoTime(event.receivedAt),
     request_id: event.requestId ?? null,
     status: event.status ?? null,
-    /** Why, of an event with status ERROR. */
+    /** The reason in an event with status ERROR. */
     error_reason: errorReasonOf(event.body) ?? null,
     forwarded: event.forward === 'done',
-    /** Given up: not forwarded any more. */
+    /** Whether there are no further attempts to forward the event. */
     dropped: event.forward === 'dropped',
-    /** In words: "-", "waits", "dropped", or when. */
-    forwarding: forwardingOf(event),
+    /** The state of forwarding for a table: "-", "waits", "dropped", or the time. */
+    forwarding: forwardingText(event),
     repeats: event.repeats,
     attempts: event.attempts,
     last_answer: event.lastAnswer ?? null,
@@ -119,19 +121,21 @@ export function toListedEvent(event: InboxEvent) {
   }
 }
 
-function forwardingOf({ forward, forwardedAt }: InboxEvent): string {
+function forwardingText({ forward, forwardedAt }: InboxEvent): string {
   if (forward === 'none') return '-'
   if (forward === 'dropped') return 'dropped'
   return forward === 'waiting' || forwardedAt === undefined ? 'waits' : localTime(forwardedAt)
 }
 
-/** Of an event that does not wait to be forwarded; completes "event 3 …". */
+/** Returns why an event cannot be dropped, as the end of the sentence "event 3 …". */
 export function whyNotDropped({ forward, forwardedAt = 0 }: InboxEvent): string {
   return forward === 'done' ? `was forwarded at ${localTime(forwardedAt)}` : 'does not wait to be forwarded'
 }
 
-export function notForwardedMessage(missed: number, of: number): string {
-  return of === 1 ? 'the event was not acknowledged' : `${missed} of ${of} events were not acknowledged`
+export function notForwardedMessage(missedCount: number, eventCount: number): string {
+  return eventCount === 1
+    ? 'the event was not acknowledged'
+    : `${missedCount} of ${eventCount} events were not acknowledged`
 }
 
 function textOf(body: Uint8Array): { text: string; base64: string | null } {
@@ -144,12 +148,12 @@ function textOf(body: Uint8Array): { text: string; base64: string | null } {
 
 export interface ReplayReply {
   id: number
-  /** Null where no answer came, or none was waited for. */
+  /** The HTTP status; null if there was no answer, or if the event was only queued. */
   status: number | null
   failure: string | null
 }
 
-/** "Present only when status is ERROR; diagnostic text": what the body of an event says of why; undefined for nothing. */
+/** Returns `error_reason` of the body ("Present only when status is ERROR; diagnostic text"), or undefined. */
 export function errorReasonOf(body: Uint8Array): string | undefined {
   const event = parseJsonBytes(body) as { error_reason?: unknown } | null | undefined
   const reason = event?.error_reason

@@ -1,4 +1,5 @@
-// Not in events.ts, which the ledger imports: this loads zod. No import of Node: refcheck/webhook/edge runs without it.
+// This file loads zod, and therefore is separate from events.ts, which the ledger imports. It must not import modules
+// of Node, because refcheck/webhook/edge runs without Node.
 import { webhookEvent, type WebhookEvent, uuid } from '../../contract/request.ts'
 import { parseJsonOrUndefined, parseJsonBytes } from '../../contract/parse-json.ts'
 import { requestStatuses } from '../../contract/statuses.ts'
@@ -7,14 +8,14 @@ import { BadSignatureError, InvalidInputError, UsageError } from '../../errors/k
 
 const statuses: ReadonlySet<string> = new Set(requestStatuses)
 
-/** What the body of a verified delivery of a service says, and what is odd about it. */
+/** Returns the event in the body of a verified delivery, with its oddity if it differs from the API document. */
 export function readEvent(
   body: Uint8Array,
   signature: string,
   receivedAt: number,
   baseUrl?: string,
 ): ReceivedEvent {
-  const bare = {
+  const delivery = {
     baseUrl,
     receivedAt,
     body,
@@ -24,9 +25,9 @@ export function readEvent(
     event: undefined,
   }
   const parsed = webhookEvent.safeParse(parseJsonBytes(body))
-  if (!parsed.success) return { ...bare, oddity: 'the body is not an event of the API document' }
+  if (!parsed.success) return { ...delivery, oddity: 'the body is not an event of the API document' }
   const { request_id: requestId, status, event } = parsed.data
-  return { ...bare, requestId, status, event, oddity: oddityOf(requestId, status, event) }
+  return { ...delivery, requestId, status, event, oddity: oddityOf(requestId, status, event) }
 }
 
 function oddityOf(requestId: string, status: string, event: string): string | undefined {
@@ -35,22 +36,24 @@ function oddityOf(requestId: string, status: string, event: string): string | un
   return uuid.safeParse(requestId).success ? undefined : 'the request_id is not a UUID'
 }
 
-/** The exact bytes of a body. */
+/** Returns the bytes of a body. A string is encoded as UTF-8. */
 export function bytesOf(rawBody: Uint8Array | string): Uint8Array {
   return typeof rawBody === 'string' ? new TextEncoder().encode(rawBody) : rawBody
 }
 
-/** The one value of the signature header. Throws BadSignatureError for none, several, or one of another form. */
+/**
+ * Returns the value of the signature header. Throws BadSignatureError unless there is exactly one well-formed value.
+ */
 export function readSignature(received: string | readonly string[] | null | undefined): string {
-  const [given, ...more] = [received ?? []].flat()
-  if (given === undefined) throw badSignature('the signature is missing')
-  if (more.length > 0) throw badSignature('there are several signatures')
-  if (!/^[0-9a-f]{64}$/.test(given))
+  const [signature, ...others] = [received ?? []].flat()
+  if (signature === undefined) throw badSignature('the signature is missing')
+  if (others.length > 0) throw badSignature('there are several signatures')
+  if (!/^[0-9a-f]{64}$/.test(signature))
     throw badSignature('the signature is not 64 lowercase hexadecimal characters')
-  return given
+  return signature
 }
 
-/** With an empty secret, signatures can be forged. */
+/** Returns the secret. Throws UsageError if it is empty, because anyone could then forge signatures. */
 export function requireSecret(secret: string): string {
   if (typeof secret === 'string' && secret !== '') return secret
   throw new UsageError('the webhook secret is empty', {
@@ -58,7 +61,10 @@ export function requireSecret(secret: string): string {
   })
 }
 
-/** The event of a body. Throws BadSignatureError unless `isSigned`, and InvalidInputError for another body. */
+/**
+ * Returns the event of a body. Throws BadSignatureError unless `isSigned`, and InvalidInputError if it is not an
+ * event.
+ */
 export function signedEvent(body: Uint8Array, isSigned: boolean): WebhookEvent {
   if (!isSigned) throw badSignature('the signature does not match the body')
   const parsed = webhookEvent.safeParse(parseJsonBytes(body))
@@ -75,16 +81,17 @@ function badSignature(message: string): BadSignatureError {
 }
 
 /**
- * Ids of requests in a file of captured events: JSON objects a line, each an event itself
- * (`request_id`), or a capture with the event as text or object in `body`.
+ * Returns the ids of requests in a file of captured events. Each line is a JSON object: an event with `request_id`,
+ * or a capture with the event in `body` (text or object) or `body_base64`. Throws InvalidInputError for any other
+ * line.
  */
 export function requestIdsIn(text: string, name: string): string[] {
   const ids = new Set<string>()
-  for (const [at, line] of text.split(/\r?\n/).entries()) {
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
     if (line.trim() === '') continue
     const id = requestIdOf(parseJsonOrUndefined(line))
     if (id === undefined) {
-      throw new InvalidInputError(`${name}: line ${at + 1} is not an event with a request_id`, {
+      throw new InvalidInputError(`${name}: line ${index + 1} is not an event with a request_id`, {
         hint: 'Nothing was changed. Give one JSON object per line: the event, or a capture with the event in "body".',
       })
     }

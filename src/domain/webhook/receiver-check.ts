@@ -5,22 +5,22 @@ import { InvalidInputError, UnavailableError } from '../../errors/kinds.ts'
 
 export type Verdict = 'passed' | 'advised' | 'failed' | 'not_judged'
 
-/** Null where none came: its status. */
+/** The answer of the receiver to a delivery; `status` is null if there was none. */
 type CaseAnswer = Pick<Reply, 'status' | 'milliseconds' | 'failure'>
 
 export interface CaseReport extends CheckedCase {
   verdict: Verdict
   findings: readonly RuleFinding[]
-  /** Why there is no verdict. */
+  /** The reason for `not_judged`. */
   reason: string | null
-  /** What the receiver did, the first ten. */
+  /** The first ten answers of the receiver. */
   answers: readonly CaseAnswer[]
   milliseconds: number
 }
 
 export type ReceiverReport = ReturnType<typeof receiverReport>
 
-/** A case by name, and the rule of the document that it holds a receiver to. */
+/** A case of the receiver check, with the rule of the API document that it tests. */
 interface CheckedCase {
   id: string
   title: string
@@ -30,8 +30,8 @@ interface CheckedCase {
 const maxAnswers = 10
 
 /**
- * The verdict follows from the findings; with `strict`, advice counts like the rest. Without findings, `outcome.unseen` states why
- * the answers do not show whether the receiver follows the rule.
+ * Returns the report of a case with the verdict that follows from the findings. If `strict`, advice fails a case too.
+ * `outcome.unseen` is the reason why the answers do not show whether the receiver follows the rule.
  */
 export function caseReport(
   { id, title, rule }: CheckedCase,
@@ -43,10 +43,10 @@ export function caseReport(
   },
   strict: boolean,
 ): CaseReport {
-  const failed = outcome.findings.some(({ level }) => level === 'must' || strict)
+  const hasFailed = outcome.findings.some(({ level }) => level === 'must' || strict)
   const reason = outcome.findings.length === 0 ? (outcome.unseen ?? null) : null
-  const clean = reason === null ? 'passed' : 'not_judged'
-  const verdict = failed ? 'failed' : outcome.findings.length > 0 ? 'advised' : clean
+  const verdictWithoutFindings = reason === null ? 'passed' : 'not_judged'
+  const verdict = hasFailed ? 'failed' : outcome.findings.length > 0 ? 'advised' : verdictWithoutFindings
   const answers = outcome.answers.slice(0, maxAnswers).map(({ status, milliseconds, failure }) => ({
     status,
     milliseconds: Math.round(milliseconds * 10) / 10,
@@ -63,6 +63,7 @@ export function skipCase({ id, title, rule }: CheckedCase, reason: string): Case
 export function receiverReport(
   url: string,
   cases: readonly CaseReport[],
+  /** `accepted`: milliseconds of each accepted delivery. */
   { deliveries, accepted }: { deliveries: number; accepted: readonly number[] },
 ) {
   const count = (verdict: Verdict): number => cases.filter((each) => each.verdict === verdict).length
@@ -73,15 +74,14 @@ export function receiverReport(
     failed: count('failed'),
     not_judged: count('not_judged'),
   }
-  /** Milliseconds of the slowest acceptance. */
-  const slowest = accepted.length === 0 ? null : Math.round(Math.max(...accepted))
-  return { url, passed: counts.failed === 0, counts, deliveries, slowest_ms: slowest, cases }
+  const slowestMs = accepted.length === 0 ? null : Math.round(Math.max(...accepted))
+  return { url, passed: counts.failed === 0, counts, deliveries, slowest_ms: slowestMs, cases }
 }
 
-/** `must`: the document promises it. `advice`: it does not, and yet a receiver does well to bear it. */
+/** `must`: the API document has the rule. `advice`: it does not, but a robust receiver follows it. */
 export type Level = 'must' | 'advice'
 
-/** The sentences of the document's "Events", "States and transitions" and "Versioning". */
+/** Sentences of the API document: "Events", "States and transitions" and "Versioning". */
 export const rules = {
   acknowledge:
     'The receiver must return a 2xx within 10 seconds. A non-2xx response, network failure or timeout is a delivery failure.',
@@ -105,7 +105,7 @@ export interface RuleFinding {
   text: string
 }
 
-/** What a receiver shows of each event that it stored. */
+/** The keys that the receiver has to show of each stored event. */
 export interface ReceiverEvent {
   request_id: string
   status: string
@@ -123,47 +123,49 @@ export function parseStoredList(bytes: Uint8Array): ReceiverEvent[] {
   if (value === undefined) return refuse('is not JSON')
   if (!Array.isArray(value)) return refuse('is not a list')
   return value.map(
-    (item, at) => storedEvent(item) ?? refuse(`has no text "request_id" and "status" in item ${at + 1}`),
+    (item, index) =>
+      parseReceiverEvent(item) ?? refuse(`has no text "request_id" and "status" in item ${index + 1}`),
   )
 }
 
 /**
- * Reads the content of --stored-file: a JSON object a line. A last line without its end may be half written, and is left out
- * unless it is whole. Throws InvalidInputError for any other line.
+ * Reads the content of --stored-file: one JSON object per line. An invalid last line without a line end is ignored,
+ * because it may be only partly written. Throws InvalidInputError for any other invalid line.
  */
 export function parseStoredLines(bytes: Uint8Array): ReceiverEvent[] {
   const lines = bufferOf(bytes).toString('utf8').split('\n')
-  return lines.flatMap((line, at) => {
+  return lines.flatMap((line, index) => {
     if (line.trim() === '') return []
-    const event = storedEvent(parseJsonOrUndefined(line))
+    const event = parseReceiverEvent(parseJsonOrUndefined(line))
     if (event !== undefined) return [event]
-    if (at === lines.length - 1) return []
+    if (index === lines.length - 1) return []
     throw new InvalidInputError(
-      `--stored-file: line ${at + 1} is not a JSON object with a text "request_id" and "status"`,
+      `--stored-file: line ${index + 1} is not a JSON object with a text "request_id" and "status"`,
       { hint: 'Each line has to be one stored event: {"request_id": "…", "status": "…"}' },
     )
   })
 }
 
-function storedEvent(value: unknown): ReceiverEvent | undefined {
+function parseReceiverEvent(value: unknown): ReceiverEvent | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const { request_id, status } = value as Record<string, unknown>
   return typeof request_id === 'string' && typeof status === 'string' ? { request_id, status } : undefined
 }
 
-/** How often two samples of equal distribution look this different: the rate of false alarms of `isSlower`. */
+/** The probability with which `isSlower` returns true although both samples have the same distribution. */
 const falseAlarmRate = 1e-6
 
 /**
- * Whether the first of each pair tends to be slower: a one-sided sign test. It assumes only that the order within each pair
- * was random, so that noise which lasts longer than a pair raises no false alarm.
+ * Whether the first values of the pairs tend to be larger, by a one-sided sign test. The test only assumes that the
+ * order of measurement within each pair was random, so that noise which lasts longer than a pair causes no false
+ * alarm.
  */
 export function isSlower(pairs: readonly (readonly [number, number])[]): boolean {
   const unequal = pairs.filter(([one, other]) => one !== other)
-  const slower = unequal.filter(([one, other]) => one > other).length
+  const slowerCount = unequal.filter(([one, other]) => one > other).length
   let probability = 0
   let term = 0.5 ** unequal.length
-  for (let count = unequal.length; count >= slower; count -= 1) {
+  for (let count = unequal.length; count >= slowerCount; count -= 1) {
     probability += term
     term *= count / (unequal.length - count + 1)
   }

@@ -6,25 +6,25 @@ import { parseJsonBytes } from '../../contract/parse-json.ts'
 
 interface Verification {
   valid: boolean
-  /** The body parsed as JSON once its signature is good; null before that, and where it is not JSON. */
+  /** The parsed body; null if the signature is not valid or the body is not JSON. */
   event: unknown
-  /** Why it is not valid. */
+  /** The error of a delivery that is not valid. */
   failure: BadSignatureError | undefined
 }
 
-/** Checks a delivery's signature over its exact bytes, before parsing anything ("Events", rule 1). */
+/** Checks the signature of a delivery over its exact bytes, before anything is parsed ("Events", rule 1). */
 export function verifyDelivery(delivery: CapturedDelivery, secret: string): Verification {
   return verifyWith(delivery, signingKey(secret))
 }
 
 export type SigningKey = ReturnType<typeof signingKey>
 
-/** A secret made ready, for many deliveries. */
+/** Returns a secret in the form that `verifyWith` needs, so that it is prepared only once for many deliveries. */
 export function signingKeyOf(secret: string): SigningKey {
   return signingKey(secret)
 }
 
-/** The same with a key that is ready, for many deliveries. */
+/** Checks a delivery as `verifyDelivery` does, with a prepared key. */
 export function verifyWith(delivery: CapturedDelivery, key: SigningKey): Verification {
   const [signature, ...more] = delivery.signatures
   if (signature === undefined)
@@ -38,16 +38,17 @@ export function verifyWith(delivery: CapturedDelivery, key: SigningKey): Verific
   if (!verify(delivery.body, signature, key)) {
     return signaturePattern.test(signature)
       ? invalidResult('the signature does not match the body', mismatchHint)
-      : invalidResult(`the signature ${misshape(signature)}`, shapeHint)
+      : invalidResult(`the signature ${formatProblem(signature)}`, shapeHint)
   }
   return { valid: true, event: parseJsonBytes(delivery.body) ?? null, failure: undefined }
 }
 
 export interface ExplainedVerification extends Verification {
-  /** What probably happened; undefined where it is valid, and where nothing that was tried would match. */
+  /** The probable cause; undefined if the delivery is valid or no cause was found. */
   diagnosis: Diagnosis | undefined
 }
 
+/** Returns the failure, with the message of the diagnosis as its hint if there is one. */
 export function withDiagnosis(
   failure: BadSignatureError,
   diagnosis: Diagnosis | undefined,
@@ -56,7 +57,7 @@ export function withDiagnosis(
   return { failure: new BadSignatureError(failure.message, { hint: diagnosis.message }) }
 }
 
-/** One delivery of a log, verified. */
+/** The verification of a delivery of a log. */
 export interface LoggedVerification extends Verification {
   place: string
   diagnosis: Diagnosis | undefined
@@ -64,21 +65,24 @@ export interface LoggedVerification extends Verification {
 
 export interface LogVerification {
   deliveries: LoggedVerification[]
-  /** Set where one of them is not valid. */
+  /** The error of the command; undefined if all deliveries are valid. */
   failure: BadSignatureError | undefined
 }
 
-/** Trying what happened costs about a hundred signatures. */
-export const maxDiagnosed = 50
+/** The maximum number of diagnoses per log, because each computes about a hundred signatures. */
+export const maxDiagnoses = 50
 
-export function notAllValid(failed: number, of: number): BadSignatureError {
-  const deliveries = of === 1 ? 'delivery' : 'deliveries'
-  return new BadSignatureError(`${failed} of ${of} ${deliveries} ${failed === 1 ? 'is' : 'are'} not valid`, {
-    hint: 'Treat deliveries that are not valid as not sent by the service.',
-  })
+export function createInvalidDeliveriesError(failed: number, total: number): BadSignatureError {
+  const deliveries = total === 1 ? 'delivery' : 'deliveries'
+  return new BadSignatureError(
+    `${failed} of ${total} ${deliveries} ${failed === 1 ? 'is' : 'are'} not valid`,
+    {
+      hint: 'Treat deliveries that are not valid as not sent by the service.',
+    },
+  )
 }
 
-/** The signature a sender with this secret would make. */
+/** Returns the signature of a body with a secret. Throws InvalidInputError if the body is empty. */
 export function signBody(body: Uint8Array, secret: string): string {
   if (body.byteLength === 0) {
     throw new InvalidInputError('there is nothing to sign: the body is empty', {
@@ -97,8 +101,8 @@ export function invalidResult(message: string, hint: string): Verification {
   return { valid: false, event: null, failure: new BadSignatureError(message, { hint }) }
 }
 
-/** What is wrong with a signature's form, without repeating it. */
-function misshape(signature: string): string {
+/** Returns the problem of a malformed signature, without repeating the signature. */
+function formatProblem(signature: string): string {
   if (signature === '') return 'is empty'
   if (/^sha256=/i.test(signature)) return 'has a prefix, "sha256="'
   if (signature.trim() !== signature) return 'has white space around it'

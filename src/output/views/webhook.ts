@@ -145,11 +145,11 @@ export function storedEventView({
  */
 export function forwardedText(
   { id, requestId, status }: { id: number; requestId: string | undefined; status: string | undefined },
-  { taken, answer }: ForwardResult,
+  { isAccepted: hasAccepted, answer }: ForwardResult,
   next: NextTry,
 ): string {
   const eventName = sanitize(`event ${id} (${requestId ?? '-'} ${status ?? '-'})`)
-  if (taken) return `Forwarded ${eventName}: ${answer}`
+  if (hasAccepted) return `Forwarded ${eventName}: ${answer}`
   const why = /^\d+$/.test(answer) ? `it answered ${answer}` : answer
   if (next === 'dropped') {
     return `Dropped ${eventName}: ${why}. Forward it again with: refcheck webhook events replay ${id}`

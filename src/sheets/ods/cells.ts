@@ -1,5 +1,5 @@
 import { type Cell, isBooleanWord } from '../../domain/sheet/cell.ts'
-import { type Colour, colourIn, isUnseen, white } from '../../domain/sheet/appearance.ts'
+import { type Colour, parseColour, isInvisible, white } from '../../domain/sheet/appearance.ts'
 import { limits } from '../sheet.ts'
 import { type Archive, type Attributes, readXml, faultCell, parseIsoTime } from '../book.ts'
 
@@ -299,7 +299,7 @@ function isInvisibleText(styles: ReadonlyMap<string, Style>, part: string, cell:
   const colour = styleWithParents(part, styles).find((style) => style.colour !== undefined)?.colour ?? 'auto'
   const background =
     styleWithParents(cell, styles).find((style) => style.background !== undefined)?.background ?? 'auto'
-  return colour !== 'auto' && isUnseen(colour, background === 'auto' ? white : background)
+  return colour !== 'auto' && isInvisible(colour, background === 'auto' ? white : background)
 }
 
 function textColour(attributes: Readonly<Record<string, string>>): Style['colour'] {
@@ -313,7 +313,7 @@ function backgroundColour(attributes: Readonly<Record<string, string>>): Style['
 }
 
 function hexColour(text = ''): Colour | undefined {
-  return text.startsWith('#') ? colourIn(text.slice(1)) : undefined
+  return text.startsWith('#') ? parseColour(text.slice(1)) : undefined
 }
 
 /** Converts a length to characters: 96 pixels per inch, 7 pixels per character, and 5 pixels of padding per cell. */

@@ -1,4 +1,11 @@
-import { black, type Colour, colourIn, isUnseen, applyTint, white } from '../../domain/sheet/appearance.ts'
+import {
+  black,
+  type Colour,
+  parseColour,
+  isInvisible as hasSameColour,
+  applyTint,
+  white,
+} from '../../domain/sheet/appearance.ts'
 import { showsText } from '../../domain/sheet/number-format.ts'
 import { limits } from '../sheet.ts'
 import { type Archive, type Attributes, isPropertySet, readXml } from '../book.ts'
@@ -106,7 +113,7 @@ class StylesPart {
       isDate,
       showsTextUnchanged: showsText(code),
       isStruckThrough: font?.isStruckThrough === true,
-      isInvisible: background !== undefined && colour !== undefined && isUnseen(colour, background),
+      isInvisible: background !== undefined && colour !== undefined && hasSameColour(colour, background),
       background,
       isDecorated: !isUndecorated,
     }
@@ -283,17 +290,17 @@ const furtherColours =
   '3366FF 33CCCC 99CC00 FFCC00 FF9900 FF6600 666699 969696 003366 339966 003300 333300 993300 993366 333399 333333'
 const indexedColours = `${basicColours} ${basicColours} ${furtherColours} 000000 FFFFFF`
   .split(' ')
-  .map(colourIn)
+  .map(parseColour)
 
 /** Theme colours of a workbook without a theme. */
-const officeTheme = ['FFFFFF', '000000', 'E7E6E6', '44546A'].map(colourIn)
+const officeTheme = ['FFFFFF', '000000', 'E7E6E6', '44546A'].map(parseColour)
 
 /** Resolves a colour element (CT_Color); undefined if the program chooses the colour or it is unknown. */
 function resolveColour(attributes: Attributes, { theme, indexed }: Palette): Colour | undefined {
   const { rgb, theme: themeIndex, indexed: index, tint = '0' } = attributes
   const colour =
     rgb !== undefined
-      ? colourIn(rgb)
+      ? parseColour(rgb)
       : themeIndex !== undefined
         ? theme[Number(themeIndex)]
         : index !== undefined
@@ -310,7 +317,7 @@ async function readPalette(
   name: string,
   own: readonly string[],
 ): Promise<Palette> {
-  const indexed = own.length === 0 ? indexedColours : own.map(colourIn)
+  const indexed = own.length === 0 ? indexedColours : own.map(parseColour)
   if (part === undefined) return { theme: officeTheme, indexed }
   const coloursByElement = new Map<string, Colour | undefined>()
   let openElement: string | undefined
@@ -326,7 +333,7 @@ async function readPalette(
         (tag === 'srgbClr' || tag === 'sysClr') &&
         !coloursByElement.has(openElement)
       ) {
-        coloursByElement.set(openElement, colourIn(tag === 'sysClr' ? lastClr : val))
+        coloursByElement.set(openElement, parseColour(tag === 'sysClr' ? lastClr : val))
       }
     },
     close(tag) {
@@ -402,5 +409,5 @@ function altersValue(rule: Rule | undefined, palette: Palette): boolean {
   const backgroundAttributes = fill?.back ?? fill?.front
   const background = backgroundAttributes === undefined ? white : resolveColour(backgroundAttributes, palette)
   const front = textColour(colour ?? {}, palette)
-  return isPlain && background !== undefined && front !== undefined && isUnseen(front, background)
+  return isPlain && background !== undefined && front !== undefined && hasSameColour(front, background)
 }

@@ -1,7 +1,7 @@
 import { type ChosenProfile, chosenProfile, fromEnvironment, type ProfileSources } from './chosen-profile.ts'
 import {
   parseBaseUrl,
-  sameOrigin,
+  isSameOrigin,
   checkApiKey,
   type Credentials,
   type StoredSecret,
@@ -107,7 +107,7 @@ async function mergeWithProfile(
   const stored = await sources.secrets.read(profile.name, 'api-key')
   if (stored === undefined) throw noKey(profile.name)
   const savedFor = stored.baseUrl ?? profile.baseUrl
-  if (env.baseUrl !== undefined && !sameOrigin(env.baseUrl, savedFor)) {
+  if (env.baseUrl !== undefined && !isSameOrigin(env.baseUrl, savedFor)) {
     throw new UsageError(
       `REFCHECK_BASE_URL is ${env.baseUrl}, but the key of profile "${profile.name}" is for ${savedFor}`,
       { hint: 'Set REFCHECK_API_KEY and REFCHECK_USER_EMAIL as well, or unset REFCHECK_BASE_URL.' },
@@ -130,7 +130,7 @@ async function resolveNamedProfile(sources: SessionSources): Promise<Session> {
   const apiKey = readVariable(sources.env, 'REFCHECK_API_KEY', checkApiKey)
   if (
     apiKey === undefined ||
-    (environmentBaseUrl !== undefined && !sameOrigin(environmentBaseUrl, baseUrl))
+    (environmentBaseUrl !== undefined && !isSameOrigin(environmentBaseUrl, baseUrl))
   ) {
     throw noKey(profile.name)
   }
@@ -142,7 +142,7 @@ function withStoredKey(
   stored: StoredSecret,
   { baseUrl, email }: Pick<Credentials, 'baseUrl' | 'email'>,
 ): Session {
-  if (stored.baseUrl !== undefined && !sameOrigin(baseUrl, stored.baseUrl)) {
+  if (stored.baseUrl !== undefined && !isSameOrigin(baseUrl, stored.baseUrl)) {
     throw new UsageError(
       `profile "${profile.name}" has the base URL ${baseUrl}, but its key was saved for ${stored.baseUrl}`,
       { hint: `Log in again with: refcheck auth login --profile ${profile.name} --base-url ${baseUrl}` },

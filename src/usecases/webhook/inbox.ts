@@ -2,7 +2,7 @@ import { type LoggedDelivery, readLog } from '../../domain/webhook/capture.ts'
 import { isAccepted } from '../../domain/webhook/delivery.ts'
 import {
   type EventFilter,
-  exportedLine,
+  formatExportLine,
   type Imported,
   type InboxEvent,
   toListedEvent,
@@ -76,7 +76,7 @@ function requireVerified({ position, delivery, fault }: LoggedDelivery, key: Sig
 
 /** Yields the events with all their fields, one event a line. */
 export async function* exportLines(inbox: Inbox, filter: EventFilter): AsyncGenerator<Uint8Array> {
-  for await (const event of inbox.list(filter)) yield new TextEncoder().encode(`${exportedLine(event)}\n`)
+  for await (const event of inbox.list(filter)) yield new TextEncoder().encode(`${formatExportLine(event)}\n`)
 }
 
 /** Drops events that wait to be forwarded. Throws an InvalidInputError, and drops none, if one does not wait. */

@@ -295,7 +295,7 @@ export class Relay {
     const { inbox, clock, deliver, onDelivered } = this.#options
     const delivered = this.#unrecorded.get(event.id) ?? (await deliver(event))
     const now = clock.now()
-    if (delivered.taken) {
+    if (delivered.isAccepted) {
       this.#unrecorded.set(event.id, delivered)
       await inbox.recordForwarded(event.id, now, delivered.answer)
       this.#unrecorded.delete(event.id)
@@ -333,15 +333,15 @@ export function createDelivery({
       const parcel = { body: event.body, signatures: [event.signature] }
       const reply = await postEvent(parcel, { ...to, patienceMs: forwardTimeoutMs })
       answer = reply.failure ?? String(reply.status)
-      if (!isAccepted(reply)) return { taken: false, answer }
+      if (!isAccepted(reply)) return { isAccepted: false, answer }
       posted.add(event.id)
     }
     if (program !== undefined) {
       const run = await program(event)
       answer = run.failure ?? `exit ${run.code}`
-      if (run.code !== 0) return { taken: false, answer }
+      if (run.code !== 0) return { isAccepted: false, answer }
     }
     posted.delete(event.id)
-    return { taken: true, answer }
+    return { isAccepted: true, answer }
   }
 }

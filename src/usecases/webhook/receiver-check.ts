@@ -1,5 +1,10 @@
 import { signingKey } from '../../contract/signature.ts'
-import { type Delivery, type Reply, shownUrl, unreachable } from '../../domain/webhook/delivery.ts'
+import {
+  type Delivery,
+  type Reply,
+  withoutQuery,
+  createUnreachableError,
+} from '../../domain/webhook/delivery.ts'
 import type { ProgramRun, StartedProgram } from '../../host/run-program.ts'
 import {
   type CaseReport,
@@ -135,7 +140,7 @@ async function runCases(
     else add(session.reportMissingOption(each) ?? (await session.runCase(each, strict)))
   }
   if (checksTime) add(reportLateness(session, withinMs))
-  const report = receiverReport(shownUrl(url), cases, session)
+  const report = receiverReport(withoutQuery(url), cases, session)
   return { report, failure: failureOf(report, { isAccepting, said: start }) }
 }
 
@@ -170,7 +175,7 @@ class CheckSession {
     if (startReceiver !== undefined) {
       const reply = await this.#probe()
       const isDown = isGatewayFailure(reply) || reply.failure === 'connection refused'
-      if (!isDown && reply.status === null) throw unreachable(this.#options.url, reply)
+      if (!isDown && reply.status === null) throw createUnreachableError(this.#options.url, reply)
       if (isDown) {
         this.#program = startReceiver()
         await this.#waitUntilReached(this.#program)
@@ -299,7 +304,7 @@ class CheckSession {
     signal?.throwIfAborted()
     if (this.silences >= maxSilences) throw new StoppedAnswering()
     const reply = await postEvent(parcel, { ...this.#options, patienceMs: this.#patienceMs })
-    if (this.deliveries === 0 && !reply.reached) throw unreachable(this.#options.url, reply)
+    if (this.deliveries === 0 && !reply.reached) throw createUnreachableError(this.#options.url, reply)
     this.deliveries += 1
     if (reply.status !== null) this.silences = 0
     else if (!mayFail) this.silences += 1

@@ -9,8 +9,8 @@ import {
   type Reply,
   type SentDelivery,
   excerptOf,
-  shownUrl,
-  unreachable,
+  withoutQuery,
+  createUnreachableError,
 } from '../../domain/webhook/delivery.ts'
 import { IncompleteError, UnavailableError, UsageError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
@@ -65,10 +65,11 @@ export async function sendEvents(options: SendOptions): Promise<DeliveryPlan> {
         accepted: isAccepted(reply),
         said: reply.failure ?? reply.excerpt,
       })
-      if (reply.status === null) return { to: shownUrl(url), deliveries, failure: unreachable(url, reply) }
+      if (reply.status === null)
+        return { to: withoutQuery(url), deliveries, failure: createUnreachableError(url, reply) }
     }
   }
-  return { to: shownUrl(url), deliveries, failure: failureOf(deliveries, badSignature) }
+  return { to: withoutQuery(url), deliveries, failure: failureOf(deliveries, badSignature) }
 }
 
 function requireValidOptions({ status, errorReason, outOfOrder }: SendOptions): void {

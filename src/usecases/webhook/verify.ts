@@ -7,8 +7,8 @@ import {
   invalidResult,
   type LoggedVerification,
   type LogVerification,
-  maxDiagnosed,
-  notAllValid,
+  maxDiagnoses,
+  createInvalidDeliveriesError,
   shapeHint,
   verifyDelivery,
   verifyWith,
@@ -43,7 +43,7 @@ export async function verifyLog(
   for (const { position, delivery, fault = 'there is nothing to verify' } of log) {
     const result = delivery === undefined ? invalidResult(fault, shapeHint) : verifyWith(delivery, key)
     failed += Number(!result.valid)
-    const shouldDiagnose = !result.valid && delivery !== undefined && failed <= maxDiagnosed
+    const shouldDiagnose = !result.valid && delivery !== undefined && failed <= maxDiagnoses
     const diagnosis = shouldDiagnose ? diagnose(delivery, secret, await others()) : undefined
     deliveries.push({ place: position, ...result, diagnosis })
   }
@@ -52,5 +52,8 @@ export async function verifyLog(
       hint: 'See the supported formats with: refcheck webhook verify --help',
     })
   }
-  return { deliveries, failure: failed === 0 ? undefined : notAllValid(failed, deliveries.length) }
+  return {
+    deliveries,
+    failure: failed === 0 ? undefined : createInvalidDeliveriesError(failed, deliveries.length),
+  }
 }

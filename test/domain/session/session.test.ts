@@ -6,7 +6,7 @@ import {
   checkWebhookSecret,
   maskKey,
   parseBaseUrl,
-  sameOrigin,
+  isSameOrigin,
   checkProfileName,
 } from '../../../src/domain/session/session.ts'
 import { checkEmail } from '../../../src/domain/session/users.ts'
@@ -229,7 +229,7 @@ test.each([
   ['https://a.example', 'https://b.a.example', false],
   ['https://a.example', '', false],
 ])('%s and %s are one origin: %s', (one, other, same) => {
-  expect(sameOrigin(one, other)).toBe(same)
+  expect(isSameOrigin(one, other)).toBe(same)
 })
 
 test.each(['default', 'Work-2', 'a', '_', '007', 'toString', 'x'.repeat(64)])(

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { black, colourIn, isUnseen, applyTint, white } from '../../../src/domain/sheet/appearance.ts'
+import { black, parseColour, isInvisible, applyTint, white } from '../../../src/domain/sheet/appearance.ts'
 
 test.each([
   ['ffffff', 'FFFFFF'],
@@ -9,8 +9,8 @@ test.each([
   ['4472c4', '4472c4'],
   ['000000', '0a0a0a'],
 ])('%s on %s is not seen, nor the other way round', (text, background) => {
-  const [one = white, other = black] = [colourIn(text), colourIn(background)]
-  expect([isUnseen(one, other), isUnseen(other, one)]).toEqual([true, true])
+  const [one = white, other = black] = [parseColour(text), parseColour(background)]
+  expect([isInvisible(one, other), isInvisible(other, one)]).toEqual([true, true])
 })
 
 test.each([
@@ -19,11 +19,11 @@ test.each([
   ['ffffff', '4472c4'],
   ['404040', '000000'],
 ])('%s on %s is seen', (text, background) => {
-  expect(isUnseen(colourIn(text) ?? white, colourIn(background) ?? white)).toBe(false)
+  expect(isInvisible(parseColour(text) ?? white, parseColour(background) ?? white)).toBe(false)
 })
 
 test('a colour is six digits, with or without its opacity', () => {
-  expect(['FF4472C4', '4472c4', '', '#ffffff', 'red'].map(colourIn)).toEqual([
+  expect(['FF4472C4', '4472c4', '', '#ffffff', 'red'].map(parseColour)).toEqual([
     [68, 114, 196],
     [68, 114, 196],
     undefined,

@@ -4,8 +4,8 @@ import {
   numberSection,
   sectionsOf,
   showsText,
-  shownNumber,
-  shownOtherwise,
+  displayedNumber,
+  findDisplayDifference,
 } from '../../../src/domain/sheet/number-format.ts'
 
 test.each([
@@ -32,15 +32,15 @@ test.each([';;;', '"Mr "@', '@" (left)"', '0;0;0;"n/a"', '@@', '[$x-409]@', '@*.
 
 test('a semicolon in quotes, after a backslash or in brackets parts nothing', () => {
   expect(sectionsOf('"a;b"0;\\;#')).toEqual([
-    { codes: '0', before: 'a;b', after: '', within: '', conditional: false },
-    { codes: '#', before: ';', after: '', within: '', conditional: false },
+    { codes: '0', before: 'a;b', after: '', within: '', isConditional: false },
+    { codes: '#', before: ';', after: '', within: '', isConditional: false },
   ])
 })
 
 test('a number is shown by the section of its sign, unless conditions say', () => {
   const shownBy = (value: number, format: string) => {
     const found = numberSection(value, format)
-    return found && [found.section.codes, found.signed]
+    return found && [found.section.codes, found.addsMinus]
   }
   expect([5, -5, 0].map((value) => shownBy(value, '0;#;?;@'))).toEqual([
     ['0', false],
@@ -67,7 +67,7 @@ test.each([
   [5, '[<9]0;"more"', undefined],
   [412_345_678, '0000000000', undefined],
 ])('%d as %s is seen as %s', (value, format, shown) => {
-  expect(shownNumber(value, format)).toBe(shown)
+  expect(displayedNumber(value, format)).toBe(shown)
 })
 
 test.each([
@@ -85,7 +85,7 @@ test.each([
   [85, '0" Kč"'],
   [85, '[$R$-416] 0'],
 ])('%d as %s is the number that is seen', (value, format) => {
-  expect(shownOtherwise(value, format)).toBeUndefined()
+  expect(findDisplayDifference(value, format)).toBeUndefined()
 })
 
 test.each([
@@ -119,5 +119,5 @@ test.each([
   [85, '0"‰"'],
   [85, '"Mr "0'],
 ])('%d as %s is seen as something else', (value, format) => {
-  expect(shownOtherwise(value, format)).toBeDefined()
+  expect(findDisplayDifference(value, format)).toBeDefined()
 })

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 
-import { writtenFormat } from '../../../src/domain/sheet/cell.ts'
+import { chooseOutputFormat } from '../../../src/domain/sheet/cell.ts'
 
 const formats = ['xlsx', 'csv', 'html'] as const
-const of = (asked: (typeof formats)[number] | undefined, output: string | undefined) =>
-  writtenFormat('a list', formats, { asked, output })
+const of = (requested: (typeof formats)[number] | undefined, output: string | undefined) =>
+  chooseOutputFormat('a list', formats, { requested, output })
 
 test.each([
   [undefined, undefined, 'csv'],
@@ -17,8 +17,8 @@ test.each([
   [undefined, 'page.htm', 'html'],
   ['xlsx', undefined, 'xlsx'],
   ['csv', 'people.dat', 'csv'],
-] as const)('--format %s --output %s is %s', (asked, output, format) => {
-  expect(of(asked, output)).toBe(format)
+] as const)('--format %s --output %s is %s', (requested, output, format) => {
+  expect(of(requested, output)).toBe(format)
 })
 
 test('a name that ends otherwise is refused, and so is one that contradicts --format', () => {

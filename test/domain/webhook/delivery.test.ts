@@ -10,8 +10,8 @@ import {
   type Reply,
   retryAfter,
   excerptOf,
-  shownUrl,
-  unreachable,
+  withoutQuery,
+  createUnreachableError,
 } from '../../../src/domain/webhook/delivery.ts'
 
 test.each([
@@ -41,15 +41,15 @@ const reply = (failure: string): Reply => ({
 })
 
 test('an unreachable receiver: the host alone is named, and a certificate has a hint of its own', () => {
-  const gone = unreachable('https://me.example:8443/hook?token=t', reply('connection refused'))
+  const gone = createUnreachableError('https://me.example:8443/hook?token=t', reply('connection refused'))
   expect(gone).toMatchObject({ code: 'unavailable', message: 'me.example:8443: connection refused' })
-  const untrusted = unreachable('https://me.example/', reply('its certificate is self-signed'))
+  const untrusted = createUnreachableError('https://me.example/', reply('its certificate is self-signed'))
   expect(untrusted.hint).toContain('NODE_EXTRA_CA_CERTS')
   expect(gone.hint).not.toContain('NODE_EXTRA_CA_CERTS')
 })
 
 test('a URL is shown without its query', () => {
-  expect(shownUrl('https://me.example/hook?token=t#x')).toBe('https://me.example/hook')
+  expect(withoutQuery('https://me.example/hook?token=t#x')).toBe('https://me.example/hook')
 })
 
 test('a failed forward is tried again within a second (src/docs/cli.md), and no event is put off for longer than two waits', () => {

@@ -2,13 +2,13 @@ import { expect, test } from 'vitest'
 
 import {
   errorReasonOf,
-  exportedLine,
+  formatExportLine,
   identityOf,
   type InboxEvent,
   toListedEvent,
   notForwardedMessage,
   type ReceivedEvent,
-  shownEvent,
+  toDetailedEvent,
   whyNotDropped,
 } from '../../../src/domain/webhook/events.ts'
 import { readEvent } from '../../../src/domain/webhook/read-event.ts'
@@ -136,17 +136,20 @@ test('one that was given up is neither forwarded nor does it wait', () => {
 })
 
 test('a body is shown as text, with its bytes as well where it is none', () => {
-  expect(shownEvent(listEvent())).toMatchObject({ body: '{"a":"é"}', body_base64: null })
+  expect(toDetailedEvent(listEvent())).toMatchObject({ body: '{"a":"é"}', body_base64: null })
   const bytes = Buffer.from([0xff, 0x00])
-  expect(shownEvent(listEvent({ body: bytes }))).toMatchObject({ body_base64: bytes.toString('base64') })
+  expect(toDetailedEvent(listEvent({ body: bytes }))).toMatchObject({ body_base64: bytes.toString('base64') })
 })
 
 test('an exported line holds the exact bytes', () => {
   const withMark = Buffer.from('\uFEFF{}')
-  const text = JSON.parse(exportedLine(listEvent({ body: withMark }))) as { body: string }
+  const text = JSON.parse(formatExportLine(listEvent({ body: withMark }))) as { body: string }
   expect(Buffer.from(text.body)).toEqual(withMark)
   const bytes = Buffer.from([0xff, 0x00])
-  const coded = JSON.parse(exportedLine(listEvent({ body: bytes }))) as { body_base64: string; body?: string }
+  const coded = JSON.parse(formatExportLine(listEvent({ body: bytes }))) as {
+    body_base64: string
+    body?: string
+  }
   expect(Buffer.from(coded.body_base64, 'base64')).toEqual(bytes)
   expect(coded.body).toBeUndefined()
 })

@@ -2,7 +2,12 @@ import { expect, test } from 'vitest'
 
 import { sign, signingKey } from '../../../src/contract/signature.ts'
 import { parseCapturedRequest } from '../../../src/domain/webhook/capture.ts'
-import { withDiagnosis, notAllValid, signBody, verifyDelivery } from '../../../src/domain/webhook/verify.ts'
+import {
+  withDiagnosis,
+  createInvalidDeliveriesError,
+  signBody,
+  verifyDelivery,
+} from '../../../src/domain/webhook/verify.ts'
 import { BadSignatureError, InvalidInputError } from '../../../src/errors/kinds.ts'
 
 const secret = 'whsec-of-a-test'
@@ -99,7 +104,7 @@ test.each([
   [1, 2, '1 of 2 deliveries is not valid'],
   [2, 2, '2 of 2 deliveries are not valid'],
 ])('%i of %i in words', (failed, of, message) => {
-  expect(notAllValid(failed, of).message).toBe(message)
+  expect(createInvalidDeliveriesError(failed, of).message).toBe(message)
 })
 
 test('an empty body is not signed', () => {

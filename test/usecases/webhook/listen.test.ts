@@ -117,7 +117,7 @@ test('what was acknowledged but could not be recorded is recorded later and neve
   const handed: number[] = []
   const { inbox, run } = await relayed(2, async ({ id }) => {
     handed.push(id)
-    return { taken: true, answer: '204' }
+    return { isAccepted: true, answer: '204' }
   })
   await expect(run()).rejects.toBe(locked)
   expect(await inbox.get(1)).toMatchObject({ forward: 'waiting' })
@@ -131,7 +131,7 @@ test('what was acknowledged but could not be recorded is recorded later and neve
 test('a store that fails ends the relay only when nothing is in flight any more', async () => {
   const slow = Promise.withResolvers<ForwardResult>()
   const { run } = await relayed(1, async ({ id }) =>
-    id === 1 ? { taken: true, answer: '204' } : slow.promise,
+    id === 1 ? { isAccepted: true, answer: '204' } : slow.promise,
   )
   let hasEnded = false
   const ended = run().catch(() => {
@@ -139,7 +139,7 @@ test('a store that fails ends the relay only when nothing is in flight any more'
   })
   for (let turn = 0; turn < 20; turn += 1) await setImmediate()
   expect(hasEnded).toBe(false)
-  slow.resolve({ taken: true, answer: '204' })
+  slow.resolve({ isAccepted: true, answer: '204' })
   await ended
   expect(hasEnded).toBe(true)
 })
@@ -148,7 +148,7 @@ test('nothing is forwarded once another may have taken over, and the rest is whe
   const handed: number[] = []
   const { run } = await relayed(0, async ({ id }) => {
     handed.push(id)
-    return { taken: true, answer: '204' }
+    return { isAccepted: true, answer: '204' }
   })
   expect(await run({ isLost: () => true })).toBe('lost')
   expect(handed).toEqual([])

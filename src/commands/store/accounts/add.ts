@@ -1,5 +1,5 @@
 import { Args, BaseCommand } from '../../../cli/base-command.ts'
-import { accountName } from '../../../domain/session/setting-keys.ts'
+import { parseAccountName } from '../../../domain/session/setting-keys.ts'
 import { storeAccountAddedView } from '../../../output/views/store.ts'
 
 export default class StoreAccountsAdd extends BaseCommand<typeof StoreAccountsAdd> {
@@ -16,7 +16,7 @@ export default class StoreAccountsAdd extends BaseCommand<typeof StoreAccountsAd
   }
 
   async run(): Promise<void> {
-    const name = accountName(this.args.name)
+    const name = parseAccountName(this.args.name)
     const accounts = await this.app.service('accounts')
     const added = await accounts.add(name, this.app.context.clock.now())
     this.answer(storeAccountAddedView(name, added))

@@ -1,6 +1,6 @@
 import { BaseCommand } from '../../../cli/base-command.ts'
 import { eventIdArg } from '../../../cli/flags/webhook.ts'
-import { shownEvent } from '../../../domain/webhook/events.ts'
+import { toDetailedEvent } from '../../../domain/webhook/events.ts'
 import { eventView } from '../../../output/views/webhook.ts'
 import { findEvent } from '../../../usecases/webhook/inbox.ts'
 
@@ -11,6 +11,6 @@ export default class WebhookEventsShow extends BaseCommand<typeof WebhookEventsS
 
   async run(): Promise<void> {
     const inbox = await this.app.service('inboxToShow')
-    this.answer(eventView(shownEvent(await findEvent(inbox, this.args.id))))
+    this.answer(eventView(toDetailedEvent(await findEvent(inbox, this.args.id))))
   }
 }

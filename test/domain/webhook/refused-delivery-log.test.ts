@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 
-import { RefusedLines } from '../../../src/domain/webhook/refused-lines.ts'
+import { RefusedDeliveryLog } from '../../../src/domain/webhook/refused-delivery-log.ts'
 import { faultRow } from '../../harness/faults/fault-row.ts'
 
 faultRow('refused-flood', 'with a line each')
 
 test('the first ten refused deliveries have a line each, then one line a minute counts them', () => {
   const lines: string[] = []
-  const refused = new RefusedLines((line) => lines.push(line))
+  const refused = new RefusedDeliveryLog((line) => lines.push(line))
   const printed = (count: number, now: number): string[] => {
     for (let number = 0; number < count; number += 1) refused.add('no signature', now)
     return lines.splice(0)
@@ -15,8 +15,8 @@ test('the first ten refused deliveries have a line each, then one line a minute 
   expect(printed(4_000, 0)).toEqual(Array.from({ length: 10 }, () => 'Refused a delivery: no signature.'))
   expect(printed(10, 59_999)).toEqual([])
   expect(printed(2, 60_000)).toEqual(['Refused 4001 deliveries more, the last one: no signature.'])
-  refused.end()
-  refused.end()
+  refused.flush()
+  refused.flush()
   expect(lines.splice(0)).toEqual(['Refused a delivery: no signature.'])
   expect(printed(1, 999_999)).toEqual(['Refused a delivery: no signature.'])
 })
