@@ -10,7 +10,7 @@ import { otherWebhookSecrets, type WebhookSecret } from '../usecases/session/web
 import type { DeliverTargets, ListenServices } from '../usecases/webhook/listen.ts'
 import { readInput } from './input.ts'
 import { diskFailure, systemErrorCode } from '../disk/failure.ts'
-import { commandWords } from '../domain/wording/pasted-command.ts'
+import { splitCommandLine } from '../domain/wording/pasted-command.ts'
 import { parseStoredLines, parseStoredList } from '../domain/webhook/receiver-check.ts'
 import { type ReceiverEvent } from '../domain/webhook/receiver-check.ts'
 import { redactArgument } from '../domain/wording/redact-argument.ts'
@@ -204,7 +204,7 @@ export async function createReceiverStarter(
   command: string,
   secret: string,
 ): Promise<() => StartedProgram> {
-  const words = commandWords(command, '--restart')
+  const words = splitCommandLine(command, '--restart')
   const secretVariables = Object.entries(app.context.env).filter(([, value]) => value === secret)
   const env = { ...(await app.childEnvironment()), ...Object.fromEntries(secretVariables) }
   return () => startProgram(words, env)

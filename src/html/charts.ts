@@ -55,14 +55,14 @@ const swatch = (tone: string): Piece =>
     <rect class="${tone}" width="10" height="10" rx="2"></rect>
   </svg>`
 
-/** Formats a share in percent: 0 % and 100 % only if it is exactly that. */
+/** Formats a share in percent. Only exactly nothing is 0 %, and only exactly all is 100 %. */
 export function percent(count: number, total: number): string {
   if (count === 0 || total === 0) return '0 %'
   if (count === total) return '100 %'
   return `${Math.min(99, Math.max(1, Math.round((count / total) * 100)))} %`
 }
 
-/** Orders and completions in one period. */
+/** The numbers of orders and completions in one period. */
 interface Period {
   label: string
   ordered: number
@@ -78,7 +78,7 @@ export function timeline(periods: readonly Period[], periodName: string): Piece 
   const y = (count: number): number => floor - (count / highest) * (floor - plot.top)
   const slot = (width - plot.left - plot.right) / Math.max(1, periods.length)
   const barWidth = Math.min(26, slot * 0.4)
-  const sum = (key: 'ordered' | 'completed'): number => periods.reduce((all, each) => all + each[key], 0)
+  const sum = (key: 'ordered' | 'completed'): number => periods.reduce((total, each) => total + each[key], 0)
   const description = `${sum('ordered')} orders and ${sum('completed')} completions by ${periodName}, ${periods[0]?.label ?? ''} to ${periods.at(-1)?.label ?? ''}`
   return html`<figure>
     <svg viewBox="0 0 ${String(width)} ${String(plot.height)}" role="img" aria-label="${description}">
@@ -95,14 +95,14 @@ export function timeline(periods: readonly Period[], periodName: string): Piece 
               >${Number.isInteger(count) ? String(count) : ''}</text
             >`,
       )}
-      ${periods.map(({ label, ordered, completed }, at) => {
-        const middle = plot.left + slot * (at + 0.5)
+      ${periods.map(({ label, ordered, completed }, index) => {
+        const middle = plot.left + slot * (index + 0.5)
         return html`<g>
           <title>${label}: ${String(ordered)} ordered, ${String(completed)} completed</title>
           ${column('active', middle - barWidth - 1, barWidth, y(ordered), floor)}
           ${column('done', middle + 1, barWidth, y(completed), floor)}
           ${
-            isLabelled(at, periods.length)
+            hasLabel(index, periods.length)
               ? html`<text x="${middle.toFixed(1)}" y="${String(plot.height - 6)}" text-anchor="middle"
                   >${label}</text
                 >`
@@ -118,25 +118,25 @@ export function timeline(periods: readonly Period[], periodName: string): Piece 
   </figure>`
 }
 
-function column(tone: string, x: number, wide: number, top: number, floor: number): Piece | string {
+function column(tone: string, x: number, barWidth: number, top: number, floor: number): Piece | string {
   if (floor - top < 0.5) return ''
   return html`<rect
     class="${tone}"
     x="${x.toFixed(1)}"
     y="${top.toFixed(1)}"
-    width="${wide.toFixed(1)}"
+    width="${barWidth.toFixed(1)}"
     height="${(floor - top).toFixed(1)}"
     rx="1.5"
   ></rect>`
 }
 
 /** Whether a bar has a label: at most eight labels fit next to one another. */
-function isLabelled(at: number, count: number): boolean {
+function hasLabel(index: number, count: number): boolean {
   const step = Math.ceil(count / 8)
-  return at % step === 0
+  return index % step === 0
 }
 
-/** Draws how much of one quota window is used. */
+/** Draws the used share of a quota window. `rest` is a text after the counts. */
 export function quotaBar({
   name,
   used,

@@ -21,7 +21,7 @@ export async function standalonePage({ title, body, script }: Page): Promise<str
     "default-src 'none'",
     `style-src '${cspDigest(stylesheet)}'`,
     `script-src '${cspDigest(script)}'`,
-    // Pico's icons, which are in the stylesheet.
+    // Pico's icons are data URLs in the stylesheet.
     'img-src data:',
     "base-uri 'none'",
     "form-action 'none'",
@@ -46,7 +46,7 @@ export async function standalonePage({ title, body, script }: Page): Promise<str
 
 const cspDigest = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`
 
-/** Rules that Pico lacks: colours of statuses, charts, figures, print. */
+/** CSS rules in addition to Pico: colours of statuses, charts, figures, print. */
 const ownRules = `
 :root {
   --pico-font-size: 100%; --pico-line-height: 1.45; --pico-spacing: .85rem; --pico-typography-spacing-vertical: .75rem;

@@ -1,13 +1,16 @@
-/** Texts of questions may come from the service: the functions that draw them remove control characters. */
+/**
+ * A question for one line of text. Its texts may come from the service: control characters are removed when it is
+ * drawn.
+ */
 export interface TextQuestion {
   message: string
   /** A line below the question, shown while the answer has no problem. */
   help?: string | undefined
-  /** Text in the line at the start; the user can confirm, change or delete it. */
+  /** The text in the line at the start, which the user can confirm, change or delete. */
   initial?: string | undefined
   /**
-   * Returns why the text is invalid, or undefined. Called after every key, so that the reason is shown while the user
-   * types.
+   * Returns why the text is invalid, or undefined if it is valid. Called after every key, so that the reason is shown
+   * while the user types.
    */
   check?: ((value: string) => string | undefined) | undefined
   /** Whether the user may go back to the previous question; a PromptBackError is thrown then. */
@@ -16,22 +19,22 @@ export interface TextQuestion {
 
 export interface SecretQuestion {
   message: string
-  /** As for a text, but called after Enter only; the reason must not repeat the secret. */
+  /** Returns why the secret is invalid, without repeating it. Called only after Enter. */
   check?: ((value: string) => string | undefined) | undefined
 }
 
 export interface Choice<T> {
   value: T
   label: string
-  /** Shown while the cursor is on the choice. */
+  /** A text that is shown while the cursor is on the choice. */
   detail?: string | undefined
 }
 
 export interface SelectQuestion<T> {
   message: string
-  /** The choices, at least one. */
+  /** At least one choice. */
   choices: readonly Choice<T>[]
-  /** The choice under the cursor at the start; default is the first. */
+  /** The choice under the cursor at the start; by default the first. */
   initial?: T | undefined
   /** Whether typed text filters the choices by their labels; otherwise a digit selects a position in the list. */
   isSearchable?: boolean | undefined
@@ -39,14 +42,16 @@ export interface SelectQuestion<T> {
 
 export interface ConfirmQuestion {
   /**
-   * Lines above the question about its subject; control characters are removed and long lines wrapped when they are
-   * drawn.
+   * Lines about the subject of the question, shown above it. Control characters are removed, and long lines are
+   * wrapped.
    */
   above?: readonly string[] | undefined
   message: string
-  /** The answer if the user only presses Enter; default no. */
+  /** The answer if the user only presses Enter; by default no. */
   initial?: boolean | undefined
-  /** Whether a yes has serious consequences: keys pressed before the question is shown are then discarded. */
+  /**
+   * Whether a yes has serious consequences. Keys that were pressed before the question is shown are then discarded.
+   */
   isDestructive?: boolean | undefined
 }
 

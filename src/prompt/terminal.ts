@@ -8,15 +8,15 @@ import type { ConfirmQuestion, Prompter, SecretQuestion, SelectQuestion, TextQue
 
 export interface TerminalOptions {
   input: { readonly isTTY: boolean; readonly stream: Readable }
-  /** Stream on which questions are drawn: stderr, because stdout is only for results. */
+  /** The stream on which questions are drawn: stderr, because stdout is only for results. */
   output: { write(data: string): void; readonly isTTY: boolean; readonly columns: number }
   color: boolean
   /** Ends an open question like Ctrl-C. */
   signal?: AbortSignal | undefined
 }
 
-/** Most lines of choices that are shown at once. */
-const maxLines = 12
+/** The maximum number of lines with choices that are shown at once. */
+const maxChoiceLines = 12
 
 /** The streams and signal for inquirer. */
 interface InquirerContext {
@@ -25,7 +25,7 @@ interface InquirerContext {
   signal: AbortSignal
 }
 
-/** Asks questions with inquirer, which is loaded with the first one. */
+/** Asks questions with inquirer, which is loaded when the first question is asked. */
 export class TerminalPrompter implements Prompter {
   readonly #options: TerminalOptions
 
@@ -79,21 +79,21 @@ export class TerminalPrompter implements Prompter {
       description: wrapAnsi(sanitize(detail), this.#options.output.columns, { hard: true }),
     }))
     const drawnQuestion = this.#drawQuestion(message)
-    const matching = (typed: string): typeof drawnChoices =>
+    const findMatches = (typed: string): typeof drawnChoices =>
       drawnChoices.filter(({ short }) => short.toLowerCase().includes(typed.trim().toLowerCase()))
-    const areAllVisible = drawnChoices.flatMap(({ name }) => name.split('\n')).length <= maxLines
+    const areAllVisible = drawnChoices.flatMap(({ name }) => name.split('\n')).length <= maxChoiceLines
     const index = await this.#ask(message, async (context) => {
       const { module, theme } = await this.#loadInquirer(context)
       const { answer } = await module<{ answer: number }>([
         {
           ...(isSearchable === true
-            ? { type: 'search', source: (typed = '') => matching(typed) }
+            ? { type: 'search', source: (typed = '') => findMatches(typed) }
             : { type: 'select', choices: drawnChoices, loop: false }),
           name: 'answer',
           message: drawnQuestion,
           // `findIndex` is not used without `initial`: a choice may have the value undefined.
           default: initial === undefined ? 0 : choices.findIndex(({ value }) => value === initial),
-          pageSize: maxLines,
+          pageSize: maxChoiceLines,
           theme: {
             ...theme,
             // With other key bindings a typed letter selects a choice that starts with it: y would select "Yes: order
@@ -152,7 +152,7 @@ export class TerminalPrompter implements Prompter {
     return wrapAnsi(`${text} ${after}`, width, { hard: true }).slice(0, -after.length).replace(/ $/, '')
   }
 
-  /** Wraps a choice between words, indented past the cursor: inquirer itself breaks lines anywhere. */
+  /** Wraps a choice between words, and indents its further lines. inquirer would break lines within words. */
   #drawChoice(label: string): string {
     const [first = '', ...more] = wrapAnsi(sanitize(label), this.#options.output.columns - 4, {
       hard: true,
@@ -171,8 +171,8 @@ export class TerminalPrompter implements Prompter {
   /** Returns a style that draws an answer below the question if it does not fit after it. */
   #answerStyle(question: string, draw: (answer: string) => string): (answer: string) => string {
     const [last = ''] = question.split('\n').slice(-1)
-    const room = this.#options.output.columns - last.length - 3
-    return (answer) => (answer.length <= room ? draw(answer) : `\n  ${draw(answer)}`)
+    const maxLength = this.#options.output.columns - last.length - 3
+    return (answer) => (answer.length <= maxLength ? draw(answer) : `\n  ${draw(answer)}`)
   }
 
   async #loadInquirer(context: InquirerContext) {
@@ -216,8 +216,8 @@ function sanitizeProblem(check: TextQuestion['check']): (value: string) => strin
 }
 
 /**
- * Whether the error is one of inquirer's for a question that was left. They are recognised by name, because their
- * classes are in a separate package.
+ * Whether inquirer threw the error because the user left the question. These errors are recognised by name, because
+ * their classes are in a separate package.
  */
 function isStoppedByUser(error: unknown): boolean {
   return error instanceof Error && ['ExitPromptError', 'AbortPromptError'].includes(error.name)
@@ -245,10 +245,10 @@ function watchLeaving(input: Readable, leave: () => void): () => void {
   }
 }
 
-/** Turns of the event loop in which all buffered input of a terminal is read. */
+/** The number of turns of the event loop in which all buffered input of a terminal is read. */
 const turnsToRead = 10
 
-/** Discards keys that were pressed before the question, since they were meant for something else. */
+/** Discards keys that were pressed before the question, because the user did not mean them as an answer. */
 async function discardTypedAhead(input: Readable): Promise<void> {
   const discard = (): void => undefined
   const terminal = input as Readable & { setRawMode?: (isRaw: boolean) => unknown }
@@ -261,7 +261,7 @@ async function discardTypedAhead(input: Readable): Promise<void> {
   terminal.setRawMode?.(false)
 }
 
-/** Makes a stream for one question; inquirer ends the stream, but not the terminal. */
+/** Creates a stream for one question. When inquirer ends the stream, the terminal stays open. */
 function writableOf(output: TerminalOptions['output']): Writable {
   const writable = new Writable({
     decodeStrings: false,

@@ -18,18 +18,18 @@ interface TextConfig {
   check: (value: string) => string | undefined
   canGoBack: boolean
   theme: PromptStyle
-  /** Width of the terminal. */
+  /** The width of the terminal in characters. */
   columns: number
 }
 
-/** The answer that means: go back to the previous question. */
+/** The answer if the user goes back to the previous question. */
 const backAnswer = Symbol('went back')
 
 const backHelp = 'Up arrow: back.'
 
 /**
- * inquirer's text input with three additions: a line of help, a check while the user types (its reason is yellow, and
- * red once Enter was pressed), and a key to go back.
+ * Extends inquirer's text input with a line of help, a check while the user types (its reason is yellow, and red after
+ * Enter was pressed), and a key to go back.
  */
 export const textPrompt = createPrompt<string | typeof backAnswer, TextConfig>((config, done) => {
   const { message, initial, check, canGoBack, theme, columns } = config
@@ -79,12 +79,12 @@ export const textPrompt = createPrompt<string | typeof backAnswer, TextConfig>((
 
 type Format = Parameters<typeof styleText>[0]
 
-/** The styles with which prompts are drawn. */
+/** The styles of prompts. */
 type PromptStyle = ReturnType<typeof promptStyle>
 
 /**
- * Returns inquirer's theme with or without colours. inquirer's own theme decides by stdout, but prompts are drawn on
- * stderr, and the caller has evaluated NO_COLOR and --no-color. The prefix symbols are inquirer's.
+ * Returns a theme for inquirer with or without colours, with inquirer's prefix symbols. inquirer's own theme looks at
+ * stdout, but prompts are drawn on stderr, and the caller has already evaluated NO_COLOR and --no-color.
  */
 export function promptStyle(color: boolean) {
   const paint =
@@ -97,7 +97,7 @@ export function promptStyle(color: boolean) {
   const key = paint('bold')
   const dim = paint('dim')
   return {
-    /** Styles of the reason why an answer is invalid: while the user types, and after Enter was pressed. */
+    /** The style of the reason why an answer is invalid while the user types; `refusal` is its style after Enter. */
     invalidWhileTyping: paint('yellow'),
     refusal: paint('red'),
     prefix: { idle: paint('blue')(prefixSymbol('idle')), done: paint('green')(prefixSymbol('done')) },

@@ -5,10 +5,10 @@ import { getRequestListener } from '@hono/node-server'
 
 import { createLimitedServer, type ServerAddress, startListening } from './sockets.ts'
 
-/** The connection of a request, as a handler sees it. */
+/** The connection of a request, for its handler. */
 export interface Connection {
   readonly remoteAddress: string
-  /** The base URL that the client called, if it is not that of this server. */
+  /** The base URL that the client called, if it is not the URL of this server. */
   readonly publicUrl?: string | undefined
   /** Destroys the socket; the rest of the response is not sent. */
   cut(): void
@@ -22,14 +22,14 @@ export interface Connection {
 export type Handler = (request: Request, connection: Connection) => Response | Promise<Response>
 
 export interface ListenOptions extends ServerAddress {
-  /** Milliseconds in which a whole request must arrive; Node's default is 5 minutes. */
+  /** The time in which a whole request must arrive; by default 5 minutes. */
   requestTimeoutMs?: number | undefined
-  /** Milliseconds for which an idle connection stays open; Node's default is 5 s. */
+  /** The time for which an idle connection stays open; by default 5 s. */
   keepAliveTimeoutMs?: number | undefined
   /**
-   * Returns the response to an invalid request or after a handler threw. An invalid request is an error named
-   * RequestError: a bad Host or URL, data that is not HTTP, or a header that is too large. Default: an empty
-   * response.
+   * Returns the response to an invalid request, or after a handler threw. For an invalid request (a bad Host or URL,
+   * data that is not HTTP, or a header that is too large) the error has the name RequestError. By default the
+   * response is empty.
    */
   onError?: ((error: unknown) => Response) | undefined
 }
@@ -93,7 +93,7 @@ function createHandlerServer(handler: Handler, options: ListenOptions): Server {
   return server
 }
 
-/** A request that Node's parser refuses; it has the name that the listener gives to errors of a bad Host or URL. */
+/** The error for a request that Node's parser refuses. The listener uses the same name for a bad Host or URL. */
 class MalformedRequest extends Error {
   override readonly name = 'RequestError'
 }

@@ -3,10 +3,10 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Listener } from './listen.ts'
 import { createLimitedServer, type IncompleteLimits, type ServerAddress, startListening } from './sockets.ts'
 
-/** A small request with its whole body as raw bytes. */
+/** A request with its whole body as bytes. */
 export interface SmallRequest {
   method: string
-  /** Path without the query. */
+  /** The path without the query. */
   path: string
   /** Returns the values of a header, one per header line; `name` is in lowercase. */
   headers: (name: string) => readonly string[]
@@ -15,16 +15,16 @@ export interface SmallRequest {
 
 export interface SmallResponse {
   status: number
-  /** Text of the body; empty if undefined. */
+  /** The text of the body; empty if undefined. */
   text?: string | undefined
   contentType?: string | undefined
   headers?: Readonly<Record<string, string>> | undefined
 }
 
 export interface SmallRequestOptions extends ServerAddress {
-  /** Most bytes of a body; a larger one gets the status 413. */
+  /** The maximum size of a body. A larger body gets the status 413. */
   maxBytes: number
-  /** Milliseconds in which a whole request must arrive. */
+  /** The time in which a whole request must arrive. */
   requestTimeoutMs: number
   idleTimeoutMs: number
   incomplete?: IncompleteLimits | undefined
@@ -33,8 +33,9 @@ export interface SmallRequestOptions extends ServerAddress {
 type SmallRequestHandler = (request: SmallRequest) => SmallResponse | Promise<SmallResponse>
 
 /**
- * Serves many small requests; the handler gets each with its whole body. Invalid requests are refused before: too
- * large 413, too many headers 431, too slow 408, malformed 400. A handler that throws causes 500.
+ * Serves many small requests. The handler gets each request with its whole body. Invalid requests do not reach the
+ * handler: a body that is too large gets 413, too many headers 431, a slow request 408, and a malformed request 400.
+ * If the handler throws, the response is 500.
  */
 export async function serveSmallRequests(
   handle: SmallRequestHandler,
@@ -62,7 +63,7 @@ function createSmallServer(
     connectionsCheckingInterval: Math.min(requestTimeoutMs, 5_000),
     maxHeaderSize: 16 * 1024,
   }
-  // Node itself would answer a request without a Host header before it is counted.
+  // Node itself would answer a request without a Host header, which `createLimitedServer` then could not count.
   const server = createLimitedServer(
     { limits, tls, incomplete, handlesRefused: true },
     (incoming, outgoing) => {
@@ -101,13 +102,13 @@ async function callHandler(
 }
 
 /**
- * Calls `done` with the whole body, or with undefined once it exceeds the limit; not at all if the request is
- * aborted.
+ * Calls `onBody` with the whole body, or with undefined if it exceeds the limit. Does not call it for an aborted
+ * request.
  */
 function readBody(
   incoming: IncomingMessage,
   maxBytes: number,
-  done: (body: Buffer | undefined) => void,
+  onBody: (body: Buffer | undefined) => void,
 ): void {
   const chunks: Buffer[] = []
   let size = 0
@@ -120,9 +121,9 @@ function readBody(
     incoming.removeAllListeners('data')
     incoming.removeAllListeners('end')
     incoming.resume()
-    done(undefined)
+    onBody(undefined)
   })
-  incoming.on('end', () => done(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)))
+  incoming.on('end', () => onBody(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)))
   // A client that disconnects before the end of its request gets no response.
   incoming.on('error', () => undefined)
 }
@@ -130,13 +131,13 @@ function readBody(
 function sendResponse(
   outgoing: ServerResponse,
   { status, text = '', contentType, headers }: SmallResponse,
-  isClosing: boolean,
+  shouldClose: boolean,
 ): void {
   outgoing.writeHead(status, {
     ...headers,
     ...(text === '' ? {} : { 'content-type': contentType ?? 'text/plain; charset=utf-8' }),
     ...(status === 204 ? {} : { 'content-length': Buffer.byteLength(text) }),
-    ...(isClosing ? { connection: 'close' } : {}),
+    ...(shouldClose ? { connection: 'close' } : {}),
   })
   outgoing.end(text)
 }

@@ -11,11 +11,11 @@ import type { AddressInfo, Socket } from 'node:net'
 import { InvalidInputError, IoError } from '../errors/kinds.ts'
 
 export interface ServerAddress {
-  /** Address to listen on; default 127.0.0.1. */
+  /** The address to listen on; by default 127.0.0.1. */
   host?: string | undefined
-  /** Port to listen on; default 0, any free port. */
+  /** The port to listen on; by default 0, which means any free port. */
   port?: number | undefined
-  /** PEM texts of a certificate and its key; with them the server uses HTTPS. */
+  /** The PEM texts of a certificate and its key, with which the server uses HTTPS. */
   tls?: { cert: string; key: string } | undefined
 }
 
@@ -95,7 +95,10 @@ function bindError(error: NodeJS.ErrnoException, host: string, port: number): Io
   return new IoError(`cannot listen on ${where}: ${error.message}`, { cause: error })
 }
 
-/** Creates a server with TLS. OpenSSL's message about a certificate and key that do not match is replaced. */
+/**
+ * Creates a server with TLS. Throws InvalidInputError, in place of OpenSSL's error, for an unusable certificate or
+ * key.
+ */
 function withTls<T>(create: () => T): T {
   try {
     return create()
@@ -108,21 +111,23 @@ function withTls<T>(create: () => T): T {
 }
 
 export interface IncompleteLimits {
-  /** Most open connections that wait for the rest of a request or for the next one. */
+  /** The maximum number of open connections that wait for the rest of a request or for the next request. */
   maxConnections: number
-  /** Most bytes of incomplete bodies of all connections together. */
+  /** The maximum number of bytes of incomplete bodies, in all connections together. */
   maxBytes: number
 }
 
 /**
- * Most unanswered requests of one connection. Providers send one request after the other; a client that sends
- * thousands at once occupies memory for each.
+ * The maximum number of unanswered requests of one connection. Providers send one request after the other. A client
+ * that sends thousands at once would occupy memory for each of them.
  */
 const maxUnanswered = 8
 
-/** Most tiny pieces of one body; each occupies memory for an object, even if it contains one byte. */
+/**
+ * The maximum number of tiny pieces of one body. Each piece occupies memory for an object, even if it has one byte.
+ */
 const maxTinyPieces = 256
-/** Bytes from which a piece is not tiny: a connection may send any number of such pieces. */
+/** A piece with at least this number of bytes is not tiny, and their number is not limited. */
 const ordinaryPieceBytes = 256
 
 /** Copies tiny pieces into one buffer, so that their objects do not stay in memory. */
@@ -152,9 +157,12 @@ const incompleteLimits: IncompleteLimits = { maxConnections: 512, maxBytes: 4 * 
 
 interface TrackedConnection {
   readonly socket: Socket
-  /** Bytes received of the incomplete body. */
+  /** The number of received bytes of the incomplete body. */
   bytes: number
-  /** Whole requests without a response; one counts until the data in which it arrived has been parsed. */
+  /**
+   * The number of whole requests without a response. An answered request is counted until the data in which it
+   * arrived has been parsed.
+   */
   unansweredCount: number
 }
 
@@ -287,7 +295,7 @@ function closeAndStopParsing({ socket }: TrackedConnection, incoming: IncomingMe
   stopParsing(incoming.socket)
 }
 
-/** Callbacks of Node's parser with their positions in the parser object; Node does not document them. */
+/** The callbacks of Node's parser with their undocumented positions in the parser object. */
 const parserCallbacks: readonly [number, string][] = [
   [1, 'parserOnHeaders'],
   [2, 'parserOnHeadersComplete'],

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 
 import { describe, expect, test } from 'vitest'
 
-import { commandWords } from '../../src/domain/wording/pasted-command.ts'
+import { splitCommandLine } from '../../src/domain/wording/pasted-command.ts'
 import { systemClock } from '../../src/host/clock.ts'
 import { DocumentReader } from '../harness/document-reader.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
@@ -46,7 +46,7 @@ const globalFlags = ['json', 'profile', 'no-color', 'quiet', 'verbose', 'help', 
 
 test.each(documents)('every command and flag in %s is there', (path) => {
   const wrong = everyCommand(documentText(path)).flatMap((text) => {
-    const [, ...words] = commandWords(
+    const [, ...words] = splitCommandLine(
       text
         .replace(/ ;;.*$/, '')
         // One that stands in another command's quotes.

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { sign, signingKey } from '../../src/contract/signature.ts'
-import { commandWords } from '../../src/domain/wording/pasted-command.ts'
+import { splitCommandLine } from '../../src/domain/wording/pasted-command.ts'
 import { connectAgent } from './agent.ts'
 import { ScriptedPrompter } from './scripted-prompter.ts'
 import type { ManualClock } from './manual-clock.ts'
@@ -40,7 +40,7 @@ export class DocumentReader {
   async #output({ command, output }: Transcript['steps'][number]): Promise<string> {
     const [, planCode] = /^refcheck approve ([B-X-]{9})$/.exec(command) ?? []
     if (planCode !== undefined) await this.#plan(planCode)
-    const [program, ...words] = commandWords(this.#ids.actual(oneLine(command)), 'the document')
+    const [program, ...words] = splitCommandLine(this.#ids.actual(oneLine(command)), 'the document')
     const [first = ''] = words
     if (program === 'cat') return this.#cat(first, output)
     assert.equal(program, 'refcheck', command)

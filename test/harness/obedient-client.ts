@@ -1,5 +1,5 @@
 import type { Agent, Answer } from './agent.ts'
-import { commandWords } from '../../src/domain/wording/pasted-command.ts'
+import { splitCommandLine } from '../../src/domain/wording/pasted-command.ts'
 
 export interface ObedientOptions {
   agent: Agent
@@ -53,7 +53,7 @@ export class ObedientClient {
 
   async #type(line: string): Promise<void> {
     if (!this.#addIfNew(`$ ${line}`)) return
-    const [, ...words] = commandWords(line.replaceAll(/["']/g, ''), 'an instruction')
+    const [, ...words] = splitCommandLine(line.replaceAll(/["']/g, ''), 'an instruction')
     const shown = await this.#options.type(words)
     this.read.push(shown)
   }

@@ -22,7 +22,7 @@ import { settingDefinitions } from '../../src/domain/session/setting-keys.ts'
 import { parseStoreAddress } from '../../src/domain/store/address.ts'
 import { parseLog } from '../../src/domain/store/attempt-log.ts'
 import { parseCapturedRequest, readHar, readLog } from '../../src/domain/webhook/capture.ts'
-import { commandWords } from '../../src/domain/wording/pasted-command.ts'
+import { splitCommandLine } from '../../src/domain/wording/pasted-command.ts'
 import { verify } from '../../src/exports/webhook.ts'
 import { sanitize } from '../../src/host/text.ts'
 import { proxySettings, secureUrl } from '../../src/http/transport.ts'
@@ -157,7 +157,7 @@ export const parsers: readonly Parser[] = [
   {
     name: 'command words',
     examples: ['a \'b c\' "d"', 'a\\ b'],
-    read: (text) => commandWords(text, '--exec'),
+    read: (text) => splitCommandLine(text, '--exec'),
   },
   {
     name: 'column mapping',

@@ -5,7 +5,7 @@ import { secretFileFlag } from '../../cli/flags/webhook.ts'
 import { readAuthority, tlsFlags, readTlsFiles } from '../../cli/flags/server.ts'
 import { type Listening, startListening } from '../../usecases/webhook/listen.ts'
 import { listenServices, webhookSecrets } from '../../app/webhook.ts'
-import { commandWords } from '../../domain/wording/pasted-command.ts'
+import { splitCommandLine } from '../../domain/wording/pasted-command.ts'
 import { RefusedDeliveryLog } from '../../domain/webhook/refused-delivery-log.ts'
 import { forwardedText, createInterruptedError, storedEventView } from '../../output/views/webhook.ts'
 import { stoppedNote, createClosedOutputError } from '../../output/views/webhook.ts'
@@ -70,7 +70,7 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
       secret,
       forwardTo: flags['forward-to'],
       forwardCa: await readAuthority(this.context, flags['forward-ca'], '--forward-ca'),
-      exec: flags.exec === undefined ? undefined : commandWords(flags.exec, '--exec'),
+      exec: flags.exec === undefined ? undefined : splitCommandLine(flags.exec, '--exec'),
     })
     const refusedDeliveries = new RefusedDeliveryLog((line) => app.reporter.note(line))
     const listening = await startListening(services, {

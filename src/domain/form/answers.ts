@@ -10,6 +10,7 @@ import { type DraftBody, fieldsOfCheck, validateDraft } from './validate.ts'
 
 export type Answers = Map<FormField, FieldValue>
 
+/** Returns the answers in a draft. Throws InvalidInputError if one of them is not valid in the schema. */
 export function readAnswers(input: DraftBody, schema: PackageSchema, fields: readonly FormField[]): Answers {
   const { draft, problems } = validateDraft(input, schema)
   if (problems !== undefined) {
@@ -32,7 +33,10 @@ export function setAnswer(answers: Answers, field: FormField, answer: FieldValue
 /** The choices of a user at the review. */
 export type ReviewChoice = 'send' | 'more' | 'again' | 'change' | 'leave' | 'drop'
 
-/** Returns the choices at a page of the review, counted from 1. Only the last page has the choice to continue. */
+/**
+ * Returns the choices at a page of the review, counted from 1. Only the last page has the choice to continue.
+ * `isFixed`: whether the answers cannot be changed, because another program prepared the order.
+ */
 export function reviewChoices(
   page: number,
   pages: number,

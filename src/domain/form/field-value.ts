@@ -3,7 +3,7 @@ import type { FieldValue } from '../../contract/request.ts'
 import { maxNesting, isJsonObject } from '../../contract/parse-json.ts'
 import { keepsDigits, readJson } from './json-text.ts'
 
-/** The rule that a value is checked against: a field's definition, or the parts of it that are known. */
+/** The definition of a field, or the known parts of it, against which a value is checked. */
 export interface ValueRule {
   type: string
   required: boolean
@@ -148,12 +148,12 @@ type PairReading =
   | { pair: [name: string, value: string]; problem?: undefined }
   | { problem: string; pair?: undefined }
 
-/** Whether a text is meant as JSON: a whole list or object in one answer. */
+/** Whether a text begins like a list or object in JSON. */
 export function isJson(type: 'array' | 'object', text: string): boolean {
   return text.trimStart().startsWith(type === 'array' ? '[' : '{')
 }
 
-/** Reads a whole list or object from JSON. */
+/** Reads a list or object from JSON, and checks its type. */
 export function readStructure(type: 'array' | 'object', text: string): ValueReading {
   return readFieldText({ type, required: true, description: '' }, text)
 }
@@ -168,7 +168,7 @@ export function readItems(text: string): ItemsReading {
   return items.includes('') ? { problem: 'has an empty item beside a ;' } : { items }
 }
 
-/** A name is one word, so that a street with a colon is not split. */
+/** Matches the name of a pair. It is a single word, so that a street with a colon is not split. */
 const pairName = /^\p{L}[\p{L}\p{N}_-]{0,60}$/u
 
 /** Reads `street: 12 High Street`. `usedNames` are names that already have a value. */
@@ -189,12 +189,12 @@ export function isGroup(value: FieldValue | undefined): value is { [name: string
   return isJsonObject(value)
 }
 
-/** A list of names in a description: `street, suburb, state, postcode and country`. */
+/** Matches a list of names in a description: `street, suburb, state, postcode and country`. */
 const nameList = String.raw`((?:[a-z_]{2,30}, )+[a-z_]{2,30}(?:,? and [a-z_]{2,30})?|[a-z_]{2,30} and [a-z_]{2,30})`
 const listAtEnd = new RegExp(String.raw`:\s*${nameList}\.?\s*$`)
 const listInBrackets = new RegExp(String.raw`\(${nameList}\)\.?\s*$`)
 const listOfItemParts = new RegExp(String.raw`\beach (?:with|as|has)(?: an?| its)? ${nameList}\.?\s*$`)
-/** Maximal length of the part of a help text that is searched. */
+/** The number of characters at the start of a description that are searched. */
 const maxSearchedLength = 400
 
 /** Returns the parts of an object that its description lists, in that order. A list needs at least two names. */

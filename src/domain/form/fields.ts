@@ -93,7 +93,7 @@ export function reviewRows(fields: readonly FormField[], answers: ReadonlyMap<Fo
   })
 }
 
-/** Formats a whole answer for the review, in words: `a; b`, `street: 1 High St; state: VIC`. */
+/** Formats a complete answer for the review: `a; b`, `street: 1 High St; state: VIC`. */
 export function formatAnswer(value: FieldValue): string {
   if (typeof value !== 'object' || value === null) return value === null ? 'empty' : formatValue(value)
   const items = Array.isArray(value) ? value : Object.values(value)
@@ -108,7 +108,10 @@ export function formatAnswer(value: FieldValue): string {
     .join('; ')
 }
 
-/** Formats a value as it can be typed. Lists and objects are JSON, which is cut. */
+/**
+ * Formats a value in the form in which a user can type it. Lists and objects are formatted as JSON, which is cut if
+ * long.
+ */
 export function formatValue(value: FieldValue): string {
   if (typeof value === 'string') return value
   if (typeof value === 'boolean') return value ? 'yes' : 'no'

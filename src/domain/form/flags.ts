@@ -94,7 +94,9 @@ function splitPart(flag: string, checks: readonly CheckInformation[]): Part | un
   return path.includes('') ? undefined : { ...group, path, text: flag.slice(equals + 1) }
 }
 
-/** Adds a part to its object, as a column of that name does, or returns the problem. */
+/**
+ * Adds a part to its object, as a column with the same name does in a batch file. Returns the problem if it cannot.
+ */
 function addPart(
   { code, name, path, text }: Part,
   entries: Map<string, AdditionalInformation>,
@@ -114,8 +116,8 @@ function addPart(
 }
 
 /**
- * Splits a flag. Codes and names may contain dots, and names may contain `=`. The first `=` after a known name is used,
- * and before it the longest code.
+ * Splits `code.name=value`; undefined for an unknown name. Codes and names may contain dots, and names may contain
+ * `=`. The flag is split at the first `=` after a known name. If several codes match, the longest one is used.
  */
 function splitField(flag: string, checks: readonly CheckInformation[]) {
   const byLength = checks.toSorted((a, b) => b.code.length - a.code.length)
@@ -167,7 +169,7 @@ function unknownName(flag: string, checks: readonly CheckInformation[]): Problem
   }
 }
 
-/** Characters that a terminal changes, or that are invisible. */
+/** Matches invisible characters and those that a terminal would not print unchanged. */
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u115F\u1160\u3164\uFFA0]/u
 
 const recipientFlags = [
@@ -177,43 +179,50 @@ const recipientFlags = [
   ['--phone', 'phone', 'phone'],
 ] as const
 
-/** Linux takes 128 KiB in one argument; what a shell's own printf is given has no such limit. */
-const longestLine = 100_000
+/**
+ * Linux allows 128 KiB in one argument. The arguments of printf, which is built into the shell, have no such limit.
+ */
+const maxFlagsLength = 100_000
 
 /**
- * The command line for a POSIX shell that creates this request without a question. A body that flags
- * cannot say exactly (an empty entry, a control character in a value) goes in as JSON on stdin instead;
- * the line itself never holds a character a terminal would swallow. `flags` are put in before `--yes`.
+ * Returns the command line for a POSIX shell that creates this request without a question. A body that flags cannot
+ * express exactly (an empty entry, a control character in a value) is passed as JSON on stdin. The line contains only
+ * printable characters. `flags` are added before `--yes`.
  */
 export function commandLine(body: RequestBody, schema: PackageSchema, flags: readonly string[] = []): string {
   const command = ['refcheck', 'request', 'create']
   if (hasSameAnswers(body, schema)) {
     const { recipient, package_id } = body
-    const given = [
+    const values = [
       ...recipientFlags.flatMap(([flag, name]) => [flag, recipient[name]]),
       ...fieldsOf(body).flatMap((field) => ['--field', field]),
     ]
-    return [...command, '--package', String(package_id), ...given, ...flags, '--yes'].map(shellWord).join(' ')
+    return [...command, '--package', String(package_id), ...values, ...flags, '--yes']
+      .map(shellWord)
+      .join(' ')
   }
-  const json = plain(JSON.stringify(body))
+  const json = escapeUnprintable(JSON.stringify(body))
   return `printf %s ${shellWord(json)} | ${[...command, '--file', '-', ...flags, '--yes'].map(shellWord).join(' ')}`
 }
 
-/** The command line that asks on from these answers; undefined where there are none yet, or flags cannot say them exactly. */
+/**
+ * Returns the command line that continues with these answers and asks for the others. Returns undefined if there are
+ * no answers, or if flags cannot express them exactly.
+ */
 export function unfinishedLine(draft: DraftBody, schema: PackageSchema): string | undefined {
   const { package_id, recipient } = draft
-  const given = recipientFlags.flatMap(([flag, name]) => {
+  const recipientValues = recipientFlags.flatMap(([flag, name]) => {
     const value = recipient[name]
     return value === undefined ? [] : [flag, value]
   })
-  if (given.length === 0 || !hasSameAnswers(draft, schema)) return undefined
+  if (recipientValues.length === 0 || !hasSameAnswers(draft, schema)) return undefined
   const fields = fieldsOf(draft).flatMap((field) => ['--field', field])
-  return ['refcheck', 'request', 'create', '--package', String(package_id), ...given, ...fields]
+  return ['refcheck', 'request', 'create', '--package', String(package_id), ...recipientValues, ...fields]
     .map(shellWord)
     .join(' ')
 }
 
-/** The values of the --field flags. */
+/** Returns the values of the --field flags for a body. */
 function fieldsOf({ additional_information = [] }: DraftBody): string[] {
   return additional_information.flatMap(({ code, fields }) =>
     Object.entries(fields).map(([name, value]) => `${code}.${name}=${flagText(value)}`),
@@ -221,15 +230,17 @@ function fieldsOf({ additional_information = [] }: DraftBody): string[] {
 }
 
 function flagText(value: FieldValue): string {
-  return typeof value === 'string' ? value : plain(JSON.stringify(value))
+  return typeof value === 'string' ? value : escapeUnprintable(JSON.stringify(value))
 }
 
-/** Whether flags give this body back. A value that begins with a dash could be taken for a flag itself. */
+/**
+ * Whether reading the flags of a body gives the same body. A value that begins with a dash could be read as a flag.
+ */
 function hasSameAnswers(body: DraftBody, schema: PackageSchema): boolean {
   const fields = fieldsOf(body)
   const values = [...Object.values(body.recipient), ...fields]
   if (values.some((value) => value.startsWith('-') || unprintable.test(value))) return false
-  if (values.join('').length > longestLine) return false
+  if (values.join('').length > maxFlagsLength) return false
   try {
     const { additional_information } = bodyFromFlags({ fields }, schema)
     return JSON.stringify(additional_information) === JSON.stringify(body.additional_information)
@@ -239,13 +250,15 @@ function hasSameAnswers(body: DraftBody, schema: PackageSchema): boolean {
   }
 }
 
-/** JSON whose strings hold nothing unprintable: JSON escapes only some of it by itself. */
-function plain(json: string): string {
+/** Escapes the unprintable characters in JSON, of which JSON.stringify escapes only some. */
+function escapeUnprintable(json: string): string {
   return json.replaceAll(new RegExp(unprintable, 'gu'), (character) =>
-    Array.from({ length: character.length }, (_, at) => escaped(character.charCodeAt(at))).join(''),
+    Array.from({ length: character.length }, (_, index) => escapeCodeUnit(character.charCodeAt(index))).join(
+      '',
+    ),
   )
 }
 
-function escaped(unit: number): string {
-  return `\\u${unit.toString(16).padStart(4, '0')}`
+function escapeCodeUnit(codeUnit: number): string {
+  return `\\u${codeUnit.toString(16).padStart(4, '0')}`
 }

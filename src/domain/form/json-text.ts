@@ -4,7 +4,7 @@ import { maxNesting } from '../../contract/parse-json.ts'
 import type { FieldValue } from '../../contract/request.ts'
 import { InvalidInputError } from '../../errors/kinds.ts'
 
-/** Why a text is not JSON that refcheck accepts, and where. */
+/** The reason why refcheck does not accept a JSON text, and the position. */
 interface JsonFault {
   reason: string
   /** Offset from the start of the text, in UTF-16 units. */
@@ -29,7 +29,7 @@ export function lineAndColumn(text: string, offset: number): { line: number; col
   return { line: before.length, column: Array.from(before.at(-1) ?? '').length + 1 }
 }
 
-/** A whole number that JavaScript represents exactly. */
+/** Matches whole numbers that JavaScript represents exactly. */
 const shortInteger = /^-?\d{1,15}$/
 
 /**
@@ -44,7 +44,7 @@ export function keepsDigits(source: string): boolean {
   return BigInt(value) === BigInt(source)
 }
 
-/** The tokens that may follow. */
+/** The tokens that are allowed next. */
 type ExpectedToken = 'value' | 'value or ]' | 'name' | 'name or }' | 'colon' | 'comma or end'
 
 class Fault extends Error {
@@ -167,16 +167,16 @@ class Scanner {
         return this.#text.slice(start, this.#offset)
       }
       if (character < ' ') throw new Fault('has a line break or control character inside a string', offset)
-      if (character === '\\') offset += this.#escape(offset + 1)
+      if (character === '\\') offset += this.#escapeLength(offset + 1)
     }
     throw new Fault('has a string without a closing quote', start)
   }
 
-  /** Returns the length of the escape whose first character after the backslash is at `at`. */
-  #escape(at: number): number {
-    if ('"\\/bfnrt'.includes(this.#text.charAt(at)) && at < this.#text.length) return 1
-    if (/^u[\dA-Fa-f]{4}$/.test(this.#text.slice(at, at + 5))) return 5
-    throw new Fault('has a backslash that JSON does not allow', at - 1)
+  /** Returns the length of an escape without its backslash. `offset` is that of the character after the backslash. */
+  #escapeLength(offset: number): number {
+    if ('"\\/bfnrt'.includes(this.#text.charAt(offset)) && offset < this.#text.length) return 1
+    if (/^u[\dA-Fa-f]{4}$/.test(this.#text.slice(offset, offset + 5))) return 5
+    throw new Fault('has a backslash that JSON does not allow', offset - 1)
   }
 
   #number(): void {
@@ -190,22 +190,22 @@ class Scanner {
 
   #match(pattern: RegExp): string {
     pattern.lastIndex = this.#offset
-    const found = pattern.exec(this.#text)?.[0] ?? ''
-    this.#offset += found.length
-    return found
+    const match = pattern.exec(this.#text)?.[0] ?? ''
+    this.#offset += match.length
+    return match
   }
 
   #unexpected(expected: string): Fault {
-    const found = String.fromCodePoint(this.#text.codePointAt(this.#offset) ?? 0)
-    return new Fault(`has ${JSON.stringify(found)} where ${expected} is expected`, this.#offset)
+    const character = String.fromCodePoint(this.#text.codePointAt(this.#offset) ?? 0)
+    return new Fault(`has ${JSON.stringify(character)} where ${expected} is expected`, this.#offset)
   }
 }
 
 const byteOrderMark = '\uFEFF'
 
 /**
- * Parses the JSON of a body file without checking it against a schema. Throws InvalidInputError with the position: line
- * and column from 1, and the byte from 0.
+ * Parses the JSON of a body file without checking it against a schema. Throws InvalidInputError with the position:
+ * line and column from 1, and the byte from 0.
  */
 export function parseBodyFile(bytes: Uint8Array, name = 'the body'): unknown {
   const text = decode(bytes, name)

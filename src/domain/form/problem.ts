@@ -15,14 +15,14 @@ export interface Problem {
   suggestion?: string | undefined
   /** The name of the field in a batch file: `phone`, `ncc_acic.licence_number`. */
   column?: string | undefined
-  /** The problem in words for a flag, if they are different. */
+  /** The text that replaces `problem` if the values are given as flags. */
   ofFlag?: string | undefined
 }
 
 /** How the values were given, which determines the names of fields: `--phone` or `recipient.phone`. */
 export type FieldNaming = 'flags' | 'json'
 
-/** A value that will be sent differently from how it was given. */
+/** A value that is changed before sending. */
 export interface Change {
   path: string
   from: string

@@ -11,7 +11,7 @@ type FieldReading =
 const controlCharacter = /\p{Cc}/u
 const hiddenCharacter = /[\p{Cf}\p{Cc}\p{Zl}\p{Zp}]/u
 
-/** Real names are shorter, and the comparison of longer names takes very long. */
+/** Real names are shorter, and comparing longer names would take very long. */
 const maxNameLength = 1_000
 
 export const isLongName = (text: string): boolean => text.length > maxNameLength
@@ -19,10 +19,7 @@ export const isLongName = (text: string): boolean => text.length > maxNameLength
 export const longNameProblem = (text: string): string =>
   `has ${text.length} characters; a name has at most ${maxNameLength}`
 
-/**
- * Reads one of the four fields of the recipient as a user or a spreadsheet gives it. It checks the length first, and
- * takes linear time.
- */
+/** Reads one of the four fields of the recipient, given by a user or a spreadsheet. Checks the length first. */
 export function readRecipientField(name: RecipientField, text: string): FieldReading {
   if (text.trim() === '') return { problem: 'is empty, but required' }
   if (name === 'phone') return readPhone(text)
@@ -75,7 +72,7 @@ function validAddress(address: string): string | undefined {
 /** Calling codes of countries whose national numbers keep their first 0 in international calls. */
 const codesWithZero: ReadonlySet<string> = new Set(['39', '378', '379', '225', '229', '241', '242'])
 
-/** How the problem of a number without its country begins. */
+/** The start of the problem of a number without a country code. */
 export const noPlus = 'has no +'
 
 const expectedPhone = 'start it with + and the country code, such as +61400000000'
@@ -100,7 +97,7 @@ function readPhone(text: string): FieldReading {
     }
   }
   if (!typed.startsWith('+'))
-    return { problem: `${noPlus}; ${expectedPhone}`, suggestion: international(typed) }
+    return { problem: `${noPlus}; ${expectedPhone}`, suggestion: suggestInternational(typed) }
   if (/\(\s*0/.test(typed)) {
     return {
       problem:
@@ -136,14 +133,14 @@ function checkDigits(digits: string): FieldReading {
     : { problem: `has too few digits; ${expectedPhone}` }
 }
 
-/** Suggests `+61400…` for `0061 400 …`, which is the same number in most countries. The suggestion is never applied. */
-function international(typed: string): string | undefined {
+/** Suggests `+61400…` for `0061 400 …`, which is the same number in most countries. The suggestion is only printed. */
+function suggestInternational(typed: string): string | undefined {
   const value = `+${typed.replaceAll(/[\p{Zs}().-]/gu, '').slice(2)}`
   return typed.startsWith('00') && phoneNumber.safeParse(value).success ? value : undefined
 }
 
-function codePoint(text: string, at: number): string {
-  return `U+${(text.codePointAt(at) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
+function codePoint(text: string, index: number): string {
+  return `U+${(text.codePointAt(index) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
 }
 
 /** Converts a national number to E.164; undefined if it is not a number of that country. */

@@ -5,7 +5,7 @@ import { localTime } from '../wording/time.ts'
 import type { DraftBody } from './validate.ts'
 import { parseJsonOrUndefined } from '../../contract/parse-json.ts'
 
-/** A draft that was not continued for this long is removed. */
+/** A draft is removed if it was not continued for this time. */
 export const draftLifetimeMs = 30 * 24 * 60 * 60 * 1000
 
 const storedBody = z.object({
@@ -16,7 +16,7 @@ const storedBody = z.object({
     .optional(),
 })
 
-/** The answers to a `request create` that was not ordered yet. */
+/** The answers of a `request create` that has not sent the order yet. */
 const storedDraft = z.object({
   refcheck_draft: z.literal(1),
   id: z.string().regex(/^[\da-f]{16}$/),
@@ -45,7 +45,7 @@ export function parseDraft(text: string): StoredDraft | undefined {
   return storedDraft.safeParse(parseJsonOrUndefined(text)).data as StoredDraft | undefined
 }
 
-/** The drafts of one service, user and account, newest first; only those of `packageId` if it is given. */
+/** Returns the drafts of one service, user and account (and of the package if given), newest first. */
 export function ownDrafts(
   drafts: readonly StoredDraft[],
   { baseUrl, userEmail, account }: DraftOwner,
@@ -62,7 +62,7 @@ export function ownDrafts(
     .toSorted((one, other) => (one.saved_at < other.saved_at ? 1 : -1))
 }
 
-/** `Zoë O'Brien-Smith, 101 Standard employment screen, 6 answers, 2026-11-20 22:00 +10:00`. */
+/** Returns `Zoë O'Brien-Smith, 101 Standard employment screen, 6 answers, 2026-11-20 22:00 +10:00`. */
 export function draftTitle({ body, package_name, saved_at }: StoredDraft): string {
   const { first_name = '', last_name = '', email = '' } = body.recipient
   const name = personName({ first_name, last_name })

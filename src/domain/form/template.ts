@@ -23,10 +23,10 @@ export function templateFormat(
  */
 export function templateColumns(schema: PackageSchema): TemplateColumn[] {
   const fields = formFields(schema)
-  const seen = new Set<string>()
+  const usedColumns = new Set<string>()
   for (const column of fields.map((field) => field.column.trim())) {
-    if (!seen.has(column)) {
-      seen.add(column)
+    if (!usedColumns.has(column)) {
+      usedColumns.add(column)
       continue
     }
     throw new InvalidInputError(
@@ -84,7 +84,7 @@ const formByType: ReadonlyMap<string, string> = new Map([
   ['object', 'JSON, such as {"name": "value"}'],
 ])
 
-/** Returns a valid cell, so that the example can be copied and changed. */
+/** Returns an example that is a valid value of the field, so that users can copy and change it. */
 function exampleOf({ code, column, label, type, description }: FormField): TemplateColumn['example'] {
   if (code === undefined) return exampleRecipient[column] ?? ''
   switch (type) {

@@ -56,7 +56,7 @@ function addMissing({ problems, missing }: Findings, problem: Problem): void {
   missing.add(problem)
 }
 
-/** Names from outside the program, in an object without a prototype: `__proto__` is treated like any other name. */
+/** Names from outside the program, in an object without a prototype, so that `__proto__` is an ordinary name. */
 type Names = Readonly<Record<string, unknown>>
 
 function readOrder(input: unknown, schema: PackageSchema): Findings {
@@ -229,7 +229,7 @@ function checkFields(
   return values
 }
 
-/** The problem in words for a terminal: a required list may be empty, but the user has to state it. */
+/** Returns the problem of a missing flag. A required list may be empty, but the user has to state that. */
 function requiredProblem({ type }: { type: string }): string {
   return type === 'array' ? 'is required; write none if there are none' : 'is required'
 }

@@ -22,7 +22,7 @@ export type AttentionKind = (typeof attentionKinds)[number]
 export type Attention = ReturnType<typeof createAttention>
 
 const dayMs = 86_400_000
-/** A request that takes longer is listed. */
+/** A request that takes longer than this number of days is listed. */
 export const longWaitDays = 7
 /** A rejected row is listed for this number of days. */
 export const maxRejectedDays = 30
@@ -59,8 +59,8 @@ export function findAttention(
 }
 
 /**
- * Creates an entry about an order that does not continue by itself. Times are ISO 8601. `row` is undefined if the entry
- * is about the whole batch.
+ * Creates an entry about an order that does not continue by itself. Times are ISO 8601. `row` is undefined if the
+ * entry is about the whole batch.
  */
 function createAttention(
   kind: AttentionKind,
@@ -111,7 +111,7 @@ function findKind(
 export const isEndedWithoutResult = (status: string | undefined): boolean =>
   status === 'ERROR' || status === 'CANCELLED'
 
-/** The note about requests that `status` does not list because the user looked at them. */
+/** Returns the note about requests that `status` no longer lists because the user has read them. */
 export function unlistedText(requests: readonly Pick<RequestResource, 'recipient' | 'status'>[]): string {
   const names = requests.map(({ recipient }) => personName(recipient)).join(', ')
   const statuses = new Set(requests.map(({ status }) => status.toLowerCase()))
@@ -119,7 +119,7 @@ export function unlistedText(requests: readonly Pick<RequestResource, 'recipient
   return `Looked at: "refcheck status" does not list ${names} any more.\nFind such requests with: refcheck request list${filter}`
 }
 
-const isRecent = (at: number, now: number): boolean => now - at <= maxRejectedDays * dayMs
+const isRecent = (time: number, now: number): boolean => now - time <= maxRejectedDays * dayMs
 
 /** Returns an entry for a stopped batch with pending rows; undefined for any other batch. */
 export function batchAttention(batch: Batch): Attention | undefined {
@@ -137,11 +137,11 @@ interface CommandSubject {
   requestIds: readonly string[]
 }
 
-/** Returns a command line for the shell. */
+/** Returns the command to run next for an entry or a group of entries. */
 function commandFor(kind: AttentionKind, { batchId, requestIds }: CommandSubject): string {
-  const [requestId, ...more] = requestIds
+  const [requestId, ...otherIds] = requestIds
   const readRequest =
-    more.length === 0 && requestId !== undefined ? `refcheck request get ${requestId}` : undefined
+    otherIds.length === 0 && requestId !== undefined ? `refcheck request get ${requestId}` : undefined
   const batchFlag = batchId === undefined ? '' : ` --batch ${batchId}`
   switch (kind) {
     case 'unknown':

@@ -104,7 +104,7 @@ export function createOverview(input: OverviewInput, now: number) {
   }
 }
 
-/** Reports of an erased person are not downloaded again. */
+/** Whether the person was not erased. Reports of an erased person are not downloaded again. */
 const hasPerson = ({ recipient }: Submission): boolean => recipient !== undefined
 
 const fileCountOf = ({ baseUrl, requestId = '' }: Submission, files: ReadonlyMap<string, number>): number =>
@@ -131,17 +131,17 @@ function otherOrders(batches: readonly Batch[]): OtherOrders[] {
 /** Returns the requests whose reports can be downloaded, newest first. */
 function newestReports(completed: readonly Submission[], files: ReadonlyMap<string, number> | undefined) {
   return completed
-    .map((each) => ({ each, at: each.requestStatusAt ?? each.changedAt }))
-    .sort((one, other) => other.at - one.at)
+    .map((each) => ({ each, readAt: each.requestStatusAt ?? each.changedAt }))
+    .sort((one, other) => other.readAt - one.readAt)
     .slice(0, maxReports)
-    .map(({ each, at }) => ({
+    .map(({ each, readAt }) => ({
       request_id: each.requestId ?? '',
       first_name: each.recipient?.first_name ?? null,
       last_name: each.recipient?.last_name ?? null,
       package_id: each.packageId,
-      /** When this store read it. */
-      completed_at: isoTime(at),
-      /** Reports of it in the folder that reports go to by default; null where none is set. */
+      /** The time at which the status COMPLETED was read. */
+      completed_at: isoTime(readAt),
+      /** The number of reports of the request in the default folder; null if no folder is set. */
       files: files === undefined ? null : fileCountOf(each, files),
     }))
 }

@@ -44,7 +44,7 @@ export function personRow(
   }
 }
 
-/** Returns the key of the order that a row repeats, where it is the same person's; undefined for any other row. */
+/** Returns the key of the accepted order that a row repeats; undefined if the row repeats none. */
 export function repeatedOrder(row: Pick<BatchRow, 'state' | 'heldFor' | 'matches'>): string | undefined {
   const isRepeat = row.state === 'duplicate' || (row.state === 'cancelled' && !isLeftOutAsSimilar(row))
   return isRepeat && row.matches?.state === 'accepted' ? rowKey(row.matches) : undefined
@@ -125,7 +125,7 @@ interface Timeline {
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
-/** The greatest number of bars that a reader can distinguish. */
+/** The maximum number of bars that a reader can distinguish. */
 const maxBars = 36
 
 /** Counts orders and completions (wall times in ms) with the shortest period that gives at most `maxBars` bars. */
@@ -145,10 +145,10 @@ export function timelineOf(ordered: readonly number[], completed: readonly numbe
           : 'month'
   const buckets = new Map<number, TimeBucket>()
   // Empty buckets are shown too.
-  for (let at = bucketStart(first, unit); at <= last; at = nextStart(at, unit))
-    buckets.set(at, { label: bucketLabel(at, unit), ordered: 0, completed: 0 })
-  for (const at of ordered) addToBucket(buckets.get(bucketStart(at, unit)), 'ordered')
-  for (const at of completed) addToBucket(buckets.get(bucketStart(at, unit)), 'completed')
+  for (let start = bucketStart(first, unit); start <= last; start = nextStart(start, unit))
+    buckets.set(start, { label: bucketLabel(start, unit), ordered: 0, completed: 0 })
+  for (const time of ordered) addToBucket(buckets.get(bucketStart(time, unit)), 'ordered')
+  for (const time of completed) addToBucket(buckets.get(bucketStart(time, unit)), 'completed')
   return { unit, buckets: [...buckets.values()] }
 }
 
@@ -156,8 +156,8 @@ function addToBucket(bucket: TimeBucket | undefined, kind: 'ordered' | 'complete
   if (bucket !== undefined) bucket[kind] += 1
 }
 
-function bucketStart(at: number, unit: Timeline['unit']): number {
-  const date = new Date(at)
+function bucketStart(time: number, unit: Timeline['unit']): number {
+  const date = new Date(time)
   if (unit === 'hour') return date.setMinutes(0, 0, 0)
   date.setHours(0, 0, 0, 0)
   if (unit === 'week') date.setDate(date.getDate() - ((date.getDay() + 6) % 7))
@@ -165,16 +165,16 @@ function bucketStart(at: number, unit: Timeline['unit']): number {
   return date.getTime()
 }
 
-/** Adds a period by the calendar, so that a day of 23 or 25 hours is one day. */
-function nextStart(at: number, unit: Timeline['unit']): number {
-  const date = new Date(at)
-  if (unit === 'hour') return at + hourMs
+/** Returns the start of the next bucket by the calendar, so that a day of 23 or 25 hours is one day. */
+function nextStart(start: number, unit: Timeline['unit']): number {
+  const date = new Date(start)
+  if (unit === 'hour') return start + hourMs
   if (unit === 'month') return date.setMonth(date.getMonth() + 1)
   return date.setDate(date.getDate() + (unit === 'week' ? 7 : 1))
 }
 
-function bucketLabel(at: number, unit: Timeline['unit']): string {
-  const day = localDay(at)
-  if (unit === 'hour') return `${String(new Date(at).getHours()).padStart(2, '0')}:00`
+function bucketLabel(start: number, unit: Timeline['unit']): string {
+  const day = localDay(start)
+  if (unit === 'hour') return `${String(new Date(start).getHours()).padStart(2, '0')}:00`
   return unit === 'month' ? day.slice(0, 7) : day.slice(5)
 }

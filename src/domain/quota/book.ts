@@ -2,21 +2,19 @@ import type { QuotaWindow } from './windows.ts'
 
 /**
  * The calls of one API key in the windows of its quota. All functions are pure: they take the book and the time, and
- * return the result.
- * It is not documented where a window starts: on the clock, with the key, or with the first call after the previous
- * window. The following rule is right in all cases. In any period of a window's length, the number of calls is at most
- * the limit of the window. Every window is such a period, so no window is exceeded. The cost is small, because the
- * limit of an hour is far below sixty times the limit of a minute. Calls are counted by hundredths of a window, and
- * each may arrive late, which together costs less than 3%.
- * A 429 means that others use the key too, or that this store has not counted some calls. Its Retry-After is the end of
- * the exceeded window. No call is made before that end. Earlier calls no longer count in that window, because its next
- * period begins at that end. The exceeded window is found from the wait (more than a minute means the hour), or else
- * from its last known end and from which window is fuller. For an hour after a 429 calls are spaced evenly instead of
- * sent in a burst. So if others have exceeded the window again, one call gets the 429 and not one call of each process.
- * Polls (reads in loops) get the rest of the quota. All processes together may make a burst of a fifth of the longest
- * window, and then three quarters of its rate, so that they do not use up an hour in twenty minutes. In each window
- * they leave a twentieth free for commands of users, and half while creates are made. No poll is made while a create
- * waits.
+ * return the result. It is not documented where a window starts: on the clock, with the key, or with the first call
+ * after the previous window. The following rule is right in all cases. In any period of a window's length, the number
+ * of calls is at most the limit of the window. Every window is such a period, so no window is exceeded. The cost is
+ * small, because the limit of an hour is far below sixty times the limit of a minute. Calls are counted by hundredths
+ * of a window, and each may arrive late, which together costs less than 3%. A 429 means that others use the key too,
+ * or that this store has not counted some calls. Its Retry-After is the end of the exceeded window. No call is made
+ * before that end. Earlier calls no longer count in that window, because its next period begins at that end. The
+ * exceeded window is found from the wait (more than a minute means the hour), or else from its last known end and
+ * from which window is fuller. For an hour after a 429 calls are spaced evenly instead of sent in a burst. So if
+ * others have exceeded the window again, one call gets the 429 and not one call of each process. Polls (reads in
+ * loops) get the rest of the quota. All processes together may make a burst of a fifth of the longest window, and
+ * then three quarters of its rate, so that they do not use up an hour in twenty minutes. In each window they leave a
+ * twentieth free for commands of users, and half while creates are made. No poll is made while a create waits.
  */
 export interface QuotaBook {
   windows: WindowBook[]
@@ -48,12 +46,12 @@ const partsPerWindow = 100
 const maxLateness = { shareOfWindow: 1 / 60, maxMs: 10_000 }
 /** The longest wait that a 429 can mean. A longer one is caused by a change of the clock. */
 const maxWaitMs = 3_660_000
-/** The share of a window that polls leave free, while creates are made and otherwise. */
+/** The share of a window that polls leave free: `busy` while creates are made, and `idle` otherwise. */
 const pollReserve = { busy: 0.5, idle: 0.05 }
 const busyMs = 60_000
 /** Shares of the longest window: the number of polls in a burst, and the number in its length after that. */
 const pollShares = { burst: 0.2, rate: 0.75 }
-/** For how long calls are spaced after a 429, and the maximal distance between two calls. */
+/** The time for which calls are spaced after a 429, and the maximum interval between two calls. */
 const spacing = { durationMs: 3_600_000, maxMs: 1000 }
 /**
  * Two 429s within this difference state the same boundary, because Retry-After is in whole seconds and the response
@@ -61,6 +59,7 @@ const spacing = { durationMs: 3_600_000, maxMs: 1000 }
  */
 const maxPhaseErrorMs = 2000
 
+/** Returns a book without calls. */
 export function emptyBook(windows: readonly QuotaWindow[]): QuotaBook {
   return {
     windows: windows.map((window) => ({ ...window, parts: [], end: null, learntAt: null })),
@@ -80,8 +79,8 @@ export function bookOf(state: unknown, windows: readonly QuotaWindow[]): QuotaBo
     book?.windows.length === windows.length &&
     // Books of earlier versions have no polls.
     'polls' in book &&
-    windows.every((window, at) => {
-      const previous = book.windows[at]
+    windows.every((window, index) => {
+      const previous = book.windows[index]
       return previous?.calls === window.calls && previous.seconds === window.seconds
     })
   return isSameQuota ? book : emptyBook(windows)
@@ -139,8 +138,8 @@ function windowEndingAt({ calls, seconds }: QuotaWindow, end: number, now: numbe
 export type WindowStatus = ReturnType<typeof quotaStatus>['windows'][number]
 
 /**
- * Returns the status of each window for display. `resetsAt` is the latest time at which the whole window is free again,
- * in ms on the clock of the book.
+ * Returns the status of each window for display. `resetsAt` is the latest time at which the whole window is free
+ * again, in ms on the clock of the book.
  */
 export function quotaStatus(previous: QuotaBook, now: number) {
   const book = withoutExpired(previous, now)
@@ -226,7 +225,7 @@ function pollLevel(book: QuotaBook, now: number): number {
   return Math.max(0, level - Math.max(0, now - at) * pollRate(book))
 }
 
-/** Polls for each millisecond. */
+/** Returns the number of polls per millisecond. */
 function pollRate(book: QuotaBook): number {
   const { calls, seconds } = longestWindow(book)
   return (calls * pollShares.rate) / (seconds * 1000)
@@ -272,8 +271,8 @@ function partMs({ seconds }: QuotaWindow): number {
   return (seconds * 1000) / partsPerWindow
 }
 
-function partAt(window: QuotaWindow, at: number): number {
-  return Math.floor(at / partMs(window))
+function partAt(window: QuotaWindow, time: number): number {
+  return Math.floor(time / partMs(window))
 }
 
 /** Returns when the calls of a part no longer count: a window's length after the last of them may have arrived. */
@@ -296,7 +295,7 @@ function mergeParts(parts: readonly [part: number, calls: number][]): [part: num
   return [...sums]
 }
 
-/** How long a call counts: the window, one hundredth of it, and the lateness. */
+/** Returns the milliseconds for which a call counts: the window, one hundredth of it, and the lateness. */
 const countedMs = (seconds: number): number => seconds * 1010 + Math.min((seconds * 1000) / 60, 10_000)
 
 /**
@@ -309,13 +308,13 @@ export function secondsForCreates(previous: QuotaBook, creates: number, now: num
   // Each full longest window of creates adds the time of one such window.
   const rounds = Math.floor((creates - 1) / longest.calls)
   let book = previous
-  let at = now
+  let time = now
   for (let remaining = creates - rounds * longest.calls; remaining > 0;) {
-    const { state, waitMs } = claimCall(book, 'create', at)
+    const { state, waitMs } = claimCall(book, 'create', time)
     book = state
     if (waitMs === 0) remaining -= 1
-    at += waitMs === 0 ? callMs : waitMs
+    time += waitMs === 0 ? callMs : waitMs
   }
   const roundsMs = Math.max(rounds * countedMs(longest.seconds), rounds * longest.calls * callMs)
-  return (at - now + roundsMs) / 1000
+  return (time - now + roundsMs) / 1000
 }

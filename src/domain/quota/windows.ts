@@ -25,12 +25,12 @@ export function windowsFor(baseUrl: string, setting: string | undefined): readon
   })
 }
 
-/** Parses `60/60,1000/3600` (calls/seconds). `source` is the name of the setting in the error. */
-export function parseWindows(text: string, what: string): QuotaWindow[] {
+/** Parses `60/60,1000/3600` (calls/seconds). Throws a UsageError, which names `source`, for any other text. */
+export function parseWindows(text: string, source: string): QuotaWindow[] {
   return text.split(',').map((part) => {
     const [, calls, seconds] = /^\s*([1-9]\d{0,8})\/([1-9]\d{0,8})\s*$/.exec(part) ?? []
     if (calls === undefined || seconds === undefined) {
-      throw new UsageError(`${what}: "${part.slice(0, 40)}" is not a quota window`, {
+      throw new UsageError(`${source}: "${part.slice(0, 40)}" is not a quota window`, {
         hint: 'Give calls/seconds, separated by commas, such as: 60/60,1000/3600',
       })
     }
@@ -38,7 +38,7 @@ export function parseWindows(text: string, what: string): QuotaWindow[] {
   })
 }
 
-/** Returns the error if the quota is used up and the command may not wait. */
+/** Returns the error for a command that may not wait until the quota allows a call. */
 export function quotaExceededError(waitMs: number): ThrottledError {
   const seconds = Math.ceil(waitMs / 1000)
   return new ThrottledError(`the quota is used up for the next ${seconds} s`, {

@@ -15,7 +15,7 @@ export interface MissingReport {
 }
 
 export interface FilingResult {
-  /** In the order in which the reports were given. */
+  /** All reports, in the order of the plan. */
   reports: (StoredReport | MissingReport)[]
   stored: StoredReport[]
   missing: MissingReport[]
@@ -65,7 +65,7 @@ export function reportsWithEnding(
   })
 }
 
-/** An event while reports are filed. */
+/** An event while reports are saved as files. */
 export type FilingEvent =
   /** The number of requests that will be read, one after the other. */
   | { name: 'wanted'; requests: number }

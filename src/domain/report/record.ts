@@ -32,11 +32,11 @@ export const reportRecord = z.object({
   /** The number of reports of the request; null until the request has a terminal status. */
   request_reports: z.int().nullable(),
   /**
-   * The number of checks and referees of the request that ended without a report; null until the request has a terminal
-   * status.
+   * The number of checks and referees of the request that ended without a report; null until the request has a
+   * terminal status.
    */
   request_without: z.int().nullable(),
-  /** Null as the person is, and in a record of an earlier version: two people may have one name. */
+  /** Distinguishes two people with the same name. Null if the names are null, and in records of earlier versions. */
   email: z.string().nullable().default(null),
   package_id: z.int().nullable().default(null),
 })

@@ -2,12 +2,12 @@ import type { RequestResource } from '../../contract/request.ts'
 import { UnavailableError, UsageError } from '../../errors/kinds.ts'
 import { reportKey, type ReportRecord } from './record.ts'
 
-/** Whether the source is exactly one report. */
+/** Whether the source is a single report. */
 export function isSingle(source: ReportSource): source is SingleSource {
   return source.kind === 'ids' || source.kind === 'url'
 }
 
-/** One report: the ids of a check or referee, or a signed URL. */
+/** A single report, given by the ids of a check or referee, or by a signed URL. */
 export type SingleSource =
   | { kind: 'ids'; checkId: string; refereeId: string | undefined }
   | { kind: 'url'; url: string }
@@ -56,7 +56,7 @@ function decodeOrKeep(text: string | undefined): string | undefined {
   }
 }
 
-/** What to download: one report, or the reports of requests. */
+/** The reports that a command downloads: a single report, or the reports of requests. */
 export type ReportSource =
   | SingleSource
   | { kind: 'requests'; requestIds: readonly string[] }
@@ -77,7 +77,9 @@ export interface ReportTarget {
   checkId: string
   refereeId: string | undefined
   refereeName: string | undefined
-  /** The part of the file name after the person: the name of the check, or `reference-` and the name of the referee. */
+  /**
+   * The part of the file name after the person: the name of the check, or `reference-` and the name of the referee.
+   */
   title: string
   person: { firstName: string; lastName: string; email: string }
   /** The signed URL; undefined until the report is available. */

@@ -97,8 +97,8 @@ const trim = (text: string): string => text.replace(/^[-_. ]+|[-_. ]+$/g, '')
 
 /** Returns the time in UTC, for a timestamp with any offset. */
 function utcTime(timestamp: string): string {
-  const at = new Date(timestamp)
-  return Number.isNaN(at.getTime()) ? timestamp : at.toISOString()
+  const date = new Date(timestamp)
+  return Number.isNaN(date.getTime()) ? timestamp : date.toISOString()
 }
 
 /** Returns a part of the key's hash that is long enough to distinguish reports, for ids with any characters. */
@@ -115,8 +115,9 @@ function templateError(why: string): UsageError {
 }
 
 /**
- * Assigns file names to the reports of a folder. Reports with the same name get numbers in the order of the plan. Names
- * are compared without case and without the form of accents, as some file systems do. A recorded report keeps its name.
+ * Assigns file names to the reports of a folder. Reports with the same name get numbers in the order of the plan.
+ * Names are compared without case and without the form of accents, as some file systems do. A recorded report keeps
+ * its name.
  */
 export class FileNames {
   readonly #keyByName = new Map<string, string>()
@@ -155,7 +156,9 @@ function foldName(name: string): string {
   return name.normalize('NFKC').toLowerCase().toUpperCase().normalize('NFC')
 }
 
-/** Maximal bytes of a field in a name, so that several fields stay below the 255 bytes of file systems. */
+/**
+ * The maximum number of bytes of a field in a name, so that several fields stay below the 255 bytes of file systems.
+ */
 const maxPartBytes = 60
 
 /** Names that Windows reserves for devices, with any extension ("Naming Files, Paths, and Namespaces"). */

@@ -5,8 +5,8 @@ import { personName } from '../wording/text.ts'
 import type { RequestResult } from './result.ts'
 
 /**
- * The goal of a wait: COMPLETED; PARTIAL or COMPLETED; or COMPLETED with every report ready. `terminal` and `completed`
- * both end at any terminal status and succeed with COMPLETED.
+ * The goal of a wait: COMPLETED; PARTIAL or COMPLETED; or COMPLETED with every report ready. `terminal` and
+ * `completed` both end at any terminal status and succeed with COMPLETED.
  */
 export type WaitGoal = 'terminal' | 'partial' | 'completed' | 'report'
 
@@ -22,12 +22,12 @@ export interface WaitResult {
   failure: RefcheckError | undefined
 }
 
-/** The greatest number of requests that a message names. */
+/** The maximum number of requests that a message names. */
 const maxNamed = 5
 
 const isTerminal = (request: RequestResource): boolean => terminalStatuses.includes(request.status)
 
-/** Whether the goal is reached. */
+/** Whether a request has reached the goal. */
 export function isGoalReached(request: RequestResource, goal: WaitGoal): boolean {
   switch (goal) {
     case 'terminal':
@@ -36,7 +36,7 @@ export function isGoalReached(request: RequestResource, goal: WaitGoal): boolean
     case 'partial':
       return request.status === 'PARTIAL' || request.status === 'COMPLETED'
     case 'report':
-      return request.status === 'COMPLETED' && reportsReady(request)
+      return request.status === 'COMPLETED' && hasAllReports(request)
   }
 }
 
@@ -47,7 +47,7 @@ export function isWaitOver(request: RequestResource, goal: WaitGoal): boolean {
 }
 
 /** Whether every completed background check and referee has a report. */
-function reportsReady(request: RequestResource): boolean {
+function hasAllReports(request: RequestResource): boolean {
   return request.checks.every((check) => {
     if (check.type === 'reference') {
       return (check.references ?? []).every(
@@ -65,16 +65,17 @@ export function notReadInTimeError(requestId: string): TimedOutError {
   })
 }
 
+/** Returns the error of a wait that has ended; undefined if all requests have reached the goal. */
 export function waitFailure(
   requests: readonly RequestResource[],
-  unread: number,
+  unreadCount: number,
   goal: WaitGoal,
 ): RefcheckError | undefined {
   const open = requests.filter((request) => !isWaitOver(request, goal))
-  if (open.length + unread > 0) {
-    const unreadText = unread === 0 ? [] : [`${unread} not read yet`]
+  if (open.length + unreadCount > 0) {
+    const unreadText = unreadCount === 0 ? [] : [`${unreadCount} not read yet`]
     const isReportMissing =
-      open.length > 0 && unread === 0 && open.every(({ status }) => status === 'COMPLETED')
+      open.length > 0 && unreadCount === 0 && open.every(({ status }) => status === 'COMPLETED')
     const reportText = isReportMissing ? ', with a report that is not ready yet' : ''
     return new TimedOutError(
       `timed out: ${[...listNamed(open, statusText), ...unreadText].join(', ')}${reportText}`,
@@ -119,14 +120,15 @@ function listNamed(
 const readPause = { share: 0.1, minMs: 1000, maxMs: 120_000 }
 
 /**
- * The pause if a receiver stores events. It covers the case that the receiver has stopped, and uses at most half of the
- * poll quota.
+ * The pause if a receiver stores events. It covers the case that the receiver has stopped, and uses at most half of
+ * the poll quota.
  */
-export const safetyPause = { leastMs: 300_000, perRequestMs: 10_000 }
+export const safetyPause = { minMs: 300_000, perRequestMs: 10_000 }
 
 /** Events that arrived this long before a wait started belong to the wait. */
 export const earlierEventsMs = 60_000
 
+/** Returns the milliseconds until a request that has not changed for `unchangedMs` is read again. */
 export function pauseBeforeRead(unchangedMs: number): number {
   return Math.min(readPause.maxMs, Math.max(readPause.minMs, Math.ceil(unchangedMs * readPause.share)))
 }

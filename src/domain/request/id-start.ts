@@ -1,10 +1,10 @@
 import { UsageError } from '../../errors/kinds.ts'
 import { redactArgument } from '../wording/redact-argument.ts'
 
-/** Ids that are named of those that start alike. */
+/** The maximum number of ids or orders that a hint lists. */
 const maxNamed = 5
 
-/** The message for the start of an id that several have, with the candidates as its hint. */
+/** Returns the message for a text with which several ids start, and a hint with these ids. */
 export function ambiguousStart(
   what: 'request' | 'batch',
   start: string,
@@ -18,8 +18,8 @@ export function ambiguousStart(
 }
 
 /**
- * The message for a name or e-mail that several orders have, with each order and its command as its hint. On a
- * terminal it is a list and no error.
+ * Returns the message for a name or e-mail that several orders have, and a hint with each order and its command. A
+ * terminal shows only the hint, because the list is an answer and not an error.
  */
 export function ambiguousPerson(
   text: string,
@@ -41,11 +41,11 @@ function candidateLines(candidates: readonly (readonly [id: string, about: strin
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const uuidExample = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
 
-/** Whether a text is a request's id, or at least the first 4 characters of one. */
+/** Whether a text is the id of a request, or at least its first 4 characters. */
 export const isRequestIdStart = (text: string): boolean =>
   text.length >= 4 && uuidPattern.test(`${text}${uuidExample.slice(text.length)}`)
 
-/** The same in lowercase; UsageError for another text. `what`: the flag or argument. */
+/** Returns an id or its start in lower case. Throws a UsageError, which names the flag `what`, for any other text. */
 export function requestIdStart(text: string, what: string): string {
   if (isRequestIdStart(text)) return text.toLowerCase()
   throw new UsageError(`${what}: "${redactArgument(text)}" is not a request id`, {
@@ -53,10 +53,12 @@ export function requestIdStart(text: string, what: string): string {
   })
 }
 
-/** Whether it is an id from its first to its last character. */
+/** Whether an id or its start is a complete id. */
 export const isWholeId = (text: string): boolean => text.length === 36
 
-/** A package id: a whole number from 1, written in digits only. */
+/**
+ * Parses a package id: a whole number from 1. Throws a UsageError, which names the flag `what`, for any other text.
+ */
 export function parsePackageId(text: string, what: string): number {
   if (!/^[1-9]\d{0,14}$/.test(text)) {
     throw new UsageError(`${what}: "${redactArgument(text)}" is not a package id`, {

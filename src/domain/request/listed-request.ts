@@ -7,32 +7,32 @@ import type { Check } from '../../contract/request.ts'
 
 export interface RequestFilter {
   batchId?: string | undefined
-  /** A request's status, or `sending` or `unknown` for what has none yet; in any case. */
+  /** The status of a request, or `sending` or `unknown` for orders without one. Upper and lower case are equal. */
   status?: string | undefined
-  /** Milliseconds since the epoch. */
+  /** Selects orders from this time on (milliseconds since the epoch). */
   since?: number | undefined
   email?: string | undefined
-  /** Orders of this service and account alone. */
+  /** Selects orders of this service and account. */
   organisation?: { baseUrl: string; account: string } | undefined
 }
 
 export interface Refreshed {
   requests: ListedRequest[]
-  /** Reads that failed. After any but a 404 the rest was not tried. */
+  /** The failed reads. After an error other than 404, no further requests were read. */
   failures: { base_url: string; request_id: string; error: RefcheckError }[]
 }
 
-/** A request of a list as it is printed. */
+/** A request of a list with the data that only the printed list has. */
 export interface PrintedRequest extends ListedRequest {
-  /** As far as it was listed before; null where it is not known. */
+  /** Null if the name is not known. */
   package_name: string | null
-  /** Why it ended in ERROR, where an event gave a reason. */
+  /** The reason for the status ERROR; null if no event contained one. */
   error_reason: string | null
-  /** Why it could not be read again. */
+  /** The error of the failed read of this request. */
   failure?: RefcheckError | undefined
 }
 
-/** What a user of a service knows a package as. */
+/** Returns the name of a package for a user of a service; undefined if it is not known. */
 export type PackageNames = (user: ServiceUser, packageId: number) => string | undefined
 
 export interface ServiceUser {
@@ -40,11 +40,11 @@ export interface ServiceUser {
   userEmail: string
 }
 
-/** A package as it is named to a person: `101 Standard employment screen`. */
+/** Returns the id and name of a package: `101 Standard employment screen`. */
 export const packageLabel = (id: number, name: string | undefined): string =>
   name === undefined ? String(id) : `${id} ${name}`
 
-/** Each request with what its package is called. */
+/** Adds the name of its package to each request. */
 export function addPackageNames<Row extends ListedRequest>(
   requests: readonly Row[],
   names: PackageNames,
@@ -55,72 +55,77 @@ export function addPackageNames<Row extends ListedRequest>(
   })
 }
 
-/** Each request that could not be read again with its error. */
+/** Adds its error to each request that could not be read. */
 export function withFailures(
   requests: readonly PrintedRequest[],
   failures: Refreshed['failures'],
 ): PrintedRequest[] {
   return requests.map((request) => {
-    const failed = failures.find(
+    const failure = failures.find(
       ({ base_url, request_id }) => base_url === request.base_url && request_id === request.request_id,
     )
-    return { ...request, failure: failed?.error }
+    return { ...request, failure: failure?.error }
   })
 }
 
-/** What may exist on the service; rejected and cancelled orders do not. */
+/** The states of orders that may exist at the service. Rejected and cancelled orders do not exist there. */
 export const statesAtService: readonly SubmissionState[] = ['accepted', 'unknown', 'dropped', 'sending']
 
-/** What `status` in a filter means. */
+/** Returns the status that `status` of a filter is compared with. */
 export function requestStatusOf(submission: Submission): string {
   return submission.requestStatus ?? submission.state
 }
 
 export type ListedRequest = ReturnType<typeof toListedRequest>
 
-/** An order that reached the service, or may have. Times are ISO 8601. */
+/** Returns the list entry of an order that was or may have been sent. Times are in ISO 8601. */
 export function toListedRequest(submission: Submission) {
   const { requestId, requestStatus, packageId, recipient, batchId, row, baseUrl, userEmail, reason } =
     submission
   return {
-    /** Null while it is not known. */
+    /** Null if it is not known. */
     request_id: requestId ?? null,
     state: submission.state as 'accepted' | 'unknown' | 'sending',
-    /** As last read; null where there is no request known to have one. */
+    /** The last read status; null if it was never read. */
     status: requestStatus ?? null,
     status_read_at: isoTime(submission.requestStatusAt),
     package_id: packageId,
-    /** Null once the person was erased. */
+    /** Null if the person was erased. */
     recipient: recipient ?? null,
-    /** When it was sent. */
+    /** The time at which the order was sent. */
     ordered_at: isoTime(submission.attemptedAt ?? submission.addedAt),
     batch_id: batchId,
     row,
     base_url: baseUrl,
     user_email: userEmail,
-    /** Why the outcome is unknown. */
+    /** The reason why the outcome is unknown. */
     reason: reason ?? null,
   }
 }
 
-/** How many checks of each type have which status; one without any is left out. */
+/** The number of checks by type and status. */
 type ChecksByType = Record<string, Record<string, number>>
 
 export type CheckCounts = ReturnType<typeof countChecks>
 
-/** The checks of one request as a store keeps them: the same text whatever order they came in. */
+/**
+ * Returns the counts of the checks of a request as the text that is stored. It does not depend on the order of the
+ * checks.
+ */
 export function checksText(checks: readonly Pick<Check, 'type' | 'status'>[]): string {
   const counts: ChecksByType = bareObject()
   const groupKey = ({ type, status }: Pick<Check, 'type' | 'status'>): string =>
     JSON.stringify([type, status])
   for (const { type, status } of checks.toSorted((one, other) => (groupKey(one) < groupKey(other) ? -1 : 1)))
-    add(counts, type, status, 1)
+    addCount(counts, type, status, 1)
   return JSON.stringify(counts)
 }
 
-/** The checks of all whose checks are known; `requests`: those that were read since their status changed last. */
+/**
+ * Sums the checks of orders. `requests` is the number of orders whose checks are known: read after the last change.
+ */
 export function countChecks(orders: readonly { checks: string | undefined }[]) {
-  // Of very many requests few differ.
+  // Most requests have the same text, which is parsed only once.
   const texts = new Map<string, number>()
   for (const { checks } of orders) if (checks !== undefined) texts.set(checks, (texts.get(checks) ?? 0) + 1)
   const counts: ChecksByType = bareObject()
@@ -128,12 +133,12 @@ export function countChecks(orders: readonly { checks: string | undefined }[]) {
   for (const [text, times] of texts) {
     requests += times
     for (const [type, statuses] of Object.entries(JSON.parse(text) as ChecksByType))
-      for (const [status, count] of Object.entries(statuses)) add(counts, type, status, count * times)
+      for (const [status, count] of Object.entries(statuses)) addCount(counts, type, status, count * times)
   }
   return { requests, by_type: counts }
 }
 
-function add(counts: ChecksByType, type: string, status: string, count: number): void {
+function addCount(counts: ChecksByType, type: string, status: string, count: number): void {
   const statuses = (counts[type] ??= bareObject())
   statuses[status] = (statuses[status] ?? 0) + count
 }

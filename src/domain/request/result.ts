@@ -4,19 +4,22 @@ import type { PackageSchema } from '../../contract/package-schema.ts'
 import type { Package } from '../../contract/package.ts'
 import type { Change } from '../form/problem.ts'
 
-/** A request that was asked for and could not be read, and why. */
+/** A request that could not be read, with the error. */
 interface UnreadRequest {
   requestId: string
   error: RefcheckError
 }
 
-/** What came of asking for one request. */
+/** The result of reading a request. */
 export type RequestResult = { requestId: string; request: RequestResource } | UnreadRequest
 
 export const isUnread = (result: RequestResult): result is UnreadRequest => 'error' in result
 
-/** By precedence: what stopped everything, then what needs a person, then what only takes time. */
-const gravity: readonly ErrorCode[] = [
+/**
+ * Error codes by severity: errors that stop everything, then those that need a person, then those that only take
+ * time.
+ */
+const codesBySeverity: readonly ErrorCode[] = [
   'interrupted',
   'outcome_unknown',
   'internal',
@@ -34,55 +37,60 @@ const gravity: readonly ErrorCode[] = [
   'incomplete',
 ]
 
-/** The error that decides the exit code of several; undefined where there is none. */
+/** Returns the most severe error, which determines the exit code; undefined if there are no errors. */
 export function mostSevere(errors: readonly (RefcheckError | undefined)[]): RefcheckError | undefined {
   return errors
     .filter((error) => error !== undefined)
     .reduce<RefcheckError | undefined>(
       (worst, error) =>
-        worst === undefined || gravity.indexOf(error.code) < gravity.indexOf(worst.code) ? error : worst,
+        worst === undefined || codesBySeverity.indexOf(error.code) < codesBySeverity.indexOf(worst.code)
+          ? error
+          : worst,
       undefined,
     )
 }
 
-/** Requests that were read, each with its package's name where that is known. */
+/** Adds the known names of packages to the requests that were read. */
 export function withPackageNames(
   results: readonly RequestResult[],
   names: ReadonlyMap<number, string>,
 ): RequestResult[] {
   return results.map((result) => {
     if (isUnread(result)) return result
-    // A key of this name from the service does not replace the known name.
+    // A key `package_name` in the answer of the service must not replace the known name.
     const { package_name: _, ...request } = result.request
     const name = names.get(request.package_id)
     return { ...result, request: name === undefined ? request : { ...request, package_name: name } }
   })
 }
 
-/** An order fit to be sent. */
+/** A validated order that can be sent. */
 export interface Order {
   body: RequestBody
   package: Package
   schema: PackageSchema
-  /** Values that will be sent otherwise than they were given. */
+  /** The values that are changed before sending. */
   changes: Change[]
 }
 
 export interface CreateOptions {
-  /** Order although the same was ordered before; never enough against an order whose outcome is unknown. */
+  /** Whether to order although the same order exists. An existing order with an unknown outcome still prevents it. */
   allowDuplicate: boolean
-  /** Order although a similar person was ordered before. */
+  /** Whether to order although a similar person was ordered before. */
   allowSimilar?: boolean | undefined
-  /** Milliseconds that all waits together may take; Infinity for no limit. */
+  /** The maximum sum of all waits in milliseconds; Infinity for no limit. */
   waitBudgetMs: number
 }
 
-/** An order the service has taken, journaled. */
+/** An order that the service accepted, as recorded in the journal. */
 export interface Created {
   requestId: string
-  /** The request's overall status when it was taken. */
+  /** The status of the request in the answer of the service. */
   status: string
   batchId: string
-  /** Print the answer, and leave with this: interrupted while it was in flight, or another row was answered with the same request. */
+  /**
+   * The error with which the command ends after it has printed the answer: the command was interrupted while the
+   * order was in flight, or another row had the same request id as its answer.
+   */
   interruption: RefcheckError | undefined
 }

@@ -37,7 +37,7 @@ export const white: Colour = [255, 255, 255]
 const minVisibleDifference = 16
 
 /** Whether a text is invisible because it has the colour of its background. */
-export function isInvisible(text: Colour, background: Colour): boolean {
+export function isSameColour(text: Colour, background: Colour): boolean {
   return text.every((part, index) => Math.abs(part - (background[index] ?? 0)) < minVisibleDifference)
 }
 

@@ -37,7 +37,7 @@ export interface Dialect {
   format: SheetFormat
   /**
    * The encoding of a text file, which is certain only after all rows were read. Undefined if the bytes are not UTF-8
-   * and falseWords encoding was given. Workbooks always use UTF-8.
+   * and no encoding was given. Workbooks always use UTF-8.
    */
   encoding: string | undefined
   /** Whether the file begins with a byte order mark. */

@@ -1,73 +1,75 @@
 import { UsageError } from '../../errors/kinds.ts'
 
-/** A word as a POSIX shell reads it back, quoted where it must be: a command that is shown can be pasted. */
+/** Quotes a word for a POSIX shell if necessary, so that a printed command can be pasted. */
 export function shellWord(word: string): string {
   return /^[\p{L}\p{N}_@%+=:,./-]+$/u.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }
 
 /**
- * The words of a command line as a person quotes them: 'as it stands', "with \" and \\", or a\ b. No
- * variables, no patterns, no pipes: no shell ever sees it. Throws UsageError for an open quote.
+ * Splits a command line into words. Quotes and backslashes work as in a shell: 'a b', "with \" and \\", or a\ b.
+ * Variables, patterns and pipes have no effect, because no shell runs the command. Throws a UsageError, which names
+ * `source`, if a quote is not closed or there are no words.
  */
-export function commandWords(text: string, what: string): string[] {
+export function splitCommandLine(text: string, source: string): string[] {
   const words: string[] = []
   let word: string | undefined
-  for (let at = 0; at < text.length; at += 1) {
-    const sign = text[at] ?? ''
-    if (/\s/.test(sign)) {
+  for (let index = 0; index < text.length; index += 1) {
+    const character = text[index] ?? ''
+    if (/\s/.test(character)) {
       if (word !== undefined) words.push(word)
       word = undefined
-    } else if (sign === '\\') {
-      at += 1
-      word = (word ?? '') + (text[at] ?? '')
-    } else if (sign === "'" || sign === '"') {
-      const [inner, end] = quoted(text, at, what)
-      word = (word ?? '') + inner
-      at = end
+    } else if (character === '\\') {
+      index += 1
+      word = (word ?? '') + (text[index] ?? '')
+    } else if (character === "'" || character === '"') {
+      const [content, end] = readQuoted(text, index, source)
+      word = (word ?? '') + content
+      index = end
     } else {
-      word = (word ?? '') + sign
+      word = (word ?? '') + character
     }
   }
   if (word !== undefined) words.push(word)
   if (words.length > 0) return words
-  throw new UsageError(`${what}: the command is empty`, {
-    hint: `Give a program and its arguments: ${what} 'program argument'`,
+  throw new UsageError(`${source}: the command is empty`, {
+    hint: `Give a program and its arguments: ${source} 'program argument'`,
   })
 }
 
-function quoted(text: string, start: number, what: string): [inner: string, end: number] {
+/** Returns the content of the quoted part that begins at `start`, and the index of the closing quote. */
+function readQuoted(text: string, start: number, source: string): [content: string, end: number] {
   const quote = text[start]
-  let inner = ''
-  for (let at = start + 1; at < text.length; at += 1) {
-    const sign = text[at] ?? ''
-    if (sign === quote) return [inner, at]
-    const escaped = quote === '"' && sign === '\\' && /["\\]/.test(text[at + 1] ?? '')
-    if (escaped) at += 1
-    inner += escaped ? (text[at] ?? '') : sign
+  let content = ''
+  for (let index = start + 1; index < text.length; index += 1) {
+    const character = text[index] ?? ''
+    if (character === quote) return [content, index]
+    const isEscape = quote === '"' && character === '\\' && /["\\]/.test(text[index + 1] ?? '')
+    if (isEscape) index += 1
+    content += isEscape ? (text[index] ?? '') : character
   }
-  throw new UsageError(`${what}: a quote is not closed`, { hint: 'Close it, or put \\ before it.' })
+  throw new UsageError(`${source}: a quote is not closed`, { hint: 'Close it, or put \\ before it.' })
 }
 
-/** A file that a hint proposes to write. */
+/** Matches the flag and the name of a file that a hint proposes to write. */
 const proposedFile = /(--(?:errors|output) )((?:again|invalid|results)\b)(\.\w+)/g
 
-/** A file that is there is never overwritten: each proposed one gets a number until it is free, so that its command works. */
-export function withFreeFiles(text: string, isThere: (name: string) => boolean): string {
-  return text.replace(proposedFile, (_whole, flag: string, name: string, ending: string) => {
-    let free = `${name}${ending}`
-    for (let number = 2; isThere(free); number += 1) free = `${name}-${number}${ending}`
-    return `${flag}${free}`
+/** Adds numbers to the proposed files in a hint until no such file exists, because commands do not overwrite files. */
+export function withFreeFiles(text: string, isExisting: (name: string) => boolean): string {
+  return text.replace(proposedFile, (_match, flag: string, name: string, ending: string) => {
+    let freeName = `${name}${ending}`
+    for (let number = 2; isExisting(freeName); number += 1) freeName = `${name}-${number}${ending}`
+    return `${flag}${freeName}`
   })
 }
 
 /**
- * Flags that select the profile, store and folders of a command. A command line in a hint repeats those that were given,
- * wherever it is printed: an error's hint, a note, a view, a `command` in JSON. What else changes the meaning of one command
- * alone is added where that line is built (`fileCommand`, `again` of an error).
+ * A flag that selects the profile or service of a command. If the user gave the flag, every printed command repeats
+ * it: in hints of errors, notes, views, and under `command` in JSON. Flags that only one command has are added where
+ * its line is built (`fileCommand`, and the failures of cli/failures.ts).
  */
 interface RepeatedFlag {
   name: string
-  /** Topics and commands that act in that world; `auth login` is a command, `auth` all of a topic. */
+  /** The commands that have the flag: a topic such as `batch`, or a single command such as `auth login`. */
   commands: readonly string[]
 }
 
@@ -97,39 +99,38 @@ export const repeatedFlags: readonly RepeatedFlag[] = [
   { name: 'base-url', commands: ['sandbox'] },
 ]
 
-/** Of the sandbox those that act on none. */
-const ofNone = new Set(['start', 'demo', 'conformance', 'openapi', 'scenarios', 'rules'])
+/** The commands of `sandbox` that do not call a running sandbox, so that they have no --base-url. */
+const offlineSandboxCommands = new Set(['start', 'demo', 'conformance', 'openapi', 'scenarios', 'rules'])
 
-/** How a text repeats the flags of `argv`. */
+/** Adds the flags that the user gave to the commands in a text. */
 export type FlagRepeater = (text: string) => string
 
 export const repeatNoFlags: FlagRepeater = (text) => text
 
-/** What was typed in `argv` that the commands of a hint repeat; `repeatNoFlags` where that is nothing. */
+/**
+ * Returns a function that adds the repeated flags of `argv` to commands; `repeatNoFlags` if `argv` has none of them.
+ */
 export function commandsFor(argv: readonly string[]): FlagRepeater {
   const end = argv.indexOf('--')
-  const typed = end === -1 ? argv : argv.slice(0, end)
-  const given = repeatedFlags.flatMap(({ name, commands }) => {
-    const value = valueOf(typed, name)
-    const isMeant = commands.some((each) => startsWith(typed, each))
-    return value === undefined || !isMeant ? [] : [{ name, value, commands }]
+  const words = end === -1 ? argv : argv.slice(0, end)
+  const givenFlags = repeatedFlags.flatMap(({ name, commands }) => {
+    const value = flagValue(words, name)
+    const hasFlag = commands.some((each) => startsWith(words, each))
+    return value === undefined || !hasFlag ? [] : [{ name, value, commands }]
   })
-  if (given.length === 0) return repeatNoFlags
+  if (givenFlags.length === 0) return repeatNoFlags
   return (text) =>
     text.includes('refcheck ')
-      ? given.reduce(
-          (repeatedText, { name, value, commands }) => repeated(repeatedText, name, value, commands),
-          text,
-        )
+      ? givenFlags.reduce((result, { name, value, commands }) => addFlag(result, name, value, commands), text)
       : text
 }
 
-/** Only what a shell takes as it is: a profile's name, a plain URL. */
-function valueOf(argv: readonly string[], name: string): string | undefined {
-  for (const [at, word] of argv.entries()) {
+/** Returns the value of a flag if it needs no quotes in a shell, as names of profiles and plain URLs do. */
+function flagValue(argv: readonly string[], name: string): string | undefined {
+  for (const [index, word] of argv.entries()) {
     const value =
       word === `--${name}`
-        ? argv[at + 1]
+        ? argv[index + 1]
         : word.startsWith(`--${name}=`)
           ? word.slice(name.length + 3)
           : undefined
@@ -139,41 +140,41 @@ function valueOf(argv: readonly string[], name: string): string | undefined {
 }
 
 const startsWith = (words: readonly string[], command: string): boolean =>
-  command.split(' ').every((word, at) => words[at] === word)
+  command.split(' ').every((word, index) => words[index] === word)
 
-/** A command line begins with a command, and ends with its line, or where a sentence goes on after it. */
-const line = /(?<=^|[\s"`])refcheck((?: (?:'[^']*'|\\.|[^\s'"`()<>|\\])+)+)/g
+/** Matches a command line in a text, up to the end of the line or to a character that no command has. */
+const commandLine = /(?<=^|[\s"`])refcheck((?: (?:'[^']*'|\\.|[^\s'"`()<>|\\])+)+)/g
 
-function repeated(text: string, name: string, value: string, commands: readonly string[]): string {
-  return text.replace(line, (whole: string, rest: string) => {
-    const words = wordsOf(rest)
-    const isMeant =
+function addFlag(text: string, name: string, value: string, commands: readonly string[]): string {
+  return text.replace(commandLine, (line: string, rest: string) => {
+    const words = wordsOfCommand(rest)
+    const hasFlag =
       commands.some((each) => startsWith(words, each)) &&
-      !(words[0] === 'sandbox' && ofNone.has(words[1] ?? ''))
-    if (!isMeant || words.includes('--help')) return whole
+      !(words[0] === 'sandbox' && offlineSandboxCommands.has(words[1] ?? ''))
+    if (!hasFlag || words.includes('--help')) return line
     const command = ['refcheck', ...words].join(' ')
-    if (words.some((word) => word === `--${name}` || word.startsWith(`--${name}=`))) return whole
-    return `${command} --${name} ${value}${whole.slice(command.length)}`
+    if (words.some((word) => word === `--${name}` || word.startsWith(`--${name}=`))) return line
+    return `${command} --${name} ${value}${line.slice(command.length)}`
   })
 }
 
-/** The words up to the end of the sentence that contains the line. */
-function wordsOf(rest: string): string[] {
+/** Returns the words up to the first that ends in a punctuation mark, which ends the sentence and not the command. */
+function wordsOfCommand(rest: string): string[] {
   const words = rest.match(/(?<= )(?:'[^']*'|\\.|[^\s'])+/g) ?? []
   const last = words.findIndex((word) => /[.,;:]$/.test(word))
   return last === -1 ? words : [...words.slice(0, last), (words[last] ?? '').slice(0, -1)]
 }
 
-/** The same in what --json prints: under `command` and `hint` alone, which are this program's own words. */
-export function repeatFlagsInJson(value: unknown, keep: FlagRepeater): unknown {
-  if (keep === repeatNoFlags || typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map((each) => repeatFlagsInJson(each, keep))
+/** Adds the flags to the JSON of a command, under `command` and `hint` only: other texts may not be of refcheck. */
+export function repeatFlagsInJson(value: unknown, repeatFlags: FlagRepeater): unknown {
+  if (repeatFlags === repeatNoFlags || typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map((each) => repeatFlagsInJson(each, repeatFlags))
   return Object.fromEntries(
     Object.entries(value).map(([key, each]) => [
       key,
       typeof each === 'string' && (key === 'command' || key === 'hint')
-        ? keep(each)
-        : repeatFlagsInJson(each, keep),
+        ? repeatFlags(each)
+        : repeatFlagsInJson(each, repeatFlags),
     ]),
   )
 }

@@ -2,7 +2,7 @@ import { distance } from 'fastest-levenshtein'
 
 import type { Recipient } from '../../contract/request.ts'
 
-/** `1 row`, `2 rows`; `many` where an s is not enough. */
+/** Returns `1 row` or `2 rows`. `many` is the plural if it is not formed with an s. */
 export function formatCount(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`
 }
@@ -14,49 +14,51 @@ export function formatBytes(bytes: number): string {
   return `${(bytes / 1_000_000).toFixed(1)} MB`
 }
 
-/** No character that people read consists of more UTF-16 units. */
-const longestGrapheme = 64
+/** The maximum length of a visible character (grapheme) in UTF-16 units. */
+const maxGraphemeLength = 64
 
-/** The first `max` UTF-16 units of a text with a mark, cut between characters as people see them; a shorter text whole. */
+/**
+ * Cuts a text to at most `max` UTF-16 units, between visible characters, and adds "…". A shorter text is not changed.
+ */
 export function cutText(text: string, max: number): string {
   return text.length > max ? `${startOf(text, max).trimEnd()}…` : text
 }
 
-/** As much of the start of a text as has room in `max` UTF-16 units, without a part of a character. */
+/** Returns the longest start of a text with at most `max` UTF-16 units that does not split a visible character. */
 function startOf(text: string, max: number): string {
   let end = 0
-  for (const { index } of new Intl.Segmenter().segment(text.slice(0, max + longestGrapheme))) {
+  for (const { index } of new Intl.Segmenter().segment(text.slice(0, max + maxGraphemeLength))) {
     if (index <= max) end = index
   }
-  // An endless row of marks on one letter is cut within.
-  return end > Math.max(0, max - longestGrapheme)
+  // A letter with a very long sequence of combining marks is split.
+  return end > Math.max(0, max - maxGraphemeLength)
     ? text.slice(0, end)
     : text.slice(0, max).replace(/[\uD800-\uDBFF]$/, '')
 }
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
-/** A text as XML's element content, or in an attribute between double quotes. */
+/** Escapes a text for the content of an XML element, or for an attribute in double quotes. */
 export function escapeXml(text: string): string {
-  return text.replaceAll(/[&<>"]/g, (sign) => entities[sign] ?? sign)
+  return text.replaceAll(/[&<>"]/g, (character) => entities[character] ?? character)
 }
 
-/** Characters of a name that are shown; a longer one could push the rest of a plan off the screen. */
+/** Longer names are cut, because they could push the rest of a plan off the screen. */
 const maxNameLength = 100
-/** RFC 5321 allows no longer address. */
+/** The maximum length of an address (RFC 5321). */
 const maxEmailLength = 254
 
-/** A name or another value of a person, cut with a mark. */
+/** Returns a name or another value of a person, cut with "…" if it is long. */
 export function cutName(name: string): string {
   return cutText(name, maxNameLength)
 }
 
-/** A name as a review or a question shows it: on one line, white space as single spaces, cut with a mark. */
+/** Returns a name for a review or a question: on one line, with single spaces, and cut with "…" if it is long. */
 export function shownName(name: string): string {
   return cutName(name.trim().replaceAll(/\s+/g, ' '))
 }
 
-/** A person by first and last name. */
+/** Returns the first and last name of a person. */
 export function personName({
   first_name: first,
   last_name: last,
@@ -64,7 +66,7 @@ export function personName({
   return `${shownName(first)} ${shownName(last)}`.trim()
 }
 
-/** A person by name and e-mail. */
+/** Returns the name and the e-mail of a person: `Ana Lee (ana@example.com)`. */
 export function personWithEmail(person: Pick<Recipient, 'first_name' | 'last_name' | 'email'>): string {
   return `${personName(person)} (${cutText(person.email, maxEmailLength)})`
 }

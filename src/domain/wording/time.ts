@@ -1,54 +1,59 @@
-/** Wall time to the minute where the reader is, with its offset: `2026-11-20 22:00 +10:00`. Milliseconds or ISO 8601; another text stays. */
-export function localTime(at: number | string): string {
-  const date = new Date(at)
-  if (Number.isNaN(date.getTime())) return String(at)
+/**
+ * Returns a time (milliseconds or ISO 8601) to the minute, in the time zone of the process: `2026-11-20 22:00
+ * +10:00`. A text that is not a time is returned unchanged.
+ */
+export function localTime(time: number | string): string {
+  const date = new Date(time)
+  if (Number.isNaN(date.getTime())) return String(time)
   return `${localMinute(date.getTime())} ${offsetOf(date)}`
 }
 
-/** ISO 8601 in UTC, as --json has times; null for one that is not known. */
-export function isoTime(at: number): string
-export function isoTime(at: number | undefined): string | null
-export function isoTime(at: number | undefined): string | null {
-  return at === undefined ? null : new Date(at).toISOString()
+/** Returns a time in ISO 8601 and UTC, as --json prints it; null if it is undefined. */
+export function isoTime(time: number): string
+export function isoTime(time: number | undefined): string | null
+export function isoTime(time: number | undefined): string | null {
+  return time === undefined ? null : new Date(time).toISOString()
 }
 
-/** The day where the reader is: `2026-11-20`. */
-export function localDay(at: number | string): string {
-  return dayOf(new Date(at))
+/** Returns the date in the time zone of the process: `2026-11-20`. */
+export function localDay(time: number | string): string {
+  return dayOf(new Date(time))
 }
 
-/** Texts for the times of one list: days, or wall times to the minute where two of them are of one day. */
-export function listedTimes(times: readonly number[]): (at: number) => string {
+/**
+ * Returns a function that formats the times of one list: as dates, or to the minute if two times have the same date.
+ */
+export function listedTimes(times: readonly number[]): (time: number) => string {
   return new Set(times.map(localDay)).size === times.length ? localDay : localMinute
 }
 
-/** Wall time to the minute where the reader is: `2026-11-20 22:00`. */
-function localMinute(at: number): string {
-  const date = new Date(at)
-  return `${dayOf(date)} ${two(date.getHours())}:${two(date.getMinutes())}`
+/** Returns a time to the minute in the time zone of the process: `2026-11-20 22:00`. */
+function localMinute(time: number): string {
+  const date = new Date(time)
+  return `${dayOf(date)} ${padToTwo(date.getHours())}:${padToTwo(date.getMinutes())}`
 }
 
-/** The time of day where the reader is, to the second: `22:00:05`. */
-export function localClock(at: number | string): string {
-  const date = new Date(at)
-  return [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':')
+/** Returns the time of day in the time zone of the process, to the second: `22:00:05`. */
+export function localClock(time: number | string): string {
+  const date = new Date(time)
+  return [date.getHours(), date.getMinutes(), date.getSeconds()].map(padToTwo).join(':')
 }
 
 function dayOf(date: Date): string {
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
+  return `${date.getFullYear()}-${padToTwo(date.getMonth() + 1)}-${padToTwo(date.getDate())}`
 }
 
 function offsetOf(date: Date): string {
   const minutes = -date.getTimezoneOffset()
-  const size = Math.abs(minutes)
-  return `${minutes < 0 ? '-' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}`
+  const absMinutes = Math.abs(minutes)
+  return `${minutes < 0 ? '-' : '+'}${padToTwo(Math.floor(absMinutes / 60))}:${padToTwo(absMinutes % 60)}`
 }
 
-const two = (number: number): string => String(number).padStart(2, '0')
+const padToTwo = (number: number): string => String(number).padStart(2, '0')
 
 const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
-/** `30s`, `2h`, `1m30s`, `250ms` as milliseconds; undefined for anything else. */
+/** Parses `30s`, `2h`, `1m30s` or `250ms` to milliseconds. Returns undefined for any other text. */
 export function parseDuration(text: string): number | undefined {
   if (!/^(?:\d{1,9}(?:ms|s|m|h|d))+$/.test(text) || text.length > 40) return undefined
   let total = 0
@@ -61,8 +66,8 @@ export function parseDuration(text: string): number | undefined {
 const retentionForm = /^([1-9]\d{0,4})(d|mo|y)$/
 
 /**
- * The moment before which a retention purges data, such as `365d`, `24mo` or `7y`, as milliseconds since the
- * epoch; undefined where the text is none. Months and years are the calendar's, in UTC.
+ * Returns the time before which a retention such as `365d`, `24mo` or `7y` purges data, in milliseconds since the
+ * epoch. Months and years are those of the calendar in UTC. Returns undefined if the text is not a retention.
  */
 export function retainedSince(text: string, now: number): number | undefined {
   const [, amount = '', unit] = retentionForm.exec(text) ?? []
@@ -72,7 +77,7 @@ export function retainedSince(text: string, now: number): number | undefined {
   const day = date.getUTCDate()
   date.setUTCDate(1)
   date.setUTCMonth(date.getUTCMonth() - Number(amount) * (unit === 'y' ? 12 : 1))
-  const longest = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate()
-  date.setUTCDate(Math.min(day, longest))
+  const daysInMonth = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate()
+  date.setUTCDate(Math.min(day, daysInMonth))
   return date.getTime()
 }

@@ -3,14 +3,14 @@ import type { BatchCounts } from '../batch/batch.ts'
 import type { SubmissionState } from '../submission/states.ts'
 import type { ErrorCode } from '../../errors/kinds.ts'
 
-/** What a worker does, as its log has it: with ids and codes, never by names, e-mails or what was sent. */
+/** An event of a worker for its log. It has ids and codes, but no names, e-mails or other data that was sent. */
 export type WorkerEvent =
   | { name: 'started'; profiles: readonly string[] }
   | { name: 'health'; url: string }
   | { name: 'profile-unusable'; profile: string; code: ErrorCode }
   | { name: 'batch-started'; profile: string; batchId: string; pending: number }
   | { name: 'row'; profile: string; batchId: string; row: number; state: SubmissionState }
-  /** `seconds`: until something is sent again. */
+  /** `seconds`: the time until the next order is sent. */
   | { name: 'waiting'; profile: string; batchId: string; cause: string; seconds: number }
   | { name: 'notice'; profile: string; batchId: string; notice: string }
   | {
@@ -20,21 +20,21 @@ export type WorkerEvent =
       code: ErrorCode | undefined
       counts: BatchCounts
     }
-  /** Something of a batch failed before or after its rows. */
+  /** A step of a batch before or after its rows has failed. */
   | { name: 'batch-failed'; profile: string; batchId: string; code: ErrorCode }
   | { name: 'batch-without-profile'; batchId: string; reason: string }
   | { name: 'refreshed'; profile: string; code: ErrorCode | undefined }
   /** Another run downloads into the same folder; the worker waits until it has ended. */
   | { name: 'folder-in-use'; profile: string; reason: string }
   | { name: 'filed'; profile: string; reports: number; code: ErrorCode | undefined }
-  /** What was older than the retention. */
+  /** The numbers of deleted entries that were older than the retention. */
   | { name: 'purged'; rows: number; events: number; drafts: number; code: ErrorCode | undefined }
   | { name: 'store-waits'; code: ErrorCode }
   | { name: 'stopping' }
   | { name: 'stopped' }
 
-/** Events that a person should look at. */
-const severe = new Set<WorkerEvent['name']>([
+/** The names of events that are warnings even without an error code. */
+const warningEvents = new Set<WorkerEvent['name']>([
   'profile-unusable',
   'batch-failed',
   'batch-without-profile',
@@ -43,8 +43,8 @@ const severe = new Set<WorkerEvent['name']>([
 ])
 
 /**
- * The reason of a warning, by its code alone: the message of an error may quote the service or a file name, and with it a
- * person.
+ * The reasons of warnings by error code. The message of the error is not logged, because it may quote the service or a
+ * file name, and thereby a person.
  */
 const reasons: Readonly<Record<ErrorCode, string>> = {
   internal: 'internal error of refcheck',
@@ -64,18 +64,18 @@ const reasons: Readonly<Record<ErrorCode, string>> = {
   interrupted: 'it was interrupted, and continues with the next start',
 }
 
-const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+const snakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-/** One line of the log, as JSON. */
+/** Returns the JSON of a line of the log. */
 export function logEntry({ name, ...more }: WorkerEvent, now: number): Record<string, unknown> {
   const code = 'code' in more ? more.code : undefined
-  const isSevere = severe.has(name) || code !== undefined
+  const isWarning = warningEvents.has(name) || code !== undefined
   const fields = Object.entries(more).filter(([, value]) => value !== undefined)
   return {
     time: isoTime(now),
-    level: isSevere ? 'warn' : 'info',
+    level: isWarning ? 'warn' : 'info',
     event: name,
-    ...Object.fromEntries(fields.map(([key, value]) => [snake(key), value])),
+    ...Object.fromEntries(fields.map(([key, value]) => [snakeCase(key), value])),
     ...(code !== undefined && { reason: reasons[code] }),
   }
 }

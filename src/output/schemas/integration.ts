@@ -71,7 +71,7 @@ const message = z.strictObject({ headers: z.record(z.string(), z.string()), body
 /** These keys are present only with --bodies. */
 const exchange = { request: message.optional(), response: message.nullable().optional() }
 
-/** An entryBase of the log of a sandbox. */
+/** An entry of the log of a sandbox. */
 export const logEntry = z.discriminatedUnion('kind', [
   z.strictObject({
     ...entryBase,

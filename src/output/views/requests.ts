@@ -169,7 +169,7 @@ function refereeRow(referee: Referee, isOver: boolean): CheckRow {
 }
 
 /**
- * Returns whether a report is ready, may still come, or cannot come because the check or request failedStatuses
+ * Returns whether a report is ready, may still come, or cannot come because the check or request ended
  * without it.
  */
 function readiness(

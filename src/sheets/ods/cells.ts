@@ -1,5 +1,5 @@
 import { type Cell, isBooleanWord } from '../../domain/sheet/cell.ts'
-import { type Colour, parseColour, isInvisible, white } from '../../domain/sheet/appearance.ts'
+import { type Colour, parseColour, isSameColour, white } from '../../domain/sheet/appearance.ts'
 import { limits } from '../sheet.ts'
 import { type Archive, type Attributes, readXml, faultCell, parseIsoTime } from '../book.ts'
 
@@ -299,7 +299,7 @@ function isInvisibleText(styles: ReadonlyMap<string, Style>, part: string, cell:
   const colour = styleWithParents(part, styles).find((style) => style.colour !== undefined)?.colour ?? 'auto'
   const background =
     styleWithParents(cell, styles).find((style) => style.background !== undefined)?.background ?? 'auto'
-  return colour !== 'auto' && isInvisible(colour, background === 'auto' ? white : background)
+  return colour !== 'auto' && isSameColour(colour, background === 'auto' ? white : background)
 }
 
 function textColour(attributes: Readonly<Record<string, string>>): Style['colour'] {

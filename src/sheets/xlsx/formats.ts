@@ -2,7 +2,7 @@ import {
   black,
   type Colour,
   parseColour,
-  isInvisible as hasSameColour,
+  isSameColour,
   applyTint,
   white,
 } from '../../domain/sheet/appearance.ts'
@@ -113,7 +113,7 @@ class StylesPart {
       isDate,
       showsTextUnchanged: showsText(code),
       isStruckThrough: font?.isStruckThrough === true,
-      isInvisible: background !== undefined && colour !== undefined && hasSameColour(colour, background),
+      isInvisible: background !== undefined && colour !== undefined && isSameColour(colour, background),
       background,
       isDecorated: !isUndecorated,
     }
@@ -409,5 +409,5 @@ function altersValue(rule: Rule | undefined, palette: Palette): boolean {
   const backgroundAttributes = fill?.back ?? fill?.front
   const background = backgroundAttributes === undefined ? white : resolveColour(backgroundAttributes, palette)
   const front = textColour(colour ?? {}, palette)
-  return isPlain && background !== undefined && front !== undefined && hasSameColour(front, background)
+  return isPlain && background !== undefined && front !== undefined && isSameColour(front, background)
 }

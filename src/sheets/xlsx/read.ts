@@ -1,5 +1,5 @@
 import { type Cell, type MergedCells, isBooleanWord } from '../../domain/sheet/cell.ts'
-import { isInvisible as isTooPale, type LostPart, white } from '../../domain/sheet/appearance.ts'
+import { isSameColour as isTooPale, type LostPart, white } from '../../domain/sheet/appearance.ts'
 import {
   type SheetProperties,
   zeroAsFault,

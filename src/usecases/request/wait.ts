@@ -284,7 +284,7 @@ class WaitSchedule {
   }
 
   #safetyPauseMs(): number {
-    return Math.max(safetyPause.leastMs, safetyPause.perRequestMs * this.#queue.length)
+    return Math.max(safetyPause.minMs, safetyPause.perRequestMs * this.#queue.length)
   }
 
   async #readInbox(): Promise<void> {

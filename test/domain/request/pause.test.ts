@@ -18,6 +18,6 @@ test('reads of a request that stands still for a day stay few', () => {
 })
 
 test('with a receiver the reads of a thousand requests use half of the hour’s quota at most', () => {
-  const every = Math.max(safetyPause.leastMs, 1000 * safetyPause.perRequestMs)
+  const every = Math.max(safetyPause.minMs, 1000 * safetyPause.perRequestMs)
   expect((1000 * 3_600_000) / every).toBeLessThanOrEqual(500)
 })

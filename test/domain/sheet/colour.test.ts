@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { black, parseColour, isInvisible, applyTint, white } from '../../../src/domain/sheet/appearance.ts'
+import { black, parseColour, isSameColour, applyTint, white } from '../../../src/domain/sheet/appearance.ts'
 
 test.each([
   ['ffffff', 'FFFFFF'],
@@ -10,7 +10,7 @@ test.each([
   ['000000', '0a0a0a'],
 ])('%s on %s is not seen, nor the other way round', (text, background) => {
   const [one = white, other = black] = [parseColour(text), parseColour(background)]
-  expect([isInvisible(one, other), isInvisible(other, one)]).toEqual([true, true])
+  expect([isSameColour(one, other), isSameColour(other, one)]).toEqual([true, true])
 })
 
 test.each([
@@ -19,7 +19,7 @@ test.each([
   ['ffffff', '4472c4'],
   ['404040', '000000'],
 ])('%s on %s is seen', (text, background) => {
-  expect(isInvisible(parseColour(text) ?? white, parseColour(background) ?? white)).toBe(false)
+  expect(isSameColour(parseColour(text) ?? white, parseColour(background) ?? white)).toBe(false)
 })
 
 test('a colour is six digits, with or without its opacity', () => {

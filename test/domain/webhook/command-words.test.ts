@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { commandWords } from '../../../src/domain/wording/pasted-command.ts'
+import { splitCommandLine } from '../../../src/domain/wording/pasted-command.ts'
 import { UsageError } from '../../../src/errors/kinds.ts'
 
 test.each([
@@ -13,10 +13,10 @@ test.each([
   ["''", ['']],
   ['$HOME * | ;', ['$HOME', '*', '|', ';']],
 ])('%s', (text, words) => {
-  expect(commandWords(text, '--exec')).toEqual(words)
+  expect(splitCommandLine(text, '--exec')).toEqual(words)
 })
 
 test.each(['', '  ', "'a", '"a', String.raw`"a\"`])('%j is refused: no command, or an open quote', (text) => {
-  expect(() => commandWords(text, '--exec')).toThrow(UsageError)
-  expect(() => commandWords(text, '--exec')).toThrow(/^--exec/)
+  expect(() => splitCommandLine(text, '--exec')).toThrow(UsageError)
+  expect(() => splitCommandLine(text, '--exec')).toThrow(/^--exec/)
 })
