@@ -34,8 +34,8 @@ export function conformanceView(report: ConformanceAnswer): View {
       [
         ...casesText(report, 'broken', terminal),
         ...casesText(report, 'advice', terminal),
-        ...notJudgedText(report, terminal),
-        ...cannotBeJudgedText(report, terminal),
+        ...skippedRulesText(report, terminal),
+        ...untestableRulesText(report, terminal),
         totalsText(report, terminal),
       ].join('\n'),
   }
@@ -53,7 +53,7 @@ function casesText({ cases }: ConformanceAnswer, word: 'broken' | 'advice', term
 }
 
 /** Returns the rules that no client can test. They are shown only after a full run, which has more than 50 cases. */
-function cannotBeJudgedText(
+function untestableRulesText(
   { cases, cannot_be_judged: rules }: ConformanceAnswer,
   terminal: Terminal,
 ): string[] {
@@ -62,7 +62,7 @@ function cannotBeJudgedText(
   return [styled(terminal, 'dim', 'cannot be judged from outside'), ...lines, '']
 }
 
-function notJudgedText({ cases }: ConformanceAnswer, terminal: Terminal): string[] {
+function skippedRulesText({ cases }: ConformanceAnswer, terminal: Terminal): string[] {
   const byReason = Map.groupBy(
     cases.filter(({ verdict }) => verdict === 'not_judged'),
     ({ reason }) => reason ?? '',
@@ -103,7 +103,7 @@ export function receiverCheckView(report: ReceiverReport): View {
     text: (terminal) => {
       const tested = report.cases.filter(({ verdict }) => verdict !== 'not_judged')
       const cases = tested.map((each) => caseText(each, terminal))
-      return [...cases, ...notJudgedCasesText(report.cases, terminal), '', totalsLine(report, terminal)].join(
+      return [...cases, ...skippedCasesText(report.cases, terminal), '', totalsLine(report, terminal)].join(
         '\n',
       )
     },
@@ -120,7 +120,7 @@ function caseText({ id, title, rule, verdict, findings }: CaseReport, terminal: 
 
 const caseIndent = ' '.repeat(8)
 
-function notJudgedCasesText(cases: readonly CaseReport[], terminal: Terminal): string[] {
+function skippedCasesText(cases: readonly CaseReport[], terminal: Terminal): string[] {
   const byReason = Map.groupBy(
     cases.filter(({ reason }) => reason !== null),
     ({ reason }) => reason,
