@@ -8,17 +8,17 @@ export class Answer {
   readonly status: number
   readonly bytes: Buffer
   /** Whether the path has the version prefix; the document's rules hold only for such paths. */
-  readonly versioned: boolean
+  readonly hasVersionPrefix: boolean
   readonly #headers: HttpResponse['headers']
   readonly #secrets: Secrets
   #parsed: { value: unknown } | undefined
 
-  /** `secrets` are replaced in all that the deployment sends, before findings shorten texts. */
-  constructor(label: string, response: HttpResponse, versioned: boolean, secrets: Secrets) {
+  /** `secrets` are redacted in everything that the deployment sends, before texts are shortened in findings. */
+  constructor(label: string, response: HttpResponse, hasVersionPrefix: boolean, secrets: Secrets) {
     this.label = label
     this.status = response.status
     this.bytes = response.body
-    this.versioned = versioned
+    this.hasVersionPrefix = hasVersionPrefix
     this.#secrets = secrets
     this.#headers = secrets.redactAnswer(response.headers) as HttpResponse['headers']
   }
@@ -30,22 +30,22 @@ export class Answer {
   }
 
   /** The media type without parameters. */
-  get type(): string | undefined {
+  get mediaType(): string | undefined {
     return this.header('content-type')?.split(';')[0]?.trim().toLowerCase()
   }
 
   /** The body parsed as JSON; undefined if it is not JSON. */
   get json(): unknown {
-    this.#parsed ??= { value: this.#secrets.redactAnswer(parsed(this.bytes)) }
+    this.#parsed ??= { value: this.#secrets.redactAnswer(parseBody(this.bytes)) }
     return this.#parsed.value
   }
 
   get data(): unknown {
-    return field(this.json, 'data')
+    return valueAt(this.json, 'data')
   }
 
   get message(): string | undefined {
-    const message = field(this.json, 'message')
+    const message = valueAt(this.json, 'message')
     return typeof message === 'string' ? message : undefined
   }
 
@@ -53,12 +53,12 @@ export class Answer {
   get summary(): string {
     return this.message === undefined || this.message === ''
       ? `got ${this.status}`
-      : `got ${this.status} (${shown(this.message)})`
+      : `got ${this.status} (${formatValue(this.message)})`
   }
 }
 
 /** Parses a body as JSON; undefined if it is not JSON. */
-export function parsed(bytes: Buffer): unknown {
+export function parseBody(bytes: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as unknown
   } catch {
@@ -67,7 +67,7 @@ export function parsed(bytes: Buffer): unknown {
 }
 
 /** Returns the value at a path in JSON; undefined if there is none. */
-export function field(value: unknown, ...path: (string | number)[]): unknown {
+export function valueAt(value: unknown, ...path: (string | number)[]): unknown {
   let current = value
   for (const name of path) {
     if (typeof current !== 'object' || current === null || !Object.hasOwn(current, name)) return undefined
@@ -77,17 +77,17 @@ export function field(value: unknown, ...path: (string | number)[]): unknown {
 }
 
 /** Returns the entries of an array; an empty array for any other value. */
-export function entries(value: unknown): unknown[] {
+export function entriesOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-const maxShown = 80
+const maxShownCharacters = 80
 
 /** Formats a value from the deployment for a finding: shortened, and without the signed tokens of URLs. */
-export function shown(value: unknown): string {
+export function formatValue(value: unknown): string {
   const text = (value === undefined ? 'nothing' : JSON.stringify(value)).replaceAll(
     /([?&]t=)[^&#"\s]+/g,
     '$1***',
   )
-  return text.length > maxShown ? `${text.slice(0, maxShown)}…` : text
+  return text.length > maxShownCharacters ? `${text.slice(0, maxShownCharacters)}…` : text
 }

@@ -1,9 +1,9 @@
 import type { Answer } from './answer.ts'
-import type { Visit } from './visit.ts'
+import type { CaseContext } from './case-context.ts'
 
 /**
- * `read`: only reads. `create`: orders or tries to. `slow`: uses up the quota, so its windows must be given as an
- * option. `control`: needs control of the deployment, such as its clock or webhook.
+ * `read`: only reads. `create`: sends orders. `slow`: uses up the quota, so its windows must be given as an option.
+ * `control`: needs control of the deployment, such as its clock or webhook.
  */
 export type CaseKind = 'read' | 'create' | 'slow' | 'control'
 
@@ -20,7 +20,7 @@ export interface Case {
    * Returns findings, one line for each breach of the rule. Throws a NotTestableError if the rule cannot be tested on
    * this deployment.
    */
-  run(visit: Visit): Promise<string[]>
+  run(context: CaseContext): Promise<string[]>
 }
 
 /** Thrown if a rule cannot be tested on this deployment; its message is the reason. */
@@ -32,9 +32,10 @@ export class NotTestableError extends Error {
 }
 
 /**
- * Thrown if no order was accepted. That is a breach itself, unless it is because of the order's content or the plan.
+ * Thrown if no order was accepted. That breaks a rule itself, unless the order was refused for its content or for the
+ * plan of the organisation.
  */
-export class NotAccepted extends NotTestableError {
+export class NotAcceptedError extends NotTestableError {
   readonly answer: Answer | undefined
 
   constructor(answer: Answer | undefined) {
@@ -45,7 +46,7 @@ export class NotAccepted extends NotTestableError {
 }
 
 /** Throws a NotTestableError unless the case can be tested. */
-export function unless(possible: boolean, reason: string): asserts possible {
+export function requireTestable(possible: boolean, reason: string): asserts possible {
   if (!possible) throw new NotTestableError(reason)
 }
 
@@ -66,7 +67,7 @@ export interface CaseResult {
 }
 
 /** A sentence of the document that no call can test. */
-export interface Invisible {
+export interface UntestableRule {
   section: string
   rule: string
   reason: string
@@ -77,21 +78,21 @@ export interface ConformanceReport {
   counts: { cases: number; holds: number; broken: number; not_judged: number; advised: number }
   cases: CaseResult[]
   /** Rules that no call can test, on any deployment. */
-  cannot_be_judged: readonly Invisible[]
+  cannot_be_judged: readonly UntestableRule[]
 }
 
 /** Prefix of lines that are advice; they are returned among findings and separated at the end. */
-const mark = 'advice: '
+const advicePrefix = 'advice: '
 
-export const advise = (text: string): string => mark + text
+export const advise = (text: string): string => advicePrefix + text
 
 /** Separates findings from advice and removes duplicates; indexes of arrays in advice are removed. */
 export function separateAdvice(lines: readonly string[]): { findings: string[]; advice: string[] } {
   const advice = lines
-    .filter((line) => line.startsWith(mark))
-    .map((line) => line.slice(mark.length).replaceAll(/\[\d+\]/g, '[]'))
+    .filter((line) => line.startsWith(advicePrefix))
+    .map((line) => line.slice(advicePrefix.length).replaceAll(/\[\d+\]/g, '[]'))
   return {
-    findings: [...new Set(lines.filter((line) => !line.startsWith(mark)))],
+    findings: [...new Set(lines.filter((line) => !line.startsWith(advicePrefix)))],
     advice: [...new Set(advice)],
   }
 }

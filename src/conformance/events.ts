@@ -1,31 +1,34 @@
-import { field } from './answer.ts'
-import { unless } from './case.ts'
-import { type Journey, journeys, terminal } from './journey.ts'
+import { valueAt } from './answer.ts'
+import { requireTestable } from './case.ts'
+import { type Journey, followAll, terminalStatuses } from './journey.ts'
 import type { Delivery, Receiver } from './receiver.ts'
-import type { Visit } from './visit.ts'
+import type { CaseContext } from './case-context.ts'
 
-/** Helpers for cases about the events that arrived at the receiver. */
+/** Functions for cases about the events that arrived at the receiver. */
 
-export function receiverOf({ receiver }: Visit): Receiver {
-  unless(
+export function requireReceiver({ receiver }: CaseContext): Receiver {
+  requireTestable(
     receiver !== undefined,
     'events are not received: add --webhook-port PORT, or --control on a sandbox',
   )
   return receiver
 }
 
-export const about = (delivery: Delivery, requestId: string): boolean =>
-  String(field(delivery.json, 'request_id')).toLowerCase() === requestId.toLowerCase()
+export const isAbout = (delivery: Delivery, requestId: string): boolean =>
+  String(valueAt(delivery.json, 'request_id')).toLowerCase() === requestId.toLowerCase()
 
-export const statusOf = (delivery: Delivery): string => String(field(delivery.json, 'status'))
+export const statusOf = (delivery: Delivery): string => String(valueAt(delivery.json, 'status'))
 
 /** Returns the identity of an event: "The pair (request_id, status) identifies a status update". */
 export const updateOf = (delivery: Delivery): string =>
-  `${String(field(delivery.json, 'request_id'))} ${statusOf(delivery)}`
+  `${String(valueAt(delivery.json, 'request_id'))} ${statusOf(delivery)}`
 
-/** Returns the statuses that a request was read with and that no event reported. */
-export function unannounced({ ordered, sightings }: Journey, deliveries: readonly Delivery[]): string[] {
-  const sent = new Set(deliveries.filter((each) => about(each, ordered.requestId)).map(statusOf))
+/** Returns the statuses that reads of a request had and that no event reported. */
+export function statusesWithoutEvent(
+  { order, sightings }: Journey,
+  deliveries: readonly Delivery[],
+): string[] {
+  const sent = new Set(deliveries.filter((each) => isAbout(each, order.requestId)).map(statusOf))
   const [first = '', ...changes] = new Set(sightings.map(({ status }) => status))
   const expected = first === 'RECEIVED' ? changes : [first, ...changes]
   return expected.filter((status) => !sent.has(status))
@@ -34,27 +37,28 @@ export function unannounced({ ordered, sightings }: Journey, deliveries: readonl
 /** Statuses in ascending rank; a request never returns to a lower rank. */
 const ranks = ['RECEIVED', 'IN_PROGRESS', 'PARTIAL']
 export const rankOf = (status: string): number =>
-  terminal.has(status) ? ranks.length : ranks.indexOf(status)
+  terminalStatuses.has(status) ? ranks.length : ranks.indexOf(status)
 
 /**
- * Wait for events if the clock can be advanced, and the step between two looks, in milliseconds. The document states
- * no limit.
+ * If the clock can be advanced: longest wait for events and the time between two looks, in milliseconds. The document
+ * states no limit.
  */
-const patience = { longest: 3_600_000, step: 60_000 }
+const eventWait = { maxMs: 3_600_000, step: 60_000 }
 
 /** Returns all events that arrived, after all requests were followed to their end. */
-export async function arrived(visit: Visit): Promise<readonly Delivery[]> {
-  const receiver = receiverOf(visit)
-  const followed = await journeys(visit)
-  unless(
+export async function collectEvents(context: CaseContext): Promise<readonly Delivery[]> {
+  const receiver = requireReceiver(context)
+  const followed = await followAll(context)
+  requireTestable(
     followed.some(({ sightings }) => new Set(sightings.map(({ status }) => status)).size > 1),
     'no request changed its status: follow it for longer with --watch',
   )
-  await visit.once('last events', async () => {
-    const ended = followed.filter((each) => each.ended)
-    const there = (): boolean => ended.every((each) => unannounced(each, receiver.deliveries).length === 0)
-    const { longest, step } = visit.pace.exact ? patience : { longest: visit.watchMs, step: 200 }
-    for (let waited = 0; !there() && waited < longest; waited += step) await visit.pace.pause(step)
+  await context.once('last events', async () => {
+    const endedJourneys = followed.filter((each) => each.hasEnded)
+    const haveAllArrived = (): boolean =>
+      endedJourneys.every((each) => statusesWithoutEvent(each, receiver.deliveries).length === 0)
+    const { maxMs, step } = context.pace.isManual ? eventWait : { maxMs: context.watchMs, step: 200 }
+    for (let waited = 0; !haveAllArrived() && waited < maxMs; waited += step) await context.pace.pause(step)
   })
   return receiver.deliveries
 }

@@ -1,149 +1,163 @@
-import { type Answer, entries, field } from './answer.ts'
-import { NotAccepted, unless } from './case.ts'
-import { type Ordered, recipient, richOrder, usualRecipient } from './order.ts'
-import type { Visit } from './visit.ts'
+import { type Answer, entriesOf, valueAt } from './answer.ts'
+import { NotAcceptedError, requireTestable } from './case.ts'
+import { type AcceptedOrder, recipient, orderRich, usualRecipient } from './order.ts'
+import type { CaseContext } from './case-context.ts'
 
 /** A read of a request that is followed. */
 export interface Sighting {
   data: unknown
   status: string
   /** Number of events of any request that had arrived before the read was made. */
-  deliveries: number
+  eventsBefore: number
   /** Number of events that had arrived when the response to the read came. */
-  afterwards: number
+  eventsAfter: number
 }
 
 /** The reads of a request from its creation to its end, or as long as it was watched. */
 export interface Journey {
-  ordered: Ordered
+  order: AcceptedOrder
   sightings: Sighting[]
-  /** Responses to report downloads (with headers) before the reports were available. */
-  early: Answer[]
-  /** Failed reads. */
-  failed: Answer[]
-  ended: boolean
+  /** Responses to downloads (with headers) of reports that were not available yet. */
+  earlyReports: Answer[]
+  /** Responses to reads that failed. */
+  failedReads: Answer[]
+  hasEnded: boolean
 }
 
 /** The intended end of a request; all but `usual` need a recipient that causes it. */
 export type Ending = 'usual' | 'cancelled' | 'error' | 'mixed'
 const endings: readonly Ending[] = ['usual', 'cancelled', 'error', 'mixed']
 
-export const terminal = new Set(['COMPLETED', 'ERROR', 'CANCELLED'])
-const minute = 60_000
-/** Reads with a clock that can be advanced: every minute for two hours, then every hour for a month. */
-const minutes = 120
-const hours = 24 * 30
+export const terminalStatuses = new Set(['COMPLETED', 'ERROR', 'CANCELLED'])
+const minuteMs = 60_000
+/** Number of reads with a clock that can be advanced: one per minute for two hours, then one per hour for a month. */
+const minuteReadCount = 120
+const hourReadCount = 24 * 30
 /**
  * Milliseconds between two reads with the real clock: first and longest; each is a quarter longer than the one
  * before.
  */
-const pollMs = { first: 200, most: 2000, growth: 1.25 }
+const pollMs = { first: 200, max: 2000, growth: 1.25 }
 
 /** Returns the requests that can be followed, the usual one first. All are ordered at once and then read in turn. */
-export async function journeys(visit: Visit): Promise<Journey[]> {
-  return [...(await everyJourney(visit)).values()]
+export async function followAll(context: CaseContext): Promise<Journey[]> {
+  return [...(await startAndFollow(context)).values()]
 }
 
 /** Returns the request with the usual end; not testable if it could not be followed. */
-export async function journey(visit: Visit): Promise<Journey> {
-  const made = (await everyJourney(visit)).get('usual')
-  unless(made !== undefined, 'no request could be followed')
-  return made
+export async function followUsual(context: CaseContext): Promise<Journey> {
+  const journey = (await startAndFollow(context)).get('usual')
+  requireTestable(journey !== undefined, 'no request could be followed')
+  return journey
 }
 
-function everyJourney(visit: Visit): Promise<Map<Ending, Journey>> {
-  return visit.once('journeys', async () => {
+function startAndFollow(context: CaseContext): Promise<Map<Ending, Journey>> {
+  return context.once('journeys', async () => {
     const started = new Map<Ending, Journey>()
     for (const ending of endings) {
-      const email = visit.target.recipients?.[ending]
+      const email = context.target.recipients?.[ending]
       if (ending !== 'usual' && email === undefined) continue
-      const to = ending === 'usual' ? usualRecipient(visit) : { ...recipient, email: email ?? '' }
-      const ordered = await richOrder(visit, to).catch((error: unknown) => {
-        if (ending === 'usual' || !(error instanceof NotAccepted)) throw error
+      const orderRecipient =
+        ending === 'usual' ? usualRecipient(context) : { ...recipient, email: email ?? '' }
+      const order = await orderRich(context, orderRecipient).catch((error: unknown) => {
+        if (ending === 'usual' || !(error instanceof NotAcceptedError)) throw error
       })
-      if (ordered === undefined) continue
-      started.set(ending, { ordered, sightings: [], early: [], failed: [], ended: false })
+      if (order === undefined) continue
+      started.set(ending, { order, sightings: [], earlyReports: [], failedReads: [], hasEnded: false })
     }
-    await follow(visit, [...started.values()])
+    await follow(context, [...started.values()])
     return started
   })
 }
 
-/** Hints how to cause statuses that the usual request may not have. */
-const seenWith: Readonly<Record<string, string>> = {
+/** Hints how to cause a status that the usual request may not have, by status. */
+const hintsByStatus: Readonly<Record<string, string>> = {
   CANCELLED: 'name a recipient with --recipient-cancelled',
   ERROR: 'name a recipient with --recipient-error',
   PARTIAL: 'name a recipient with --recipient-mixed, or follow it for longer with --watch',
 }
 
 /** Returns the reads in which a request had this status; not testable if there are none. */
-export async function sightingsOf(visit: Visit, status: string): Promise<Sighting[]> {
-  const all = (await journeys(visit)).flatMap(({ sightings }) => sightings)
+export async function sightingsOf(context: CaseContext, status: string): Promise<Sighting[]> {
+  const all = (await followAll(context)).flatMap(({ sightings }) => sightings)
   const found = all.filter((each) => each.status === status)
-  const hint = seenWith[status] ?? 'follow it for longer with --watch'
-  unless(found.length > 0, `no request was seen ${status}: ${hint}`)
+  const hint = hintsByStatus[status] ?? 'follow it for longer with --watch'
+  requireTestable(found.length > 0, `no request was seen ${status}: ${hint}`)
   return found
 }
 
-export const checksOf = (data: unknown): unknown[] => entries(field(data, 'checks'))
+export const checksOf = (data: unknown): unknown[] => entriesOf(valueAt(data, 'checks'))
 
 /** Returns the usual request if it reached COMPLETED; otherwise the case is not testable. */
-export async function completed(visit: Visit): Promise<Journey> {
-  const made = await journey(visit)
-  const isCompleted = made.sightings.at(-1)?.status === 'COMPLETED'
-  unless(isCompleted, 'no request was seen COMPLETED: follow it for longer with --watch')
-  return made
+export async function followCompleted(context: CaseContext): Promise<Journey> {
+  const journey = await followUsual(context)
+  const isCompleted = journey.sightings.at(-1)?.status === 'COMPLETED'
+  requireTestable(isCompleted, 'no request was seen COMPLETED: follow it for longer with --watch')
+  return journey
 }
 
-async function follow(visit: Visit, all: readonly Journey[]): Promise<void> {
-  const { pace, probe } = visit
-  const asked = new Set<string>()
-  const deadline = pace.now() + visit.watchMs
+async function follow(context: CaseContext, journeys: readonly Journey[]): Promise<void> {
+  const { pace, probe } = context
+  const requestedReports = new Set<string>()
+  const deadline = pace.now() + context.watchMs
   let wait = pollMs.first
   for (let reads = 0; ; reads += 1) {
-    for (const made of all) if (isUnderWay(made)) await readJourney(visit, made, asked)
+    for (const journey of journeys)
+      if (isInProgress(journey)) await readJourney(context, journey, requestedReports)
     // Waits for the quota do not count as time of watching.
-    const late = pace.exact ? reads >= minutes + hours : pace.now() >= deadline + probe.waitedMs
-    if (late || !all.some(isUnderWay)) return
-    await pace.pause(pace.exact ? (reads < minutes ? minute : 60 * minute) : wait)
-    wait = Math.min(pollMs.most, wait * pollMs.growth)
+    const isTimeOver = pace.isManual
+      ? reads >= minuteReadCount + hourReadCount
+      : pace.now() >= deadline + probe.waitedMs
+    if (isTimeOver || !journeys.some(isInProgress)) return
+    await pace.pause(pace.isManual ? (reads < minuteReadCount ? minuteMs : 60 * minuteMs) : wait)
+    wait = Math.min(pollMs.max, wait * pollMs.growth)
   }
 }
 
-const isUnderWay = ({ ended, failed }: Journey): boolean => !ended && failed.length === 0
+const isInProgress = ({ hasEnded, failedReads }: Journey): boolean => !hasEnded && failedReads.length === 0
 
-async function readJourney(visit: Visit, made: Journey, asked: Set<string>): Promise<void> {
-  const deliveries = visit.receiver?.deliveries.length ?? 0
-  const answer = await visit.probe.get(`/v1/requests/${made.ordered.requestId}`)
-  const status = field(answer.data, 'status')
+async function readJourney(
+  context: CaseContext,
+  journey: Journey,
+  requestedReports: Set<string>,
+): Promise<void> {
+  const eventsBefore = context.receiver?.deliveries.length ?? 0
+  const answer = await context.probe.get(`/v1/requests/${journey.order.requestId}`)
+  const status = valueAt(answer.data, 'status')
   if (answer.status !== 200 || typeof status !== 'string') {
-    made.failed.push(answer)
+    journey.failedReads.push(answer)
     return
   }
-  const afterwards = visit.receiver?.deliveries.length ?? 0
-  made.sightings.push({ data: answer.data, status, deliveries, afterwards })
-  made.ended = terminal.has(status)
-  await askEarly(visit, answer.data, asked, made.early)
+  const eventsAfter = context.receiver?.deliveries.length ?? 0
+  journey.sightings.push({ data: answer.data, status, eventsBefore, eventsAfter })
+  journey.hasEnded = terminalStatuses.has(status)
+  await downloadEarly(context, answer.data, requestedReports, journey.earlyReports)
 }
 
 /**
  * Downloads the report of each check that has an id and no report yet: once, and again after a check was cancelled.
  */
-async function askEarly(visit: Visit, data: unknown, asked: Set<string>, early: Answer[]): Promise<void> {
+async function downloadEarly(
+  context: CaseContext,
+  data: unknown,
+  requestedReports: Set<string>,
+  early: Answer[],
+): Promise<void> {
   for (const check of checksOf(data)) {
-    const id = field(check, 'id')
-    const waiting = field(check, 'type') === 'background' && field(check, 'report_pdf_url') === null
-    const once = `${String(id)} ${field(check, 'status') === 'CANCELLED'}`
-    if (typeof id !== 'string' || !waiting || asked.has(once)) continue
-    asked.add(once)
-    const answer = await visit.probe.get(`/v1/reports/${id}`, { note: 'while there is no report' })
-    if (answer.status === 404 || (await stillWaiting(visit, data, id))) early.push(answer)
+    const id = valueAt(check, 'id')
+    const isWithoutReport =
+      valueAt(check, 'type') === 'background' && valueAt(check, 'report_pdf_url') === null
+    const requestKey = `${String(id)} ${valueAt(check, 'status') === 'CANCELLED'}`
+    if (typeof id !== 'string' || !isWithoutReport || requestedReports.has(requestKey)) continue
+    requestedReports.add(requestKey)
+    const answer = await context.probe.get(`/v1/reports/${id}`, { note: 'while there is no report' })
+    if (answer.status === 404 || (await isStillWithoutReport(context, data, id))) early.push(answer)
   }
 }
 
 /** Whether there is still no report: with the real clock it may have become available since the read. */
-async function stillWaiting(visit: Visit, data: unknown, id: string): Promise<boolean> {
-  const again = await visit.probe.get(`/v1/requests/${String(field(data, 'request_id'))}`)
-  const check = checksOf(again.data).find((each) => field(each, 'id') === id)
-  return field(check, 'report_pdf_url') === null
+async function isStillWithoutReport(context: CaseContext, data: unknown, id: string): Promise<boolean> {
+  const again = await context.probe.get(`/v1/requests/${String(valueAt(data, 'request_id'))}`)
+  const check = checksOf(again.data).find((each) => valueAt(each, 'id') === id)
+  return valueAt(check, 'report_pdf_url') === null
 }

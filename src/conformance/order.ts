@@ -1,65 +1,65 @@
-import { type Answer, entries, field } from './answer.ts'
-import { NotAccepted, unless } from './case.ts'
+import { type Answer, entriesOf, valueAt } from './answer.ts'
+import { NotAcceptedError, requireTestable } from './case.ts'
 import { isObject } from './shape.ts'
 import type { Identity } from './target.ts'
-import type { Visit } from './visit.ts'
+import type { CaseContext } from './case-context.ts'
 
 /** The members of a package that the suite uses. */
 export interface ListedPackage {
   id: number
   status: string
-  survey: boolean
+  hasSurvey: boolean
   /** Names of the background checks: [check_name, partner_name]. */
   checks: [unknown, unknown][]
 }
 
 /** GET /v1/packages, called once per run. */
-export function packageList(visit: Visit): Promise<Answer> {
-  return visit.once('packages', () => visit.probe.get('/v1/packages'))
+export function listPackages(context: CaseContext): Promise<Answer> {
+  return context.once('packages', () => context.probe.get('/v1/packages'))
 }
 
 /** GET /v1/users, called once per run. */
-export function userList(visit: Visit): Promise<Answer> {
-  return visit.once('users', () => visit.probe.get('/v1/users'))
+export function listUsers(context: CaseContext): Promise<Answer> {
+  return context.once('users', () => context.probe.get('/v1/users'))
 }
 
 /** GET /v1/packages/{id}/schema, called once per run and package. */
-export function schemaOf(visit: Visit, id: number): Promise<Answer> {
-  return visit.once(`schema ${id}`, () => visit.probe.get(`/v1/packages/${id}/schema`))
+export function readSchema(context: CaseContext, id: number): Promise<Answer> {
+  return context.once(`schema ${id}`, () => context.probe.get(`/v1/packages/${id}/schema`))
 }
 
 /** Returns the packages of the list that have a valid id and status. */
-export async function packages(visit: Visit): Promise<ListedPackage[]> {
-  return listed(await packageList(visit))
+export async function readPackages(context: CaseContext): Promise<ListedPackage[]> {
+  return packagesIn(await listPackages(context))
 }
 
-export function listed(answer: Answer): ListedPackage[] {
-  return entries(field(answer.data, 'packages')).flatMap((entry) => {
-    const [id, status] = [field(entry, 'id'), field(entry, 'status')]
+export function packagesIn(answer: Answer): ListedPackage[] {
+  return entriesOf(valueAt(answer.data, 'packages')).flatMap((entry) => {
+    const [id, status] = [valueAt(entry, 'id'), valueAt(entry, 'status')]
     if (typeof id !== 'number' || typeof status !== 'string') return []
-    const checks = entries(field(entry, 'details', 'background_checks'))
+    const checks = entriesOf(valueAt(entry, 'details', 'background_checks'))
     return {
       id,
       status,
-      survey: (field(entry, 'details', 'reference_survey') ?? null) !== null,
+      hasSurvey: (valueAt(entry, 'details', 'reference_survey') ?? null) !== null,
       checks: checks.map((check): [unknown, unknown] => [
-        field(check, 'check_name'),
-        field(check, 'partner_name'),
+        valueAt(check, 'check_name'),
+        valueAt(check, 'partner_name'),
       ]),
     }
   })
 }
 
 /** Returns the first package with a status; not testable if there is none. */
-export async function packageOf(visit: Visit, status: string): Promise<ListedPackage> {
-  const found = (await packages(visit)).find((each) => each.status === status)
-  unless(found !== undefined, `this user sees no ${status} package here`)
+export async function requirePackage(context: CaseContext, status: string): Promise<ListedPackage> {
+  const found = (await readPackages(context)).find((each) => each.status === status)
+  requireTestable(found !== undefined, `this user sees no ${status} package here`)
   return found
 }
 
 /** Returns an id that no package of the list has. */
-export async function unusedPackageId(visit: Visit): Promise<number> {
-  const ids = (await packages(visit)).map(({ id }) => id)
+export async function unusedPackageId(context: CaseContext): Promise<number> {
+  const ids = (await readPackages(context)).map(({ id }) => id)
   return Math.max(0, ...ids) + 987_654
 }
 
@@ -67,15 +67,15 @@ export async function unusedPackageId(visit: Visit): Promise<number> {
  * Returns the second user. Its e-mail must be given as an option: calls as a guessed user would be attributed to an
  * uninvolved person.
  */
-export function secondUser(visit: Visit): Identity {
-  const { apiKey, secondEmail: userEmail } = visit.target
-  unless(userEmail !== undefined, 'a second user of the organisation is needed: --second-user EMAIL')
+export function requireSecondUser(context: CaseContext): Identity {
+  const { apiKey, secondEmail: userEmail } = context.target
+  requireTestable(userEmail !== undefined, 'a second user of the organisation is needed: --second-user EMAIL')
   return { apiKey, userEmail }
 }
 
 /** Returns a user of another organisation with its key. */
-export function foreignUser({ target }: Visit): Identity {
-  unless(
+export function requireForeignUser({ target }: CaseContext): Identity {
+  requireTestable(
     target.foreignUser !== undefined,
     'a key of another organisation is needed: --foreign-user EMAIL, and REFCHECK_FOREIGN_API_KEY',
   )
@@ -108,7 +108,7 @@ export interface Information {
 }
 
 /** An accepted order and the response to it. */
-export interface Ordered {
+export interface AcceptedOrder {
   pack: ListedPackage
   body: Body
   answer: Answer
@@ -127,96 +127,108 @@ export const recipient: Recipient = {
 }
 
 /** Returns the recipient of requests with the usual end. */
-export function usualRecipient({ target }: Visit): Recipient {
+export function usualRecipient({ target }: CaseContext): Recipient {
   return { ...recipient, email: target.recipients?.usual ?? recipient.email }
 }
 
-/** Most packages that are tried before the suite reports that no order is accepted. */
+/** Number of packages that are tried before the suite reports that no order is accepted. */
 const maxTries = 4
 
-/** Returns an accepted order of the package with the fewest requirements; made once per run. */
-export function plainOrder(visit: Visit): Promise<Ordered> {
-  return visit.once('plain order', async () =>
-    firstAccepted(visit, await lightestFirst(visit), usualRecipient(visit)),
+/** Returns an accepted order of the package with the fewest requirements. The order is made once per run. */
+export function orderPlain(context: CaseContext): Promise<AcceptedOrder> {
+  return context.once('plain order', async () =>
+    orderFirstAccepted(context, await sortPackagesByWeight(context), usualRecipient(context)),
   )
 }
 
 /** Makes a new order of the package with the most checks and fields for this recipient. */
-export async function richOrder(visit: Visit, to: Recipient): Promise<Ordered> {
-  return firstAccepted(visit, (await lightestFirst(visit)).reverse(), to)
+export async function orderRich(context: CaseContext, orderRecipient: Recipient): Promise<AcceptedOrder> {
+  return orderFirstAccepted(context, (await sortPackagesByWeight(context)).reverse(), orderRecipient)
 }
 
 /** Builds the body for a package with only what its schema requires. */
-export async function bodyFor(visit: Visit, pack: ListedPackage, to: Recipient): Promise<Body> {
-  const schema = (await schemaOf(visit, pack.id)).data
-  const information = entries(field(schema, 'fields', 'additional_information')).flatMap((entry) => {
-    const code = field(entry, 'code')
-    const fields = samples(field(entry, 'fields'))
+export async function buildBody(
+  context: CaseContext,
+  pack: ListedPackage,
+  orderRecipient: Recipient,
+): Promise<Body> {
+  const schema = (await readSchema(context, pack.id)).data
+  const information = entriesOf(valueAt(schema, 'fields', 'additional_information')).flatMap((entry) => {
+    const code = valueAt(entry, 'code')
+    const fields = sampleFields(valueAt(entry, 'fields'))
     return typeof code === 'string' && Object.keys(fields).length > 0 ? [{ code, fields }] : []
   })
-  const body = { package_id: pack.id, recipient: to }
+  const body = { package_id: pack.id, recipient: orderRecipient }
   return information.length === 0 ? body : { ...body, additional_information: information }
 }
 
 /** Sends an order; the suite sends all orders by this function. */
-export function tryOrder(visit: Visit, body: unknown, options?: Parameters<Visit['probe']['post']>[1]) {
-  unless(visit.mayCreate, 'creating requests was not allowed: add --allow-create')
-  return visit.probe.post(body, options)
+export function sendOrder(
+  context: CaseContext,
+  body: unknown,
+  options?: Parameters<CaseContext['probe']['post']>[1],
+) {
+  requireTestable(context.canCreate, 'creating requests was not allowed: add --allow-create')
+  return context.probe.post(body, options)
 }
 
 /** Returns the request_id of a 2xx response; undefined for any other. */
 export function acceptedId(answer: Answer): string | undefined {
-  const id = field(answer.data, 'request_id')
+  const id = valueAt(answer.data, 'request_id')
   return answer.status >= 200 && answer.status < 300 && typeof id === 'string' ? id : undefined
 }
 
-/** Returns the ACTIVE packages, sorted by how many rules of the document a request for them can test. */
-async function lightestFirst(visit: Visit): Promise<ListedPackage[]> {
-  unless(visit.mayCreate, 'creating requests was not allowed: add --allow-create')
-  const active = (await packages(visit)).filter(({ status }) => status === 'ACTIVE')
-  unless(active.length > 0, 'this user sees no ACTIVE package here')
-  const weighed: { pack: ListedPackage; weight: number }[] = []
-  for (const pack of active) weighed.push({ pack, weight: await weigh(visit, pack) })
-  return weighed.sort((a, b) => a.weight - b.weight).map(({ pack }) => pack)
+/** Returns the ACTIVE packages, sorted by weight: that with which most rules can be tested is the last. */
+async function sortPackagesByWeight(context: CaseContext): Promise<ListedPackage[]> {
+  requireTestable(context.canCreate, 'creating requests was not allowed: add --allow-create')
+  const active = (await readPackages(context)).filter(({ status }) => status === 'ACTIVE')
+  requireTestable(active.length > 0, 'this user sees no ACTIVE package here')
+  const weighted: { pack: ListedPackage; weight: number }[] = []
+  for (const pack of active) weighted.push({ pack, weight: await weighPackage(context, pack) })
+  return weighted.sort((a, b) => a.weight - b.weight).map(({ pack }) => pack)
 }
 
 /**
  * Returns the weight of a package: first whether it has a survey and several checks, then its number of field types,
  * then its number of checks.
  */
-async function weigh(visit: Visit, { id, survey, checks }: ListedPackage): Promise<number> {
-  const schema = (await schemaOf(visit, id)).data
-  const types = entries(field(schema, 'fields', 'additional_information'))
-    .flatMap((entry) => Object.values(field(entry, 'fields') ?? {}))
-    .map((definition) => field(definition, 'type'))
-  const varied = survey && checks.length > 1 ? 1000 : 0
-  return varied + 20 * new Set(types).size + checks.length + (survey ? 1 : 0)
+async function weighPackage(context: CaseContext, { id, hasSurvey, checks }: ListedPackage): Promise<number> {
+  const schema = (await readSchema(context, id)).data
+  const types = entriesOf(valueAt(schema, 'fields', 'additional_information'))
+    .flatMap((entry) => Object.values(valueAt(entry, 'fields') ?? {}))
+    .map((definition) => valueAt(definition, 'type'))
+  const varietyWeight = hasSurvey && checks.length > 1 ? 1000 : 0
+  return varietyWeight + 20 * new Set(types).size + checks.length + (hasSurvey ? 1 : 0)
 }
 
-async function firstAccepted(visit: Visit, candidates: ListedPackage[], to: Recipient): Promise<Ordered> {
+async function orderFirstAccepted(
+  context: CaseContext,
+  candidates: ListedPackage[],
+  orderRecipient: Recipient,
+): Promise<AcceptedOrder> {
   let last: Answer | undefined
   for (const pack of candidates.slice(0, maxTries)) {
-    const body = await bodyFor(visit, pack, to)
-    const answer = await tryOrder(visit, body)
+    const body = await buildBody(context, pack, orderRecipient)
+    const answer = await sendOrder(context, body)
     const requestId = acceptedId(answer)
     if (requestId !== undefined) return { pack, body, answer, requestId }
     last = answer
   }
-  throw new NotAccepted(last)
+  throw new NotAcceptedError(last)
 }
 
-/** Returns values for the required fields of a schema's entry, or for all fields. */
-export function samples(fields: unknown, all = false): Record<string, unknown> {
+/** Returns a value for each required field of an entry of a schema; with `all`, for each field. */
+export function sampleFields(fields: unknown, all = false): Record<string, unknown> {
   if (!isObject(fields)) return {}
-  const wanted = Object.entries(fields).filter(
-    ([, definition]) => all || field(definition, 'required') === true,
+  const selected = Object.entries(fields).filter(
+    ([, definition]) => all || valueAt(definition, 'required') === true,
   )
-  return Object.fromEntries(wanted.map(([name, definition]) => [name, sample(name, definition)]))
+  return Object.fromEntries(selected.map(([name, definition]) => [name, sampleValue(name, definition)]))
 }
 
 /** Returns a value of the type in the schema. */
-function sample(name: string, definition: unknown): unknown {
-  switch (field(definition, 'type')) {
+function sampleValue(name: string, definition: unknown): unknown {
+  switch (valueAt(definition, 'type')) {
     case 'integer':
       return 5
     case 'number':
@@ -229,7 +241,7 @@ function sample(name: string, definition: unknown): unknown {
       return { example: 'Example' }
     default:
       return /\b(date|born|birthday|yyyy)\b/i.test(
-        `${name.replaceAll('_', ' ')} ${String(field(definition, 'description'))}`,
+        `${name.replaceAll('_', ' ')} ${String(valueAt(definition, 'description'))}`,
       )
         ? '1990-04-30'
         : 'Example'

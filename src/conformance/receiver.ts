@@ -2,31 +2,31 @@ import { setTimeout } from 'node:timers/promises'
 
 import type { Secrets } from '../host/secrets.ts'
 import { listen, type Listener } from '../server/listen.ts'
-import { parsed } from './answer.ts'
+import { parseBody } from './answer.ts'
 
-/** An event as it arrived. */
+/** An event that arrived. */
 export interface Delivery {
   method: string
   contentType: string | null
   signature: string | null
   /** The exact bytes, over which the signature is made. */
   body: Buffer
-  /** The body read as JSON; undefined where it is none. */
+  /** The body parsed as JSON; undefined if it is not JSON. */
   json: unknown
   /** Time of arrival, by the suite's clock (`now`). */
   at: number
-  /** Status of the reply; null while there is none. */
-  answered: number | null
+  /** Status of the reply; null until it was sent. */
+  replyStatus: number | null
 }
 
 /** The status of a reply; `hold` delays the reply until it is released. */
 export type Reply = number | 'hold'
 
 /** Path to which redirects lead; a call to it is not counted as a delivery. */
-const elsewhere = '/elsewhere'
+const redirectPath = '/elsewhere'
 
 /** Milliseconds of real time that `release` waits for the replies to arrive. */
-const answerMs = 100
+const replyTransmissionMs = 100
 
 /** A webhook endpoint that stores the events it receives and gives chosen replies. */
 export class Receiver {
@@ -34,7 +34,7 @@ export class Receiver {
   /** Returns the reply for each delivery. */
   replyTo: (delivery: Delivery) => Reply = () => 204
   now: () => number = () => 0
-  readonly #held: { delivery: Delivery; answer: (status: number) => void }[] = []
+  readonly #heldReplies: { delivery: Delivery; answer: (status: number) => void }[] = []
   readonly #secrets: Secrets
   #listener: Listener | undefined
 
@@ -44,7 +44,7 @@ export class Receiver {
   }
 
   /** Starts the endpoint; port 0 is any free port. Throws an IoError if the port cannot be used. */
-  async open(port = 0): Promise<void> {
+  async start(port = 0): Promise<void> {
     this.#listener = await listen((request) => this.#receive(request), { port })
   }
 
@@ -54,12 +54,12 @@ export class Receiver {
 
   /** Sends the held replies with this status and waits until they have arrived. */
   async release(status: number): Promise<void> {
-    if (this.#held.length === 0) return
-    for (const { delivery, answer } of this.#held.splice(0)) {
-      delivery.answered = status
+    if (this.#heldReplies.length === 0) return
+    for (const { delivery, answer } of this.#heldReplies.splice(0)) {
+      delivery.replyStatus = status
       answer(status)
     }
-    await setTimeout(answerMs)
+    await setTimeout(replyTransmissionMs)
   }
 
   async close(): Promise<void> {
@@ -72,24 +72,24 @@ export class Receiver {
   }
 
   async #receive(request: Request): Promise<Response> {
-    if (new URL(request.url).pathname === elsewhere) return new Response(null, { status: 204 })
+    if (new URL(request.url).pathname === redirectPath) return new Response(null, { status: 204 })
     const body = Buffer.from(await request.arrayBuffer())
     const delivery: Delivery = {
       method: request.method,
       contentType: this.#header(request, 'Content-Type'),
       signature: this.#header(request, 'X-Service-Signature'),
       body,
-      json: this.#secrets.redactAnswer(parsed(body)),
+      json: this.#secrets.redactAnswer(parseBody(body)),
       at: this.now(),
-      answered: null,
+      replyStatus: null,
     }
     const reply = this.replyTo(delivery)
     this.deliveries.push(delivery)
     const status =
       reply === 'hold'
-        ? await new Promise<number>((answer) => this.#held.push({ delivery, answer }))
-        : (delivery.answered = reply)
-    const headers = status >= 300 && status < 400 ? { Location: elsewhere } : undefined
+        ? await new Promise<number>((answer) => this.#heldReplies.push({ delivery, answer }))
+        : (delivery.replyStatus = reply)
+    const headers = status >= 300 && status < 400 ? { Location: redirectPath } : undefined
     return new Response(null, { status, ...(headers !== undefined && { headers }) })
   }
 }

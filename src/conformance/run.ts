@@ -10,28 +10,28 @@ import {
   NotTestableError,
   separateAdvice,
 } from './case.ts'
-import { type Control, paceOf, type Target } from './target.ts'
-import { Probe, type Visit } from './visit.ts'
+import { type Control, createPace, type Target } from './target.ts'
+import { Probe, type CaseContext } from './case-context.ts'
 import { Receiver } from './receiver.ts'
-import { invisible, suite } from './suite.ts'
+import { untestableRules, suite } from './suite.ts'
 
 export interface ConformanceOptions {
   http: HttpClient
   clock: Clock
   target: Target
-  /** Whether orders are allowed; without them, rules that need one are not tested. */
+  /** Whether the suite may order. If not, the rules that need an order are not tested. */
   allowCreate?: boolean | undefined
   control?: Control | undefined
   /** Port for events; 0, any free port, is useful only if `control` can set the webhook URL. */
   receivePort?: number | undefined
-  /** Most milliseconds for which a request is followed with the real clock; default a minute. */
+  /** Milliseconds for which a request is followed at most with the real clock; default a minute. */
   watchMs?: number | undefined
   /** Selects the cases that run; default all. */
   only?: ((each: Case) => boolean) | undefined
   signal?: AbortSignal | undefined
   /** Called after each case. */
   onCase?: ((result: CaseResult, done: number, of: number) => void) | undefined
-  /** Most milliseconds that waiting for the quota may take in total; default no limit. */
+  /** Milliseconds that waiting for the quota may take in total; default no limit. */
   waitBudgetMs?: number | undefined
   /** Called before each wait after a throttled call. */
   onWait?: ((seconds: number) => void) | undefined
@@ -49,64 +49,71 @@ export async function runConformance(
   options: ConformanceOptions,
 ): Promise<ConformanceReport & { halted: ThrottledError | undefined }> {
   const { target, only = () => true, control = {} } = options
-  const secrets = secretsOf(target)
+  const secrets = collectSecrets(target)
   const receiver = options.receivePort === undefined ? undefined : new Receiver(secrets)
-  await receiver?.open(options.receivePort)
+  await receiver?.start(options.receivePort)
   try {
     if (receiver !== undefined) await control.pointWebhook?.(receiver.url)
-    const visit = begin(options, control, secrets, receiver)
-    await checkReachable(visit)
-    const chosen = suite.filter(only)
+    const context = createContext(options, control, secrets, receiver)
+    await requireAccess(context)
+    const selectedCases = suite.filter(only)
     const cases: CaseResult[] = []
     let halted: ThrottledError | undefined
-    for (const each of chosen) {
+    for (const each of selectedCases) {
       const results =
-        halted ?? (await judge(each, visit, options.signal).catch((error: unknown) => throttled(error)))
+        halted ??
+        (await runCase(each, context, options.signal).catch((error: unknown) => requireThrottled(error)))
       if (results instanceof ThrottledError) halted = results
       const result =
         results instanceof ThrottledError
-          ? resultOf(each, 'not_judged', { reason: `${results.message}: wait for longer with --timeout` })
+          ? createResult(each, 'not_judged', { reason: `${results.message}: wait for longer with --timeout` })
           : results
       cases.push(result)
-      options.onCase?.(result, cases.length, chosen.length)
+      options.onCase?.(result, cases.length, selectedCases.length)
     }
-    return { base_url: target.baseUrl, counts: counted(cases), cases, cannot_be_judged: invisible, halted }
+    return {
+      base_url: target.baseUrl,
+      counts: countVerdicts(cases),
+      cases,
+      cannot_be_judged: untestableRules,
+      halted,
+    }
   } finally {
     await receiver?.close()
   }
 }
 
-function begin(
+function createContext(
   options: ConformanceOptions,
   control: Control,
   secrets: Secrets,
   receiver: Receiver | undefined,
-): Visit {
+): CaseContext {
   const { http, clock, target, signal, waitBudgetMs, onWait } = options
-  const pace = paceOf(control, clock, signal)
+  const pace = createPace(control, clock, signal)
   if (receiver !== undefined) receiver.now = () => pace.now()
-  const made = new Map<string, Promise<unknown>>()
+  const resultsByName = new Map<string, Promise<unknown>>()
   return {
     probe: new Probe({ http, target, secrets, pace, signal, waitBudgetMs, onWait }),
     pace,
     target,
     control,
     receiver,
-    mayCreate: options.allowCreate === true,
+    canCreate: options.allowCreate === true,
     watchMs: options.watchMs ?? defaultWatchMs,
     once<T>(name: string, make: () => Promise<T>): Promise<T> {
-      const known = made.get(name)
-      if (known !== undefined) return known as Promise<T>
-      const coming = make()
-      made.set(name, coming)
-      return coming
+      const existing = resultsByName.get(name)
+      if (existing !== undefined) return existing as Promise<T>
+      const result = make()
+      resultsByName.set(name, result)
+      return result
     },
   }
 }
 
 /** Throws unless the service responds and accepts the key and the user. */
-async function checkReachable({ probe }: Visit): Promise<void> {
-  await probe.get('/v1/ping', { as: {} })
+async function requireAccess({ probe }: CaseContext): Promise<void> {
+  await probe.get('/v1/ping', { identity: {} })
   const { status, message = '' } = await probe.get('/v1/users')
   const detail = message === '' ? '' : `: ${message}`
   if (status === 401) {
@@ -124,15 +131,15 @@ async function checkReachable({ probe }: Visit): Promise<void> {
 }
 
 /**
- * Returns a ThrottledError and rethrows any other error: the results so far remain, and the other rules are not
- * tested.
+ * Returns the error if it is a ThrottledError, which ends the run but leaves the results so far. Rethrows any other
+ * error.
  */
-function throttled(error: unknown): ThrottledError {
+function requireThrottled(error: unknown): ThrottledError {
   if (error instanceof ThrottledError) return error
   throw error
 }
 
-function resultOf(
+function createResult(
   { id, section, rule, kind }: Case,
   verdict: CaseResult['verdict'],
   details: Partial<CaseResult> = {},
@@ -140,12 +147,16 @@ function resultOf(
   return { id, section, rule, kind, verdict, findings: [], advice: [], reason: null, ...details }
 }
 
-async function judge(each: Case, visit: Visit, signal: AbortSignal | undefined): Promise<CaseResult> {
+async function runCase(
+  each: Case,
+  context: CaseContext,
+  signal: AbortSignal | undefined,
+): Promise<CaseResult> {
   const result = (verdict: CaseResult['verdict'], details?: Partial<CaseResult>): CaseResult =>
-    resultOf(each, verdict, details)
+    createResult(each, verdict, details)
   try {
-    const { findings, advice } = separateAdvice(await each.run(visit))
-    const details = { findings: few(findings), advice: few(advice) }
+    const { findings, advice } = separateAdvice(await each.run(context))
+    const details = { findings: limitLines(findings), advice: limitLines(advice) }
     return result(findings.length === 0 ? 'holds' : 'broken', details)
   } catch (error) {
     signal?.throwIfAborted()
@@ -157,7 +168,7 @@ async function judge(each: Case, visit: Visit, signal: AbortSignal | undefined):
 }
 
 /** Limits the lines to a readable number. */
-function few(lines: string[]): string[] {
+function limitLines(lines: string[]): string[] {
   const more = lines.length - maxFindings
   return more > 0 ? [...lines.slice(0, maxFindings), `and ${more} more`] : lines
 }
@@ -166,7 +177,7 @@ function few(lines: string[]): string[] {
  * Returns the secrets that a deployment may send back and that must not be shown, including the shortened key of a
  * test.
  */
-function secretsOf({ apiKey, webhookSecret, foreignUser }: Target): Secrets {
+function collectSecrets({ apiKey, webhookSecret, foreignUser }: Target): Secrets {
   const secrets = new Secrets()
   secrets.add('API key', apiKey)
   secrets.add('API key', apiKey.slice(0, -1))
@@ -175,14 +186,14 @@ function secretsOf({ apiKey, webhookSecret, foreignUser }: Target): Secrets {
   return secrets.withOrdinary()
 }
 
-function counted(cases: readonly CaseResult[]): ConformanceReport['counts'] {
-  const of = (verdict: CaseResult['verdict']): number =>
+function countVerdicts(cases: readonly CaseResult[]): ConformanceReport['counts'] {
+  const countOf = (verdict: CaseResult['verdict']): number =>
     cases.filter((each) => each.verdict === verdict).length
   return {
     cases: cases.length,
-    holds: of('holds'),
-    broken: of('broken'),
-    not_judged: of('not_judged'),
+    holds: countOf('holds'),
+    broken: countOf('broken'),
+    not_judged: countOf('not_judged'),
     advised: cases.filter(({ advice }) => advice.length > 0).length,
   }
 }

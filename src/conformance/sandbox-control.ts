@@ -1,17 +1,18 @@
 import { UnauthenticatedError, UsageError } from '../errors/kinds.ts'
 import type { HttpClient } from '../http/client.ts'
-import { entries, field, parsed } from './answer.ts'
+import { entriesOf, valueAt, parseBody } from './answer.ts'
 import type { Control, Plan, Target } from './target.ts'
 
 /**
- * Path of a sandbox's control API. A test compares it with the constant of the sandbox, which is not imported here.
+ * Path of a sandbox's control API. A test compares it with the same constant of the sandbox, which is not imported
+ * here.
  */
 export const controlPath = '/_sandbox/'
 
 /** Controls a sandbox of this machine. */
 export interface SandboxControl extends Control {
-  /** Data of the sandbox that the suite can use: another user, another organisation, and so on. */
-  known: Partial<Target>
+  /** The data of the sandbox that the suite can use: another user, another organisation, and so on. */
+  knownTarget: Partial<Target>
   /** Restores the state before the run. */
   restore(): Promise<void>
 }
@@ -20,7 +21,7 @@ export interface SandboxControl extends Control {
  * Connects to the control API of a sandbox; `token` is needed if other machines can reach it. Throws a UsageError if
  * the base URL is not that of a sandbox.
  */
-export async function sandboxControl(
+export async function connectToSandbox(
   http: HttpClient,
   { baseUrl, apiKey }: Pick<Target, 'baseUrl' | 'apiKey'>,
   token?: string,
@@ -28,45 +29,45 @@ export async function sandboxControl(
   const base = `${baseUrl.replace(/(?<!\/)\/+$/, '')}${controlPath}`
   const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` }
 
-  async function read(what: string): Promise<unknown> {
-    const { status, body } = await http.send({ method: 'GET', url: base + what, headers })
-    const answer = status === 200 ? parsed(body) : undefined
+  async function read(control: string): Promise<unknown> {
+    const { status, body } = await http.send({ method: 'GET', url: base + control, headers })
+    const answer = status === 200 ? parseBody(body) : undefined
     if (answer !== undefined) return answer
     if (status === 401) {
       throw new UnauthenticatedError('the control token of the sandbox is missing or wrong', {
         hint: 'Set REFCHECK_SANDBOX_TOKEN to the control_token that "sandbox start" printed.',
       })
     }
-    throw new UsageError(`${new URL(base).host} is not a sandbox that can be controlled`, {
+    throw new UsageError(`${new URL(base).host} properties not a sandbox that can be controlled`, {
       hint: 'Leave out --control, or start a sandbox with: refcheck sandbox start',
     })
   }
 
-  async function send(what: string, order: unknown): Promise<void> {
+  async function send(control: string, sent: unknown): Promise<void> {
     const { status, body } = await http.send({
       method: 'POST',
-      url: base + what,
+      url: base + control,
       headers: { ...headers, 'Content-Type': 'application/json' },
-      body: Buffer.from(JSON.stringify(order)),
+      body: Buffer.from(JSON.stringify(sent)),
     })
     if (status === 200) return
-    const message = field(parsed(body), 'error', 'message')
-    throw new UsageError(`the sandbox refused "${what}": ${String(message)}`)
+    const message = valueAt(parseBody(body), 'error', 'message')
+    throw new UsageError(`the sandbox refused "${control}": ${String(message)}`)
   }
 
   const before = await read('snapshot')
   const state = await read('state')
-  const isManual = field(state, 'clock') === 'manual'
-  let good: unknown
+  const isManual = valueAt(state, 'clock') === 'manual'
+  let goodState: unknown
   return {
-    known: { ...knownOf(before, apiKey), quota: isManual ? windowsOf(state) : undefined },
+    knownTarget: { ...findKnownTarget(before, apiKey), quota: isManual ? windowsOf(state) : undefined },
     advance: isManual ? (ms) => send('advance', { ms }) : undefined,
     pointWebhook: (url) => send('webhook', { url }),
-    // An expired trial cannot be undone, so the good plan is restored from the state before.
+    // An expired trial cannot be undone, so the good plan is restored from a snapshot made before the change.
     async setPlan(plan) {
-      if (plan === 'good') return send('restore', good)
-      good = await read('snapshot')
-      return send('switch', { switch: switchOf[plan] })
+      if (plan === 'good') return send('restore', goodState)
+      goodState = await read('snapshot')
+      return send('switch', { switch: switchByPlan[plan] })
     },
     deactivateUser: (email) => send('user', { email, active: false }),
     revokeKey: () => send('switch', { switch: 'revoke-key' }),
@@ -76,36 +77,36 @@ export async function sandboxControl(
   }
 }
 
-const switchOf: Record<Exclude<Plan, 'good'>, string> = {
+const switchByPlan: Record<Exclude<Plan, 'good'>, string> = {
   'no credits': 'no-credits',
   'trial expired': 'expire-trial',
   'subscription inactive': 'deactivate-subscription',
 }
 
-/** Returns users, keys and teams of the snapshot that the suite can use. */
-function knownOf(snapshot: unknown, apiKey: string): Partial<Target> {
-  const keys = entries(field(snapshot, 'keys'))
-  const home = field(
-    keys.find((each) => field(each, 'key') === apiKey),
+/** Returns the users, keys and teams in the snapshot that the suite can use. */
+function findKnownTarget(snapshot: unknown, apiKey: string): Partial<Target> {
+  const keys = entriesOf(valueAt(snapshot, 'keys'))
+  const ownOrganisation = valueAt(
+    keys.find((each) => valueAt(each, 'key') === apiKey),
     'organisation_id',
   )
-  const emailOf = (organisation: unknown, is: Record<string, unknown>): string | undefined => {
-    const wanted = Object.entries({ organisation_id: organisation, ...is })
-    const user = entries(field(snapshot, 'users')).find((each) =>
-      wanted.every(([name, value]) => field(each, name) === value),
+  const findEmail = (organisation: unknown, properties: Record<string, unknown>): string | undefined => {
+    const required = Object.entries({ organisation_id: organisation, ...properties })
+    const user = entriesOf(valueAt(snapshot, 'users')).find((each) =>
+      required.every(([name, value]) => valueAt(each, name) === value),
     )
-    const email = field(user, 'email')
+    const email = valueAt(user, 'email')
     return typeof email === 'string' ? email : undefined
   }
   const other = keys.find(
-    (each) => field(each, 'organisation_id') !== home && field(each, 'revoked') === false,
+    (each) => valueAt(each, 'organisation_id') !== ownOrganisation && valueAt(each, 'revoked') === false,
   )
-  const otherKey = field(other, 'key')
-  const otherEmail = emailOf(field(other, 'organisation_id'), { active: true })
+  const otherKey = valueAt(other, 'key')
+  const otherEmail = findEmail(valueAt(other, 'organisation_id'), { active: true })
   // If the rules let the role support create requests, all users may create them.
-  const isRestricted = field(snapshot, 'settings', 'rules', 'support-creates') === 'no'
+  const isRestricted = valueAt(snapshot, 'settings', 'rules', 'support-creates') === 'no'
   return {
-    secondEmail: emailOf(home, { active: true, role: 'member' }),
+    secondEmail: findEmail(ownOrganisation, { active: true, role: 'member' }),
     foreignUser:
       typeof otherKey === 'string' && otherEmail !== undefined
         ? { apiKey: otherKey, userEmail: otherEmail }
@@ -115,16 +116,18 @@ function knownOf(snapshot: unknown, apiKey: string): Partial<Target> {
       error: 'conformance+error@example.com',
       mixed: 'conformance+mixed@example.com',
     },
-    inactiveTeams: entries(field(snapshot, 'teams'))
-      .filter((team) => field(team, 'organisation_id') === home && field(team, 'active') === false)
-      .map((team) => String(field(team, 'id'))),
-    noCreateEmail: isRestricted ? emailOf(home, { active: true, role: 'support' }) : undefined,
-    inactiveEmail: emailOf(home, { active: false }),
+    inactiveTeams: entriesOf(valueAt(snapshot, 'teams'))
+      .filter(
+        (team) => valueAt(team, 'organisation_id') === ownOrganisation && valueAt(team, 'active') === false,
+      )
+      .map((team) => String(valueAt(team, 'id'))),
+    noCreateEmail: isRestricted ? findEmail(ownOrganisation, { active: true, role: 'support' }) : undefined,
+    inactiveEmail: findEmail(ownOrganisation, { active: false }),
   }
 }
 
 const windowsOf = (state: unknown): Target['quota'] =>
-  entries(field(state, 'quota')).map((each) => ({
-    calls: Number(field(each, 'calls')),
-    seconds: Number(field(each, 'seconds')),
+  entriesOf(valueAt(state, 'quota')).map((each) => ({
+    calls: Number(valueAt(each, 'calls')),
+    seconds: Number(valueAt(each, 'seconds')),
   }))

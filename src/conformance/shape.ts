@@ -1,5 +1,5 @@
 import { advise } from './case.ts'
-import { shown } from './answer.ts'
+import { formatValue } from './answer.ts'
 
 /*
  * Checks of JSON against the tables of "Resources and their fields". They do not use src/contract, so that a mistake
@@ -9,30 +9,30 @@ import { shown } from './answer.ts'
 /** Returns findings about a value; `where` names the value in them. */
 export type Shape = (value: unknown, where: string) => string[]
 
-const expected = (what: string, value: unknown, where: string): string[] => [
-  `${where}: expected ${what}, got ${shown(value)}`,
+const expectedFinding = (what: string, value: unknown, where: string): string[] => [
+  `${where}: expected ${what}, got ${formatValue(value)}`,
 ]
 
-const simple =
+const shapeWhere =
   (what: string, isMet: (value: unknown) => boolean): Shape =>
   (value, where) =>
-    isMet(value) ? [] : expected(what, value, where)
+    isMet(value) ? [] : expectedFinding(what, value, where)
 
-export const text = simple('a string', (value) => typeof value === 'string')
-export const integer = simple('an integer', (value) => Number.isInteger(value))
-export const boolean = simple('true or false', (value) => typeof value === 'boolean')
+export const text = shapeWhere('a string', (value) => typeof value === 'string')
+export const integer = shapeWhere('an integer', (value) => Number.isInteger(value))
+export const boolean = shapeWhere('true or false', (value) => typeof value === 'boolean')
 
-const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
-export const uuid = simple('a UUID', (value) => typeof value === 'string' && uuidForm.test(value))
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+export const uuid = shapeWhere('a UUID', (value) => typeof value === 'string' && uuidPattern.test(value))
 
-const timestampForm = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?$/
+const timestampPattern = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?$/
 /** Start of a timestamp in the basic format of ISO 8601, which has no separators. */
-const basicForm = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(?=\d\d|Z|[+-]|$)/
-export const timestamp = simple('an ISO 8601 timestamp', (value) => {
+const basicFormatPattern = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(?=\d\d|Z|[+-]|$)/
+export const timestamp = shapeWhere('an ISO 8601 timestamp', (value) => {
   const extended = String(value)
-    .replace(basicForm, '$1-$2-$3T$4:$5')
+    .replace(basicFormatPattern, '$1-$2-$3T$4:$5')
     .replace(/(?<=T\d\d:\d\d)(\d\d)/, ':$1')
-  const date = typeof value === 'string' ? timestampForm.exec(extended)?.[1] : undefined
+  const date = typeof value === 'string' ? timestampPattern.exec(extended)?.[1] : undefined
   if (date === undefined) return false
   const readable = extended.replace(',', '.').replace(/(?<=:.*)([+-]\d\d)$/, '$1:00')
   if (!Number.isFinite(Date.parse(readable))) return false
@@ -41,7 +41,7 @@ export const timestamp = simple('an ISO 8601 timestamp', (value) => {
 })
 
 export const oneOf = (...words: string[]): Shape =>
-  simple(`one of ${words.join(', ')}`, (value) => typeof value === 'string' && words.includes(value))
+  shapeWhere(`one of ${words.join(', ')}`, (value) => typeof value === 'string' && words.includes(value))
 
 export const nullable =
   (shape: Shape): Shape =>
@@ -53,30 +53,33 @@ export const arrayOf =
   (value, where) =>
     Array.isArray(value)
       ? value.flatMap((entry, at) => shape(entry, `${where}[${at}]`))
-      : expected('an array', value, where)
+      : expectedFinding('an array', value, where)
 
-/** A map from any name to values of one shape. */
+/** Returns a shape of objects with any names, whose values all have the shape. */
 export const mapOf =
   (shape: Shape): Shape =>
   (value, where) =>
     isObject(value)
       ? Object.entries(value).flatMap(([name, entry]) => shape(entry, `${where}.${name}`))
-      : expected('an object', value, where)
+      : expectedFinding('an object', value, where)
 
 /**
- * An object with all of these fields. Other fields are only advice, because the document does not exclude additions
- * to version 1.
+ * Returns a shape of objects that have all of these fields. Other fields are only advice, because the document does
+ * not exclude additions to version 1.
  */
 export const object =
   (fields: Record<string, Shape>): Shape =>
   (value, where) => {
-    if (!isObject(value)) return expected('an object', value, where)
+    if (!isObject(value)) return expectedFinding('an object', value, where)
     const prefix = where === '' ? '' : `${where}.`
-    const known = Object.entries(fields).flatMap(([name, shape]) =>
+    const fieldFindings = Object.entries(fields).flatMap(([name, shape]) =>
       Object.hasOwn(value, name) ? shape(value[name], prefix + name) : [`${prefix}${name} is missing`],
     )
     const others = Object.keys(value).filter((name) => !Object.hasOwn(fields, name))
-    return [...known, ...others.map((name) => advise(`${prefix}${name} is not a field of the document`))]
+    return [
+      ...fieldFindings,
+      ...others.map((name) => advise(`${prefix}${name} is not a field of the document`)),
+    ]
   }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,64 +1,66 @@
 import type { Answer } from './answer.ts'
 import type { Case, CaseKind } from './case.ts'
-import { tryOrder } from './order.ts'
-import type { CallOptions, Visit } from './visit.ts'
+import { sendOrder } from './order.ts'
+import type { CallOptions, CaseContext } from './case-context.ts'
 import { isObject } from './shape.ts'
 
-/** One of these statuses, or a function that returns findings about the response. */
+/** The allowed statuses, or a function that returns findings about the response. */
 type Expected = number | readonly number[] | ((answer: Answer) => string[])
 
 /** A call and the response that the document requires. */
-export type Ask = CallOptions & { expect: Expected } & ({ get: string } | { order: unknown })
+export type ExpectedCall = CallOptions & { expect: Expected } & ({ get: string } | { order: unknown })
 
-/** Calls to make, and findings. */
-export type Expectations = readonly (Ask | string)[]
+/** Calls to make, in this order, and findings that are known without a call. */
+export type Expectations = readonly (ExpectedCall | string)[]
 
-export type Run = (visit: Visit) => Expectations | Promise<Expectations>
+export type Run = (context: CaseContext) => Expectations | Promise<Expectations>
 
-/** By case id: the sentence of the document, and the calls that test it. */
-type Rows = Readonly<Record<string, readonly [rule: string, run: Run | readonly Ask[]]>>
+/** The sentence of the document and the calls that test it, by case id. */
+type Rows = Readonly<Record<string, readonly [rule: string, run: Run | readonly ExpectedCall[]]>>
 
 /** Makes cases of one kind about one section of the document. */
-export function under(section: string, kind: CaseKind, rows: Rows): Case[] {
+export function casesAbout(section: string, kind: CaseKind, rows: Rows): Case[] {
   return Object.entries(rows).map(([id, [rule, run]]) => ({
     id,
     section,
     rule,
     kind,
-    run: async (visit) => judge(visit, typeof run === 'function' ? await run(visit) : run),
+    run: async (context) => collectFindings(context, typeof run === 'function' ? await run(context) : run),
   }))
 }
 
-/** Makes the calls in order and returns the findings, those about the responses included. */
-export async function judge(visit: Visit, expectations: Expectations): Promise<string[]> {
+/** Makes the calls in order. Returns the findings about their responses and those that are among the expectations. */
+export async function collectFindings(context: CaseContext, expectations: Expectations): Promise<string[]> {
   const findings: string[] = []
   for (const each of expectations) {
     if (typeof each === 'string') findings.push(each)
-    else findings.push(...expected(await call(visit, each), each.expect))
+    else findings.push(...checkAnswer(await call(context, each), each.expect))
   }
   return findings
 }
 
-function call(visit: Visit, ask: Ask): Promise<Answer> {
-  return 'get' in ask ? visit.probe.get(ask.get, ask) : tryOrder(visit, ask.order, ask)
+function call(context: CaseContext, expectedCall: ExpectedCall): Promise<Answer> {
+  return 'get' in expectedCall
+    ? context.probe.get(expectedCall.get, expectedCall)
+    : sendOrder(context, expectedCall.order, expectedCall)
 }
 
-function expected(answer: Answer, expect: Expected): string[] {
+function checkAnswer(answer: Answer, expect: Expected): string[] {
   return typeof expect === 'function' ? expect(answer) : expectStatus(answer, ...[expect].flat())
 }
 
-/** Expects a 400 that names one of these fields. */
-export const refused =
+/** Returns a function that expects a 400 whose message names one of these fields. */
+export const expectRefusal =
   (...paths: string[]) =>
   (answer: Answer): string[] =>
     expectRefusedField(answer, ...paths)
 
-/** Returns the items if the condition is met, otherwise none. */
-export const when = <T>(isMet: boolean, ...items: T[]): T[] => (isMet ? items : [])
+/** Returns the items if the condition is met; an empty array otherwise. */
+export const itemsIf = <T>(isMet: boolean, ...items: T[]): T[] => (isMet ? items : [])
 
 /** Returns the values that occur more than once. */
-export const repeated = (all: readonly unknown[]): unknown[] =>
-  all.filter((each, at) => all.indexOf(each) !== at)
+export const duplicatesIn = (values: readonly unknown[]): unknown[] =>
+  values.filter((each, at) => values.indexOf(each) !== at)
 
 /** Expects one of these statuses. */
 export function expectStatus(answer: Answer, ...statuses: number[]): string[] {
@@ -73,24 +75,24 @@ export function expectStatus(answer: Answer, ...statuses: number[]): string[] {
  * that contains the field, if the reason names the field, or of a value within it.
  */
 export function expectRefusedField(answer: Answer, ...paths: string[]): string[] {
-  const wrong = expectStatus(answer, 400)
-  if (wrong.length > 0) return wrong
+  const findings = expectStatus(answer, 400)
+  if (findings.length > 0) return findings
   const [, path = '', reason = ''] = /^(.*?):\s*(.*)$/s.exec(answer.message ?? '') ?? []
   const isPath = path !== '' && !/\s/.test(path.replaceAll(/\[[^\]]*\]/g, ''))
-  if (isPath && reason.trim() !== '' && paths.some((wanted) => names(path, reason, wanted))) return []
+  if (isPath && reason.trim() !== '' && paths.some((wanted) => isAboutField(path, reason, wanted))) return []
   return [`${answer.label}: expected the message "${paths[0]}: <reason>", ${answer.summary}`]
 }
 
 const rootNames = new Set(['body', 'request', 'root', 'payload'])
 
 /** Whether a message is about the required field. */
-function names(path: string, reason: string, wanted: string): boolean {
-  const [at, words] = [namesOf(path), namesOf(wanted)]
-  const [top, leaf] = [words[0] ?? '', words.at(-1) ?? '']
-  // A field of the body itself may be named by the body, whatever the service calls it.
-  const isRoot = at.every((name) => rootNames.has(name.toLowerCase()))
-  if (words.length === 1 && isRoot && namesOf(reason).includes(leaf)) return true
-  return at.includes(top) && (at.includes(leaf) || namesOf(reason).includes(leaf))
+function isAboutField(path: string, reason: string, wanted: string): boolean {
+  const [namesInPath, wantedNames] = [namesOf(path), namesOf(wanted)]
+  const [top, leaf] = [wantedNames[0] ?? '', wantedNames.at(-1) ?? '']
+  // For a field of the body itself, the path may be any name of the body, if the reason names the field.
+  const isRoot = namesInPath.every((name) => rootNames.has(name.toLowerCase()))
+  if (wantedNames.length === 1 && isRoot && namesOf(reason).includes(leaf)) return true
+  return namesInPath.includes(top) && (namesInPath.includes(leaf) || namesOf(reason).includes(leaf))
 }
 
 /** Returns the names in a path without indexes. */
@@ -101,7 +103,7 @@ export function expectPdf(answer: Answer): string[] {
   const wrong = expectStatus(answer, 200)
   if (wrong.length > 0) return wrong
   const findings: string[] = []
-  if (answer.type !== 'application/pdf') {
+  if (answer.mediaType !== 'application/pdf') {
     findings.push(
       `${answer.label}: expected Content-Type application/pdf, got ${answer.header('content-type') ?? 'none'}`,
     )
@@ -115,12 +117,12 @@ export function expectPdf(answer: Answer): string[] {
 
 /** Compares a value of the response with the required one, regardless of the order of fields. */
 export function expectSame(label: string, value: unknown, required: unknown): string[] {
-  const [got, wanted] = [ordered(value), ordered(required)]
+  const [got, wanted] = [sortedJson(value), sortedJson(required)]
   return got === wanted ? [] : [`${label}: expected ${wanted}, got ${got ?? 'nothing'}`]
 }
 
 /** Returns JSON text with the fields of all objects sorted; undefined for undefined. */
-export function ordered(value: unknown): string | undefined {
+export function sortedJson(value: unknown): string | undefined {
   return JSON.stringify(value, (_name, part: unknown) =>
     isObject(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
   )

@@ -10,7 +10,7 @@ export interface Identity {
 export interface Target extends Identity {
   /** URL without the version prefix, with or without a slash at the end. */
   baseUrl: string
-  /** E-mail of another active user of the organisation, best one with fewer rights. */
+  /** E-mail of another active user of the organisation, preferably one with fewer rights. */
   secondEmail?: string | undefined
   /** A key and a user of another organisation. */
   foreignUser?: Identity | undefined
@@ -33,9 +33,9 @@ export interface QuotaWindow {
   seconds: number
 }
 
-/** Functions that change the deployment, as far as it allows that. */
+/** Functions that change the deployment. A function is undefined if the deployment does not allow the change. */
 export interface Control {
-  /** Advances its clock by milliseconds; everything that becomes due happens. */
+  /** Advances the deployment's clock by milliseconds; everything that becomes due happens. */
   advance?: ((ms: number) => Promise<void>) | undefined
   /** Sets the organisation's webhook URL. */
   pointWebhook?: ((url: string) => Promise<void>) | undefined
@@ -52,26 +52,26 @@ export type Plan = 'good' | 'no credits' | 'trial expired' | 'subscription inact
 /** Lets time pass on the deployment, by advancing its clock or by waiting. */
 export interface Pace {
   /** Whether time passes only by `pause`. */
-  readonly exact: boolean
+  readonly isManual: boolean
   /** Returns milliseconds since a fixed time. */
   now(): number
   pause(ms: number): Promise<void>
 }
 
-export function paceOf(control: Control, clock: Clock, signal: AbortSignal | undefined): Pace {
+export function createPace(control: Control, clock: Clock, signal: AbortSignal | undefined): Pace {
   const { advance } = control
   if (advance === undefined) {
-    return { exact: false, now: () => clock.monotonic(), pause: (ms) => clock.sleep(ms, signal) }
+    return { isManual: false, now: () => clock.monotonic(), pause: (ms) => clock.sleep(ms, signal) }
   }
-  let passed = 0
+  let passedMs = 0
   return {
-    exact: true,
-    now: () => passed,
+    isManual: true,
+    now: () => passedMs,
     async pause(ms) {
       signal?.throwIfAborted()
-      const whole = Math.round(ms)
-      passed += whole
-      await advance(whole)
+      const wholeMs = Math.round(ms)
+      passedMs += wholeMs
+      await advance(wholeMs)
     },
   }
 }

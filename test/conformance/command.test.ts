@@ -6,7 +6,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 
 import { ManualClock } from '../../src/sandbox/control/manual-clock.ts'
 import type { ConformanceReport } from '../../src/conformance/case.ts'
-import { invisible } from '../../src/conformance/suite.ts'
+import { untestableRules } from '../../src/conformance/suite.ts'
 import { listen } from '../../src/server/listen.ts'
 import { world } from '../harness/world.ts'
 import { answerOf, onJson } from './defects/defect.ts'
@@ -49,7 +49,7 @@ test('--json prints the counts and every case', async () => {
   expect(outcome.json()).toEqual({
     base_url: url,
     counts: { cases: 3, holds: 2, broken: 0, not_judged: 1, advised: 0 },
-    cannot_be_judged: invisible,
+    cannot_be_judged: untestableRules,
     cases: [
       {
         id: 'ping.answer',

@@ -5,7 +5,7 @@ import { HttpClient } from '../../src/http/client.ts'
 import { ManualClock } from '../../src/sandbox/control/manual-clock.ts'
 import type { ConformanceReport } from '../../src/conformance/case.ts'
 import { type ConformanceOptions, runConformance } from '../../src/conformance/run.ts'
-import { sandboxControl } from '../../src/conformance/sandbox-control.ts'
+import { connectToSandbox } from '../../src/conformance/sandbox-control.ts'
 import type { Target } from '../../src/conformance/target.ts'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/control/embedded.ts'
 import { type Handler, listen } from '../../src/server/listen.ts'
@@ -69,7 +69,7 @@ export async function lab(options: LabOptions = {}): Promise<Lab> {
     target,
     http,
     async run(given = {}) {
-      const control = await sandboxControl(http, target)
+      const control = await connectToSandbox(http, target)
       return runConformance({
         http,
         clock: systemClock,

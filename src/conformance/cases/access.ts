@@ -1,31 +1,31 @@
 import { isLoopbackHost, isLoopbackUrl } from '../../contract/url.ts'
-import { type Answer, entries, field } from '../answer.ts'
-import { type Case, unless } from '../case.ts'
+import { type Answer, entriesOf, valueAt } from '../answer.ts'
+import { type Case, requireTestable } from '../case.ts'
 import {
   acceptedId,
-  bodyFor,
-  foreignUser,
-  listed,
-  packages,
-  plainOrder,
+  buildBody,
+  requireForeignUser,
+  packagesIn,
+  readPackages,
+  orderPlain,
   recipient,
-  secondUser,
-  tryOrder,
+  requireSecondUser,
+  sendOrder,
   unknownEmail,
   unknownId,
-  userList,
+  listUsers,
 } from '../order.ts'
 import {
-  type Ask,
+  type ExpectedCall,
   type Expectations,
   expectSame,
   expectStatus,
-  judge,
+  collectFindings,
   type Run,
-  under,
-  when,
+  casesAbout,
+  itemsIf,
 } from '../table.ts'
-import type { CallOptions, Visit } from '../visit.ts'
+import type { CallOptions, CaseContext } from '../case-context.ts'
 import { object, text } from '../shape.ts'
 import type { Control, Identity, Plan } from '../target.ts'
 
@@ -35,8 +35,12 @@ const unknownKey = 'x'.repeat(32)
  * Calls every authenticated endpoint once and expects the status. The POST has an empty body, so that nothing is
  * ordered whatever the deployment does.
  */
-export async function everyEndpoint(visit: Visit, options: CallOptions, status: number): Promise<string[]> {
-  const id = (await packages(visit))[0]?.id ?? 1
+export async function callEveryEndpoint(
+  context: CaseContext,
+  options: CallOptions,
+  status: number,
+): Promise<string[]> {
+  const id = (await readPackages(context))[0]?.id ?? 1
   const paths = [
     '/v1/packages',
     `/v1/packages/${id}/schema`,
@@ -46,74 +50,96 @@ export async function everyEndpoint(visit: Visit, options: CallOptions, status: 
     '/v1/users',
   ]
   const answers: Answer[] = []
-  for (const path of paths) answers.push(await visit.probe.get(path, options))
-  answers.push(await visit.probe.post({}, options))
+  for (const path of paths) answers.push(await context.probe.get(path, options))
+  answers.push(await context.probe.post({}, options))
   return answers.flatMap((answer) => expectStatus(answer, status))
 }
 
-/** Calls every endpoint as several callers, by their descriptions for findings. */
-const everyCaller =
-  (status: number, callers: (visit: Visit) => Record<string, Partial<Identity>>): Run =>
-  async (visit) => {
+/** Makes a test that calls every endpoint as each of several callers. Their names are descriptions for findings. */
+const callAsEach =
+  (status: number, callers: (context: CaseContext) => Record<string, Partial<Identity>>): Run =>
+  async (context) => {
     const findings: string[] = []
-    for (const [note, as] of Object.entries(callers(visit))) {
-      findings.push(...(await everyEndpoint(visit, { as, note }, status)))
+    for (const [note, identity] of Object.entries(callers(context))) {
+      findings.push(...(await callEveryEndpoint(context, { identity, note }, status)))
     }
     return findings
   }
 
 const emailsOf = ({ data }: Answer): string[] =>
-  entries(field(data, 'users')).map((user) => String(field(user, 'email')))
+  entriesOf(valueAt(data, 'users')).map((user) => String(valueAt(user, 'email')))
 
 /** Expects the requester's e-mail without regard to upper and lower case. */
-const requestedBy =
+const expectRequester =
   (email: string) =>
   ({ data }: Answer): string[] => {
-    const got = field(data, 'requester', 'email')
+    const got = valueAt(data, 'requester', 'email')
     const lower = typeof got === 'string' ? got.toLowerCase() : got
     return expectSame('requester.email', lower, email.toLowerCase())
   }
 
 /**
- * Returns the calls with a key of another organisation, which must reach nothing of this one, and as that
- * organisation's user with this key.
+ * Returns the calls with a key of another organisation, which must not reach data of this organisation, and a call
+ * with the key of this organisation as a user of the other one.
  */
-async function foreignKey(visit: Visit): Promise<Expectations> {
-  const { probe, target } = visit
-  const as = foreignUser(visit)
+async function foreignKeyCalls(context: CaseContext): Promise<Expectations> {
+  const { probe, target } = context
+  const identity = requireForeignUser(context)
   const note = 'with a key of another organisation'
-  const ours = await packages(visit)
-  const theirs = await probe.get('/v1/packages', { as, note })
-  const own = new Set(listed(theirs).map(({ id }) => id))
-  const foreign = ours.filter(({ id }) => !own.has(id)).slice(0, 1)
-  const mixed = { as: { ...as, apiKey: target.apiKey }, note: 'as a user of another organisation' }
-  const listsUs = (answer: Answer): string[] =>
-    when(
+  const ownPackages = await readPackages(context)
+  const foreignList = await probe.get('/v1/packages', { identity, note })
+  const foreignIds = new Set(packagesIn(foreignList).map(({ id }) => id))
+  const ownOnly = ownPackages.filter(({ id }) => !foreignIds.has(id)).slice(0, 1)
+  const mixed = {
+    identity: { ...identity, apiKey: target.apiKey },
+    note: 'as a user of another organisation',
+  }
+  const expectNotListed = (answer: Answer): string[] =>
+    itemsIf(
       emailsOf(answer).includes(target.userEmail),
       `${answer.label}: a user of our organisation is in the list`,
     )
   const requests: Expectations = [
-    ...expectStatus(theirs, 200),
-    ...foreign.map(({ id }): Ask => ({ get: `/v1/packages/${id}/schema`, as, note, expect: [403, 404] })),
+    ...expectStatus(foreignList, 200),
+    ...ownOnly.map(({ id }): ExpectedCall => ({
+      get: `/v1/packages/${id}/schema`,
+      identity,
+      note,
+      expect: [403, 404],
+    })),
     { get: '/v1/users', ...mixed, expect: 403 },
-    { get: '/v1/users', as, note, expect: listsUs },
+    { get: '/v1/users', identity, note, expect: expectNotListed },
   ]
-  if (!visit.mayCreate) return requests
-  const { requestId, body } = await plainOrder(visit)
-  const read: Ask = { get: `/v1/requests/${requestId}`, as, note, expect: 404 }
-  return [...requests, read, ...when<Ask>(!own.has(body.package_id), { order: body, as, note, expect: 404 })]
+  if (!context.canCreate) return requests
+  const { requestId, body } = await orderPlain(context)
+  const read: ExpectedCall = { get: `/v1/requests/${requestId}`, identity, note, expect: 404 }
+  return [
+    ...requests,
+    read,
+    ...itemsIf<ExpectedCall>(!foreignIds.has(body.package_id), {
+      order: body,
+      identity,
+      note,
+      expect: 404,
+    }),
+  ]
 }
 
 /** Returns a valid order as another user of the organisation, for a package that this user sees. */
-async function orderAs(visit: Visit, as: Identity, note: string, expect: number[]): Promise<Expectations> {
-  const theirs = listed(await visit.probe.get('/v1/packages', { as, note }))
-  const pack = theirs.find(({ status }) => status === 'ACTIVE')
-  unless(pack !== undefined, `${note} no ACTIVE package is seen`)
-  return [{ order: await bodyFor(visit, pack, recipient), as, note, expect }]
+async function orderAs(
+  context: CaseContext,
+  identity: Identity,
+  note: string,
+  expect: number[],
+): Promise<Expectations> {
+  const visiblePackages = packagesIn(await context.probe.get('/v1/packages', { identity, note }))
+  const pack = visiblePackages.find(({ status }) => status === 'ACTIVE')
+  requireTestable(pack !== undefined, `${note} no ACTIVE package is seen`)
+  return [{ order: await buildBody(context, pack, recipient), identity, note, expect }]
 }
 
 export const accessCases: readonly Case[] = [
-  ...under('GET /v1/ping', 'read', {
+  ...casesAbout('GET /v1/ping', 'read', {
     'ping.answer': [
       'Response 200: data = `{status: string}`, status_message "ok", message "".',
       [
@@ -122,7 +148,7 @@ export const accessCases: readonly Case[] = [
           expect: (answer) => [
             ...expectStatus(answer, 200),
             ...object({ status: text })(answer.data, 'data'),
-            ...expectSame('status_message', field(answer.json, 'status_message'), 'ok'),
+            ...expectSame('status_message', valueAt(answer.json, 'status_message'), 'ok'),
             ...expectSame('message', answer.message, ''),
           ],
         },
@@ -131,45 +157,45 @@ export const accessCases: readonly Case[] = [
     'ping.no-authentication': [
       'Authentication: none. No headers, no body. Exempt from throttling.',
       [
-        { get: '/v1/ping', as: {}, note: 'without headers', expect: 200 },
+        { get: '/v1/ping', identity: {}, note: 'without headers', expect: 200 },
         {
           get: '/v1/ping',
-          as: { apiKey: unknownKey, userEmail: unknownEmail },
+          identity: { apiKey: unknownKey, userEmail: unknownEmail },
           note: 'with an unknown key',
           expect: 200,
         },
       ],
     ],
   }),
-  ...under('Versioning', 'read', {
+  ...casesAbout('Versioning', 'read', {
     'versioning.prefix': [
       'The version is carried in the URL path prefix: /v1/ for this version, later versions use /v2/ and so on.',
       async ({ probe }) => {
-        const bare = await probe.get('/ping', { as: {}, note: 'without the version prefix' })
-        const answers = bare.status === 200 && field(bare.json, 'status_message') === 'ok'
-        return when(answers, `${bare.label}: the service answers where no version is named`)
+        const unversioned = await probe.get('/ping', { identity: {}, note: 'without the version prefix' })
+        const isAnswered = unversioned.status === 200 && valueAt(unversioned.json, 'status_message') === 'ok'
+        return itemsIf(isAnswered, `${unversioned.label}: the service answers where no version is named`)
       },
     ],
   }),
-  ...under('What the service does', 'read', {
+  ...casesAbout('What the service does', 'read', {
     'versioning.transport': [
       'Transport | HTTPS only; plain HTTP requests are rejected',
       async ({ target, probe }) => {
         const { protocol, hostname } = new URL(target.baseUrl)
-        unless(protocol === 'https:', '--base-url is http: it takes a deployment on https')
-        unless(
+        requireTestable(protocol === 'https:', '--base-url is http: it takes a deployment on https')
+        requireTestable(
           isLoopbackHost(hostname),
           'plain HTTP is only tried on a --base-url of this machine: it is never sent over a network',
         )
         const status = (await probe.plainHttp()) ?? 400
-        return when(status < 300, `GET /v1/ping over plain HTTP: expected a refusal, got ${status}`)
+        return itemsIf(status < 300, `GET /v1/ping over plain HTTP: expected a refusal, got ${status}`)
       },
     ],
   }),
-  ...under('Authentication', 'read', {
+  ...casesAbout('Authentication', 'read', {
     'authentication.required': [
       'Both headers are required on every /v1/* endpoint except: GET /v1/ping (no authentication), and GET /v1/reports/* when a valid signed `t` query token is supplied.',
-      everyCaller(401, ({ target: { apiKey, userEmail } }) => ({
+      callAsEach(401, ({ target: { apiKey, userEmail } }) => ({
         'without headers': {},
         'without the user e-mail': { apiKey },
         'without the key': { userEmail },
@@ -177,16 +203,16 @@ export const accessCases: readonly Case[] = [
     ],
     'authentication.invalid-key': [
       'Missing header, invalid API key or revoked API key: 401 client_error.',
-      async (visit) => {
-        const { apiKey, userEmail } = visit.target
-        const callers = everyCaller(401, () => ({
+      async (context) => {
+        const { apiKey, userEmail } = context.target
+        const callers = callAsEach(401, () => ({
           'with an unknown key': { apiKey: unknownKey, userEmail },
           'with a key that lacks its last character': { apiKey: apiKey.slice(0, -1), userEmail },
           'with a key that has a character too many': { apiKey: `${apiKey}0`, userEmail },
         }))
-        const as = { apiKey: unknownKey, userEmail: unknownEmail }
+        const identity = { apiKey: unknownKey, userEmail: unknownEmail }
         const note = 'with an unknown key, as an unknown user'
-        return [...(await callers(visit)), { get: '/v1/users', as, note, expect: 401 }]
+        return [...(await callers(context)), { get: '/v1/users', identity, note, expect: 401 }]
       },
     ],
     'authentication.opaque-key': [
@@ -195,21 +221,24 @@ export const accessCases: readonly Case[] = [
         const swapped = apiKey.replaceAll(/[a-z]/gi, (letter) =>
           letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
         )
-        const as = { apiKey: swapped, userEmail }
+        const identity = { apiKey: swapped, userEmail }
         const note = 'with upper and lower case of the key swapped'
         return [
-          ...when(apiKey.length !== 32, `the key is ${apiKey.length} characters long`),
-          ...when<Ask>(swapped !== apiKey, { get: '/v1/users', as, note, expect: 401 }),
+          ...itemsIf(apiKey.length !== 32, `the key is ${apiKey.length} characters long`),
+          ...itemsIf<ExpectedCall>(swapped !== apiKey, { get: '/v1/users', identity, note, expect: 401 }),
         ]
       },
     ],
     'authentication.key-in-url': [
       'Keys must be used server-side only, never in URLs, query strings or browser code. HTTPS only.',
       ({ target: { apiKey, userEmail, baseUrl } }) => {
-        unless(isLoopbackUrl(baseUrl), 'the key is put into a URL only where --base-url is on this machine')
+        requireTestable(
+          isLoopbackUrl(baseUrl),
+          'the key is put into a URL only where --base-url is on this machine',
+        )
         return ['X-Service-API-Key', 'api_key', 'key'].map((name) => ({
           get: `/v1/users?${name}=${encodeURIComponent(apiKey)}`,
-          as: { userEmail },
+          identity: { userEmail },
           note: `with the key in the query as ${name}`,
           expect: 401,
         }))
@@ -217,91 +246,100 @@ export const accessCases: readonly Case[] = [
     ],
     'authentication.unknown-user': [
       "User email not matching an active user of the key's organisation: 403 client_error.",
-      everyCaller(403, ({ target: { apiKey } }) => ({
+      callAsEach(403, ({ target: { apiKey } }) => ({
         'as an unknown user': { apiKey, userEmail: unknownEmail },
       })),
     ],
     'authentication.caller': [
       'X-Service-User-Email | Yes | Email of an active user of that organisation on whose behalf the call is made.',
-      async (visit) => {
-        const answer = await userList(visit)
+      async (context) => {
+        const answer = await listUsers(context)
         const emails = emailsOf(answer).map((email) => email.toLowerCase())
-        const isListed = emails.includes(visit.target.userEmail.toLowerCase())
-        return when(!isListed, `${answer.label}: the user the call is made for is not in the list`)
+        const isListed = emails.includes(context.target.userEmail.toLowerCase())
+        return itemsIf(!isListed, `${answer.label}: the user the call is made for is not in the list`)
       },
     ],
     'authentication.other-organisation': [
       "The key decides which packages, requests and webhooks are accessible. The request is attributed to the user in audit logs; the user's role decides which packages are available and which actions are allowed. An action not permitted by the role gives 403.",
-      foreignKey,
+      foreignKeyCalls,
     ],
   }),
-  ...under('Request', 'create', {
+  ...casesAbout('Request', 'create', {
     'authentication.attributed': [
       'requester.email | string | Email of the service user the request is attributed to.',
-      async (visit) => {
-        const { target } = visit
-        const mine = await plainOrder(visit)
-        const read: Ask = { get: `/v1/requests/${mine.requestId}`, expect: requestedBy(target.userEmail) }
-        if (target.secondEmail === undefined) return [read]
-        const as = secondUser(visit)
-        const body = await bodyFor(visit, mine.pack, recipient)
-        const id = acceptedId(await tryOrder(visit, body, { as, note: 'as the second user' }))
-        const theirs: Ask = { get: `/v1/requests/${id}`, expect: requestedBy(as.userEmail) }
-        return [read, ...when(id !== undefined, theirs)]
+      async (context) => {
+        const { target } = context
+        const ownOrder = await orderPlain(context)
+        const readOwn: ExpectedCall = {
+          get: `/v1/requests/${ownOrder.requestId}`,
+          expect: expectRequester(target.userEmail),
+        }
+        if (target.secondEmail === undefined) return [readOwn]
+        const identity = requireSecondUser(context)
+        const body = await buildBody(context, ownOrder.pack, recipient)
+        const id = acceptedId(await sendOrder(context, body, { identity, note: 'as the second user' }))
+        const readSecond: ExpectedCall = {
+          get: `/v1/requests/${id}`,
+          expect: expectRequester(identity.userEmail),
+        }
+        return [readOwn, ...itemsIf(id !== undefined, readSecond)]
       },
     ],
   }),
-  ...under('GET /v1/users', 'read', {
+  ...casesAbout('GET /v1/users', 'read', {
     'authentication.second-user': [
       'Purpose: identify emails usable as the user email header.',
-      (visit) => [{ get: '/v1/users', as: secondUser(visit), note: 'as the second user', expect: 200 }],
+      (context) => [
+        { get: '/v1/users', identity: requireSecondUser(context), note: 'as the second user', expect: 200 },
+      ],
     ],
   }),
 ]
 
-export const roleCases = under('Authentication', 'create', {
+export const roleCases = casesAbout('Authentication', 'create', {
   'roles.may-not-create': [
     'An action not permitted by the role gives 403.',
-    (visit) => {
-      const { noCreateEmail: userEmail, apiKey } = visit.target
-      unless(
+    (context) => {
+      const { noCreateEmail: userEmail, apiKey } = context.target
+      requireTestable(
         userEmail !== undefined,
         'a user whose role may not create requests is needed: --no-create-user EMAIL',
       )
-      return orderAs(visit, { apiKey, userEmail }, 'as a user who may not create requests', [403])
+      return orderAs(context, { apiKey, userEmail }, 'as a user who may not create requests', [403])
     },
   ],
   'roles.creates-or-is-refused': [
     'An action not permitted by the role gives 403.',
-    (visit) => orderAs(visit, secondUser(visit), 'as the second user, for a package they see', [201, 403]),
+    (context) =>
+      orderAs(context, requireSecondUser(context), 'as the second user, for a package they see', [201, 403]),
   ],
 })
 
-/** Returns a part of the control API, which only sandboxes have; otherwise the case is not testable. */
-function controlOf<K extends keyof Control>(
-  { control }: Visit,
+/** Returns a function of the control. The case is not testable without it: only sandboxes have a control. */
+function requireControl<K extends keyof Control>(
+  { control }: CaseContext,
   part: K,
   what: string,
 ): NonNullable<Control[K]> {
-  const found = control[part]
-  unless(found !== undefined && found !== null, `${what} on a sandbox, with --control`)
-  return found
+  const value = control[part]
+  requireTestable(value !== undefined && value !== null, `${what} on a sandbox, with --control`)
+  return value
 }
 
-const refusedPlan =
+const expectRefusedPlan =
   (plan: Plan): Run =>
-  async (visit) => {
-    const setPlan = controlOf(visit, 'setPlan', 'the plan of the organisation can only be changed')
-    const { body } = await plainOrder(visit)
+  async (context) => {
+    const setPlan = requireControl(context, 'setPlan', 'the plan of the organisation can only be changed')
+    const { body } = await orderPlain(context)
     await setPlan(plan)
     try {
-      return await judge(visit, [{ order: body, note: `with ${plan}`, expect: 403 }])
+      return await collectFindings(context, [{ order: body, note: `with ${plan}`, expect: 403 }])
     } finally {
       await setPlan('good')
     }
   }
 
-const plans =
+const planRule =
   '403 | User not an active member of the organisation; or the organisation has insufficient credits, an expired trial, or an inactive subscription.'
 
 /**
@@ -309,44 +347,47 @@ const plans =
  * undone.
  */
 export const userStatusCases: readonly Case[] = [
-  ...under('POST /v1/requests', 'control', {
-    'standing.credits': [plans, refusedPlan('no credits')],
-    'standing.trial': [plans, refusedPlan('trial expired')],
-    'standing.subscription': [plans, refusedPlan('subscription inactive')],
+  ...casesAbout('POST /v1/requests', 'control', {
+    'standing.credits': [planRule, expectRefusedPlan('no credits')],
+    'standing.trial': [planRule, expectRefusedPlan('trial expired')],
+    'standing.subscription': [planRule, expectRefusedPlan('subscription inactive')],
   }),
-  ...under('Errors', 'control', {
+  ...casesAbout('Errors', 'control', {
     'standing.internal-error': [
       '5xx | server_error | Internal error | Retry with backoff; outcome of POST /v1/requests is unknown',
-      async (visit) => {
-        await controlOf(visit, 'failNextUsers', 'an internal error can only be caused')()
-        const answer = await visit.probe.get('/v1/users', { note: 'during an internal error' })
+      async (context) => {
+        await requireControl(context, 'failNextUsers', 'an internal error can only be caused')()
+        const answer = await context.probe.get('/v1/users', { note: 'during an internal error' })
         if (answer.status < 500) return [`${answer.label}: expected 5xx, ${answer.summary}`]
-        const isNamed = field(answer.json, 'status_message') === 'server_error'
-        return when(!isNamed, `${answer.label}: expected the status_message server_error`)
+        const isNamed = valueAt(answer.json, 'status_message') === 'server_error'
+        return itemsIf(!isNamed, `${answer.label}: expected the status_message server_error`)
       },
     ],
   }),
-  ...under('GET /v1/users', 'control', {
+  ...casesAbout('GET /v1/users', 'control', {
     'standing.inactive-user': [
       'Inactive users and inactive teams are excluded.',
-      async (visit) => {
-        const deactivateUser = controlOf(visit, 'deactivateUser', 'a user can only be deactivated')
-        const as = secondUser(visit)
-        await deactivateUser(as.userEmail)
-        const answer = await visit.probe.get('/v1/users', { note: 'after a user was deactivated' })
+      async (context) => {
+        const deactivateUser = requireControl(context, 'deactivateUser', 'a user can only be deactivated')
+        const identity = requireSecondUser(context)
+        await deactivateUser(identity.userEmail)
+        const answer = await context.probe.get('/v1/users', { note: 'after a user was deactivated' })
         return [
-          ...when(emailsOf(answer).includes(as.userEmail), `${answer.label}: the user is still listed`),
-          ...(await everyEndpoint(visit, { as, note: 'as a user who was deactivated' }, 403)),
+          ...itemsIf(
+            emailsOf(answer).includes(identity.userEmail),
+            `${answer.label}: the user is still listed`,
+          ),
+          ...(await callEveryEndpoint(context, { identity, note: 'as a user who was deactivated' }, 403)),
         ]
       },
     ],
   }),
-  ...under('Authentication', 'control', {
+  ...casesAbout('Authentication', 'control', {
     'standing.revoked-key': [
       'Missing header, invalid API key or revoked API key: 401 client_error.',
-      async (visit) => {
-        await controlOf(visit, 'revokeKey', 'the key can only be revoked')()
-        return everyEndpoint(visit, { note: 'with a key that was revoked' }, 401)
+      async (context) => {
+        await requireControl(context, 'revokeKey', 'the key can only be revoked')()
+        return callEveryEndpoint(context, { note: 'with a key that was revoked' }, 401)
       },
     ],
   }),

@@ -1,57 +1,58 @@
-import { advise, type Case, unless } from '../case.ts'
-import { type Answer, field, shown } from '../answer.ts'
-import { packageList, unknownEmail, unknownId, userList } from '../order.ts'
+import { advise, type Case, requireTestable } from '../case.ts'
+import { type Answer, valueAt, formatValue } from '../answer.ts'
+import { listPackages, unknownEmail, unknownId, listUsers } from '../order.ts'
 import { isObject } from '../shape.ts'
-import { type Run, under } from '../table.ts'
-import type { Visit } from '../visit.ts'
+import { type Run, casesAbout } from '../table.ts'
+import type { CaseContext } from '../case-context.ts'
 
 /*
  * Rules about every response. These cases run after all others and test all responses so far; the calls of
- * `everyAnswer` ensure that there are some of each kind.
+ * `collectAnswers` ensure that there are some of each kind.
  */
 
-async function everyAnswer(visit: Visit): Promise<Answer[]> {
-  const { probe, target } = visit
-  await visit.once('one answer of each kind', async () => {
-    await probe.get('/v1/ping', { as: {} })
-    await packageList(visit)
-    await userList(visit)
-    await probe.get('/v1/users', { as: {}, note: 'without headers' })
+async function collectAnswers(context: CaseContext): Promise<Answer[]> {
+  const { probe, target } = context
+  await context.once('one answer of each kind', async () => {
+    await probe.get('/v1/ping', { identity: {} })
+    await listPackages(context)
+    await listUsers(context)
+    await probe.get('/v1/users', { identity: {}, note: 'without headers' })
     await probe.get('/v1/packages?status=paused')
-    const as = { apiKey: target.apiKey, userEmail: unknownEmail }
-    await probe.get('/v1/packages', { as, note: 'as an unknown user' })
+    const identity = { apiKey: target.apiKey, userEmail: unknownEmail }
+    await probe.get('/v1/packages', { identity, note: 'as an unknown user' })
     await probe.get(`/v1/requests/${unknownId}`)
     await probe.get('/v1/no/such/place', { note: '(no endpoint)' })
   })
-  return probe.answers.filter(({ versioned }) => versioned)
+  return probe.answers.filter(({ hasVersionPrefix }) => hasVersionPrefix)
 }
 
 const isPdf = (answer: Answer): boolean =>
   answer.status === 200 && answer.bytes.subarray(0, 5).toString() === '%PDF-'
 
-type Wrong = (answer: Answer) => string | undefined
+type FindFault = (answer: Answer) => string | undefined
 
 /** Returns a finding per faulty response. */
-const findingsOf = (answers: readonly Answer[], wrong: Wrong): string[] =>
+const findingsOf = (answers: readonly Answer[], findFault: FindFault): string[] =>
   answers.flatMap((answer) => {
-    const finding = wrong(answer)
+    const finding = findFault(answer)
     return finding === undefined ? [] : [`${answer.label} (${answer.status}): ${finding}`]
   })
 
-const ofEach =
-  (wrong: Wrong): Run =>
-  async (visit) =>
-    findingsOf(await everyAnswer(visit), wrong)
+const testEachAnswer =
+  (findFault: FindFault): Run =>
+  async (context) =>
+    findingsOf(await collectAnswers(context), findFault)
 
-/** As `ofEach`, but without PDF responses, which have no envelope. */
-const ofEachJson = (wrong: Wrong): Run => ofEach((answer) => (isPdf(answer) ? undefined : wrong(answer)))
+/** As `testEachAnswer`, but without PDF responses, which have no envelope. */
+const testEachJsonAnswer = (findFault: FindFault): Run =>
+  testEachAnswer((answer) => (isPdf(answer) ? undefined : findFault(answer)))
 
-const reserved = (status: number): Run =>
-  ofEach((answer) => (answer.status === status ? 'this status is reserved' : undefined))
+const expectUnused = (status: number): Run =>
+  testEachAnswer((answer) => (answer.status === status ? 'this status is reserved' : undefined))
 
-const known = new Set([200, 201, 202, 400, 401, 403, 404, 422, 429])
+const knownStatuses = new Set([200, 201, 202, 400, 401, 403, 404, 422, 429])
 /** Splits a header into its directives. */
-const listOf = (value = ''): string[] => value.split(',').map((each) => each.trim())
+const splitDirectives = (value = ''): string[] => value.split(',').map((each) => each.trim())
 
 const cacheHeaders = { 'cache-control': 'no-store', pragma: 'no-cache', expires: '0' }
 
@@ -63,87 +64,91 @@ function statusMessage(status: number): string {
 }
 
 export const answerCases: readonly Case[] = [
-  ...under('Resources and their fields', 'read', {
+  ...casesAbout('Resources and their fields', 'read', {
     'answers.envelope': [
       'All JSON responses are wrapped as `{data, status_message, message}`.',
-      ofEachJson(({ json }) => {
+      testEachJsonAnswer(({ json }) => {
         if (!isObject(json)) return 'the body is not a JSON object'
-        const lacks = ['data', 'status_message', 'message'].filter((name) => !Object.hasOwn(json, name))
-        return lacks.length === 0 ? undefined : `the envelope lacks ${lacks.join(', ')}`
+        const missing = ['data', 'status_message', 'message'].filter((name) => !Object.hasOwn(json, name))
+        return missing.length === 0 ? undefined : `the envelope lacks ${missing.join(', ')}`
       }),
     ],
   }),
-  ...under('Errors', 'read', {
+  ...casesAbout('Errors', 'read', {
     'answers.data': [
       'data | object, array or null | Payload; null on errors.',
-      ofEachJson(({ status, data }) => {
-        if (status >= 400) return data === null ? undefined : `expected data null, got ${shown(data)}`
-        return typeof data === 'object' && data !== null ? undefined : `data is ${shown(data)}`
+      testEachJsonAnswer(({ status, data }) => {
+        if (status >= 400) return data === null ? undefined : `expected data null, got ${formatValue(data)}`
+        return typeof data === 'object' && data !== null ? undefined : `data is ${formatValue(data)}`
       }),
     ],
     'answers.status-message': [
       'status_message | string | informational, ok, redirect, client_error or server_error. Consistent with the HTTP status (for example 404 always client_error).',
-      ofEachJson(({ status, json }) => {
-        const [got, expected] = [field(json, 'status_message'), statusMessage(status)]
-        return got === expected ? undefined : `expected the status_message ${expected}, got ${shown(got)}`
+      testEachJsonAnswer(({ status, json }) => {
+        const [got, expected] = [valueAt(json, 'status_message'), statusMessage(status)]
+        return got === expected
+          ? undefined
+          : `expected the status_message ${expected}, got ${formatValue(got)}`
       }),
     ],
     'answers.message': [
       'message | string | Empty on success; human-readable detail on errors.',
-      ofEachJson(({ status, json }) => {
-        const message = field(json, 'message')
-        if (typeof message !== 'string') return `expected a string as message, got ${shown(message)}`
+      testEachJsonAnswer(({ status, json }) => {
+        const message = valueAt(json, 'message')
+        if (typeof message !== 'string') return `expected a string as message, got ${formatValue(message)}`
         if (status >= 400) return message.trim() === '' ? 'the message is empty' : undefined
-        return message === '' ? undefined : `expected an empty message, got ${shown(message)}`
+        return message === '' ? undefined : `expected an empty message, got ${formatValue(message)}`
       }),
     ],
   }),
-  ...under('What the service does', 'read', {
+  ...casesAbout('What the service does', 'read', {
     'answers.cache-headers': [
       'Cache headers | Cache-Control: no-store, Pragma: no-cache, Expires: 0 on every response',
-      async (visit) => {
-        const answers = await everyAnswer(visit)
+      async (context) => {
+        const answers = await collectAnswers(context)
         return Object.entries(cacheHeaders).flatMap(([name, value]) => {
-          const gotOf = (answer: Answer) => answer.header(name)?.trim().toLowerCase()
+          const valueOf = (answer: Answer) => answer.header(name)?.trim().toLowerCase()
           const findings = findingsOf(answers, (answer) => {
-            const got = gotOf(answer)
-            return listOf(got).includes(value)
+            const got = valueOf(answer)
+            return splitDirectives(got).includes(value)
               ? undefined
               : `expected ${name}: ${value}, got ${got ?? 'none'}`
           })
-          const longer = answers.map(gotOf).filter((got) => got !== value && listOf(got).includes(value))
-          return findings.concat(longer.map((got) => advise(`${name} says more than ${value}: ${got}`)))
+          const withMore = answers
+            .map(valueOf)
+            .filter((got) => got !== value && splitDirectives(got).includes(value))
+          return findings.concat(withMore.map((got) => advise(`${name} says more than ${value}: ${got}`)))
         })
       },
     ],
     'answers.content-type': [
       'Content type | application/json (except PDF downloads)',
-      ofEachJson((answer) => {
+      testEachJsonAnswer((answer) => {
         const got = answer.header('content-type') ?? 'none'
-        const isJson = answer.type === 'application/json'
+        const isJson = answer.mediaType === 'application/json'
         return isJson ? undefined : `expected Content-Type application/json, got ${got}`
       }),
     ],
   }),
-  ...under('Errors', 'read', {
-    'answers.never-202': ['202 | ok | Reserved; not emitted |', reserved(202)],
+  ...casesAbout('Errors', 'read', {
+    'answers.never-202': ['202 | ok | Reserved; not emitted |', expectUnused(202)],
     'answers.never-422': [
       '422 | client_error | Reserved; v1 uses 400 for all validation failures |',
-      reserved(422),
+      expectUnused(422),
     ],
     'answers.known-statuses': [
       "404 | client_error | Package or request not found or not visible to the caller's organisation or tier | Do not retry",
-      ofEach(({ status }) =>
-        status >= 500 || known.has(status) ? undefined : 'this status is not in the matrix',
+      testEachAnswer(({ status }) =>
+        status >= 500 || knownStatuses.has(status) ? undefined : 'this status is not in the matrix',
       ),
     ],
   }),
-  ...under('POST /v1/requests', 'read', {
+  ...casesAbout('POST /v1/requests', 'read', {
     'answers.retry-after': [
       '429 | Throttled; Retry-After header present.',
-      async (visit) => {
-        const throttled = (await everyAnswer(visit)).filter(({ status }) => status === 429)
-        unless(throttled.length > 0, 'no call was throttled: add --use-up-quota')
+      async (context) => {
+        const throttled = (await collectAnswers(context)).filter(({ status }) => status === 429)
+        requireTestable(throttled.length > 0, 'no call was throttled: add --use-up-quota')
         return throttled
           .map((answer) => [answer.label, answer.header('retry-after') ?? 'none'] as const)
           .filter(([, seconds]) => !/^[1-9]\d*$/.test(seconds))

@@ -1,115 +1,123 @@
-import { advise, type Case, NotAccepted, unless } from '../case.ts'
-import { type Answer, entries, field } from '../answer.ts'
+import { advise, type Case, NotAcceptedError, requireTestable } from '../case.ts'
+import { type Answer, entriesOf, valueAt } from '../answer.ts'
 import {
   acceptedId,
   type Body,
-  bodyFor,
+  buildBody,
   type Information,
-  packageOf,
-  plainOrder,
+  requirePackage,
+  orderPlain,
   recipient,
-  samples,
-  schemaOf,
-  tryOrder,
+  sampleFields,
+  readSchema,
+  sendOrder,
   unusedPackageId,
 } from '../order.ts'
 import {
-  type Ask,
+  type ExpectedCall,
   type Expectations,
   expectSame,
   expectStatus,
-  refused,
+  expectRefusal,
   type Run,
-  under,
-  when,
+  casesAbout,
+  itemsIf,
 } from '../table.ts'
-import { journey } from '../journey.ts'
+import { followUsual } from '../journey.ts'
 import { object, oneOf, uuid } from '../shape.ts'
-import type { Visit } from '../visit.ts'
+import type { CaseContext } from '../case-context.ts'
 
-/** Makes a test from calls that vary a body which was accepted. */
-const fromPlain =
-  (asks: (body: Body, visit: Visit) => Expectations | Promise<Expectations>): Run =>
-  async (visit) =>
-    asks((await plainOrder(visit)).body, visit)
+/** Makes a test whose calls vary an order that was accepted. */
+const testFromAccepted =
+  (makeCalls: (body: Body, context: CaseContext) => Expectations | Promise<Expectations>): Run =>
+  async (context) =>
+    makeCalls((await orderPlain(context)).body, context)
 
-const names = ['first_name', 'last_name', 'email', 'phone'] as const
+const recipientNames = ['first_name', 'last_name', 'email', 'phone'] as const
 
-function without<T extends object>(whole: T, name: keyof T): Partial<T> {
-  const { [name]: _left, ...rest } = whole
+function omit<T extends object>(whole: T, name: keyof T): Partial<T> {
+  const { [name]: _omitted, ...rest } = whole
   return rest as Partial<T>
 }
 
-/** Returns a call that must be accepted, or refused with a 400 that names one of the paths. */
-const accepts = (note: string, order: unknown) => ({ order, note, expect: 201 })
-const refuses = (note: string, order: unknown, ...paths: string[]) => ({
+/** Return a call that must be accepted, and a call that must be refused with a 400 that names one of the paths. */
+const expectAccepted = (note: string, order: unknown) => ({ order, note, expect: 201 })
+const expectRefused = (note: string, order: unknown, ...paths: string[]) => ({
   order,
   note,
-  expect: refused(...paths),
+  expect: expectRefusal(...paths),
 })
 
 /**
  * Returns the response to an order. Rethrows a refusal for the order's content or the plan, since that is not a
  * breach.
  */
-async function firstAnswer(visit: Visit): Promise<Answer> {
+async function orderAnswer(context: CaseContext): Promise<Answer> {
   try {
-    return (await plainOrder(visit)).answer
+    return (await orderPlain(context)).answer
   } catch (error) {
-    const answer = error instanceof NotAccepted ? error.answer : undefined
+    const answer = error instanceof NotAcceptedError ? error.answer : undefined
     if (answer === undefined || answer.status === 400 || answer.status === 403) throw error
     return answer
   }
 }
 
-const packageMissing = '404 | Package not found, disabled, or not available to the organisation and user.'
+const packageMissingRule = '404 | Package not found, disabled, or not available to the organisation and user.'
 
 export const createCases: readonly Case[] = [
-  ...under('POST /v1/requests', 'create', {
+  ...casesAbout('POST /v1/requests', 'create', {
     'create.accepted': [
       'Response 201: data = `{request_id: string (UUID), status: string}` where status is RECEIVED. A 201 confirms acceptance only; it does not mean checks have started or finished.',
-      async (visit) => {
-        const answer = await firstAnswer(visit)
+      async (context) => {
+        const answer = await orderAnswer(context)
         const shape = object({ request_id: uuid, status: oneOf('RECEIVED') })
         return [...expectStatus(answer, 201), ...(answer.status >= 300 ? [] : shape(answer.data, 'data'))]
       },
     ],
     'create.no-idempotency': [
       'Idempotency: no idempotency header is supported, so retrying can create a duplicate request.',
-      fromPlain(async (body, visit) => {
+      testFromAccepted(async (body, context) => {
         const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': 'conformance-1' }
-        const first = await tryOrder(visit, body, { headers, note: 'with an Idempotency-Key' })
-        const second = await tryOrder(visit, body, { headers, note: 'with the same Idempotency-Key' })
-        const [one, other] = [acceptedId(first), acceptedId(second)]
-        if (one === undefined || other === undefined) {
+        const first = await sendOrder(context, body, { headers, note: 'with an Idempotency-Key' })
+        const second = await sendOrder(context, body, { headers, note: 'with the same Idempotency-Key' })
+        const [firstId, secondId] = [acceptedId(first), acceptedId(second)]
+        if (firstId === undefined || secondId === undefined) {
           return [...expectStatus(first, 201), ...expectStatus(second, 201)]
         }
-        return when(one === other, `${second.label}: expected another request_id, got the same`)
+        return itemsIf(firstId === secondId, `${second.label}: expected another request_id, got the same`)
       }),
     ],
   }),
-  ...under('Limits', 'create', {
+  ...casesAbout('Limits', 'create', {
     'create.longest-phone': [
       'Recipient phone | E.164, at most 15 digits | POST /v1/requests',
-      fromPlain((body) => {
+      testFromAccepted((body) => {
         const phone = '+491234567890123'
         return [
-          accepts(`with the phone ${phone} (15 digits)`, { ...body, recipient: { ...recipient, phone } }),
+          expectAccepted(`with the phone ${phone} (15 digits)`, {
+            ...body,
+            recipient: { ...recipient, phone },
+          }),
         ]
       }),
     ],
   }),
-  ...under('POST /v1/requests', 'create', {
+  ...casesAbout('POST /v1/requests', 'create', {
     'create.information-optional': [
       'additional_information | array | No | Check-specific information as defined by the package schema.',
-      fromPlain((body) => {
-        unless(body.additional_information === undefined, 'every package that can be ordered needs some')
-        return [accepts('with an empty additional_information', { ...body, additional_information: [] })]
+      testFromAccepted((body) => {
+        requireTestable(
+          body.additional_information === undefined,
+          'every package that can be ordered needs some',
+        )
+        return [
+          expectAccepted('with an empty additional_information', { ...body, additional_information: [] }),
+        ]
       }),
     ],
     'create.content-type': [
       'Headers: the two authentication headers and `Content-Type: application/json`, all required.',
-      fromPlain((order) => {
+      testFromAccepted((order) => {
         const plain = { 'Content-Type': 'text/plain' }
         const charset = { 'Content-Type': 'application/json; charset=utf-8' }
         return [
@@ -120,48 +128,50 @@ export const createCases: readonly Case[] = [
       }),
     ],
   }),
-  ...under('Package', 'create', {
+  ...casesAbout('Package', 'create', {
     'create.package-inactive': [
       'status | string | ACTIVE, INACTIVE or DISABLED. Only ACTIVE packages can be used to create requests.',
-      async (visit) => {
-        const pack = await packageOf(visit, 'INACTIVE')
-        const order = await bodyFor(visit, pack, recipient)
-        // If its schema cannot be read, the body may lack required fields too.
-        const isRead = (await schemaOf(visit, pack.id)).status === 200
-        return [{ order, note: 'for an INACTIVE package', expect: isRead ? refused('package_id') : 400 }]
+      async (context) => {
+        const pack = await requirePackage(context, 'INACTIVE')
+        const order = await buildBody(context, pack, recipient)
+        // If the schema of the package cannot be read, the body may also lack required fields.
+        const isRead = (await readSchema(context, pack.id)).status === 200
+        return [
+          { order, note: 'for an INACTIVE package', expect: isRead ? expectRefusal('package_id') : 400 },
+        ]
       },
     ],
   }),
-  ...under('POST /v1/requests', 'create', {
+  ...casesAbout('POST /v1/requests', 'create', {
     'create.package-disabled': [
-      packageMissing,
-      async (visit) => {
-        const order = await bodyFor(visit, await packageOf(visit, 'DISABLED'), recipient)
+      packageMissingRule,
+      async (context) => {
+        const order = await buildBody(context, await requirePackage(context, 'DISABLED'), recipient)
         return [{ order, note: 'for a DISABLED package', expect: 404 }]
       },
     ],
     'create.package-unknown': [
-      packageMissing,
-      fromPlain(async (body, visit) => {
-        const order = { ...body, package_id: await unusedPackageId(visit) }
+      packageMissingRule,
+      testFromAccepted(async (body, context) => {
+        const order = { ...body, package_id: await unusedPackageId(context) }
         return [{ order, note: 'for an unknown package', expect: 404 }]
       }),
     ],
   }),
-  ...under('GET /v1/requests/{request_id}', 'create', {
+  ...casesAbout('GET /v1/requests/{request_id}', 'create', {
     'create.readable': [
       'request_id | string (UUID) | From request creation.',
-      async (visit) => {
-        const { body, requestId } = await plainOrder(visit)
-        const answer = await visit.probe.get(`/v1/requests/${requestId}`)
-        const wrong = expectStatus(answer, 200)
-        if (wrong.length > 0) return wrong
+      async (context) => {
+        const { body, requestId } = await orderPlain(context)
+        const answer = await context.probe.get(`/v1/requests/${requestId}`)
+        const findings = expectStatus(answer, 200)
+        if (findings.length > 0) return findings
         const { data } = answer
         return [
-          ...expectSame('request_id', field(data, 'request_id'), requestId),
-          ...expectSame('package_id', field(data, 'package_id'), body.package_id),
-          ...names.flatMap((name) =>
-            expectSame(`recipient.${name}`, field(data, 'recipient', name), body.recipient[name]),
+          ...expectSame('request_id', valueAt(data, 'request_id'), requestId),
+          ...expectSame('package_id', valueAt(data, 'package_id'), body.package_id),
+          ...recipientNames.flatMap((name) =>
+            expectSame(`recipient.${name}`, valueAt(data, 'recipient', name), body.recipient[name]),
           ),
         ]
       },
@@ -169,29 +179,30 @@ export const createCases: readonly Case[] = [
   }),
 ]
 
-const mismatch =
+const mismatchRule =
   '400 | client_error | Validation failure: missing or invalid field, bad JSON, unsupported query value, package not ACTIVE, schema mismatch | Fix the body, retry'
-const all400 =
+const status400Rule =
   '400 | Invalid JSON; missing or invalid fields; invalid phone; duplicate additional_information codes; missing schema-required fields; package not ACTIVE. The message names the offending field (shape: `<field path>: <reason>`).'
-const code =
+const codeRule =
   'additional_information[].code | string | Yes | Check code from the package schema. Each code may appear only once.'
-const fieldValues = 'additional_information[].fields | object | Yes | Field values per the package schema.'
-const packageId = 'package_id | integer | Yes | ID of an ACTIVE package.'
-const email = 'recipient.email | string | Yes | Must be a valid email address.'
+const fieldValuesRule =
+  'additional_information[].fields | object | Yes | Field values per the package schema.'
+const packageIdRule = 'package_id | integer | Yes | ID of an ACTIVE package.'
+const emailRule = 'recipient.email | string | Yes | Must be a valid email address.'
 
-const withRecipient = (body: Body, part: object): object => ({
+const withRecipient = (body: Body, changes: object): object => ({
   ...body,
-  recipient: { ...recipient, ...part },
+  recipient: { ...recipient, ...changes },
 })
 
 // A missing recipient lacks its members too, so the message may name any of these paths.
-const recipientPaths = ['recipient', ...names.map((name) => `recipient.${name}`)]
+const recipientPaths = ['recipient', ...recipientNames.map((name) => `recipient.${name}`)]
 
 export const createRefusalCases: readonly Case[] = [
-  ...under('POST /v1/requests', 'create', {
+  ...casesAbout('POST /v1/requests', 'create', {
     'create.invalid-json': [
-      all400,
-      fromPlain((body) => {
+      status400Rule,
+      testFromAccepted((body) => {
         const sent = JSON.stringify(body)
         return [
           { order: sent.slice(0, -1), note: 'with its last brace missing', expect: 400 },
@@ -203,34 +214,34 @@ export const createRefusalCases: readonly Case[] = [
       }),
     ],
   }),
-  ...under('Errors', 'create', {
+  ...casesAbout('Errors', 'create', {
     'create.missing-fields': [
-      mismatch,
-      fromPlain((body) => [
-        refuses('without package_id', without(body, 'package_id'), 'package_id'),
-        refuses('without recipient', without(body, 'recipient'), ...recipientPaths),
-        ...names.map((name) => {
-          const order = { ...body, recipient: without(body.recipient, name) }
-          return refuses(`without recipient.${name}`, order, `recipient.${name}`)
+      mismatchRule,
+      testFromAccepted((body) => [
+        expectRefused('without package_id', omit(body, 'package_id'), 'package_id'),
+        expectRefused('without recipient', omit(body, 'recipient'), ...recipientPaths),
+        ...recipientNames.map((name) => {
+          const order = { ...body, recipient: omit(body.recipient, name) }
+          return expectRefused(`without recipient.${name}`, order, `recipient.${name}`)
         }),
       ]),
     ],
   }),
-  ...under('POST /v1/requests', 'create', {
+  ...casesAbout('POST /v1/requests', 'create', {
     'create.wrong-types': [
-      packageId,
-      fromPlain((body) => {
+      packageIdRule,
+      testFromAccepted((body) => {
         const id = body.package_id
         const inPackage = (note: string, package_id: unknown) =>
-          refuses(note, { ...body, package_id }, 'package_id')
+          expectRefused(note, { ...body, package_id }, 'package_id')
         const inRecipient = (note: string, name: string, value: unknown) =>
-          refuses(note, withRecipient(body, { [name]: value }), `recipient.${name}`)
+          expectRefused(note, withRecipient(body, { [name]: value }), `recipient.${name}`)
         return [
           inPackage('with package_id as text', String(id)),
           inPackage('with a fraction in package_id', id + 0.5),
           inPackage('with package_id null', null),
-          refuses('with recipient as an array', { ...body, recipient: [] }, ...recipientPaths),
-          refuses('with recipient null', { ...body, recipient: null }, ...recipientPaths),
+          expectRefused('with recipient as an array', { ...body, recipient: [] }, ...recipientPaths),
+          expectRefused('with recipient null', { ...body, recipient: null }, ...recipientPaths),
           inRecipient('with a number for a first name', 'first_name', 7),
           inRecipient('with null for a last name', 'last_name', null),
           inRecipient('with an array for an e-mail', 'email', []),
@@ -239,19 +250,23 @@ export const createRefusalCases: readonly Case[] = [
       }),
     ],
     'create.email': [
-      email,
-      fromPlain((body) =>
+      emailRule,
+      testFromAccepted((body) =>
         ['', 'jane', 'jane@', '@example.com', 'jane example@example.com', 'jane@@example.com'].map((wrong) =>
-          refuses(`with the e-mail "${wrong}"`, withRecipient(body, { email: wrong }), 'recipient.email'),
+          expectRefused(
+            `with the e-mail "${wrong}"`,
+            withRecipient(body, { email: wrong }),
+            'recipient.email',
+          ),
         ),
       ),
     ],
     'create.phone': [
       'recipient.phone | string | Yes | E.164 format with country calling code; at most 15 digits.',
-      fromPlain((body) => {
+      testFromAccepted((body) => {
         const wrong = ['', '0491570006', '61491570006', '+61 491 570 006', '+61491-570-006', '+0491570006']
         return [...wrong, '+6149157000a', '+4912345678901234'].map((phone) =>
-          refuses(`with the phone "${phone}"`, withRecipient(body, { phone }), 'recipient.phone'),
+          expectRefused(`with the phone "${phone}"`, withRecipient(body, { phone }), 'recipient.phone'),
         )
       }),
     ],
@@ -259,37 +274,42 @@ export const createRefusalCases: readonly Case[] = [
 ]
 
 /** Path of the tested entry, which is always the first. */
-const first = 'additional_information[0]'
+const firstEntryPath = 'additional_information[0]'
 
 /** A body that was accepted and has an entry of additional_information with required fields. */
-interface Informed {
+interface BodyWithInformation {
   body: Body
-  given: Information[]
+  sentEntries: Information[]
   entry: Information
   /** Returns the body with another first entry. */
-  instead: (entry: unknown) => object
+  withFirstEntry: (entry: unknown) => object
 }
 
-const fromInformed =
-  (asks: (informed: Informed, visit: Visit) => Expectations | Promise<Expectations>): Run =>
-  async (visit) => {
-    const { body } = (await journey(visit)).ordered
-    const given = body.additional_information ?? []
-    const [entry, ...others] = given
-    unless(entry !== undefined, 'the ordered package needs no additional information')
-    const instead = (other: unknown): object => ({ ...body, additional_information: [other, ...others] })
-    return asks({ body, given, entry, instead }, visit)
+const testWithInformation =
+  (
+    makeCalls: (accepted: BodyWithInformation, context: CaseContext) => Expectations | Promise<Expectations>,
+  ): Run =>
+  async (context) => {
+    const { body } = (await followUsual(context)).order
+    const sentEntries = body.additional_information ?? []
+    const [entry, ...others] = sentEntries
+    requireTestable(entry !== undefined, 'the ordered package needs no additional information')
+    const withFirstEntry = (other: unknown): object => ({
+      ...body,
+      additional_information: [other, ...others],
+    })
+    return makeCalls({ body, sentEntries, entry, withFirstEntry }, context)
   }
 
-const fieldsAt = ({ fields }: Information, path: string): string[] =>
+const fieldPaths = ({ fields }: Information, path: string): string[] =>
   Object.keys(fields).map((name) => `${path}.fields.${name}`)
 
 /** Returns the entries of additional_information in a package's schema. */
-const informationOf = async (visit: Visit, id: number): Promise<unknown[]> =>
-  entries(field((await schemaOf(visit, id)).data, 'fields', 'additional_information'))
+const readInformation = async (context: CaseContext, id: number): Promise<unknown[]> =>
+  entriesOf(valueAt((await readSchema(context, id)).data, 'fields', 'additional_information'))
 
 /** Values that a deployment might wrongly accept for each type. */
-const misfits = new Map<unknown, unknown[]>([
+const wrongValues = new Map<unknown, unknown[]>([
   ['string', [7, true, ['Example']]],
   ['integer', [2.5, '5', true]],
   ['number', ['1.5', true]],
@@ -298,86 +318,91 @@ const misfits = new Map<unknown, unknown[]>([
   ['object', [['Example'], '{}']],
 ])
 
-const unknownField =
+const unknownFieldRule =
   'If creating a request returns 400 for an unknown or missing field, fetch the schema again before retrying.'
-const required = '...fields.<field_name>.required | boolean | Whether the field must be supplied.'
+const requiredRule = '...fields.<field_name>.required | boolean | Whether the field must be supplied.'
 
 export const createInformationCases: readonly Case[] = [
-  ...under('POST /v1/requests', 'create', {
+  ...casesAbout('POST /v1/requests', 'create', {
     'create.information-form': [
-      fieldValues,
-      fromInformed(({ body, entry, instead }) => {
+      fieldValuesRule,
+      testWithInformation(({ body, entry, withFirstEntry }) => {
         const { code: known, fields } = entry
-        // Without its code, the entry is also a missing required one; the message may name either.
-        const others = [first, 'additional_information', ...fieldsAt(entry, first)]
-        const wrong = (note: string, name: string, sent: object) =>
-          refuses(note, instead(sent), `${first}.${name}`, ...others)
+        // An entry without its code also means that the required entry is missing; the message may name either.
+        const others = [firstEntryPath, 'additional_information', ...fieldPaths(entry, firstEntryPath)]
+        const expectEntryRefused = (note: string, name: string, sent: object) =>
+          expectRefused(note, withFirstEntry(sent), `${firstEntryPath}.${name}`, ...others)
         const notArray = { ...body, additional_information: {} }
         return [
-          refuses('with an object for additional_information', notArray, 'additional_information'),
-          wrong('without a code', 'code', { fields }),
-          wrong('with a number for a code', 'code', { code: 7, fields }),
-          wrong('without fields', 'fields', { code: known }),
-          wrong('with an array for fields', 'fields', { code: known, fields: [] }),
-          wrong('with an unknown code', 'code', { code: 'no_such_check', fields }),
+          expectRefused('with an object for additional_information', notArray, 'additional_information'),
+          expectEntryRefused('without a code', 'code', { fields }),
+          expectEntryRefused('with a number for a code', 'code', { code: 7, fields }),
+          expectEntryRefused('without fields', 'fields', { code: known }),
+          expectEntryRefused('with an array for fields', 'fields', { code: known, fields: [] }),
+          expectEntryRefused('with an unknown code', 'code', { code: 'no_such_check', fields }),
         ]
       }),
     ],
     'create.duplicate-codes': [
-      code,
-      fromInformed(({ body, given, entry }) => {
-        const order = { ...body, additional_information: [...given, entry] }
-        const last = `additional_information[${given.length}]`
+      codeRule,
+      testWithInformation(({ body, sentEntries, entry }) => {
+        const order = { ...body, additional_information: [...sentEntries, entry] }
+        const last = `additional_information[${sentEntries.length}]`
         const note = `with the code ${entry.code} twice`
-        return [refuses(note, order, `${last}.code`, last, 'additional_information')]
+        return [expectRefused(note, order, `${last}.code`, last, 'additional_information')]
       }),
     ],
   }),
-  ...under('Package schema', 'create', {
+  ...casesAbout('Package schema', 'create', {
     'create.information-required': [
-      required,
-      fromInformed(({ body, given, entry, instead }) => [
+      requiredRule,
+      testWithInformation(({ body, sentEntries, entry, withFirstEntry }) => [
         ...Object.keys(entry.fields).map((name) => {
-          const order = instead({ code: entry.code, fields: without(entry.fields, name) })
-          return refuses(`without ${entry.code}.${name}`, order, `${first}.fields.${name}`)
+          const order = withFirstEntry({ code: entry.code, fields: omit(entry.fields, name) })
+          return expectRefused(`without ${entry.code}.${name}`, order, `${firstEntryPath}.fields.${name}`)
         }),
-        refuses(
+        expectRefused(
           'without additional_information',
-          without(body, 'additional_information'),
+          omit(body, 'additional_information'),
           'additional_information',
-          first,
-          ...given.flatMap((each) => fieldsAt(each, first)),
+          firstEntryPath,
+          ...sentEntries.flatMap((each) => fieldPaths(each, firstEntryPath)),
         ),
       ]),
     ],
   }),
-  ...under('Errors', 'create', {
+  ...casesAbout('Errors', 'create', {
     'create.information-unknown': [
-      mismatch,
-      fromInformed(({ entry, instead }) => {
-        const order = instead({ code: entry.code, fields: { ...entry.fields, no_such_field: 'Example' } })
-        return [refuses(`with ${entry.code}.no_such_field`, order, `${first}.fields.no_such_field`)]
+      mismatchRule,
+      testWithInformation(({ entry, withFirstEntry }) => {
+        const order = withFirstEntry({
+          code: entry.code,
+          fields: { ...entry.fields, no_such_field: 'Example' },
+        })
+        return [
+          expectRefused(`with ${entry.code}.no_such_field`, order, `${firstEntryPath}.fields.no_such_field`),
+        ]
       }),
     ],
   }),
-  ...under('Package schema', 'create', {
+  ...casesAbout('Package schema', 'create', {
     'create.information-types': [
       '...fields.<field_name>.type | string | One of string, integer, number, boolean, array, object.',
-      fromInformed(async ({ body, given }, visit) => {
-        const schema = await informationOf(visit, body.package_id)
-        return given.flatMap((entry, index) => {
-          const definitions = field(
-            schema.find((each) => field(each, 'code') === entry.code),
+      testWithInformation(async ({ body, sentEntries }, context) => {
+        const schema = await readInformation(context, body.package_id)
+        return sentEntries.flatMap((entry, index) => {
+          const definitions = valueAt(
+            schema.find((each) => valueAt(each, 'code') === entry.code),
             'fields',
           )
           return Object.entries(definitions ?? {}).flatMap(([name, definition]) => {
-            const type = field(definition, 'type')
-            return (misfits.get(type) ?? []).map((value) => {
+            const type = valueAt(definition, 'type')
+            return (wrongValues.get(type) ?? []).map((value) => {
               const changed = { code: entry.code, fields: { ...entry.fields, [name]: value } }
-              const all = given.map((each) => (each.code === entry.code ? changed : each))
+              const all = sentEntries.map((each) => (each.code === entry.code ? changed : each))
               const note = `with ${entry.code}.${name} as ${JSON.stringify(value)} instead of ${String(type)}`
               const path = `additional_information[${index}].fields.${name}`
-              return refuses(note, { ...body, additional_information: all }, path)
+              return expectRefused(note, { ...body, additional_information: all }, path)
             })
           })
         })
@@ -386,112 +411,117 @@ export const createInformationCases: readonly Case[] = [
   }),
 ]
 
-/** Further valid orders, which must be accepted, and further invalid ones. */
+/** Cases with further valid orders, which must be accepted, and with further invalid orders. */
 export const createFormCases: readonly Case[] = [
-  ...under('POST /v1/requests', 'create', {
+  ...casesAbout('POST /v1/requests', 'create', {
     'create.valid-emails': [
-      email,
-      fromPlain((body) =>
+      emailRule,
+      testFromAccepted((body) =>
         ['first.last@sub.example.com', 'o-neil_7@example.co.uk'].map((valid) =>
-          accepts(`with the e-mail ${valid}`, withRecipient(body, { email: valid })),
+          expectAccepted(`with the e-mail ${valid}`, withRecipient(body, { email: valid })),
         ),
       ),
     ],
   }),
-  ...under('Request', 'create', {
+  ...casesAbout('Request', 'create', {
     'create.kept-as-sent': [
       'recipient | object | first_name, last_name, email, phone (strings).',
-      fromPlain(async (body, visit) => {
+      testFromAccepted(async (body, context) => {
         const sent = { first_name: 'Zoë Ngọc', last_name: 'O’Brien-Łęcka 王' }
         const order = { ...body, recipient: { ...body.recipient, ...sent } }
-        const answer = await tryOrder(visit, order, { note: 'with names beyond ASCII' })
+        const answer = await sendOrder(context, order, { note: 'with names beyond ASCII' })
         const id = acceptedId(answer)
         if (id === undefined) return expectStatus(answer, 201)
-        const { data } = await visit.probe.get(`/v1/requests/${id}`)
+        const { data } = await context.probe.get(`/v1/requests/${id}`)
         return Object.entries(sent).flatMap(([name, value]) =>
-          expectSame(`recipient.${name}`, field(data, 'recipient', name), value),
+          expectSame(`recipient.${name}`, valueAt(data, 'recipient', name), value),
         )
       }),
     ],
   }),
-  ...under('GET /v1/packages/{id}/schema', 'create', {
+  ...casesAbout('GET /v1/packages/{id}/schema', 'create', {
     'create.unknown-fields': [
-      unknownField,
-      fromPlain((body) => {
-        const stray = { no_such_field: 'Example' }
+      unknownFieldRule,
+      testFromAccepted((body) => {
+        const unknownMember = { no_such_field: 'Example' }
         // The document leaves open whether an unknown field is refused: "If creating a request returns 400 for an
         // unknown or missing field".
-        const refusesOrIgnores = (path: string, order: unknown): Ask => ({
+        const expectRefusedOrIgnored = (path: string, order: unknown): ExpectedCall => ({
           order,
           note: `with ${path}`,
           expect: (answer) =>
             answer.status === 201
               ? [advise(`${answer.label}: the unknown field was accepted`)]
-              : refused(path)(answer),
+              : expectRefusal(path)(answer),
         })
         return [
-          refusesOrIgnores('no_such_field', { ...body, ...stray }),
-          refusesOrIgnores('recipient.no_such_field', withRecipient(body, stray)),
+          expectRefusedOrIgnored('no_such_field', { ...body, ...unknownMember }),
+          expectRefusedOrIgnored('recipient.no_such_field', withRecipient(body, unknownMember)),
         ]
       }),
     ],
   }),
-  ...under('POST /v1/requests', 'create', {
+  ...casesAbout('POST /v1/requests', 'create', {
     'create.information-entry-left-out': [
-      all400,
-      fromInformed(({ body, given }) =>
-        given.map((entry) => {
-          const order = { ...body, additional_information: given.filter((each) => each.code !== entry.code) }
-          const whole = ['additional_information', `additional_information.${entry.code}`]
-          const fields = fieldsAt(entry, 'additional_information[]')
-          return refuses(`without the entry ${entry.code}`, order, ...whole, ...fields)
+      status400Rule,
+      testWithInformation(({ body, sentEntries }) =>
+        sentEntries.map((entry) => {
+          const order = {
+            ...body,
+            additional_information: sentEntries.filter((each) => each.code !== entry.code),
+          }
+          const entryPaths = ['additional_information', `additional_information.${entry.code}`]
+          const fields = fieldPaths(entry, 'additional_information[]')
+          return expectRefused(`without the entry ${entry.code}`, order, ...entryPaths, ...fields)
         }),
       ),
     ],
   }),
-  ...under('Package schema', 'create', {
+  ...casesAbout('Package schema', 'create', {
     'create.information-null': [
-      required,
-      fromInformed(({ entry, instead }) => {
+      requiredRule,
+      testWithInformation(({ entry, withFirstEntry }) => {
         const name = Object.keys(entry.fields)[0] ?? ''
-        const order = instead({ code: entry.code, fields: { ...entry.fields, [name]: null } })
-        return [refuses(`with ${entry.code}.${name} null`, order, `${first}.fields.${name}`)]
+        const order = withFirstEntry({ code: entry.code, fields: { ...entry.fields, [name]: null } })
+        return [expectRefused(`with ${entry.code}.${name} null`, order, `${firstEntryPath}.fields.${name}`)]
       }),
     ],
   }),
-  ...under('POST /v1/requests', 'create', {
+  ...casesAbout('POST /v1/requests', 'create', {
     'create.information-whole': [
-      fieldValues,
-      fromInformed(async ({ body }, visit) => {
-        const whole = (await informationOf(visit, body.package_id)).map((entry) => ({
-          code: field(entry, 'code'),
-          fields: samples(field(entry, 'fields'), true),
+      fieldValuesRule,
+      testWithInformation(async ({ body }, context) => {
+        const allFields = (await readInformation(context, body.package_id)).map((entry) => ({
+          code: valueAt(entry, 'code'),
+          fields: sampleFields(valueAt(entry, 'fields'), true),
         }))
-        return [accepts('with every field of the schema', { ...body, additional_information: whole })]
+        return [
+          expectAccepted('with every field of the schema', { ...body, additional_information: allFields }),
+        ]
       }),
     ],
     'create.information-of-no-check': [
-      code,
-      fromPlain((body) => {
-        const known = body.additional_information ?? []
-        const stray = { code: 'no_such_check', fields: { example: 'Example' } }
-        const order = { ...body, additional_information: [...known, stray] }
-        const path = `additional_information[${known.length}]`
+      codeRule,
+      testFromAccepted((body) => {
+        const acceptedEntries = body.additional_information ?? []
+        const unknownEntry = { code: 'no_such_check', fields: { example: 'Example' } }
+        const order = { ...body, additional_information: [...acceptedEntries, unknownEntry] }
+        const path = `additional_information[${acceptedEntries.length}]`
         const note = 'with an entry that the schema does not have'
-        return [refuses(note, order, `${path}.code`, `${path}.no_such_check`, path)]
+        return [expectRefused(note, order, `${path}.code`, `${path}.no_such_check`, path)]
       }),
     ],
     'create.package-forms': [
-      packageId,
-      fromPlain((body) => {
-        const withId = (id: unknown, expect: Ask['expect']) => ({
+      packageIdRule,
+      testFromAccepted((body) => {
+        const withId = (id: unknown, expect: ExpectedCall['expect']) => ({
           order: { ...body, package_id: id },
           note: `with package_id ${JSON.stringify(id)}`,
           expect,
         })
         const id = body.package_id
         return [
-          ...[true, [id], { id }, ''].map((wrong) => withId(wrong, refused('package_id'))),
+          ...[true, [id], { id }, ''].map((wrong) => withId(wrong, expectRefusal('package_id'))),
           ...[0, -1].map((wrong) => withId(wrong, [400, 404])),
         ]
       }),

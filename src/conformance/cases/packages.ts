@@ -1,26 +1,26 @@
-import { advise, type Case, unless } from '../case.ts'
-import { type Answer, entries, field, shown } from '../answer.ts'
+import { advise, type Case, requireTestable } from '../case.ts'
+import { type Answer, entriesOf, valueAt, formatValue } from '../answer.ts'
 import {
-  bodyFor,
-  listed,
+  buildBody,
+  packagesIn,
   type ListedPackage,
-  packageList,
-  packages,
+  listPackages,
+  readPackages,
   recipient,
-  schemaOf,
-  secondUser,
+  readSchema,
+  requireSecondUser,
   unusedPackageId,
 } from '../order.ts'
 import {
-  type Ask,
+  type ExpectedCall,
   expectSame,
   expectStatus,
-  ordered,
-  refused,
-  repeated,
+  sortedJson,
+  expectRefusal,
+  duplicatesIn,
   type Run,
-  under,
-  when,
+  casesAbout,
+  itemsIf,
 } from '../table.ts'
 import {
   arrayOf,
@@ -34,7 +34,7 @@ import {
   type Shape,
   text,
 } from '../shape.ts'
-import type { Visit } from '../visit.ts'
+import type { CaseContext } from '../case-context.ts'
 
 const packageShape = object({
   id: integer,
@@ -46,122 +46,127 @@ const packageShape = object({
   }),
 })
 
-const ids = (all: readonly ListedPackage[]): number[] => all.map(({ id }) => id).sort((a, b) => a - b)
+const sortedIds = (all: readonly ListedPackage[]): number[] => all.map(({ id }) => id).sort((a, b) => a - b)
 
 /** Expects exactly these packages in the response. */
-const exactly =
+const expectPackages =
   (expected: readonly ListedPackage[]) =>
   (answer: Answer): string[] => {
     const wrong = expectStatus(answer, 200)
     if (wrong.length > 0) return wrong
-    const [got, wanted] = [ids(listed(answer)).join(', '), ids(expected).join(', ')]
-    return when(got !== wanted, `${answer.label}: expected the packages [${wanted}], got [${got}]`)
+    const [got, wanted] = [sortedIds(packagesIn(answer)).join(', '), sortedIds(expected).join(', ')]
+    return itemsIf(got !== wanted, `${answer.label}: expected the packages [${wanted}], got [${got}]`)
   }
 
 /** Returns a package that the first user sees and the second does not, an ACTIVE one if possible. */
-async function hiddenFromSecond(visit: Visit) {
-  const as = secondUser(visit)
-  const theirs = await visit.once('packages of the second user', () =>
-    visit.probe.get('/v1/packages', { as, note: 'as the second user' }),
+async function findHiddenPackage(context: CaseContext) {
+  const identity = requireSecondUser(context)
+  const secondList = await context.once('packages of the second user', () =>
+    context.probe.get('/v1/packages', { identity, note: 'as the second user' }),
   )
-  const seen = ids(listed(theirs))
-  const missing = (await packages(visit)).filter(({ id }) => !seen.includes(id))
+  const visibleIds = sortedIds(packagesIn(secondList))
+  const missing = (await readPackages(context)).filter(({ id }) => !visibleIds.includes(id))
   const hidden = missing.find(({ status }) => status === 'ACTIVE') ?? missing[0]
-  unless(hidden !== undefined, 'both users see the same packages: --second-user takes one with fewer')
-  return { hidden, as, note: 'as a user who does not see the package' }
+  requireTestable(
+    hidden !== undefined,
+    'both users see the same packages: --second-user takes one with fewer',
+  )
+  return { hidden, identity, note: 'as a user who does not see the package' }
 }
 
-const filter =
+const statusFilterRule =
   'status | string | No | Filter. Allowed: active, inactive, disabled. An unsupported value gives 400.'
 
 export const packageCases: readonly Case[] = [
-  ...under('GET /v1/packages', 'read', {
+  ...casesAbout('GET /v1/packages', 'read', {
     'packages.list': [
       'Response 200: data = `{packages: [Package]}`. No pagination; the full list is returned. INACTIVE and DISABLED packages are returned for inventory only.',
-      async (visit) => {
-        const answer = await packageList(visit)
+      async (context) => {
+        const answer = await listPackages(context)
         return [...expectStatus(answer, 200), ...object({ packages: arrayOf(packageShape) })(answer.data, '')]
       },
     ],
   }),
-  ...under('Package', 'read', {
+  ...casesAbout('Package', 'read', {
     'packages.unique-ids': [
       'id | integer | Unique package ID. Used as `package_id` when creating a request and as `{id}` in the schema path.',
-      async (visit) =>
-        repeated(ids(await packages(visit))).map((id) => `the id ${String(id)} is listed more than once`),
+      async (context) =>
+        duplicatesIn(sortedIds(await readPackages(context))).map(
+          (id) => `the id ${String(id)} is listed more than once`,
+        ),
     ],
   }),
-  ...under('GET /v1/packages', 'read', {
+  ...casesAbout('GET /v1/packages', 'read', {
     'packages.filter-status': [
-      filter,
-      async (visit) => {
-        const all = await packages(visit)
+      statusFilterRule,
+      async (context) => {
+        const all = await readPackages(context)
         return ['active', 'inactive', 'disabled'].map((status) => ({
           get: `/v1/packages?status=${status}`,
-          expect: exactly(all.filter((each) => each.status.toLowerCase() === status)),
+          expect: expectPackages(all.filter((each) => each.status.toLowerCase() === status)),
         }))
       },
     ],
     'packages.filter-status-unsupported': [
-      filter,
+      statusFilterRule,
       ['paused', 'ACTIVE', 'active,inactive'].map((status) => ({
         get: `/v1/packages?status=${status}`,
-        expect: refused('status'),
+        expect: expectRefusal('status'),
       })),
     ],
     'packages.filter-id': [
       'id | integer | No | Filter by package ID.',
-      async (visit) => {
-        const [first] = await packages(visit)
-        const asks: Ask[] = [
-          { get: `/v1/packages?id=${await unusedPackageId(visit)}`, expect: exactly([]) },
+      async (context) => {
+        const [first] = await readPackages(context)
+        const calls: ExpectedCall[] = [
+          { get: `/v1/packages?id=${await unusedPackageId(context)}`, expect: expectPackages([]) },
           // 400 is documented for an unsupported status alone: for an id that is not a number, 200 with no
           // package or with all is allowed too.
           { get: '/v1/packages?id=first', expect: [200, 400] },
         ]
-        if (first === undefined) return asks
+        if (first === undefined) return calls
         const [matching, other] = first.status === 'ACTIVE' ? ['active', 'inactive'] : ['inactive', 'active']
         const ownStatus = first.status === 'DISABLED' ? 'disabled' : matching
         return [
-          ...asks,
-          { get: `/v1/packages?id=${first.id}`, expect: exactly([first]) },
-          { get: `/v1/packages?id=${first.id}&status=${ownStatus}`, expect: exactly([first]) },
-          { get: `/v1/packages?id=${first.id}&status=${other}`, expect: exactly([]) },
+          ...calls,
+          { get: `/v1/packages?id=${first.id}`, expect: expectPackages([first]) },
+          { get: `/v1/packages?id=${first.id}&status=${ownStatus}`, expect: expectPackages([first]) },
+          { get: `/v1/packages?id=${first.id}&status=${other}`, expect: expectPackages([]) },
         ]
       },
     ],
   }),
-  ...under('Limits', 'read', {
+  ...casesAbout('Limits', 'read', {
     'packages.no-pagination': [
       'Pagination | None; packages and users are returned in full | GET /v1/packages, GET /v1/users',
-      async (visit) => {
-        const answer = await visit.probe.get('/v1/packages?page=2&limit=1&per_page=1&offset=1')
-        return answer.status === 400 ? [] : exactly(await packages(visit))(answer)
+      async (context) => {
+        const answer = await context.probe.get('/v1/packages?page=2&limit=1&per_page=1&offset=1')
+        return answer.status === 400 ? [] : expectPackages(await readPackages(context))(answer)
       },
     ],
   }),
-  ...under('GET /v1/packages', 'read', {
+  ...casesAbout('GET /v1/packages', 'read', {
     'packages.by-role': [
       "Returns packages available to the organisation and the user (availability depends on the user's role).",
-      async (visit) => {
-        const { hidden, ...options } = await hiddenFromSecond(visit)
+      async (context) => {
+        const { hidden, ...options } = await findHiddenPackage(context)
         return [
           { get: `/v1/packages/${hidden.id}/schema`, ...options, expect: [403, 404] },
-          { get: `/v1/packages?id=${hidden.id}`, ...options, expect: exactly([]) },
+          { get: `/v1/packages?id=${hidden.id}`, ...options, expect: expectPackages([]) },
         ]
       },
     ],
   }),
-  ...under('POST /v1/requests', 'create', {
+  ...casesAbout('POST /v1/requests', 'create', {
     'packages.order-by-role': [
       '404 | Package not found, disabled, or not available to the organisation and user.',
-      async (visit) => {
-        const { hidden, ...options } = await hiddenFromSecond(visit)
-        unless(
+      async (context) => {
+        const { hidden, ...options } = await findHiddenPackage(context)
+        requireTestable(
           hidden.status === 'ACTIVE',
           'both users see the same ACTIVE packages: --second-user takes one with fewer',
         )
-        return [{ order: await bodyFor(visit, hidden, recipient), ...options, expect: 404 }]
+        return [{ order: await buildBody(context, hidden, recipient), ...options, expect: 404 }]
       },
     ],
   }),
@@ -175,7 +180,9 @@ const maxSchemas = 12
  * so other texts are only advice.
  */
 const recipientType: Shape = (type, where) =>
-  typeof type === 'string' && type !== 'string' ? [advise(`${where} is ${shown(type)}`)] : text(type, where)
+  typeof type === 'string' && type !== 'string'
+    ? [advise(`${where} is ${formatValue(type)}`)]
+    : text(type, where)
 const recipientField = object({ type: recipientType, required: boolean })
 const schemaShape = object({
   id: integer,
@@ -203,118 +210,120 @@ const schemaShape = object({
 })
 
 /** Reads the schemas of the packages; those that cannot be read are left out. */
-async function schemas(visit: Visit): Promise<[pack: ListedPackage, data: unknown][]> {
+async function readSchemas(context: CaseContext): Promise<[pack: ListedPackage, data: unknown][]> {
   const found: [ListedPackage, unknown][] = []
-  for (const pack of (await packages(visit)).slice(0, maxSchemas)) {
-    const { status, data } = await schemaOf(visit, pack.id)
+  for (const pack of (await readPackages(context)).slice(0, maxSchemas)) {
+    const { status, data } = await readSchema(context, pack.id)
     if (status === 200) found.push([pack, data])
   }
-  unless(found.length > 0, 'no schema could be read')
+  requireTestable(found.length > 0, 'no schema could be read')
   return found
 }
 
-const informationOf = (data: unknown): unknown[] => entries(field(data, 'fields', 'additional_information'))
+const informationIn = (data: unknown): unknown[] =>
+  entriesOf(valueAt(data, 'fields', 'additional_information'))
 
 /** Makes a test that returns findings about each schema. */
-const findingsPerSchema =
-  (wrong: (data: unknown, pack: ListedPackage) => string[]): Run =>
-  async (visit) =>
-    (await schemas(visit)).flatMap(([pack, data]) =>
-      wrong(data, pack).map((finding) => `schema ${pack.id} ${finding}`),
+const testEachSchema =
+  (findFaults: (data: unknown, pack: ListedPackage) => string[]): Run =>
+  async (context) =>
+    (await readSchemas(context)).flatMap(([pack, data]) =>
+      findFaults(data, pack).map((finding) => `schema ${pack.id} ${finding}`),
     )
 
 /** Returns a schema with its entries sorted, for comparison. */
 function withSortedEntries(data: unknown): unknown {
-  const sorted = informationOf(data)
-    .map((entry) => ordered(entry) ?? '')
+  const sorted = informationIn(data)
+    .map((entry) => sortedJson(entry) ?? '')
     .sort()
   const { fields, ...rest } = isObject(data) ? data : { fields: undefined }
-  return { ...rest, recipient: field(fields, 'recipient'), additional_information: sorted }
+  return { ...rest, recipient: valueAt(fields, 'recipient'), additional_information: sorted }
 }
 
-const entryPerCheck =
+const entryPerCheckRule =
   'fields.additional_information | array | One entry per check that needs extra information. Checks needing none are omitted. Empty array when nothing is needed.'
 
 export const schemaCases: readonly Case[] = [
-  ...under('GET /v1/packages/{id}/schema', 'read', {
+  ...casesAbout('GET /v1/packages/{id}/schema', 'read', {
     'schema.readable': [
       'Response 200: data = Package schema.',
-      async (visit) => {
-        const active = (await packages(visit))
+      async (context) => {
+        const active = (await readPackages(context))
           .filter(({ status }) => status === 'ACTIVE')
           .slice(0, maxSchemas)
-        unless(active.length > 0, 'this user sees no ACTIVE package here')
+        requireTestable(active.length > 0, 'this user sees no ACTIVE package here')
         const findings: string[] = []
         for (const { id } of active) {
-          const answer = await schemaOf(visit, id)
-          const same = expectSame(`id of ${answer.label}`, field(answer.data, 'id'), id)
-          findings.push(...expectStatus(answer, 200), ...same)
+          const answer = await readSchema(context, id)
+          const idFindings = expectSame(`id of ${answer.label}`, valueAt(answer.data, 'id'), id)
+          findings.push(...expectStatus(answer, 200), ...idFindings)
         }
         return findings
       },
     ],
   }),
-  ...under('Package schema', 'read', {
+  ...casesAbout('Package schema', 'read', {
     'schema.shape': [
       'fields.recipient | object | Keys first_name, last_name, email, phone; each is `{type: string, required: boolean}`. Phone uses E.164.',
-      async (visit) => (await schemas(visit)).flatMap(([{ id }, data]) => schemaShape(data, `schema ${id}`)),
+      async (context) =>
+        (await readSchemas(context)).flatMap(([{ id }, data]) => schemaShape(data, `schema ${id}`)),
     ],
   }),
-  ...under('Limits', 'read', {
+  ...casesAbout('Limits', 'read', {
     'schema.codes': [
       'Additional information codes | Each code at most once per request | POST /v1/requests',
-      findingsPerSchema((data) =>
-        repeated(informationOf(data).map((entry) => field(entry, 'code'))).map(
+      testEachSchema((data) =>
+        duplicatesIn(informationIn(data).map((entry) => valueAt(entry, 'code'))).map(
           (code) => `has the code ${String(code)} more than once`,
         ),
       ),
     ],
   }),
-  ...under('Package schema', 'read', {
+  ...casesAbout('Package schema', 'read', {
     'schema.needing-none-omitted': [
-      entryPerCheck,
-      findingsPerSchema((data) =>
-        informationOf(data)
-          .filter((entry) => ordered(field(entry, 'fields')) === '{}')
-          .map((entry) => `has ${String(field(entry, 'code'))}, which needs nothing`),
+      entryPerCheckRule,
+      testEachSchema((data) =>
+        informationIn(data)
+          .filter((entry) => sortedJson(valueAt(entry, 'fields')) === '{}')
+          .map((entry) => `has ${String(valueAt(entry, 'code'))}, which needs nothing`),
       ),
     ],
     'schema.no-more-than-checks': [
-      entryPerCheck,
-      findingsPerSchema((data, pack) => {
-        const checks = pack.checks.length + (pack.survey ? 1 : 0)
-        const count = informationOf(data).length
-        return when(count > checks, `has ${count} entries, its package has ${checks} checks`)
+      entryPerCheckRule,
+      testEachSchema((data, pack) => {
+        const checks = pack.checks.length + (pack.hasSurvey ? 1 : 0)
+        const count = informationIn(data).length
+        return itemsIf(count > checks, `has ${count} entries, its package has ${checks} checks`)
       }),
     ],
   }),
-  ...under('POST /v1/requests', 'read', {
+  ...casesAbout('POST /v1/requests', 'read', {
     'schema.recipient-required': [
       'recipient.phone | string | Yes | E.164 format with country calling code; at most 15 digits.',
-      async (visit) =>
-        (await schemas(visit)).flatMap(([{ id }, data]) =>
-          Object.entries(field(data, 'fields', 'recipient') ?? {})
-            .filter(([, definition]) => field(definition, 'required') === false)
+      async (context) =>
+        (await readSchemas(context)).flatMap(([{ id }, data]) =>
+          Object.entries(valueAt(data, 'fields', 'recipient') ?? {})
+            .filter(([, definition]) => valueAt(definition, 'required') === false)
             .map(([name]) => advise(`schema ${id} does not require ${name}, though every request needs it`)),
         ),
     ],
   }),
-  ...under('Package status', 'read', {
+  ...casesAbout('Package status', 'read', {
     'schema.stable': [
       'the schema of an existing package id stays stable.',
-      async (visit) =>
-        (await schemas(visit)).slice(0, 3).map(([{ id }, data]) => ({
+      async (context) =>
+        (await readSchemas(context)).slice(0, 3).map(([{ id }, data]) => ({
           get: `/v1/packages/${id}/schema`,
           note: 'read again',
           expect: (again) => expectSame(again.label, withSortedEntries(again.data), withSortedEntries(data)),
         })),
     ],
   }),
-  ...under('GET /v1/packages/{id}/schema', 'read', {
+  ...casesAbout('GET /v1/packages/{id}/schema', 'read', {
     'schema.unknown-package': [
       'Errors: 401; 403 (user not an active member, or no access to the package); 404 (package not found or not available to the organisation and user); 429; 5xx.',
-      async (visit) => [
-        { get: `/v1/packages/${await unusedPackageId(visit)}/schema`, expect: 404 },
+      async (context) => [
+        { get: `/v1/packages/${await unusedPackageId(context)}/schema`, expect: 404 },
         { get: '/v1/packages/first/schema', expect: [400, 404] },
       ],
     ],

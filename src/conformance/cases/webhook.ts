@@ -1,37 +1,45 @@
 import { createHmac } from 'node:crypto'
 
-import { advise, type Case, unless } from '../case.ts'
-import { field, shown } from '../answer.ts'
-import { about, arrived, rankOf, receiverOf, statusOf, unannounced, updateOf } from '../events.ts'
+import { advise, type Case, requireTestable } from '../case.ts'
+import { valueAt, formatValue } from '../answer.ts'
+import {
+  isAbout,
+  collectEvents,
+  rankOf,
+  requireReceiver,
+  statusOf,
+  statusesWithoutEvent,
+  updateOf,
+} from '../events.ts'
 import type { Delivery, Reply } from '../receiver.ts'
-import { expectSame, type Run, under, when } from '../table.ts'
-import { checksOf, type Journey, journey, journeys, terminal } from '../journey.ts'
-import { richOrder, usualRecipient } from '../order.ts'
+import { expectSame, type Run, casesAbout, itemsIf } from '../table.ts'
+import { checksOf, type Journey, followUsual, followAll, terminalStatuses } from '../journey.ts'
+import { orderRich, usualRecipient } from '../order.ts'
 import { object, oneOf, text, uuid } from '../shape.ts'
-import type { Visit } from '../visit.ts'
+import type { CaseContext } from '../case-context.ts'
 
 /** Makes a test that returns findings about each event that arrived. */
-const ofEvents =
-  (wrong: (delivery: Delivery) => string[]): Run =>
-  async (visit) =>
-    (await arrived(visit)).flatMap(wrong)
+const testEachEvent =
+  (findFaults: (delivery: Delivery) => string[]): Run =>
+  async (context) =>
+    (await collectEvents(context)).flatMap(findFaults)
 
 /** Makes a test that returns findings about each request that was followed, given all events. */
-const ofJourneys =
-  (wrong: (journey: Journey, deliveries: readonly Delivery[]) => string[]): Run =>
-  async (visit) => {
-    const deliveries = await arrived(visit)
-    return (await journeys(visit)).flatMap((each) => wrong(each, deliveries))
+const testEachJourney =
+  (findFaults: (journey: Journey, deliveries: readonly Delivery[]) => string[]): Run =>
+  async (context) => {
+    const deliveries = await collectEvents(context)
+    return (await followAll(context)).flatMap((each) => findFaults(each, deliveries))
   }
 
-const missingEvents = (made: Journey, deliveries: readonly Delivery[]): string[] =>
-  unannounced(made, deliveries).map((status) => `a request became ${status}, and no event was sent`)
+const findMissingEvents = (replied: Journey, deliveries: readonly Delivery[]): string[] =>
+  statusesWithoutEvent(replied, deliveries).map((status) => `a request became ${status}, and no event was sent`)
 
 /**
- * Whether an event's status is later than the one that was read. Events may be late and in any order, but never ahead
- * of the request.
+ * Whether the status of an event is ahead of the status that was read. Events may be late and in any order, but never
+ * ahead of the request.
  */
-function isPast(sent: string, read: string): boolean {
+function isAheadOf(sent: string, read: string): boolean {
   return rankOf(sent) > rankOf(read) || (rankOf(sent) === rankOf(read) && sent !== read)
 }
 
@@ -39,36 +47,40 @@ function isPast(sent: string, read: string): boolean {
  * Returns findings for acknowledged events that were repeated exactly when a check changed and the request did not.
  * If events are also repeated at other times, the case is not testable: "duplicates are possible".
  */
-function needless({ ordered, sightings }: Journey, all: readonly Delivery[]): string[] {
+function findNeedlessEvents({ order, sightings }: Journey, all: readonly Delivery[]): string[] {
   const acknowledged = new Set<string>()
   const findings: string[] = []
-  for (const [at, { data, status, afterwards }] of sightings.entries()) {
+  for (const [at, { data, status, eventsAfter }] of sightings.entries()) {
     const before = sightings[at - 1]
-    const checksOnly = before?.status === status && checkStatuses(before.data) !== checkStatuses(data)
-    for (const each of all.slice(before?.afterwards ?? 0, afterwards)) {
-      if (!about(each, ordered.requestId)) continue
-      const again = acknowledged.has(statusOf(each))
-      unless(
-        !again || checksOnly,
+    const hasOnlyChecksChanged =
+      before?.status === status && checkStatuses(before.data) !== checkStatuses(data)
+    for (const each of all.slice(before?.eventsAfter ?? 0, eventsAfter)) {
+      if (!isAbout(each, order.requestId)) continue
+      const isRepeated = acknowledged.has(statusOf(each))
+      requireTestable(
+        !isRepeated || hasOnlyChecksChanged,
         'acknowledged events may be redelivered here at any time, which is allowed',
       )
-      if (again) findings.push(`an event came when a check changed and the request stayed ${status}`)
-      if (each.answered !== null && each.answered < 300) acknowledged.add(statusOf(each))
+      if (isRepeated) findings.push(`an event came when a check changed and the request stayed ${status}`)
+      if (each.replyStatus !== null && each.replyStatus < 300) acknowledged.add(statusOf(each))
     }
   }
   return findings
 }
 
 function checkStatuses(data: unknown): string {
-  return JSON.stringify(checksOf(data).map((check) => field(check, 'status')))
+  return JSON.stringify(checksOf(data).map((check) => valueAt(check, 'status')))
 }
 
 /** Returns findings for events whose status is ahead of a later read. */
-function ahead({ ordered, sightings }: Journey, deliveries: readonly Delivery[]): string[] {
-  return sightings.flatMap(({ status, deliveries: count }) => {
-    const before = deliveries.slice(0, count).filter((each) => about(each, ordered.requestId))
-    const past = before.map(statusOf).find((each) => isPast(each, status))
-    return when(past !== undefined, `a request is ${status} after an event that said ${past}`)
+function findEventsAhead({ order, sightings }: Journey, deliveries: readonly Delivery[]): string[] {
+  return sightings.flatMap(({ status, eventsBefore }) => {
+    const before = deliveries.slice(0, eventsBefore).filter((each) => isAbout(each, order.requestId))
+    const statusAhead = before.map(statusOf).find((each) => isAheadOf(each, status))
+    return itemsIf(
+      statusAhead !== undefined,
+      `a request is ${status} after an event that said ${statusAhead}`,
+    )
   })
 }
 
@@ -78,214 +90,231 @@ const bodyShape = {
   status: oneOf('RECEIVED', 'IN_PROGRESS', 'PARTIAL', 'COMPLETED', 'ERROR', 'CANCELLED'),
 }
 
-function wrongBody(delivery: Delivery): string[] {
+function findBodyFaults(delivery: Delivery): string[] {
   const body = delivery.json
-  const hasReason = field(body, 'error_reason') !== undefined
+  const hasReason = valueAt(body, 'error_reason') !== undefined
   return object({ ...bodyShape, ...(hasReason && { error_reason: text }) })(body, 'body')
 }
 
-function wrongReason(delivery: Delivery): string[] {
-  const [status, reason] = [statusOf(delivery), field(delivery.json, 'error_reason')]
+function findReasonFaults(delivery: Delivery): string[] {
+  const [status, reason] = [statusOf(delivery), valueAt(delivery.json, 'error_reason')]
   if (status === 'ERROR')
-    return when(typeof reason !== 'string', 'an event of status ERROR has no error_reason')
-  return when(reason !== undefined, `an event of status ${status} has an error_reason`)
+    return itemsIf(typeof reason !== 'string', 'an event of status ERROR has no error_reason')
+  return itemsIf(reason !== undefined, `an event of status ${status} has an error_reason`)
 }
 
 export const webhookCases: readonly Case[] = [
-  ...under('Request status', 'control', {
+  ...casesAbout('Request status', 'control', {
     'webhook.every-change': [
       'Every change of the overall request status triggers one `request.updated` event.',
-      ofJourneys(missingEvents),
+      testEachJourney(findMissingEvents),
     ],
     'webhook.only-changes': [
       'A check changing status without changing the overall request status triggers no event.',
-      ofJourneys(needless),
+      testEachJourney(findNeedlessEvents),
     ],
   }),
-  ...under('Events', 'control', {
+  ...casesAbout('Events', 'control', {
     'webhook.request': [
       'One event type exists: `request.updated`.',
-      ofEvents((each) => [
+      testEachEvent((each) => [
         ...expectSame('method of a delivery', each.method, 'POST'),
-        ...expectSame('event', field(each.json, 'event'), 'request.updated'),
+        ...expectSame('event', valueAt(each.json, 'event'), 'request.updated'),
       ]),
     ],
     'webhook.content-type': [
       'Content-Type | application/json',
-      ofEvents(({ contentType }) => {
+      testEachEvent(({ contentType }) => {
         const type = contentType?.split(';')[0]?.trim().toLowerCase()
         return expectSame('Content-Type of a delivery', type, 'application/json')
       }),
     ],
     'webhook.signature-form': [
       'X-Service-Signature | Lowercase hex HMAC-SHA256 of the raw body, keyed with the webhook secret',
-      ofEvents(({ signature }) => {
+      testEachEvent(({ signature }) => {
         const isHex = /^[0-9a-f]{64}$/.test(signature ?? '')
-        const wrong = `X-Service-Signature: expected 64 lowercase hex digits, got ${shown(signature)}`
-        return when(!isHex, wrong)
+        const wrong = `X-Service-Signature: expected 64 lowercase hex digits, got ${formatValue(signature)}`
+        return itemsIf(!isHex, wrong)
       }),
     ],
     'webhook.signature': [
       'The signature is computed over the exact raw body bytes; receivers verify before parsing and compare in constant time.',
-      (visit) => {
-        receiverOf(visit)
-        const { webhookSecret } = visit.target
-        unless(webhookSecret !== undefined, 'the webhook secret is not known: set REFCHECK_WEBHOOK_SECRET')
-        return ofEvents(({ body, signature }) => {
+      (context) => {
+        requireReceiver(context)
+        const { webhookSecret } = context.target
+        requireTestable(
+          webhookSecret !== undefined,
+          'the webhook secret is not known: set REFCHECK_WEBHOOK_SECRET',
+        )
+        return testEachEvent(({ body, signature }) => {
           const expected = createHmac('sha256', webhookSecret).update(body).digest('hex')
           const isRight = signature?.toLowerCase() === expected
-          return when(!isRight, 'a signature is not the HMAC-SHA256 of the bytes that arrived')
-        })(visit)
+          return itemsIf(!isRight, 'a signature is not the HMAC-SHA256 of the bytes that arrived')
+        })(context)
       },
     ],
     'webhook.body': [
       'request_id | string (UUID) | Equals `data.request_id` of the request read.',
-      async (visit) => {
-        const deliveries = await arrived(visit)
-        const unnamed = (await journeys(visit))
+      async (context) => {
+        const deliveries = await collectEvents(context)
+        const withoutEvents = (await followAll(context))
           .filter(({ sightings }) => sightings.at(-1)?.status !== 'RECEIVED')
-          .filter(({ ordered }) => !deliveries.some((each) => about(each, ordered.requestId)))
+          .filter(({ order }) => !deliveries.some((each) => isAbout(each, order.requestId)))
         const wrong = 'no event names the request_id of a request that changed its status'
-        return [...deliveries.flatMap(wrongBody), ...unnamed.map(() => wrong)]
+        return [...deliveries.flatMap(findBodyFaults), ...withoutEvents.map(() => wrong)]
       },
     ],
     'webhook.error-reason': [
       'error_reason | string | Present only when status is ERROR; diagnostic text. Its format: not shown.',
-      ofEvents(wrongReason),
+      testEachEvent(findReasonFaults),
     ],
     'webhook.in-step': [
       'status | string | RECEIVED, IN_PROGRESS, PARTIAL, COMPLETED, ERROR or CANCELLED.',
-      ofJourneys(ahead),
+      testEachJourney(findEventsAhead),
     ],
   }),
 ]
 
-const second = 1000
-const minute = 60 * second
-const day = 24 * 60 * minute
+const secondMs = 1000
+const minuteMs = 60 * secondMs
+const dayMs = 24 * 60 * minuteMs
 
-const within10 =
+const acknowledgementRule =
   'The receiver must return a 2xx within 10 seconds. A non-2xx response, network failure or timeout is a delivery failure.'
-const atLeastOnce =
+const atLeastOnceRule =
   'Delivery is at least once; duplicates are possible. The pair (request_id, status) identifies a status update already processed.'
 
 /** Delays of an acknowledgement within the 10 seconds and after them, with a margin for its transmission. */
-const inTime = 8 * second
-const tooLate = 12 * second
+const inTimeMs = 8 * secondMs
+const tooLateMs = 12 * secondMs
 
 /** Returns how long the suite waits for a retry: a week if the clock can be advanced. */
-const patienceOf = ({ pace, watchMs }: Visit): number => (pace.exact ? 7 * day : watchMs)
+const maxRetryWaitMs = ({ pace, watchMs }: CaseContext): number => (pace.isManual ? 7 * dayMs : watchMs)
 
-/** Status updates of a request whose first attempts got chosen replies. */
-interface Answered {
+/** The status updates of a request and the replies to the first attempt to deliver each. */
+interface RepliedUpdates {
   requestId: string
-  /** Status with which the first attempt was answered, by update. */
-  first: Map<string, number | null>
+  /** Status of the reply to the first attempt, by update. */
+  firstReplies: Map<string, number | null>
 }
 
 /**
- * Orders, and answers the first attempts of its updates with the replies in turn. A reply `hold` is released with 200
- * after `releaseMs`. Ends after `enough` updates, when the request has ended, or when it was watched long enough.
+ * Orders a request and replies to the first attempt of each of its updates with the next one of `replies`. A reply
+ * `hold` is released with 200 after `releaseMs`. Ends after `maxUpdates` updates, when the request has ended, or when
+ * it was watched for long enough.
  */
-async function answering(
-  visit: Visit,
+async function orderAndReply(
+  context: CaseContext,
   replies: readonly Reply[],
-  { releaseMs = 0, enough = Infinity } = {},
-): Promise<Answered> {
-  const receiver = receiverOf(visit)
-  await journey(visit)
-  const { requestId } = await richOrder(visit, usualRecipient(visit))
+  { releaseMs = 0, maxUpdates = Infinity } = {},
+): Promise<RepliedUpdates> {
+  const receiver = requireReceiver(context)
+  await followUsual(context)
+  const { requestId } = await orderRich(context, usualRecipient(context))
   const updates = new Set<string>()
-  let holding = false
+  let isHolding = false
   receiver.replyTo = (delivery) => {
-    const known = updates.has(updateOf(delivery))
-    if (known || updates.size >= enough || !about(delivery, requestId)) return 204
+    const isKnown = updates.has(updateOf(delivery))
+    if (isKnown || updates.size >= maxUpdates || !isAbout(delivery, requestId)) return 204
     const reply = replies[updates.size % replies.length] ?? 204
     updates.add(updateOf(delivery))
-    holding ||= reply === 'hold'
+    isHolding ||= reply === 'hold'
     return reply
   }
-  const { pace, watchMs } = visit
+  const { pace, watchMs } = context
   const step = replies.includes('hold')
-    ? pace.exact
-      ? 5 * second
-      : second / 2
-    : pace.exact
-      ? minute
-      : second
-  // An event may have arrived at any time in the last step.
+    ? pace.isManual
+      ? 5 * secondMs
+      : secondMs / 2
+    : pace.isManual
+      ? minuteMs
+      : secondMs
+  // An event may have arrived at any time in the last step, so a delay that has to be shorter than 10 seconds is
+  // shortened by the step.
   const release = async (): Promise<void> => {
-    if (!holding) return
-    await pace.pause(releaseMs < 10 * second ? releaseMs - step : releaseMs)
+    if (!isHolding) return
+    await pace.pause(releaseMs < 10 * secondMs ? releaseMs - step : releaseMs)
     await receiver.release(200)
-    holding = false
+    isHolding = false
   }
   try {
-    for (let waited = 0; waited < (pace.exact ? day : watchMs); waited += step) {
-      if (updates.size >= enough || (await hasEnded(visit, requestId))) break
+    for (let waited = 0; waited < (pace.isManual ? dayMs : watchMs); waited += step) {
+      if (updates.size >= maxUpdates || (await hasEnded(context, requestId))) break
       await pace.pause(step)
       await release()
     }
-    await pace.pause(second)
+    await pace.pause(secondMs)
     await release()
   } finally {
     receiver.replyTo = () => 204
     await receiver.release(200)
   }
-  unless(updates.size > 0, 'no event came that could be answered')
-  const first = new Map<string, number | null>()
-  for (const each of attempts(visit, requestId)) {
-    if (!first.has(updateOf(each))) first.set(updateOf(each), each.answered)
+  requireTestable(updates.size > 0, 'no event came that could be answered')
+  const firstReplies = new Map<string, number | null>()
+  for (const each of attemptsOf(context, requestId)) {
+    if (!firstReplies.has(updateOf(each))) firstReplies.set(updateOf(each), each.replyStatus)
   }
-  return { requestId, first }
+  return { requestId, firstReplies }
 }
 
-const attempts = (visit: Visit, requestId: string): Delivery[] =>
-  receiverOf(visit).deliveries.filter((each) => about(each, requestId))
+const attemptsOf = (context: CaseContext, requestId: string): Delivery[] =>
+  requireReceiver(context).deliveries.filter((each) => isAbout(each, requestId))
 
-const again = (visit: Visit, { requestId, first }: Answered): string[] =>
-  [...first.keys()].filter(
-    (update) => attempts(visit, requestId).filter((each) => updateOf(each) === update).length > 1,
+const repeatedUpdates = (context: CaseContext, { requestId, firstReplies }: RepliedUpdates): string[] =>
+  [...firstReplies.keys()].filter(
+    (update) => attemptsOf(context, requestId).filter((each) => updateOf(each) === update).length > 1,
   )
 
-async function hasEnded(visit: Visit, requestId: string): Promise<boolean> {
-  const { data } = await visit.probe.get(`/v1/requests/${requestId}`)
-  const status = String(field(data, 'status'))
-  return terminal.has(status) && attempts(visit, requestId).some((each) => statusOf(each) === status)
+async function hasEnded(context: CaseContext, requestId: string): Promise<boolean> {
+  const { data } = await context.probe.get(`/v1/requests/${requestId}`)
+  const status = String(valueAt(data, 'status'))
+  return (
+    terminalStatuses.has(status) && attemptsOf(context, requestId).some((each) => statusOf(each) === status)
+  )
 }
 
 /**
  * Waits in growing steps until the condition is met; returns the milliseconds. Undefined if that takes longer than
- * `longest`.
+ * `maxMs`.
  */
 async function waitUntil(
-  { pace }: Visit,
-  longest: number,
+  { pace }: CaseContext,
+  maxMs: number,
   isMet: () => boolean,
 ): Promise<number | undefined> {
   const from = pace.now()
-  for (let step = second / 2; !isMet(); step = Math.min(pace.exact ? 60 * minute : second, step * 1.5)) {
-    if (pace.now() - from >= longest) return undefined
+  for (
+    let step = secondMs / 2;
+    !isMet();
+    step = Math.min(pace.isManual ? 60 * minuteMs : secondMs, step * 1.5)
+  ) {
+    if (pace.now() - from >= maxMs) return undefined
     await pace.pause(step)
   }
   return pace.now() - from
 }
 
 /** Measures the milliseconds after which an event that was answered with 500 is repeated; undefined if it is not. */
-function retryDelay(visit: Visit): Promise<number | undefined> {
-  return visit.once('retry delay', async () => {
-    const made = await answering(visit, [500], { enough: 1 })
-    const came = await waitUntil(visit, patienceOf(visit), () => again(visit, made).length > 0)
-    if (came === undefined) return undefined
-    const [update] = again(visit, made)
-    const [one, other] = attempts(visit, made.requestId).filter((each) => updateOf(each) === update)
-    return Math.max(second, (other?.at ?? 0) - (one?.at ?? 0))
+function measureRetryDelay(context: CaseContext): Promise<number | undefined> {
+  return context.once('retry delay', async () => {
+    const replied = await orderAndReply(context, [500], { maxUpdates: 1 })
+    const waitedMs = await waitUntil(
+      context,
+      maxRetryWaitMs(context),
+      () => repeatedUpdates(context, replied).length > 0,
+    )
+    if (waitedMs === undefined) return undefined
+    const [update] = repeatedUpdates(context, replied)
+    const [firstAttempt, secondAttempt] = attemptsOf(context, replied.requestId).filter(
+      (each) => updateOf(each) === update,
+    )
+    return Math.max(secondMs, (secondAttempt?.at ?? 0) - (firstAttempt?.at ?? 0))
   })
 }
 
 /** Returns the advice for a deployment that never repeats a failed delivery. */
-function neverAgain({ pace, watchMs }: Visit): string[] {
-  const time = pace.exact ? 'a week' : `${watchMs / second} s`
+function adviseNoRetries({ pace, watchMs }: CaseContext): string[] {
+  const time = pace.isManual ? 'a week' : `${watchMs / secondMs} s`
   return [
     advise(
       `an event that was answered with 500 was not redelivered within ${time}: "Failed deliveries may be retried", but "Delivery is at least once"`,
@@ -294,42 +323,49 @@ function neverAgain({ pace, watchMs }: Visit): string[] {
 }
 
 /**
- * Expects that this kind of failure is retried like a 500; otherwise that is advice: "Failed deliveries may be
- * retried."
+ * Expects that this kind of failure is retried like a 500. If it is not, that is only advice: "Failed deliveries may
+ * be retried."
  */
-async function expectedAgain(visit: Visit, made: Answered, how: string, retryMs: number): Promise<string[]> {
-  const longest = visit.pace.exact ? patienceOf(visit) : 3 * retryMs + 2 * second
-  const came = await waitUntil(visit, longest, () => again(visit, made).length > 0)
-  return came === undefined
+async function expectRetry(
+  context: CaseContext,
+  replied: RepliedUpdates,
+  how: string,
+  retryMs: number,
+): Promise<string[]> {
+  const longest = context.pace.isManual ? maxRetryWaitMs(context) : 3 * retryMs + 2 * secondMs
+  const waitedMs = await waitUntil(context, longest, () => repeatedUpdates(context, replied).length > 0)
+  return waitedMs === undefined
     ? [advise(`an event that was answered ${how} was never redelivered, though one answered with 500 was`)]
     : []
 }
 
 /**
  * Returns a finding if acknowledged events are treated as failures. An acknowledged event may be repeated
- * ("duplicates are possible"). But if all that were answered in this way are repeated, and none that was answered at
- * once with 204, the reply was not accepted as an acknowledgement.
+ * ("duplicates are possible"). But if all events that got these replies are repeated, and no event that was answered
+ * at once with 204 is, then the replies were not accepted as acknowledgements.
  */
-async function needlesslyAgain(visit: Visit, made: Answered, how: string): Promise<string[]> {
-  const { deliveries } = receiverOf(visit)
-  const retryMs = await retryDelay(visit)
-  const usual = retryMs === undefined ? 10 * second : 2 * retryMs + 2 * second
-  await waitUntil(visit, visit.pace.exact ? day : usual, () => false)
+async function expectNoRetry(context: CaseContext, replied: RepliedUpdates, how: string): Promise<string[]> {
+  const { deliveries } = requireReceiver(context)
+  const retryMs = await measureRetryDelay(context)
+  const waitMs = retryMs === undefined ? 10 * secondMs : 2 * retryMs + 2 * secondMs
+  await waitUntil(context, context.pace.isManual ? dayMs : waitMs, () => false)
   const counts = new Map<string, number>()
-  const prompt = new Set<string>()
+  const promptUpdates = new Set<string>()
   for (const each of deliveries) {
     const update = updateOf(each)
-    if (!counts.has(update) && each.answered === 204) prompt.add(update)
+    if (!counts.has(update) && each.replyStatus === 204) promptUpdates.add(update)
     counts.set(update, (counts.get(update) ?? 0) + 1)
   }
-  const repeated = again(visit, made)
-  const promptAgain = [...prompt].filter((update) => (counts.get(update) ?? 0) > 1)
+  const repeated = repeatedUpdates(context, replied)
+  const repeatedPrompt = [...promptUpdates].filter((update) => (counts.get(update) ?? 0) > 1)
   if (repeated.length === 0) return []
-  const byStatus = [...new Set(made.first.values())].filter((status) => {
-    const those = [...made.first].filter(([, answered]) => answered === status).map(([update]) => update)
-    return those.every((update) => repeated.includes(update))
+  const byStatus = [...new Set(replied.firstReplies.values())].filter((status) => {
+    const updates = [...replied.firstReplies]
+      .filter(([, answered]) => answered === status)
+      .map(([update]) => update)
+    return updates.every((update) => repeated.includes(update))
   })
-  if (promptAgain.length > 0 || prompt.size < 2) {
+  if (repeatedPrompt.length > 0 || promptUpdates.size < 2) {
     return [advise(`events that were answered ${how} were redelivered, as some answered with 204 were`)]
   }
   return byStatus.length === 0
@@ -339,36 +375,36 @@ async function needlesslyAgain(visit: Visit, made: Answered, how: string): Promi
       ]
 }
 
-export const webhookDeliveryCases: readonly Case[] = under('Events', 'control', {
+export const webhookDeliveryCases: readonly Case[] = casesAbout('Events', 'control', {
   'webhook.again-after-refusal': [
-    atLeastOnce,
-    async (visit) => {
-      const retryMs = await retryDelay(visit)
-      if (retryMs === undefined) return neverAgain(visit)
-      return expectedAgain(visit, await answering(visit, [302], { enough: 1 }), 'with 302', retryMs)
+    atLeastOnceRule,
+    async (context) => {
+      const retryMs = await measureRetryDelay(context)
+      if (retryMs === undefined) return adviseNoRetries(context)
+      return expectRetry(context, await orderAndReply(context, [302], { maxUpdates: 1 }), 'with 302', retryMs)
     },
   ],
   'webhook.again-after-silence': [
-    within10,
-    async (visit) => {
-      const retryMs = await retryDelay(visit)
-      unless(
+    acknowledgementRule,
+    async (context) => {
+      const retryMs = await measureRetryDelay(context)
+      requireTestable(
         retryMs !== undefined,
         'no failed delivery was seen to be retried: watch for longer with --watch',
       )
-      const made = await answering(visit, ['hold'], { releaseMs: tooLate, enough: 1 })
-      return expectedAgain(visit, made, `with 200 after ${tooLate / second} s`, retryMs + tooLate)
+      const replied = await orderAndReply(context, ['hold'], { releaseMs: tooLateMs, maxUpdates: 1 })
+      return expectRetry(context, replied, `with 200 after ${tooLateMs / secondMs} s`, retryMs + tooLateMs)
     },
   ],
   'webhook.any-2xx': [
-    within10,
-    async (visit) => needlesslyAgain(visit, await answering(visit, [200, 202, 201, 299]), 'with 2xx'),
+    acknowledgementRule,
+    async (context) => expectNoRetry(context, await orderAndReply(context, [200, 202, 201, 299]), 'with 2xx'),
   ],
   'webhook.slow-acknowledgement': [
-    within10,
-    async (visit) => {
-      const made = await answering(visit, ['hold'], { releaseMs: inTime, enough: 2 })
-      return needlesslyAgain(visit, made, `with 200 after ${inTime / second} s`)
+    acknowledgementRule,
+    async (context) => {
+      const replied = await orderAndReply(context, ['hold'], { releaseMs: inTimeMs, maxUpdates: 2 })
+      return expectNoRetry(context, replied, `with 200 after ${inTimeMs / secondMs} s`)
     },
   ],
 })

@@ -4,7 +4,7 @@ import { IncompleteError, type ThrottledError, UsageError } from '../../errors/k
 import { isLoopbackUrl } from '../../contract/url.ts'
 import type { CaseResult, ConformanceReport } from '../../conformance/case.ts'
 import { runConformance } from '../../conformance/run.ts'
-import { sandboxControl } from '../../conformance/sandbox-control.ts'
+import { connectToSandbox } from '../../conformance/sandbox-control.ts'
 import { suite } from '../../conformance/suite.ts'
 import type { QuotaWindow, Target } from '../../conformance/target.ts'
 import type { Services } from '../services.ts'
@@ -72,17 +72,17 @@ export async function checkDeployment(
   const only = caseFilter(options.only)
   const target = await targetOf(services, options)
   const control = isControlled
-    ? await sandboxControl(http, target, fromEnvironment(env, 'REFCHECK_SANDBOX_TOKEN'))
+    ? await connectToSandbox(http, target, fromEnvironment(env, 'REFCHECK_SANDBOX_TOKEN'))
     : undefined
   try {
     const { halted, ...report } = await runConformance({
       http,
       clock,
       target: {
-        ...control?.known,
+        ...control?.knownTarget,
         ...withoutUndefined(target),
-        recipients: { ...control?.known.recipients, ...withoutUndefined(options.recipients) },
-        quota: useUpQuota ? windowsOf(target.baseUrl, env) : control?.known.quota,
+        recipients: { ...control?.knownTarget.recipients, ...withoutUndefined(options.recipients) },
+        quota: useUpQuota ? windowsOf(target.baseUrl, env) : control?.knownTarget.quota,
       },
       control,
       allowCreate,

@@ -6,24 +6,24 @@ import { Answer } from './answer.ts'
 import type { Receiver } from './receiver.ts'
 import type { Control, Identity, Pace, Target } from './target.ts'
 
-/** Data and helpers of a run of the suite for its cases. */
-export interface Visit {
+/** The data and functions of a run of the suite that its cases use. */
+export interface CaseContext {
   readonly probe: Probe
   readonly pace: Pace
   readonly target: Target
   readonly control: Control
   /** Receiver of the organisation's events, if the suite may receive them. */
   readonly receiver: Receiver | undefined
-  readonly mayCreate: boolean
-  /** Most milliseconds for which a request is followed with the real clock. */
+  readonly canCreate: boolean
+  /** Milliseconds for which a request is followed at most with the real clock. */
   readonly watchMs: number
   /** Returns the result of `make`, which is called once per name and run, so that cases share reads and orders. */
   once<T>(name: string, make: () => Promise<T>): Promise<T>
 }
 
 export interface CallOptions {
-  /** Identity of the call; default: that of the target. An empty one sends neither header. */
-  as?: Partial<Identity> | undefined
+  /** The key and the user of the call; default: those of the target. With an empty object, neither header is sent. */
+  identity?: Partial<Identity> | undefined
   headers?: Readonly<Record<string, string>> | undefined
   /** Text after the path in findings: "as an unknown user". */
   note?: string | undefined
@@ -37,16 +37,16 @@ export interface ProbeOptions {
   secrets: Secrets
   pace: Pace
   signal?: AbortSignal | undefined
-  /** Most milliseconds that waiting for the quota may take in total; default no limit. */
+  /** Milliseconds that waiting for the quota may take in total; default no limit. */
   waitBudgetMs?: number | undefined
   /** Called before each wait after a throttled call. */
   onWait?: ((seconds: number) => void) | undefined
 }
 
 /** Longest wait for the quota in seconds: the hour's window and a minute. */
-const longestWait = 3_660
+const maxWaitSeconds = 3_660
 
-/** Most waits for one call; its next 429 is returned. */
+/** Number of waits for one call; the 429 after the last wait is returned. */
 const maxWaits = 5
 
 /**
@@ -67,12 +67,12 @@ export class Probe {
     this.#base = options.target.baseUrl.replace(/(?<!\/)\/+$/, '')
   }
 
-  /** GET; `path` is below the base URL and includes the query. */
+  /** Makes a GET call; `path` is below the base URL and includes the query. */
   get(path: string, options: CallOptions = {}): Promise<Answer> {
     return this.#call('GET', this.#base + path, path, undefined, options)
   }
 
-  /** POST /v1/requests. A string is sent unchanged, any other value as JSON. */
+  /** Makes a call of POST /v1/requests. A string is sent unchanged, any other value as JSON. */
   post(body: unknown, options: CallOptions = {}): Promise<Answer> {
     const path = '/v1/requests'
     const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
@@ -80,7 +80,9 @@ export class Probe {
     return this.#call('POST', this.#base + path, path, bytes, { ...options, headers })
   }
 
-  /** GET /v1/ping over plain HTTP on the deployment's port; undefined if there was no response. */
+  /**
+   * Returns the status of GET /v1/ping over plain HTTP on the deployment's port; undefined if there was no response.
+   */
   async plainHttp(): Promise<number | undefined> {
     const { http, signal } = this.#options
     const url = `${this.#base.replace(/^https:/, 'http:')}/v1/ping`
@@ -96,7 +98,7 @@ export class Probe {
    * Returns the path of a URL from the deployment below the base URL; undefined for another host, which is never
    * called.
    */
-  path(url: string): string | undefined {
+  relativePath(url: string): string | undefined {
     return url.startsWith(`${this.#base}/`) ? url.slice(this.#base.length) : undefined
   }
 
@@ -110,13 +112,13 @@ export class Probe {
     const note = options.note === undefined ? '' : ` ${options.note}`
     const label = `${method} ${this.#options.secrets.redact(path)}${note}`
     for (let waits = 0; ; waits += 1) {
-      const answer = await this.#once(method, url, path, body, options, label)
+      const answer = await this.#sendOnce(method, url, path, body, options, label)
       if (answer.status !== 429 || options.throttled === 'return' || waits === maxWaits) return answer
       await this.#waitOut(answer)
     }
   }
 
-  async #once(
+  async #sendOnce(
     method: 'GET' | 'POST',
     url: string,
     path: string,
@@ -125,7 +127,7 @@ export class Probe {
     label: string,
   ): Promise<Answer> {
     const { http, signal, target, secrets } = this.#options
-    const headers = { ...identification(options.as ?? target), ...options.headers }
+    const headers = { ...identityHeaders(options.identity ?? target), ...options.headers }
     const response =
       body === undefined
         ? await http.send({ method, url, headers, signal })
@@ -138,7 +140,7 @@ export class Probe {
 
   async #waitOut(answer: Answer): Promise<void> {
     const retryAfter = Number(answer.header('retry-after') ?? 60)
-    const seconds = Number.isFinite(retryAfter) ? Math.min(longestWait, Math.max(1, retryAfter)) : 60
+    const seconds = Number.isFinite(retryAfter) ? Math.min(maxWaitSeconds, Math.max(1, retryAfter)) : 60
     this.waitedMs += seconds * 1000
     if (this.waitedMs > (this.#options.waitBudgetMs ?? Number.POSITIVE_INFINITY)) {
       throw new ThrottledError(`the quota is used up for the next ${seconds} s`, {
@@ -152,7 +154,7 @@ export class Probe {
   }
 }
 
-function identification({ apiKey, userEmail }: Partial<Identity>): Record<string, string> {
+function identityHeaders({ apiKey, userEmail }: Partial<Identity>): Record<string, string> {
   return {
     ...(apiKey !== undefined && { 'X-Service-API-Key': apiKey }),
     ...(userEmail !== undefined && { 'X-Service-User-Email': userEmail }),
