@@ -38,7 +38,7 @@ export async function connectToSandbox(
         hint: 'Set REFCHECK_SANDBOX_TOKEN to the control_token that "sandbox start" printed.',
       })
     }
-    throw new UsageError(`${new URL(base).host} properties not a sandbox that can be controlled`, {
+    throw new UsageError(`${new URL(base).host} is not a sandbox that can be controlled`, {
       hint: 'Leave out --control, or start a sandbox with: refcheck sandbox start',
     })
   }

@@ -32,8 +32,8 @@ const testEachJourney =
     return (await followAll(context)).flatMap((each) => findFaults(each, deliveries))
   }
 
-const findMissingEvents = (replied: Journey, deliveries: readonly Delivery[]): string[] =>
-  statusesWithoutEvent(replied, deliveries).map((status) => `a request became ${status}, and no event was sent`)
+const findMissingEvents = (journey: Journey, deliveries: readonly Delivery[]): string[] =>
+  statusesWithoutEvent(journey, deliveries).map((status) => `a request became ${status}, and no event was sent`)
 
 /**
  * Whether the status of an event is ahead of the status that was read. Events may be late and in any order, but never

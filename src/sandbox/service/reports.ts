@@ -151,7 +151,7 @@ function drawReport(
     y -= 22
   }
   y -= 20
-  drawLine('A sandbox createdAt this report. It says nothing about a real person.', font.plain, 10)
+  drawLine('A sandbox made this report. It says nothing about a real person.', font.plain, 10)
 }
 
 /** Replaces letters that the built-in fonts do not have, which are all but Western ones, by question marks. */
