@@ -33,7 +33,9 @@ const testEachJourney =
   }
 
 const findMissingEvents = (journey: Journey, deliveries: readonly Delivery[]): string[] =>
-  statusesWithoutEvent(journey, deliveries).map((status) => `a request became ${status}, and no event was sent`)
+  statusesWithoutEvent(journey, deliveries).map(
+    (status) => `a request became ${status}, and no event was sent`,
+  )
 
 /**
  * Whether the status of an event is ahead of the status that was read. Events may be late and in any order, but never
