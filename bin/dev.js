@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Runs the sources as they are, by Node's own type stripping: no build, no manifest.
+// Runs the sources with Node's type stripping, without a build and a manifest.
 const path = require('node:path')
 const url = require('node:url')
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// What has to answer at once stands in this file, because to load one more costs a twentieth of a start.
+// This file prints the version and the help pages itself, because loading one more file takes a twentieth of the start.
 const fs = require('node:fs')
 const path = require('node:path')
 
@@ -15,34 +15,37 @@ function requireNode() {
   process.exit(1)
 }
 
-function version() {
+function readVersion() {
   return JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')).version
 }
 
 /**
- * The help page that a command line plainly asks for (`refcheck`, `batch`, `batch run --help`, `help batch run`),
- * as the build prepared it for 80 columns without colours; undefined where oclif has to find out what is meant.
+ * Returns the help page that the arguments name exactly (none, `batch`, `batch run --help`, `help batch run`). The
+ * build has written it for 80 columns without colours. Returns undefined if oclif has to interpret the arguments.
  */
 function preparedHelp(argv) {
-  if (['--help', '-h'].includes(argv.at(-1))) return page(argv.slice(0, -1), ['commands', 'topics'])
-  if (argv[0] === 'help') return page(argv.slice(1), ['commands', 'topics', 'pages'])
-  return page(argv, ['topics'])
+  if (['--help', '-h'].includes(argv.at(-1))) return readPage(argv.slice(0, -1), ['commands', 'topics'])
+  if (argv[0] === 'help') return readPage(argv.slice(1), ['commands', 'topics', 'pages'])
+  return readPage(argv, ['topics'])
 }
 
-function page(words, kinds) {
+function readPage(words, kinds) {
   if (!words.every((word) => /^[a-z][a-z-]*$/.test(word))) return undefined
   const name = `${['refcheck', ...words].join('.')}.txt`
   for (const kind of kinds) {
     try {
       return fs.readFileSync(path.join(root, 'dist', 'help', kind, name), 'utf8')
     } catch {
-      // No such page: not of this kind.
+      // There is no page of this kind with this name.
     }
   }
   return undefined
 }
 
-/** A terminal has a width and colours that no page was prepared for. To ask process.stdout would make it. */
+/**
+ * Whether stdout may be a terminal, which has another width, and colours. The file is examined, because creating
+ * process.stdout takes time.
+ */
 function mayBeTerminal() {
   try {
     const stdout = fs.fstatSync(1)
@@ -52,7 +55,10 @@ function mayBeTerminal() {
   }
 }
 
-/** Past process.stdout, whose making costs a tenth of a start; it is needed where a pipe is full or gone. */
+/**
+ * Writes to the file of stdout, because creating process.stdout takes a tenth of the start. process.stdout is only
+ * needed if a pipe is full or closed.
+ */
 function print(text) {
   let rest = Buffer.from(text)
   try {
@@ -63,23 +69,23 @@ function print(text) {
   }
 }
 
-/** In place of what Node prints: a stack, and whatever the error names. */
+/** Prints `text` and exits, before Node prints a stack trace and the properties of the error, which may be secret. */
 function crash(text) {
   try {
     fs.writeSync(2, text)
   } catch {
-    // Nobody reads it.
+    // stderr is closed.
   }
   process.exit(1)
 }
 
 async function run(argv) {
   requireNode()
-  if (argv.length === 1 && argv[0] === '--version') return print(`refcheck ${version()}\n`)
+  if (argv.length === 1 && argv[0] === '--version') return print(`refcheck ${readVersion()}\n`)
   const help = mayBeTerminal() ? undefined : preparedHelp(argv)
   if (help !== undefined) return print(help)
   // The cache has to be in use before other files are loaded. import() would also start the loader of ES modules.
-  require('../dist/cli/start/compile-cache.cjs').useCompileCache(version(), argv, root)
+  require('../dist/cli/start/compile-cache.cjs').useCompileCache(readVersion(), argv, root)
   const { start, crashText } = require('../dist/cli/start/start.cjs')
   process.once('uncaughtException', (error) => crash(crashText(error)))
   process.exitCode = await start(argv, root)

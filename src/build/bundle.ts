@@ -8,11 +8,11 @@ import { join } from 'node:path'
 
 import { build, type OutputOptions, type RolldownOutput } from 'rolldown'
 
-import { groups, groupTest, requireMatches } from './groups.ts'
+import { groups, groupTest, requireMatchedPatterns } from './groups.ts'
 import { licencePlugin } from './licences.ts'
 import {
   createAliasPlugin,
-  createLateFsPlugin,
+  createLazyFsPlugin,
   lazyChunkEntries,
   createLazyChunkPlugin,
   createLazyRequirePlugins,
@@ -87,7 +87,7 @@ const { output: files } = await build({
   platform: 'node',
   plugins: [
     createAliasPlugin(rewrites),
-    createLateFsPlugin(join(root, 'src'), rewrites),
+    createLazyFsPlugin(join(root, 'src'), rewrites),
     // Runs before the plugins of lazy requires, which rewrite the requires that remain. Modules are identified by the
     // real path of node_modules, which may be a symbolic link.
     createLazyChunkPlugin(realpathSync(join(root, 'node_modules')), rewrites),
@@ -95,7 +95,7 @@ const { output: files } = await build({
     createStylesheetPlugin(rewrites),
     licencePlugin(),
   ],
-  // The native part of this package cannot be bundled.
+  // This package has a native part, which cannot be bundled.
   external: ['@napi-rs/keyring'],
   output: {
     ...output,
@@ -108,13 +108,13 @@ const { output: files } = await build({
     },
   },
 })
-requireMatches(chunksOf(files).flatMap(({ moduleIds }) => moduleIds))
+requireMatchedPatterns(chunksOf(files).flatMap(({ moduleIds }) => moduleIds))
 // jq-wasm reads jq from the folder "build" next to the chunk that contains the package.
 cpSync(
   join(root, 'node_modules', 'jq-wasm', 'dist', 'build', 'jq.wasm'),
   join(outputFolder, 'chunks', 'build', 'jq.wasm'),
 )
-console.log(`places changed: ${rewrites.summary().join(', ')}`)
+console.log(`rewrites: ${rewrites.summary().join(', ')}`)
 writeContents(files)
 writeBuildId(files)
 // This module is loaded before all others, so it is built separately and shares no chunk with them.

@@ -9,8 +9,8 @@ export interface Group {
 }
 
 /**
- * Modules that are always loaded together are one file, because finding and opening a file costs more than running
- * it. A group includes what its modules import. Each path must match a file.
+ * Modules that are always loaded together form one file, because opening a file takes longer than running its code. A
+ * group also contains the modules that its modules import. Each path must match a file.
  */
 export const groups: readonly Group[] = [
   { name: 'zod', library: 'zod', priority: 2 },
@@ -78,7 +78,7 @@ export function groupTest(group: Group): RegExp {
 }
 
 /** Throws an `Error` with each pattern of a group that no module of the program matches. */
-export function requireMatches(modules: readonly string[]): void {
+export function requireMatchedPatterns(modules: readonly string[]): void {
   const unmatched = groups.flatMap((group) =>
     patternsOf(group)
       .filter(({ test }) => !modules.some((id) => test.test(id)))

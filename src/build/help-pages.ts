@@ -1,4 +1,4 @@
-/* Writes all help pages into dist/help as oclif prints them into a pipe. Run: npm run build */
+/* Writes all help pages into dist/help, as oclif prints them without a terminal. Run: npm run build */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'

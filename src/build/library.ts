@@ -21,13 +21,13 @@ const exportedPaths = globSync('src/exports/*.ts', { cwd: root }).map((path) => 
  * Collects a declaration file and those that it imports. Throws an `Error` if one needs a library's types, since
  * users would have to install that library too.
  */
-function collectDeclarations(from: string, seen: Set<string>): void {
-  if (seen.has(from)) return
-  seen.add(from)
-  const text = readFileSync(from, 'utf8')
+function collectDeclarations(path: string, collected: Set<string>): void {
+  if (collected.has(path)) return
+  collected.add(path)
+  const text = readFileSync(path, 'utf8')
   for (const [, name = ''] of text.matchAll(/(?:from|import\()\s*['"]([^'"]+)['"]/g)) {
-    if (!name.startsWith('.')) throw new Error(`${from} needs the types of ${name}`)
-    collectDeclarations(join(dirname(from), name.replace(/\.[jt]s$/, '.d.ts')), seen)
+    if (!name.startsWith('.')) throw new Error(`${path} needs the types of ${name}`)
+    collectDeclarations(join(dirname(path), name.replace(/\.[jt]s$/, '.d.ts')), collected)
   }
 }
 
@@ -36,7 +36,7 @@ function packageOf(id: string): string | undefined {
   return /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(id)?.[1]?.replace('/', '-')
 }
 
-/** Minifies libraries and removes their source maps: otherwise they would be half of the package. */
+/** Minifies libraries and removes their source maps, which would otherwise be half of the package. */
 const minifiedLibraries: Plugin = {
   name: 'minified libraries',
   transform: {
@@ -106,9 +106,9 @@ try {
   for (const path of exportedPaths)
     collectDeclarations(join(typesFolder, 'exports', path.replace(/\.ts$/, '.d.ts')), files)
   for (const file of files) {
-    const to = join(outputFolder, 'types', relative(typesFolder, file))
-    mkdirSync(dirname(to), { recursive: true })
-    cpSync(file, to)
+    const target = join(outputFolder, 'types', relative(typesFolder, file))
+    mkdirSync(dirname(target), { recursive: true })
+    cpSync(file, target)
   }
 } finally {
   rmSync(typesFolder, { recursive: true, force: true })

@@ -7,12 +7,17 @@ import type { Plugin } from 'rolldown'
  * Licences that only require their text to be included. A package with any other licence fails the build, since a
  * person must decide on it.
  */
-const allowed = new Set(['0BSD', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT'])
+const allowedLicences = new Set([
+  '0BSD',
+  'Apache-2.0',
+  'BlueOak-1.0.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'ISC',
+  'MIT',
+])
 
-/**
- * Folder of licence texts that a package lacks: its own if it is not packed, or that of code compiled into the
- * package.
- */
+/** Folder of licence texts that packages do not contain: their own, or those of code that is compiled into them. */
 const noticeFolder = join(import.meta.dirname, 'notices')
 
 /** Name of the file with licences next to the bundled files. */
@@ -28,12 +33,14 @@ export interface Licensed {
 }
 
 /**
- * Whether an SPDX expression allows a choice of licences that are all in `allowed`: one side of an OR, all parts of
- * an AND.
+ * Whether an SPDX expression allows a choice of licences that are all in `allowedLicences`: one side of an OR, all
+ * parts of an AND.
  */
 export function isAllowed(expression: string): boolean {
-  const bare = expression.replaceAll(/[()]/g, '')
-  return bare.split(' OR ').some((choice) => choice.split(' AND ').every((each) => allowed.has(each.trim())))
+  const withoutParentheses = expression.replaceAll(/[()]/g, '')
+  return withoutParentheses
+    .split(' OR ')
+    .some((choice) => choice.split(' AND ').every((each) => allowedLicences.has(each.trim())))
 }
 
 /** Returns the licence and notice files of a folder. */
@@ -67,7 +74,8 @@ export function readLicence(folder: string, modules: readonly string[]): License
     throw new Error(`the licence of ${name} ${version} is not allowed: ${licence}`)
   const folders = new Set([folder])
   for (const id of modules)
-    for (let at = dirname(id); at.startsWith(`${folder}/`); at = dirname(at)) folders.add(at)
+    for (let parent = dirname(id); parent.startsWith(`${folder}/`); parent = dirname(parent))
+      folders.add(parent)
   const noticeFile = join(noticeFolder, `${name}.txt`)
   const files = [
     ...[...folders].sort().flatMap(licenceFilesIn),
@@ -91,14 +99,18 @@ export function readLicences(modules: readonly string[]): Licensed[] {
 }
 
 /** Formats licences as one text, in which packages with the same text share a section. */
-export function formatLicences(about: string, packages: readonly Licensed[]): string {
+export function formatLicences(introduction: string, packages: readonly Licensed[]): string {
   const sections = new Map<string, string[]>()
   for (const { name, version, licence, texts } of packages) {
     const text = texts.join('\n\n')
     sections.set(text, [...(sections.get(text) ?? []), `${name} ${version} (${licence})`])
   }
   const rule = '-'.repeat(80)
-  return [about, ...[...sections].map(([text, names]) => `${rule}\n${names.join('\n')}\n\n${text}`), '']
+  return [
+    introduction,
+    ...[...sections].map(([text, names]) => `${rule}\n${names.join('\n')}\n\n${text}`),
+    '',
+  ]
     .join('\n\n')
     .replace(/\n+$/, '\n')
 }

@@ -40,11 +40,11 @@ const modules = join(root, 'node_modules')
 const platform = parsePlatform(process.argv.slice(2))
 
 /** Unpacks the package as npm would publish it into `lib`. */
-function unpackRefcheck(work: string, lib: string): void {
-  const args = ['pack', '--silent', '--ignore-scripts', `--pack-destination=${work}`]
-  const file = join(work, runCommand('npm', args, root).trim())
+function unpackRefcheck(workFolder: string, lib: string): void {
+  const args = ['pack', '--silent', '--ignore-scripts', `--pack-destination=${workFolder}`]
+  const file = join(workFolder, runCommand('npm', args, root).trim())
   mkdirSync(lib, { recursive: true })
-  runCommand('tar', ['-xzf', file, '--strip-components=1', '-C', lib], work)
+  runCommand('tar', ['-xzf', file, '--strip-components=1', '-C', lib], workFolder)
 }
 
 /** Folders in which npm may have installed the Node that the project runs on. */
@@ -53,30 +53,30 @@ const nodePaths = (name: string): string[] => [
   join(modules, name),
 ]
 
-function nodePackage(work: string): string {
+function nodePackage(workFolder: string): string {
   const { node } = platforms[platform]
-  return unpackPackage(node, work, nodePaths(node.name))
+  return unpackPackage(node, workFolder, nodePaths(node.name))
 }
 
 /**
  * Returns the licence of Node and its parts from the Linux package, since not every package has the file; it is the
  * same for all platforms.
  */
-function nodeLicence(work: string, folder: string): string {
+function nodeLicence(workFolder: string, folder: string): string {
   const { node } = platforms['linux-x64']
   const ownFile = join(folder, 'LICENSE')
   const file = existsSync(ownFile)
     ? ownFile
-    : join(unpackPackage(node, work, nodePaths(node.name)), 'LICENSE')
+    : join(unpackPackage(node, workFolder, nodePaths(node.name)), 'LICENSE')
   return readFileSync(file, 'utf8')
 }
 
-/** Copies the packages of the keychain, which cannot be bundled; returns their folders. */
-function copyKeychain(work: string, to: string): string[] {
+/** Copies the packages of the keychain, which cannot be bundled, and returns their folders. */
+function copyKeychain(workFolder: string, targetFolder: string): string[] {
   const name = '@napi-rs/keyring'
   return [name, `${name}-${platforms[platform].keychain}`].map((each) => {
-    const folder = join(to, each)
-    const from = unpackPackage(readLockedPackage(root, each), work, [join(modules, each)])
+    const folder = join(targetFolder, each)
+    const from = unpackPackage(readLockedPackage(root, each), workFolder, [join(modules, each)])
     cpSync(from, folder, { recursive: true, dereference: true, filter: (path) => !path.endsWith('.tgz') })
     return folder
   })
@@ -91,44 +91,45 @@ function copyNode(from: string, bin: string): void {
 }
 
 /** Writes the licences of all that the archive contains. */
-function writeLicences(folder: string, keychain: readonly string[], node: string, work: string): void {
+function writeLicences(folder: string, keychain: readonly string[], node: string, workFolder: string): void {
   const bundled = readFileSync(join(folder, 'lib', 'dist', licenceFileName), 'utf8')
   const keychainText = formatLicences(
     'These packages are beside it, for the keychain.',
     keychain.map((each) => readLicence(each, [])),
   )
-  const nodeText = `Node.js ${versionOf(node)} is beside it.\n\n${nodeLicence(work, node)}`
+  const nodeText = `Node.js ${versionOf(node)} is beside it.\n\n${nodeLicence(workFolder, node)}`
   writeFileSync(
     join(folder, licenceFileName),
     [bundled, keychainText, nodeText].join(`\n${'='.repeat(80)}\n\n`),
   )
 }
 
-async function zip(file: string, work: string): Promise<void> {
+async function writeZip(file: string, workFolder: string): Promise<void> {
   const archive = new ZipFile()
-  for (const path of globSync('refcheck/**/*', { cwd: work }).toSorted()) {
-    if (statSync(join(work, path)).isFile()) archive.addFile(join(work, path), path.replaceAll('\\', '/'))
+  for (const path of globSync('refcheck/**/*', { cwd: workFolder }).toSorted()) {
+    if (statSync(join(workFolder, path)).isFile())
+      archive.addFile(join(workFolder, path), path.replaceAll('\\', '/'))
   }
   archive.end()
   await pipeline(archive.outputStream, createWriteStream(file))
 }
 
 const packageFolder = join(root, 'package')
-const work = mkdtempSync(join(tmpdir(), 'refcheck-package-'))
+const workFolder = mkdtempSync(join(tmpdir(), 'refcheck-package-'))
 try {
-  const folder = join(work, 'refcheck')
-  unpackRefcheck(work, join(folder, 'lib'))
-  const keychain = copyKeychain(work, join(folder, 'lib', 'node_modules'))
-  const node = nodePackage(work)
+  const folder = join(workFolder, 'refcheck')
+  unpackRefcheck(workFolder, join(folder, 'lib'))
+  const keychain = copyKeychain(workFolder, join(folder, 'lib', 'node_modules'))
+  const node = nodePackage(workFolder)
   copyNode(node, join(folder, 'bin'))
-  writeLicences(folder, keychain, node, work)
+  writeLicences(folder, keychain, node, workFolder)
   const isWindows = platform.startsWith('win32')
   const name = `refcheck-${versionOf(join(folder, 'lib'))}-${platform}${isWindows ? '.zip' : '.tar.gz'}`
   mkdirSync(packageFolder, { recursive: true })
   const file = join(packageFolder, name)
-  if (isWindows) await zip(file, work)
-  else runCommand('tar', ['-czf', file, 'refcheck'], work)
+  if (isWindows) await writeZip(file, workFolder)
+  else runCommand('tar', ['-czf', file, 'refcheck'], workFolder)
   console.log(`${file}  ${(statSync(file).size / 1e6).toFixed(1)} MB`)
 } finally {
-  rmSync(work, { recursive: true, force: true })
+  rmSync(workFolder, { recursive: true, force: true })
 }

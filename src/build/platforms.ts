@@ -95,23 +95,23 @@ export function readLockedPackage(root: string, name: string): PinnedPackage {
 }
 
 /**
- * Returns the folder of a package: one where npm installed this version, or one below `work` into which the package
- * is downloaded with npm and unpacked after its hash was checked.
+ * Returns the folder of a package: one where npm installed this version, or one below `workFolder` into which the
+ * package is downloaded with npm and unpacked after its hash was checked.
  */
 export function unpackPackage(
   { name, version, integrity }: PinnedPackage,
-  work: string,
+  workFolder: string,
   installed: readonly string[],
 ): string {
   const installedFolder = installed.find((folder) => existsSync(folder) && versionOf(folder) === version)
   if (installedFolder !== undefined) return installedFolder
-  const folder = join(work, name.replaceAll('/', '-'))
+  const folder = join(workFolder, name.replaceAll('/', '-'))
   mkdirSync(folder, { recursive: true })
   const args = ['pack', '--silent', '--ignore-scripts', `--pack-destination=${folder}`, `${name}@${version}`]
-  const file = join(folder, runCommand('npm', args, work).trim())
+  const file = join(folder, runCommand('npm', args, workFolder).trim())
   const hash = `sha512-${createHash('sha512').update(readFileSync(file)).digest('base64')}`
   if (hash !== integrity) throw new Error(`${name} ${version} is not what it was: its hash is ${hash}`)
-  runCommand('tar', ['-xzf', file, '--strip-components=1', '-C', folder], work)
+  runCommand('tar', ['-xzf', file, '--strip-components=1', '-C', folder], workFolder)
   return folder
 }
 
@@ -144,8 +144,8 @@ exec "$here/node" "$here/../lib/bin/run.js" "$@"
 
 /**
  * Uses the same technique as npm's launchers: cmd leaves the batch file (the goto to a missing label) before Node
- * starts, so that Ctrl-C does not print "Terminate batch job?". What \`%~dp0\` stands for ends with a backslash and
- * may hold spaces, & and ^, so it is quoted; CRLF, as cmd reads it.
+ * starts, so that Ctrl-C does not print "Terminate batch job?". The value of \`%~dp0\` ends with a backslash and
+ * may contain spaces, & and ^, so it is quoted. cmd requires CRLF line ends.
  */
 const windowsLauncher = [
   '@echo off',

@@ -28,8 +28,8 @@ export function createAliasPlugin(rewrites: Rewrites): Plugin {
 /**
  * Modules of oclif that few runs need. Each becomes a separate entry that is required at first use, so that the file
  * which every run loads stays small. Otherwise a start without compiled code takes 1.08 times the processor time
- * (`config list`; medians of 40 pairs, 2026-11-25). The same for parts of undici and cli-table3 gained less than 0.03
- * and is not done.
+ * (`config list`; medians of 40 pairs, 2026-11-25). For parts of undici and cli-table3 the factor was below 1.03, so
+ * they are not lazy.
  */
 const lazyChunks: Readonly<Record<string, string>> = {
   'oclif-config': '@oclif/core/lib/config/index.js',
@@ -50,7 +50,7 @@ export function lazyChunkEntries(): [path: string, module: string][] {
  * Returns a plugin that requires the lazy modules at first use. All chunks are in one folder and the lazy ones in the
  * folder next to it, so the relative requires are correct in every chunk.
  */
-export function createLazyChunkPlugin(libraries: string, rewrites: Rewrites): Plugin {
+export function createLazyChunkPlugin(libraryFolder: string, rewrites: Rewrites): Plugin {
   const labelOf = (name: string): string => `lazy chunk ${name}`
   rewrites.expectRewrites(...Object.keys(lazyChunks).map(labelOf))
   return {
@@ -61,7 +61,7 @@ export function createLazyChunkPlugin(libraries: string, rewrites: Rewrites): Pl
     },
     load(id) {
       if (!id.startsWith(lazyScheme)) return undefined
-      const path = join(libraries, lazyChunks[id.slice(lazyScheme.length, -'.mjs'.length)] ?? '')
+      const path = join(libraryFolder, lazyChunks[id.slice(lazyScheme.length, -'.mjs'.length)] ?? '')
       return `import library from '${path}'\nexport { library }\n`
     },
     transform: {
@@ -70,7 +70,9 @@ export function createLazyChunkPlugin(libraries: string, rewrites: Rewrites): Pl
         code.replace(/\brequire\((["'])(\.[^"']+)\1\)/g, (requireCall, _, required: string) => {
           const path = join(dirname(id), required)
           const name = Object.keys(lazyChunks).find((each) =>
-            [path, `${path}.js`, join(path, 'index.js')].includes(join(libraries, lazyChunks[each] ?? '')),
+            [path, `${path}.js`, join(path, 'index.js')].includes(
+              join(libraryFolder, lazyChunks[each] ?? ''),
+            ),
           )
           if (name === undefined) return requireCall
           rewrites.addCount(labelOf(name), 1)
@@ -94,17 +96,17 @@ export function makeRequiresLazy(code: string): { code: string; count: number } 
     return `let lazy_${name}; const load_${name} = () => (lazy_${name} ??= ${load});`
   })
   const rewritten = names.reduce((text, name) => {
-    const use = new RegExp(`(new\\s+)?(?<![\\w$."'/])${name}(?![\\w$"'])`, 'g')
-    return text.replace(use, (_, made: string | undefined) =>
-      made === undefined ? `load_${name}()` : `${made}(load_${name}())`,
+    const usePattern = new RegExp(`(new\\s+)?(?<![\\w$."'/])${name}(?![\\w$"'])`, 'g')
+    return text.replace(usePattern, (_, newKeyword: string | undefined) =>
+      newKeyword === undefined ? `load_${name}()` : `${newKeyword}(load_${name}())`,
     )
   }, declared)
   return { code: rewritten, count: names.length }
 }
 
 /**
- * The packages whose requires become lazy, and their files. Without that of undici, `packages list` takes 1.02 to
- * 1.04 times the processor time, and 1.07 without compiled code (medians of 30 to 80 pairs, 2026-11-25).
+ * The packages whose requires become lazy, and their files. Without the lazy requires of undici, `packages list` takes
+ * 1.02 to 1.04 times the processor time, and 1.07 without compiled code (medians of 30 to 80 pairs, 2026-11-25).
  */
 const lazyPackages = [
   { library: '@oclif/core', files: /\/@oclif\/core\/lib\/.*\.js$/ },
@@ -129,8 +131,8 @@ export function createLazyRequirePlugins(rewrites: Rewrites): Plugin[] {
   })
 }
 
-const lateFsModule = 'late-fs.mjs'
-const lateFsLabel = 'late node:fs/promises'
+const lazyFsModule = 'lazy-fs.mjs'
+const lazyFsLabel = 'lazy node:fs/promises'
 
 /**
  * Returns a plugin that replaces node:fs/promises, which loads readline, by `fs.promises`, which has the same
@@ -138,17 +140,17 @@ const lateFsLabel = 'late node:fs/promises'
  * 1.05 to 1.10 times the processor time (`config list`, `request list`, `store check`; medians of 25 pairs,
  * 2026-11-23), or 1.04 (`config list`, `webhook verify`; medians of 60 pairs on a busy machine, 2026-11-25).
  */
-export function createLateFsPlugin(sources: string, rewrites: Rewrites): Plugin {
-  rewrites.expectRewrites(lateFsLabel)
+export function createLazyFsPlugin(sourceFolder: string, rewrites: Rewrites): Plugin {
+  rewrites.expectRewrites(lazyFsLabel)
   return {
-    name: 'late-fs',
+    name: 'lazy-fs',
     resolveId(moduleId, importer) {
-      if (moduleId !== 'node:fs/promises' || importer?.startsWith(sources) !== true) return undefined
-      rewrites.addCount(lateFsLabel, 1)
-      return lateFsModule
+      if (moduleId !== 'node:fs/promises' || importer?.startsWith(sourceFolder) !== true) return undefined
+      rewrites.addCount(lazyFsLabel, 1)
+      return lazyFsModule
     },
     load(moduleId) {
-      if (moduleId !== lateFsModule) return undefined
+      if (moduleId !== lazyFsModule) return undefined
       const functions = Object.entries(promises).flatMap(([name, value]) =>
         typeof value === 'function'
           ? [`export const ${name} = (...args) => fs.promises.${name}(...args)`]
@@ -193,8 +195,8 @@ export class Rewrites {
   }
 
   /** Adds to the number of replacements of a rewrite. */
-  addCount(name: string, found: number): void {
-    this.#counts.set(name, (this.#counts.get(name) ?? 0) + found)
+  addCount(name: string, count: number): void {
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + count)
   }
 
   /** Returns a line per rewrite. Throws an `Error` with each rewrite that replaced nothing. */

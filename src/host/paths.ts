@@ -47,11 +47,11 @@ const pathOf = (platform: NodeJS.Platform): typeof posix => (platform === 'win32
  * HOME is ignored.
  */
 export function homeFolder(env: Environment, platform: NodeJS.Platform = process.platform): string {
-  const named = variable(env, 'HOME') ?? variable(env, 'USERPROFILE')
-  if (named !== undefined && pathOf(platform).isAbsolute(named)) return named
+  const home = variable(env, 'HOME') ?? variable(env, 'USERPROFILE')
+  if (home !== undefined && pathOf(platform).isAbsolute(home)) return home
   try {
     // homedir() of Node would return the relative HOME.
-    return named === undefined ? homedir() : userInfo().homedir
+    return home === undefined ? homedir() : userInfo().homedir
   } catch (cause) {
     throw new NoHomeError('no home folder', { cause })
   }
@@ -64,9 +64,9 @@ function platformFolders(
   const path = pathOf(platform)
   // The XDG Base Directory Specification requires that relative paths are ignored.
   const userFolder = (name: string, ...rest: string[]): string => {
-    const named = variable(env, name)
-    return named !== undefined && path.isAbsolute(named)
-      ? named
+    const value = variable(env, name)
+    return value !== undefined && path.isAbsolute(value)
+      ? value
       : path.join(homeFolder(env, platform), ...rest)
   }
   if (platform === 'win32') {
@@ -92,14 +92,14 @@ function platformFolders(
  */
 export async function withAccountVariables<T>(job: () => Promise<T>): Promise<T> {
   if (hasAccountName()) return job()
-  const named = Object.entries({ HOME: '/', SHELL: '/bin/sh' }).filter(
+  const missingVariables = Object.entries({ HOME: '/', SHELL: '/bin/sh' }).filter(
     ([name]) => process.env[name] === undefined,
   )
-  for (const [name, value] of named) process.env[name] = value
+  for (const [name, value] of missingVariables) process.env[name] = value
   try {
     return await job()
   } finally {
-    for (const [name] of named) delete process.env[name]
+    for (const [name] of missingVariables) delete process.env[name]
   }
 }
 

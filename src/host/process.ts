@@ -13,7 +13,7 @@ export function ownGroupId(): number | undefined {
   return process.getegid?.()
 }
 
-/** Calls `onExit` with the exit code when the process exits. It has to be synchronous. */
+/** Calls `onExit` with the exit code when the process exits. `onExit` has to be synchronous. */
 export function runAtExit(onExit: (code: number) => void): void {
   process.on('exit', onExit)
 }
@@ -69,11 +69,11 @@ export function processInterrupts(): Interrupts {
  * again would end it before the cleanup is done.
  */
 export async function loadWithoutSignalHandlers<T>(load: () => Promise<T>): Promise<T> {
-  const before = stopSignals.map((name) => new Set(process.listeners(name)))
+  const listenersBefore = stopSignals.map((name) => new Set(process.listeners(name)))
   const loaded = await load()
   for (const [index, name] of stopSignals.entries()) {
     for (const listener of process.listeners(name)) {
-      if (!ownListeners.has(listener) && before[index]?.has(listener) !== true)
+      if (!ownListeners.has(listener) && listenersBefore[index]?.has(listener) !== true)
         process.removeListener(name, listener)
     }
   }

@@ -57,18 +57,18 @@ export function startProgram(
 ): StartedProgram {
   const { spawn } = process.getBuiltinModule('node:child_process')
   const child = spawn(program, args, { env: { ...env }, stdio: 'ignore', shell: false, detached: true })
-  let isOver = false
+  let hasEnded = false
   const ended = new Promise<ProgramRun>((resolve) => {
     child.once('error', (error) => resolve({ code: null, failure: startFailure(program, error) }))
     child.once('exit', (code, signal) => {
-      isOver = true
+      hasEnded = true
       resolve({ code, failure: signal === null ? undefined : `it was stopped by ${signal}` })
     })
   })
   return {
     ended,
     kill() {
-      if (isOver || child.pid === undefined) return
+      if (hasEnded || child.pid === undefined) return
       if (process.platform === 'win32') child.kill('SIGKILL')
       else process.kill(-child.pid, 'SIGKILL')
     },

@@ -67,10 +67,10 @@ export class Secrets {
 
   /** Returns a copy that also searches for values that are ordinary words. */
   withOrdinary(): Secrets {
-    const all = new Secrets(this.#outer?.withOrdinary())
+    const copy = new Secrets(this.#outer?.withOrdinary())
     for (const [value, name] of [...this.#nameByValue, ...this.#nameByOrdinaryValue])
-      all.#nameByValue.set(value, name)
-    return all
+      copy.#nameByValue.set(value, name)
+    return copy
   }
 
   /** Whether a text contains one of the values. */
@@ -97,21 +97,21 @@ export class Secrets {
   redactAnswer(answer: unknown): unknown {
     const withTokens = new Secrets(this)
     addTokens(answer, withTokens, 0)
-    return this.#walk(answer, '', withTokens, 0)
+    return this.#redactValues(answer, '', withTokens, 0)
   }
 
-  #walk(value: unknown, key: string, all: Secrets, depth: number): unknown {
+  #redactValues(value: unknown, key: string, secrets: Secrets, depth: number): unknown {
     if (typeof value === 'string') {
       const [, address, token = '', rest = ''] = (key === signedUrlKey && signedUrl.exec(value)) || []
       return address === undefined
-        ? all.redact(value)
-        : all.#replaceIn(address) + this.#replaceIn(token) + all.redact(rest)
+        ? secrets.redact(value)
+        : secrets.#replaceIn(address) + this.#replaceIn(token) + secrets.redact(rest)
     }
     if (typeof value !== 'object' || value === null) return value
     if (depth > maxDepth) return null
     for (const [name, each] of Object.entries(value)) {
-      const redactedName = Array.isArray(value) ? name : all.redact(name)
-      const redactedValue = this.#walk(each, name, all, depth + 1)
+      const redactedName = Array.isArray(value) ? name : secrets.redact(name)
+      const redactedValue = this.#redactValues(each, name, secrets, depth + 1)
       if (redactedName === name && redactedValue === each) continue
       if (redactedName !== name) Reflect.deleteProperty(value, name)
       // An assignment to `__proto__` would set the prototype.
@@ -162,16 +162,16 @@ function replaceInDecodings(text: string, searches: readonly Search[]): string {
     : text.indexOf('\n') < text.length - 1 && text.includes('\n') && isFound(text.replaceAll('\n', ''))
   if (!isIn) return text
   const passes: Edit[][] = []
-  const all: Match[] = []
+  const matches: Match[] = []
   for (const each of decodings(text, passes)) {
     for (const { from, to, name } of searches.flatMap((search) => search.findAllIn(each))) {
       const [start, end] = rangeIn(passes, from, to)
-      all.push({ from: start, to: end, name })
+      matches.push({ from: start, to: end, name })
     }
   }
   let replaced = ''
   let end = 0
-  for (const { from, to, name } of all.sort((one, other) => one.from - other.from || other.to - one.to)) {
+  for (const { from, to, name } of matches.sort((one, other) => one.from - other.from || other.to - one.to)) {
     if (from >= end) replaced += `${text.slice(end, from)}[${name}]`
     end = Math.max(end, to)
   }
@@ -224,8 +224,8 @@ class Search {
   #mayBeIn(text: string): boolean {
     if (this.#startLength === 0) return true
     return (text.match(this.#words) ?? []).some((word) => {
-      const small = word.toLowerCase()
-      return this.#starts.some((start) => small.includes(start))
+      const lowercaseWord = word.toLowerCase()
+      return this.#starts.some((start) => lowercaseWord.includes(start))
     })
   }
 
@@ -372,7 +372,7 @@ const neededVariables =
  * password, addresses of proxies have no user and password, and both contain no other secret.
  */
 export function childEnvironment(env: Environment, secrets: Secrets): Record<string, string | undefined> {
-  const all = secrets.withOrdinary()
+  const allSecrets = secrets.withOrdinary()
   const childVariables = Object.entries(env).flatMap(([variable, value = '']): [string, string][] => {
     if (secretNameOf(variable) !== undefined || secrets.isIn(variable)) return []
     const address = addressVariableOf(variable)
@@ -381,7 +381,7 @@ export function childEnvironment(env: Environment, secrets: Secrets): Record<str
       // Without the variable the program would silently use another store or no proxy. With a redacted value it fails.
       return [[variable, secrets.isIn(rest) ? secrets.redact(rest) : rest]]
     }
-    return (neededVariables.test(variable) ? secrets : all).isIn(value) ? [] : [[variable, value]]
+    return (neededVariables.test(variable) ? secrets : allSecrets).isIn(value) ? [] : [[variable, value]]
   })
   return Object.fromEntries(childVariables)
 }
@@ -551,8 +551,8 @@ function rangeBefore(edits: readonly Edit[], at: number): { from: number; to: nu
   }
   const last = edits[low - 1]
   if (last === undefined) return { from: at, to: at + 1 }
-  const beyond = at - last.at - last.length
-  return beyond < 0 ? last : { from: last.to + beyond, to: last.to + beyond + 1 }
+  const distance = at - last.at - last.length
+  return distance < 0 ? last : { from: last.to + distance, to: last.to + distance + 1 }
 }
 
 function decodeCharacter(found: string): string {

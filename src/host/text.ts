@@ -43,8 +43,7 @@ export interface SanitizeOptions {
   /** Whether runs of plain spaces are kept, because refcheck laid out the text. */
   layout?: boolean | undefined
   /**
-   * Whether line breaks are kept as
-   * , and the layout too. Without it each line break becomes a space.
+   * Whether line breaks become \n, and the layout is kept too. Otherwise each line break becomes a space.
    */
   lines?: boolean | undefined
 }
@@ -80,8 +79,8 @@ export function sanitize(text: string, options: SanitizeOptions = {}): string {
 function withoutSequences(text: string): string {
   const closedLength = Math.max(
     ...closers.map((closer) => {
-      const at = text.lastIndexOf(closer)
-      return at === -1 ? 0 : at + closer.length
+      const index = text.lastIndexOf(closer)
+      return index === -1 ? 0 : index + closer.length
     }),
   )
   const rest = text.slice(closedLength).replaceAll(opener, `${replacement}]`)

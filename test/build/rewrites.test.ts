@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { groups, patternsOf, requireMatches } from '../../src/build/groups.ts'
+import { groups, patternsOf, requireMatchedPatterns } from '../../src/build/groups.ts'
 import { makeRequiresLazy, Rewrites } from '../../src/build/plugins.ts'
 import { root, sources } from '../house/sources.ts'
 
@@ -34,8 +34,8 @@ test('the build fails if a path pattern of a chunk group matches no module', () 
     .flatMap(patternsOf)
     .map(({ pattern }) => `/x/${pattern.replace('*', 'io')}/index.ts`)
   const modules = matching.map((id) => (id.includes('/src/') ? id.replace('/index.ts', '') : id))
-  expect(() => requireMatches(modules)).not.toThrow()
-  expect(() => requireMatches(modules.filter((id) => !id.endsWith('api/api.ts')))).toThrow(
+  expect(() => requireMatchedPatterns(modules)).not.toThrow()
+  expect(() => requireMatchedPatterns(modules.filter((id) => !id.endsWith('api/api.ts')))).toThrow(
     'no module of the program is src/api/api.ts (group wire)',
   )
 })

@@ -3,7 +3,7 @@ import { fastify } from 'fastify'
 import { receive } from './receive.js'
 
 const app = fastify()
-// The exact bytes, in place of the parsed body.
+// The signature covers the exact bytes, so the body is not parsed before.
 app.removeAllContentTypeParsers()
 app.addContentTypeParser('*', { parseAs: 'buffer' }, async (request, body) => body)
 app.post('/', async (request, reply) => {

@@ -9,7 +9,7 @@ secret = os.environ["REFCHECK_WEBHOOK_SECRET"].encode()
 if not secret:
     raise SystemExit("set REFCHECK_WEBHOOK_SECRET")
 
-# Stands for your database: a table whose key is (request_id, status), because events come again.
+# Replace this by a table of your database with the key (request_id, status): events may be delivered again.
 events = {}
 
 app = Flask(__name__)

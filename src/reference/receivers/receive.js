@@ -3,10 +3,10 @@ import { BadSignatureError, InvalidInputError, verify } from 'refcheck/webhook'
 const secret = process.env.REFCHECK_WEBHOOK_SECRET
 if (!secret) throw new Error('set REFCHECK_WEBHOOK_SECRET')
 
-/** Stands for your database: a table whose key is (request_id, status), because events come again. */
+/** Replace this by a table of your database with the key (request_id, status): events may be delivered again. */
 const events = new Map()
 
-/** The HTTP status to answer with, once the event is stored. Process it afterwards, not here. */
+/** Returns the HTTP status of the response, after the event was stored. Process the event later, not here. */
 export function receive(body, signature) {
   let event
   try {

@@ -14,7 +14,7 @@ if (!is_string($event['request_id'] ?? null) || !is_string($event['status'] ?? n
     exit;
 }
 
-// Stands for your database: one file for each (request_id, status), because events come again.
+// Replace this by your database. There is one file for each (request_id, status): events may be delivered again.
 $name = hash('sha256', "{$event['request_id']} {$event['status']}");
 if (file_put_contents(getenv('EVENTS') . "/$name.json", $body, LOCK_EX) === false) {
     http_response_code(500);
