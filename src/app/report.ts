@@ -7,6 +7,9 @@ import { readSecretLine } from './input.ts'
 import { recordWrittenFile } from './output-file.ts'
 import { parseDestination, isReportOf, isSingle, type ReportSource } from '../domain/report/source.ts'
 import { defaultTemplate, parseTemplate } from '../domain/report/template.ts'
+import type { RequestResource } from '../contract/request.ts'
+import { isReportOverdue, noReportText } from '../domain/overview/attention.ts'
+import { serviceOf } from '../domain/submission/identity.ts'
 import { UsageError } from '../errors/kinds.ts'
 import { createGarbageTrigger } from '../host/memory.ts'
 import { type ReadingTime, ReportProgress } from '../output/views/progress.ts'
@@ -72,6 +75,28 @@ export async function downloadReports(
     following: () => waitServices(app),
   })
   return { ...result, folder: folder.path }
+}
+
+/**
+ * Acknowledges completed requests whose report does not come, so that `status` does not count them as new any more, and
+ * notes it. They are read again by each sync, which downloads a report that comes after all.
+ */
+export async function acknowledgeWithoutReport(
+  app: App,
+  requests: FilingResult['withoutReport'] = [],
+): Promise<void> {
+  if (requests.length === 0) return
+  const { ledger, session, clock } = await app.services('ledger', 'session', 'clock')
+  const acknowledged: RequestResource[] = []
+  for (const request of requests) {
+    const { request_id: requestId } = request
+    const orders = await ledger.list({ requestId, states: ['accepted'] })
+    const order = orders.find(({ baseUrl }) => serviceOf(baseUrl) === serviceOf(session.baseUrl))
+    if (order === undefined || !isReportOverdue(order, clock.now())) continue
+    await ledger.acknowledge(session.baseUrl, requestId, clock.now())
+    acknowledged.push(request)
+  }
+  if (acknowledged.length > 0) app.note(noReportText(acknowledged))
 }
 
 /** Returns a function that estimates the time for a number of requests, by the calls that this store has recorded. */

@@ -134,9 +134,9 @@ export function recordReads(
       for (const request of requests) {
         const { request_id: id, status, checks } = request
         await ledger.recordStatus(baseUrl, id, status, at, checksText(checks))
-        if (!isSeenByUser) continue
-        if (isEndedWithoutResult(status) && (await isUnacknowledged(ledger, baseUrl, id)))
-          removedFromStatus.push(request)
+        // A completed request is listed until its report is downloaded.
+        if (!isSeenByUser || !isEndedWithoutResult(status)) continue
+        if (await isUnacknowledged(ledger, baseUrl, id)) removedFromStatus.push(request)
         await ledger.acknowledge(baseUrl, id, at)
       }
       if (removedFromStatus.length > 0) app.note(unlistedText(removedFromStatus))

@@ -118,6 +118,30 @@ test('a request whose report comes later stays open in report sync, and is no fa
   expect(quotaCalls()).toBe(0)
 })
 
+test('a report that has not come a day after completion is not counted as new any more, which report sync says once', async () => {
+  const { type, clock } = await sessionWithOrders(['Ana+report-never', 'Ben'])
+  await type('config set output-dir reports')
+  await type('report sync')
+  await type('request get ana', { tty: true, env: { NO_COLOR: '1' } })
+  expect((await type('status')).stdout).toContain('Reports    1 not downloaded → refcheck report sync')
+  await clock.advance(25 * 3_600_000)
+  await type('report sync --quiet')
+  expect((await type('status --json')).json()).toMatchObject({ new_reports: 1 })
+  expect(await type('report sync')).toMatchInlineSnapshot(`
+    $ refcheck report sync
+    2> No report has come for Ana Example. "refcheck status" does not list it as new any more.
+    2> See the checks with: refcheck request get REQUEST_1…
+    2> In reports: 0 stored, 1 already there, 0 requests not finished, 1 completed without its report yet
+    exit 0
+  `)
+  expect((await type('status')).stdout).not.toContain('Reports')
+  expect(await type('report sync')).toMatchInlineSnapshot(`
+    $ refcheck report sync
+    2> In reports: 0 stored, 1 already there, 0 requests not finished, 1 completed without its report yet
+    exit 0
+  `)
+})
+
 test('report sync lists reports that could not be downloaded, and requires a folder', async () => {
   const { type, all } = await sessionWithOrders(['Ana+report-html', 'Ben'])
   expect(await type('report sync --output reports')).toMatchInlineSnapshot(`

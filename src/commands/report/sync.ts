@@ -1,7 +1,7 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { longTimeoutFlag } from '../../cli/flags/values.ts'
 import { reportFileFlags } from '../../cli/flags/report-files.ts'
-import { downloadReports } from '../../app/report.ts'
+import { acknowledgeWithoutReport, downloadReports } from '../../app/report.ts'
 import { updateStatusesInResults } from '../../app/request.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import { setSetting } from '../../usecases/session/settings.ts'
@@ -39,6 +39,8 @@ export default class ReportSync extends BaseCommand<typeof ReportSync> {
     // The setting is saved only now: the download has shown that the path is a folder.
     if (configuredFolder === undefined) await this.saveFolder(result.folder)
     await updateStatusesInResults(this.app)
+    // Without the note nothing would say it.
+    if (!this.flags.quiet && !this.flags.json) await acknowledgeWithoutReport(this.app, result.withoutReport)
     const { folder, failure } = result
     const { cwd } = this.context
     this.answer(syncView(result, folder, cwd), failure, syncSummary(result, folder, cwd))

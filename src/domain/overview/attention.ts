@@ -24,6 +24,8 @@ export type Attention = ReturnType<typeof createAttention>
 const dayMs = 86_400_000
 /** A request that takes longer than this number of days is listed. */
 export const longWaitDays = 7
+/** The greatest number of people that a note names. */
+const maxNamed = 3
 /** A rejected row is listed for this number of days. */
 export const maxRejectedDays = 30
 
@@ -117,6 +119,21 @@ export function unlistedText(requests: readonly Pick<RequestResource, 'recipient
   const statuses = new Set(requests.map(({ status }) => status.toLowerCase()))
   const filter = statuses.size === 1 ? ` --status ${[...statuses].join('')}` : ''
   return `Looked at: "refcheck status" does not list ${names} any more.\nFind such requests with: refcheck request list${filter}`
+}
+
+/** Whether a completed request has been without a report for longer than a report takes, and no sync has said so yet. */
+export const isReportOverdue = (
+  { requestStatusAt, acknowledgedAt }: Pick<AttentionRow, 'requestStatusAt' | 'acknowledgedAt'>,
+  now: number,
+): boolean => acknowledgedAt === undefined && requestStatusAt !== undefined && now - requestStatusAt >= dayMs
+
+/** Returns the note about completed requests that `status` does not count as new reports any more. */
+export function noReportText(requests: readonly Pick<RequestResource, 'recipient' | 'request_id'>[]): string {
+  const named = requests.slice(0, maxNamed)
+  const names = named.map(({ recipient }) => personName(recipient)).join(', ')
+  const more = requests.length > maxNamed ? ` and ${requests.length - maxNamed} more` : ''
+  const ids = named.map(({ request_id: id }) => id.slice(0, 8)).join(' ')
+  return `No report has come for ${names}${more}. "refcheck status" does not list it as new any more.\nSee the checks with: refcheck request get ${ids}`
 }
 
 const isRecent = (time: number, now: number): boolean => now - time <= maxRejectedDays * dayMs

@@ -95,11 +95,16 @@ export function createOverview(input: OverviewInput, now: number) {
     attention: sortAttention(attention),
     reports: newestReports(completed, files),
     completed: completed.length,
-    /** The number of completed requests without a report in the default folder; null if no folder is set. */
+    /**
+     * The number of completed requests without a report in the default folder, except those of which a sync has found
+     * that no report comes; null if no folder is set.
+     */
     new_reports:
       files === undefined
         ? null
-        : completed.filter((each) => hasPerson(each) && fileCountOf(each, files) === 0).length,
+        : completed.filter(
+            (each) => hasPerson(each) && each.acknowledgedAt === undefined && fileCountOf(each, files) === 0,
+          ).length,
     other_orders: otherOrders(others),
   }
 }

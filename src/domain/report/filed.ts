@@ -23,6 +23,8 @@ export interface FilingResult {
   unfinished: number
   /** The number of these requests that have ended and whose report is not ready. */
   notReady: number
+  /** The completed requests for which neither the service nor the folder has a report, if no request was named. */
+  withoutReport?: readonly RequestResource[]
   /** Why reports are missing: the error that ended the command early, or IncompleteError. */
   failure: RefcheckError | undefined
 }
@@ -32,7 +34,7 @@ export const isMissing = (report: StoredReport | MissingReport): report is Missi
 /** Creates the result of filing reports. */
 export function filingResult(
   reports: readonly (StoredReport | MissingReport)[],
-  rest: Pick<FilingResult, 'unfinished' | 'notReady' | 'failure'>,
+  rest: Pick<FilingResult, 'unfinished' | 'notReady' | 'withoutReport' | 'failure'>,
 ): FilingResult {
   return {
     reports: [...reports],

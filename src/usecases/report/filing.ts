@@ -109,6 +109,7 @@ class DownloadRun {
   readonly #outcomes: FilingOutcome[] = []
   #unfinished = 0
   #notReady = 0
+  readonly #withoutReport: RequestResource[] = []
   #failedReads = 0
   #halted: unknown
 
@@ -170,7 +171,11 @@ class DownloadRun {
 
   #result(halted: RefcheckError | undefined, failure: RefcheckError | undefined): FilingResult {
     const ending = this.#options.named ? halted : undefined
-    const open = { unfinished: this.#unfinished, notReady: this.#notReady }
+    const open = {
+      unfinished: this.#unfinished,
+      notReady: this.#notReady,
+      withoutReport: this.#withoutReport,
+    }
     return filingResult(reportsWithEnding(this.#outcomes, ending), { ...open, failure })
   }
 
@@ -243,6 +248,14 @@ class DownloadRun {
     const isWaiting = targets.some((target) => target.url === undefined && !hasEndedWithoutReport(target))
     if (!named && (isWaiting || !isFinal(request))) this.#unfinished += 1
     if (!named && isWaiting && isFinal(request)) this.#notReady += 1
+    const isStored = this.#byRequest.has(request.request_id)
+    if (
+      !named &&
+      !isStored &&
+      request.status === 'COMPLETED' &&
+      targets.every(({ url }) => url === undefined)
+    )
+      this.#withoutReport.push(request)
     if (only !== undefined && request.status !== only) return
     if (targets.length === 0 && named) this.#outcomes.push(missingChecks(request))
     const openSigned = createSignedOpener(api, request.request_id, this.#signal)
