@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 
 import type { App } from './app.ts'
-import { terminalStatuses } from '../contract/statuses.ts'
+import { isUnfinished } from '../domain/request/unfinished.ts'
 import { serviceOf } from '../domain/submission/identity.ts'
 import { NotFoundError, UnauthenticatedError, UsageError } from '../errors/kinds.ts'
 import type { QuotaStatus } from '../output/views/overview.ts'
@@ -62,7 +62,7 @@ export async function markAsDone(
       })
     }
     const { requestStatus = 'RECEIVED' } = order
-    if (!terminalStatuses.includes(requestStatus)) {
+    if (isUnfinished(requestStatus)) {
       throw new UsageError(`--done: request ${id} is not finished: ${requestStatus}`, {
         hint: `Read it again with: refcheck request get ${id}`,
       })

@@ -1,5 +1,5 @@
 import { isoTime } from '../wording/time.ts'
-import { terminalStatuses } from '../../contract/statuses.ts'
+import { isUnfinished } from '../request/unfinished.ts'
 import { personName } from '../wording/text.ts'
 import type { RequestResource } from '../../contract/request.ts'
 import type { Batch } from '../batch/batch.ts'
@@ -105,9 +105,7 @@ function findKind(
   }
   const orderedAt = row.attemptedAt ?? row.addedAt
   const isLong = now - orderedAt > longWaitDays * dayMs
-  return isLong && !terminalStatuses.includes(status ?? '')
-    ? { kind: 'waiting', since: orderedAt }
-    : undefined
+  return isLong && isUnfinished(status) ? { kind: 'waiting', since: orderedAt } : undefined
 }
 
 export const isEndedWithoutResult = (status: string | undefined): boolean =>

@@ -1,6 +1,6 @@
 import { isoTime } from '../wording/time.ts'
 import { isLoopbackUrl } from '../../contract/url.ts'
-import { terminalStatuses } from '../../contract/statuses.ts'
+import { isUnfinished } from '../request/unfinished.ts'
 import type { Batch } from '../batch/batch.ts'
 import { toListedBatch } from '../batch/batch-status.ts'
 import { serviceOf } from '../submission/identity.ts'
@@ -43,8 +43,6 @@ export const requestKey = (baseUrl: string, requestId: string): string => `${ser
 
 const maxReports = 5
 
-const isFinished = ({ requestStatus }: Submission): boolean => terminalStatuses.includes(requestStatus ?? '')
-
 /** Counts requests by status. A request that was not read yet counts as RECEIVED. */
 export function countStatuses(
   accepted: readonly Pick<Submission, 'requestStatus'>[],
@@ -74,7 +72,7 @@ export type Overview = ReturnType<typeof createOverview>
 export function createOverview(input: OverviewInput, now: number) {
   const { organisation, accepted, batches, attention, files, otherBatches: others } = input
   const completed = accepted.filter(({ requestStatus }) => requestStatus === 'COMPLETED')
-  const open = accepted.filter((each) => !isFinished(each))
+  const open = accepted.filter(({ requestStatus }) => isUnfinished(requestStatus))
   const readAt = open.map(({ requestStatusAt, changedAt }) => requestStatusAt ?? changedAt)
   return {
     read_at: isoTime(now),

@@ -1,5 +1,5 @@
 import type { RequestResource } from '../../contract/request.ts'
-import { terminalStatuses } from '../../contract/statuses.ts'
+import { isUnfinished } from '../request/unfinished.ts'
 import { RefcheckError, IncompleteError, NotFoundError, UnavailableError } from '../../errors/kinds.ts'
 import type { ReportRecord, ReportSubject } from './record.ts'
 import type { ReportTarget } from './source.ts'
@@ -177,7 +177,7 @@ export function fileExistsError(why: string, file: string): IncompleteError {
   })
 }
 
-export const isFinal = (request: RequestResource): boolean => terminalStatuses.includes(request.status)
+export const isFinal = (request: RequestResource): boolean => !isUnfinished(request.status)
 
 /** Whether a failure concerns one report only, so that the others can continue. */
 export function isAboutOneReport(error: RefcheckError): boolean {

@@ -1,5 +1,5 @@
 import type { RequestResource } from '../../contract/request.ts'
-import { terminalStatuses } from '../../contract/statuses.ts'
+import { isUnfinished } from './unfinished.ts'
 import { type RefcheckError, IncompleteError, TimedOutError } from '../../errors/kinds.ts'
 import { personName } from '../wording/text.ts'
 import type { RequestResult } from './result.ts'
@@ -25,8 +25,6 @@ export interface WaitResult {
 /** The maximum number of requests that a message names. */
 const maxNamed = 5
 
-const isTerminal = (request: RequestResource): boolean => terminalStatuses.includes(request.status)
-
 /** Whether a request has reached the goal. */
 export function isGoalReached(request: RequestResource, goal: WaitGoal): boolean {
   switch (goal) {
@@ -43,7 +41,7 @@ export function isGoalReached(request: RequestResource, goal: WaitGoal): boolean
 /** Whether the wait for a request is over: the goal is reached, or can no longer be reached. */
 export function isWaitOver(request: RequestResource, goal: WaitGoal): boolean {
   if (isGoalReached(request, goal)) return true
-  return isTerminal(request) && !(goal === 'report' && request.status === 'COMPLETED')
+  return !isUnfinished(request.status) && !(goal === 'report' && request.status === 'COMPLETED')
 }
 
 /** Whether every completed background check and referee has a report. */

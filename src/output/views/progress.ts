@@ -1,5 +1,5 @@
 import type { RequestResource } from '../../contract/request.ts'
-import { terminalStatuses } from '../../contract/statuses.ts'
+import { isUnfinished } from '../../domain/request/unfinished.ts'
 import type { Batch, BatchCounts } from '../../domain/batch/batch.ts'
 import type { RunEvent, BatchProgress } from '../../domain/batch/run-policy.ts'
 import { statusCounts, statusesInOrder } from '../../domain/overview/people.ts'
@@ -102,7 +102,7 @@ export class WaitMeter {
 
   #show(suffix: string): void {
     const requests = [...this.#requests.values()]
-    const finished = requests.filter(({ status }) => terminalStatuses.includes(status)).length
+    const finished = requests.filter(({ status }) => !isUnfinished(status)).length
     const counts = statusCounts(requests).map(([status, count]) => `${count} ${status}`)
     const unreadCount = this.#total - requests.length
     this.#reporter.live([

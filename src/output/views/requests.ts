@@ -1,7 +1,7 @@
 import { relative } from 'node:path'
 
 import type { Check, Referee, RequestResource } from '../../contract/request.ts'
-import { terminalStatuses } from '../../contract/statuses.ts'
+import { isUnfinished } from '../../domain/request/unfinished.ts'
 import { statusCounts } from '../../domain/overview/people.ts'
 import type { PrintedRequest } from '../../domain/request/listed-request.ts'
 import { isUnread, type RequestResult } from '../../domain/request/result.ts'
@@ -104,7 +104,7 @@ function requestText(request: RequestResource, terminal: Terminal): string {
   if (typeof reason === 'string') lines.push(`  reason     ${sanitize(reason)}`)
   else if (failedStatuses.has(request.status) && terminal.columns !== undefined)
     lines.push('  reason     none is known here; ask the provider, with the id above')
-  const isOver = terminalStatuses.includes(request.status)
+  const isOver = !isUnfinished(request.status)
   const rows = request.checks.flatMap((check) => checkRows(check, isOver))
   if (rows.length === 0) lines.push('', '  No checks have been started yet.')
   else lines.push('', table(rows, checkColumns, terminal))
@@ -226,9 +226,7 @@ export function listedRequestsView(requests: readonly PrintedRequest[]): ListVie
  * finished.
  */
 export function listAgeText(requests: readonly PrintedRequest[]): string | undefined {
-  const open = requests.filter(
-    ({ state, status }) => state === 'accepted' && !terminalStatuses.includes(status ?? ''),
-  )
+  const open = requests.filter(({ state, status }) => state === 'accepted' && isUnfinished(status))
   if (open.length === 0) return undefined
   const [first, ...others] = open.flatMap(({ status_read_at: at }) => at ?? []).sort()
   const isOlder = others.some((at) => localTime(at) !== localTime(first ?? at))

@@ -27,6 +27,7 @@ import {
   reportTargets,
   targetKey,
 } from '../../domain/report/source.ts'
+import { isUnfinished } from '../../domain/request/unfinished.ts'
 import { mostSevere } from '../../domain/request/result.ts'
 import { addressOf } from '../../domain/submission/identity.ts'
 import { RefcheckError, interrupted, NotFoundError, UnavailableError } from '../../errors/kinds.ts'
@@ -246,7 +247,7 @@ class DownloadRun {
     const { api, named, only, template, onEvent } = this.#options
     const targets = reportTargets(request, this.#service)
     const isWaiting = targets.some((target) => target.url === undefined && !hasEndedWithoutReport(target))
-    if (!named && (isWaiting || !isFinal(request))) this.#unfinished += 1
+    if (!named && (isWaiting || isUnfinished(request.status))) this.#unfinished += 1
     if (!named && isWaiting && isFinal(request)) this.#notReady += 1
     const isStored = this.#byRequest.has(request.request_id)
     if (

@@ -9,7 +9,7 @@ import {
   InterruptedError,
   UsageError,
 } from '../../errors/kinds.ts'
-import { terminalStatuses } from '../../contract/statuses.ts'
+import { isUnfinished } from '../../domain/request/unfinished.ts'
 import {
   toListedRequest,
   type ListedRequest,
@@ -141,7 +141,7 @@ export async function recordStatuses(
   const failures: Refreshed['failures'] = []
   const service = serviceOf(api.baseUrl)
   const unfinished = requests.flatMap(({ request_id, status, base_url }) =>
-    request_id === null || terminalStatuses.includes(status ?? '') || serviceOf(base_url) !== service
+    request_id === null || !isUnfinished(status) || serviceOf(base_url) !== service
       ? []
       : [{ request_id, base_url }],
   )

@@ -29,7 +29,7 @@ import { unfinishedRequests } from './read-requests.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
 import type { Governor } from '../quota/governor.ts'
 import { WakeableSleep } from '../webhook/wakeable-sleep.ts'
-import { terminalStatuses } from '../../contract/statuses.ts'
+import { isUnfinished } from '../../domain/request/unfinished.ts'
 import { requireSameService } from '../batch/same-organisation.ts'
 import { type BatchServices, findBatch } from '../batch/read-batch.ts'
 
@@ -255,7 +255,7 @@ class WaitSchedule {
     due.status = status
     due.isNews = false
     due.failures = 0
-    const isSilent = this.#hasReceiver && !terminalStatuses.includes(status)
+    const isSilent = this.#hasReceiver && isUnfinished(status)
     due.at = now + (isSilent ? this.#safetyPauseMs() : pauseBeforeRead(now - due.changedAt))
   }
 
