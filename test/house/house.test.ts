@@ -78,8 +78,8 @@ test('a file is one topic of at most 600 lines', () => {
   expect(long.map(({ path }) => path)).toEqual([])
 })
 
-test('a command file is at most 110 lines, flags and examples included', () => {
-  const long = sources('src/commands/**/*.ts').filter(({ text }) => text.split('\n').length > 111)
+test('a command file is at most 115 lines, flags and examples included', () => {
+  const long = sources('src/commands/**/*.ts').filter(({ text }) => text.split('\n').length > 116)
   expect(long.map(({ path }) => path)).toEqual([])
 })
 

@@ -13,7 +13,7 @@ import {
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 
 const program = join(import.meta.dirname, '..', '..', 'bin', 'run.js')
-const notJudgedReason =
+const undecidedReason =
   'answered 2xx; whether it was stored once cannot be seen: add --stored-url URL or --stored-file FILE'
 
 interface Report {
@@ -73,7 +73,7 @@ test.each(runs)(
     // If a receiver accepts no valid event, no other case is judged.
     const isChecked = answered.cases.some(({ id, verdict }) => id === 'still-good' && verdict === 'passed')
     expect(new Set(storedReasons.filter(() => isChecked))).toEqual(
-      new Set(isChecked ? [notJudgedReason] : []),
+      new Set(isChecked ? [undecidedReason] : []),
     )
 
     expect(new Set(idsOf(seen, 'failed'))).toEqual(new Set([...byAnswers, ...byStored]))

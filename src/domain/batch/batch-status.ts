@@ -6,7 +6,7 @@ import { isUnmatched } from '../submission/unmatched.ts'
 import { externalResultPosition } from '../submission/external-results.ts'
 import { type OrderInError, IncompleteError } from '../../errors/kinds.ts'
 import { isoTime, localTime } from '../wording/time.ts'
-import { personName, personWithEmail } from '../wording/text.ts'
+import { personWithEmail } from '../wording/text.ts'
 
 /** A row in the form in which it is printed. */
 export interface PrintedRow extends ListedRow {
@@ -149,16 +149,6 @@ export type StoppedRow = ReturnType<typeof toStoppedRow>
 export function toStoppedRow({ row, line, state, email, error, matches }: ListedRow) {
   const newState = state === 'held' ? ('held' as const) : ('duplicate' as const)
   return { row, line, state: newState, email, reason: error, matches }
-}
-
-/** Returns the person and line of a row, such as `Ana Silva (line 3)`; the number of the row if neither is known. */
-export function formatRow(
-  { row, recipient }: Pick<BatchRow, 'row'> & Partial<Pick<BatchRow, 'recipient'>>,
-  line: number | undefined,
-): string {
-  const position = line === undefined ? undefined : `line ${line}`
-  if (recipient === undefined) return position ?? `row ${row}`
-  return position === undefined ? personName(recipient) : `${personName(recipient)} (${position})`
 }
 
 /** Returns the order that a duplicate row matches, for an error. */

@@ -4,6 +4,7 @@ import type { Shared } from '../submission/similarity.ts'
 import type { Conflict, ConflictReason } from '../submission/conflicts.ts'
 import type { Submission } from '../submission/submission.ts'
 import type { ExternalResult } from '../submission/external-results.ts'
+import { personName } from '../wording/text.ts'
 
 /** A file whose rows were added to the store as a batch. */
 export interface NewFileBatch {
@@ -157,4 +158,14 @@ export interface RowFilter {
 export function noCounts(): BatchCounts {
   const counts = Object.fromEntries(submissionStates.map((state) => [state, 0]))
   return { total: 0, ...counts } as BatchCounts
+}
+
+/** Returns the person and line of a row, such as `Ana Silva (line 3)`; the number of the row if neither is known. */
+export function formatRow(
+  { row, recipient }: Pick<BatchRow, 'row'> & Partial<Pick<BatchRow, 'recipient'>>,
+  line: number | undefined,
+): string {
+  const position = line === undefined ? undefined : `line ${line}`
+  if (recipient === undefined) return position ?? `row ${row}`
+  return position === undefined ? personName(recipient) : `${personName(recipient)} (${position})`
 }

@@ -1,6 +1,5 @@
-import type { BatchRow } from './batch.ts'
+import { formatRow, type BatchRow } from './batch.ts'
 import { packageWithName } from '../submission/confirmation.ts'
-import { formatRow } from './batch-status.ts'
 import { sharedText } from '../submission/duplicate.ts'
 import { localTime } from '../wording/time.ts'
 import { personName, personWithEmail } from '../wording/text.ts'

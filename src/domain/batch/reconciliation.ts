@@ -5,8 +5,7 @@ import type { RowId, Submission } from '../submission/submission.ts'
 import { formatCount, personName } from '../wording/text.ts'
 import { localClock, localTime } from '../wording/time.ts'
 import { personKey, isSamePerson } from '../submission/identity.ts'
-import type { BatchRow } from './batch.ts'
-import { formatRow } from './batch-status.ts'
+import { formatRow, type BatchRow } from './batch.ts'
 
 /** The result of looking for proof about rows with an unknown outcome. */
 export interface Reconciliation {

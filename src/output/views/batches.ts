@@ -1,4 +1,4 @@
-import type { BatchCounts } from '../../domain/batch/batch.ts'
+import { formatRow, type BatchCounts } from '../../domain/batch/batch.ts'
 import type { BatchEvent, BatchProgress, RunEvent } from '../../domain/batch/run-policy.ts'
 import { nearText, type Reconciliation } from '../../domain/batch/reconciliation.ts'
 import type { SecondOrder } from '../../domain/submission/unmatched.ts'
@@ -6,7 +6,6 @@ import {
   type BatchStatus,
   type CountedBatch,
   type PrintedRow,
-  formatRow,
   type StoppedRow,
 } from '../../domain/batch/batch-status.ts'
 import type { SheetAppearance } from '../../domain/sheet/appearance.ts'

@@ -1,5 +1,5 @@
-import type { Batch } from '../../domain/batch/batch.ts'
-import { heldElsewhereError, formatRow } from '../../domain/batch/batch-status.ts'
+import { formatRow, type Batch } from '../../domain/batch/batch.ts'
+import { heldElsewhereError } from '../../domain/batch/batch-status.ts'
 import { heldReasonTexts, sameServiceHint } from '../../domain/submission/duplicate.ts'
 import { releasableReasons, type ConflictReason, type Release } from '../../domain/submission/conflicts.ts'
 import { InterruptedError, UsageError, InvalidInputError, NotFoundError } from '../../errors/kinds.ts'

@@ -8,8 +8,8 @@ import {
   requireSendable,
   type Reconciliation,
 } from '../../domain/batch/reconciliation.ts'
-import type { Batch, BatchRow } from '../../domain/batch/batch.ts'
-import { heldElsewhereError, formatRow } from '../../domain/batch/batch-status.ts'
+import { formatRow, type Batch, type BatchRow } from '../../domain/batch/batch.ts'
+import { heldElsewhereError } from '../../domain/batch/batch-status.ts'
 import {
   RefcheckError,
   DuplicateError,
