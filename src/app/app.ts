@@ -96,9 +96,9 @@ const factories: { readonly [K in keyof Services]: (app: App) => Services[K] | P
     (await import('../store/plans/order-plans.ts')).openOrderPlans({ paths, random }),
   written: async ({ paths }) => new (await import('../store/written-files.ts')).WrittenFiles(paths.data),
   reportFolders: async ({ context: { clock, random } }) => {
-    const { reportFolders } = await import('../store/reports/folder.ts')
+    const { openReportFolders } = await import('../store/reports/folder.ts')
     const { csv } = await import('../output/present.ts')
-    return reportFolders({ clock, random, pid: processId(), csv })
+    return openReportFolders({ clock, random, pid: processId(), csv })
   },
 }
 

@@ -13,7 +13,7 @@ import { serviceOf } from '../domain/submission/identity.ts'
 import { UsageError } from '../errors/kinds.ts'
 import { createGarbageTrigger } from '../host/memory.ts'
 import { type ReadingTime, ReportProgress } from '../output/views/progress.ts'
-import { makePrivate, type ReportFolder } from '../store/reports/folder.ts'
+import { chmodCommand, type ReportFolder } from '../store/reports/folder.ts'
 import type { FilingResult } from '../domain/report/filed.ts'
 import { fetchReports } from '../usecases/report/fetch.ts'
 
@@ -114,10 +114,10 @@ async function openFolder(
   { typed, source, signal, onWait = reportWait(app) }: Destination,
   { overwrite, timeout }: DownloadFlags,
 ): Promise<{ folder: ReportFolder; file: string | undefined }> {
-  const { existingAt, isPdf } = await import('../store/reports/file.ts')
+  const { findExisting, isPdfFile } = await import('../store/reports/file.ts')
   const reportFolders = await app.service('reportFolders')
   const path = resolve(app.context.cwd, typed)
-  const status = await existingAt(path)
+  const status = await findExisting(path)
   const target = parseDestination(typed, path, status, isSingle(source))
   const waitOptions = {
     waitMs: timeout ?? Number.POSITIVE_INFINITY,
@@ -130,14 +130,14 @@ async function openFolder(
     await recordWrittenFile(app, { path, kind: 'reports' })
     return { folder, file: undefined }
   }
-  if (status === 'file' && !overwrite && !(await isPdf(path))) {
+  if (status === 'file' && !overwrite && !(await isPdfFile(path))) {
     throw new UsageError(`--output: ${typed} already exists`, {
       hint: 'Choose another name, or replace it with --overwrite.',
     })
   }
   const file = basename(path)
   if (status === 'file' && overwrite) {
-    const listed = (await reportFolders.recordsIn(dirname(path))).find((record) => record.file === file)
+    const listed = (await reportFolders.readRecords(dirname(path))).find((record) => record.file === file)
     if (listed !== undefined && isSingle(source) && !isReportOf(listed, source)) {
       throw new UsageError(`--output: ${typed} is another report, as the manifest of its folder says`, {
         hint: 'It was left as it is. Choose another name.',
@@ -154,7 +154,7 @@ function folderWarnings(path: string, { isOpenTo, openAbove }: ReportFolder): st
     texts.push(`${path} belongs to another user of this machine, who may replace what is in it.`)
   else if (isOpenTo !== undefined)
     texts.push(
-      `${isOpenTo === 'all' ? 'Every user of this machine' : 'Every user of its group'} may put files into ${path}; make it private with: ${makePrivate(path, isOpenTo)}`,
+      `${isOpenTo === 'all' ? 'Every user of this machine' : 'Every user of its group'} may put files into ${path}; make it private with: ${chmodCommand(path, isOpenTo)}`,
     )
   if (openAbove === undefined) return texts
   const { path: above, writers } = openAbove
@@ -164,7 +164,7 @@ function folderWarnings(path: string, { isOpenTo, openAbove }: ReportFolder): st
     )
   else
     texts.push(
-      `Every user of ${writers === 'all' ? 'this machine' : `the group of ${above}`} may exchange ${path} for another folder; prevent it with: ${makePrivate(above, writers)}`,
+      `Every user of ${writers === 'all' ? 'this machine' : `the group of ${above}`} may exchange ${path} for another folder; prevent it with: ${chmodCommand(above, writers)}`,
     )
   return texts
 }

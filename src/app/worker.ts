@@ -247,7 +247,7 @@ export async function serveHealth(app: App, { host, port, quota, profiles }: Hea
       const { isClosed } = await queueStatus(app)
       if (isClosed) return { status: 503, text: 'the store takes no orders\n' }
       const batches = await app.service('batches')
-      const waiting = (await batches.queued()).filter(({ counts }) => counts.pending > 0)
+      const waiting = (await batches.listQueued()).filter(({ counts }) => counts.pending > 0)
       return waiting.every((batch) => findOrderer(batch, profiles) !== undefined)
         ? { status: 200, text: 'ok\n' }
         : { status: 503, text: 'a queued batch has no profile: see --profiles\n' }
@@ -283,7 +283,7 @@ export async function serveHealth(app: App, { host, port, quota, profiles }: Hea
 
 async function queueStatus(app: App): Promise<Omit<WorkerStatus, 'quota'>> {
   const { batches, store } = await app.services('batches', 'store')
-  const queued = await batches.queued()
+  const queued = await batches.listQueued()
   const sum = (state: 'pending' | 'unknown' | 'held'): number =>
     queued.reduce((total, { counts }) => total + counts[state], 0)
   const oldest = queued.find(({ counts }) => counts.pending > 0)?.queuedAt

@@ -65,7 +65,7 @@ export default class Complete extends BaseCommand<typeof Complete> {
           .flatMap((name) => /^(.+)\.json$/.exec(name)?.[1] ?? [])
           .sort(),
       settings: () => settingDefinitions.map(({ key, meaning }) => ({ value: key, about: meaning })),
-      plans: async () => (await app.service('plans')).waiting(),
+      plans: async () => (await app.service('plans')).listWaiting(),
       commands: () =>
         Object.entries(commands).map(([id, { summary = '' }]) => ({
           value: id.replaceAll(':', ' '),

@@ -7,14 +7,14 @@ import { makeOwnFolders, readPrivate, requireOwnFolders } from '../disk/private-
 import { writeFileAtomically } from '../disk/whole-file.ts'
 import { IoError } from '../errors/kinds.ts'
 
-/** `reports`: a folder with a manifest. */
+/** The kind of a written file; `reports` is a folder with a manifest. */
 export type WrittenKind = 'results' | 'export' | 'plan' | 'backup' | 'reports'
 
 export interface WrittenFile {
-  /** Absolute. */
+  /** The absolute path. */
   path: string
   kind: WrittenKind
-  /** The batch whose rows it has, where it is of one. */
+  /** The batch whose rows the file contains; undefined if it is not about one batch. */
   batchId?: string | undefined
 }
 
@@ -22,8 +22,8 @@ const maxBytes = 64 * 1024
 const suffix = '.json'
 
 /**
- * Where this machine wrote people's data outside the data folder, so that a purge can name it: a private file each, below
- * `written`.
+ * A record of the files outside the data folder into which this machine wrote personal data, so that a purge can name
+ * them. Each is recorded in a private file in the folder `written`.
  */
 export class WrittenFiles {
   readonly #base: string
@@ -39,7 +39,7 @@ export class WrittenFiles {
     await writeFileAtomically(this.#pathOf(file.path), JSON.stringify(file))
   }
 
-  async all(): Promise<WrittenFile[]> {
+  async list(): Promise<WrittenFile[]> {
     requireOwnFolders(this.#base, this.#folder)
     const names = await readdir(this.#folder).catch((error: unknown) => {
       if (systemErrorCode(error) === 'ENOENT') return []
@@ -49,12 +49,12 @@ export class WrittenFiles {
     for (const name of names.filter((each) => each.endsWith(suffix)).sort()) {
       const path = join(this.#folder, name)
       const file = await readPrivate(path, maxBytes, this.#base)
-      if (file !== undefined) found.push(parsed(file.text, path))
+      if (file !== undefined) found.push(parseRecord(file.text, path))
     }
     return found
   }
 
-  async drop(path: string): Promise<void> {
+  async remove(path: string): Promise<void> {
     await rm(this.#pathOf(path), { force: true }).catch((error: unknown) => {
       throw diskFailure('remove', this.#pathOf(path), error)
     })
@@ -65,7 +65,7 @@ export class WrittenFiles {
   }
 }
 
-function parsed(text: string, path: string): WrittenFile {
+function parseRecord(text: string, path: string): WrittenFile {
   try {
     return JSON.parse(text) as WrittenFile
   } catch (cause) {

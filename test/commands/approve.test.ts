@@ -293,7 +293,7 @@ test('only a person in a terminal that the agent did not start can approve a pla
     exit 2
   `)
   expect(here.ordered()).toEqual([])
-  expect(await openPlans(here).waiting()).toHaveLength(1)
+  expect(await openPlans(here).listWaiting()).toHaveLength(1)
 })
 
 test('a plan that has changed, is for another user, or has expired is refused', async () => {

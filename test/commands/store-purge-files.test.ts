@@ -12,7 +12,7 @@ import { reportKey } from '../../src/domain/report/record.ts'
 import { InternalError } from '../../src/errors/kinds.ts'
 import { systemRandom } from '../../src/host/random.ts'
 import { openStore } from '../../src/store/ledger/open.ts'
-import { recordsIn } from '../../src/store/reports/folder.ts'
+import { readRecords } from '../../src/store/reports/folder.ts'
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
 
@@ -241,7 +241,7 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
       clock: here.clock,
       random: systemRandom,
     })
-    const records = await recordsIn(join(here.folder, 'reports'))
+    const records = await readRecords(join(here.folder, 'reports'))
     const keys = records.filter(({ file }) => file.startsWith('zelda')).map(reportKey)
     const files = {
       drafts: [],

@@ -14,7 +14,7 @@ faultRow('incomplete', 'kept out')
 test('figures that many ask for at the same moment are made once, and again for who asks later', async () => {
   let queuedReads = 0
   const services = {
-    batches: { queued: async () => ((queuedReads += 1), []) },
+    batches: { listQueued: async () => ((queuedReads += 1), []) },
     store: { rollbacks: { closing: async () => undefined } },
   }
   const app = { services: async () => services, context: { clock: systemClock }, onClose: () => undefined }

@@ -303,7 +303,7 @@ async function areDifferentPeople(
 async function readCounts(world: World): Promise<BatchCounts> {
   const store = await world.open()
   const counts = noCounts()
-  for (const batch of await store.batches.list({ singles: true }))
+  for (const batch of await store.batches.list({ includesSingleOrders: true }))
     for (const state of Object.keys(counts) as (keyof BatchCounts)[]) counts[state] += batch.counts[state]
   await store.close()
   return counts

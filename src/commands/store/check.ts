@@ -65,7 +65,7 @@ export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
   async #reportHeld({ held }: { held: number }): Promise<void> {
     if (held === 0) return
     const batches = await this.app.service('batches')
-    const all = await batches.list({ singles: true })
+    const all = await batches.list({ includesSingleOrders: true })
     const ids = all.filter(({ counts }) => counts.held > 0).map(({ id }) => id)
     this.app.note(heldText(held, ids))
   }

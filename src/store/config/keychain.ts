@@ -4,29 +4,32 @@ import type { AsyncEntry } from '@napi-rs/keyring'
 
 import type { Random } from '../../host/random.ts'
 
-/** The system's keychain, an entry an account. Every method may reject: locked, refused, gone. */
+/**
+ * The system's keychain, with an entry for each account. Every method may reject, because the keychain is locked,
+ * refuses access or is missing.
+ */
 export interface Keychain {
   read(account: string): Promise<string | undefined>
   write(account: string, secret: string): Promise<void>
-  /** Resolves once the account is not there (any more). */
+  /** Removes an account; resolves also if there is none. */
   remove(account: string): Promise<void>
 }
 
-/** Undefined where this machine has none. */
+/** Loads the keychain; undefined if this machine has none. */
 export type LoadKeychain = () => Promise<Keychain | undefined>
 
-/** The name our entries stand under. */
+/** The service name of this program's entries. */
 const service = 'refcheck'
 
 /**
- * macOS Keychain, Windows Credential Manager, or the Secret Service on Linux. Never the Linux kernel's
- * keyring, which the library falls back to by default: its entries end with the login session, and a
- * second process may be refused them, while the service shows an API key only once.
+ * Loads macOS Keychain, Windows Credential Manager, or the Secret Service on Linux. Not the Linux kernel's keyring,
+ * which is the library's fallback: its entries end with the login session and may be refused to another process, but
+ * the service shows an API key only once.
  */
 export const systemKeychain: LoadKeychain = async () => {
   let keyring: typeof import('@napi-rs/keyring')
   try {
-    // An import() in code that is compiled from the code cache prints Node's ExperimentalWarning.
+    // An import() in code from the compile cache would print Node's ExperimentalWarning.
     keyring = createRequire(import.meta.url)('@napi-rs/keyring') as typeof import('@napi-rs/keyring')
   } catch {
     return undefined
@@ -42,14 +45,16 @@ export const systemKeychain: LoadKeychain = async () => {
   }
 }
 
-/** Whether an entry can be written, read back and removed: the only way to know. */
-export async function keychainWorks(keychain: Keychain, random: Random): Promise<boolean> {
+/**
+ * Returns whether the keychain works, by writing, reading and removing an entry: there is no other way to find out.
+ */
+export async function canUseKeychain(keychain: Keychain, random: Random): Promise<boolean> {
   const account = `probe/${random.bytes(8).toString('hex')}`
   try {
     await keychain.write(account, account)
-    const back = await keychain.read(account)
+    const readValue = await keychain.read(account)
     await keychain.remove(account)
-    return back === account
+    return readValue === account
   } catch {
     return false
   }

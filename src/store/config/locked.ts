@@ -5,14 +5,14 @@ import type { Clock } from '../../host/clock.ts'
 import { acquireLock } from '../../disk/lock.ts'
 import { makeOwnFolders } from '../../disk/private-modes.ts'
 
-/** Far longer than any read-modify-write takes. */
+/** Much longer than any change of a file takes. */
 const waitMs = 15_000
 
 /**
- * Runs `work` as the only process that changes `path`, by the lock `<path>.lock`; makes the private
- * folder first. Another one that does not let go is an IoError.
+ * Runs `work` while no other process changes `path`, under the lock `<path>.lock`; makes the private folder first.
+ * Throws IoError if another process does not release the lock in time.
  */
-export async function locked<T>(
+export async function withLock<T>(
   path: string,
   { clock }: { clock: Clock },
   work: () => Promise<T>,

@@ -7,9 +7,9 @@ import type { Paths } from '../../host/paths.ts'
 import { makeOwnFolders, readPrivate } from '../../disk/private-modes.ts'
 import { writeFileAtomically } from '../../disk/whole-file.ts'
 
-/** Mappings under names, a file each in the config folder's `mappings`. */
+/** Saved mappings by name, each in a file in the folder `mappings` of the config folder. */
 export interface Mappings {
-  /** Undefined where none has that name. Throws UsageError for what cannot be a name. */
+  /** Returns a mapping; undefined if none has this name. Throws UsageError for an invalid name. */
   get(name: string): Promise<StoredMapping | undefined>
   put(name: string, mapping: StoredMapping): Promise<void>
 }
@@ -22,7 +22,7 @@ export function openMappings(paths: Paths): Mappings {
   return {
     async get(name) {
       const file = await readPrivate(fileOf(name), maxBytes, paths.config)
-      return file === undefined ? undefined : parsed(file.text, name)
+      return file === undefined ? undefined : parseMapping(file.text, name)
     },
     async put(name, mapping) {
       const path = fileOf(name)
@@ -40,7 +40,7 @@ function requireName(name: string): string {
   })
 }
 
-function parsed(text: string, name: string): StoredMapping {
+function parseMapping(text: string, name: string): StoredMapping {
   try {
     const { map, ignore, reading } = JSON.parse(text) as Partial<StoredMapping>
     const columns = Object.entries(map ?? {})

@@ -13,29 +13,29 @@ import type { Clock } from '../../host/clock.ts'
 import type { Paths } from '../../host/paths.ts'
 import type { Random } from '../../host/random.ts'
 import type { Secrets as KnownSecrets } from '../../host/secrets.ts'
-import { type Keychain, keychainWorks, type LoadKeychain, systemKeychain } from './keychain.ts'
-import { locked } from './locked.ts'
+import { type Keychain, canUseKeychain, type LoadKeychain, systemKeychain } from './keychain.ts'
+import { withLock } from './locked.ts'
 import type { StoredEntry, SecretsFile } from './json-files.ts'
 
 interface SaveOptions {
   baseUrl?: string | undefined
-  /** Into the file even where there is a keychain. */
+  /** Stores the secret in the file even if there is a keychain. */
   insecure?: boolean | undefined
 }
 
-/** The secrets of each profile: in the system's keychain where there is one, else in a private file. */
+/** The secrets of each profile, in the system's keychain if there is one, else in a private file. */
 export interface Secrets {
-  /** Absolute path of the file, which also lists what is in the keychain. */
+  /** The absolute path of the file, which also lists the secrets that are in the keychain. */
   readonly path: string
-  /** Where it is kept, without asking the keychain; undefined where there is none. */
+  /** Returns where a secret is stored, without using the keychain; undefined if there is none. */
   storage(profile: string, name: SecretName): Promise<SecretStorage | undefined>
-  /** Undefined where there is none; an IoError where it cannot be read from the keychain. */
+  /** Returns a secret; undefined if there is none. Throws IoError if it cannot be read from the keychain. */
   read(profile: string, name: SecretName): Promise<StoredSecret | undefined>
-  /** Replaces an older one, wherever that was, and says where it is now. */
+  /** Stores a secret and removes the older one. Returns where the new one is stored. */
   save(profile: string, name: SecretName, value: string, options?: SaveOptions): Promise<SecretStorage>
   /**
-   * Both, or the named one. `left`: those that could not be deleted from the keychain; they are no longer
-   * used.
+   * Removes one secret of a profile, or both. `left`: secrets that could not be deleted from the keychain; they are
+   * no longer used.
    */
   remove(profile: string, name?: SecretName): Promise<{ removed: SecretName[]; left: SecretName[] }>
 }
@@ -44,10 +44,10 @@ export interface SecretsOptions {
   paths: Paths
   clock: Clock
   random: Random
-  /** Every secret that is read or saved is added to it, to be redacted in output. */
+  /** Every secret that is read or saved is added, so that it is redacted in output. */
   known?: KnownSecrets | undefined
   keychain: 'try' | 'never'
-  /** In place of the system's own. */
+  /** Replaces the system's keychain. */
   loadKeychain?: LoadKeychain | undefined
   /** Called with a warning: permissions were corrected, or an old secret remains in the keychain. */
   onMessage?: ((text: string) => void) | undefined
@@ -62,7 +62,7 @@ const displayNames: Readonly<Record<SecretName, string>> = {
   'webhook-secret': 'webhook secret',
 }
 
-/** Reads nothing yet, and loads the keychain's library only when it is needed. */
+/** Returns the secrets without reading the file yet. The keychain's library is only loaded when it is needed. */
 export function openSecrets(options: SecretsOptions): Secrets {
   return new StoredSecrets(options)
 }
@@ -71,7 +71,7 @@ class StoredSecrets implements Secrets {
   readonly path: string
   readonly #options: SecretsOptions
   #keychain: Promise<Keychain | undefined> | undefined
-  #works: Promise<boolean> | undefined
+  #canUse: Promise<boolean> | undefined
 
   constructor(options: SecretsOptions) {
     this.#options = options
@@ -91,7 +91,7 @@ class StoredSecrets implements Secrets {
     if (entry.keychain === undefined) {
       return entry.value === undefined ? undefined : { value: entry.value, storage: 'file', baseUrl }
     }
-    const value = await this.#fromKeychain(entry.keychain, profile, name)
+    const value = await this.#readFromKeychain(entry.keychain, profile, name)
     this.#options.known?.add(displayNames[name], value)
     return value === undefined ? undefined : { value, storage: 'keychain', baseUrl }
   }
@@ -104,7 +104,7 @@ class StoredSecrets implements Secrets {
   ): Promise<SecretStorage> {
     checkProfileName(profile)
     this.#options.known?.add(displayNames[name], value)
-    const account = options.insecure === true ? undefined : await this.#intoKeychain(profile, name, value)
+    const account = options.insecure === true ? undefined : await this.#saveInKeychain(profile, name, value)
     const entry: StoredEntry = account === undefined ? { value } : { keychain: account }
     if (options.baseUrl !== undefined) entry.base_url = options.baseUrl
     let before: StoredEntry | undefined
@@ -128,14 +128,14 @@ class StoredSecrets implements Secrets {
 
   async remove(profile: string, name?: SecretName): Promise<{ removed: SecretName[]; left: SecretName[] }> {
     checkProfileName(profile)
-    const wanted = name === undefined ? secretNames : [name]
+    const names = name === undefined ? secretNames : [name]
     const found = new Map<SecretName, StoredEntry>()
     await this.#update((file) => {
       const entries = { ...ownProperty(file.secrets, profile) }
-      for (const each of wanted) {
-        const entry = entries[each]
-        if (entry !== undefined) found.set(each, entry)
-        delete entries[each]
+      for (const secretName of names) {
+        const entry = entries[secretName]
+        if (entry !== undefined) found.set(secretName, entry)
+        delete entries[secretName]
       }
       if (found.size === 0) return undefined
       const { [profile]: _old, ...others } = { ...file.secrets }
@@ -154,16 +154,16 @@ class StoredSecrets implements Secrets {
     if (file === undefined) return {}
     if (file.warning !== undefined) this.#options.onMessage?.(file.warning)
     const { parseSecretsFile } = await import('./json-files.ts')
-    const read = parseSecretsFile(this.path, file.text)
-    for (const entries of Object.values(read.secrets ?? {})) {
+    const content = parseSecretsFile(this.path, file.text)
+    for (const entries of Object.values(content.secrets ?? {})) {
       for (const name of secretNames) this.#options.known?.add(displayNames[name], entries[name]?.value)
     }
-    return read
+    return content
   }
 
-  /** Nothing is written where `change` returns undefined. */
+  /** Replaces the content of the file by the result of `change`; writes nothing if it is undefined. */
   async #update(change: (file: SecretsFile) => SecretsFile | undefined): Promise<void> {
-    await locked(this.path, this.#options, async () => {
+    await withLock(this.path, this.#options, async () => {
       await removeTemporaries(this.path)
       const next = change(await this.#read())
       if (next === undefined) return
@@ -173,19 +173,22 @@ class StoredSecrets implements Secrets {
     })
   }
 
-  /** Undefined where there is no keychain, or it is not to be used. */
-  #loadOnce(): Promise<Keychain | undefined> {
+  /** Loads the keychain once. Undefined if there is none, or if it must not be used. */
+  #loadKeychain(): Promise<Keychain | undefined> {
     if (this.#options.keychain === 'never') return Promise.resolve(undefined)
     this.#keychain ??= (this.#options.loadKeychain ?? systemKeychain)()
     return this.#keychain
   }
 
-  /** The account it was written under, a new one each time, so that config folders never share one. */
-  async #intoKeychain(profile: string, name: SecretName, value: string): Promise<string | undefined> {
-    const keychain = await this.#loadOnce()
+  /**
+   * Stores a secret in the keychain under a new account, so that config folders never share one. Returns the account;
+   * undefined if the secret could not be stored.
+   */
+  async #saveInKeychain(profile: string, name: SecretName, value: string): Promise<string | undefined> {
+    const keychain = await this.#loadKeychain()
     if (keychain === undefined) return undefined
-    this.#works ??= keychainWorks(keychain, this.#options.random)
-    if (!(await this.#works)) return undefined
+    this.#canUse ??= canUseKeychain(keychain, this.#options.random)
+    if (!(await this.#canUse)) return undefined
     const account = `${profile}/${name}/${this.#options.random.bytes(8).toString('hex')}`
     return keychain.write(account, value).then(
       () => account,
@@ -193,8 +196,8 @@ class StoredSecrets implements Secrets {
     )
   }
 
-  async #fromKeychain(account: string, profile: string, name: SecretName): Promise<string | undefined> {
-    const keychain = await this.#loadOnce()
+  async #readFromKeychain(account: string, profile: string, name: SecretName): Promise<string | undefined> {
+    const keychain = await this.#loadKeychain()
     try {
       if (keychain !== undefined) return await keychain.read(account)
     } catch {
@@ -212,7 +215,7 @@ class StoredSecrets implements Secrets {
   }
 
   async #removeFromKeychain(account: string): Promise<boolean> {
-    const keychain = await this.#loadOnce()
+    const keychain = await this.#loadKeychain()
     if (keychain === undefined) return false
     return keychain.remove(account).then(
       () => true,

@@ -10,56 +10,64 @@ import { UsageError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Paths } from '../../host/paths.ts'
 import { loadWithoutSignalHandlers } from '../../host/process.ts'
-import { locked } from './locked.ts'
+import { withLock } from './locked.ts'
 import type { SettingsFile } from './json-files.ts'
 
 interface SettingValue {
   value: string
-  /** Whether it was set for the profile or for all. */
+  /** Whether the value was set for the profile or for all profiles. */
   from: 'profile' | 'settings'
 }
 
-/** Profiles and settings, kept in one private file. Every call reads it again. */
+/** Profiles and settings in one private file, which every method reads again. */
 export interface Settings {
-  /** Absolute path of the file. */
+  /** The absolute path of the file. */
   readonly path: string
   currentProfile(): Promise<string | undefined>
-  /** By name, in the order they were saved. */
+  /** Returns the profiles by name, in the order in which they were saved. */
   profiles(): Promise<ReadonlyMap<string, Profile>>
-  /** A name that cannot be one is an InvalidInputError. */
+  /** Returns a profile; undefined if there is none with this name. Throws InvalidInputError for an invalid name. */
   profile(name: string): Promise<Profile | undefined>
-  /** Adds or replaces; a replaced profile's own settings stay. */
+  /** Adds or replaces a profile; the settings of a replaced profile are kept. */
   saveProfile(name: string, profile: Profile, options: { makeCurrent: boolean }): Promise<void>
-  /** With its settings; false where there was none. The current one leaves no current one behind. */
+  /**
+   * Removes a profile with its settings. Returns false if there was none. If it was the current profile, there is no
+   * current profile afterwards.
+   */
   removeProfile(name: string): Promise<boolean>
-  /** A name that is not there is a UsageError that lists the others. */
+  /**
+   * Makes a profile the current one. Throws UsageError with the names of all profiles if there is none with this
+   * name.
+   */
   switchTo(name: string): Promise<void>
-  /** What is set, key by key; a profile's own value overrides the one for all. */
+  /** Returns the values that are set, by key; a value of the profile overrides the value for all profiles. */
   values(profile?: string): Promise<ReadonlyMap<string, SettingValue>>
   value(key: string, profile?: string): Promise<string | undefined>
-  /** Checks and keeps; answers the value as kept. For one profile, or for all. */
+  /** Checks and stores a value, for one profile or for all. Returns the stored value. */
   setValue(key: string, text: string, profile?: string): Promise<string>
-  /** False where it was not set. */
+  /** Removes a value. Returns false if it was not set. */
   unsetValue(key: string, profile?: string): Promise<boolean>
 }
 
 export interface SettingsOptions {
   paths: Paths
   clock: Clock
-  /** Called with a sentence when looser permissions were fixed. */
+  /** Called with a sentence when permissions that were too open have been corrected. */
   onMessage?: ((text: string) => void) | undefined
 }
 
 const maxBytes = 4 * 1024 * 1024
 
-/** Reads nothing yet. */
+/** Returns the settings without reading the file yet. */
 export function openSettings(options: SettingsOptions): Settings {
   const path = join(options.paths.config, 'config.json')
   const read = (): Promise<SettingsFile> => readSettings(path, options)
 
-  /** Nothing is written where `change` answers undefined. */
+  /**
+   * Replaces the content of the file by the result of `change`; writes nothing and returns false if it is undefined.
+   */
   const update = async (change: (file: SettingsFile) => SettingsFile | undefined): Promise<boolean> =>
-    locked(path, options, async () => {
+    withLock(path, options, async () => {
       const next = change(await read())
       if (next === undefined) return false
       await writeSettings(path, next)
@@ -85,7 +93,7 @@ async function readSettings(path: string, options: SettingsOptions): Promise<Set
   return parseSettingsFile(path, file.text)
 }
 
-/** conf costs 80 ms to load, so reading goes without it. */
+/** Loads conf only here, because it takes 80 ms, which a command that only reads should not spend. */
 async function writeSettings(path: string, content: SettingsFile): Promise<void> {
   const { default: Conf } = await loadWithoutSignalHandlers(() => import('conf'))
   const { settingsSchema } = await import('./json-files.ts')
@@ -110,18 +118,18 @@ function profileMethods(
   read: Read,
   update: Update,
 ): Pick<Settings, 'currentProfile' | 'profiles' | 'profile' | 'saveProfile' | 'removeProfile' | 'switchTo'> {
-  const all = async (): Promise<Map<string, Profile>> => {
+  const readProfiles = async (): Promise<Map<string, Profile>> => {
     const stored = Object.entries((await read()).profiles ?? {})
     return new Map(
       stored.map(([name, each]) => [name, { baseUrl: each.base_url, userEmail: each.user_email }]),
     )
   }
   return {
-    profiles: all,
+    profiles: readProfiles,
     currentProfile: async () => (await read()).profile,
     async profile(name) {
       checkProfileName(name)
-      return (await all()).get(name)
+      return (await readProfiles()).get(name)
     },
     async saveProfile(name, profile, { makeCurrent }) {
       checkProfileName(name)
@@ -130,14 +138,18 @@ function profileMethods(
         ...(makeCurrent ? { profile: name } : {}),
         profiles: {
           ...file.profiles,
-          [name]: { ...own(file.profiles, name), base_url: profile.baseUrl, user_email: profile.userEmail },
+          [name]: {
+            ...ownProperty(file.profiles, name),
+            base_url: profile.baseUrl,
+            user_email: profile.userEmail,
+          },
         },
       }))
     },
     async removeProfile(name) {
       checkProfileName(name)
       return update((file) => {
-        if (own(file.profiles, name) === undefined) return undefined
+        if (ownProperty(file.profiles, name) === undefined) return undefined
         const { [name]: _removed, ...profiles } = { ...file.profiles }
         const { profile: current, ...rest } = file
         return {
@@ -163,18 +175,18 @@ function valueMethods(
 ): Pick<Settings, 'values' | 'value' | 'setValue' | 'unsetValue'> {
   const values = async (profile?: string): Promise<Map<string, SettingValue>> => {
     const file = await read()
-    const ofProfile =
-      profile === undefined ? undefined : own(file.profiles, checkProfileName(profile))?.settings
+    const profileSettings =
+      profile === undefined ? undefined : ownProperty(file.profiles, checkProfileName(profile))?.settings
     const found = new Map<string, SettingValue>()
     for (const { key } of settingDefinitions) {
-      const value = own(ofProfile, key)
-      const forAll = own(file.settings, key)
+      const value = ownProperty(profileSettings, key)
+      const sharedValue = ownProperty(file.settings, key)
       if (value !== undefined) found.set(key, { value: String(value), from: 'profile' })
-      else if (forAll !== undefined) found.set(key, { value: String(forAll), from: 'settings' })
+      else if (sharedValue !== undefined) found.set(key, { value: String(sharedValue), from: 'settings' })
     }
     return found
   }
-  /** Applies `change` to the one profile's settings, or to those for all. */
+  /** Applies `edit` to the settings of one profile, or to those for all profiles. */
   const change = (
     profile: string | undefined,
     edit: (stored: Values) => Values | undefined,
@@ -204,7 +216,7 @@ function valueMethods(
     async unsetValue(key, profile) {
       settingDefinition(key)
       return change(profile, (stored) => {
-        if (own(stored, key) === undefined) return undefined
+        if (ownProperty(stored, key) === undefined) return undefined
         const { [key]: _removed, ...rest } = stored
         return rest
       })
@@ -216,15 +228,16 @@ type Values = NonNullable<SettingsFile['settings']>
 
 type ProfileEntry = NonNullable<SettingsFile['profiles']>[string]
 
-function own<T>(map: Record<string, T> | undefined, key: string): T | undefined {
+function ownProperty<T>(map: Record<string, T> | undefined, key: string): T | undefined {
   return map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined
 }
 
 function requireProfile(file: SettingsFile, name: string): ProfileEntry {
-  const entry = own(file.profiles, checkProfileName(name))
+  const entry = ownProperty(file.profiles, checkProfileName(name))
   if (entry !== undefined) return entry
-  const known = Object.keys(file.profiles ?? {})
+  const profileNames = Object.keys(file.profiles ?? {})
   throw new UsageError(`no profile named "${name}"`, {
-    hint: known.length === 0 ? 'Log in with: refcheck auth login' : `Profiles: ${known.join(', ')}`,
+    hint:
+      profileNames.length === 0 ? 'Log in with: refcheck auth login' : `Profiles: ${profileNames.join(', ')}`,
   })
 }

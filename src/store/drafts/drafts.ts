@@ -8,15 +8,18 @@ import { type StoredDraft, parseDraft } from '../../domain/form/stored-draft.ts'
 import type { Paths } from '../../host/paths.ts'
 import type { Random } from '../../host/random.ts'
 
-/** Answers that were not ordered yet, a private file each in the data folder's `drafts`. No key is ever in one. */
+/**
+ * Answers that were not ordered yet, each in a private file in the folder `drafts` of the data folder. A draft never
+ * contains an API key.
+ */
 export interface Drafts {
-  /** Under its id; throws an IoError where the disk refuses. */
-  keep(draft: StoredDraft): Promise<void>
-  /** All that can be read; what is damaged is left out. */
+  /** Stores a draft under its id. Throws IoError if it cannot be written. */
+  save(draft: StoredDraft): Promise<void>
+  /** Returns all drafts that can be read; damaged ones are left out. */
   all(): Promise<StoredDraft[]>
-  drop(id: string): Promise<void>
-  /** Every file that no draft can be read from: it may name anybody. */
-  unreadable(): Promise<string[]>
+  remove(id: string): Promise<void>
+  /** Returns the ids of files from which no draft can be read: such a file may contain any person's data. */
+  listUnreadable(): Promise<string[]>
 }
 
 export interface DraftsOptions {
@@ -28,11 +31,11 @@ export interface DraftsOptions {
 const maxBytes = 4 * 1024 * 1024
 const fileName = /^([\da-f]{16})\.json$/
 
-/** Touches nothing yet. */
+/** Returns the drafts without reading or making the folder yet. */
 export function openDrafts({ paths, random, onMessage }: DraftsOptions): Drafts {
   const folder = join(paths.data, 'drafts')
   const pathOf = (id: string): string => join(folder, `${id}.json`)
-  const ids = async (): Promise<string[]> => {
+  const listIds = async (): Promise<string[]> => {
     requireOwnFolders(paths.data, folder)
     const names = await readdir(folder).catch((error: unknown) => {
       if (systemErrorCode(error) === 'ENOENT') return []
@@ -46,15 +49,17 @@ export function openDrafts({ paths, random, onMessage }: DraftsOptions): Drafts 
     const draft = file === undefined ? undefined : parseDraft(file.text)
     return draft?.id === id ? draft : undefined
   }
-  const each = async () => Promise.all((await ids()).map(async (id) => ({ id, draft: await read(id) })))
+  const readEach = async () =>
+    Promise.all((await listIds()).map(async (id) => ({ id, draft: await read(id) })))
   return {
-    async keep(draft) {
+    async save(draft) {
       makeOwnFolders(paths.data, folder)
       await writeFileAtomically(pathOf(draft.id), JSON.stringify(draft), { random })
     },
-    all: async () => (await each()).flatMap(({ draft }) => draft ?? []),
-    unreadable: async () => (await each()).flatMap(({ id, draft }) => (draft === undefined ? [id] : [])),
-    async drop(id) {
+    all: async () => (await readEach()).flatMap(({ draft }) => draft ?? []),
+    listUnreadable: async () =>
+      (await readEach()).flatMap(({ id, draft }) => (draft === undefined ? [id] : [])),
+    async remove(id) {
       await rm(pathOf(id), { force: true }).catch((error: unknown) => {
         throw diskFailure('remove', pathOf(id), error)
       })

@@ -286,9 +286,9 @@ export class Batches extends StorePart {
   }
 
   /** Returns the batches, the newest first; those of single orders only on request. */
-  async list({ singles = false }: { singles?: boolean } = {}): Promise<Batch[]> {
+  async list({ includesSingleOrders = false }: { includesSingleOrders?: boolean } = {}): Promise<Batch[]> {
     await this.rollbacks.noteHeads()
-    return this.#readBatches(selectNewest(singles ? '' : `WHERE b.kind = 'file'`))
+    return this.#readBatches(selectNewest(includesSingleOrders ? '' : `WHERE b.kind = 'file'`))
   }
 
   /** The number of finished requests, as they were last read, by batch. */
@@ -297,7 +297,7 @@ export class Batches extends StorePart {
     return new Map(found.map(({ batchId, count }) => [batchId, count]))
   }
 
-  async counts(batchId: string): Promise<BatchCounts> {
+  async countRows(batchId: string): Promise<BatchCounts> {
     return countsOf(await this.engine.run(all(selectCounts, { batchId })))
   }
 
@@ -320,7 +320,7 @@ export class Batches extends StorePart {
   }
 
   /** Returns the first pending row after the row `after`. */
-  async nextPending(batchId: string, after = 0): Promise<BatchRow | undefined> {
+  async findNextPending(batchId: string, after = 0): Promise<BatchRow | undefined> {
     const [selected] = await this.engine.run(allOrders<SelectedRow>(selectNextPending, { batchId, after }))
     return selected && batchRowOf(selected)
   }
@@ -346,7 +346,7 @@ export class Batches extends StorePart {
   }
 
   /** Returns the batches that are queued for a worker, the oldest first. */
-  queued(): Promise<Batch[]> {
+  listQueued(): Promise<Batch[]> {
     return this.#readBatches(selectQueued)
   }
 

@@ -16,22 +16,25 @@ import {
 import type { Paths } from '../../host/paths.ts'
 import type { Random } from '../../host/random.ts'
 
-/** Plans that wait for a person, a private file each in the data folder's `plans`: a file's path is this machine's. */
+/**
+ * Plans that wait for approval, each in a private file in the folder `plans` of the data folder: a plan may contain
+ * the path of a file on this machine.
+ */
 export interface OrderPlans {
-  /** False where that code is in use. */
+  /** Stores a plan. Returns false if its code is in use. */
   add(plan: OrderPlan): Promise<boolean>
-  /** What waits or was used under a code; an InvalidInputError where it is not what was planned. */
+  /** Returns the plan that waits or was used under a code. Throws InvalidInputError if the plan was changed. */
   find(code: string): Promise<OrderPlan | UsedPlan | undefined>
-  /** Codes of what waits, in the order of the alphabet. */
-  waiting(): Promise<string[]>
-  /** Takes a plan for oneself, once for all processes; undefined where another was first. */
+  /** Returns the codes of the plans that wait, in alphabetical order. */
+  listWaiting(): Promise<string[]>
+  /** Claims a plan, so that only one process uses it. Returns undefined if another process has claimed it. */
   claim(code: string, now: number): Promise<UsedPlan | undefined>
-  /** What came of a claimed plan. */
+  /** Records the result of a claimed plan. */
   record(used: UsedPlan): Promise<void>
-  /** Removes a plan that waits, so that it cannot be approved. */
-  drop(code: string): Promise<void>
-  /** Removes plans that have expired, or were approved long ago. */
-  sweep(now: number): Promise<void>
+  /** Removes a plan that waits, so that it cannot be approved any more. */
+  remove(code: string): Promise<void>
+  /** Removes plans that have expired, and plans that were used long ago. */
+  removeExpired(now: number): Promise<void>
 }
 
 export interface OrderPlansOptions {
@@ -41,33 +44,33 @@ export interface OrderPlansOptions {
 
 const maxBytes = 32 * 1024 * 1024
 const waitingName = /^([A-Z]{4}-[A-Z]{4})\.json$/
-const knownName = /^[A-Z]{4}-[A-Z]{4}\.(json|used)$/
-const lastTime = /"(expires_at|used_at)":"([^"]*)"/
-/** The result of a plan is asked for within days. */
+const anyPlanName = /^[A-Z]{4}-[A-Z]{4}\.(json|used)$/
+const timeField = /"(expires_at|used_at)":"([^"]*)"/
+/** How long the result of a used plan is kept; it is normally read within days. */
 const usedPlanLifetimeMs = 7 * planLifetimeMs
 
-/** Touches nothing yet. */
+/** Returns the plans without reading or making the folder yet. */
 export function openOrderPlans({ paths, random }: OrderPlansOptions): OrderPlans {
   const folder = join(paths.data, 'plans')
   const waitingPath = (code: string): string => join(folder, `${code}.json`)
   const usedPath = (code: string): string => join(folder, `${code}.used`)
-  const names = async (): Promise<string[]> => {
+  const listNames = async (): Promise<string[]> => {
     requireOwnFolders(paths.data, folder)
     return readdir(folder).catch((error: unknown) => {
       if (systemErrorCode(error) === 'ENOENT') return []
       throw diskFailure('read the folder', folder, error)
     })
   }
-  const usedOf = async (code: string): Promise<UsedPlan | undefined> => {
+  const findUsed = async (code: string): Promise<UsedPlan | undefined> => {
     const file = await readPrivate(usedPath(code), maxBytes, paths.data)
     if (file === undefined) return undefined
-    // One that was claimed and never settled still is the plan itself.
-    return parseUsedPlan(file.text) ?? used(code, Date.parse(claimedAt(file.text)))
+    // If the process ended right after the claim, the file still contains the plan.
+    return parseUsedPlan(file.text) ?? createUsedPlan(code, Date.parse(creationTimeIn(file.text)))
   }
   return {
     async add(plan) {
       makeOwnFolders(paths.data, folder)
-      if ((await usedOf(plan.code)) !== undefined) return false
+      if ((await findUsed(plan.code)) !== undefined) return false
       try {
         await writeFileAtomically(waitingPath(plan.code), planFileText(plan), { random, overwrite: false })
         return true
@@ -78,9 +81,9 @@ export function openOrderPlans({ paths, random }: OrderPlansOptions): OrderPlans
     },
     async find(code) {
       const file = await readPrivate(waitingPath(code), maxBytes, paths.data)
-      return file === undefined ? usedOf(code) : parseOrderPlan(file.text, code)
+      return file === undefined ? findUsed(code) : parseOrderPlan(file.text, code)
     },
-    waiting: async () => (await names()).flatMap((name) => waitingName.exec(name)?.[1] ?? []).sort(),
+    listWaiting: async () => (await listNames()).flatMap((name) => waitingName.exec(name)?.[1] ?? []).sort(),
     async claim(code, now) {
       try {
         await rename(waitingPath(code), usedPath(code))
@@ -89,35 +92,35 @@ export function openOrderPlans({ paths, random }: OrderPlansOptions): OrderPlans
         throw diskFailure('rename', waitingPath(code), error)
       }
       await flushFolder(folder)
-      const claimed = used(code, now)
-      // Nothing of the person stays in it.
+      const claimed = createUsedPlan(code, now)
+      // This replaces the plan, so that no personal data remains in the file.
       await writeFileAtomically(usedPath(code), JSON.stringify(claimed), { random })
       return claimed
     },
     record: async (recorded) =>
       writeFileAtomically(usedPath(recorded.code), JSON.stringify(recorded), { random }),
-    async drop(code) {
+    async remove(code) {
       await rm(waitingPath(code), { force: true })
       await flushFolder(folder)
     },
-    async sweep(now) {
-      for (const name of (await names()).filter((each) => knownName.test(each))) {
+    async removeExpired(now) {
+      for (const name of (await listNames()).filter((each) => anyPlanName.test(each))) {
         const path = join(folder, name)
         const text = (await readPrivate(path, maxBytes, paths.data).catch(() => undefined))?.text ?? ''
-        const [, made, since] = lastTime.exec(text) ?? []
-        const lifetimeMs = made === 'expires_at' ? planLifetimeMs : usedPlanLifetimeMs
-        if (since !== undefined && now > Date.parse(since) + lifetimeMs) await rm(path, { force: true })
+        const [, fieldName, timeText] = timeField.exec(text) ?? []
+        const lifetimeMs = fieldName === 'expires_at' ? planLifetimeMs : usedPlanLifetimeMs
+        if (timeText !== undefined && now > Date.parse(timeText) + lifetimeMs) await rm(path, { force: true })
       }
     },
   }
 }
 
-function used(code: string, at: number): UsedPlan {
+function createUsedPlan(code: string, at: number): UsedPlan {
   const used_at = new Date(Number.isNaN(at) ? 0 : at).toISOString()
   return { refcheck_used_plan: 1, code, used_at, request_id: null, batch_id: null }
 }
 
-/** The time of a plan whose approval was cut short between two writes. */
-function claimedAt(text: string): string {
+/** Returns the time of a plan whose approval was interrupted between two writes. */
+function creationTimeIn(text: string): string {
   return /"made_at":"([^"]*)"/.exec(text)?.[1] ?? ''
 }

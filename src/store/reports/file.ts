@@ -16,21 +16,23 @@ export interface Received {
   sha256: string
 }
 
-/** Bytes that are checked as they come; `received` is there once they ended well. */
+/**
+ * The bytes of a report, which are checked while they are read; `received` is set once they are complete and valid.
+ */
 export interface CheckedContent extends AsyncIterable<Uint8Array> {
   readonly received: Received | undefined
 }
 
-/** Reports hold personal data: for their owner alone. */
+/** Reports contain personal data, so only their owner may read them. */
 const folderMode = 0o700
-const largestManifest = 64 * 1024 * 1024
+const maxManifestBytes = 64 * 1024 * 1024
 
-/** A manifest's text, as `readOwn`. */
+/** Returns the text of a manifest; undefined if it is missing. Throws IoError as `readOwn` does. */
 export async function readText(path: string): Promise<string | undefined> {
-  return readOwn(path, largestManifest)
+  return readOwn(path, maxManifestBytes)
 }
 
-export async function fileHash(path: string): Promise<Received> {
+export async function hashFile(path: string): Promise<Received> {
   const hash = createHash('sha256')
   let bytes = 0
   try {
@@ -44,7 +46,7 @@ export async function fileHash(path: string): Promise<Received> {
   return { bytes, sha256: hash.digest('hex') }
 }
 
-/** Whether a file begins and ends as a PDF does. */
+/** Returns whether a file begins and ends as a PDF does. */
 export async function isWholePdf(path: string): Promise<boolean> {
   try {
     const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
@@ -62,8 +64,8 @@ export async function isWholePdf(path: string): Promise<boolean> {
   }
 }
 
-/** What stands at a path, links not followed; undefined where nothing does. */
-export function statusAt(path: string): Stats | undefined {
+/** Returns the status of a path without following links; undefined if there is nothing. */
+export function lstatOrUndefined(path: string): Stats | undefined {
   try {
     return lstatSync(path)
   } catch (error) {
@@ -73,35 +75,42 @@ export function statusAt(path: string): Stats | undefined {
   }
 }
 
-/** Why no file can go to `file` below `root`: a link, or something that is no folder or file. */
-export function obstacleAt(root: string, file: string): string | undefined {
+/**
+ * Returns why `file` cannot be written below `root`: a link, or something that is no folder or regular file, is in
+ * its path. Undefined if it can be written.
+ */
+export function findObstacle(root: string, file: string): string | undefined {
   const parts = file.split('/')
   for (let depth = 1; depth <= parts.length; depth += 1) {
-    const shown = parts.slice(0, depth).join('/')
-    const status = statusAt(join(root, shown))
+    const partPath = parts.slice(0, depth).join('/')
+    const status = lstatOrUndefined(join(root, partPath))
     if (status === undefined) return undefined
     const isLast = depth === parts.length
-    const what = isLast ? 'it' : `its folder "${shown}"`
-    if (status.isSymbolicLink()) return `${what} is a symbolic link`
-    if (!isLast && !status.isDirectory()) return `${what} is a file`
+    const subject = isLast ? 'it' : `its folder "${partPath}"`
+    if (status.isSymbolicLink()) return `${subject} is a symbolic link`
+    if (!isLast && !status.isDirectory()) return `${subject} is a file`
     if (isLast && status.isDirectory()) return 'it is a folder'
     if (isLast && !status.isFile()) return 'it is not a regular file'
   }
   return undefined
 }
 
-/** Makes the folders that `file` needs below `root`, one in the other, so that none leads through a link; answers the last one. */
+/**
+ * Makes the folders of `file` below `root`, each inside the one before, so that none is reached through a link.
+ * Returns the innermost folder.
+ */
 export async function makeFoldersBelow(
   root: HeldFolder,
   file: string,
   flushes: FolderFlushes,
 ): Promise<HeldFolder> {
   const isNew = new Set<string>()
-  const folder = descend(root, file, 'make the folder', (path) => {
-    if (madeFolder(path.at)) isNew.add(path.parent)
+  const folder = openFolders(root, file, 'make the folder', (path) => {
+    if (makeFolder(path.at)) isNew.add(path.parent)
   })
   try {
-    // By their names below the root: another descriptor's number may be another folder's by the time of a shared flush.
+    // Folders are named by their paths below the root: the descriptor's number may belong to another folder by the
+    // time of a shared flush.
     for (const parent of isNew) await flushes.flush(parent)
     return folder
   } catch (error) {
@@ -110,10 +119,10 @@ export async function makeFoldersBelow(
   }
 }
 
-/** The folder of `file` below `root`, reached through no link; undefined where it is not there. */
-export function folderBelow(root: HeldFolder, file: string): HeldFolder | undefined {
+/** Returns the folder of `file` below `root`, reached through no link; undefined if it does not exist. */
+export function openFolderBelow(root: HeldFolder, file: string): HeldFolder | undefined {
   try {
-    return descend(root, file, 'use the folder', () => undefined)
+    return openFolders(root, file, 'use the folder', () => undefined)
   } catch (error) {
     if (error instanceof IoError && systemErrorCode(error.cause) === 'ENOENT') return undefined
     throw error
@@ -124,7 +133,7 @@ export function closeBelow(root: HeldFolder, folder: HeldFolder): void {
   if (folder !== root) folder.close()
 }
 
-function descend(
+function openFolders(
   root: HeldFolder,
   file: string,
   action: string,
@@ -146,8 +155,8 @@ function descend(
   return folder
 }
 
-/** Whether there was none. */
-function madeFolder(path: string): boolean {
+/** Makes a folder. Returns false if it exists already. */
+function makeFolder(path: string): boolean {
   try {
     mkdirSync(path, { mode: folderMode })
     return true
@@ -158,8 +167,8 @@ function madeFolder(path: string): boolean {
 }
 
 /**
- * Gives a flushed file its name. Without `replace` what stands there stays: `there` where it is the same
- * bytes, else `another`.
+ * Gives a flushed file its final name. Without `replace`, an existing file is not changed: the result is `there` if
+ * it has the same bytes, else `another`.
  */
 export async function moveIntoFolder(
   temporary: string,
@@ -173,13 +182,16 @@ export async function moveIntoFolder(
     return 'stored'
   } catch (error) {
     if (systemErrorCode(error) !== 'EEXIST' || replace) throw diskFailure('write', path, error)
-    const isSame = statusAt(path)?.isFile() === true && (await fileHash(path)).sha256 === sha256
+    const isSame = lstatOrUndefined(path)?.isFile() === true && (await hashFile(path)).sha256 === sha256
     return isSame ? 'there' : 'another'
   }
 }
 
-/** What stands at a path. A link to a folder is one, since a person named it; any other link counts as a file. */
-export async function existingAt(path: string): Promise<'nothing' | 'folder' | 'file'> {
+/**
+ * Returns what exists at a path that the user named. A link to a folder counts as a folder; any other link counts as
+ * a file.
+ */
+export async function findExisting(path: string): Promise<'nothing' | 'folder' | 'file'> {
   try {
     const status = await lstat(path)
     const target = status.isSymbolicLink() ? await stat(path).catch(() => status) : status
@@ -190,27 +202,27 @@ export async function existingAt(path: string): Promise<'nothing' | 'folder' | '
   }
 }
 
-/** Whether a PDF stands there, whole and no link: it may be the very report that is asked for. */
-export async function isPdf(path: string): Promise<boolean> {
-  return statusAt(path)?.isFile() === true && isWholePdf(path)
+/** Returns whether a complete PDF exists at a path and is no link: it may be the report that is to be downloaded. */
+export async function isPdfFile(path: string): Promise<boolean> {
+  return lstatOrUndefined(path)?.isFile() === true && isWholePdf(path)
 }
 
-/** Flushes folders to the disk; those who ask while one flush runs share the next. */
+/** Flushes folders to the disk. Calls during a flush of a folder share the next flush. */
 export class FolderFlushes {
-  /** The last flush of each folder, over or not, and the one that comes after it. */
-  readonly #running = new Map<string, { now: Promise<void>; next: Promise<void> | undefined }>()
+  /** The latest flush of each folder, which may have ended, and the one that follows it. */
+  readonly #flushes = new Map<string, { now: Promise<void>; next: Promise<void> | undefined }>()
 
-  /** Resolves once every name put into the folder before the call is on the disk. */
+  /** Resolves once all names that were added to the folder before the call are on the disk. */
   flush(folder: string): Promise<void> {
-    const running = this.#running.get(folder)
-    if (running === undefined) return this.#start(folder)
-    running.next ??= running.now.catch(() => undefined).then(() => this.#start(folder))
-    return running.next
+    const flush = this.#flushes.get(folder)
+    if (flush === undefined) return this.#start(folder)
+    flush.next ??= flush.now.catch(() => undefined).then(() => this.#start(folder))
+    return flush.next
   }
 
   #start(folder: string): Promise<void> {
     const now = flushFolder(folder)
-    this.#running.set(folder, { now, next: undefined })
+    this.#flushes.set(folder, { now, next: undefined })
     return now
   }
 }

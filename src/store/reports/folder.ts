@@ -28,80 +28,83 @@ import {
 import {
   type CheckedContent,
   closeBelow,
-  fileHash,
-  folderBelow,
+  hashFile,
+  openFolderBelow,
   FolderFlushes,
   isWholePdf,
   makeFoldersBelow,
-  obstacleAt,
+  findObstacle,
   moveIntoFolder,
   readText,
-  statusAt,
+  lstatOrUndefined,
 } from './file.ts'
 import { type Patience, WorkFolder, type WorkOptions } from './work.ts'
 
 export interface FolderOptions extends WorkOptions {
-  /** Where the folder is for one file of this name alone, which gets no manifest. */
-  alone?: string | undefined
-  /** Rows as CSV. */
+  /** The name of the only file for which the folder is used; it then gets no manifest. */
+  onlyFile?: string | undefined
+  /** Returns rows as CSV. */
   csv(rows: readonly (readonly (string | number | null)[])[]): string
-  /** Where the system has names of open descriptors; for tests. */
+  /** The folder in which the system names open descriptors; for tests. */
   descriptors?: string | undefined
 }
 
-export interface KeepRequest {
+export interface StoreRequest {
   open: () => Promise<CheckedContent>
-  /** Called when the last byte came, before what is slow about a disk. */
+  /** Called when the last byte was received, before the file is flushed. */
   onReceived?: (() => void) | undefined
-  /** Relative, `/` between its parts. */
+  /** The relative path, with `/` between its parts. */
   file: string
-  /** Whether a regular file that stands there is replaced. */
+  /** Whether an existing regular file is replaced. */
   replace: boolean
   subject: ReportSubject
 }
 
 export type StoreResult =
-  /** `there`: the very bytes stood there already. */
+  /** `there`: a file with the same bytes existed already. */
   | { outcome: 'stored' | 'there'; record: ReportRecord }
-  /** Another file is in its path; nothing was changed. */
+  /** Another file or a link is in the way; nothing was changed. */
   | { outcome: 'refused'; why: string }
 
-/** How a report on record stands on the disk. `changed` is a whole PDF, but another one; `damaged` is none. */
+/**
+ * The status of the file of a recorded report. `changed`: a complete PDF with other content; `damaged`: no complete
+ * PDF.
+ */
 export type FileStatus = 'whole' | 'absent' | 'damaged' | 'changed'
 
 const folderMode = 0o700
 
-/** A folder that another run makes and removes again is opened again at most so often. */
+/** How often a folder is opened that another run makes and removes again. */
 const maxTries = 20
 
-/** The accounts that a folder is open to, as messages name them. */
-const othersIn: Readonly<Record<Writers, string>> = {
+/** The accounts that may write to a folder, as named in messages. */
+const writerNames: Readonly<Record<Writers, string>> = {
   all: 'every user of this machine',
   'its owner': 'the owner of the folder',
   'its group': 'every user of its group',
 }
 
-/** The command that takes a folder's permission to write away from others. */
-export const makePrivate = (path: string, to: Exclude<Writers, 'its owner'>): string =>
+/** Returns the command that removes the permission of other accounts to write to a folder. */
+export const chmodCommand = (path: string, to: Exclude<Writers, 'its owner'>): string =>
   `chmod ${to === 'all' ? 'go-w' : 'g-w'} ${shellWord(path)}`
 
-/** Coarsest time stamps of a file system (FAT). */
-const stampMs = 2_000
+/** The coarsest resolution of time stamps in a file system (FAT), in ms. */
+const timestampResolutionMs = 2_000
 
 /**
- * Reports in a folder, each whole or not at all, and the manifest that tells them apart. One run at a
- * time has it. What a killed run left is finished or removed when it is opened.
+ * A folder of reports, each complete or absent, with a manifest that describes them. Only one run at a time can use
+ * it. The work of a killed run is completed or removed when the folder is opened.
  */
 export class ReportFolder {
-  /** Absolute. */
+  /** The absolute path of the folder. */
   readonly path: string
   readonly #root: HeldFolder
   readonly #options: FolderOptions
   readonly #work: WorkFolder
   readonly #flushes = new FolderFlushes()
   readonly #records = new Map<string, ReportRecord>()
-  /** What was put here by this run, in the order of its end. */
-  readonly #fresh = new Set<string>()
+  /** The keys of the reports that this run stored, in the order in which they were completed. */
+  readonly #storedKeys = new Set<string>()
   readonly #isNew: boolean
   #changed = false
 
@@ -113,7 +116,10 @@ export class ReportFolder {
     this.#isNew = isNew
   }
 
-  /** Makes the folder where there is none. Throws IoError where it cannot be used; see WorkFolder for another run that has it. */
+  /**
+   * Makes the folder if it is missing, and opens it. Throws IoError if it cannot be used. See WorkFolder for a folder
+   * that another run uses.
+   */
   static async open(path: string, options: FolderOptions, patience?: Patience): Promise<ReportFolder> {
     for (let tries = 1; ; tries += 1) {
       requireOwnLinks(path)
@@ -122,7 +128,7 @@ export class ReportFolder {
       try {
         return await ReportFolder.#openIn(root, isNew, options, patience)
       } catch (error) {
-        // Another run made it, put nothing into it, and removed it.
+        // Another run made the folder, stored nothing in it, and removed it.
         const isGone = root.isHeld && root.status.nlink === 0
         root.close()
         if (!isGone || tries === maxTries) throw root.withShownPath(error)
@@ -136,13 +142,13 @@ export class ReportFolder {
     options: FolderOptions,
     patience?: Patience,
   ): Promise<ReportFolder> {
-    const hidden = options.alone === undefined ? '.refcheck' : `.${options.alone.slice(0, 60)}.refcheck`
+    const hidden = options.onlyFile === undefined ? '.refcheck' : `.${options.onlyFile.slice(0, 60)}.refcheck`
     const work = await WorkFolder.open(join(root.at, hidden), options, patience)
     const folder = new ReportFolder(root, options, work, isNew)
     try {
       await folder.#load()
     } catch (error) {
-      if (work.left.length > 0) work.abandon()
+      if (work.oldJournal.length > 0) work.abandon()
       else await work.remove()
       throw error
     }
@@ -150,14 +156,14 @@ export class ReportFolder {
   }
 
   /**
-   * Who else may put files into it. Where the folder that is worked in, made for this account alone, looks open as well,
-   * modes mean nothing (a USB stick, a network drive).
+   * The other accounts that may put files into the folder. If even the private work folder appears to be open to
+   * others, the file system has no permissions (a USB stick, a network drive), and the result is undefined.
    */
   get isOpenTo(): Writers | undefined {
     return this.#hasModes ? otherWriters(this.#root.status) : undefined
   }
 
-  /** The folder above it through which other accounts can exchange it. */
+  /** The folder above this one in which other accounts could replace this one; undefined if there is none. */
   get openAbove(): WritableFolder | undefined {
     return this.#hasModes ? this.#root.above : undefined
   }
@@ -166,7 +172,7 @@ export class ReportFolder {
     return (this.#work.status.mode & 0o077) === 0
   }
 
-  /** In the order of the manifest. */
+  /** Returns the records in the order of the manifest. */
   records(): ReportRecord[] {
     return [...this.#records.values()]
   }
@@ -176,35 +182,35 @@ export class ReportFolder {
   }
 
   /**
-   * Unless `thorough`, a file of the right size with an unchanged time is taken as unchanged, where no other account could
-   * have exchanged two reports.
+   * Returns the status of a report's file. Unless `readsContent`, a file with the recorded size and an unchanged time
+   * counts as unchanged if no other account could have replaced it.
    */
-  async fileStatus(record: ReportRecord, thorough: boolean): Promise<FileStatus> {
-    return this.#named(async () => {
+  async fileStatus(record: ReportRecord, readsContent: boolean): Promise<FileStatus> {
+    return this.#withShownPath(async () => {
       const path = join(this.#root.at, record.file)
-      const status = statusAt(path)
+      const status = lstatOrUndefined(path)
       if (status === undefined) return 'absent'
-      // A manifest, or a link in a folder that others may write to, must not lead elsewhere.
-      if (obstacleAt(this.#root.at, record.file) !== undefined) return 'changed'
+      // The manifest, or a link in a folder that others may write to, must not cause another path to be read.
+      if (findObstacle(this.#root.at, record.file) !== undefined) return 'changed'
       if (!status.isFile()) return 'changed'
-      const isUntouched = status.mtimeMs <= Date.parse(record.stored_at) + stampMs
+      const isUntouched = status.mtimeMs <= Date.parse(record.stored_at) + timestampResolutionMs
       if (status.size === record.bytes) {
-        if (isUntouched && !thorough && this.#openFolderOf(record.file) === undefined) return 'whole'
-        if ((await fileHash(path)).sha256 === record.sha256) return 'whole'
+        if (isUntouched && !readsContent && this.#findOpenFolder(record.file) === undefined) return 'whole'
+        if ((await hashFile(path)).sha256 === record.sha256) return 'whole'
       }
       return (await isWholePdf(path)) ? 'changed' : 'damaged'
     })
   }
 
-  /** Stores a report; the content's own failures pass through, the disk's are IoErrors. */
-  async keep(request: KeepRequest): Promise<StoreResult> {
-    return this.#named(() => this.#keep(request))
+  /** Stores a report. Failures of the content are thrown unchanged, and failures of the disk as IoErrors. */
+  async store(request: StoreRequest): Promise<StoreResult> {
+    return this.#withShownPath(() => this.#store(request))
   }
 
-  async #keep({ file, replace, subject, open, onReceived }: KeepRequest): Promise<StoreResult> {
+  async #store({ file, replace, subject, open, onReceived }: StoreRequest): Promise<StoreResult> {
     const path = this.pathOf(file)
-    const why = obstacleAt(this.#root.at, file)
-    if (why !== undefined) return { outcome: 'refused', why }
+    const obstacle = findObstacle(this.#root.at, file)
+    if (obstacle !== undefined) return { outcome: 'refused', why: obstacle }
     this.#requireSafeFolders('write', file)
     const temporary = this.#work.temporaryPath()
     const content = await open()
@@ -214,17 +220,22 @@ export class ReportFolder {
       if (content.received === undefined) throw new InternalError('a report was not read completely')
       const { request_reports, request_without, email, package_id, ...about } = subject
       const stored_at = new Date(this.#options.clock.now()).toISOString()
-      const last = { request_reports, request_without, email, package_id }
-      const record = { ...about, file, ...content.received, stored_at, ...last }
+      const lastFields = { request_reports, request_without, email, package_id }
+      const record = { ...about, file, ...content.received, stored_at, ...lastFields }
       const folder = await makeFoldersBelow(this.#root, file, this.#flushes)
       try {
         this.#work.note(JSON.stringify(record))
-        const moved = await moveIntoFolder(temporary, join(folder.at, basename(path)), replace, record.sha256)
-        isMoved = moved === 'stored'
-        if (moved === 'another') return { outcome: 'refused', why: 'another file is there' }
+        const outcome = await moveIntoFolder(
+          temporary,
+          join(folder.at, basename(path)),
+          replace,
+          record.sha256,
+        )
+        isMoved = outcome === 'stored'
+        if (outcome === 'another') return { outcome: 'refused', why: 'another file is there' }
         await this.#flushes.flush(join(this.#root.at, file, '..'))
-        this.#put(record)
-        return { outcome: moved, record }
+        this.#addRecord(record)
+        return { outcome, record }
       } catch (error) {
         throw folder.withShownPath(error)
       } finally {
@@ -235,15 +246,17 @@ export class ReportFolder {
     }
   }
 
-  /** Removes a file of ours that has another name now; never through a link. */
+  /** Removes a file of this folder that has another name now; never through a link. */
   async discard(file: string): Promise<void> {
-    await this.#named(async () => {
+    await this.#withShownPath(async () => {
       const path = this.pathOf(file)
-      const why = obstacleAt(this.#root.at, file)
-      if (why !== undefined)
-        throw new IoError(`cannot remove "${path}": ${why}`, { hint: 'Look at it, and remove it yourself.' })
+      const obstacle = findObstacle(this.#root.at, file)
+      if (obstacle !== undefined)
+        throw new IoError(`cannot remove "${path}": ${obstacle}`, {
+          hint: 'Look at it, and remove it yourself.',
+        })
       this.#requireSafeFolders('remove', file)
-      const folder = folderBelow(this.#root, file)
+      const folder = openFolderBelow(this.#root, file)
       if (folder === undefined) return
       try {
         await rm(join(folder.at, basename(path)), { force: true })
@@ -256,130 +269,137 @@ export class ReportFolder {
   }
 
   /**
-   * Removes reports and their lines. A report that a link is in the way of, or could be, is left with its line, so that a
-   * later purge finds it; answers the paths of those.
+   * Removes reports and their lines in the manifest. If a link is in the path of a report, or other accounts could
+   * put one there, the report is kept with its line, so that a later purge finds it. Returns the paths of the reports
+   * that were kept.
    */
   async erase(keys: readonly string[]): Promise<string[]> {
-    const left: string[] = []
+    const notRemoved: string[] = []
     for (const key of keys) {
       const record = this.#records.get(key)
       if (record === undefined) continue
       const { file } = record
-      if (obstacleAt(this.#root.at, file) !== undefined || this.#unsafeFolderOf(file) !== undefined) {
-        left.push(this.pathOf(file))
+      if (findObstacle(this.#root.at, file) !== undefined || this.#findUnsafeFolder(file) !== undefined) {
+        notRemoved.push(this.pathOf(file))
         continue
       }
       await this.discard(file)
       this.#records.delete(key)
       this.#changed = true
     }
-    return left
+    return notRemoved
   }
 
-  /** The first folder of a name, beginning with this one, that other accounts may put files into. */
-  #openFolderOf(file: string): (WritableFolder & { shown: string }) | undefined {
+  /**
+   * Returns the first folder in the path of a file, from this one on, into which other accounts may put files;
+   * undefined if there is none.
+   */
+  #findOpenFolder(file: string): (WritableFolder & { shown: string }) | undefined {
     if (!this.#hasModes) return undefined
     const parts = file.split('/').slice(0, -1)
     for (let depth = 0; depth <= parts.length; depth += 1) {
-      const shown = parts.slice(0, depth).join('/')
-      const status = depth === 0 ? this.#root.status : statusAt(join(this.#root.at, shown))
+      const relativePath = parts.slice(0, depth).join('/')
+      const status = depth === 0 ? this.#root.status : lstatOrUndefined(join(this.#root.at, relativePath))
       if (status === undefined) return undefined
       const writers = otherWriters(status)
-      if (writers !== undefined) return { path: this.pathOf(shown), writers, shown }
+      if (writers !== undefined) return { path: this.pathOf(relativePath), writers, shown: relativePath }
     }
     return undefined
   }
 
-  /** The folder through which another account could have what is done with a file done elsewhere, or exchange its subfolder. */
-  #unsafeFolderOf(file: string): (WritableFolder & { shown: string | undefined }) | undefined {
+  /**
+   * Returns the folder in which another account could replace a part of the path of a file, so that another file
+   * would be changed; undefined if there is none.
+   */
+  #findUnsafeFolder(file: string): (WritableFolder & { shown: string | undefined }) | undefined {
     const above = this.openAbove
     if (!this.#root.isHeld && above !== undefined) return { ...above, shown: undefined }
-    return file.includes('/') ? this.#openFolderOf(file) : undefined
+    return file.includes('/') ? this.#findOpenFolder(file) : undefined
   }
 
   #requireSafeFolders(action: 'write' | 'remove', file: string): void {
-    const open = this.#unsafeFolderOf(file)
-    if (open === undefined) return
-    const { path, writers, shown } = open
-    const who = othersIn[writers]
-    const does =
+    const unsafeFolder = this.#findUnsafeFolder(file)
+    if (unsafeFolder === undefined) return
+    const { path, writers, shown } = unsafeFolder
+    const writersText = writerNames[writers]
+    const risk =
       shown === undefined
         ? `may exchange what is in "${path}"`
         : shown === ''
           ? `may put a link in place of its folder "${file.split('/')[0]}"`
           : `may put files into its folder "${shown}"`
-    throw new IoError(`cannot ${action} "${this.pathOf(file)}": ${who} ${does}`, {
+    throw new IoError(`cannot ${action} "${this.pathOf(file)}": ${writersText} ${risk}`, {
       hint:
         writers === 'its owner'
           ? 'Use a folder of your own.'
-          : `Make the folder private with: ${makePrivate(path, writers)}`,
+          : `Make the folder private with: ${chmodCommand(path, writers)}`,
     })
   }
 
-  /** Puts what is now known of a request's reports, those of them that are on record, in this order. */
-  arrange(subjects: readonly ReportSubject[]): void {
-    const known: [key: string, record: ReportRecord][] = []
+  /** Updates the records of a request's reports and puts them in this order; reports without a record are ignored. */
+  updateRecords(subjects: readonly ReportSubject[]): void {
+    const recordsInOrder: [key: string, record: ReportRecord][] = []
     let isSame = true
     for (const subject of subjects) {
       const key = reportKey(subject)
-      const before = this.#records.get(key)
-      if (before === undefined || !isSameName(before, subject)) continue
-      const record = { ...before, ...subject }
-      known.push([key, record])
-      isSame &&= !this.#fresh.has(key) && JSON.stringify(before) === JSON.stringify(record)
+      const oldRecord = this.#records.get(key)
+      if (oldRecord === undefined || !isSameName(oldRecord, subject)) continue
+      const record = { ...oldRecord, ...subject }
+      recordsInOrder.push([key, record])
+      isSame &&= !this.#storedKeys.has(key) && JSON.stringify(oldRecord) === JSON.stringify(record)
     }
     if (isSame) return
-    for (const [key, record] of known) {
+    for (const [key, record] of recordsInOrder) {
       this.#records.delete(key)
       this.#records.set(key, record)
     }
     this.#changed = true
   }
 
-  /** Writes the manifest and leaves the folder as it should be found. */
+  /** Writes the manifest if it has changed, removes the work folder, and closes the folder. */
   async close(): Promise<void> {
     try {
-      await this.#named(() => this.#end())
+      await this.#withShownPath(() => this.#finish())
     } finally {
       this.#root.close()
     }
   }
 
-  async #end(): Promise<void> {
+  async #finish(): Promise<void> {
     try {
-      if (this.#changed && this.#options.alone === undefined) await this.#writeManifest()
+      if (this.#changed && this.#options.onlyFile === undefined) await this.#writeManifest()
     } catch (error) {
       this.#work.abandon()
       throw error
     }
     await this.#work.remove()
-    // Fails where something is in it, which is how it should be.
+    // rmdir fails if the folder has content, and must not remove it then.
     if (this.#isNew) await rmdir(this.path).catch(() => undefined)
   }
 
-  /** A failure names the folder by its path. */
-  async #named<T>(work: () => Promise<T>): Promise<T> {
+  /** Runs `work` so that its errors contain the path of the folder instead of a descriptor's name. */
+  async #withShownPath<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {
-      throw this.#root.withShownPath(this.#work.named(error))
+      throw this.#root.withShownPath(this.#work.withShownPath(error))
     }
   }
 
-  #put(record: ReportRecord): void {
+  #addRecord(record: ReportRecord): void {
     const key = reportKey(record)
     this.#records.set(key, record)
-    this.#fresh.add(key)
+    this.#storedKeys.add(key)
     this.#changed = true
   }
 
-  /** Absolute. */
+  /** Returns the absolute path of a file in this folder. */
   pathOf(file: string): string {
     return join(this.path, ...file.split('/'))
   }
 
   async #load(): Promise<void> {
-    if (this.#options.alone !== undefined) return
+    if (this.#options.onlyFile !== undefined) return
     const path = join(this.#root.at, manifestName)
     await removeTemporaries(path)
     await removeTemporaries(join(this.#root.at, manifestTableName))
@@ -387,49 +407,52 @@ export class ReportFolder {
     for (const record of text === undefined ? [] : parseManifest(text, path)) {
       this.#records.set(reportKey(record), record)
     }
-    if (this.#work.left.length > 0) await this.#recover()
+    if (this.#work.oldJournal.length > 0) await this.#recover()
   }
 
-  /** What a killed run put in place and did not come to list. */
+  /** Adds the reports that a killed run stored but did not add to the manifest. */
   async #recover(): Promise<void> {
     this.#changed = true
-    for (const line of this.#work.left) {
+    for (const line of this.#work.oldJournal) {
       const record = parseJournalLine(line)
-      if (record !== undefined && (await this.fileStatus(record, true)) === 'whole') this.#put(record)
+      if (record !== undefined && (await this.fileStatus(record, true)) === 'whole') this.#addRecord(record)
     }
   }
 
   async #writeManifest(): Promise<void> {
-    // A line that is no record marks that the two may not agree.
+    // A line that is not a record marks that the two manifests may differ.
     this.#work.note('manifest')
     const records = this.records()
-    // People open this one, and Excel reads UTF-8 without a mark as another encoding; programs have manifest.json.
+    // Users open this file, and Excel expects a byte order mark in UTF-8; programs read manifest.json.
     const table = `\uFEFF${this.#options.csv(manifestTable(records))}`
     await writeFileAtomically(join(this.#root.at, manifestName), `${JSON.stringify(records, null, 2)}\n`)
     await writeFileAtomically(join(this.#root.at, manifestTableName), table)
   }
 }
 
-/** Folders of reports on this machine. */
+/** Access to the folders of reports on this machine. */
 export interface ReportFolders {
-  /** See ReportFolder; `alone` where it is opened for one file of this name. */
-  open(path: string, patience: Patience, alone?: string): Promise<ReportFolder>
-  /** What the manifest of a folder lists; nothing where it has none that can be read. */
-  recordsIn(path: string): Promise<ReportRecord[]>
-  /** Removes reports and their lines of the manifest; answers the paths of reports and manifests that still show a person. */
+  /** Opens a folder (see ReportFolder). `onlyFile`: the name of the only file for which it is used. */
+  open(path: string, patience: Patience, onlyFile?: string): Promise<ReportFolder>
+  /** Returns the records in a folder's manifest; empty if there is no manifest that can be read. */
+  readRecords(path: string): Promise<ReportRecord[]>
+  /**
+   * Removes reports and their lines in the manifest. Returns the paths of reports and manifests that still contain a
+   * person's data.
+   */
   erase(path: string, keys: readonly string[]): Promise<string[]>
 }
 
-export function reportFolders(options: Omit<FolderOptions, 'alone'>): ReportFolders {
+export function openReportFolders(options: Omit<FolderOptions, 'onlyFile'>): ReportFolders {
   return {
-    open: (path, patience, alone) => ReportFolder.open(path, { ...options, alone }, patience),
-    recordsIn,
+    open: (path, patience, onlyFile) => ReportFolder.open(path, { ...options, onlyFile }, patience),
+    readRecords,
     async erase(path, keys) {
-      if ((await recordsIn(path)).length === 0) return []
+      if ((await readRecords(path)).length === 0) return []
       const folder = await ReportFolder.open(path, options)
       try {
-        const left = await folder.erase(keys)
-        return left.length === 0 ? [] : [...left, join(path, manifestName)]
+        const notRemoved = await folder.erase(keys)
+        return notRemoved.length === 0 ? [] : [...notRemoved, join(path, manifestName)]
       } finally {
         await folder.close()
       }
@@ -437,8 +460,8 @@ export function reportFolders(options: Omit<FolderOptions, 'alone'>): ReportFold
   }
 }
 
-/** What the manifest of a folder lists; nothing where it has none that can be read. */
-export async function recordsIn(folder: string): Promise<ReportRecord[]> {
+/** Returns the records in a folder's manifest; empty if there is no manifest that can be read. */
+export async function readRecords(folder: string): Promise<ReportRecord[]> {
   const path = join(folder, manifestName)
   try {
     const text = await readText(path)
@@ -449,7 +472,7 @@ export async function recordsIn(folder: string): Promise<ReportRecord[]> {
   }
 }
 
-/** Whether it was made just now. */
+/** Makes a folder. Returns false if it exists already. */
 function makeFolder(path: string): boolean {
   try {
     return makeFolders(path, folderMode) !== undefined

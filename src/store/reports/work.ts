@@ -15,38 +15,38 @@ import { HeldFolder } from '../../disk/held-folder.ts'
 export interface WorkOptions {
   clock: Clock
   random: Random
-  /** This process's own id. */
+  /** The id of this process. */
   pid: number
 }
 
-/** How to wait for another run that has the folder. */
+/** How to wait for another run that uses the folder. */
 export interface Patience {
-  /** Milliseconds to wait at most. */
+  /** The maximum wait in milliseconds. */
   waitMs: number
   signal: AbortSignal
-  /** Called once, with the other run (`another run (process 4711, since …)`), when there is one. */
+  /** Called once with a description of the other run, such as `another run (process 4711, since …)`. */
   onWait: (other: string) => void
 }
 
 const lockName = 'lock'
 const journalName = 'journal'
-/** Far more than the lines of a run of 100,000 reports. */
+/** Much more than the journal of a run with 100,000 reports. */
 const maxJournalBytes = 100 * 1024 * 1024
-const temporary = /^[0-9a-f]{16}\.part$/
-/** A holder that ends removes its lock; a process that came between tries again. */
+const temporaryName = /^[0-9a-f]{16}\.part$/
+/** How often to try to lock: a process that ends removes its lock, and another process may have come first. */
 const maxTries = 20
-/** Between two looks at the lock of another run. */
+/** The time between two attempts to get the lock of another run, in ms. */
 const pauseMs = 250
 
 /**
- * A hidden folder inside an output folder, there only while a run works in it: its lock, its temporary
- * files (on the disk of the targets, and nowhere else, so that a later run finds what a killed one
- * left), and a journal of what was put in place. While it is held, every earlier holder has ended.
+ * A hidden folder inside an output folder, which exists only while a run works in it. It contains the run's lock, its
+ * temporary files (on the same disk as the target files, and only here, so that a later run finds those of a killed
+ * run), and a journal of the files that were stored. A run has the lock only after every earlier one has ended.
  */
 export class WorkFolder {
   readonly path: string
-  /** The journal of a run that did not end; empty where there was none. */
-  readonly left: readonly string[]
+  /** The lines in the journal of a run that was killed; empty if there was none. */
+  readonly oldJournal: readonly string[]
   readonly #folder: HeldFolder
   readonly #claim: Claim & { isClaimed: true }
   readonly #random: Random
@@ -54,31 +54,31 @@ export class WorkFolder {
 
   private constructor(
     folder: HeldFolder,
-    left: readonly string[],
-    held: Claim & { isClaimed: true },
+    oldJournal: readonly string[],
+    claim: Claim & { isClaimed: true },
     random: Random,
   ) {
     this.path = folder.path
-    this.left = left
+    this.oldJournal = oldJournal
     this.#folder = folder
-    this.#claim = held
+    this.#claim = claim
     this.#random = random
   }
 
   /**
-   * Takes the folder and removes what is left in it. Where another run has it, throws IoError, or with `patience` waits,
-   * and throws TimedOutError when the wait is over.
+   * Locks the folder and removes the temporary files in it. If another run has it, throws IoError at once, or with
+   * `patience` waits and throws TimedOutError when the wait is over.
    */
   static async open(path: string, options: WorkOptions, patience?: Patience): Promise<WorkFolder> {
-    const held = await acquire(path, options, patience)
+    const claim = await acquire(path, options, patience)
     let folder: HeldFolder | undefined
     try {
-      folder = await opened(path)
-      const left = await sweep(folder.at)
-      return new WorkFolder(folder, left, held, options.random)
+      folder = await openChecked(path)
+      const oldJournal = await removeOldFiles(folder.at)
+      return new WorkFolder(folder, oldJournal, claim, options.random)
     } catch (error) {
       folder?.close()
-      held.release()
+      claim.release()
       throw folder?.withShownPath(error) ?? error
     }
   }
@@ -87,8 +87,8 @@ export class WorkFolder {
     return this.#folder.status
   }
 
-  /** A failure with the path of the folder, as HeldFolder. */
-  named(error: unknown): unknown {
+  /** Returns an error with the path of the folder, as HeldFolder does. */
+  withShownPath(error: unknown): unknown {
     return this.#folder.withShownPath(error)
   }
 
@@ -96,7 +96,10 @@ export class WorkFolder {
     return join(this.#folder.at, `${this.#random.bytes(8).toString('hex')}.part`)
   }
 
-  /** Appends a line; it is with the system, and outlives this process, when this returns. */
+  /**
+   * Appends a line to the journal. When this returns, the operating system has the line, so that it outlives this
+   * process.
+   */
   note(line: string): void {
     const path = join(this.#folder.at, journalName)
     try {
@@ -107,20 +110,21 @@ export class WorkFolder {
     }
   }
 
-  /** Removes it with all that is in it. */
+  /** Removes the folder with its content. */
   async remove(): Promise<void> {
     this.#closeJournal()
     const lock = join(this.#folder.at, lockName)
     await rm(join(this.#folder.at, journalName), { force: true })
-    const isRemoved = removedNow(lock)
+    const isRemoved = tryUnlink(lock)
     this.#claim.release()
-    // Windows removes no open file. A process that came in meanwhile fails both, and the folder is its own.
+    // Windows cannot remove an open file, so the lock is removed after it is released. If another process has taken
+    // the folder meanwhile, both calls fail, and the folder belongs to that process.
     if (!isRemoved) await rm(lock, { force: true }).catch(() => undefined)
     this.#folder.close()
     await rmdir(this.path).catch(() => undefined)
   }
 
-  /** Lets go of it and leaves the journal to the next run. */
+  /** Releases the folder but keeps the journal for the next run. */
   abandon(): void {
     this.#closeJournal()
     this.#folder.close()
@@ -141,20 +145,20 @@ async function acquire(
   const { clock } = options
   const deadline = clock.monotonic() + (patience?.waitMs ?? 0)
   for (let isFirst = true; ; isFirst = false) {
-    const claimed = await tryClaim(path, options)
-    if (claimed.isClaimed) return claimed
-    const left = deadline - clock.monotonic()
-    if (patience === undefined || left <= 0) throw busy(path, claimed, patience !== undefined)
-    if (isFirst) patience.onWait(otherRun(claimed))
-    await clock.sleep(Math.min(pauseMs, left), patience.signal)
-    // The other run has removed the folder if it made it and put nothing into it.
+    const claim = await tryClaim(path, options)
+    if (claim.isClaimed) return claim
+    const remainingMs = deadline - clock.monotonic()
+    if (patience === undefined || remainingMs <= 0) throw busyError(path, claim, patience !== undefined)
+    if (isFirst) patience.onWait(otherRunText(claim))
+    await clock.sleep(Math.min(pauseMs, remainingMs), patience.signal)
+    // The other run may have removed the output folder, if it made it and stored nothing in it.
     await mkdir(join(path, '..'), { recursive: true, mode: 0o700 })
   }
 }
 
 /**
- * The lock, on the file that has its name: one taken on a file that its last holder has just removed
- * would exclude no process.
+ * Locks the file that has the lock's name: a lock on a file that its last holder has just removed would exclude no
+ * other process.
  */
 async function tryClaim(path: string, options: WorkOptions): Promise<Claim> {
   const lock = join(path, lockName)
@@ -162,21 +166,21 @@ async function tryClaim(path: string, options: WorkOptions): Promise<Claim> {
     try {
       await makeFolder(path)
       const before = createLock(lock)
-      const claimed = await claimLock(lock, { ...options, waitMs: 0 })
-      if (!claimed.isClaimed) return claimed
+      const claim = await claimLock(lock, { ...options, waitMs: 0 })
+      if (!claim.isClaimed) return claim
       const after = lstatSync(lock, { throwIfNoEntry: false })
-      if (after !== undefined && same(before, after)) return claimed
-      claimed.release()
+      if (after !== undefined && isSameFile(before, after)) return claim
+      claim.release()
     } catch (error) {
-      if (tries >= maxTries || !gone(path, lock)) throw error
+      if (tries >= maxTries || !isGone(path, lock)) throw error
     }
   }
 }
 
-/** The lock's file, made where there is none, in one step during which no process here can have locked it. */
+/** Makes the lock's file if it is missing, in one step during which no process on this machine can have locked it. */
 function createLock(lock: string): Stats {
-  const there = lstatSync(lock, { throwIfNoEntry: false })
-  if (there !== undefined) return there
+  const existing = lstatSync(lock, { throwIfNoEntry: false })
+  if (existing !== undefined) return existing
   try {
     closeSync(openSync(lock, 'wx', 0o600))
   } catch (error) {
@@ -186,7 +190,7 @@ function createLock(lock: string): Stats {
   return lstatSync(lock)
 }
 
-function removedNow(lock: string): boolean {
+function tryUnlink(lock: string): boolean {
   try {
     unlinkSync(lock)
     return true
@@ -195,10 +199,10 @@ function removedNow(lock: string): boolean {
   }
 }
 
-const same = (a: Stats, b: Stats): boolean => a.ino === b.ino && a.dev === b.dev
+const isSameFile = (a: Stats, b: Stats): boolean => a.ino === b.ino && a.dev === b.dev
 
-/** Whether the folder or its lock has gone: then its holder ended in between. */
-function gone(path: string, lock: string): boolean {
+/** Returns whether the folder or its lock is missing, because its holder ended meanwhile. */
+function isGone(path: string, lock: string): boolean {
   const statOf = (each: string): Stats | undefined => lstatSync(each, { throwIfNoEntry: false })
   return statOf(path) === undefined || statOf(lock) === undefined
 }
@@ -210,40 +214,46 @@ async function makeFolder(path: string): Promise<void> {
     if (systemErrorCode(error) !== 'EEXIST') throw diskFailure('write to the folder', join(path, '..'), error)
     const status = await lstat(path).catch(() => undefined)
     if (status === undefined) return
-    const why = await notOurs(path, status)
-    if (why !== undefined) throw planted(path, why)
+    const why = await findForeignReason(path, status)
+    if (why !== undefined) throw unsafeFolderError(path, why)
   }
 }
 
 /**
- * In a folder that others may write to, anything can stand under the names used here: only a folder that this
- * account made for itself is worked in.
+ * Returns why a folder must not be used; undefined if this account made it for itself. In a folder that others may
+ * write to, anything can exist under these names.
  */
-async function notOurs(path: string, status: Stats): Promise<string | undefined> {
+async function findForeignReason(path: string, status: Stats): Promise<string | undefined> {
   if (!status.isDirectory()) return 'it is not a folder'
-  const own = ownUserId()
-  if (own === undefined) return undefined
-  if (status.uid !== own) return 'it belongs to another user of this machine'
+  const ownId = ownUserId()
+  if (ownId === undefined) return undefined
+  if (status.uid !== ownId) return 'it belongs to another user of this machine'
   const isOpen = (status.mode & 0o077) !== 0 && (await hasModes(path, status))
   return isOpen ? 'other users of this machine may write to it or read it' : undefined
 }
 
-/** The folder of the lock; in one that others may write to it may be another one by now. */
-async function opened(path: string): Promise<HeldFolder> {
+/**
+ * Opens the folder that contains the lock. In a folder that others may write to, it may have been replaced meanwhile,
+ * so it is checked again.
+ */
+async function openChecked(path: string): Promise<HeldFolder> {
   let folder
   try {
     folder = HeldFolder.openNoLink(path)
   } catch (error) {
     throw diskFailure('use the folder', path, error)
   }
-  // The name of a descriptor is a link itself.
-  const why = await notOurs(`${folder.at}/.`, folder.status)
+  // The name of a descriptor is itself a link.
+  const why = await findForeignReason(`${folder.at}/.`, folder.status)
   if (why === undefined) return folder
   folder.close()
-  throw planted(path, why)
+  throw unsafeFolderError(path, why)
 }
 
-/** Whether a mode means anything there; on a USB stick or a network drive all folders have the same. */
+/**
+ * Returns whether permissions are effective in a file system; on a USB stick or a network drive all folders have the
+ * same.
+ */
 async function hasModes(path: string, { mode }: Stats): Promise<boolean> {
   const folder = await open(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
   try {
@@ -256,43 +266,46 @@ async function hasModes(path: string, { mode }: Stats): Promise<boolean> {
   }
 }
 
-function planted(path: string, why: string): IoError {
+function unsafeFolderError(path: string, why: string): IoError {
   return new IoError(`cannot work in "${path}": ${why}`, {
     hint: 'Move it away, then run the same command again.',
   })
 }
 
-/** A journal to append to, which holds names: no link, no pipe, and no file that another account owns or may write to. */
+/**
+ * Opens the journal to append to. It contains names of people, so it must be no link, no pipe, and no file that
+ * another account owns or may write to.
+ */
 function openJournal(path: string): number {
   const { O_APPEND, O_CREAT, O_WRONLY } = constants
   const { descriptor, status } = openPrivate(path, O_WRONLY | O_APPEND | O_CREAT, 0o600)
   if (status.nlink === 1) return descriptor
   closeSync(descriptor)
-  throw planted(path, 'it is not a regular file of its own')
+  throw unsafeFolderError(path, 'it is not a regular file of its own')
 }
 
-type Other = Claim & { isClaimed: false }
+type OtherClaim = Claim & { isClaimed: false }
 
-function busy(path: string, claimed: Other, isAfterWait: boolean): RefcheckError {
+function busyError(path: string, claim: OtherClaim, isAfterWait: boolean): RefcheckError {
   const Kind = isAfterWait ? TimedOutError : IoError
-  return new Kind(`${otherRun(claimed)} is downloading reports into "${join(path, '..')}"`, {
+  return new Kind(`${otherRunText(claim)} is downloading reports into "${join(path, '..')}"`, {
     hint: isAfterWait
       ? 'Wait longer with --timeout, or use another folder with --output.'
       : 'Wait until it ends, or use another folder.',
   })
 }
 
-function otherRun({ holder }: Other): string {
+function otherRunText({ holder }: OtherClaim): string {
   return `another run${holder === undefined ? '' : ` (process ${holder.pid}, since ${localTime(holder.since)})`}`
 }
 
-/** Removes what a killed run left, but for its journal, whose lines it returns. */
-async function sweep(path: string): Promise<string[]> {
+/** Removes the files of a killed run except its journal. Returns the journal's lines. */
+async function removeOldFiles(path: string): Promise<string[]> {
   const journal = join(path, journalName)
   try {
     for (const name of await readdir(path)) {
-      // The second is what the lock's holder writes its name into.
-      if (temporary.test(name) || /^\.lock\.holder\..*\.tmp$/.test(name)) {
+      // The second form is the temporary file for the name of the lock's holder.
+      if (temporaryName.test(name) || /^\.lock\.holder\..*\.tmp$/.test(name)) {
         await rm(join(path, name), { force: true })
       }
     }

@@ -8,13 +8,16 @@ import type { Random } from '../../host/random.ts'
 import { makeOwnFolders, readPrivate } from '../../disk/private-modes.ts'
 import { writeFileAtomically } from '../../disk/whole-file.ts'
 
-/** What packages are called, for showing a request of one: never asked for, so that showing costs no call. */
+/**
+ * Names of packages, for showing requests. They are only taken from lists that were read for another reason, so that
+ * they cost no call.
+ */
 export interface PackageNames {
-  /** Empty where none is kept. */
+  /** Returns the stored names; empty if there are none. */
   get(key: ServiceUser): Promise<ReadonlyMap<number, string>>
-  /** Adds those of a list. Does without where the disk refuses: only a name is missing then. */
+  /** Stores the names in a list of packages. A failure to write is ignored, since only names would be missing. */
   put(key: ServiceUser, packages: readonly Package[]): Promise<void>
-  /** What packages are called for each of these users. */
+  /** Returns the names of packages for each of these users. */
   forUsers(users: readonly ServiceUser[]): Promise<NamesOfUsers>
 }
 
@@ -26,19 +29,22 @@ interface CachedNames {
 
 const maxBytes = 4 * 1024 * 1024
 
-/** One private file a service and user, in the data folder's `schemas`. Touches nothing yet. */
+/**
+ * Returns the names without reading or making the folder yet. They are stored in a private file for each service and
+ * user, in the folder `schemas` of the data folder.
+ */
 export function openPackageNames({ paths, random }: { paths: Paths; random: Random }): PackageNames {
   const folder = join(paths.data, 'schemas')
-  const whose = ({ baseUrl, userEmail }: ServiceUser): string =>
+  const userKey = ({ baseUrl, userEmail }: ServiceUser): string =>
     JSON.stringify([baseUrl, userEmail.toLowerCase()])
   const pathOf = (key: ServiceUser): string =>
-    join(folder, `names-${createHash('sha256').update(whose(key)).digest('hex').slice(0, 40)}.json`)
+    join(folder, `names-${createHash('sha256').update(userKey(key)).digest('hex').slice(0, 40)}.json`)
   const get = async (key: ServiceUser): Promise<Map<number, string>> => {
     const file = await readPrivate(pathOf(key), maxBytes, paths.data).catch(() => undefined)
-    const cached = file === undefined ? undefined : namesIn(file.text)
+    const cached = file === undefined ? undefined : parseNames(file.text)
     if (
       cached === undefined ||
-      whose({ baseUrl: cached.base_url, userEmail: cached.user_email }) !== whose(key)
+      userKey({ baseUrl: cached.base_url, userEmail: cached.user_email }) !== userKey(key)
     )
       return new Map()
     return new Map(cached.names)
@@ -54,29 +60,30 @@ export function openPackageNames({ paths, random }: { paths: Paths; random: Rand
         makeOwnFolders(paths.data, folder)
         await writeFileAtomically(pathOf(key), JSON.stringify(cached), { random })
       } catch {
-        // Shown without a name then.
+        // The packages are then shown without their names.
       }
     },
     async forUsers(users) {
-      const all = new Map<string, ReadonlyMap<number, string>>()
-      for (const user of users) if (!all.has(whose(user))) all.set(whose(user), await get(user))
-      return (user, packageId) => all.get(whose(user))?.get(packageId)
+      const namesByUser = new Map<string, ReadonlyMap<number, string>>()
+      for (const user of users)
+        if (!namesByUser.has(userKey(user))) namesByUser.set(userKey(user), await get(user))
+      return (user, packageId) => namesByUser.get(userKey(user))?.get(packageId)
     },
   }
 }
 
-/** Without zod, so that a list from this machine alone does not load it. */
-function namesIn(text: string): CachedNames | undefined {
+/** Parses a file without zod, so that a list of stored requests does not load it. */
+function parseNames(text: string): CachedNames | undefined {
   try {
     const cached = JSON.parse(text) as Partial<Record<keyof CachedNames, unknown>> | null
     const { base_url, user_email, names } = cached ?? {}
     if (typeof base_url !== 'string' || typeof user_email !== 'string' || !Array.isArray(names))
       return undefined
-    return names.every(isNamed) ? { base_url, user_email, names } : undefined
+    return names.every(isNameEntry) ? { base_url, user_email, names } : undefined
   } catch {
     return undefined
   }
 }
 
-const isNamed = (each: unknown): each is [number, string] =>
+const isNameEntry = (each: unknown): each is [number, string] =>
   Array.isArray(each) && each.length === 2 && Number.isInteger(each[0]) && typeof each[1] === 'string'

@@ -11,31 +11,34 @@ import { diskFailure } from '../../disk/failure.ts'
 import { makeOwnFolders, readPrivate } from '../../disk/private-modes.ts'
 import { writeFileAtomically } from '../../disk/whole-file.ts'
 
-/** Whose view of which package: what a user may see depends on organisation and role. */
+/** The key of a stored schema: what a user may see of a package depends on the organisation and the role. */
 export interface SchemaKey {
-  /** No trailing slash. */
+  /** The base URL without a trailing slash. */
   baseUrl: string
   userEmail: string
   packageId: number
 }
 
-/** "The schema of an existing package id stays stable" ("Package status"), so it is cached until it is refreshed. */
+/**
+ * Stored schemas: "The schema of an existing package id stays stable" ("Package status"), so a schema is used until
+ * it is refreshed.
+ */
 export interface SchemaCache {
-  /** Undefined where none is kept; a file that cannot be read or is damaged counts as none. */
+  /** Returns a schema; undefined if none is stored, or if its file cannot be read or is damaged. */
   get(key: SchemaKey): Promise<PackageSchema | undefined>
-  /** Throws an IoError where the disk refuses. */
+  /** Stores a schema. Throws IoError if it cannot be written. */
   put(key: SchemaKey, schema: PackageSchema): Promise<void>
-  forget(key: SchemaKey): Promise<void>
+  remove(key: SchemaKey): Promise<void>
 }
 
 export interface SchemaCacheOptions {
   paths: Paths
   random: Random
-  /** Called with a sentence when looser permissions were fixed. */
+  /** Called with a sentence when permissions that were too open have been corrected. */
   onMessage?: ((text: string) => void) | undefined
 }
 
-/** A file says itself whose it is, so that one moved or renamed is never taken for another's. */
+/** A file contains its key, so that a moved or renamed file is not used for another key. */
 const cachedSchema = z.object({
   base_url: z.string(),
   user_email: z.string(),
@@ -45,23 +48,26 @@ const cachedSchema = z.object({
 
 const maxBytes = 16 * 1024 * 1024
 
-/** One private file a schema, in the data folder's `schemas`. Touches nothing yet. */
+/**
+ * Returns the cache without reading or making the folder yet. Each schema is stored in a private file in the folder
+ * `schemas` of the data folder.
+ */
 export function openSchemaCache(options: SchemaCacheOptions): SchemaCache {
   const folder = join(options.paths.data, 'schemas')
-  const pathOf = (key: SchemaKey): string => join(folder, `${nameOf(key)}.json`)
+  const pathOf = (key: SchemaKey): string => join(folder, `${fileNameOf(key)}.json`)
   return {
     async get(key) {
       const file = await readPrivate(pathOf(key), maxBytes, options.paths.data).catch(() => undefined)
       if (file === undefined) return undefined
       if (file.warning !== undefined) options.onMessage?.(file.warning)
-      return schemaIn(file.text, key)
+      return parseSchema(file.text, key)
     },
     async put(key, schema) {
       makeOwnFolders(options.paths.data, folder)
-      const cached = { base_url: key.baseUrl, user_email: user(key), package_id: key.packageId, schema }
+      const cached = { base_url: key.baseUrl, user_email: userKey(key), package_id: key.packageId, schema }
       await writeFileAtomically(pathOf(key), JSON.stringify(cached), { random: options.random })
     },
-    async forget(key) {
+    async remove(key) {
       const path = pathOf(key)
       await rm(path, { force: true }).catch((error: unknown) => {
         throw diskFailure('remove', path, error)
@@ -70,17 +76,17 @@ export function openSchemaCache(options: SchemaCacheOptions): SchemaCache {
   }
 }
 
-/** Addresses that differ in case alone are one user's. */
-function user(key: SchemaKey): string {
+/** Returns the user's e-mail in lower case, because users are the same if their addresses differ only in case. */
+function userKey(key: SchemaKey): string {
   return key.userEmail.toLowerCase()
 }
 
-function nameOf(key: SchemaKey): string {
-  const whole = JSON.stringify([key.baseUrl, user(key), key.packageId])
-  return createHash('sha256').update(whole).digest('hex').slice(0, 40)
+function fileNameOf(key: SchemaKey): string {
+  const keyText = JSON.stringify([key.baseUrl, userKey(key), key.packageId])
+  return createHash('sha256').update(keyText).digest('hex').slice(0, 40)
 }
 
-function schemaIn(text: string, key: SchemaKey): PackageSchema | undefined {
+function parseSchema(text: string, key: SchemaKey): PackageSchema | undefined {
   let content: unknown
   try {
     content = JSON.parse(text)
@@ -89,10 +95,10 @@ function schemaIn(text: string, key: SchemaKey): PackageSchema | undefined {
   }
   const cached = cachedSchema.safeParse(content).data
   if (cached === undefined || cached.schema.id !== key.packageId) return undefined
-  const whose = nameOf({
+  const storedName = fileNameOf({
     baseUrl: cached.base_url,
     userEmail: cached.user_email,
     packageId: cached.package_id,
   })
-  return whose === nameOf(key) ? cached.schema : undefined
+  return storedName === fileNameOf(key) ? cached.schema : undefined
 }

@@ -26,7 +26,7 @@ export interface Approval extends Pick<Services, 'plans' | 'clock'> {
  */
 export async function findApprovablePlan(approval: Approval, code: string | undefined): Promise<OrderPlan> {
   const { plans, clock, owner } = approval
-  await plans.sweep(clock.now())
+  await plans.removeExpired(clock.now())
   const found = code === undefined ? await choosePlan(approval) : await plans.find(code)
   if (found === undefined) {
     throw new NotFoundError(`there is no plan ${code ?? ''}`.trim(), {
@@ -78,7 +78,7 @@ export async function findWaitingPlans({
   clock,
 }: Pick<Approval, 'plans' | 'clock'>): Promise<OrderPlan[]> {
   const found: OrderPlan[] = []
-  for (const code of await plans.waiting()) {
+  for (const code of await plans.listWaiting()) {
     const plan = await plans.find(code).catch(() => undefined)
     if (plan !== undefined && !('used_at' in plan) && !isExpired(plan, clock.now())) found.push(plan)
   }
@@ -100,8 +100,8 @@ export async function addPlan(
 ): Promise<OrderPlan> {
   const { plans, clock, random, owner } = services
   const now = clock.now()
-  await plans.sweep(now)
-  const isFull = (await plans.waiting()).length >= maxWaitingPlans
+  await plans.removeExpired(now)
+  const isFull = (await plans.listWaiting()).length >= maxWaitingPlans
   if (isFull && (await findWaitingPlans(services)).length >= maxWaitingPlans) {
     throw new InvalidInputError(`${maxWaitingPlans} plans wait for approval already`, {
       hint: 'A person approves them, or they expire after 24 hours. List them with: refcheck approve',

@@ -31,7 +31,9 @@ export async function findBatch({ batches, ledger, clock }: BatchServices, id: s
   const batch = await batches.find(id)
   if (batch !== undefined) return batch
   if (!isWholeId(id)) {
-    const similar = (await batches.list({ singles: true })).filter((each) => each.id.startsWith(id))
+    const similar = (await batches.list({ includesSingleOrders: true })).filter((each) =>
+      each.id.startsWith(id),
+    )
     const candidates = similar.map(
       ({ id: candidateId, name, addedAt }) => [candidateId, `${name}, ${localDay(addedAt)}`] as const,
     )

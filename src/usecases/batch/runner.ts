@@ -64,7 +64,7 @@ async function waitForOtherRunners(
   const deadline = clock.monotonic() + maxWaitMs
   for (;;) {
     await ledger.recover(clock.now())
-    const { sending, pending } = await batches.counts(batchId)
+    const { sending, pending } = await batches.countRows(batchId)
     if (pending > 0) return signal?.aborted !== true
     if (sending === 0 || signal?.aborted === true || clock.monotonic() >= deadline) return false
     await clock.sleep(pollIntervalMs, signal).catch(() => undefined)
@@ -246,7 +246,7 @@ class Run {
   async #findPendingRow(): Promise<NextRow | undefined> {
     if (this.#limits.isSingle === true) return this.single
     const { only } = this.#limits
-    const row = await this.#ports.batches.nextPending(this.#batchId, only === undefined ? 0 : only - 1)
+    const row = await this.#ports.batches.findNextPending(this.#batchId, only === undefined ? 0 : only - 1)
     return only === undefined || row?.row === only ? row : undefined
   }
 

@@ -65,7 +65,7 @@ export async function startBatch(
   const { inbox, unmatched: _, files, progress, waitBudgetMs, onBatchEvent, prompter, ...run } = ports
   await loadResultsModules()
   const reported = new Set<string>()
-  const before = await run.batches.counts(batchId)
+  const before = await run.batches.countRows(batchId)
   const accepted: number[] = []
   const onEvent = (event: RunEvent): void => {
     if (event.name === 'row' && event.state === 'accepted' && accepted.length <= maxNamed)
@@ -320,7 +320,7 @@ async function lockAndRecover({ batches, ledger, clock }: RunServices, batchId: 
     if (lease === undefined) throw heldElsewhereError(await batches.find(batchId))
     // In a shared store, rows in `sending` may be those of other processes.
     if (batches.isShared) return lease
-    const { sending } = await batches.counts(batchId)
+    const { sending } = await batches.countRows(batchId)
     if (sending === 0) return lease
     await lease.release()
   }

@@ -61,7 +61,7 @@ export async function readOverview(
   const { ledger, batches: stored, clock } = services
   const now = clock.now()
   await ledger.recover(now)
-  const all = await stored.list({ singles: true })
+  const all = await stored.list({ includesSingleOrders: true })
   const batches = all.filter(isInScope(scope))
   const ids = new Set(batches.map(({ id }) => id))
   const accepted = (await ledger.list({ states: ['accepted'] })).filter(({ batchId }) => ids.has(batchId))
@@ -160,7 +160,7 @@ export async function peopleOfStore(
   scope: OverviewScope,
   attention: Attention[],
 ): Promise<People> {
-  const inScope = (await batches.list({ singles: true })).filter(isInScope(scope))
+  const inScope = (await batches.list({ includesSingleOrders: true })).filter(isInScope(scope))
   const ids = new Set(inScope.map(({ id }) => id))
   const listed = await ledger.list({ states: submissionStates.filter((state) => state !== 'invalid') })
   const all = listed.filter(({ batchId }) => ids.has(batchId))

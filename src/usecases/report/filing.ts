@@ -358,6 +358,6 @@ class DownloadRun {
   #arrangeManifest(request: RequestResource, targets: readonly ReportTarget[]): void {
     const without = targets.filter(hasEndedWithoutReport).length
     const counts = isFinal(request) ? { reports: targets.length - without, without } : undefined
-    this.#options.folder.arrange(targets.map((target) => subjectOf(target, counts)))
+    this.#options.folder.updateRecords(targets.map((target) => subjectOf(target, counts)))
   }
 }

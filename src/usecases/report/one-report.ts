@@ -29,7 +29,7 @@ import {
   UnavailableError,
 } from '../../errors/kinds.ts'
 import type { HttpStream } from '../../http/types.ts'
-import type { ReportFolder, StoreResult, KeepRequest } from '../../store/reports/folder.ts'
+import type { ReportFolder, StoreResult, StoreRequest } from '../../store/reports/folder.ts'
 import { pdfEnd, pdfStart, notPdfError, pdfTailBytes } from '../../domain/report/source.ts'
 import { headerValue } from '../../domain/report/source.ts'
 
@@ -168,7 +168,7 @@ interface TransferOptions {
 
 /** Transfers one report to the folder. `open` is called for each try. */
 export async function transferReport(
-  request: Omit<KeepRequest, 'open'>,
+  request: Omit<StoreRequest, 'open'>,
   open: () => Promise<HttpStream>,
   { folder, signal, onBytes }: TransferOptions,
 ): Promise<StoreResult> {
@@ -176,7 +176,7 @@ export async function transferReport(
     let isOpen = false
     let receivedBytes = 0
     try {
-      return await folder.keep({
+      return await folder.store({
         ...request,
         async open() {
           const stream = await open()

@@ -76,7 +76,7 @@ export class DraftKeeper {
       body,
     }
     try {
-      await drafts.keep(draft)
+      await drafts.save(draft)
       this.#isStored = true
     } catch (error) {
       if (!(error instanceof IoError)) throw error
@@ -91,7 +91,7 @@ export class DraftKeeper {
     const id = this.#id
     if (id === undefined) return
     this.#isStored = false
-    await (await this.#connect()).drafts.drop(id)
+    await (await this.#connect()).drafts.remove(id)
   }
 
   /**
@@ -115,7 +115,7 @@ export class DraftKeeper {
     const { drafts, clock } = await this.#connect()
     const savedBefore = clock.now() - draftLifetimeMs
     for (const draft of await drafts.all())
-      if (isDraftSelected(draft, { savedBefore })) await drafts.drop(draft.id)
+      if (isDraftSelected(draft, { savedBefore })) await drafts.remove(draft.id)
   }
 }
 

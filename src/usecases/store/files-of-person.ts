@@ -94,11 +94,11 @@ export async function findFilesOfPerson(
     add(resultsFile, 'results')
     found.toRemember.push({ path: resultsFile, kind: 'results', batchId: id })
   }
-  for (const file of await written.all()) {
+  for (const file of await written.list()) {
     if (file.kind === 'reports') {
       await addReports(file.path)
     } else if (!(await isFile(file.path))) {
-      await written.drop(file.path)
+      await written.remove(file.path)
     } else if (
       file.batchId === undefined ? await containsWord(file.path, words) : batchIds.has(file.batchId)
     ) {
@@ -118,7 +118,7 @@ export async function findFilesOfPerson(
   return found
 
   async function addReports(folder: string): Promise<void> {
-    const records = (await reportFolders.recordsIn(folder)).filter(
+    const records = (await reportFolders.readRecords(folder)).filter(
       ({ request_id, service }) => request_id !== null && isOfPerson(request_id, service),
     )
     if (records.length === 0) return
@@ -136,14 +136,14 @@ export async function eraseFiles(
   { drafts, plans, written, reportFolders }: Pick<Services, 'drafts' | 'plans' | 'written' | 'reportFolders'>,
   files: FilesToErase,
 ): Promise<string[]> {
-  for (const id of files.drafts) await drafts.drop(id)
-  for (const code of files.plans) await plans.drop(code)
+  for (const id of files.drafts) await drafts.remove(id)
+  for (const code of files.plans) await plans.remove(code)
   let failure: unknown
   const notRemoved: string[] = []
   for (const path of files.files) {
     if (isReplaceable(path)) continue
     if (await isFile(path)) await rm(path, { force: true })
-    await written.drop(path)
+    await written.remove(path)
   }
   for (const { folder, keys } of files.reports) {
     // An unusable folder must not prevent the removal of reports in the other folders.

@@ -77,7 +77,7 @@ export async function moveStore({
 async function requireReady(store: Store, clock: Pick<Clock, 'now'>): Promise<void> {
   await requireOpen(store)
   await store.ledger.recover(clock.now())
-  const batches = await store.batches.list({ singles: true })
+  const batches = await store.batches.list({ includesSingleOrders: true })
   const runner = batches.find(({ holder }) => holder !== undefined)?.holder
   const inFlight = batches.filter(
     ({ kind, counts }) => counts.sending > 0 || (kind === 'single' && counts.pending > 0),

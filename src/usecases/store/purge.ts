@@ -58,7 +58,7 @@ export async function purgeAll(
   const shouldDelete = deletable.length > 0 && (await deletesFiles(deletable))
   if (isNothing && found.isScrubbed && !completely && !shouldDelete) return found
   if (!shouldDelete) for (const file of foundFiles.toRemember) await written.add(file)
-  for (const path of foundFiles.toForget) await written.drop(path)
+  for (const path of foundFiles.toForget) await written.remove(path)
   const filesToErase = {
     drafts: draftIds,
     plans: planCodes,
@@ -130,14 +130,14 @@ async function draftsOf(
       : emails.some((email) => isDraftSelected(draft, { email })),
   )
   // A damaged draft may belong to any person and cannot be continued, so it is removed too.
-  return [...found.map(({ id }) => id), ...(await drafts.unreadable())]
+  return [...found.map(({ id }) => id), ...(await drafts.listUnreadable())]
 }
 
 /** Returns the codes of waiting plans about the person. Expired plans are removed by the regular sweep. */
 async function plansOf(plans: Services['plans'], emails: readonly string[]): Promise<string[]> {
   if (emails.length === 0) return []
   const found: string[] = []
-  for (const code of await plans.waiting()) {
+  for (const code of await plans.listWaiting()) {
     const plan = await plans.find(code).catch(() => undefined)
     if (plan !== undefined && isAbout(plan, emails)) found.push(code)
   }

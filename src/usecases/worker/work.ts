@@ -24,7 +24,7 @@ export interface WorkerProfile extends Orderer {
 type PurgeCounts = Pick<PurgedAll, 'rows' | 'events' | 'drafts'>
 
 export interface WorkOptions {
-  batches: Pick<Batches, 'queued' | 'recordQueued'>
+  batches: Pick<Batches, 'listQueued' | 'recordQueued'>
   profiles: readonly WorkerProfile[]
   clock: Clock
   /** Purges personal data that is older than the retention; undefined if none is set. */
@@ -104,7 +104,7 @@ class Worker {
   async #findWork(): Promise<void> {
     const { batches, onEvent } = this.#services
     try {
-      for (const batch of await batches.queued()) await this.#startBatch(batch)
+      for (const batch of await batches.listQueued()) await this.#startBatch(batch)
     } catch (error) {
       onEvent({ name: 'store-waits', code: codeOf(error) })
     }

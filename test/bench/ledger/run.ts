@@ -89,7 +89,7 @@ const env = { ...here.env, REFCHECK_QUOTA: '' }
 const jobs: [what: string, rounds: number, work: (store: Store, batchId: string) => unknown][] = [
   ['counts of a batch of 10,000', 15, ({ batches }, id) => batches.find(id)],
   ['a page of its rows', 15, ({ batches }, id) => page(batches, id)],
-  ['its next pending row', 15, ({ batches }, id) => batches.nextPending(id)],
+  ['its next pending row', 15, ({ batches }, id) => batches.findNextPending(id)],
   ['orders of one e-mail', 15, ({ ledger }) => ledger.list({ email: person(5) })],
   ['who of 10,000 was ordered before', 5, ({ batches }) => batches.preview(fileBatch(), peopleFrom(0))],
   ['ending what no process holds', 15, ({ ledger }) => ledger.recover(systemClock.now())],

@@ -25,10 +25,10 @@ test('an unfinished purge says what may be left', () => {
   expect(notScrubbedError('/d/s', { isLeftTo: 'another process' })).toMatchObject({
     code: 'incomplete',
     message: expect.stringContaining('another process uses it') as string,
-    again: 'Once the other process has ended, run',
+    rerunLabel: 'Once the other process has ended, run',
   })
   expect(notScrubbedError('/d/s', { isLeftTo: 'the owner' })).toMatchObject({
     message: expect.stringContaining('only the owner of its tables') as string,
-    again: expect.stringContaining('VACUUM') as string,
+    rerunLabel: expect.stringContaining('VACUUM') as string,
   })
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { systemClock } from '../../../src/host/clock.ts'
-import { locked } from '../../../src/store/config/locked.ts'
+import { withLock } from '../../../src/store/config/locked.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { temporaryFolder } from '../../harness/world.ts'
 
@@ -12,28 +12,28 @@ test('one at a time, and another one that does not let go is reported', async ()
   const path = join(temporaryFolder(), 'config', 'config.json')
   const entered = Promise.withResolvers<void>()
   const done = Promise.withResolvers<void>()
-  const first = locked(path, { clock: systemClock }, async () => {
+  const first = withLock(path, { clock: systemClock }, async () => {
     entered.resolve()
     await done.promise
     return 1
   })
   await entered.promise
-  await expect(locked(path, { clock: new ManualClock({ auto: true }) }, async () => 2)).rejects.toMatchObject(
-    {
-      code: 'io',
-      message: `cannot change "${path}": another process has locked it for 15 s`,
-    },
-  )
+  await expect(
+    withLock(path, { clock: new ManualClock({ auto: true }) }, async () => 2),
+  ).rejects.toMatchObject({
+    code: 'io',
+    message: `cannot change "${path}": another process has locked it for 15 s`,
+  })
   done.resolve()
   expect(await first).toBe(1)
-  expect(await locked(path, { clock: systemClock }, async () => existsSync(`${path}.lock`))).toBe(true)
+  expect(await withLock(path, { clock: systemClock }, async () => existsSync(`${path}.lock`))).toBe(true)
 })
 
 test('a folder that others may write to is refused, and nothing is made in it', async () => {
   const folder = join(temporaryFolder(), 'config')
   mkdirSync(folder)
   chmodSync(folder, 0o775)
-  const changed = locked(join(folder, 'config.json'), { clock: systemClock }, async () => undefined)
+  const changed = withLock(join(folder, 'config.json'), { clock: systemClock }, async () => undefined)
   await expect(changed).rejects.toMatchObject({ code: 'io' })
   expect(readdirSync(folder)).toEqual([])
 })

@@ -45,9 +45,9 @@ describe.each(backends)('%s', (backend) => {
       await store.batches.add(other, [orderRow(1, `b${at}@example.com`)])
     const sending = { isOver: false }
     const send = async (): Promise<void> => {
-      for (let row = await store.batches.nextPending(batch.id); row !== undefined;) {
+      for (let row = await store.batches.findNextPending(batch.id); row !== undefined;) {
         expect(await beginAttempt(store.ledger, row, newAttempt())).toBeDefined()
-        row = await store.batches.nextPending(batch.id)
+        row = await store.batches.findNextPending(batch.id)
       }
       sending.isOver = true
     }
@@ -166,7 +166,7 @@ describe.each(backends)('%s', (backend) => {
       ])
       expect(await store.batches.find(batch.id)).toBeUndefined()
       await store.batches.add(batch, rows)
-      expect(await store.batches.counts(batch.id)).toEqual(preview.counts)
+      expect(await store.batches.countRows(batch.id)).toEqual(preview.counts)
     })
 
     test('a store in memory takes none for a service elsewhere', async () => {
@@ -184,7 +184,7 @@ describe.each(backends)('%s', (backend) => {
       const again = fileBatch({ identity: 'this file' })
       expect((await store.batches.add(again, orderRows(1, 50)))?.id).toBe(batch.id)
       expect(await store.batches.find(again.id)).toBeUndefined()
-      expect(await store.batches.counts(batch.id)).toMatchObject({ total: 1 })
+      expect(await store.batches.countRows(batch.id)).toMatchObject({ total: 1 })
     })
   })
 
@@ -207,7 +207,7 @@ describe.each(backends)('%s', (backend) => {
       await store.batches.add(old, orderRows(1))
       await store.batches.add(fresh, orderRows(1, 50))
       expect((await store.batches.list()).map(({ id }) => id)).toEqual([fresh.id, old.id])
-      expect((await store.batches.list({ singles: true })).map(({ id }) => id)).toEqual([
+      expect((await store.batches.list({ includesSingleOrders: true })).map(({ id }) => id)).toEqual([
         fresh.id,
         single.batchId,
         old.id,
@@ -251,10 +251,10 @@ describe.each(backends)('%s', (backend) => {
         orderRow(2, 'a@example.com'),
         orderRow(3, 'b@example.com'),
       ])
-      expect((await store.batches.nextPending(batch.id))?.row).toBe(2)
-      expect((await store.batches.nextPending(batch.id, 2))?.row).toBe(3)
+      expect((await store.batches.findNextPending(batch.id))?.row).toBe(2)
+      expect((await store.batches.findNextPending(batch.id, 2))?.row).toBe(3)
       await accept(batch.id, 2)
-      expect((await store.batches.nextPending(batch.id))?.row).toBe(3)
+      expect((await store.batches.findNextPending(batch.id))?.row).toBe(3)
       const bodies: string[] = []
       for await (const { row, body } of store.batches.bodies(batch.id))
         bodies.push(`${row} ${Buffer.from(body).toString()}`)
@@ -290,7 +290,7 @@ describe.each(backends)('%s', (backend) => {
     test('rows of a runner that died become unknown, and the others stay pending', async () => {
       const batch = fileBatch()
       await store.batches.add(batch, orderRows(3))
-      const first = await store.batches.nextPending(batch.id)
+      const first = await store.batches.findNextPending(batch.id)
       if (first !== undefined) await beginAttempt(store.ledger, first, newAttempt())
       expect(await store.ledger.recover(someTime + 100)).toMatchObject([{ row: 1, state: 'unknown' }])
       expect(await states(batch.id)).toEqual(['1 unknown', '2 pending', '3 pending'])

@@ -73,7 +73,7 @@ describe.each(backends)('%s: a row that was damaged is sent no more', (backend) 
       moved: true,
       attempt: undefined,
     })
-    expect(await store.batches.counts(batchId)).toMatchObject({ accepted: 1, pending: 1 })
+    expect(await store.batches.countRows(batchId)).toMatchObject({ accepted: 1, pending: 1 })
   })
 
   test('nor may the same person be ordered next to it: the e-mail shows that they are one', async () => {

@@ -72,7 +72,7 @@ const contentOf = async ({ ledger, batches, inbox, unmatched }: Store): Promise<
   return JSON.parse(
     JSON.stringify([
       await ledger.list({}),
-      await batches.list({ singles: true }),
+      await batches.list({ includesSingleOrders: true }),
       events,
       await unmatched.selectIdsToRead(['1'.repeat(8), '2'.repeat(8), '3'.repeat(8)], {
         service: 'http://localhost:4010',

@@ -52,7 +52,7 @@ describe.each(backends)('%s', (backend) => {
   test('a person who is removed while a batch is moved stays removed', async () => {
     const { id, ...batch } = fileBatch()
     await store.batches.add({ id, ...batch }, [orderRow(1, 'ann@example.com')])
-    const row = await store.batches.nextPending(id)
+    const row = await store.batches.findNextPending(id)
     const attempt = row && (await beginAttempt(store.ledger, row, newAttempt()))
     if (attempt === undefined) throw new Error('it did not begin')
     await store.ledger.move(attempt, { to: 'rejected', at: someTime, reason: 'is missing', field: 'phone' })

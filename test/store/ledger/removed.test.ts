@@ -94,7 +94,7 @@ describe.each(backends)('%s: a person who was removed', (backend) => {
     )
     expect(purged).toMatchObject({ rows: 1, kept: 0, isScrubbed: true })
     expect((await store.batches.find(batch.id))?.path).toBeUndefined()
-    expect(await store.batches.counts(batch.id)).toMatchObject({ cancelled: 1, pending: 1 })
+    expect(await store.batches.countRows(batch.id)).toMatchObject({ cancelled: 1, pending: 1 })
   })
 
   test('by age goes with what has ended, and with no row that waits', async () => {
@@ -105,6 +105,6 @@ describe.each(backends)('%s: a person who was removed', (backend) => {
       events: 0,
     })
     await store.maintenance.purge(before, { dryRun: false, completely: false })
-    expect(await store.batches.counts(batch.id)).toMatchObject({ pending: 1 })
+    expect(await store.batches.countRows(batch.id)).toMatchObject({ pending: 1 })
   })
 })

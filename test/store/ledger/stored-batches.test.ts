@@ -67,12 +67,12 @@ describe.each(backends)('%s', (backend) => {
       await store.batches.add(each, orderRows(1, from))
     await store.batches.recordQueued(two.id, at)
     await store.batches.recordQueued(one.id, at + 1)
-    expect((await store.batches.queued()).map(({ id, queuedAt }) => [id, queuedAt])).toEqual([
+    expect((await store.batches.listQueued()).map(({ id, queuedAt }) => [id, queuedAt])).toEqual([
       [two.id, at],
       [one.id, at + 1],
     ])
     await store.batches.recordQueued(two.id, undefined)
-    expect((await store.batches.queued()).map(({ id }) => id)).toEqual([one.id])
+    expect((await store.batches.listQueued()).map(({ id }) => id)).toEqual([one.id])
   })
 
   test('each row is kept as it came: orders, invalid ones, and duplicates of the file’s own', async () => {
@@ -179,14 +179,14 @@ describe.each(backends)('%s', (backend) => {
       const stop = await store.ledger.add(order, guard)
       expect(stop).toMatchObject({ becomes: 'held', reason: 'similar', order: { batchId: first.batchId } })
       expect(await store.batches.find(order.id)).toBeUndefined()
-      const shown = stop === undefined ? [] : [stop.order]
-      expect(await store.ledger.previewConflict(order, { ...guard, released: shown })).toBeUndefined()
-      expect(await store.ledger.add(order, { ...guard, released: shown })).toBeUndefined()
+      const released = stop === undefined ? [] : [stop.order]
+      expect(await store.ledger.previewConflict(order, { ...guard, released })).toBeUndefined()
+      expect(await store.ledger.add(order, { ...guard, released })).toBeUndefined()
       // What was shown is kept: it is no reason to stop when the row is compared again, as it is sent.
       const own = { batchId: order.id, row: 1, state: 'pending', attemptId: undefined } as const
       expect(await beginAttempt(store.ledger, own, newAttempt())).toMatchObject({ state: 'sending' })
       const third = like('ann@example.com', 'Anna')
-      expect(await store.ledger.add(third, { ...guard, released: shown })).toMatchObject({
+      expect(await store.ledger.add(third, { ...guard, released })).toMatchObject({
         order: { batchId: order.id },
       })
     })

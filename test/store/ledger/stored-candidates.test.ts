@@ -31,7 +31,7 @@ describe.each(backends)('%s', (backend) => {
       first,
       names.map((name, at) => rowNamed(at + 1, [name, `${name}@x.example`])),
     )
-    expect(await store.batches.counts(first.id)).toMatchObject({ total: 52, pending: 52 })
+    expect(await store.batches.countRows(first.id)).toMatchObject({ total: 52, pending: 52 })
     const later = (
       [
         // The same, similar by its name and by its e-mail, similar by its e-mail alone, and with only the phone.

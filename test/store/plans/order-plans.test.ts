@@ -25,12 +25,12 @@ const planOf = (code: string, at = now) =>
 
 test('a plan is private, claimed once of many at the same time, and nothing of the person stays', async () => {
   const { folder, plans, other } = setUp()
-  expect(await plans.waiting()).toEqual([])
+  expect(await plans.listWaiting()).toEqual([])
   expect(await plans.add(planOf('BCDF-BCDF'))).toBe(true)
   expect(await plans.add(planOf('BCDF-BCDF'))).toBe(false)
   expect(statSync(folder).mode & 0o777).toBe(0o700)
   expect(statSync(join(folder, 'BCDF-BCDF.json')).mode & 0o777).toBe(0o600)
-  expect(await other.waiting()).toEqual(['BCDF-BCDF'])
+  expect(await other.listWaiting()).toEqual(['BCDF-BCDF'])
   expect(await other.find('BCDF-BCDF')).toEqual(planOf('BCDF-BCDF'))
 
   const claims = await Promise.all(
@@ -66,7 +66,7 @@ test('what no user can approve or asks for any more is removed, and nothing else
     await plans.add(planOf(code, at))
   await plans.claim('BCDF-BCDH', now - 200 * hour)
   writeFileSync(join(folder, 'notes.txt'), 'mine')
-  await plans.sweep(now)
+  await plans.removeExpired(now)
   expect(readdirSync(folder)).toEqual(['BCDF-BCDG.json', 'notes.txt'])
 })
 
@@ -89,12 +89,12 @@ test('a plan that was claimed and says no time was used long ago', async () => {
   expect(await plans.find('BCDF-BCDG')).toMatchObject({ used_at: '1970-01-01T00:00:00.000Z' })
   // When it was used is not recorded, so it may not go.
   mkdirSync(join(folder, 'BCDF-BCDH.json'))
-  await plans.sweep(now)
-  expect(await plans.waiting()).toEqual(['BCDF-BCDF', 'BCDF-BCDH'])
+  await plans.removeExpired(now)
+  expect(await plans.listWaiting()).toEqual(['BCDF-BCDF', 'BCDF-BCDH'])
 })
 
 test.each<[string, (plans: OrderPlans) => Promise<unknown>]>([
-  ['listing', (plans) => plans.waiting()],
+  ['listing', (plans) => plans.listWaiting()],
   ['adding', (plans) => plans.add(planOf('BCDF-BCDF'))],
   ['claiming', (plans) => plans.claim('BCDF-BCDF', now)],
 ])('where a file stands in the place of the folder, %s is a failure of the disk', async (_what, work) => {

@@ -44,7 +44,7 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true }))
 
 const open = (descriptors?: string) =>
-  ReportFolder.open(reports, { clock, random, pid: 1, csv: () => 'table', alone: undefined, descriptors })
+  ReportFolder.open(reports, { clock, random, pid: 1, csv: () => 'table', onlyFile: undefined, descriptors })
 
 const pdf = '%PDF-a%%EOF'
 
@@ -72,7 +72,7 @@ const subject = {
 }
 
 function keep(folder: ReportFolder, file: string, replace = false, meanwhile?: () => void) {
-  return folder.keep({
+  return folder.store({
     file,
     replace,
     subject,

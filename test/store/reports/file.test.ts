@@ -18,16 +18,16 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
 import {
-  fileHash,
+  hashFile,
   FolderFlushes,
-  isPdf,
+  isPdfFile,
   isWholePdf,
   makeFoldersBelow,
-  obstacleAt,
+  findObstacle,
   moveIntoFolder,
   readText,
-  existingAt,
-  statusAt,
+  findExisting,
+  lstatOrUndefined,
 } from '../../../src/store/reports/file.ts'
 import { HeldFolder } from '../../../src/disk/held-folder.ts'
 import { writeTemporary } from '../../../src/disk/whole-file.ts'
@@ -77,8 +77,8 @@ test('a list of 64 MiB is read, a larger one is none', async () => {
 
 test('a file by its size and hash', async () => {
   const text = 'x'.repeat(600_000)
-  expect(await fileHash(put('a', text))).toEqual({ bytes: 600_000, sha256: hashOf(text) })
-  await expect(fileHash(at('missing'))).rejects.toMatchObject({ code: 'io' })
+  expect(await hashFile(put('a', text))).toEqual({ bytes: 600_000, sha256: hashOf(text) })
+  await expect(hashFile(at('missing'))).rejects.toMatchObject({ code: 'io' })
 })
 
 test.each([
@@ -90,21 +90,21 @@ test.each([
   ['nothing in it', '', false],
 ])('a file with %s: a whole PDF or not', async (_name, text, isWhole) => {
   expect(await isWholePdf(put('a.pdf', text))).toBe(isWhole)
-  expect(await isPdf(at('a.pdf'))).toBe(isWhole)
+  expect(await isPdfFile(at('a.pdf'))).toBe(isWhole)
 })
 
 test('a link to a PDF, and nothing, are no PDF', async () => {
   put('real.pdf', '%PDF-1.7 %%EOF')
   symlinkSync(at('real.pdf'), at('link.pdf'))
   await expect(isWholePdf(at('link.pdf'))).rejects.toMatchObject({ code: 'io' })
-  expect([await isPdf(at('link.pdf')), await isPdf(at('missing.pdf'))]).toEqual([false, false])
+  expect([await isPdfFile(at('link.pdf')), await isPdfFile(at('missing.pdf'))]).toEqual([false, false])
 })
 
 test('what stands at a path: a link to a folder counts as one, any other link as a file', async () => {
   oneOfEach()
   symlinkSync(at('missing'), at('dangling'))
   const names = ['file', 'folder', 'link', 'folder-link', 'dangling', 'missing']
-  expect(await Promise.all(names.map((name) => existingAt(at(name))))).toEqual([
+  expect(await Promise.all(names.map((name) => findExisting(at(name))))).toEqual([
     'file',
     'folder',
     'file',
@@ -112,14 +112,17 @@ test('what stands at a path: a link to a folder counts as one, any other link as
     'file',
     'nothing',
   ])
-  await expect(existingAt(at('file/below'))).rejects.toMatchObject({ code: 'io' })
+  await expect(findExisting(at('file/below'))).rejects.toMatchObject({ code: 'io' })
 })
 
 test('nothing stands below a file, and a name that no disk takes is a failure', () => {
   oneOfEach()
-  expect(statusAt(at('link'))?.isSymbolicLink()).toBe(true)
-  expect([statusAt(at('missing')), statusAt(at('file/below'))]).toEqual([undefined, undefined])
-  expect(() => statusAt(at('x'.repeat(300)))).toThrow(expect.objectContaining({ code: 'io' }))
+  expect(lstatOrUndefined(at('link'))?.isSymbolicLink()).toBe(true)
+  expect([lstatOrUndefined(at('missing')), lstatOrUndefined(at('file/below'))]).toEqual([
+    undefined,
+    undefined,
+  ])
+  expect(() => lstatOrUndefined(at('x'.repeat(300)))).toThrow(expect.objectContaining({ code: 'io' }))
 })
 
 test.each([
@@ -136,7 +139,7 @@ test.each([
 ])('a file %s: in the way is %s', (file, why) => {
   oneOfEach()
   symlinkSync(at('folder'), at('folder/link'))
-  expect(obstacleAt(root, file)).toBe(why)
+  expect(findObstacle(root, file)).toBe(why)
 })
 
 test('folders are made one by one, and none through a link', async () => {

@@ -31,7 +31,7 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true }))
 
 const csv = (rows: readonly (readonly unknown[])[]): string => rows.map((row) => row.join()).join('\n')
-const open = (alone?: string) => ReportFolder.open(path, { clock, random, pid: 1, csv, alone })
+const open = (onlyFile?: string) => ReportFolder.open(path, { clock, random, pid: 1, csv, onlyFile })
 
 const subject = (checkId: string) => ({
   service: 'https://api.example.com',
@@ -61,7 +61,7 @@ function content(text: string, fails?: Error): CheckedContent {
 }
 
 const keep = (folder: ReportFolder, file: string, text = '%PDF-a%%EOF', replace = false, fails?: Error) =>
-  folder.keep({ file, replace, subject: subject(file), open: async () => content(text, fails) })
+  folder.store({ file, replace, subject: subject(file), open: async () => content(text, fails) })
 
 test('a folder that nothing came into is not left behind; one that was there is', async () => {
   await (await open()).close()
@@ -104,7 +104,7 @@ test('content that breaks off leaves nothing, and its own error passes through',
 
 test('content that did not end well leaves nothing', async () => {
   const folder = await open()
-  const work = folder.keep({
+  const work = folder.store({
     file: 'a.pdf',
     replace: false,
     subject: subject('a.pdf'),
@@ -239,9 +239,9 @@ const listed = (): ReportRecord[] =>
 test('the manifest is in the order that was asked for, and is written where something changed', async () => {
   const first = await open()
   for (const file of ['c.pdf', 'a.pdf', 'b.pdf']) await keep(first, file)
-  first.arrange([subject('a.pdf'), subject('b.pdf'), subject('unknown.pdf')])
+  first.updateRecords([subject('a.pdf'), subject('b.pdf'), subject('unknown.pdf')])
   expect(first.records().map(({ file }) => file)).toEqual(['c.pdf', 'a.pdf', 'b.pdf'])
-  first.arrange([subject('b.pdf'), subject('a.pdf')])
+  first.updateRecords([subject('b.pdf'), subject('a.pdf')])
   await first.close()
   expect(listed().map(({ file }) => file)).toEqual(['c.pdf', 'b.pdf', 'a.pdf'])
   expect(readFileSync(join(path, 'manifest.json'), 'utf8')).toMatch(
@@ -252,13 +252,13 @@ test('the manifest is in the order that was asked for, and is written where some
   const second = await open()
   expect(second.record(subject('a.pdf'))).toMatchObject({ file: 'a.pdf' })
   expect(second.record(subject('unknown.pdf'))).toBeUndefined()
-  second.arrange([subject('a.pdf'), subject('c.pdf')])
+  second.updateRecords([subject('a.pdf'), subject('c.pdf')])
   await second.close()
   // Nothing new is known of them, so they stay where they were.
   expect(statSync(join(path, 'manifest.json')).ino).toBe(before)
 
   const third = await open()
-  third.arrange([{ ...subject('a.pdf'), request_reports: 3 }, subject('c.pdf')])
+  third.updateRecords([{ ...subject('a.pdf'), request_reports: 3 }, subject('c.pdf')])
   await third.close()
   expect(listed().map(({ file, request_reports }) => [file, request_reports])).toEqual([
     ['b.pdf', null],

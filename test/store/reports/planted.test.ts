@@ -38,7 +38,7 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true }))
 
 const open = () =>
-  ReportFolder.open(join(root, 'reports'), { clock, random, pid: 1, csv: () => '', alone: undefined })
+  ReportFolder.open(join(root, 'reports'), { clock, random, pid: 1, csv: () => '', onlyFile: undefined })
 
 function ours(): void {
   mkdirSync(work, { mode: 0o700 })
@@ -132,7 +132,7 @@ test.each<[string, (journal: string) => void]>([
   ours()
   plant(join(work, 'journal'))
   const stored = open().then((folder) =>
-    folder.keep({ file: 'a.pdf', replace: false, subject: anySubject, open: async () => content() }),
+    folder.store({ file: 'a.pdf', replace: false, subject: anySubject, open: async () => content() }),
   )
   await expect(stored).rejects.toMatchObject({
     code: 'io',
@@ -147,7 +147,7 @@ test('a journal that another account made while the folder was in use gets no li
   writeFileSync(journal, '')
   chmodSync(journal, 0o666)
   await expect(
-    folder.keep({ file: 'a.pdf', replace: false, subject: anySubject, open: async () => content() }),
+    folder.store({ file: 'a.pdf', replace: false, subject: anySubject, open: async () => content() }),
   ).rejects.toMatchObject({
     code: 'io',
     message: expect.stringContaining('may write to it (0666)') as string,
@@ -193,7 +193,7 @@ test('in a folder that others may write to, nothing is stored in a subfolder or 
     ) as string,
     hint: `Make the folder private with: chmod go-w ${reports}`,
   }
-  const stored = folder.keep({
+  const stored = folder.store({
     file: 'sub/b.pdf',
     replace: true,
     subject: anySubject,

@@ -28,7 +28,7 @@ test('another run is named, and nothing of it is touched', async () => {
   held.abandon()
   held.abandon()
   const next = await WorkFolder.open(join(path, 'work'), workOptions)
-  expect(next.left).toEqual(['mine'])
+  expect(next.oldJournal).toEqual(['mine'])
   expect(next.temporaryPath()).toMatch(/\/[0-9a-f]{16}\.part$/)
   await next.remove()
   expect(readdirSync(path)).toEqual([])

@@ -67,8 +67,8 @@ test('what was put is got, to the field, until it is discarded', async () => {
   const got = await cache.get(key)
   expect(got).toEqual(schema)
   expect(Object.keys(got?.fields.additional_information[0]?.fields ?? {})).toEqual(['__proto__'])
-  await cache.forget(key)
-  await cache.forget(key)
+  await cache.remove(key)
+  await cache.remove(key)
   expect(await cache.get(key)).toBeUndefined()
 })
 

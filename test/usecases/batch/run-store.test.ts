@@ -158,9 +158,9 @@ describe('a store that fails', () => {
   test('to read while an order is in flight: the order is recorded first', async () => {
     const disk = new IoError('cannot use the store: it cannot be read')
     const { batches } = store
-    const read = batches.nextPending.bind(batches)
+    const read = batches.findNextPending.bind(batches)
     let reads = 0
-    batches.nextPending = async (batchId, after) => {
+    batches.findNextPending = async (batchId, after) => {
       reads += 1
       if (reads > 1) throw disk
       return read(batchId, after)

@@ -46,7 +46,7 @@ function started(
   }))
   const ended = work({
     batches: {
-      async queued() {
+      async listQueued() {
         onRead?.()
         return [...queue]
       },

@@ -359,7 +359,7 @@ test('two accounts count their attempts apart', async () => {
     await store.accounts.add(account, 0)
     const batch = fileBatch({ account })
     await store.batches.add(batch, orderRows(2))
-    const rows = [await store.batches.nextPending(batch.id)]
+    const rows = [await store.batches.findNextPending(batch.id)]
     for (const row of rows) if (row !== undefined) await beginAttempt(store.ledger, row, newAttempt())
   }
   expect(await queryDatabase(url, 'SELECT account, number FROM refcheck.attempts ORDER BY account')).toEqual([

@@ -106,7 +106,7 @@ test('one process takes the batches of many keys side by side, each as soon as i
   await before.close()
   const fresh = await setup.store()
   const afterReading = files.map(async ({ id }, times) => {
-    for (let time = 0; time < times; time += 1) await fresh.batches.queued()
+    for (let time = 0; time < times; time += 1) await fresh.batches.listQueued()
     return fresh.batches.acquire(id, 'sending')
   })
   const leases = await Promise.all(afterReading)

@@ -105,14 +105,14 @@ test('neither a rejected row whose person was removed is queued again, nor one t
   )
   const accepted = { to: 'accepted', at, requestId: batch.id, requestStatus: 'RECEIVED' } as const
   for (const number of [1, 2, 3]) {
-    const row = await store.batches.nextPending(batch.id)
+    const row = await store.batches.findNextPending(batch.id)
     const attempt = row && (await beginAttempt(store.ledger, row, newAttempt()))
     if (attempt === undefined) throw new Error(`row ${number} did not begin`)
     await store.ledger.move(attempt, number === 3 ? accepted : { to: 'rejected', at, reason: 'no' })
   }
   await store.maintenance.purge({ email: 'ann@example.com' }, { dryRun: false, completely: false })
   expect(await store.batches.requeue(batch.id, at)).toBe(1)
-  expect(await store.batches.counts(batch.id)).toMatchObject({ rejected: 1, pending: 1, accepted: 1 })
+  expect(await store.batches.countRows(batch.id)).toMatchObject({ rejected: 1, pending: 1, accepted: 1 })
 })
 
 test('what many people share is said of a file’s own rows, when they come in and when they are sent', async () => {
@@ -135,7 +135,7 @@ test('what many people share is said of a file’s own rows, when they come in a
       requestStatus: 'RECEIVED',
     })
   }
-  expect(await store.batches.counts(batch.id)).toMatchObject({ accepted: 2 })
+  expect(await store.batches.countRows(batch.id)).toMatchObject({ accepted: 2 })
 })
 
 test('one runner has a batch of a store in a file, row for row', async () => {

@@ -70,7 +70,7 @@ describe('between the commit and the request', () => {
 
   test('what cannot be recorded is not sent', async () => {
     const { store, batchId } = await beginRows(1)
-    const row = await store.batches.nextPending(batchId)
+    const row = await store.batches.findNextPending(batchId)
     rmSync(logPath())
     if (row === undefined) throw new Error('no row is left')
     await expect(beginAttempt(store.ledger, row, newAttempt())).rejects.toMatchObject({ code: 'io' })
@@ -79,7 +79,7 @@ describe('between the commit and the request', () => {
 
   test('what cannot be flushed is not sent', async () => {
     const { store, batchId } = await beginRows(1)
-    const row = await store.batches.nextPending(batchId)
+    const row = await store.batches.findNextPending(batchId)
     if (row === undefined) throw new Error('no row is left')
     const failure = new IoError('cannot write the attempt log', { hint: 'Check the disk.' })
     const flush = vi.spyOn(AttemptLog.prototype, 'flush').mockRejectedValue(failure)
@@ -133,7 +133,7 @@ describe('between the commit and the request', () => {
     ['removed', () => rmSync(setup.path)],
   ])('a store whose file is %s while it is in use sends nothing more', async (_, change) => {
     const { store, batchId } = await beginRows(1)
-    const row = await store.batches.nextPending(batchId)
+    const row = await store.batches.findNextPending(batchId)
     change()
     if (row === undefined) throw new Error('no row is left')
     await expect(beginAttempt(store.ledger, row, newAttempt())).rejects.toMatchObject(
@@ -149,7 +149,7 @@ describe('between the commit and the request', () => {
     database.exec(`DELETE FROM attempts WHERE number = 2; UPDATE accounts SET head_number = 1;
       UPDATE submissions SET state = 'pending', attempt_id = NULL WHERE row_number = 2`)
     database.close()
-    const row = await store.batches.nextPending(batchId)
+    const row = await store.batches.findNextPending(batchId)
     if (row === undefined) throw new Error('no row is left')
     await expect(beginAttempt(store.ledger, row, newAttempt())).rejects.toMatchObject(
       closed('it lacked 1 attempt'),

@@ -48,7 +48,7 @@ describe('a store that lost attempts', () => {
     expect(await tries(store, batchId)).toEqual(shut('it lacked 2 attempts that were made with it'))
     const other = await setup.store()
     expect(await tries(other, batchId)).toEqual(shut('it lacked 2 attempts'))
-    const row = await other.batches.nextPending(batchId)
+    const row = await other.batches.findNextPending(batchId)
     if (row === undefined) throw new Error('no row is left')
     await expect(beginAttempt(other.ledger, row, newAttempt())).rejects.toMatchObject(closed('is closed'))
   })

@@ -37,7 +37,7 @@ export async function beginRows(count: number, store?: Store): Promise<{ store: 
 export async function goOn(store: Store, batchId: string, count: number): Promise<void> {
   const lease = await store.batches.acquire(batchId)
   for (let left = count; left > 0; left -= 1) {
-    const row = await store.batches.nextPending(batchId)
+    const row = await store.batches.findNextPending(batchId)
     if (row === undefined || (await beginAttempt(store.ledger, row, newAttempt())) === undefined)
       throw new Error('not begun')
   }
