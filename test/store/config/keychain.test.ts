@@ -6,10 +6,10 @@ const source = (path: string): string => new URL(`../../../src/${path}`, import.
 
 test('on Linux without a Secret Service there is no keychain: the kernel’s keyring is not taken for one', () => {
   const script = `
-    import { keychainWorks, systemKeychain } from ${JSON.stringify(source('store/config/keychain.ts'))}
+    import { canUseKeychain, systemKeychain } from ${JSON.stringify(source('store/config/keychain.ts'))}
     import { systemRandom } from ${JSON.stringify(source('host/random.ts'))}
     const keychain = await systemKeychain()
-    process.stdout.write(String(keychain !== undefined && (await keychainWorks(keychain, systemRandom))))`
+    process.stdout.write(String(keychain !== undefined && (await canUseKeychain(keychain, systemRandom))))`
   const env = { ...process.env, DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nonexistent' }
   const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
     encoding: 'utf8',
