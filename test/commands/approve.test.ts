@@ -334,11 +334,11 @@ test('a plan that has changed, is for another user, or has expired is refused', 
   expect((await here.type('approve nonsense', terminal)).code).toBe(2)
   const slow = await addAgentPlan(here, { kind: 'order', body: orderBody('Priya') })
   const meanwhile = (): void => void here.clock.sleep(25 * 3_600_000)
-  const late = await here.type(`approve ${slow}`, {
+  const expired = await here.type(`approve ${slow}`, {
     ...terminal,
     answers: [{ ask: /^Order /, confirm: true, meanwhile }],
   })
-  expect([late.code, late.stderr]).toEqual([2, expect.stringContaining('expired on')])
+  expect([expired.code, expired.stderr]).toEqual([2, expect.stringContaining('expired on')])
   expect(here.ordered()).toEqual([])
 })
 

@@ -375,9 +375,9 @@ test('a flag overrides the environment, the environment overrides the profile', 
     key       ****MaGM, from a private file; it works
     exit 0
   `)
-  const elsewhere = await type('packages list', { env: { REFCHECK_BASE_URL: 'http://127.0.0.1:9' } })
-  expect(elsewhere.stderr).not.toContain(apiKey)
-  expect(elsewhere).toMatchInlineSnapshot(`
+  const outcome = await type('packages list', { env: { REFCHECK_BASE_URL: 'http://127.0.0.1:9' } })
+  expect(outcome.stderr).not.toContain(apiKey)
+  expect(outcome).toMatchInlineSnapshot(`
     $ REFCHECK_BASE_URL=http://127.0.0.1:9 refcheck packages list
     2> Error: REFCHECK_BASE_URL is http://127.0.0.1:9, but the key of profile "default" is for http://127.0.0.1:PORT
     2> Set REFCHECK_API_KEY and REFCHECK_USER_EMAIL as well, or unset REFCHECK_BASE_URL.

@@ -51,8 +51,8 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
     const { type, folder, ordered } = await session({ store })
     peopleFile(folder, emails(2))
     const first = (await type(`${run} --yes --max 1 --json`)).json() as { batch_id: string }
-    const early = await type(`${run} --yes --again`)
-    expect([early.code, early.stderr]).toEqual([
+    const refused = await type(`${run} --yes --again`)
+    expect([refused.code, refused.stderr]).toEqual([
       2,
       `Error: --again: people.csv is batch ${first.batch_id}, which is not finished\nNothing was sent. Continue that batch with: refcheck batch resume ${first.batch_id}\n`,
     ])
@@ -82,9 +82,9 @@ test('a file counts as ordered if an earlier batch ordered its people, even if t
   peopleFile(folder, emails(2))
   await type(`${run} --yes`)
   await clock.advance(60_000)
-  const later = { ask: /Order again\?$/, choose: 'Decide later' }
+  const decideLater = { ask: /Order again\?$/, choose: 'Decide later' }
   const leaveOut = { ask: /Order again\?$/, choose: 'No: leave out' }
-  const again = await type(`${run} --yes --again --allow-duplicate`, { answers: [leaveOut, later] })
+  const again = await type(`${run} --yes --again --allow-duplicate`, { answers: [leaveOut, decideLater] })
   expect(again).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes --again --allow-duplicate
     2>

@@ -49,9 +49,9 @@ describe('the provider has the request (--request-id)', () => {
     const command = `batch reconcile ${id} --row 2 --request-id`
     const held = await here.type(`${command} ${other?.request_id} --json`)
     expect([held.code, held.json()]).toMatchObject([2, { error: { code: 'duplicate' } }])
-    const elsewhere = { REFCHECK_STORE: ':memory:' }
+    const otherStore = { REFCHECK_STORE: ':memory:' }
     const person = '--first-name Ben --last-name Other --email ben@example.com --phone +61400000099'
-    await here.type(`request create --package 102 ${person} --yes`, { env: elsewhere })
+    await here.type(`request create --package 102 ${person} --yes`, { env: otherStore })
     const foreign = await here.type(`${command} ${here.sandbox.requests().at(-1)?.request_id} --json`)
     expect([foreign.code, foreign.json()]).toMatchObject([2, { error: { code: 'invalid_input' } }])
     expect((await here.type(`${command} 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55`)).code).toBe(5)
@@ -60,8 +60,8 @@ describe('the provider has the request (--request-id)', () => {
 
   test('a request created at another time is shown and confirmed by a person, and refused without a terminal', async () => {
     const here = await session()
-    const early = new ManualClock({ now: here.clock.now() - 5 * minute, auto: true })
-    const { id, requestId } = await createUnknownRow(here, '+cut-after', early)
+    const slowClock = new ManualClock({ now: here.clock.now() - 5 * minute, auto: true })
+    const { id, requestId } = await createUnknownRow(here, '+cut-after', slowClock)
     const command = `batch reconcile ${id} --row 2 --request-id ${requestId}`
     expect(await here.type(command)).toMatchInlineSnapshot(`
       $ refcheck batch reconcile BATCH_1 --row 2 --request-id REQUEST_2
@@ -233,11 +233,11 @@ describe('a batch that another key or user continues', () => {
     const { id, requestId } = await createUnknownRow(here)
     if (store === 'PostgreSQL') await moveOrdersToPast(20 * minute, here.env['REFCHECK_STORE'])
     const before = (await here.type(`batch rows ${id} --json`)).json()
-    const later = new ManualClock({ now: here.clock.now() + 20 * minute, auto: true })
+    const laterClock = new ManualClock({ now: here.clock.now() + 20 * minute, auto: true })
     for (const [flag, answer] of decisions(requestId)) {
       const refused = await here.type(`batch reconcile ${id} --row 2 ${answer} --json`, {
         env: foreignUser(here),
-        clock: later,
+        clock: laterClock,
       })
       const message = expect.stringContaining('so it is another organisation’s') as string
       expect([flag, refused.code, refused.json()]).toMatchObject([flag, 2, { error: { message } }])
@@ -253,11 +253,11 @@ describe('a batch that another key or user continues', () => {
       const { id, requestId } = await createUnknownRow(here)
       const before = (await here.type(`batch rows ${id} --json`)).json()
       const calls = here.calls().length
-      const later = new ManualClock({ now: here.clock.now() + 20 * minute, auto: true })
+      const laterClock = new ManualClock({ now: here.clock.now() + 20 * minute, auto: true })
       for (const [flag, answer] of decisions(requestId)) {
         const refused = await here.type(`batch reconcile ${id} --row 2 ${answer}`, {
           env: { REFCHECK_BASE_URL: 'https://staging.example' },
-          clock: later,
+          clock: laterClock,
         })
         expect([flag, refused.code, refused.stderr]).toEqual([
           flag,

@@ -88,8 +88,8 @@ describe('the confirmation of all columns on one screen', () => {
       'people.csv',
       'first_name,last_name,email,Cell,Mobile\nAna,Silva,ana@example.com,+61400000001,+61400000002\n',
     )
-    const asked = [{ ask: 'Which column is the phone?', choose: /Mobile/ }, ...confirmColumns]
-    expect((await type(validate, { answers: asked })).text).toContain('  Cell → left out')
+    const answers = [{ ask: 'Which column is the phone?', choose: /Mobile/ }, ...confirmColumns]
+    expect((await type(validate, { answers })).text).toContain('  Cell → left out')
     const again = await type(validate)
     expect(again).toMatchInlineSnapshot(`
       $ refcheck batch validate people.csv --package 102
@@ -178,8 +178,8 @@ describe('the confirmation of all columns on one screen', () => {
       'people.csv',
       'first_name,last_name,email,phone,Years of history\nAna,Silva,ana@example.com,+61400000001,3\n',
     )
-    const asked = await type(validate, { answers: confirmColumns })
-    expect(asked.text).toContain('Years of history → left out')
+    const outcome = await type(validate, { answers: confirmColumns })
+    expect(outcome.text).toContain('Years of history → left out')
     const other = await type('batch validate people.csv --package 101')
     expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('"Years of history" is unknown')])
   })
@@ -198,8 +198,8 @@ describe('the confirmation of all columns on one screen', () => {
   test('Ctrl-C at the screen saves nothing', async () => {
     const { type, write } = await session()
     write('people.csv', `${staff}${anna}`)
-    const left = await type(validate, { answers: [{ ask: 'Are these right?', leave: true }] })
-    expect(left.code).toBe(130)
+    const outcome = await type(validate, { answers: [{ ask: 'Are these right?', leave: true }] })
+    expect(outcome.code).toBe(130)
     expect((await type(validate)).code).toBe(2)
   })
 })

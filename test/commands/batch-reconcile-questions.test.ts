@@ -49,12 +49,12 @@ test('on a terminal there is a question for each unknown row, with the time from
     exit 8
   `)
   await here.clock.advance(16 * minute)
-  const later = [
+  const laterAnswers = [
     { ask: providerQuestion, choose: /order it/ },
     { ask: /e-mail of Ana Row1/, type: 'wrong@example.com' },
     { ask: providerQuestion, choose: 'Nobody knows: never send it' },
   ]
-  expect(await here.type('batch reconcile', { answers: later })).toMatchInlineSnapshot(`
+  expect(await here.type('batch reconcile', { answers: laterAnswers })).toMatchInlineSnapshot(`
     $ refcheck batch reconcile
     2>
     2> Ana Row1 (line 2) of people.csv may have been ordered (1 of 1)

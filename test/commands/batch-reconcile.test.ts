@@ -341,8 +341,8 @@ test('after the decision, an order of request create is sent again by batch reco
 test('a decision about an accepted row, or a row that does not exist, is refused', async () => {
   const here = await session()
   peopleFile(here.folder, ['a1@example.com'])
-  const done = await here.type('batch run people.csv --package 102 --yes --json')
-  const { batch_id } = done.json() as { batch_id: string }
+  const outcome = await here.type('batch run people.csv --package 102 --yes --json')
+  const { batch_id } = outcome.json() as { batch_id: string }
   const decide = (row: number) => `batch reconcile ${batch_id} --row ${row} --confirm-email a1@example.com`
   expect(await here.all([decide(1), decide(9)])).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --row 1 --confirm-email a1@example.com

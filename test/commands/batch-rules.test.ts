@@ -121,8 +121,8 @@ test('--allow-duplicate in a file: a person ordered on the same day is held, a p
   write('new.csv', [row('zelda')])
   await here.type('batch run new.csv --package 102 --yes')
   write('both.csv', [row('ann'), row('zelda')])
-  const both = await here.type('batch run both.csv --package 102 --yes --allow-duplicate --json')
-  expect([both.code, both.json()]).toMatchObject([10, { counts: { accepted: 1, held: 1 } }])
+  const outcome = await here.type('batch run both.csv --package 102 --yes --allow-duplicate --json')
+  expect([outcome.code, outcome.json()]).toMatchObject([10, { counts: { accepted: 1, held: 1 } }])
   expect(here.ordered()).toEqual(['ann@example.com', 'zelda@example.com', 'ann@example.com'])
 })
 

@@ -133,8 +133,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a request that was made withou
     const here = await session({ store })
     peopleFile(here.folder, ['a1@example.com', 'a2@example.com'])
     await before?.(here)
-    const elsewhere = { env: { REFCHECK_STORE: ':memory:' } }
-    expect((await here.type(`request create --package 102 ${person} --yes`, elsewhere)).code).toBe(0)
+    const otherStore = { env: { REFCHECK_STORE: ':memory:' } }
+    expect((await here.type(`request create --package 102 ${person} --yes`, otherStore)).code).toBe(0)
     const request_id = here.sandbox.requests().at(-1)?.request_id ?? ''
     here.write(
       'events.ndjson',

@@ -90,7 +90,7 @@ test('a long name is truncated with a mark in every table, plan, review and ques
   const reviewed = `${shown} Example (ana@example.com)`
   const argv = orderArguments(long, []).map((word) => (word.includes('@') ? 'ana@example.com' : word))
   const wide = { ...terminal, columns: 2000 }
-  const asked = await here.type(argv, {
+  const orderStep = await here.type(argv, {
     ...wide,
     answers: [
       { ask: /Is everything correct/, choose: /^Yes/ },
@@ -100,9 +100,9 @@ test('a long name is truncated with a mark in every table, plan, review and ques
       },
     ],
   })
-  expect(asked.code).toBe(0)
+  expect(orderStep.code).toBe(0)
   // The command for pasting has the whole name; it is printed after the order.
-  const [before = ''] = asked.stderr.split('The same order as one command')
+  const [before = ''] = orderStep.stderr.split('The same order as one command')
   expect(before).toContain(shown)
   const [request] = here.sandbox.requests()
   expect(request?.recipient.first_name).toBe(long)

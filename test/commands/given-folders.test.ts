@@ -141,12 +141,12 @@ test.each(isRoot ? ['REFCHECK_STORE', ...variables] : [])(
   async (name) => {
     const here = await doctorSession()
     const folder = createGivenFolder(here, 0o755)
-    const own = join(folder, 'own')
-    mkdirSync(own, { mode: 0o700 })
+    const ownFolder = join(folder, 'own')
+    mkdirSync(ownFolder, { mode: 0o700 })
     chownSync(folder, 54_321, 54_321)
     const isStore = name === 'REFCHECK_STORE'
-    const env = { [name]: isStore ? join(own, 'ledger.sqlite') : own }
-    const shown = isStore ? `store "${join(own, 'ledger.sqlite')}"` : `folder "${own}"`
+    const env = { [name]: isStore ? join(ownFolder, 'ledger.sqlite') : ownFolder }
+    const shown = isStore ? `store "${join(ownFolder, 'ledger.sqlite')}"` : `folder "${ownFolder}"`
     for (const line of ['batch list', orderArguments('Priya')]) {
       const { code, stdout, stderr } = await here.type(line, { env })
       expect({ code, stdout, stderr }).toEqual({
@@ -159,7 +159,7 @@ test.each(isRoot ? ['REFCHECK_STORE', ...variables] : [])(
             : 'Use a folder of your own: set REFCHECK_CONFIG_DIR and REFCHECK_DATA_DIR.\n'),
       })
     }
-    expect(readdirSync(own)).toEqual([])
+    expect(readdirSync(ownFolder)).toEqual([])
     expect(here.ordered()).toEqual([])
     // Below a folder of root it is used, also if that folder is sticky, as /tmp is.
     for (const mode of [0o1777, 0o755]) {

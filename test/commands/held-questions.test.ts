@@ -88,8 +88,8 @@ test('Ctrl-C at a question orders nothing more, and earlier answers are recorded
     { ask: samePersonQuestion, choose: /^The same person/ },
     { ask: samePersonQuestion, leave: true as const },
   ]
-  const left = await type(`${run} --yes`, { answers })
-  expect([left.code, left.stderr]).toMatchObject([
+  const cancelled = await type(`${run} --yes`, { answers })
+  expect([cancelled.code, cancelled.stderr]).toMatchObject([
     130,
     expect.stringContaining('Stopped; the answers given before are recorded\n'),
   ])

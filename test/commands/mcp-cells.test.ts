@@ -312,8 +312,10 @@ test('an agent cannot find the value of a cell by trying values', async () => {
   for (const tool of ['validate_file', 'plan_file']) {
     const answer = async (how: object) =>
       (await agent.call(tool, { file: 'people.csv', package_id: 102, header_row: 2, ...how })).data
-    const wrong = await answer({ map: { Lea: 'first_name' } })
-    expect(wrong).toMatchObject({ error: { message: expect.stringContaining('map and ignore do not fit') } })
+    const refusal = await answer({ map: { Lea: 'first_name' } })
+    expect(refusal).toMatchObject({
+      error: { message: expect.stringContaining('map and ignore do not fit') },
+    })
     for (const how of [
       { map: { Lee: 'first_name' } },
       { map: { Lee: 'no such' } },
@@ -323,7 +325,7 @@ test('an agent cannot find the value of a cell by trying values', async () => {
       { ignore: person.slice(1) },
       { ignore: person },
     ])
-      expect({ how, data: await answer(how) }).toEqual({ how, data: wrong })
+      expect({ how, data: await answer(how) }).toEqual({ how, data: refusal })
   }
   const planned = await agent.call('plan_file', { file: 'people.csv', package_id: 102 })
   expect(planned.data).toMatchObject({ orders: 1, review: { sha256: '…' } })

@@ -171,14 +171,14 @@ test('no cell and no user reaches an agent in a message of the service, also if 
   ]
   const people = reasons.map((_, at) => `Ann${at},Person,ann${at}@example.com,+6148801770${at}\n`)
   here.write('people.csv', header + people.join(''))
-  const left = [...reasons]
+  const remainingReasons = [...reasons]
   const refusal = (status: number, message: string | undefined): Response =>
     Response.json({ data: null, status_message: 'client_error', message }, { status })
   here.intercept(async (request, ask) =>
-    request.method === 'POST' ? refusal(400, left.shift()) : ask(request),
+    request.method === 'POST' ? refusal(400, remainingReasons.shift()) : ask(request),
   )
   await here.type('batch run people.csv --package 102 --yes')
-  expect(left).toEqual([])
+  expect(remainingReasons).toEqual([])
   here.intercept(async () =>
     refusal(403, 'user olive.canary@example.com (Olive Canary, +61488017700) is not a member'),
   )

@@ -145,8 +145,8 @@ test('a plan has the command with which a person approves it, and is ordered aft
   // A person who was ordered, and an invalid order, cannot be planned.
   const again = await agent.call('plan_order', { body: priya })
   expect([again.isError, again.data]).toMatchObject([true, { error: { code: 'duplicate', match: 'exact' } }])
-  const wrong = await agent.call('plan_order', { body: { package_id: 102, recipient: {} } })
-  expect([wrong.isError, wrong.data]).toMatchObject([true, { error: { code: 'invalid_input' } }])
+  const invalidPlan = await agent.call('plan_order', { body: { package_id: 102, recipient: {} } })
+  expect([invalidPlan.isError, invalidPlan.data]).toMatchObject([true, { error: { code: 'invalid_input' } }])
   expect((await agent.call('get_plan', { code: 'BCDF-BCDF' })).data).toMatchObject({ state: 'not_found' })
 })
 
@@ -208,9 +208,9 @@ test('an agent receives only those names of checks that the packages of the acco
   expect(agent.received()).toContain('Identity check')
   const named = agent.received().length
   const text = 'Check of Zoraidax Canary born 1931-07-19, 12 Canary Street'
-  here.intercept(async (asked, ask) => {
-    const answer = await ask(asked)
-    if (!asked.url.includes('/v1/requests/')) return answer
+  here.intercept(async (sentRequest, ask) => {
+    const answer = await ask(sentRequest)
+    if (!sentRequest.url.includes('/v1/requests/')) return answer
     const body = (await answer.json()) as { data: { checks: object[] } }
     for (const check of body.data.checks)
       Object.assign(check, { check_name: text, partner_name: text, type: text })
@@ -321,11 +321,11 @@ test('a call reports its progress, and can be cancelled', async () => {
   await agent.client.callTool({ name: 'list_packages', arguments: {} }, { onprogress })
   expect(steps).toEqual([1])
   const stopped = new AbortController()
-  let asked: (() => void) | undefined
-  const reached = new Promise<void>((resolve) => (asked = resolve))
+  let reportArrival: (() => void) | undefined
+  const reached = new Promise<void>((resolve) => (reportArrival = resolve))
   here.intercept(async (request, ask) => {
     if (!request.url.endsWith('/v1/packages')) return ask(request)
-    asked?.()
+    reportArrival?.()
     await new Promise((resolve) => request.signal.addEventListener('abort', resolve))
     return ask(request)
   })

@@ -124,14 +124,14 @@ test('request wait that times out also reports the requests that were never read
 
 test('report download reports an error for each request that is not found', async () => {
   const here = await sessionWithOrders(['Priya'])
-  const done = await here.type(
+  const outcome = await here.type(
     `report download --request ${here.ids[0]} --request ${missingId} --output reports --json`,
   )
-  expect(done.json()).toMatchObject([
+  expect(outcome.json()).toMatchObject([
     { check_id: expect.any(String), path: expect.any(String) },
     { request_id: missingId, check_id: null, referee_id: null, error: { code: 'not_found' } },
   ])
-  expect(done.code).toBe(10)
+  expect(outcome.code).toBe(10)
   const none = await here.type(
     `report download --request ${missingId} --request ${missingId.replace('3', '4')} --json`,
   )

@@ -135,8 +135,8 @@ test('REFCHECK_QUOTA is for a service on this machine only', async () => {
     5 in 60 s  [####----------------]  1 used, 4 left, free again in 60 s
     exit 0
   `)
-  const elsewhere = { ...env, REFCHECK_BASE_URL: 'https://api.example.com' }
-  expect(await type('quota', { env: elsewhere })).toMatchInlineSnapshot(`
+  const remoteService = { ...env, REFCHECK_BASE_URL: 'https://api.example.com' }
+  expect(await type('quota', { env: remoteService })).toMatchInlineSnapshot(`
     $ REFCHECK_QUOTA=5/60 REFCHECK_BASE_URL=https://api.example.com refcheck quota
     2> Error: REFCHECK_QUOTA is allowed for a sandbox on this machine only
     2> Unset it: https://api.example.com has a fixed quota.

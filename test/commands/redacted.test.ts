@@ -256,10 +256,10 @@ test('a handler gets no secret of any profile, and refcheck in it uses the same 
     string,
     string,
   ]
-  const own = `require('child_process').execFileSync(process.execPath, [${JSON.stringify(join(process.cwd(), 'bin/run.js'))}, 'webhook', 'events', 'list', '--json'])`
+  const listCommand = `require('child_process').execFileSync(process.execPath, [${JSON.stringify(join(process.cwd(), 'bin/run.js'))}, 'webhook', 'events', 'list', '--json'])`
   writeFileSync(
     spy,
-    `${spyScript(file)}\nfs.writeFileSync(${JSON.stringify(read)}, ${own})\nprocess.stdin.resume()`,
+    `${spyScript(file)}\nfs.writeFileSync(${JSON.stringify(read)}, ${listCommand})\nprocess.stdin.resume()`,
   )
   const email = here.env['REFCHECK_USER_EMAIL'] ?? ''
   const other = 'other+secret/0123'

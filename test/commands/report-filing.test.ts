@@ -235,10 +235,10 @@ test('a run waits until another run in the same folder has ended, or until --tim
   const first = here.type(download(here), { signal: stop.signal })
   const holder = join(here.reports, '.refcheck', 'lock.holder')
   while (!existsSync(holder)) await new Promise((resolve) => void setImmediate(resolve))
-  const late = here.type('report sync --output reports --timeout 1s')
+  const timedOut = here.type('report sync --output reports --timeout 1s')
   await here.clock.waitUntilSleeping()
   await here.clock.advance(1000)
-  expect(await late).toMatchInlineSnapshot(`
+  expect(await timedOut).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports --timeout 1s
     2> Waiting until another run (process PID, since 2026-11-20 13:00 +00:00) has downloaded its reports into the same folder.
     2> Error: another run (process PID, since 2026-11-20 13:00 +00:00) is downloading reports into "HOME/reports"
@@ -324,8 +324,8 @@ test('a check that two requests of a run contain is filed only under the first r
     }[]
     return Response.json({ ...ownBody, data: { ...ownBody?.data, checks: otherBody?.data.checks } })
   })
-  const both = `--request ${ana} --request ${ben}`
-  const shown = await type(`report download ${both} --output reports --quiet`)
+  const requestFlags = `--request ${ana} --request ${ben}`
+  const shown = await type(`report download ${requestFlags} --output reports --quiet`)
   expect([shown.code, shown.stderr]).toEqual([
     10,
     expect.stringMatching(

@@ -226,14 +226,14 @@ test('report sync asks for its folder once on a terminal, and saves the folder a
 test('in a folder that others may write to, no file is deleted through a subfolder that was replaced by a link', async () => {
   const { type, folder, reports } = await sessionWithOrders(['Ana'])
   await type('report download --all-completed --output reports --name-template people/{email}.pdf')
-  const elsewhere = join(folder, 'elsewhere')
-  renameSync(join(reports, 'people'), elsewhere)
-  symlinkSync(elsewhere, join(reports, 'people'))
+  const linkTarget = join(folder, 'elsewhere')
+  renameSync(join(reports, 'people'), linkTarget)
+  symlinkSync(linkTarget, join(reports, 'people'))
   chmodSync(reports, 0o777)
   const step = await type(
     'report download --all-completed --output reports --overwrite --name-template {email}.pdf',
   )
-  expect(listPdfs(elsewhere)).toEqual(['ana-example-com.pdf'])
+  expect(listPdfs(linkTarget)).toEqual(['ana-example-com.pdf'])
   expect(step).toMatchInlineSnapshot(`
     $ refcheck report download --all-completed --output reports --overwrite --name-template {email}.pdf
     2> Warning: Every user of this machine may put files into HOME/reports; make it private with: chmod go-w HOME/reports

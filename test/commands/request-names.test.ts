@@ -288,7 +288,7 @@ test('request create --allow-duplicate names the earlier order in its question, 
   `)
   const answers = [
     { ask: 'Is everything correct?', choose: /^Yes/ },
-    { ask: /already orderFor.* Order 102/, confirm: true },
+    { ask: /already ordered.* Order 102/, confirm: true },
   ]
   expect(await here.type(again, { answers })).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Ana --last-name Example --email ana@example.com --phone +61412345678 --allow-duplicate

@@ -78,8 +78,8 @@ test('request get prints an object for one id, and an array in the given order f
     }
     exit 0
   `)
-  const both = (await here.type(`request get ${second} ${first} --json`)).json()
-  expect(both).toMatchObject([{ request_id: second }, { request_id: first }])
+  const requests = (await here.type(`request get ${second} ${first} --json`)).json()
+  expect(requests).toMatchObject([{ request_id: second }, { request_id: first }])
   expect(await here.type(`request get ${first} ${missingId}`)).toMatchInlineSnapshot(`
     $ refcheck request get REQUEST_1 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
     Priya Example  RECEIVED

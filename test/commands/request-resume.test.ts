@@ -197,8 +197,8 @@ test('--resume offers the choice of several drafts, and cannot be combined with 
 test('store purge also removes saved answers, by e-mail, by request and by age', async () => {
   const here = await session()
   const mei = { ask: /Email/, type: 'mei@example.com' } as const
-  const left: Answer = { ask: /Phone/, leave: true }
-  await here.type(create, { answers: [...nameAnswers, mei, left] })
+  const cancel: Answer = { ask: /Phone/, leave: true }
+  await here.type(create, { answers: [...nameAnswers, mei, cancel] })
   expect(await here.type('store purge --email MEI@example.com --dry-run')).toMatchInlineSnapshot(`
     $ refcheck store purge --email MEI@example.com --dry-run
     Would remove personal data of 0 rows, 0 events and 1 draft.
@@ -225,11 +225,11 @@ test('store purge also removes saved answers, by e-mail, by request and by age',
       `${create} --first-name Mei --last-name Ito --email mei@example.com --phone +81312345678 --yes --json`,
     )
   ).json() as { request_id: string }
-  await here.type(create, { answers: [...nameAnswers, mei, left] })
+  await here.type(create, { answers: [...nameAnswers, mei, cancel] })
   await here.type(`store purge --request-id ${id.request_id} --yes`)
   expect(drafts(here)).toEqual([])
 
-  await here.type(create, { answers: [...nameAnswers, mei, left] })
+  await here.type(create, { answers: [...nameAnswers, mei, cancel] })
   await here.clock.advance(2 * 24 * 60 * 60 * 1000)
   expect((await here.type('store purge --older-than 1d --yes')).stdout).toMatchInlineSnapshot(`
     "Removed personal data of 0 rows, 0 events and 1 draft.
@@ -261,12 +261,12 @@ test('an earlier order is reported as soon as the person is known, before the ot
     2> Your answers are kept. Continue with: refcheck request create --resume
     exit 2
   `)
-  const asked = { ask: /^Somebody similar/, confirm: false } as const
+  const similarQuestion = { ask: /^Somebody similar/, confirm: false } as const
   const more = 'request create --package 101'
   await here.type(
     `${more} --first-name Zoë --last-name Lee --email zoe@example.com --phone +61412345678 ${requiredFields} --yes`,
   )
-  expect(await here.type(more, { answers: [...nameAnswers, ...contactAnswers, asked] }))
+  expect(await here.type(more, { answers: [...nameAnswers, ...contactAnswers, similarQuestion] }))
     .toMatchInlineSnapshot(`
     $ refcheck request create --package 101
     ? First name (required): Zoë
@@ -280,7 +280,7 @@ test('an earlier order is reported as soon as the person is known, before the ot
   `)
   const resume: Answer[] = [
     { ask: /^Continue from which/, choose: /^Zoë O'Brien-Smith/ },
-    { ...asked, confirm: true },
+    { ...similarQuestion, confirm: true },
     { ask: /Position title/, leave: true },
   ]
   expect(await here.type('request create --resume', { answers: resume })).toMatchInlineSnapshot(`

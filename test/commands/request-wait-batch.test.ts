@@ -90,23 +90,23 @@ test('request wait on a terminal updates one view, and accepts the beginning of 
   const shown = await type(`request wait ${id.slice(0, 6)}`, { tty: true })
   // Three lines are drawn repeatedly in the same position, and erased before the result is printed.
   const escape = '\u001B'
-  const drawn = shown.stderr
+  const frames = shown.stderr
     .replaceAll(`\r${escape}[2K${escape}[1A`, '')
     .split(`\r${escape}[2K`)
     .map((each) => stripVTControlCharacters(each).replaceAll(id.slice(0, 8), 'REQUEST'))
-  expect(drawn.find((each) => each !== '')).toMatchInlineSnapshot(`
+  expect(frames.find((each) => each !== '')).toMatchInlineSnapshot(`
     "[--------------------]  0 of 1 finished
     1 RECEIVED
     REQUEST  Priya Example  RECEIVED"
   `)
-  expect(drawn.find((each) => each.includes('COMPLETED'))).toMatchInlineSnapshot(`
+  expect(frames.find((each) => each.includes('COMPLETED'))).toMatchInlineSnapshot(`
     "[####################]  1 of 1 finished
     1 COMPLETED
     REQUEST  Priya Example  RECEIVED
     REQUEST  Priya Example  IN_PROGRESS
     REQUEST  Priya Example  COMPLETED"
   `)
-  expect(drawn.at(-1)).toBe('')
+  expect(frames.at(-1)).toBe('')
   expect(shown.code).toBe(0)
 })
 

@@ -22,7 +22,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an unknown row without its per
       store === 'SQLite' ? {} : { store, clock: new ManualClock({ auto: true, now }) },
     )
     peopleFile(here.folder, ['a1@example.com', 'a2@example.com'])
-    const ran = await here.type('batch run people.csv --package 102 --yes --json --max 1')
+    const outcome = await here.type('batch run people.csv --package 102 --yes --json --max 1')
     here.sandbox.inject({ on: 'POST *', fault: { kind: 'cut', when: 'before' }, times: 1 })
     expect((await here.type('batch run people.csv --package 102 --yes')).code).toBe(8)
     const removePerson =
@@ -36,7 +36,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an unknown row without its per
     }
     if (store === 'PostgreSQL') await moveOrdersToPast(16 * minute, here.env['REFCHECK_STORE'])
     await here.clock.advance(16 * minute)
-    return { here, id: (ran.json() as { batch_id: string }).batch_id }
+    return { here, id: (outcome.json() as { batch_id: string }).batch_id }
   }
 
   const order =

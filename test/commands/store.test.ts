@@ -131,8 +131,8 @@ test('store backup creates a private file that is a store, and overwrites no fil
   `)
   const copy = join(folder, 'copy.sqlite')
   expect(statSync(copy).mode & 0o777).toBe(0o600)
-  const there = await type('store info --json', { env: { REFCHECK_STORE: copy } })
-  expect(there.json()).toMatchObject({ rows: { accepted: 3 } })
+  const backupInfo = await type('store info --json', { env: { REFCHECK_STORE: copy } })
+  expect(backupInfo.json()).toMatchObject({ rows: { accepted: 3 } })
   expect(await type('store backup copy.sqlite')).toMatchInlineSnapshot(`
     $ refcheck store backup copy.sqlite
     2> Error: HOME/copy.sqlite already exists
@@ -192,8 +192,8 @@ test('a backup is made in a private folder, so that no other account can replace
   const store = await storeIn(folder)
   const partial = join(folder, 'copy.sqlite.partial')
   const copying = store.backup(join(folder, 'copy.sqlite'))
-  const made = statSync(partial)
-  expect([made.isDirectory(), made.mode & 0o777]).toEqual([true, 0o700])
+  const partialStat = statSync(partial)
+  expect([partialStat.isDirectory(), partialStat.mode & 0o777]).toEqual([true, 0o700])
   await copying
   // A command that was killed leaves such a folder.
   mkdirSync(partial, { mode: 0o700 })

@@ -44,8 +44,8 @@ function filedFor({ folder }: Session): string[] {
     sha256: string
   }[]
   expect(records.map(({ file }) => file).sort()).toEqual(listPdfs(path))
-  const known = records.filter(({ first_name }) => first_name !== null)
-  expect(new Set(known.map(({ sha256 }) => sha256)).size).toBe(known.length)
+  const withPerson = records.filter(({ first_name }) => first_name !== null)
+  expect(new Set(withPerson.map(({ sha256 }) => sha256)).size).toBe(withPerson.length)
   return records.map(({ first_name }) => first_name ?? 'unknown')
 }
 
@@ -188,8 +188,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('two services on one %s store',
     await here.typeAtOther('webhook events import events.ndjson')
     const listed = (await here.typeAtOther('request list --json')).json() as Record<string, unknown>[]
     expect(listed.map(({ error_reason }) => error_reason)).toContain('for Bob only')
-    const own = eventLine(here, here.id, 'ERROR', 'for Ann only')
-    here.write('events.ndjson', own)
+    const annsEvent = eventLine(here, here.id, 'ERROR', 'for Ann only')
+    here.write('events.ndjson', annsEvent)
     await here.type('webhook events import events.ndjson')
     expect((await here.type('request list --json')).stdout).not.toContain('for Ann only')
   })

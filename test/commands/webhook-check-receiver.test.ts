@@ -121,8 +121,8 @@ test('an answer of the receiver cannot break the JUnit file, and the results are
     exit 10
   `)
   expect(() => new SaxesParser().write(read('report.xml')).close()).not.toThrow()
-  const right = await startGoodReceiver()
-  expect(await webhook(`check-receiver ${right.url} --only good-event --junit nowhere/x.xml`))
+  const goodReceiver = await startGoodReceiver()
+  expect(await webhook(`check-receiver ${goodReceiver.url} --only good-event --junit nowhere/x.xml`))
     .toMatchInlineSnapshot(`
       $ refcheck webhook check-receiver http://127.0.0.1:PORT_2/hook --only good-event --junit nowhere/x.xml
       2> Sending made-up events to http://127.0.0.1:PORT_2/hook, signed with the webhook secret; the requests they name do not exist.

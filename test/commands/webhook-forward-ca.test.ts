@@ -15,14 +15,14 @@ const vectors = join(import.meta.dirname, '..', 'vectors', 'tls')
 /** Starts a handler with a certificate that no authority of this machine has signed. */
 async function securedApp(name: 'self-signed' | 'service') {
   const file = (kind: string): string => readFileSync(join(vectors, `${name}.${kind}`), 'utf8')
-  const taken: string[] = []
+  const signatures: string[] = []
   const server = createServer({ cert: file('pem'), key: file('key') }, (request, response) => {
-    taken.push(String(request.headers['x-service-signature']))
+    signatures.push(String(request.headers['x-service-signature']))
     response.writeHead(204).end()
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
-  return { taken, url: `https://localhost:${(server.address() as AddressInfo).port}/` }
+  return { signatures, url: `https://localhost:${(server.address() as AddressInfo).port}/` }
 }
 
 test.each([
@@ -39,7 +39,7 @@ test.each([
       await postDelivery(receiver.url, here.sandbox.credentials.webhookSecret, { body: eventBody() }),
     ).toBe(204)
     expect((await receiver.ended).code).toBe(0)
-    expect(app.taken).toHaveLength(1)
+    expect(app.signatures).toHaveLength(1)
     expect((await here.type('webhook events list --json')).json()).toMatchObject([{ forwarded: true }])
   },
 )
@@ -61,7 +61,7 @@ test('without --forward-ca the certificate is refused, and the event is not forw
     2> Dropped event 1 (ID_1 PARTIAL): its certificate is self-signed. Forward it again with: refcheck webhook events replay 1
     exit 0
   `)
-  expect(app.taken).toEqual([])
+  expect(app.signatures).toEqual([])
 })
 
 test('a --forward-ca file without a certificate, and --forward-ca without --forward-to, are refused', async () => {

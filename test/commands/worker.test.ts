@@ -151,12 +151,12 @@ test('worker --profiles all orders with the key of each profile, and request lis
     expect(events).toContainEqual(expect.objectContaining({ event: 'batch-ended', profile }))
   expect(acme.ordered()).toEqual(emails(2))
   expect(beta.sandbox.requests().map(({ recipient }) => recipient.email)).toEqual(emails(2))
-  const listed = async (line: string): Promise<string[]> =>
+  const listIds = async (line: string): Promise<string[]> =>
     ((await acme.type(line)).json() as { request_id: string }[]).map(({ request_id }) => request_id)
   const ids = (sandbox: typeof beta.sandbox): string[] => sandbox.requests().map((each) => each.request_id)
-  expect(await listed('request list --json')).toHaveLength(4)
-  expect(await listed('request list --profile acme --json')).toEqual(ids(acme.sandbox))
-  expect(await listed('request list --profile beta --json')).toEqual(ids(beta.sandbox))
+  expect(await listIds('request list --json')).toHaveLength(4)
+  expect(await listIds('request list --profile acme --json')).toEqual(ids(acme.sandbox))
+  expect(await listIds('request list --profile beta --json')).toEqual(ids(beta.sandbox))
 })
 
 test('a worker that is stopped while an order is in flight records its outcome, and sends no other order', async () => {
@@ -197,13 +197,13 @@ test('of two workers with the same --output, the second logs that it waits for t
   const first = type('worker --output reports', { signal: stop.signal })
   const holder = join(reports, '.refcheck', 'lock.holder')
   while (!existsSync(holder)) await new Promise((resolve) => void setImmediate(resolve))
-  const seen = Promise.withResolvers<void>()
+  const logLine = Promise.withResolvers<void>()
   const second = type('worker --output reports --once', {
     onWrite: (_, written) => {
-      if (written.includes('folder-in-use')) seen.resolve()
+      if (written.includes('folder-in-use')) logLine.resolve()
     },
   })
-  await seen.promise
+  await logLine.promise
   stop.abort()
   expect((await first).code).toBe(0)
   sandbox.clearFaults()
@@ -247,16 +247,16 @@ test('a worker serves health checks and metrics until it is stopped, and then ex
   await run(['batch', 'queue', 'people.csv', '--package', '102', '--yes'])
   const stop = new AbortController()
   let text = ''
-  const seen = Promise.withResolvers<string>()
-  const working = run(['worker', '--health-port', '0'], {
+  const logLine = Promise.withResolvers<string>()
+  const ended = run(['worker', '--health-port', '0'], {
     signal: stop.signal,
     onWrite: (_, written) => {
       text += written
       const url = /"url":"([^"]*)"/.exec(text)?.[1]
-      if (url !== undefined && text.includes('batch-ended')) seen.resolve(url)
+      if (url !== undefined && text.includes('batch-ended')) logLine.resolve(url)
     },
   })
-  const url = await seen.promise
+  const url = await logLine.promise
   expect(await (await fetch(`${url}/healthz`)).text()).toBe('ok\n')
   expect((await fetch(`${url}/readyz`)).status).toBe(200)
   peopleFile(folder, emails(2))
@@ -276,7 +276,7 @@ test('a worker serves health checks and metrics until it is stopped, and then ex
   expect(metrics).toMatch(/refcheck_quota_left\{profile="default",window_seconds="60"\} \d+\n/)
   expect(metrics).not.toContain('@')
   stop.abort()
-  expect(await working).toMatchObject({ code: 0, stderr: '' })
+  expect(await ended).toMatchObject({ code: 0, stderr: '' })
   expect(sandbox.requests()).toHaveLength(1)
   rmSync(join(folder, 'people.csv'))
 })

@@ -25,10 +25,10 @@ function readState(): string[] {
 
 /** Returns the lines that `after` contains more often than `before`. */
 function findAdded(before: readonly string[], after: readonly string[]): string[] {
-  const left = [...before]
+  const remaining = [...before]
   return after.filter((line) => {
-    const at = left.indexOf(line)
-    if (at >= 0) left.splice(at, 1)
+    const at = remaining.indexOf(line)
+    if (at >= 0) remaining.splice(at, 1)
     return at < 0
   })
 }

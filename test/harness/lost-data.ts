@@ -74,8 +74,8 @@ export async function runAndMeanwhile(
 
 /** E-mails of the people who were ordered more than once. */
 export function orderedTwice({ ordered }: Pick<Session, 'ordered'>): string[] {
-  const seen = new Set<string>()
-  return ordered().filter((email) => seen.size === seen.add(email).size)
+  const previousEmails = new Set<string>()
+  return ordered().filter((email) => previousEmails.size === previousEmails.add(email).size)
 }
 
 /**

@@ -65,15 +65,15 @@ export async function sessionWithOrders(
   await clock.advance(minutes * 60_000)
   const countQuotaCalls = (): number =>
     here.calls().filter((call) => !call.includes(' /v1/reports/') && !call.includes(' /v1/ping')).length
-  let seen = countQuotaCalls()
+  let countedBefore = countQuotaCalls()
   return {
     ...here,
     ids: here.sandbox.requests().map((each) => each.request_id),
     reports: join(here.folder, 'reports'),
     quotaCalls: () => {
-      const before = seen
-      seen = countQuotaCalls()
-      return seen - before
+      const before = countedBefore
+      countedBefore = countQuotaCalls()
+      return countedBefore - before
     },
   }
 }
@@ -81,10 +81,10 @@ export async function sessionWithOrders(
 const splitWords = (line: string): string[] => line.split(' ').filter((word) => word !== '')
 
 function countNewCalls(sandbox: { log: { entries(): readonly { kind: string }[] } }): () => number {
-  let seen = 0
+  let countedBefore = 0
   return () => {
-    const entries = sandbox.log.entries().slice(seen) as { kind: string; path?: string }[]
-    seen += entries.length
+    const entries = sandbox.log.entries().slice(countedBefore) as { kind: string; path?: string }[]
+    countedBefore += entries.length
     return entries.filter((each) => each.kind === 'call' && !each.path?.startsWith('/v1/reports/')).length
   }
 }

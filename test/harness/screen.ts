@@ -67,21 +67,21 @@ export function openScreen(
     until(text) {
       const found = (): boolean => count(text, all()) > count(text, before)
       return new Promise((resolve, reject) => {
-        let drawn: NodeJS.Timeout | undefined
+        let drawnTimer: NodeJS.Timeout | undefined
         const finish = (why: string): void => {
           check = () => undefined
           clearTimeout(deadline)
-          clearTimeout(drawn)
+          clearTimeout(drawnTimer)
           if (found()) resolve()
           else
             reject(new Error(`${why} ${String(text)} came; the screen was:\n${lines(0, end()).join('\n')}`))
         }
         const deadline = setTimeout(() => finish('20 seconds passed before'), 20_000)
         check = () => {
-          clearTimeout(drawn)
+          clearTimeout(drawnTimer)
           if (!running) finish('ended before')
           // A menu is drawn in several writes.
-          else if (found()) drawn = setTimeout(() => finish('gone before'), quietMs)
+          else if (found()) drawnTimer = setTimeout(() => finish('gone before'), quietMs)
         }
         check()
       })

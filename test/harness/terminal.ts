@@ -59,7 +59,7 @@ export async function openTerminal(
     env: { PATH, ...cache, ...terminal, ...env },
   })
   let raw = ''
-  let seen = 0
+  let readTo = 0
   let check = (): void => undefined
   program.onData((data) => {
     raw += data
@@ -83,10 +83,11 @@ export async function openTerminal(
   const until = (text: string | RegExp): Promise<void> =>
     new Promise((resolve, reject) => {
       check = () => {
-        const rest = stripVTControlCharacters(raw).slice(seen)
+        const rest = stripVTControlCharacters(raw).slice(readTo)
         const at = typeof text === 'string' ? rest.indexOf(text) : rest.search(text)
         if (at === -1) return
-        seen += at + (typeof text === 'string' ? text.length : (rest.slice(at).match(text)?.[0].length ?? 0))
+        readTo +=
+          at + (typeof text === 'string' ? text.length : (rest.slice(at).match(text)?.[0].length ?? 0))
         check = () => undefined
         resolve()
       }

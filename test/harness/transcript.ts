@@ -71,11 +71,11 @@ export function replaceOutputs(text: string, all: readonly Transcript[]): string
     const documentLines = steps.flatMap(({ command, output }) =>
       `$ ${command}\n${output}`.replace(/\n$/, '').split('\n'),
     )
-    const drawn =
+    const newLines =
       indent === ''
         ? documentLines
         : documentLines.map((each) => (each === '' ? '' : indent + escapeLine(each)))
-    lines.splice(line, length, ...drawn)
+    lines.splice(line, length, ...newLines)
   }
   return lines.join('\n')
 }
@@ -136,14 +136,14 @@ export class Ids {
 
   /** Pairs the ids of the document with those of this run by their order, if the outputs differ otherwise. */
   addPairsInOrder(shown: string, printed: string): void {
-    const idsIn = (text: string, known: ReadonlyMap<string, string>): string[] =>
+    const idsIn = (text: string, knownIndex: ReadonlyMap<string, string>): string[] =>
       [
         ...new Set(
           [...text.matchAll(varyingText)]
             .filter(({ groups }) => groups?.['id'] ?? groups?.['digest'])
             .map(([id]) => id),
         ),
-      ].filter((id) => !known.has(id))
+      ].filter((id) => !knownIndex.has(id))
     const fresh = idsIn(printed, this.#shown)
     for (const [at, id] of idsIn(shown, this.#actual).entries()) {
       const toActual = fresh[at]
@@ -172,8 +172,8 @@ function patternOf(shown: string): { pattern: RegExp; ids: string[] } {
   const variable = (kind: string, text: string): string => {
     const pattern = varyingKinds.find(([name]) => name === kind)?.[1] ?? ''
     if (!namedKinds.has(kind)) return `(?:${pattern})`
-    const known = ids.indexOf(text)
-    if (known !== -1) return `\\k<v${known}>`
+    const knownIndex = ids.indexOf(text)
+    if (knownIndex !== -1) return `\\k<v${knownIndex}>`
     ids.push(text)
     return `(?<v${ids.length - 1}>${pattern})`
   }

@@ -130,20 +130,20 @@ const maxima = { seconds: 0, mebibytes: 0 }
 
 test('every reader refuses every bomb early and with little memory', async () => {
   const here = await world()
-  const wrong: string[] = []
+  const failures: string[] = []
   for (const [line, bomb] of bombs) {
     writeBomb(here.folder, bomb)
-    const what = await findFailure(here, line.replace('FILE', bomb.name))
-    if (what !== undefined) wrong.push(`${bomb.name}: ${what}`)
+    const failure = await findFailure(here, line.replace('FILE', bomb.name))
+    if (failure !== undefined) failures.push(`${bomb.name}: ${failure}`)
   }
   const archive = { ...excelParts(''), 'xl/worksheets/sheet1.xml': Buffer.alloc(260 * 1024 * 1024, ' ') }
   writeBomb(here.folder, { name: 'bomb.xlsx', content: await zipped(archive) })
   const packed = await findFailure(here, 'batch validate bomb.xlsx --package 102')
-  if (packed !== undefined) wrong.push(packed)
+  if (packed !== undefined) failures.push(packed)
   const cases = bombs.length + 1
-  fault.cases(cases, cases - wrong.length)
+  fault.cases(cases, cases - failures.length)
   fault.note(`at most ${maxima.mebibytes.toFixed(0)} MiB and ${maxima.seconds.toFixed(1)} s`)
-  expect(wrong).toEqual([])
+  expect(failures).toEqual([])
 }, 600_000)
 
 const anAttribute = (at: number): string => `a${at}="1"`
@@ -151,7 +151,7 @@ const aNamespace = (at: number): string => `xmlns:n${at}="urn:n"`
 const aTable = (at: number): string => `<table:table table:name="s${at}"/>`
 const inTables = (count: number): string => Array.from({ length: count }, (_, at) => aTable(at)).join('')
 
-const largeWorkbooks: readonly [name: string, parts: () => Parts, what: string][] = [
+const largeWorkbooks: readonly [name: string, parts: () => Parts, message: string][] = [
   ['60000-sheets.xlsx', () => manySheets(60_000), 'it has more than 256 sheets'],
   ['300000-sheets.xlsx', () => manySheets(300_000), 'it has more than 256 sheets'],
   ['60000-sheets.ods', () => odsDocument(inTables(60_000)), 'it has more than 256 sheets'],
@@ -184,8 +184,11 @@ const people = (count: number, line = person): string =>
 
 test('tables with very many sheets, attributes or rows are refused early with one line', async () => {
   const here = await world()
-  const wrong: string[] = []
-  const refusals: [name: string, what: string][] = largeWorkbooks.map(([name, , what]) => [name, what])
+  const failures: string[] = []
+  const refusals: [name: string, message: string][] = largeWorkbooks.map(([name, , message]) => [
+    name,
+    message,
+  ])
   for (const [name, parts] of largeWorkbooks) writeBomb(here.folder, { name, content: await zipped(parts()) })
   writeBomb(here.folder, {
     name: '93-mebibytes.csv',
@@ -196,13 +199,13 @@ test('tables with very many sheets, attributes or rows are refused early with on
   refusals.push(['rows.csv', 'it has more than 100000 rows'])
   maxima.seconds = 0
   maxima.mebibytes = 0
-  for (const [name, what] of refusals) {
-    const found = await findFailureWithMessage(here, `batch validate ${name} --package 102`, what)
-    if (found !== undefined) wrong.push(found)
+  for (const [name, message] of refusals) {
+    const found = await findFailureWithMessage(here, `batch validate ${name} --package 102`, message)
+    if (found !== undefined) failures.push(found)
   }
-  tables.cases(refusals.length, refusals.length - wrong.length)
+  tables.cases(refusals.length, refusals.length - failures.length)
   tables.note(`at most ${maxima.mebibytes.toFixed(0)} MiB and ${maxima.seconds.toFixed(1)} s`)
-  expect(wrong).toEqual([])
+  expect(failures).toEqual([])
 }, 600_000)
 
 const letters = 'abcdefghijklmnopqrstuvwxyz'
@@ -234,7 +237,7 @@ test.each([
 
 test('bombs in settings, keys and stores are refused as well', async () => {
   const here = await world()
-  const wrong: string[] = []
+  const failures: string[] = []
   const files: readonly [file: string, line: string, content: Bomb['content']][] = [
     ['config.json', 'config list', nested('[').slice(0, 4_000_000)],
     ['config.json', 'config list', { unit: '[', mebibytes: 300 }],
@@ -256,8 +259,8 @@ test('bombs in settings, keys and stores are refused as well', async () => {
       REFCHECK_USER_EMAIL: '',
       REFCHECK_PROFILE: 'work',
     }
-    const what = await findFailure(here, line, env)
-    if (what !== undefined) wrong.push(what)
+    const failure = await findFailure(here, line, env)
+    if (failure !== undefined) failures.push(failure)
   }
   writeBomb(config, { name: 'config.json', content: settings })
   const store = join(here.folder, 'store.sqlite')
@@ -275,12 +278,12 @@ test('bombs in settings, keys and stores are refused as well', async () => {
     `store backup ${join(here.folder, 'copy.sqlite')}`,
   ]
   for (const line of lines) {
-    const what = await findFailure(here, line, { REFCHECK_STORE: store })
-    if (what !== undefined) wrong.push(what)
+    const failure = await findFailure(here, line, { REFCHECK_STORE: store })
+    if (failure !== undefined) failures.push(failure)
   }
   const cases = files.length + lines.length
-  fault.cases(cases, cases - wrong.length)
-  expect(wrong).toEqual([])
+  fault.cases(cases, cases - failures.length)
+  expect(failures).toEqual([])
 }, 300_000)
 
 test('answers with lists of any length need at most 300 MiB', async () => {

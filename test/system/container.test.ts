@@ -92,16 +92,16 @@ test('if nothing can be written, reads work, doctor reports what will fail, and 
   expect(stdout).toContain('warn  store         not checked, because "writing" failed\n')
   expect(run(orderArguments('Priya'), env)).toMatchObject({ status: 1, stdout: '' })
   // With settings on the volume and a store in memory, only the caches are missing.
-  const half = {
+  const withoutCaches = {
     ...env,
     REFCHECK_CONFIG_DIR: folders('volume').REFCHECK_CONFIG_DIR,
     REFCHECK_STORE: ':memory:',
   }
-  expect(run(['doctor'], half)).toMatchObject({
+  expect(run(['doctor'], withoutCaches)).toMatchObject({
     status: 0,
     stdout: expect.stringMatching(
       /^warn {2}writing {7}cannot make the folder ".*": permission denied; commands start slower without their caches$/m,
     ) as string,
   })
-  expect(run(orderArguments('Priya'), half)).toMatchObject({ status: 0 })
+  expect(run(orderArguments('Priya'), withoutCaches)).toMatchObject({ status: 0 })
 })

@@ -63,8 +63,8 @@ test('the systemd unit of help fleet is valid, and the worker that it starts run
   const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', file], {
     encoding: 'utf8',
   })
-  const ours = `${stdout}${stderr}`.split('\n').filter((each) => each.includes('refcheck-worker'))
-  expect([status, ours]).toEqual([0, []])
+  const ownMessages = `${stdout}${stderr}`.split('\n').filter((each) => each.includes('refcheck-worker'))
+  expect([status, ownMessages]).toEqual([0, []])
 })
 
 test('the compose file of help fleet is valid, and the worker that it starts runs until it is stopped', async () => {

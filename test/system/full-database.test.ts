@@ -39,7 +39,7 @@ test('a run waits for a database whose disk is full while orders are in flight, 
     if (request.method === 'POST' && orders() === 5) disk.fill()
     return answer
   })
-  const done = await here.run(['batch', 'run', 'people.csv', '--package', '102', '--yes'], {
+  const outcome = await here.run(['batch', 'run', 'people.csv', '--package', '102', '--yes'], {
     env,
     onWrite(_stream, text) {
       if (!text.includes('Waiting for the store')) return
@@ -47,9 +47,11 @@ test('a run waits for a database whose disk is full while orders are in flight, 
       disk.free()
     },
   })
-  expect(done.stderr).toMatch(/Waiting for the store "\S+": no space is left on the disk of the server\.$/m)
-  expect(done.stderr).toMatch(/The store "\S+" can be used again\.$/m)
-  expect(done).toMatchObject({ code: 0 })
+  expect(outcome.stderr).toMatch(
+    /Waiting for the store "\S+": no space is left on the disk of the server\.$/m,
+  )
+  expect(outcome.stderr).toMatch(/The store "\S+" can be used again\.$/m)
+  expect(outcome).toMatchObject({ code: 0 })
   expect(whenFull).toBeLessThan(100)
   expect(here.sandbox.requests().map(({ recipient }) => recipient.email)).toEqual(emails(100))
 })

@@ -26,16 +26,16 @@ interface CallTimes {
 
 /** Runs calls one after the other. A call that takes longer than `maxMs` counts as failed. */
 async function timeCalls(count: number, call: (at: number) => Promise<number>): Promise<CallTimes> {
-  const took: number[] = []
+  const durations: number[] = []
   let failed = 0
   for (let at = 0; at < count; at += 1) {
     const since = performance.now()
     const status = await call(at).catch(() => 0)
     const ms = performance.now() - since
-    took.push(ms)
+    durations.push(ms)
     if (status < 200 || status > 299 || ms > maxMs) failed += 1
   }
-  return { failed, p99: took.toSorted((a, b) => a - b)[Math.ceil(count * 0.99) - 1] ?? Infinity }
+  return { failed, p99: durations.toSorted((a, b) => a - b)[Math.ceil(count * 0.99) - 1] ?? Infinity }
 }
 
 const figure = ({ p99 }: CallTimes, mebibytes: number): string =>

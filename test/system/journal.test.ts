@@ -61,17 +61,17 @@ test(`the journal is on the disk before the first byte of each of ${orders} orde
 
 test('a disk that fails at any flush: nothing more is sent, the known results are reported, and the store is sound', async () => {
   failing.cases(maxFlushes)
-  for (let when = 1; when <= maxFlushes; when += 1) {
+  for (let flush = 1; flush <= maxFlushes; flush += 1) {
     const { sandbox, folder, env } = await roomyWorld()
     const file = peopleFile(folder, emails(2))
     const argv = ['batch', 'run', file, '--package', '102', '--yes', '--json']
-    const failed = await runWithStrace(folder, argv, env, `fsync,fdatasync:error=EIO:when=${when}`)
+    const failed = await runWithStrace(folder, argv, env, `fsync,fdatasync:error=EIO:when=${flush}`)
     const sent = sandbox.requests().length
     const isReported = failed.code === 0 || (failed.code === 1 && failed.stdout.includes('"code": "io"'))
-    expect({ when, isReported }).toEqual({ when, isReported: true })
+    expect({ flush, isReported }).toEqual({ flush, isReported: true })
     const again = await runWithStrace(folder, argv, env)
     const people = sandbox.requests().map(({ recipient }) => recipient.email)
-    expect({ when, twice: people.length - new Set(people).size }).toEqual({ when, twice: 0 })
+    expect({ flush, twice: people.length - new Set(people).size }).toEqual({ flush, twice: 0 })
     expect([0, 8]).toContain(again.code)
     expect(people.length).toBeGreaterThanOrEqual(sent)
   }

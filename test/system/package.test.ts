@@ -122,17 +122,17 @@ function contents(platform: string): Map<string, number> | undefined {
     console.log(`${platform}: made, and what is in it not tried, for want of python3`)
     return undefined
   }
-  const listed = execFileSync('python3', ['-c', script, path], { encoding: 'utf8' }).trim().split('\n')
-  return new Map(listed.map((line) => [line.slice(line.indexOf(' ') + 1), Number.parseInt(line, 10)]))
+  const lines = execFileSync('python3', ['-c', script, path], { encoding: 'utf8' }).trim().split('\n')
+  return new Map(lines.map((line) => [line.slice(line.indexOf(' ') + 1), Number.parseInt(line, 10)]))
 }
 
-const elsewhere: [platform: string, launcher: string, node: string, keychain: string][] = [
+const otherPlatforms: [platform: string, launcher: string, node: string, keychain: string][] = [
   ['win32-x64', 'refcheck.cmd', 'node.exe', 'win32-x64-msvc'],
   ['darwin-x64', 'refcheck', 'node', 'darwin-x64'],
   ['darwin-arm64', 'refcheck', 'node', 'darwin-arm64'],
 ]
 
-test.each(shareOf(elsewhere, 1))(
+test.each(shareOf(otherPlatforms, 1))(
   'the package for %s can be built here, with its Node and its keychain',
   { timeout },
   (platform, launcher, node, keychain) => {

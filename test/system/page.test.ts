@@ -29,17 +29,17 @@ async function openSandboxPage(
 ): Promise<Visit> {
   const sandbox = createSandbox({ clock: systemClock, ...options })
   const listener = await listen((request, connection) => sandbox.fetch(request, connection))
-  const opened = await browser.newContext({
+  const browserContext = await browser.newContext({
     colorScheme: context.colorScheme ?? 'light',
     viewport: { width: context.width ?? 1200, height: 900 },
     javaScriptEnabled: context.script ?? true,
   })
   onTestFinished(async () => {
-    await opened.close()
+    await browserContext.close()
     await listener.close()
     sandbox.close()
   })
-  const page = await opened.newPage()
+  const page = await browserContext.newPage()
   const pageErrors: string[] = []
   page.on('console', (message) => void (message.type() === 'error' && pageErrors.push(message.text())))
   page.on('pageerror', (error) => void pageErrors.push(error.message))

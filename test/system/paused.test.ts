@@ -41,14 +41,14 @@ async function setUp() {
 
 /** Returns the runs that have not ended in time with their output, or undefined. */
 async function findUnended(runs: readonly RunningProgram[]): Promise<string | undefined> {
-  const over = new AbortController()
-  const limit = systemClock.sleep(maxRunMs, over.signal).catch(() => undefined)
+  const timeLimit = new AbortController()
+  const limit = systemClock.sleep(maxRunMs, timeLimit.signal).catch(() => undefined)
   await Promise.race([Promise.all(runs.map(({ ended }) => ended)), limit])
-  over.abort()
-  const left = runs.filter(({ child }) => child.exitCode === null && child.signalCode === null)
-  return left.length === 0
+  timeLimit.abort()
+  const unended = runs.filter(({ child }) => child.exitCode === null && child.signalCode === null)
+  return unended.length === 0
     ? undefined
-    : left.map((run) => `${run.child.pid} is not over: ${run.stderr()}`).join('; ')
+    : unended.map((run) => `${run.child.pid} is not over: ${run.stderr()}`).join('; ')
 }
 
 /**
@@ -67,31 +67,31 @@ async function findFailureAt({ after, ms }: Moment): Promise<string | undefined>
   await systemClock.sleep(pauseMs)
   for (const { child } of two) child.kill('SIGCONT')
   const moment = `${ms} ms after the ${after}`
-  const left = await findUnended([...two, third])
-  if (left !== undefined) return `${moment}: ${left}`
+  const unended = await findUnended([...two, third])
+  if (unended !== undefined) return `${moment}: ${unended}`
   const last = run()
   await last.ended
   const list = start(['request', 'list', '--json'], env, { cwd: folder })
   await list.ended
   if (list.stdout() === '') return `${moment}: nothing is listed: ${list.stderr()}`
   const rows = JSON.parse(list.stdout()) as { request_id: string | null; state: string; email: string }[]
-  const known = new Set(rows.map(({ request_id }) => request_id))
+  const knownIds = new Set(rows.map(({ request_id }) => request_id))
   const unknown = new Set(rows.flatMap(({ state, email }) => (state === 'unknown' ? [email] : [])))
-  const made = sandbox.requests()
-  const reached = new Set(made.map(({ recipient }) => recipient.email))
-  const lost = made.filter((each) => !known.has(each.request_id) && !unknown.has(each.recipient.email))
-  if (made.length === reached.size && lost.length === 0 && reached.size + unknown.size >= people)
+  const requests = sandbox.requests()
+  const reached = new Set(requests.map(({ recipient }) => recipient.email))
+  const lost = requests.filter((each) => !knownIds.has(each.request_id) && !unknown.has(each.recipient.email))
+  if (requests.length === reached.size && lost.length === 0 && reached.size + unknown.size >= people)
     return undefined
-  return `${moment}: ${made.length} orders of ${reached.size} people, ${lost.length} lost, ${unknown.size} unknown: ${last.stdout()}`
+  return `${moment}: ${requests.length} orders of ${reached.size} people, ${lost.length} lost, ${unknown.size} unknown: ${last.stdout()}`
 }
 
 test('two runners that are stopped for longer than every time limit and then continue order no person twice', async () => {
-  const wrong: string[] = []
+  const failures: string[] = []
   for (let at = 0; at < moments.length; at += parallelCount) {
     const some = await Promise.all(moments.slice(at, at + parallelCount).map(findFailureAt))
-    wrong.push(...some.flatMap((each) => each ?? []))
+    failures.push(...some.flatMap((each) => each ?? []))
   }
-  fault.cases(moments.length, moments.length - wrong.length)
+  fault.cases(moments.length, moments.length - failures.length)
   fault.note(`two runners stopped for ${pauseMs / 1000} s, a third beside them`)
-  expect(wrong).toEqual([])
+  expect(failures).toEqual([])
 }, 600_000)

@@ -108,13 +108,13 @@ async function findFailure(
 ): Promise<string | undefined> {
   const { hung, stderr } = await runStep(here, step)
   if (hung) return 'hung'
-  const left = lstatSync(path, { throwIfNoEntry: false })
-  const isTheirs = left?.uid === foreignUid
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  const isTheirs = found?.uid === foreignUid
   const isTouched =
     readFileSync(join(victim, 'file'), 'utf8') !== 'theirs' ||
     readdirSync(join(victim, 'folder')).length > 0 ||
-    (isTheirs && left.isDirectory() && readdirSync(path).length > 0) ||
-    (isTheirs && left.isFile() && readFileSync(path, 'utf8') !== 'theirs')
+    (isTheirs && found.isDirectory() && readdirSync(path).length > 0) ||
+    (isTheirs && found.isFile() && readFileSync(path, 'utf8') !== 'theirs')
   if (isTouched) return 'touched'
   return /internal error|^ +at /m.test(stderr) ? stderr : undefined
 }
@@ -134,15 +134,15 @@ test('planted objects at paths that the program writes are neither followed nor 
     rmSync(to, { recursive: true, force: true })
     cpSync(from, to, { recursive: true })
   }
-  const wrong: string[] = []
+  const failures: string[] = []
   let cases = 0
   for (const step of steps(here)) {
-    const known = new Set(pathsBelow(here.folder))
+    const existing = new Set(pathsBelow(here.folder))
     replaceFolder(here.folder, before)
     expect((await runStep(here, step)).stderr).not.toMatch(/^Error/m)
     replaceFolder(here.folder, after)
-    const made = pathsBelow(after).filter((path) => !known.has(path) && !path.endsWith('.pdf'))
-    const all = made.flatMap((path) => {
+    const created = pathsBelow(after).filter((path) => !existing.has(path) && !path.endsWith('.pdf'))
+    const all = created.flatMap((path) => {
       const kind = lstatSync(join(after, path)).isDirectory() ? 'folder' : 'file'
       const fitting = Object.entries(plants).filter(([, { fits }]) => fits === kind || fits === 'both')
       return fitting.map(([name, { plant }]) => ({ path, name, plant }))
@@ -156,11 +156,12 @@ test('planted objects at paths that the program writes are neither followed nor 
       const target = join(here.folder, path)
       mkdirSync(dirname(target), { recursive: true, mode: 0o700 })
       plant(target, victim)
-      const what = await findFailure(here, step, target, victim)
-      if (what !== undefined) wrong.push(`${step.argv.slice(0, 2).join(' ')}: ${name} as ${path}: ${what}`)
+      const failure = await findFailure(here, step, target, victim)
+      if (failure !== undefined)
+        failures.push(`${step.argv.slice(0, 2).join(' ')}: ${name} as ${path}: ${failure}`)
     }
     replaceFolder(after, here.folder)
   }
-  fault.cases(cases, cases - wrong.length)
-  expect(wrong).toEqual([])
+  fault.cases(cases, cases - failures.length)
+  expect(failures).toEqual([])
 }, 300_000)

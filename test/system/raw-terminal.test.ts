@@ -92,17 +92,19 @@ async function findRawControls(
   lines: readonly string[],
   here: { folder: string; env: Record<string, string> },
 ) {
-  const wrong: string[] = []
+  const failures: string[] = []
   let shown = 0
   for (const line of lines) {
     const raw = await rawOf(line, here.folder, here.env)
     if (raw.includes('evil')) shown += 1
-    const left = raw.replaceAll(allowedSequences, '')
-    const found = /[\p{Cc}\p{Bidi_Control}]/u.exec(left)
+    const unexpected = raw.replaceAll(allowedSequences, '')
+    const found = /[\p{Cc}\p{Bidi_Control}]/u.exec(unexpected)
     if (found !== null)
-      wrong.push(`${line}: ${JSON.stringify(left.slice(Math.max(0, found.index - 40), found.index + 20))}`)
+      failures.push(
+        `${line}: ${JSON.stringify(unexpected.slice(Math.max(0, found.index - 40), found.index + 20))}`,
+      )
   }
-  return { wrong, shown }
+  return { failures, shown }
 }
 
 test('texts of the service have no control characters in the main views of a real terminal', async () => {
@@ -124,9 +126,9 @@ test('texts of the service have no control characters in the main views of a rea
     webhook events list
     users list --verbose
   `)
-  const { wrong, shown } = await findRawControls(lines, here)
-  escapes.cases(lines.length, lines.length - wrong.length)
-  expect(wrong).toEqual([])
+  const { failures, shown } = await findRawControls(lines, here)
+  escapes.cases(lines.length, lines.length - failures.length)
+  expect(failures).toEqual([])
   // Checks that the views print the hostile text at all.
   expect(shown).toBeGreaterThanOrEqual(5)
 })
@@ -147,8 +149,8 @@ test('output for machines has no control characters when it is printed to a term
     api GET /v1/packages
     api GET /v1/users --include
   `)
-  const { wrong, shown } = await findRawControls(lines, here)
-  codes.cases(lines.length, lines.length - wrong.length)
-  expect(wrong).toEqual([])
+  const { failures, shown } = await findRawControls(lines, here)
+  codes.cases(lines.length, lines.length - failures.length)
+  expect(failures).toEqual([])
   expect(shown).toBeGreaterThanOrEqual(6)
 })

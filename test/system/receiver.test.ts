@@ -14,9 +14,9 @@ faultRow('disk', 'acknowledged and lost')
 
 /** Starts a handler that calls `before` before it answers. */
 async function startHandler(before: () => void) {
-  const taken: string[] = []
+  const bodies: string[] = []
   const server = createServer((request, response) => {
-    request.on('data', (chunk: Buffer) => taken.push(chunk.toString()))
+    request.on('data', (chunk: Buffer) => bodies.push(chunk.toString()))
     request.on('end', () => {
       before()
       response.writeHead(204).end()
@@ -24,7 +24,7 @@ async function startHandler(before: () => void) {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
-  return { taken, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` }
+  return { bodies, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` }
 }
 
 test('a receiver on a full disk exits with 1 and acknowledges nothing more; the next receiver forwards the events', async () => {
@@ -52,7 +52,7 @@ test('a receiver on a full disk exits with 1 and acknowledges nothing more; the 
   const next = await startListener(here, ['--forward-to', handler.url, '--max-events', '1'], options)
   expect(await postDelivery(next.url, secret, { body: eventBody(two) })).toBe(204)
   expect((await next.ended).code).toBe(0)
-  expect(handler.taken.toSorted()).toEqual([eventBody(one), eventBody(one), eventBody(two)])
+  expect(handler.bodies.toSorted()).toEqual([eventBody(one), eventBody(one), eventBody(two)])
 })
 
 test('a delivery that arrives when the disk is full is not acknowledged, and the receiver ends', async () => {

@@ -73,9 +73,9 @@ test.each(Object.entries(sampleCommands))('check-receiver finds no fault in %s',
   })
   const report = JSON.parse(stdout) as { passed: boolean; cases: { id: string; verdict: string }[] }
   // Stored events, and the time of a comparison, cannot be checked by answers.
-  const unseen = /^(?:stored-.*|constant-time)$/
-  const seen = report.cases.filter(({ id, verdict }) => verdict !== 'not_judged' || !unseen.test(id))
-  expect(seen.filter(({ verdict }) => verdict !== 'passed')).toEqual([])
+  const notVisible = /^(?:stored-.*|constant-time)$/
+  const judged = report.cases.filter(({ id, verdict }) => verdict !== 'not_judged' || !notVisible.test(id))
+  expect(judged.filter(({ verdict }) => verdict !== 'passed')).toEqual([])
   expect(report).toMatchObject({ passed: true })
 })
 
@@ -83,7 +83,7 @@ test('the sample test suite of the documentation passes in Jest', () => {
   const folder = temporaryFolder()
   const npm = (...argv: string[]) => spawnSync('npm', argv, { cwd: folder, encoding: 'utf8' })
   writeFileSync(join(folder, 'package.json'), '{}')
-  const own = spawnSync('npm', ['pack', '--silent', `--pack-destination=${folder}`], {
+  const packedFile = spawnSync('npm', ['pack', '--silent', `--pack-destination=${folder}`], {
     cwd: root,
     encoding: 'utf8',
   }).stdout.trim()
@@ -92,7 +92,7 @@ test('the sample test suite of the documentation passes in Jest', () => {
     console.log('Jest: not tried, the npm registry was not reached')
     return
   }
-  expect(npm(...install, `./${own}`)).toMatchObject({ status: 0 })
+  expect(npm(...install, `./${packedFile}`)).toMatchObject({ status: 0 })
   const suite = readFileSync(join(root, 'src', 'reference', 'tests', 'suite.ts.txt'), 'utf8')
   const script = suite
     .replace(/^.*'vitest'\n/m, '')

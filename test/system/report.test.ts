@@ -33,8 +33,8 @@ test('if the disk fills up, the exit code is 1 and only complete files are left;
   const names = listPdfs(reports)
   expect(names.length).toBeLessThan(4)
   for (const name of names) expect(readFileSync(join(reports, name)).includes('%%EOF')).toBe(true)
-  const left = readdirSync(reports, { recursive: true, encoding: 'utf8' })
-  expect(left.filter((name) => /\.(part|tmp)$/.test(name))).toEqual([])
+  const entries = readdirSync(reports, { recursive: true, encoding: 'utf8' })
+  expect(entries.filter((name) => /\.(part|tmp)$/.test(name))).toEqual([])
 
   execFileSync('mount', ['-o', 'remount,size=1m', reports])
   expect((await type(line)).code).toBe(0)

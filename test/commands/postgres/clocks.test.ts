@@ -19,8 +19,8 @@ describe('on PostgreSQL a machine whose clock is ahead', () => {
     const { here, ahead } = await machines(16 * minute)
     peopleFile(here.folder, ['a1@example.com'])
     here.sandbox.inject({ on: 'POST *', fault: { kind: 'cut', when: 'after' }, times: 1 })
-    const ran = await here.type('batch run people.csv --package 102 --yes --json')
-    const { batch_id: id } = ran.json() as { batch_id: string }
+    const outcome = await here.type('batch run people.csv --package 102 --yes --json')
+    const { batch_id: id } = outcome.json() as { batch_id: string }
     const again = `batch reconcile ${id} --row 1 --confirm-email a1@example.com`
     expect(await here.type(again, { clock: ahead })).toMatchInlineSnapshot(`
       $ refcheck batch reconcile BATCH_1 --row 1 --confirm-email a1@example.com
@@ -53,10 +53,10 @@ describe('on PostgreSQL an order of a machine whose clock is behind', () => {
     const here = await session({ store: 'PostgreSQL', clock: new ManualClock({ auto: true, now }) })
     peopleFile(here.folder, ['a1@example.com'])
     if (fault !== undefined) here.sandbox.inject({ on: 'POST *', fault, times: 1 })
-    const ran = await here.type('batch run people.csv --package 102 --yes --json', {
+    const outcome = await here.type('batch run people.csv --package 102 --yes --json', {
       clock: new ManualClock({ auto: true, now: now - byMs }),
     })
-    return [here, (ran.json() as { batch_id: string }).batch_id]
+    return [here, (outcome.json() as { batch_id: string }).batch_id]
   }
 
   test('by 16 minutes also waits for 15 minutes after an unknown outcome', async () => {

@@ -28,7 +28,7 @@ test('a store is moved to PostgreSQL and back: duplicates are found in the new s
   const here = await session({ filters })
   const { type, folder, ordered } = here
   const exported = { PGPASSWORD: password }
-  const there = { exported: { ...exported, REFCHECK_STORE: url } }
+  const onPostgres = { exported: { ...exported, REFCHECK_STORE: url } }
   peopleFile(folder, emails(2))
   await type('batch run people.csv --package 102 --yes')
   const receiver = await startListening(here)
@@ -116,7 +116,7 @@ test('a store is moved to PostgreSQL and back: duplicates are found in the new s
         'webhook events list --columns request_id,status',
         'store check',
       ],
-      there,
+      onPostgres,
     ),
   ).toMatchInlineSnapshot(`
     $ refcheck batch run again.csv --package 102 --dry-run
@@ -172,7 +172,7 @@ test('a store is moved to PostgreSQL and back: duplicates are found in the new s
     Use it there, on every machine, with REFCHECK_STORE, or with: refcheck config set store HOME/back.sqlite
     exit 0
   `)
-  expect((await type(run, there)).stderr).toContain(`was moved to "${join(folder, 'back.sqlite')}"`)
+  expect((await type(run, onPostgres)).stderr).toContain(`was moved to "${join(folder, 'back.sqlite')}"`)
   expect((await type(run, { exported: { REFCHECK_STORE: join(folder, 'back.sqlite') } })).code).toBe(0)
   expect(ordered()).toEqual([...emails(2), 'new@example.com'])
 })

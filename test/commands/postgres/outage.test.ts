@@ -36,10 +36,10 @@ async function useAllConnections(): Promise<void> {
       const ended = await connections[0]?.query(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'refcheck'`,
       )
-      const taken = ended?.rowCount ?? 0
+      const endedCount = ended?.rowCount ?? 0
       // A closed connection frees its slot a moment later.
-      slots ??= connections.length + taken
-      if (taken === 0 && connections.length >= slots) return
+      slots ??= connections.length + endedCount
+      if (endedCount === 0 && connections.length >= slots) return
     }
   }
 }
@@ -112,7 +112,7 @@ test.each(outages)(
       await outage
       return answer
     })
-    const done = await run(['batch', 'run', 'people.csv', '--package', '102', '--yes'], {
+    const outcome = await run(['batch', 'run', 'people.csv', '--package', '102', '--yes'], {
       env,
       onWrite(_stream, text) {
         // The program can lose its connection before the server has ended.
@@ -120,10 +120,10 @@ test.each(outages)(
       },
     })
     await ended
-    expect(done.stderr).toMatch(why)
-    expect(done.stderr.match(/Waiting for the store/g)).toHaveLength(1)
-    expect(done.stderr).toMatch(/The store "\S+" can be used again\.\n/)
-    expect(done).toMatchObject({ code: 0 })
+    expect(outcome.stderr).toMatch(why)
+    expect(outcome.stderr.match(/Waiting for the store/g)).toHaveLength(1)
+    expect(outcome.stderr).toMatch(/The store "\S+" can be used again\.\n/)
+    expect(outcome).toMatchObject({ code: 0 })
     expect(sandbox.requests().map(({ recipient }) => recipient.email)).toEqual(emails(4))
     const rows = await cluster.ask(
       'SELECT state, count(*)::int AS n FROM refcheck.submissions GROUP BY 1',
@@ -148,7 +148,7 @@ test('a run with a slow database waits for it, and orders each person once', asy
     database,
   )
   peopleFile(folder, emails(3))
-  const done = await run(['batch', 'run', 'people.csv', '--package', '102', '--yes', '--quiet'], { env })
-  expect(done).toMatchObject({ code: 0, stderr: '' })
+  const outcome = await run(['batch', 'run', 'people.csv', '--package', '102', '--yes', '--quiet'], { env })
+  expect(outcome).toMatchObject({ code: 0, stderr: '' })
   expect(sandbox.requests().map(({ recipient }) => recipient.email)).toEqual(emails(3))
 }, 60_000)

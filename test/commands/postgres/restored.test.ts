@@ -57,8 +57,8 @@ function expectClosed({ code, stderr }: Outcome, words: string): void {
 /** Checks the store on all machines, opens it, and orders the remaining rows. Expects that no person is ordered twice. */
 async function expectCompleted(...all: readonly string[]): Promise<void> {
   for (const machine of all) await here.on(machine, 'store check')
-  const opened = await here.on(all[0] ?? 'alpha', 'store check --accept-older --yes')
-  expect([opened.code, opened.stdout]).toMatchObject([0, expect.stringContaining('sound')])
+  const accepted = await here.on(all[0] ?? 'alpha', 'store check --accept-older --yes')
+  expect([accepted.code, accepted.stdout]).toMatchObject([0, expect.stringContaining('sound')])
   for (const machine of all) await here.on(machine, runOf())
   expect(orderedTwice(here)).toEqual([])
 }
@@ -82,13 +82,13 @@ class InterruptedClock extends ManualClock {
 
 /** Starts a run that sends ten rows and then waits for its quota. Calls `meanwhile` during that wait. */
 async function runWithInterruption(machine: string, meanwhile: () => Promise<void>): Promise<Outcome> {
-  let done = false
+  let wasCalled = false
   const clock = new InterruptedClock(async () => {
     await meanwhile()
-    done = true
+    wasCalled = true
   })
   const ended = await here.on(machine, runOf(), { clock, env: { REFCHECK_QUOTA: '10/4' } })
-  expect(done).toBe(true)
+  expect(wasCalled).toBe(true)
   return ended
 }
 

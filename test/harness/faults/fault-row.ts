@@ -24,7 +24,7 @@ export interface FaultRow {
    * Records that the test cannot run here (it needs root, strace or a second processor): it counts neither as
    * passed nor as failed.
    */
-  notTried(why: string): void
+  notTried(notTriedReason: string): void
 }
 
 interface Options {
@@ -40,7 +40,7 @@ export function faultRow(row: FaultId, failure: string, { of = /(?:)/ }: Options
   const total = { cases: 0, passed: 0 }
   const notes: string[] = []
   let counted: { count: number; passed: number } | undefined
-  let why: string | undefined
+  let notTriedReason: string | undefined
   let wasAttempted = true
   afterEach(({ task }) => {
     const { count, passed } = counted ?? { count: 1, passed: 1 }
@@ -54,7 +54,7 @@ export function faultRow(row: FaultId, failure: string, { of = /(?:)/ }: Options
   afterAll(() => {
     const { cases, passed: passedCount } = total
     const figure = [`${cases - passedCount} of ${cases} ${failure}`, ...notes].join('; ')
-    const recorded: Recorded = { row, cases, passedCount, figure, notTried: why }
+    const recorded: Recorded = { row, cases, passedCount, figure, notTried: notTriedReason }
     const file = variable(process.env, 'REFCHECK_RESILIENCE')
     if (file !== undefined) appendFileSync(file, `${JSON.stringify(recorded)}\n`)
   })
@@ -64,7 +64,7 @@ export function faultRow(row: FaultId, failure: string, { of = /(?:)/ }: Options
     },
     note: (figure) => void notes.push(figure),
     notTried: (reason) => {
-      why = reason
+      notTriedReason = reason
       wasAttempted = false
     },
   }

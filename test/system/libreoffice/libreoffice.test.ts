@@ -122,12 +122,12 @@ const people: { columns: string[]; rows: Cell[][]; read: string[][] } = {
 }
 
 function workbook(rows: Cell[][]): Promise<Buffer> {
-  const given = (async function* () {
+  const annotatedRows = (async function* () {
     for (const cells of rows) yield { row: { cells }, added: [] }
   })()
   const sheet = { columns: people.columns }
   return bytesOf(
-    annotatedBytes({ sheet, addedColumns: [], rows: given }, { ...plainDialect, format: 'xlsx' }),
+    annotatedBytes({ sheet, addedColumns: [], rows: annotatedRows }, { ...plainDialect, format: 'xlsx' }),
   )
 }
 

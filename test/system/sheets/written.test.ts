@@ -46,13 +46,13 @@ test('the results of a workbook have its widths, hidden columns and dates, as op
       (await programs.python(inspectionScript(join(folder, name)), 'seen.json')).toString(),
     ) as Record<string, unknown>
   }
-  const own = await formatted.write(programs)
-  const sheet = await openBytes(own, formatted.file, formatted.how ?? {})
+  const original = await formatted.write(programs)
+  const sheet = await openBytes(original, formatted.file, formatted.how ?? {})
   const annotated = (async function* () {
     for await (const row of sheet.rows()) yield { row, added: ['accepted'] }
   })()
   const results = await bytesOf(
     annotatedBytes({ sheet, addedColumns: ['refcheck_state'], rows: annotated }, sheet.dialect),
   )
-  expect(await ask(results, 'results.xlsx')).toEqual(await ask(own, 'own.xlsx'))
+  expect(await ask(results, 'results.xlsx')).toEqual(await ask(original, 'own.xlsx'))
 })
