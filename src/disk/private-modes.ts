@@ -180,6 +180,17 @@ export function openPrivate(path: string, flags?: number, mode?: number): Opened
   }
 }
 
+/**
+ * Removes other users' permissions on a file, if it exists, without opening it: closing it would release a lock on it.
+ * Returns a sentence for the user if it had any; `subject` begins it. Throws the system's error.
+ */
+export function makePrivate(path: string, subject = 'The file'): string | undefined {
+  const status = statSync(path, { throwIfNoEntry: false })
+  if (status === undefined || (status.mode & othersBits) === 0) return undefined
+  chmodSync(path, status.mode & 0o700)
+  return privateNow(path, status, statSync(path), subject)
+}
+
 function makeFilePrivate(path: string, { descriptor, status }: OpenedFile): string | undefined {
   if ((status.mode & othersBits) === 0) return undefined
   try {
@@ -190,10 +201,13 @@ function makeFilePrivate(path: string, { descriptor, status }: OpenedFile): stri
       cause,
     })
   }
-  const after = fstatSync(descriptor)
+  return privateNow(path, status, fstatSync(descriptor))
+}
+
+function privateNow(path: string, before: Stats, after: Stats, subject = 'The file'): string | undefined {
   // There is no warning if the file system has no modes, so that the change had no effect (FAT).
   if ((after.mode & othersBits) !== 0) return undefined
-  return `The file "${path}" was readable by other users (${permissions(status)}); it is now private (${permissions(after)}).`
+  return `${subject} "${path}" was readable by other users (${permissions(before)}); it is now private (${permissions(after)}).`
 }
 
 export interface Exposure {

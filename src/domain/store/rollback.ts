@@ -30,11 +30,12 @@ export interface Epoch {
  */
 export type KnownHeads = Map<string, Head[]>
 
-export function addKnownHead(known: KnownHeads, head: Head): void {
-  const knownHeads = known.get(head.account) ?? []
-  const number = knownHeads[0]?.number ?? 0
-  if (head.number < number || knownHeads.some(({ attemptId }) => attemptId === head.attemptId)) return
-  known.set(head.account, head.number === number ? [...knownHeads, head] : [head])
+export function addKnownHead(known: KnownHeads, { account, number, attemptId }: Head): void {
+  const knownHeads = known.get(account) ?? []
+  const highest = knownHeads[0]?.number ?? 0
+  if (number < highest || knownHeads.some((each) => each.attemptId === attemptId)) return
+  const head = { account, number, attemptId }
+  known.set(account, number === highest ? [...knownHeads, head] : [head])
 }
 
 /** Returns how the database differs from the one that was recorded; undefined if it is the same. */

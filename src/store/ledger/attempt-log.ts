@@ -226,7 +226,7 @@ export function isVolatile(folder: string): boolean {
 function lastHeader(path: string, size: number): { header: LogHeader; isEmpty: boolean } | undefined {
   return closing(openPrivate(path).descriptor, (file) => {
     // Twice as much each time, so that a log with much behind its last header is read about twice in all.
-    for (let length = Math.min(blockBytes, size); length > 0; length = Math.min(2 * length, size)) {
+    for (let length = Math.min(blockBytes, size); ; length = Math.min(2 * length, size)) {
       const text = Buffer.alloc(length)
       readSync(file, text, 0, length, size - length)
       const { records } = parseLog(text, digest)
@@ -235,7 +235,6 @@ function lastHeader(path: string, size: number): { header: LogHeader; isEmpty: b
       if (header !== undefined) return { header, isEmpty }
       if (length === size) return undefined
     }
-    return undefined
   })
 }
 
@@ -297,35 +296,28 @@ export class AttemptLog {
   readonly #descriptor: number
   readonly #inode: number
   readonly #flushFile: FlushFile
-  #header: LogHeader
+  /** The newest header that was read or written. */
+  header: LogHeader
+  /** Whether a complete line that was read has a wrong checksum. */
+  isDamaged = false
   #heads: KnownHeads = new Map()
-  /** Bytes that were read. */
+  /** Position of the first byte that was not read yet. */
   #offset: number
   #flushing: Promise<void> = Promise.resolve()
   #nextFlush: Promise<void> | undefined
   #failure: IoError | undefined
-  #isDamaged = false
 
   /** `flushFile`: an argument, so that a test can be a disk that fails. */
   constructor({ path, header }: Pick<LogFile, 'path' | 'header'>, flushFile: FlushFile = fdatasync) {
     this.path = path
     this.#flushFile = flushFile
-    this.#header = header
+    this.header = header
     this.#offset = header.bytes
     for (const head of header.heads) addKnownHead(this.#heads, head)
     // Never made anew: a log that has gone is missed.
     const { descriptor, status } = onDisk('write', path, () => openPrivate(path, O_RDWR | O_APPEND))
     this.#descriptor = descriptor
     this.#inode = status.ino
-  }
-
-  /** Whether a complete line has a wrong checksum, as far as the log was read. */
-  get isDamaged(): boolean {
-    return this.#isDamaged
-  }
-
-  get header(): LogHeader {
-    return this.#header
   }
 
   /** The highest attempts of the header's generation that the log holds, as far as it was read. */
@@ -341,7 +333,7 @@ export class AttemptLog {
       const content = Buffer.alloc(size - this.#offset)
       const bytesRead = readSync(this.#descriptor, content, 0, content.length, this.#offset)
       const { records, bytes, damaged } = parseLog(content.subarray(0, bytesRead), digest)
-      if (damaged > 0) this.#isDamaged = true
+      if (damaged > 0) this.isDamaged = true
       this.#offset += bytes
       for (const record of records) this.#learn(record)
       return records
@@ -351,7 +343,7 @@ export class AttemptLog {
   /** All in one write, since other processes append too. Throws where it is not in the log as a whole. */
   append(...records: (LogEntry | LogNote | LogOutcome)[]): void {
     this.#write(records.map((record) => formatRecord(record, digest)).join(''))
-    if (this.#offset - this.#header.bytes > maxTailBytes) this.writeHeader({})
+    if (this.#offset - this.header.bytes > maxTailBytes) this.writeHeader({})
   }
 
   /**
@@ -364,7 +356,7 @@ export class AttemptLog {
       | Pick<LogHeader, 'generation' | 'heads'>,
   ): void {
     this.readGained()
-    const header: LogHeader = { ...this.#header, heads: this.heads, ...changed, bytes: this.#offset }
+    const header: LogHeader = { ...this.header, heads: this.heads, ...changed, bytes: this.#offset }
     this.#write(formatRecord(header, digest))
     this.readGained()
   }
@@ -400,13 +392,10 @@ export class AttemptLog {
   #learn(record: LogRecord): void {
     if (record.kind === 'outcome') return
     if (record.kind === 'header') {
-      if (record.generation !== this.#header.generation) this.#heads = new Map()
-      this.#header = record
+      if (record.generation !== this.header.generation) this.#heads = new Map()
+      this.header = record
       for (const head of record.heads) addKnownHead(this.#heads, head)
-    } else if (record.generation === this.#header.generation) {
-      const { account, number, attemptId } = record
-      addKnownHead(this.#heads, { account, number, attemptId })
-    }
+    } else if (record.generation === this.header.generation) addKnownHead(this.#heads, record)
   }
 
   #write(text: string): void {

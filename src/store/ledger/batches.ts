@@ -267,8 +267,7 @@ export class Batches extends StorePart {
    * Batch.holder).
    */
   acquire(batchId: string, use?: LeaseUse): Promise<Lease | undefined> {
-    const leaseOptions = use === undefined ? shortWait : { ...shortWait, for: use }
-    return this.leaseForOrdering({ id: batchId, kind: 'file' }, leaseOptions)
+    return this.leaseForOrdering({ id: batchId, kind: 'file' }, { ...shortWait, for: use })
   }
 
   /** Finds a batch by the identity of its file (see NewFileBatch.identity). */

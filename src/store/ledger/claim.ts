@@ -4,16 +4,8 @@ import { highestPrecedence, type Conflict } from '../../domain/submission/confli
 import type { Attempt, NewAttempt, RowVersion } from '../../domain/submission/submission.ts'
 import { InternalError, IoError } from '../../errors/kinds.ts'
 import { damagedStore } from './submission-rows.ts'
-import { get, lastly, metaValue, nothingAsked, run, together, type Work } from './engine.ts'
-import {
-  closedName,
-  epochName,
-  generationName,
-  headCount,
-  relatedPackageIds,
-  selectMoved,
-} from './store-state.ts'
-import { fingerprintKeyName } from './fingerprints.ts'
+import { get, lastly, run, together, type Work } from './engine.ts'
+import { relatedPackageIds, type SelectedFence, selectFence } from './store-state.ts'
 import { type ClaimFailure, type FenceRequirement, type RecordedAttempt, StorePart } from './store-part.ts'
 import { Matching, type StoredRow } from './matching.ts'
 import { decideSlot, lockQuota } from './quota.ts'
@@ -49,13 +41,17 @@ export interface ClaimResult extends ClaimOutcome {
   openedBy?: string | undefined
 }
 
-export interface ClaimOptions {
+/** A row to claim, with the attempt that its claim begins. */
+export interface ClaimRequest {
+  from: RowVersion
+  attempt: NewAttempt
   /** The priority of the call in the quota. */
   priority: QuotaPriority
   /** Whether to claim the first row of the batch that no other runner is about to send, instead of the given row. */
   orNext: boolean
-  /** Called before the statement that claims the row is sent: without an answer to it, the row may be claimed. */
-  beforeClaim: (row: RowVersion) => void
+  required: FenceRequirement
+  /** The row as the claim changes it. Set before that statement is sent: without an answer to it, the row may be claimed. */
+  claimed?: RowVersion | undefined
 }
 
 /** The data that a claim is decided by. */
@@ -64,15 +60,6 @@ interface ClaimInputs {
   stored: StoredRow | undefined
   quota: Parameters<typeof decideSlot>[1]
   matching: Matching
-}
-
-interface SelectedFence
-  extends
-    Record<'closed' | 'key' | 'generation' | 'epoch', Uint8Array | undefined>,
-    Record<'epochNow' | 'moved' | 'openedBy', string | undefined> {
-  heads: number
-  isReplicated: boolean | 0
-  openedAt: number | undefined
 }
 
 /** The database's clock, if it is shared: rules about time must not depend on the clock of the machine that sends. */
@@ -112,14 +99,6 @@ const claimInSteps = [
   `${attemptColumns} VALUES (${attemptValues}, (SELECT head_number FROM accounts WHERE name = :account)) RETURNING number, began_at`,
 ]
 
-/** The data, other than conflicts, that decides whether a row may be sent. */
-const selectFence = `
-SELECT {sharedValue p.attempt_id} AS opened_by, {sharedValue p.at} AS opened_at,
-  ${metaValue(closedName)} AS closed, ${metaValue(fingerprintKeyName)} AS key,
-  ${metaValue(generationName)} AS generation, ${metaValue(epochName)} AS epoch, {epoch} AS epoch_now,
-  ${headCount} AS heads, {isReplicated} AS is_replicated, ${selectMoved} AS moved
-{shared FROM (SELECT 1) one LEFT JOIN batches b ON b.id = :batchId LEFT JOIN pauses p ON p.service = b.base_url}`
-
 /** The number and time of an inserted attempt. */
 interface InsertedAttempt {
   number: number
@@ -142,25 +121,18 @@ export class Claims extends StorePart {
   }
 
   /** Claims a row. Throws IoError if the row is damaged. */
-  *claim(
-    from: RowVersion,
-    attempt: NewAttempt,
-    required: FenceRequirement,
-    options: ClaimOptions,
-  ): Work<ClaimResult> {
-    const inputs = yield* this.readForClaim(from, required, options)
-    return yield* this.decideClaim(inputs, from, attempt, required, { ...options, throwsIfDamaged: true })
+  *claim(request: ClaimRequest): Work<ClaimResult> {
+    const inputs = yield* this.readForClaim(request)
+    return yield* this.decideClaim(request, inputs, true)
   }
 
   /**
    * Reads the data that a claim is decided by, with its statements sent together. Locks the row and the use of the
    * quota.
    */
-  *readForClaim(
-    from: RowVersion,
-    required: FenceRequirement,
-    { priority, orNext }: ClaimOptions,
-  ): Work<ClaimInputs> {
+  *readForClaim(request: ClaimRequest): Work<ClaimInputs> {
+    const { from, required, priority, orNext } = request
+    request.claimed = undefined
     const matching = new Matching(this.key)
     const [fence, stored, quota] = yield* together(
       get<SelectedFence>(selectFence, { heads: required.heads, batchId: from.batchId }),
@@ -175,12 +147,11 @@ export class Claims extends StorePart {
    * the error is then thrown when the row is claimed by itself.
    */
   *decideClaim(
+    request: ClaimRequest,
     { fence, stored, quota, matching }: ClaimInputs,
-    from: RowVersion,
-    attempt: NewAttempt,
-    required: FenceRequirement,
-    { priority, orNext, beforeClaim, throwsIfDamaged }: ClaimOptions & { throwsIfDamaged: boolean },
+    throwsIfDamaged: boolean,
   ): Work<ClaimResult> {
+    const { from, attempt, required, priority, orNext } = request
     if (from.state !== 'pending') throw new InternalError(`an attempt cannot begin from "${from.state}"`)
     const isAny = this.#isAny(orNext)
     const failure = fence === undefined ? 'closed' : this.#failure(fence, required)
@@ -209,11 +180,8 @@ export class Claims extends StorePart {
     const order = { ...stored, body: stored.body, relatedIds }
     const { batchId, row } = stored
     this.#knownAttempts.add(attempt.attemptId)
-    beforeClaim({ batchId, row, state: 'sending', attemptId: attempt.attemptId })
-    const [inserted] = yield* lastly(
-      this.#insertAttempt(order, attempt, required),
-      update === undefined ? nothingAsked() : run(...update),
-    )
+    request.claimed = { batchId, row, state: 'sending', attemptId: attempt.attemptId }
+    const [inserted] = yield* lastly(this.#insertAttempt(order, attempt, required), update && run(...update))
     if (inserted === undefined) return { waitMs: 0, ...otherRow, isTaken: true }
     const { generation } = required
     const claimed = toClaimed(order, attempt, { number: inserted.number, generation, at: inserted.beganAt })
@@ -272,7 +240,8 @@ export class Claims extends StorePart {
    * breaker. This runner's own orders are in `#knownAttempts`.
    */
   #isBreakerOpen({ openedBy, openedAt = 0 }: SelectedFence): boolean {
-    return openedBy !== undefined && openedAt >= this.holds.beganAt && !this.#knownAttempts.has(openedBy)
+    if (openedBy === undefined || this.#knownAttempts.has(openedBy)) return false
+    return openedAt >= (this.holds.beganAt ?? 0)
   }
 
   /**

@@ -19,7 +19,7 @@ export interface Query {
  * runs it: SQLite to its end at once, PostgreSQL one answer at a time. A Work may run twice, so it changes nothing but
  * the database, and reads no iterator that its first run used up.
  */
-export type Work<T> = Generator<Query | Queries, T, unknown>
+export type Work<T> = Generator<Queries, T, unknown[]>
 
 /** Statements of which none needs the answer of another: PostgreSQL is sent them at once, and runs them in their order. */
 export interface Queries {
@@ -28,15 +28,21 @@ export interface Queries {
   commits: boolean
 }
 
+export const oneQuery = (kind: Query['kind'], sql: string, values: Values): Queries => ({
+  queries: [{ kind, sql, values }],
+  commits: false,
+})
+
 /** All rows of the answer, each an object whose fields have the names of its columns (`fieldOf`). NULL is undefined. */
 export function* all<Row = unknown>(sql: string, values: Values = {}): Work<Row[]> {
-  return objectsOf(sql, (yield { kind: 'all', sql, values }) as SelectedRow[]) as Row[]
+  const [rows] = yield oneQuery('all', sql, values)
+  return objectsOf(sql, rows as SelectedRow[]) as Row[]
 }
 
 /** The first row of the answer. */
 export function* get<Row = unknown>(sql: string, values: Values = {}): Work<Row | undefined> {
-  const row = (yield { kind: 'get', sql, values }) as SelectedRow | undefined
-  return objectsOf(sql, row === undefined ? [] : [row])[0] as Row | undefined
+  const [row] = yield oneQuery('get', sql, values)
+  return objectsOf(sql, row === undefined ? [] : [row as SelectedRow])[0] as Row | undefined
 }
 
 type SelectedRow = Readonly<Record<string, unknown>>
@@ -74,48 +80,36 @@ function objectsOf(sql: string, rows: readonly SelectedRow[]): unknown[] {
 
 /** How many rows the statement changed. */
 export function* run(sql: string, values: Values = {}): Work<number> {
-  return (yield { kind: 'run', sql, values }) as number
+  return (yield oneQuery('run', sql, values))[0] as number
 }
 
-/** Of no statement. */
-export function* nothingAsked(): Work<undefined> {}
+type OptionalWorks = readonly (Work<unknown> | undefined)[]
+type ResultOf<Each> = Each extends Work<infer Result> ? Result : undefined
+type Results<Works extends OptionalWorks> = { -readonly [index in keyof Works]: ResultOf<Works[index]> }
 
-type Results<Works extends readonly Work<unknown>[]> = {
-  -readonly [at in keyof Works]: Works[at] extends Work<infer Result> ? Result : never
-}
-
-/** Works side by side: the first statement of each is sent at once, then the second of each that has one, and so on. */
-export function* together<Works extends readonly Work<unknown>[]>(...works: Works): Work<Results<Works>> {
+/** Runs several: the first statement of each is sent at once, then the second of each that has one, and so on. */
+export function* together<Works extends OptionalWorks>(...works: Works): Work<Results<Works>> {
   return yield* inRounds(works, false)
 }
 
-/** The same for the last statements of a transaction, one of each: it is committed along with them. */
-export function* lastly<Works extends readonly Work<unknown>[]>(...works: Works): Work<Results<Works>> {
+/** As `together`, for the last statements of a transaction, one of each: it is committed along with them. */
+export function* lastly<Works extends OptionalWorks>(...works: Works): Work<Results<Works>> {
   return yield* inRounds(works, true)
 }
 
-function* inRounds<Works extends readonly Work<unknown>[]>(
-  works: Works,
-  commits: boolean,
-): Work<Results<Works>> {
-  const steps = works.map((work) => work.next())
+function* inRounds<Works extends OptionalWorks>(works: Works, commits: boolean): Work<Results<Works>> {
+  const steps = works.map((work) => work?.next() ?? { done: true as const, value: undefined })
   for (;;) {
-    const asked = steps.map((step) => (step.done === true ? [] : queriesOf(step.value)))
+    const asked = steps.map((step) => (step.done === true ? [] : step.value.queries))
     if (asked.every((each) => each.length === 0)) return steps.map(({ value }) => value) as Results<Works>
-    const isLast =
-      commits || steps.some(({ value, done }) => done !== true && 'commits' in value && value.commits)
-    const answers = (yield { queries: asked.flat(), commits: isLast }) as unknown[]
-    for (const [at, work] of works.entries()) {
-      const step = steps[at]
-      if (step === undefined || step.done === true) continue
-      const own = answers.splice(0, asked[at]?.length)
-      steps[at] = work.next('queries' in step.value ? own : own[0])
+    const isLast = commits || steps.some((step) => step.done !== true && step.value.commits)
+    const answers = yield { queries: asked.flat(), commits: isLast }
+    for (const [index, work] of works.entries()) {
+      const own = answers.splice(0, asked[index]?.length)
+      if (work !== undefined && steps[index]?.done !== true) steps[index] = work.next(own)
     }
   }
 }
-
-export const queriesOf = (asked: Query | Queries): readonly Query[] =>
-  'queries' in asked ? asked.queries : [asked]
 
 /** What no other process may do until the transaction ends. SQLite lets one process write at a time, whatever the lock. */
 export type Lock =
@@ -219,8 +213,8 @@ export function* insertRows<Row>(table: string, rows: readonly object[], ending 
   const found: Row[] = []
   for (let at = 0; at < rows.length; at += maxRows) {
     const page = { rows: rows.slice(at, at + maxRows) }
-    const added = (yield { kind: 'insert', sql, values: page }) as SelectedRow[]
-    for (const row of objectsOf(sql, added) as Row[]) found.push(row)
+    const [added] = yield oneQuery('insert', sql, page)
+    for (const row of objectsOf(sql, added as SelectedRow[]) as Row[]) found.push(row)
   }
   return found
 }
@@ -258,7 +252,7 @@ export function unusableStore(location: string, why: string, hint: string): IoEr
 
 /** A statement for stores that several runners share; nothing is done in others. */
 export function* runShared(sql: string, values: Values = {}): Work<void> {
-  yield { kind: 'shared', sql, values }
+  yield oneQuery('shared', sql, values)
 }
 
 /** A value that the store keeps of itself, as text; undefined where it has none. `lock`: ends the SELECT. */

@@ -2,7 +2,6 @@ import {
   type LogEntry,
   type LogNote,
   type LogOutcome,
-  type ParsedLog,
   isErasedFingerprint,
 } from '../../domain/store/attempt-log.ts'
 import {
@@ -19,6 +18,7 @@ import {
   type ComparedLog,
   type ExistingRow,
   type RecoveredRow,
+  type StoreFacts,
   generationAge,
   detectRollback,
   recoverEntry,
@@ -26,21 +26,12 @@ import {
 import type { RowVersion, Submission } from '../../domain/submission/submission.ts'
 import { localTime } from '../../domain/wording/time.ts'
 import { ensureAccount } from './accounts.ts'
-import type { LogFile } from './attempt-log.ts'
+import type { AttemptLogFiles, LogFile } from './attempt-log.ts'
 import type { SelectedRow } from './batches.ts'
-import { type Work, all, get, insertRows, run } from './engine.ts'
+import { type Work, all, get, insertRows, run, updateRows } from './engine.ts'
 import { changeRow } from './ledger.ts'
 import { recordPackageRelation } from './matching.ts'
-import {
-  type StoreState,
-  mergeRegister,
-  openAgain,
-  readHeads,
-  readLogs,
-  readState,
-  recordReports,
-  writeClosing,
-} from './store-state.ts'
+import { mergeRegister, openAgain, readHeads, readLogs, readState, writeClosing } from './store-state.ts'
 import type { StoredRecipient } from './submission-rows.ts'
 
 const reason = 'the store had lost this attempt, and its log does not say whether it was accepted'
@@ -203,7 +194,8 @@ export interface ReadLog {
   isDamaged: boolean
 }
 
-export function readLog(file: LogFile, { records, damaged }: ParsedLog): ReadLog {
+export function readLog(files: AttemptLogFiles, file: LogFile): ReadLog {
+  const { records, damaged } = files.read(file)
   const outcomes = records.filter((record) => record.kind === 'outcome')
   return {
     file,
@@ -295,7 +287,8 @@ export function* examineStore(
   yield* writeClosing(closing)
   // A log of this machine that is gone or damaged can be compared nowhere else: a person decides about it.
   const reported = own.flatMap(({ file }) => (file.isOriginal ? file.header.id : []))
-  yield* recordReports(closing, [...reported, ...missingLogs])
+  for (const logId of [...reported, ...missingLogs])
+    yield* updateRows('attempt_logs', { reportedFor: id }, { id: logId })
   const registered = yield* readLogs()
   const unreported = unreportedLogs(closing, registered)
   const step = reopenStep(addLossReason(closing), registered, { isReplicated: before.wasReplicated })
@@ -321,7 +314,11 @@ const unique = <T>(values: readonly T[] = [], more: readonly T[] = []): T[] => [
   ...new Set([...values, ...more]),
 ]
 
-function* compareLog(state: StoreState, log: ReadLog, key: string): Work<ComparedLog> {
+function* compareLog(
+  state: Pick<StoreFacts, 'generations'> & Pick<ExaminedLogs, 'logs'>,
+  log: ReadLog,
+  key: string,
+): Work<ComparedLog> {
   const { header } = log.file
   const { current } = state.generations
   const ids = yield* missingAttempts(log.entries.map(({ attemptId }) => attemptId))

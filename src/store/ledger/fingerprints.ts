@@ -94,6 +94,15 @@ export function fingerprintPerson(
   }
 }
 
+/** Returns the fingerprints of people as parameters of a statement. */
+export function fingerprintLists(fingerprints: readonly PersonFingerprints[]) {
+  return {
+    persons: fingerprints.map(({ personPrint }) => personPrint),
+    emails: fingerprints.map(({ emailPrint }) => emailPrint),
+    phones: fingerprints.map(({ phonePrint }) => phonePrint),
+  }
+}
+
 /**
  * Returns the fingerprint of the full name; undefined if the name has no letter or digit. A person with the same name
  * is only mentioned in a plan.

@@ -7,17 +7,7 @@ import {
   type ReceivedEvent,
   withoutBody,
 } from '../../domain/webhook/events.ts'
-import {
-  all,
-  get,
-  insertRows,
-  run,
-  runShared,
-  type Values,
-  type Work,
-  readPages,
-  updateRows,
-} from './engine.ts'
+import { all, get, insertRows, run, runShared, type Work, readPages, updateRows } from './engine.ts'
 import { sha256 } from './fingerprints.ts'
 import { type Lease, StorePart, shortWait } from './store-part.ts'
 import { sqlIsOfService, sqlStatusRank } from './submission-rows.ts'
@@ -36,7 +26,7 @@ WHERE s.request_id = came.request_id AND s.email IS NULL AND s.body IS NULL
 
 export const countRepeats = `
 UPDATE events AS e SET repeats = e.repeats + came.times
-FROM {rows repeated, identity text, times number} WHERE e.identity = came.identity`
+FROM {rows repeated, identity text, times integer} WHERE e.identity = came.identity`
 
 /**
  * Events may arrive in any order, but "terminal statuses never transition further": only a status of a higher rank
@@ -44,7 +34,7 @@ FROM {rows repeated, identity text, times number} WHERE e.identity = came.identi
  */
 export const updateStatuses = `
 UPDATE submissions AS s SET request_status = came.status, request_status_at = came.at, checks = NULL
-FROM {rows statuses, requestId text, baseUrl text, status text, at number}
+FROM {rows statuses, requestId text, baseUrl text, status text, at integer}
 WHERE s.request_id = came.request_id AND ${sqlIsOfService('s', 'came.base_url')}
   AND ${sqlStatusRank('came.status')} > ${sqlStatusRank("coalesce(s.request_status, 'RECEIVED')")}`
 
@@ -267,7 +257,7 @@ export class Inbox extends StorePart {
   }
 
   /** Ends an event. Its unchanged body is not needed any more, and is removed if the person was erased meanwhile. */
-  *#end(values: Values): Work<boolean> {
+  *#end(values: { id: number; at?: number; answer?: string | undefined }): Work<boolean> {
     const event = yield* get<InboxEvent>(updateEnded, values)
     if (event === undefined) return false
     const identified = { event, identity: '' }

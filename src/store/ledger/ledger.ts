@@ -1,14 +1,5 @@
 import { terminalStatuses } from '../../contract/statuses.ts'
-import {
-  get,
-  insertRows,
-  nothingAsked,
-  resolveAmbiguousCommit,
-  run,
-  runShared,
-  together,
-  type Work,
-} from './engine.ts'
+import { get, insertRows, resolveAmbiguousCommit, run, runShared, together, type Work } from './engine.ts'
 import {
   allOrders,
   batchFields,
@@ -23,6 +14,7 @@ import type {
   BatchRef,
   NewAttempt,
   NewBatch,
+  RowId,
   RowVersion,
   Submission,
   SubmissionFilter,
@@ -42,7 +34,7 @@ import type { QuotaPriority } from '../../domain/quota/windows.ts'
 import { refuseMemoryStore } from '../../domain/store/address.ts'
 import { emailIdentity } from '../../domain/submission/identity.ts'
 import { InternalError, NoAnswerError, StoreDownError } from '../../errors/kinds.ts'
-import { type ClaimOutcome, type ClaimOptions, type ClaimResult, Claims } from './claim.ts'
+import { type ClaimOutcome, type ClaimRequest, type ClaimResult, Claims } from './claim.ts'
 import {
   fingerprintPerson,
   completeFingerprints,
@@ -131,10 +123,7 @@ export function* changeRow(from: RowVersion, change: Change): Work<boolean> {
 /** The same of the row alone: `recordChange` comes after. */
 function* changeState(from: RowVersion, change: Change): Work<boolean> {
   const { holder, row } = changeFields(from, change)
-  const [held, changed] = yield* together(
-    holder === undefined ? nothingAsked() : run(insertRequest, holder),
-    run(updateState, row),
-  )
+  const [held, changed] = yield* together(holder && run(insertRequest, holder), run(updateState, row))
   if (held === 1 && changed === 0 && holder !== undefined) yield* run(deleteRequest, holder)
   return changed === 1
 }
@@ -146,11 +135,11 @@ function* recordChange(from: RowVersion, change: Change): Work<void> {
   // Every runner that sends to that service waits until it is healthy before the next row goes out.
   const pauses = from.state === 'sending' && change.to === 'unknown'
   yield* together(
-    isReopened ? run(deleteRequest, row) : nothingAsked(),
-    isReopened ? run(reopenAttempt, row) : nothingAsked(),
-    attempt === undefined ? nothingAsked() : run(endAttempt, attempt),
-    decision === undefined ? nothingAsked() : insertRows('decisions', [decision]),
-    pauses ? runShared(upsertPause, from) : nothingAsked(),
+    isReopened ? run(deleteRequest, row) : undefined,
+    isReopened ? run(reopenAttempt, row) : undefined,
+    attempt && run(endAttempt, attempt),
+    decision && insertRows('decisions', [decision]),
+    pauses ? runShared(upsertPause, from) : undefined,
   )
 }
 
@@ -193,6 +182,7 @@ export type Ledger = Pick<EngineLedger, keyof EngineLedger>
 const maxFailures = 20
 
 const unanswered = 'the store did not answer before it was sent'
+const notRecorded = 'the attempt could not be recorded in the attempt log'
 
 /**
  * The journal of every order. What a method has answered is on disk: it survives the process and a power cut. In SQLite
@@ -268,21 +258,13 @@ export class EngineLedger extends StorePart {
     await this.rollbacks.ready()
     const claims = this.#claims
     for (let failures = 0; ; failures += 1) {
-      const required = this.rollbacks.fence()
-      let asked: RowVersion | undefined
+      const request: ClaimRequest = { from, attempt, priority, orNext, required: this.rollbacks.fence() }
       let claim: ClaimResult
-      const options: ClaimOptions = { priority, orNext, beforeClaim: (row) => (asked = row) }
       try {
-        claim = await this.engine.transaction(
-          function* () {
-            asked = undefined
-            return yield* claims.claim(from, attempt, required, options)
-          },
-          { accountOf: from.batchId },
-        )
+        claim = await this.engine.transaction(() => claims.claim(request), { accountOf: from.batchId })
       } catch (error) {
         if (!(error instanceof NoAnswerError)) throw error
-        await this.#takeBack(asked, attempt.at, unanswered)
+        await this.#takeBack(request.claimed, attempt.at, unanswered)
         return { waitMs: 0, attempt: undefined, conflict: undefined, isTaken: true }
       }
       if (claim.openedBy !== undefined) claims.acknowledgeBreaker(claim.openedBy)
@@ -330,28 +312,22 @@ export class EngineLedger extends StorePart {
     orNext = false,
   ): Promise<Pick<ClaimOutcome, 'attempt' | 'conflict' | 'row'> & { moved: boolean }> {
     const claims = this.#claims
-    const required = this.rollbacks.fence()
+    const request: ClaimRequest = { from: next, attempt, priority, orNext, required: this.rollbacks.fence() }
     let claim: ClaimResult | undefined
-    let asked: RowVersion | undefined
     let isAnswered = true
-    const options: ClaimOptions = { priority, orNext, beforeClaim: (row) => (asked = row) }
     const moved = await resolveAmbiguousCommit(
       () =>
         this.engine.transaction(
           function* () {
             claim = undefined
-            asked = undefined
             isAnswered = true
-            const [took, seen] = yield* together(
-              changeState(from, change),
-              claims.readForClaim(next, required, options),
-            )
-            if (!took) return false
-            const [, found] = yield* together(
+            const [isChanged, seen] = yield* together(changeState(from, change), claims.readForClaim(request))
+            if (!isChanged) return false
+            const [, decided] = yield* together(
               recordChange(from, change),
-              claims.decideClaim(seen, next, attempt, required, { ...options, throwsIfDamaged: false }),
+              claims.decideClaim(request, seen, false),
             )
-            claim = found
+            claim = decided
             return true
           },
           { accountOf: from.batchId },
@@ -369,7 +345,7 @@ export class EngineLedger extends StorePart {
     if (moved) this.#recordOutcome(from, change)
     try {
       if (!isAnswered) {
-        await this.#takeBack(asked, attempt.at, unanswered)
+        await this.#takeBack(request.claimed, attempt.at, unanswered)
         return { moved }
       }
       const { attempt: claimed, conflict, row } = await this.#recorded(claim ?? { waitMs: 0 })
@@ -381,20 +357,15 @@ export class EngineLedger extends StorePart {
   }
 
   /** Compares the person of a row with another person, by fingerprints alone: for a row whose name was erased. */
-  async personMatch(
-    { batchId, row }: Pick<RowVersion, 'batchId' | 'row'>,
-    person: Recipient,
-  ): Promise<PersonMatch> {
-    const stored = await this.engine.run(get<StoredFingerprints>(selectPrints, { batchId, row }))
-    return matchPersons(
-      stored && completeFingerprints(stored),
-      fingerprintPerson(this.key.fingerprint, person),
-    )
+  async personMatch(key: RowId, person: Recipient): Promise<PersonMatch> {
+    const stored = await this.engine.run(get<StoredFingerprints>(selectPrints, key))
+    const fingerprints = fingerprintPerson(this.key.fingerprint, person)
+    return matchPersons(stored && completeFingerprints(stored), fingerprints)
   }
 
   /** Whether an e-mail is that of a row's person, by its fingerprint alone: for a row whose name was erased. */
-  async isEmailOf({ batchId, row }: Pick<RowVersion, 'batchId' | 'row'>, email: string): Promise<boolean> {
-    const stored = await this.engine.run(get<StoredFingerprints>(selectPrints, { batchId, row }))
+  async isEmailOf(key: RowId, email: string): Promise<boolean> {
+    const stored = await this.engine.run(get<StoredFingerprints>(selectPrints, key))
     return stored?.emailPrint === this.key.fingerprint(emailIdentity(email))
   }
 
@@ -448,11 +419,7 @@ export class EngineLedger extends StorePart {
     try {
       await this.rollbacks.record(recorded)
     } catch (error) {
-      await this.#takeBack(
-        claimed.attempt,
-        recorded.at,
-        'the attempt could not be recorded in the attempt log',
-      )
+      await this.#takeBack(claimed.attempt, recorded.at, notRecorded)
       throw error
     }
     return claimed
@@ -466,9 +433,9 @@ export class EngineLedger extends StorePart {
   }
 
   /** No byte of it has left. A process that has the row locked still is waited for. */
-  async #takeBack(asked: RowVersion | undefined, at: number, reason: string): Promise<void> {
-    if (asked === undefined) return
-    await this.#change(asked, { to: 'pending', at, reason }, lockState)
+  async #takeBack(claimed: RowVersion | undefined, at: number, reason: string): Promise<void> {
+    if (claimed === undefined) return
+    await this.#change(claimed, { to: 'pending', at, reason }, lockState)
   }
 
   /** `lock`: asked for the row first, waiting for a process that has it; nothing is changed where it finds none. */

@@ -49,6 +49,8 @@ const selectDangling = `
 SELECT s.batch_id, s.row_number FROM submissions s
 WHERE s.state = 'accepted' AND NOT EXISTS (SELECT 1 FROM attempts a WHERE a.id = s.attempt_id)`
 
+type Totals = Pick<StoreInfo, 'batches' | 'events' | 'oldest' | 'newest'>
+
 /** What is done otherwise with a file than with a server. */
 export interface Upkeep {
   /** Read at the same moment as the counts. */
@@ -138,15 +140,13 @@ export class Maintenance {
       const found = yield* all<{ state: SubmissionState; count: number }>(selectStates)
       const counts = new Map(found.map(({ state, count }) => [state, count]))
       const rows = Object.fromEntries(submissionStates.map((state) => [state, counts.get(state) ?? 0]))
-      const totals = yield* get<Pick<StoreInfo, 'batches' | 'events' | 'oldest' | 'newest'>>(selectTotals)
-      const { batches = 0, events = 0, ...times } = totals ?? {}
+      const { batches, ...totals } = (yield* get<Totals>(selectTotals)) as Totals
       return {
         location: engine.location,
         ...(yield* upkeep.figures()),
         batches,
         rows: rows as StoreInfo['rows'],
-        events,
-        ...(times as Pick<StoreInfo, 'oldest' | 'newest'>),
+        ...totals,
         closed: yield* readClosing(),
       }
     })
@@ -230,10 +230,15 @@ WHERE b.kind = 'file' AND ${erased} ORDER BY b.id`
       await rollbacks.removeFingerprints(new Set(logIds.flatMap((id) => left.logs[id] ?? [])))
     const files = left.files[location] ?? []
     for (const each of files) await eraseFiles?.(each)
-    const done = { logIds, location, files: eraseFiles === undefined ? [] : files }
-    if (logIds.length + done.files.length > 0)
-      await engine.transaction(() => changeLeft((now) => forgetErased(now, left, done)))
-    this.hasFilesToErase = files.length > done.files.length
+    const erasedFiles = eraseFiles === undefined ? [] : files
+    if (logIds.length + erasedFiles.length > 0)
+      await engine.transaction(() =>
+        changeLeft((now) => {
+          for (const id of logIds) removeErased(now.logs, id, left.logs[id])
+          removeErased(now.files, location, erasedFiles)
+        }),
+      )
+    this.hasFilesToErase = files.length > erasedFiles.length
     if (this.hasFilesToErase || unscrubbed === undefined) return undefined
     const isLeftTo = await upkeep.scrub(isPatient)
     if (isLeftTo === undefined) {
@@ -309,21 +314,12 @@ WHERE ${erased} AND s.person_print IS NOT NULL`
   })
 }
 
-/** `before`: as it was read; others may have added to it since. */
-function forgetErased(
-  { logs, files }: LeftToErase,
-  before: LeftToErase,
-  done: { logIds: readonly string[]; location: string; files: readonly FilesToErase[] },
-): void {
-  for (const id of done.logIds) {
-    const removed = new Set(before.logs[id])
-    logs[id] = (logs[id] ?? []).filter((attempt) => !removed.has(attempt))
-    if (logs[id].length === 0) delete logs[id]
-  }
-  const erased = new Set(done.files.map((each) => JSON.stringify(each)))
-  const left = (files[done.location] ?? []).filter((each) => !erased.has(JSON.stringify(each)))
-  if (left.length === 0) delete files[done.location]
-  else files[done.location] = left
+/** Removes from the list under a name what was erased. Other processes may have added to the list since it was read. */
+function removeErased<T>(lists: Record<string, T[]>, name: string, erased: readonly T[] = []): void {
+  const texts = new Set(erased.map((each) => JSON.stringify(each)))
+  const left = (lists[name] ?? []).filter((each) => !texts.has(JSON.stringify(each)))
+  if (left.length === 0) delete lists[name]
+  else lists[name] = left
 }
 
 function* changeLeft(change: (left: LeftToErase) => void): Work<void> {
@@ -340,13 +336,11 @@ function parseLeft(text: string | undefined): LeftToErase {
   return { logs: {}, files: {}, ...(JSON.parse(text ?? '{}') as Partial<LeftToErase>) }
 }
 
-/** They stay as read: another read would bring the fingerprints back. */
+/** The requests stay recorded as read: another read would bring the fingerprints back. */
 function* emptyRequests({ requests, values }: Chosen): Work<number> {
-  const columns = columnsWithRule('unmatched_requests', 'emptied with --completely')
-  return yield* run(
-    `UPDATE unmatched_requests AS u SET ${emptied(columns)} WHERE u.person_print IS NOT NULL AND (${requests})`,
-    values,
-  )
+  const columns = emptied(columnsWithRule('unmatched_requests', 'emptied with --completely'))
+  const where = `u.person_print IS NOT NULL AND (${requests})`
+  return yield* run(`UPDATE unmatched_requests AS u SET ${columns} WHERE ${where}`, values)
 }
 
 function* emptyRows(erased: string, values: Values, completely: boolean): Work<void> {

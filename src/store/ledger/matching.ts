@@ -25,6 +25,7 @@ import {
   type StoreKey,
   type StoredFingerprints,
   areFingerprintsOf,
+  fingerprintLists,
   fingerprintName,
   fingerprintPerson,
   completeFingerprints,
@@ -41,13 +42,7 @@ import {
   selectOrdersWith,
   sqlList,
 } from './submission-rows.ts'
-import {
-  type StoredOrder,
-  candidateOf,
-  findUnmatched,
-  unmatchedCondition,
-  fingerprintLists,
-} from './unmatched-requests.ts'
+import { type StoredOrder, candidateOf, findUnmatched, unmatchedCondition } from './unmatched-requests.ts'
 
 /** The conflicts of a new order that the user has allowed. */
 export interface AddGuard {
@@ -264,11 +259,6 @@ WHERE batch_id = :batchId AND row_number = :row AND state = :from
     IS DISTINCT FROM (CAST(:state AS text), CAST(:matchesBatch AS text), CAST(:matchesRow AS bigint),
       CAST(:heldFor AS text), CAST(:shares AS text))`
 
-const clearConflict = `
-UPDATE submissions SET state = 'pending', changed_at = :at, reason = NULL, field = NULL,
-  matches_batch = NULL, matches_row = NULL, held_for = NULL, shares = NULL
-WHERE batch_id = :batchId AND row_number = :row AND state = :from`
-
 /**
  * Records that a package was replaced by another: `moved` if a user decided it, so that both count as one package, or
  * `likely`.
@@ -377,7 +367,8 @@ export class Matching {
       return (yield* this.recordConflict(key, from, conflict, at)) ? conflict.becomes : from
     }
     refuseImpossible(from, 'pending', from === 'rejected' ? 'retry' : 'comparing')
-    return (yield* run(clearConflict, { ...key, from, at })) === 1 ? 'pending' : from
+    const cleared = { ...key, from, state: 'pending', at }
+    return (yield* run(updateConflict, cleared)) === 1 ? 'pending' : from
   }
 
   /** Records a row's conflict. Returns whether the row changed. */
@@ -508,31 +499,24 @@ export class StoredCandidates {
         fingerprintsOfRows.set(row, fingerprintPerson(this.#key.fingerprint, row.recipient))
     }
     const found = yield* this.#selectOrders([...fingerprintsOfRows.values()])
-    const positionsByFingerprint = groupByFingerprint(found)
+    const ordersByFingerprint = groupByFingerprint(found)
     for (const { phonePrint: phone } of fingerprintsOfRows.values()) {
-      const positions = positionsByFingerprint.get(phone)
-      if (positions === undefined || positions.length < minPhoneGroupSize || this.#phoneGroups.has(phone))
-        continue
-      const orders = positions.map((position) => found[position] as StoredOrder)
+      const sharing = ordersByFingerprint.get(phone) ?? []
+      if (sharing.length < minPhoneGroupSize || this.#phoneGroups.has(phone)) continue
+      const orders = sharing.map(({ stored }) => stored)
       this.#phoneGroups.set(phone, { orders, sharers: this.#sharersOf(orders) })
     }
     return (row) => {
       const ownFingerprints = fingerprintsOfRows.get(row)
       if (ownFingerprints === undefined || row.state !== 'pending') return []
-      const phoneGroup = this.#phoneGroups.get(ownFingerprints.phonePrint)
+      const { personPrint, emailPrint, phonePrint } = ownFingerprints
+      const phoneGroup = this.#phoneGroups.get(phonePrint)
       const sharers = phoneGroup?.sharers.find(row.recipient)
-      const positions = [
-        ownFingerprints.personPrint,
-        ownFingerprints.emailPrint,
-        ...(phoneGroup === undefined ? [ownFingerprints.phonePrint] : []),
-      ]
-        .flatMap((fingerprint) => positionsByFingerprint.get(fingerprint) ?? [])
-        .sort((a, b) => a - b)
+      const sharing = [personPrint, emailPrint, ...(phoneGroup === undefined ? [phonePrint] : [])]
+        .flatMap((fingerprint) => ordersByFingerprint.get(fingerprint) ?? [])
+        .sort((one, other) => one.position - other.position)
       const orderInGroup = (position: number): StoredOrder => phoneGroup?.orders[position] as StoredOrder
-      const orders = [
-        ...positions.map((position) => found[position] as StoredOrder),
-        ...(sharers?.positions ?? []).map(orderInGroup),
-      ]
+      const orders = [...sharing.map(({ stored }) => stored), ...(sharers?.positions ?? []).map(orderInGroup)]
       const distinct = new Map(orders.map((each) => [`${each.order.batchId} ${each.order.row}`, each]))
       return [
         ...[...distinct.values()].map((each) => candidateOf(each, ownFingerprints)),
@@ -564,15 +548,10 @@ export class StoredCandidates {
   }
 }
 
-function groupByFingerprint(orders: readonly StoredOrder[]): ReadonlyMap<string, number[]> {
-  const positions = new Map<string, number[]>()
-  for (const [position, { fingerprints }] of orders.entries()) {
-    for (const fingerprint of [fingerprints.personPrint, fingerprints.emailPrint, fingerprints.phonePrint]) {
-      if (fingerprint === undefined) continue
-      const others = positions.get(fingerprint)
-      if (others === undefined) positions.set(fingerprint, [position])
-      else others.push(position)
-    }
-  }
-  return positions
+function groupByFingerprint(orders: readonly StoredOrder[]) {
+  const pairs = orders.flatMap((stored, position) => {
+    const { personPrint, emailPrint, phonePrint } = stored.fingerprints
+    return [personPrint, emailPrint, phonePrint].map((fingerprint) => ({ fingerprint, position, stored }))
+  })
+  return Map.groupBy(pairs, ({ fingerprint }) => fingerprint)
 }

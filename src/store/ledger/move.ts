@@ -7,23 +7,10 @@ import {
   requireMoveInProgress,
   type TableDigest,
 } from '../../domain/store/moving.ts'
-import type { Clock } from '../../host/clock.ts'
-import type { Random } from '../../host/random.ts'
-import {
-  all,
-  type Engine,
-  get,
-  insertRows,
-  metaText,
-  run,
-  setMeta,
-  type Values,
-  type Within,
-  type Work,
-} from './engine.ts'
-import { fingerprintKeyName, type StoreKey, storeIdName } from './fingerprints.ts'
+import { all, get, insertRows, metaText, run, setMeta, type Within, type Work } from './engine.ts'
+import { fingerprintKeyName, storeIdName } from './fingerprints.ts'
 import type { Upkeep } from './maintenance.ts'
-import type { RollbackDetection } from './rollback-detection.ts'
+import type { RollbackDetection, RollbackParts } from './rollback-detection.ts'
 import { beginMovedGeneration, erasureName, readClosing, writeClosing } from './store-state.ts'
 import { fieldOf, peopleTables, type Table, tables } from './schema.ts'
 
@@ -65,13 +52,9 @@ export interface StoreContent {
   readNewestEvent(): Promise<number>
 }
 
-interface MovingParts {
-  engine: Engine
+interface MovingParts extends Pick<RollbackParts, 'engine' | 'key' | 'clock' | 'random'> {
   upkeep: Upkeep
-  key: StoreKey
-  rollbacks: RollbackDetection
-  clock: Clock
-  random: Random
+  rollbacks: Pick<RollbackDetection, 'leave'>
 }
 
 /** The move of a store from one location to another. */
@@ -161,7 +144,7 @@ export class Moving {
   #rows(within: Within): StoreContent {
     return {
       async *read(table) {
-        let after: Values | undefined
+        let after: Row | undefined
         for (;;) {
           const page = await within(all<Row>(selectPage(table, after === undefined), after))
           const last = page.at(-1)

@@ -43,12 +43,12 @@ export function storeLocation(options: Pick<StoreOptions, 'chosen' | 'paths' | '
   return address.kind === 'file' ? address.path : address.server.displayUrl
 }
 
-/** Brings a store to the newest format. A file is brought there by opening it. */
-export async function migrateStore(options: StoreOptions): Promise<MigrationResult> {
+/** Brings a store to the newest format, a database only if it has no store yet where `onlyNew`. Opening a file does the same. */
+export async function migrateStore(options: StoreOptions, onlyNew = false): Promise<MigrationResult> {
   const address = resolveStoreAddress(options)
   if (address.kind === 'postgres') {
     const { migratePostgresStore } = await import('./postgres/store.ts')
-    return migratePostgresStore(address.server, options, false)
+    return migratePostgresStore(address.server, options, onlyNew)
   }
   const store = await openStore(options)
   try {
@@ -71,11 +71,7 @@ export async function openFormerStore(options: StoreOptions): Promise<Store> {
 
 /** A store, made where there is none. */
 export async function openNewStore(options: StoreOptions): Promise<Store> {
-  const address = resolveStoreAddress(options)
-  if (address.kind === 'postgres') {
-    const { migratePostgresStore } = await import('./postgres/store.ts')
-    await migratePostgresStore(address.server, options, true)
-  }
+  if (resolveStoreAddress(options).kind === 'postgres') await migrateStore(options, true)
   return openStore(options)
 }
 

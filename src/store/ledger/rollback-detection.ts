@@ -9,7 +9,7 @@ import {
   noLogError,
   storeClosedError,
 } from '../../domain/store/closing.ts'
-import { type KnownHeads, addKnownHead } from '../../domain/store/rollback.ts'
+import { type KnownHeads, addKnownHead, generationAge } from '../../domain/store/rollback.ts'
 import { formatCount } from '../../domain/wording/text.ts'
 import { IoError, UsageError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
@@ -120,10 +120,9 @@ export class RollbackDetection {
 
   /** Records an attempt that is committed, flushed. Throws where that cannot be done: its request may not be sent then. */
   async record(attempt: RecordedAttempt): Promise<void> {
-    const { account, number, attemptId } = attempt
     const log = this.#own
     if (log === undefined) {
-      if (!this.#hasLog) return addKnownHead(this.#heads, { account, number, attemptId })
+      if (!this.#hasLog) return addKnownHead(this.#heads, attempt)
       throw new IoError(`the attempt log of the store "${this.#parts.engine.location}" is gone`, {
         hint: 'Nothing was sent. See what is known with: refcheck store check',
       })
@@ -233,10 +232,9 @@ export class RollbackDetection {
     await engine.transaction(function* () {
       const before = yield* readClosing()
       if (before?.move !== undefined) return
-      const reasons = new Set([...(before?.reasons ?? []), 'restored' as const])
-      const { recovered = [], missing, generations } = before ?? {}
-      const closing = { id: random.uuid(), at: clock.now(), recovered, missing, generations }
-      yield* writeClosing({ ...closing, reasons: [...reasons] })
+      const reasons = new Set(before?.reasons).add('restored')
+      const now = { id: random.uuid(), at: clock.now(), reasons: [...reasons] }
+      yield* writeClosing({ recovered: [], ...before, ...now })
     }, noClaims)
   }
 
@@ -319,9 +317,9 @@ export class RollbackDetection {
     if (files === undefined) return true
     if (this.#missingIds(state.logs).length > 0) return false
     const evidence = others.filter(({ header, isEmpty }) => !isEmpty && !state.ignoredLogs.has(header.id))
-    const isKnown = (generation: string): boolean =>
-      generation === generations.current || generations.former.includes(generation)
-    if (evidence.some(({ header }) => header.key !== key.key || !isKnown(header.generation))) return false
+    if (evidence.some(({ header }) => header.key !== key.key)) return false
+    const ages = evidence.map(({ header }) => generationAge(header.generation, generations))
+    if (ages.includes('unknown')) return false
     if (own === undefined)
       return evidence.length === 0 && (engine.isShared || !hasAttempts || state.mayBeWithoutLog)
     return !own.isDamaged && own.header.generation === generations.current && own.header.movedTo === undefined
@@ -440,7 +438,7 @@ export class RollbackDetection {
 
   #readAll(registered: readonly LogReport[]): ReadLog[] {
     const { files } = this.#parts
-    return this.#findFiles(registered).flatMap((file) => (files ? readLog(file, files.read(file)) : []))
+    return this.#findFiles(registered).flatMap((file) => (files ? readLog(files, file) : []))
   }
 
   #isOfThisMachine({ host, machine }: RegisteredLog): boolean {

@@ -8,7 +8,9 @@
  * one engine alone, each with its comma. `foldedEmail`: the expression of an index.
  *
  * accounts: whose people these are, each with the number and the id of its newest attempt. attempt_logs: the register of every
- * log that an attempt was recorded in (src/docs/ordering.md, section 6).
+ * log that an attempt was recorded in (src/docs/ordering.md, section 6). submissions_sending: at most one row of each person is
+ * `sending`, whatever the comparison found. request_rows: a request id belongs to one row of a service. unmatched_requests:
+ * requests that events name and no row ordered, as they were read; `reader` is the user who could not read one, else ''.
  */
 export const schema = `
 CREATE TABLE meta (
@@ -96,7 +98,6 @@ CREATE INDEX submissions_by_person ON submissions (person_print) WHERE person_pr
 CREATE INDEX submissions_by_email_print ON submissions (email_print) WHERE email_print IS NOT NULL;
 CREATE INDEX submissions_by_phone_print ON submissions (phone_print) WHERE phone_print IS NOT NULL;
 CREATE INDEX submissions_by_name_print ON submissions (name_print) WHERE name_print IS NOT NULL;
--- One order a person in flight, whatever was compared.
 CREATE UNIQUE INDEX submissions_sending ON submissions (fingerprint) WHERE state = 'sending';
 
 CREATE TABLE attempts (
@@ -122,7 +123,6 @@ CREATE INDEX attempts_doubtful ON attempts (batch_id, row_number) WHERE coalesce
 CREATE UNIQUE INDEX attempts_by_number ON attempts (account, number);
 CREATE INDEX attempts_by_log ON attempts (log_id, began_at);
 
--- One request id belongs to one row of a service.
 CREATE TABLE request_rows (
   service {text} NOT NULL,
   request_id {text} NOT NULL,
@@ -174,7 +174,6 @@ CREATE TABLE joined_services (
   PRIMARY KEY (one, other)
 ){end};
 
--- Requests that events name and that no row ordered, as they were read. reader: the user who could not read one, else ''.
 CREATE TABLE unmatched_requests (
   service {text} NOT NULL,
   request_id {text} NOT NULL,
@@ -242,7 +241,7 @@ CREATE TABLE attempt_logs (
 ){end};
 `
 
-export type ColumnType = 'text' | 'number' | 'real' | 'bytes'
+type ColumnType = 'text' | 'integer' | 'real' | 'bytes'
 export type Columns = Readonly<Record<string, ColumnType>>
 
 export interface Table {
@@ -251,14 +250,6 @@ export interface Table {
   order: 'added' | readonly string[]
   /** Those that both engines have. */
   columns: Columns
-}
-
-const columnTypes: Readonly<Record<string, ColumnType>> = {
-  text: 'text',
-  integer: 'number',
-  newNumber: 'number',
-  real: 'real',
-  bytes: 'bytes',
 }
 
 /** All that a store knows, the same in both engines; each table after those that it refers to. */
@@ -270,7 +261,10 @@ export const tables: readonly Table[] = [...schema.matchAll(/^CREATE TABLE (\w+)
       name,
       order: text.includes('{serial}') ? 'added' : (key ?? [found[0]?.[1] ?? '']),
       columns: Object.fromEntries(
-        found.map(([, column = '', type = '']) => [column, columnTypes[type] ?? 'text']),
+        found.map(([, column = '', type]) => [
+          column,
+          type === 'newNumber' ? 'integer' : (type as ColumnType),
+        ]),
       ),
     }
   },

@@ -21,7 +21,7 @@ export interface Runner {
   begin?(): Promise<void>
   readonly id?: string | undefined
   /** When it was first recorded, by the database's clock. */
-  readonly beganAt: number
+  readonly beganAt?: number
 }
 
 /** A row in `sending`, or a single order that is `pending`, that no process works on any more. */
@@ -36,7 +36,7 @@ export interface Abandoned {
 export interface Leases extends Runner {
   abandoned(engine: Engine): AsyncGenerator<Abandoned>
   /** Undefined while another process, or this very one, has it. */
-  acquire(batch: BatchRef, how?: { waitMs?: number; for?: LeaseUse }): Promise<Lease | undefined>
+  acquire(batch: BatchRef, how?: { waitMs?: number; for?: LeaseUse | undefined }): Promise<Lease | undefined>
   /** Who holds the batch of a file. */
   holder(batchId: string): Promise<Batch['holder']>
 }
@@ -117,12 +117,10 @@ export class StorePart {
     work: () => Work<T>,
   ): Promise<T | undefined> {
     const lock = { account }
-    const select = 'SELECT 1 FROM batches WHERE id = :id {lockRows batches}'
-    const find = (): Promise<object | undefined> =>
-      this.engine.transaction(() => get<object>(select, { id }), lock)
+    const find = () => get<object>('SELECT 1 FROM batches WHERE id = :id {lockRows batches}', { id })
     const { result } = await resolveAmbiguousCommit<{ result: T | undefined }>(
       async () => ({ result: await this.engine.transaction(work, lock) }),
-      async () => (await find()) && { result: undefined },
+      async () => (await this.engine.transaction(find, lock)) && { result: undefined },
     )
     return result
   }

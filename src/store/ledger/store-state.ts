@@ -9,23 +9,23 @@ import {
   get,
   insertRows,
   metaText,
+  metaValue,
   run,
   setMeta,
   unusableStore,
-  updateRows,
   type Work,
 } from './engine.ts'
 import { fingerprintKeyBytes, fingerprintKeyName, storeIdName } from './fingerprints.ts'
 import type { IoError } from '../../errors/kinds.ts'
 import type { Random } from '../../host/random.ts'
 
-/** What a store says of itself in `meta`; under `closed`, why it takes no orders. */
+/** Names of what a store records of itself in `meta`; under `closed`, why it takes no orders. */
 export const closedName = 'closed'
-/** What machines have still to remove from their attempt logs; see purge.ts. */
+/** What machines have still to remove from their attempt logs (Maintenance). */
 export const erasureName = 'erasure'
-export const generationName = 'generation'
+const generationName = 'generation'
 const formerName = 'former_generations'
-export const epochName = 'epoch'
+const epochName = 'epoch'
 export const backupName = 'backup'
 /** Logs that a person accepted as they are: damaged ones, and those of another store. */
 const ignoredName = 'ignored_logs'
@@ -48,10 +48,10 @@ export interface StoreState extends Omit<StoreFacts, 'isReporting' | 'requiresLo
   hasHeads: boolean
 }
 
-const headRows = '{rows heads, account text, number number, attemptId text}'
+const headRows = '{rows heads, account text, number integer, attemptId text}'
 
-/** How many of the parameter `heads` are in the store, each under its number: an expression. */
-export const headCount = `(SELECT count(*) FROM ${headRows}
+/** An expression: how many of the parameter `heads` are in the store, each under its number. */
+const headCount = `(SELECT count(*) FROM ${headRows}
   JOIN attempts a ON a.account = came.account AND a.number = came.number AND a.id = came.attempt_id)`
 
 const selectLogs = `
@@ -140,11 +140,6 @@ export const withoutReport = ({ id, host, machine, path, lastAttemptAt }: Regist
   lastAttemptAt,
 })
 
-/** These logs were compared with the store for its closing. */
-export function* recordReports(closing: Closing, logIds: readonly string[]): Work<void> {
-  for (const id of logIds) yield* updateRows('attempt_logs', { reportedFor: closing.id }, { id })
-}
-
 /** A person accepted these logs as they are: nothing of them is compared or missed any more. */
 export function* ignoreLogs(logIds: readonly string[]): Work<void> {
   yield* addToList(ignoredName, logIds)
@@ -158,37 +153,40 @@ export function* unregisterLogs(logIds: readonly string[]): Work<void> {
 }
 
 /**
- * For a new store. `formerKey`: of a store that was in the same place, so that the new one knows its people. `epoch`: of
- * its database; undefined for a file.
+ * Writes what a new store records of itself. `formerKey` returns the fingerprint key of a store that was at the same
+ * path or address, so that the new store recognises the same people.
  */
 export function* beginStore(
   random: Random,
   formerKey: (() => Uint8Array | undefined) | undefined,
-  epoch: string | undefined,
 ): Work<void> {
   yield* setMeta(fingerprintKeyName, formerKey?.() ?? random.bytes(fingerprintKeyBytes))
   yield* setMeta(storeIdName, random.uuid())
-  yield* setMeta(generationName, random.uuid())
-  yield* setMeta(epochName, epoch)
+  yield* beginGeneration(random.uuid())
 }
 
-/** Refuses a store from before 1.0.0, and one of a format that this version does not know. */
+function* beginGeneration(id: string): Work<void> {
+  const database = yield* get<{ epoch: string | undefined }>('SELECT {epoch} AS epoch')
+  yield* setMeta(generationName, id)
+  yield* setMeta(epochName, database?.epoch)
+}
+
+/** The error for a store from before 1.0.0. */
+export function formerStoreError(location: string, what: 'file' | 'store'): IoError {
+  const hint = `Use the refcheck that made it, or choose another ${what} with REFCHECK_STORE. Nothing was changed.`
+  return unusableStore(location, 'it was made by a refcheck from before 1.0.0', hint)
+}
+
+/** Throws an IoError for a store of a format that this version does not know. */
 export function requireKnownFormat(
   location: string,
   what: 'file' | 'store',
-  { isFormer, format, known }: { isFormer: boolean; format: number; known: readonly string[] },
+  format: number,
+  known: number,
 ): void {
-  const refused = (why: string, hint: string): IoError =>
-    unusableStore(
-      location,
-      `it was made by a ${why}`,
-      `${hint}, or choose another ${what} with REFCHECK_STORE.${isFormer ? ' Nothing was changed.' : ''}`,
-    )
-  if (isFormer) throw refused('refcheck from before 1.0.0', 'Use the refcheck that made it')
-  if (format > known.length) {
-    const formats = `(format ${format}; this version supports up to ${known.length})`
-    throw refused(`newer refcheck ${formats}`, 'Update refcheck')
-  }
+  if (format <= known) return
+  const why = `it was made by a newer refcheck (format ${format}; this version supports up to ${known})`
+  throw unusableStore(location, why, `Update refcheck, or choose another ${what} with REFCHECK_STORE.`)
 }
 
 /** A backup that is accepted is another store than the one that it was made of. */
@@ -222,9 +220,7 @@ export function* openAgain(
 /** For a store that was filled with all of another: a copy of that one knows nothing of the new generation. */
 export function* beginMovedGeneration(id: string): Work<void> {
   yield* addToList(formerName, [(yield* metaText(generationName)) ?? ''])
-  const now = yield* get<{ epoch: string | undefined }>('SELECT {epoch} AS epoch')
-  yield* setMeta(generationName, id)
-  yield* setMeta(epochName, now?.epoch)
+  yield* beginGeneration(id)
 }
 
 /** The newest attempt of each account. */
@@ -236,7 +232,7 @@ export function* readHeads(): Work<Head[]> {
 }
 
 /** Packages that are one by a move: `service package successor`, separated by commas. */
-export const selectMoved = `(
+const selectMoved = `(
   SELECT string_agg(service || ' ' || package_id || ' ' || successor_id, ',') FROM joined_packages WHERE how = 'moved')`
 
 /** Those of the same service that count as a package; `moved`: as `selectMoved` gives them. */
@@ -254,6 +250,24 @@ export function relatedPackageIds(
   relatedIds.delete(packageId)
   return [...relatedIds]
 }
+
+/** A row of `selectFence`. */
+export interface SelectedFence
+  extends
+    Record<'closed' | 'key' | 'generation' | 'epoch', Uint8Array | undefined>,
+    Record<'epochNow' | 'moved' | 'openedBy', string | undefined> {
+  heads: number
+  isReplicated: boolean | 0
+  openedAt: number | undefined
+}
+
+/** Selects what a claim of a row of the batch requires of the store, besides what the row is compared with. */
+export const selectFence = `
+SELECT {sharedValue p.attempt_id} AS opened_by, {sharedValue p.at} AS opened_at,
+  ${metaValue(closedName)} AS closed, ${metaValue(fingerprintKeyName)} AS key,
+  ${metaValue(generationName)} AS generation, ${metaValue(epochName)} AS epoch, {epoch} AS epoch_now,
+  ${headCount} AS heads, {isReplicated} AS is_replicated, ${selectMoved} AS moved
+{shared FROM (SELECT 1) one LEFT JOIN batches b ON b.id = :batchId LEFT JOIN pauses p ON p.service = b.base_url}`
 
 const selectOnlyInStore = `
 SELECT a.account, a.number, a.id AS attempt_id, a.batch_id, a.row_number, b.base_url, a.user_email, s.package_id,

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { UsageError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Environment } from '../../host/process.ts'
@@ -7,7 +7,7 @@ import type { Paths } from '../../host/paths.ts'
 import type { Random } from '../../host/random.ts'
 import type { Secrets } from '../../host/secrets.ts'
 import { Accounts } from './accounts.ts'
-import type { AttemptLogFiles } from './attempt-log.ts'
+import { AttemptLogFiles } from './attempt-log.ts'
 import { Batches } from './batches.ts'
 import type { Engine } from './engine.ts'
 import { StoreKey } from './fingerprints.ts'
@@ -44,7 +44,11 @@ export interface StoreOptions {
   onMessage?: ((message: string) => void) | undefined
 }
 
-export interface StoreParts {
+/** Attempt logs are in the settings folder, because restoring the data folder does not change it; `more`: folders to use if they cannot be there. */
+export const attemptLogFiles = ({ paths, cwd }: StoreOptions, ...more: string[]): AttemptLogFiles =>
+  new AttemptLogFiles([join(resolve(cwd, paths.config), 'attempts'), ...more])
+
+interface StoreParts {
   engine: Engine
   holds: Leases
   upkeep: Upkeep

@@ -10,7 +10,12 @@ import { serviceOf } from '../../domain/submission/identity.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import type { Candidate } from '../../domain/submission/conflicts.ts'
 import { all, get, insertRows, run, type Work } from './engine.ts'
-import { type PersonFingerprints, fingerprintPerson, type StoredFingerprints } from './fingerprints.ts'
+import {
+  type PersonFingerprints,
+  fingerprintLists,
+  fingerprintPerson,
+  type StoredFingerprints,
+} from './fingerprints.ts'
 import { StorePart } from './store-part.ts'
 
 /** The service whose requests are read, the user who reads them, and the time. */
@@ -91,15 +96,6 @@ export function candidateOf(
     samePerson: fingerprints.personPrint === ownFingerprints.personPrint,
     sameEmail: fingerprints.emailPrint === ownFingerprints.emailPrint,
     isUncompared,
-  }
-}
-
-/** Returns the fingerprints of people as parameters of a statement. */
-export function fingerprintLists(fingerprints: readonly PersonFingerprints[]) {
-  return {
-    persons: fingerprints.map(({ personPrint }) => personPrint),
-    emails: fingerprints.map(({ emailPrint }) => emailPrint),
-    phones: fingerprints.map(({ phonePrint }) => phonePrint),
   }
 }
 

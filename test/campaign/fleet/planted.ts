@@ -113,9 +113,9 @@ export const mutants: readonly {
     edits: [
       {
         path: `${postgres}/connection.ts`,
-        from: 'isCommitted ? this.#commit(client, queriesOf(asked))',
-        to: `isCommitted ? (Math.random() < 0.9 ? this.#commit(client, queriesOf(asked))
-          : this.#sendAll(client, queriesOf(asked)).then((answer) => this.#rollBack(client).then(() => answer)))`,
+        from: 'isCommitted ? this.#commit(client, queries)',
+        to: `isCommitted ? (Math.random() < 0.9 ? this.#commit(client, queries)
+          : this.#sendAll(client, queries).then((answer) => this.#rollBack(client).then(() => answer)))`,
       },
     ],
     plan: 'runners are killed',
@@ -137,12 +137,12 @@ export const mutants: readonly {
     edits: [
       {
         path: `${ledger}/ledger.ts`,
-        from: 'return yield* claims.claim(from, attempt, required, options)',
-        to: 'return (claim = yield* claims.claim(from, attempt, required, options))',
+        from: '() => claims.claim(request), {',
+        to: 'function* () { return (claim = yield* claims.claim(request)) }, {',
       },
       {
         path: `${ledger}/ledger.ts`,
-        from: 'await this.#takeBack(asked, attempt.at, unanswered)\n        return { waitMs: 0,',
+        from: 'await this.#takeBack(request.claimed, attempt.at, unanswered)\n        return { waitMs: 0,',
         to: 'if (claim?.recorded !== undefined) return this.#recorded(claim)\n        return { waitMs: 0,',
       },
     ],

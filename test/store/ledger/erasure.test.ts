@@ -169,10 +169,11 @@ test('the check of a store holds 2,000 rows in memory at the most', async () => 
     const answer = <T>(work: Work<T>): T => {
       let step = work.next()
       while (step.done !== true) {
-        const { kind, sql, values } = step.value as Query & { kind: 'all' | 'get' | 'run' }
+        const [query] = step.value.queries
+        const { kind, sql, values } = query as Query & { kind: 'all' | 'get' | 'run' }
         const found: unknown = database[kind](sql, values)
         if (Array.isArray(found)) maxRows = Math.max(maxRows, found.length)
-        step = work.next(found)
+        step = work.next([found])
       }
       return step.value
     }

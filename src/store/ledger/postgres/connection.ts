@@ -5,8 +5,7 @@ import type { Client, ClientConfig, Notification, QueryResult } from 'pg'
 import { diskFailure, systemErrorCode } from '../../../disk/failure.ts'
 import { type PostgresServer, passwordIn } from '../../../domain/store/address.ts'
 import { shellWord } from '../../../domain/wording/pasted-command.ts'
-import { InternalError, IoError, NoAnswerError, StoreDownError } from '../../../errors/kinds.ts'
-import { systemClock } from '../../../host/clock.ts'
+import { InternalError, NoAnswerError, StoreDownError } from '../../../errors/kinds.ts'
 import { type Environment, variable } from '../../../host/process.ts'
 import { hasFileModes } from '../../../host/machine.ts'
 import { NoHomeError, homeFolder } from '../../../host/paths.ts'
@@ -17,7 +16,7 @@ import {
   type Values,
   type Work,
   expandSql,
-  queriesOf,
+  oneQuery,
   unusableStore,
 } from '../engine.ts'
 import type { StoreOptions } from '../store.ts'
@@ -96,23 +95,17 @@ export interface SessionSettings {
 
 /** Throws IoError where a commit would not be safe, StoreDownError where nothing can be written just now. */
 export function requireDurable({ displayUrl }: PostgresServer, session: SessionSettings | undefined): void {
-  const refused = (why: string, hint: string): IoError => unusableStore(displayUrl, why, hint)
-  if (session === undefined || session.version < oldestVersion) {
-    throw refused('the server is older than PostgreSQL 14', 'Use PostgreSQL 14 or later.')
-  }
-  if (session.fsync !== 'on') {
-    throw refused(
-      'the server does not write to its disk at a commit (fsync is off)',
-      'Set fsync = on at the server.',
-    )
-  }
-  if (!['on', 'remote_apply'].includes(session.synchronous_commit)) {
-    throw refused('synchronous_commit cannot be switched on', 'Set synchronous_commit = on at the server.')
-  }
-  if (session.encoding !== 'UTF8') {
-    throw refused(`its encoding is ${session.encoding}`, 'Use a database whose encoding is UTF8.')
-  }
-  if (session.read_only) {
+  const { version = 0, fsync, synchronous_commit = '', encoding, read_only } = session ?? {}
+  const noFsync = 'the server does not write to its disk at a commit (fsync is off)'
+  const isFlushed = ['on', 'remote_apply'].includes(synchronous_commit)
+  const requirements: readonly [isMet: boolean, why: string, hint: string][] = [
+    [version >= oldestVersion, 'the server is older than PostgreSQL 14', 'Use PostgreSQL 14 or later.'],
+    [fsync === 'on', noFsync, 'Set fsync = on at the server.'],
+    [isFlushed, 'synchronous_commit cannot be switched on', 'Set synchronous_commit = on at the server.'],
+    [encoding === 'UTF8', `its encoding is ${encoding}`, 'Use a database whose encoding is UTF8.'],
+  ]
+  for (const [isMet, why, hint] of requirements) if (!isMet) throw unusableStore(displayUrl, why, hint)
+  if (read_only === true) {
     throw new StoreDownError(`cannot use the store "${displayUrl}": the database is read-only`, {
       hint: 'Run it again once the database can be written to, or name the primary in REFCHECK_STORE.',
     })
@@ -200,25 +193,21 @@ async function verified({ host, rootCertificate }: PostgresServer): Promise<Clie
 
 /** What statements are asked of: the database itself, or a transaction. */
 export class Sql {
-  /** Answers of what a Work asks. Rows as pg gives them: int8 and numeric are numbers, and bytea is a Buffer. */
-  readonly ask: (asked: Query | Queries) => Promise<unknown>
+  /** Returns one answer for each statement. Rows are as pg gives them: int8 and numeric are numbers, and bytea is a Buffer. */
+  readonly ask: (asked: Queries) => Promise<unknown[]>
 
   constructor(ask: Sql['ask']) {
     this.ask = ask
   }
 
-  all(sql: string, values: Values = {}): Promise<unknown[]> {
-    return this.ask({ kind: 'all', sql, values }) as Promise<unknown[]>
+  /** Returns the first row. */
+  async get(sql: string, values: Values = {}): Promise<unknown> {
+    return (await this.ask(oneQuery('get', sql, values)))[0]
   }
 
-  /** The first row. */
-  get(sql: string, values: Values = {}): Promise<unknown> {
-    return this.ask({ kind: 'get', sql, values })
-  }
-
-  /** How many rows it changed. */
-  run(sql: string, values: Values = {}): Promise<number> {
-    return this.ask({ kind: 'run', sql, values }) as Promise<number>
+  /** Returns the number of rows that the statement changed. */
+  async run(sql: string, values: Values = {}): Promise<number> {
+    return (await this.ask(oneQuery('run', sql, values)))[0] as number
   }
 }
 
@@ -231,10 +220,9 @@ export interface DatabaseOptions extends Pick<
   busyMs: number
 }
 
-const queryOf = (sql: string): Query => ({ kind: 'run', sql, values: {} })
-const begin = queryOf('BEGIN')
-const beginSnapshot = queryOf('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-const commit = queryOf('COMMIT')
+const begin = { kind: 'run', sql: 'BEGIN', values: {} } as const
+const beginSnapshot = { ...begin, sql: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' }
+const commit = { ...begin, sql: 'COMMIT' }
 
 const firstPauseMs = 100
 /** Two processes that each wait for a row of the other: the server undid one of them, which goes once more. */
@@ -288,12 +276,11 @@ export class Database extends Sql {
 
   #inTransaction<T>(first: readonly Query[], work: (sql: Sql) => Promise<T>): Promise<T> {
     return this.#inTurn(async (client) => {
-      const sql = this.#within(client)
       let isCommitted = false
-      const ask = (asked: Query | Queries): Promise<unknown> => {
+      const ask = ({ queries, commits }: Queries): Promise<unknown[]> => {
         if (isCommitted) throw new InternalError('a statement came after the last of its transaction')
-        isCommitted = 'queries' in asked && asked.commits
-        return isCommitted ? this.#commit(client, queriesOf(asked)) : sql.ask(asked)
+        isCommitted = commits
+        return isCommitted ? this.#commit(client, queries) : this.#sendAll(client, queries)
       }
       let result: T
       try {
@@ -334,11 +321,10 @@ export class Database extends Sql {
     const client = this.#client
     this.#client = undefined
     if (client === undefined) return
-    const ended = client.end().catch(() => undefined)
-    // By a real clock, and no longer than it takes: the program's own clock is for what is printed.
-    const patience = new AbortController()
-    await Promise.race([ended, systemClock.sleep(1_000, patience.signal).catch(() => undefined)])
-    patience.abort()
+    // A connection that does not end by itself is destroyed, and ends by that.
+    const limit = setTimeout(() => destroy(client), 1_000)
+    await client.end().catch(() => undefined)
+    clearTimeout(limit)
     destroy(client)
   }
 
@@ -393,7 +379,7 @@ export class Database extends Sql {
     )
     try {
       await client.connect()
-      const sql = this.#within(client)
+      const sql = new Sql(({ queries }) => this.#sendAll(client, queries))
       const limits = { lock: String(this.#options.busyMs), statement: String(longestStatementMs - 5_000) }
       requireDurable(this.#server, (await sql.get(configureSession, limits)) as SessionSettings | undefined)
       for (const work of this.#onSession) await work(sql)
@@ -408,42 +394,33 @@ export class Database extends Sql {
     return client
   }
 
-  #within(client: Client): Sql {
-    return new Sql(async (asked) => {
-      const answers = await this.#sendAll(client, queriesOf(asked))
-      return 'queries' in asked ? answers : answers[0]
-    })
-  }
-
-  /** Each statement by itself. */
-  async #askInTurn(asked: Query | Queries): Promise<unknown> {
+  /** Sends each statement in a transaction of its own. */
+  async #askInTurn({ queries }: Queries): Promise<unknown[]> {
     const answers: unknown[] = []
-    for (const { kind, sql, values } of queriesOf(asked))
-      answers.push(answerOf(await this.#inTurn((client) => this.#alone(client, sql, values)), kind))
-    return 'queries' in asked ? answers : answers[0]
+    for (const query of queries)
+      answers.push(answerOf(await this.#inTurn((client) => this.#alone(client, query)), query))
+    return answers
   }
 
   /** A statement that is its own transaction: unless it only reads, its answer is the answer to a commit. */
-  async #alone(client: Client, sql: string, values: Values): Promise<QueryResult> {
-    if (/^\s*(?:SELECT|SHOW|LISTEN)\b/i.test(sql)) return this.#send(client, sql, values)
-    return this.#requireAnswer(client, () => this.#ask(client, sql, values))
+  async #alone(client: Client, query: Query): Promise<QueryResult> {
+    if (/^\s*(?:SELECT|SHOW|LISTEN)\b/i.test(query.sql)) return this.#send(client, query)
+    return this.#requireAnswer(client, () => this.#ask(client, query))
   }
 
   /** Answers of the last statements of a transaction, which are sent with its COMMIT. */
   async #commit(client: Client, last: readonly Query[]): Promise<unknown[]> {
     const results = await this.#requireAnswer(client, () =>
-      atOnce(client, [...last, commit], ({ sql, values }) => this.#ask(client, sql, values)),
+      atOnce(client, [...last, commit], (query) => this.#ask(client, query)),
     )
     // What a server answers to the COMMIT of a transaction in which a statement failed.
     if (results.at(-1)?.command === 'ROLLBACK') throw new InternalError('a failed transaction was committed')
-    return last.map(({ kind }, at) => answerOf(results[at] as QueryResult, kind))
+    return last.map((query, index) => answerOf(results[index] as QueryResult, query))
   }
 
   /** Sent at once. The first failure is thrown: what comes after it in a transaction fails for that. */
   async #sendAll(client: Client, queries: readonly Query[]): Promise<unknown[]> {
-    return atOnce(client, queries, async ({ kind, sql, values }) =>
-      answerOf(await this.#send(client, sql, values), kind),
-    )
+    return atOnce(client, queries, async (query) => answerOf(await this.#send(client, query), query))
   }
 
   /**
@@ -469,23 +446,19 @@ export class Database extends Sql {
     }
   }
 
-  async #send(client: Client, sql: string, values: Values): Promise<QueryResult> {
+  async #send(client: Client, query: Query): Promise<QueryResult> {
     try {
-      return await this.#ask(client, sql, values)
+      return await this.#ask(client, query)
     } catch (error) {
       if (endsSession(error)) this.#lose(client)
       throw storeFailure(this.#server, error)
     }
   }
 
-  #ask(client: Client, sql: string, values: Values): Promise<QueryResult> {
+  #ask(client: Client, { sql, values }: Query): Promise<QueryResult> {
     const { name, text, order } = this.#statement(sql)
     if (order.length === 0) return client.query(text)
-    return client.query({
-      name,
-      text,
-      values: order.map((each) => storable(valueOf(values, each))),
-    })
+    return client.query({ name, text, values: order.map((each) => storable(valueOf(values, each))) })
   }
 
   #statement(sql: string): Statement {
@@ -497,7 +470,7 @@ export class Database extends Sql {
   /** The failure that led here is the one to tell; a connection that cannot even roll back is given up. */
   async #rollBack(client: Client): Promise<void> {
     try {
-      await this.#ask(client, 'ROLLBACK', {})
+      await this.#ask(client, { ...begin, sql: 'ROLLBACK' })
     } catch {
       this.#lose(client)
     }
@@ -519,7 +492,7 @@ function destroy(client: Client): void {
   ;(client as unknown as Wire).connection.stream.destroy()
 }
 
-function answerOf({ rows, rowCount }: QueryResult, kind: Query['kind']): unknown {
+function answerOf({ rows, rowCount }: QueryResult, { kind }: Query): unknown {
   if (kind === 'run' || kind === 'shared') return rowCount ?? 0
   return kind === 'get' ? (rows[0] as unknown) : rows
 }
@@ -557,14 +530,14 @@ export function postgresEngine(database: Database): Engine {
 export async function runOn<T>(sql: Sql, work: Work<T>): Promise<T> {
   let step = work.next()
   while (step.done !== true) {
-    let answer: unknown
+    let answers: unknown[]
     try {
-      answer = await sql.ask(step.value)
+      answers = await sql.ask(step.value)
     } catch (error) {
       step = work.throw(error)
       continue
     }
-    step = work.next(answer)
+    step = work.next(answers)
   }
   return step.value
 }

@@ -3,7 +3,7 @@ import { columnOf, peopleTables } from '../schema.ts'
 
 const arrays = new Map([
   ['text', 'text[]'],
-  ['number', 'bigint[]'],
+  ['integer', 'bigint[]'],
   ['real', 'double precision[]'],
   ['bytes', 'bytea[]'],
 ])

@@ -33,7 +33,6 @@ const refusedUser: Reason = ['fix', 'the server refused this user', checkPasswor
 const states: Readonly<Record<string, Reason>> = {
   '22021': ['fix', 'it does not keep text of this encoding', 'Use a database whose encoding is UTF8.'],
   '25006': ['down', 'the database is read-only', retried],
-  '28000': refusedUser,
   '28P01': ['fix', 'the server refused the password', checkPassword],
   '3D000': ['fix', 'there is no such database', createDatabase],
   '40001': ['busy', 'another process changed the same rows', waitForOthers],
@@ -48,7 +47,6 @@ const states: Readonly<Record<string, Reason>> = {
   '57P01': ['down', 'the server is shutting down', retried],
   '57P02': ['down', 'the server is restarting after a crash', retried],
   '57P03': ['down', 'the server is starting up', retried],
-  '57P05': ['down', 'the server ended the connection', retried],
 }
 
 /** Of a trigger of our own: the store was moved, to where its message says. */
@@ -67,7 +65,6 @@ const classes: Readonly<Record<string, Reason>> = {
 /** By the code that Node gives errors of sockets and TLS. */
 const network: Readonly<Record<string, Reason>> = {
   ECONNREFUSED: ['down', 'connection refused', checkServer],
-  ECONNRESET: ['down', 'the connection broke', retried],
   EPIPE: ['down', 'the connection broke', retried],
   ENOTFOUND: ['down', 'there is no host of this name', checkServer],
   EAI_AGAIN: ['down', 'the name of the host could not be looked up', checkServer],

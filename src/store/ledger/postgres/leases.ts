@@ -115,7 +115,7 @@ export class Runner implements Leases {
 
   async acquire(
     { id }: BatchRef,
-    { for: how = 'a change' }: { for?: LeaseUse } = {},
+    { for: how = 'a change' }: { for?: LeaseUse | undefined } = {},
   ): Promise<Lease | undefined> {
     await this.begin()
     if (this.#held.has(id) || this.#asked.has(id)) return undefined

@@ -1,25 +1,22 @@
-import { join, resolve } from 'node:path'
 import type { PostgresServer } from '../../../domain/store/address.ts'
 import type { MigrationResult, StoreServer } from '../../../domain/store/types.ts'
 import { StoreBusyError, UsageError } from '../../../errors/kinds.ts'
 import type { Random } from '../../../host/random.ts'
-import { AttemptLogFiles } from '../attempt-log.ts'
 import { type Work, all, get, metaText, run, setMeta, unusableStore } from '../engine.ts'
 import type { Upkeep } from '../maintenance.ts'
 import { schema } from '../schema.ts'
-import { beginStore, closedName, requireKnownFormat } from '../store-state.ts'
-import { type Store, type StoreOptions, assembleStore } from '../store.ts'
+import { beginStore, closedName, formerStoreError, requireKnownFormat } from '../store-state.ts'
+import { type Store, type StoreOptions, assembleStore, attemptLogFiles } from '../store.ts'
 import { Database, type Sql, postgresEngine, runOn, withPassword } from './connection.ts'
 import { movedState } from './failure.ts'
 import { Runner } from './leases.ts'
 
 /**
  * What lets several processes share a database. runners: processes that order; `lock` is the key of the
- * lock that each holds as long as its connection stands. runs: which batches each goes through. pauses: the last order of
+ * lock that each holds as long as its connection stands. submissions_alone: orders of one row that wait for their runner. runs: which batches each goes through. pauses: the last order of
  * a service whose outcome is unknown.
  */
 const ownTables = `
--- Orders of one row that wait for their runner.
 CREATE INDEX submissions_alone ON submissions (batch_id) WHERE state = 'pending' AND runner IS NOT NULL;
 
 CREATE TABLE runners (
@@ -62,14 +59,14 @@ const lockSchema = `SELECT pg_advisory_xact_lock(hashtextextended('refcheck migr
 /** How many changes of format a database has been through; 0 for one without a store. Throws for one from before 1.0.0. */
 export async function formatOf(sql: Sql, location: string): Promise<number> {
   const { made, is_former } = (await sql.get(selectFormat)) as { made: boolean; is_former: boolean }
-  requireKnownFormat(location, 'store', { isFormer: made && is_former, format: 0, known: formats })
+  if (made && is_former) throw formerStoreError(location, 'store')
   return made ? Number((await runOn(sql, metaText(formatName))) ?? 0) : 0
 }
 
 /** Refuses a database without a store, or with one of another format than this program's. Changes nothing. */
 export async function inspect(sql: Sql, location: string, known = formats): Promise<void> {
   const format = await formatOf(sql, location)
-  requireKnownFormat(location, 'store', { isFormer: false, format, known })
+  requireKnownFormat(location, 'store', format, known.length)
   if (format === known.length) return
   const [why, hint] =
     format === 0
@@ -97,10 +94,7 @@ export async function migrate(
     if (from > known.length) await inspect(sql, database.location, known)
     if (from === 0) await sql.run('CREATE SCHEMA IF NOT EXISTS refcheck')
     for (const format of known.slice(from)) await sql.run(format)
-    if (from === 0) {
-      const { epoch } = (await sql.get('SELECT {epoch} AS epoch')) as { epoch: string }
-      await runOn(sql, beginStore(random, formerKey, epoch))
-    }
+    if (from === 0) await runOn(sql, beginStore(random, formerKey))
     await runOn(sql, setMeta(formatName, String(known.length)))
     return { from, to: known.length }
   })
@@ -152,7 +146,7 @@ export function postgresUpkeep(database: Database): Upkeep {
     async server() {
       const latencyMs = await database.latency()
       const { replication } = (await database.get(selectReplication)) as Pick<StoreServer, 'replication'>
-      const hidden = (await database.all(selectHidden)) as { hidden: string }[]
+      const hidden = await runOn(database, all<{ hidden: string }>(selectHidden))
       return { replication, latencyMs, hidden: hidden.map((each) => each.hidden) }
     },
 
@@ -237,8 +231,9 @@ interface Found {
  */
 function* foreignParts(): Work<string[]> {
   const found = yield* all<Found>(selectFound)
-  const fence = found.find(({ kind, isFence }) => kind === 'function' && isFence)
-  const isOurFence = fence?.text === fenceBody
+  const hasOurFence = found.some(
+    ({ kind, isFence, text }) => kind === 'function' && isFence && text === fenceBody,
+  )
   const made = formats.join('\n')
   const defaults = defaultsOf(made)
   const findings: string[] = []
@@ -249,12 +244,9 @@ function* foreignParts(): Work<string[]> {
       defaults.delete(column)
       if (text.replace(/::[a-z ]+$/, '') !== expected)
         findings.push(`the default of ${column} is ${text}; refcheck makes ${expected ?? 'none'}`)
-    } else if (kind === 'index') {
-      continue
-    } else if (!isFence || !isOurFence) {
-      findings.push(
-        `a ${kind} that refcheck did not make ${table === undefined ? 'is next to its tables' : `is on table ${table}`}: ${name}`,
-      )
+    } else if (kind !== 'index' && !(isFence && hasOurFence)) {
+      const where = table === undefined ? 'is next to its tables' : `is on table ${table}`
+      findings.push(`a ${kind} that refcheck did not make ${where}: ${name}`)
     }
   }
   for (const [column, expected] of defaults)
@@ -287,7 +279,7 @@ export async function migratePostgresStore(
   const database = await connect(server, options, 0)
   try {
     const format = onlyNew ? await formatOf(database, database.location) : 0
-    const files = logFilesOf(options)
+    const files = attemptLogFiles(options)
     files.requireNoFormer(database.location)
     const migrated =
       format === 0
@@ -299,9 +291,6 @@ export async function migratePostgresStore(
     await database.close()
   }
 }
-
-const logFilesOf = ({ paths, cwd }: StoreOptions): AttemptLogFiles =>
-  new AttemptLogFiles([join(resolve(cwd, paths.config), 'attempts')])
 
 /** A store that was made with `store migrate`; throws IoError where it was not. */
 export async function openPostgresStore(server: PostgresServer, options: StoreOptions): Promise<Store> {
@@ -331,7 +320,7 @@ function assemble(database: Database, options: StoreOptions, isNew = false): Pro
       engine: postgresEngine(database),
       holds: new Runner(database, options.random),
       upkeep: postgresUpkeep(database),
-      files: logFilesOf(options),
+      files: attemptLogFiles(options),
       isNew,
       close: () => database.close(),
     },

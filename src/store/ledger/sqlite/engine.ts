@@ -1,21 +1,7 @@
 import { storeMovedError } from '../../../domain/store/moving.ts'
 import { InternalError, IoError, StoreBusyError, RefcheckError } from '../../../errors/kinds.ts'
-import {
-  DatabaseSync,
-  type SQLInputValue,
-  type StatementResultingChanges,
-  type StatementSync,
-} from 'node:sqlite'
-import {
-  queriesOf,
-  type Dialect,
-  type Engine,
-  expandSql,
-  type Query,
-  unusableStore,
-  type Values,
-  type Work,
-} from '../engine.ts'
+import { backup, DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { type Dialect, type Engine, expandSql, unusableStore, type Values, type Work } from '../engine.ts'
 import { columnOf } from '../schema.ts'
 import { statSync } from 'node:fs'
 
@@ -126,32 +112,28 @@ export class Database {
 
   /** How many rows it changed. */
   run(sql: string, values: Values = {}): number {
-    return Number((this.#ask('run', sql, values) as StatementResultingChanges).changes)
+    return Number((this.#ask('run', sql, values) as { changes: number | bigint }).changes)
   }
 
   /** All statements of `work`, in the transaction that is open or each by itself. */
   runSync<T>(work: Work<T>): T {
     let step = work.next()
     while (step.done !== true) {
-      let answer: unknown
+      let answers: unknown[]
       try {
-        const asked = step.value
-        const answers = queriesOf(asked).map((query) => this.#answer(query))
-        answer = 'queries' in asked ? answers : answers[0]
+        answers = step.value.queries.map(({ kind, sql, values }) => {
+          if (kind === 'shared') return undefined
+          if (kind !== 'insert') return this[kind](sql, values)
+          // Without a network in between, adding several rows with one statement would gain nothing.
+          return (values as { rows: Values[] }).rows.flatMap((row) => this.all(sql, row))
+        })
       } catch (error) {
         step = work.throw(error)
         continue
       }
-      step = work.next(answer)
+      step = work.next(answers)
     }
     return step.value
-  }
-
-  /** Rows are added one by one: without a network between them nothing is gained by more at once. */
-  #answer({ kind, sql, values }: Query): unknown {
-    if (kind === 'shared') return undefined
-    if (kind !== 'insert') return this[kind](sql, values)
-    return (values as { rows: Values[] }).rows.flatMap((row) => this.all(sql, row))
   }
 
   /** All of `work` or none of it; from its first read on no other process writes. Committed with an fsync. */
@@ -177,9 +159,9 @@ export class Database {
     return this.#within('BEGIN', work)
   }
 
-  /** For what needs the connection itself, such as SQLite's own way to copy a database. */
-  async copyTo(copy: (connection: DatabaseSync) => Promise<unknown>): Promise<void> {
-    await copy(this.#connection)
+  /** Copies the whole database to a file by SQLite's own means. */
+  async backup(path: string): Promise<void> {
+    await backup(this.#connection, path)
   }
 
   close(): void {

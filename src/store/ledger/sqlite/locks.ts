@@ -69,7 +69,6 @@ export function fileLocks(location: string, { clock, random }: { clock: Clock; r
   }
   return {
     acquire: acquireLease,
-    beganAt: 0,
     abandoned: (engine) => abandoned(engine, acquireLease),
     async holder(batchId) {
       const holder = await findHolder(pathOf(batchId), clock)
@@ -88,7 +87,6 @@ export function memoryLocks(clock: Clock): Leases {
   }
   return {
     acquire: acquireLease,
-    beganAt: 0,
     abandoned: (engine) => abandoned(engine, acquireLease),
     holder: (batchId) =>
       Promise.resolve(held.has(batchId) ? { pid: processId(), since: clock.now() } : undefined),

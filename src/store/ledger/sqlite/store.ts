@@ -1,11 +1,11 @@
 import { existsSync, lstatSync, readFileSync, statSync } from 'node:fs'
-import { chmod, open, realpath, rm, rmdir, stat } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
-import { backup } from 'node:sqlite'
+import { open, realpath, rm, rmdir, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { diskFailure, systemErrorCode } from '../../../disk/failure.ts'
 import { flushFolder, makeFolders } from '../../../disk/folders.ts'
 import { writableByOthers, findFolderWeakness } from '../../../disk/ownership.ts'
 import {
+  makePrivate,
   makePrivateFolder,
   requireStoreBelowOwnFolder,
   findStoreWeakness,
@@ -16,12 +16,11 @@ import { IoError, StoreBusyError, UsageError } from '../../../errors/kinds.ts'
 import type { Clock } from '../../../host/clock.ts'
 import { ownUserId } from '../../../host/process.ts'
 import type { Random } from '../../../host/random.ts'
-import { AttemptLogFiles } from '../attempt-log.ts'
 import { all, get, run, setMeta, unusableStore } from '../engine.ts'
 import type { Upkeep } from '../maintenance.ts'
 import { schema } from '../schema.ts'
-import { backupName, beginStore, requireKnownFormat } from '../store-state.ts'
-import { type Store, type StoreOptions, assembleStore } from '../store.ts'
+import { backupName, beginStore, formerStoreError, requireKnownFormat } from '../store-state.ts'
+import { type Store, type StoreOptions, assembleStore, attemptLogFiles } from '../store.ts'
 import { Database, makeDurable, sqliteEngine } from './engine.ts'
 import { fileLocks, memoryLocks } from './locks.ts'
 
@@ -56,17 +55,16 @@ function refuseAdded(database: Database): void {
  * of its caller: another process may be making the store.
  */
 export function inspect(database: Database, known = formats): void {
-  const version = Number(database.pragma('user_version'))
+  const { location } = database
   const application = database.pragma('application_id')
   const { count } = database.get('SELECT count(*) AS count FROM sqlite_schema') as { count: number }
-  const isFormer = application === formerApplicationId
-  requireKnownFormat(database.location, 'file', { isFormer, format: 0, known })
+  if (application === formerApplicationId) throw formerStoreError(location, 'file')
   if (count > 0 && application !== applicationId) {
     const why = 'it is another program’s database'
-    throw unusableStore(database.location, why, 'Choose another file with REFCHECK_STORE.')
+    throw unusableStore(location, why, 'Choose another file with REFCHECK_STORE.')
   }
   refuseAdded(database)
-  requireKnownFormat(database.location, 'file', { isFormer, format: version, known })
+  requireKnownFormat(location, 'file', Number(database.pragma('user_version')), known.length)
 }
 
 /**
@@ -86,7 +84,7 @@ export function migrate(
     for (const format of known.slice(version)) database.exec(format)
     if (version === 0) {
       database.exec(`PRAGMA application_id = ${applicationId}`)
-      database.runSync(beginStore(random, formerKey, undefined))
+      database.runSync(beginStore(random, formerKey))
     }
     database.exec(`PRAGMA user_version = ${known.length}`)
     return version === 0
@@ -110,9 +108,7 @@ export function sqliteUpkeep(database: Database): Upkeep {
     },
 
     *checkTables() {
-      const found = (yield* all<object>('PRAGMA integrity_check'))
-        .map((row) => String(Object.values(row)[0]))
-        .filter((message) => message !== 'ok')
+      const found = damageIn(yield* all<object>('PRAGMA integrity_check'))
       const broken = yield* all<{ table: string; rowid: number }>('PRAGMA foreign_key_check')
       for (const { table, rowid } of broken) {
         found.push(`${table}: row ${rowid} refers to something that is missing`)
@@ -158,9 +154,9 @@ export function sqliteUpkeep(database: Database): Upkeep {
       try {
         await remove()
         const target = await prepareFile(copy)
-        await database.copyTo((connection) => backup(connection, target))
+        await database.backup(target)
         mark(target, location)
-        await makePrivate(target, undefined)
+        makeStorePrivate(target)
         linkAsNew(target, path)
       } catch (error) {
         throw error instanceof IoError ? error : diskFailure('back the store up to', path, error)
@@ -171,11 +167,7 @@ export function sqliteUpkeep(database: Database): Upkeep {
       }
     },
 
-    problems: async () =>
-      database
-        .all(`PRAGMA quick_check(${maxProblems})`)
-        .map((row) => String(Object.values(row as object)[0]))
-        .filter((message) => message !== 'ok'),
+    problems: async () => damageIn(database.all(`PRAGMA quick_check(${maxProblems})`)),
     *fence(table, to) {
       yield* run(`CREATE TRIGGER IF NOT EXISTS moved_${table} BEFORE INSERT ON ${table}
 BEGIN SELECT RAISE(ABORT, '${to.replaceAll("'", "''")}'); END`)
@@ -192,6 +184,10 @@ BEGIN SELECT RAISE(ABORT, '${to.replaceAll("'", "''")}'); END`)
     },
   }
 }
+
+/** Returns what SQLite's check of a file found, one sentence for each row of its answer. */
+const damageIn = (rows: readonly unknown[]): string[] =>
+  rows.map((row) => String(Object.values(row as object)[0])).filter((message) => message !== 'ok')
 
 /** A backup sends nothing as it is: what is ordered with the store from now on, it will not know. */
 function mark(target: string, of: string): void {
@@ -211,11 +207,6 @@ function bytesOf(location: string): number {
     0,
   )
 }
-
-type Notify = ((message: string) => void) | undefined
-
-/** What others of this machine may do with a file; a private one grants none of it. */
-const others = 0o077
 
 /**
  * Makes the ledger's folder (0700) and file (0600) where they are missing. What was there before is left
@@ -266,12 +257,13 @@ function isMountPoint(path: string): boolean {
   }
 }
 
-/** Takes away what others may do with a file that is known to be a ledger, saying so. */
-export async function makePrivate(path: string, onMessage: Notify): Promise<void> {
+/** Removes other users' permissions on a file that is known to be a store. Returns a sentence for the user if it had any. */
+function makeStorePrivate(path: string): string | undefined {
   try {
-    await mend(path, onMessage)
+    const warning = makePrivate(path, 'The store’s file')
     // SQLite gives its own files next to it the mode it had; one message about all of them is enough.
-    for (const suffix of ['-wal', '-shm']) await mend(path + suffix, undefined)
+    for (const suffix of ['-wal', '-shm']) makePrivate(path + suffix)
+    return warning
   } catch (error) {
     throw diskFailure('use the store', path, error)
   }
@@ -296,21 +288,6 @@ async function makeFile(path: string): Promise<void> {
   await flushFolder(dirname(path))
 }
 
-async function mend(path: string, onMessage: Notify): Promise<void> {
-  const before = modeOf(path)
-  if ((before & others) === 0) return
-  await chmod(path, 0o600)
-  // No word where modes mean nothing (Windows, FAT).
-  if ((modeOf(path) & others) !== 0) return
-  const was = (before & 0o777).toString(8).padStart(4, '0')
-  onMessage?.(`The store’s file "${path}" was readable by other users (${was}); it is now private (0600).`)
-}
-
-/** 0 for a file that is not there, or no longer. */
-function modeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.mode ?? 0
-}
-
 const usualBusyMs = 5_000
 const pauseMs = 20
 
@@ -318,7 +295,7 @@ const pauseMs = 20
 export async function openSqliteStore(location: string, options: StoreOptions): Promise<Store> {
   const { clock, random, busyMs = usualBusyMs, onMessage } = options
   const inMemory = location === ':memory:'
-  const files = inMemory ? undefined : new AttemptLogFiles(logFolders(location, options))
+  const files = inMemory ? undefined : attemptLogFiles(options, `${location}.attempts`)
   files?.requireNoFormer(location)
   if (!inMemory) requireStoreBelowOwnFolder(location)
   const path = inMemory ? location : await prepareFile(location)
@@ -327,7 +304,8 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
   try {
     await retryWhileBusy(clock, busyMs, () => database.snapshot(() => inspect(database)))
     if (!inMemory) {
-      await makePrivate(path, onMessage)
+      const warning = makeStorePrivate(path)
+      if (warning !== undefined) onMessage?.(warning)
       const weakness = findStoreWeakness(path)
       if (weakness !== undefined) {
         const what = weakness.path === path ? 'file' : 'folder'
@@ -354,11 +332,6 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
     database.close()
     throw error
   }
-}
-
-/** Attempt logs are with the settings, which a restored data folder does not change; else next to the store. */
-function logFolders(path: string, { paths, cwd }: StoreOptions): string[] {
-  return [join(resolve(cwd, paths.config), 'attempts'), `${path}.attempts`]
 }
 
 /** SQLite does not wait for its turn to switch a new file to WAL, so two first users could collide. */
