@@ -9,7 +9,7 @@ const isRun = /(?:\byield\*|\(\w*\) =>|\b(?:run|runSync|within)\(|\brunOn\(\w+,)
 
 /** Whether it is an argument of what runs several side by side. */
 function isArgument(before: string): boolean {
-  const at = Math.max(before.lastIndexOf('together('), before.lastIndexOf('lastly('))
+  const at = before.lastIndexOf('together(')
   const since = at === -1 ? '' : before.slice(at)
   return since.split('(').length > since.split(')').length
 }

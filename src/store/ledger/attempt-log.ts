@@ -103,10 +103,15 @@ export class AttemptLogFiles {
     also: readonly string[] = [],
   ): LogFile[] {
     const folders = new Set([...this.folders, ...also.map((path) => dirname(path))])
-    return [...folders]
-      .flatMap((folder) => namesIn(folder, suffix).map((name) => this.#found(join(folder, name))))
-      .filter((file) => file !== undefined)
-      .filter(({ header }) => header.storeId === storeId || isInPlace(header, store))
+    return (
+      [...folders]
+        .flatMap((folder) => namesIn(folder, suffix).map((name) => this.#found(join(folder, name))))
+        .filter((file) => file !== undefined)
+        // The log of a store that was moved away says nothing about the next store at its place.
+        .filter(
+          ({ header: log }) => log.storeId === storeId || (log.store === store && log.movedTo === undefined),
+        )
+    )
   }
 
   /** The key of the store that was last in a place: a new one that takes it knows its people. */
@@ -237,10 +242,6 @@ function lastHeader(path: string, size: number): { header: LogHeader; isEmpty: b
     }
   })
 }
-
-/** The log of a store that left a place says nothing about the next one there. */
-const isInPlace = (header: LogHeader, store: string): boolean =>
-  header.store === store && header.movedTo === undefined
 
 /** What another account put in our place is neither read nor written. */
 function ownStatus(path: string, kind: 'isDirectory' | 'isFile'): Stats | undefined {

@@ -4,7 +4,7 @@ import { highestPrecedence, type Conflict } from '../../domain/submission/confli
 import type { Attempt, NewAttempt, RowVersion } from '../../domain/submission/submission.ts'
 import { InternalError, IoError } from '../../errors/kinds.ts'
 import { damagedStore } from './submission-rows.ts'
-import { get, lastly, run, together, type Work } from './engine.ts'
+import { get, run, together, type Work } from './engine.ts'
 import { relatedPackageIds, type SelectedFence, selectFence } from './store-state.ts'
 import { type ClaimFailure, type FenceRequirement, type RecordedAttempt, StorePart } from './store-part.ts'
 import { Matching, type StoredRow } from './matching.ts'
@@ -134,11 +134,11 @@ export class Claims extends StorePart {
     const { from, required, priority, orNext } = request
     request.claimed = undefined
     const matching = new Matching(this.key)
-    const [fence, stored, quota] = yield* together(
+    const [fence, stored, quota] = yield* together([
       get<SelectedFence>(selectFence, { heads: required.heads, batchId: from.batchId }),
       this.#isAny(orNext) ? matching.lockNextRow(from.batchId) : matching.lockRow(from),
       lockQuota(priority),
-    )
+    ])
     return { fence, stored, quota, matching }
   }
 
@@ -181,7 +181,10 @@ export class Claims extends StorePart {
     const { batchId, row } = stored
     this.#knownAttempts.add(attempt.attemptId)
     request.claimed = { batchId, row, state: 'sending', attemptId: attempt.attemptId }
-    const [inserted] = yield* lastly(this.#insertAttempt(order, attempt, required), update && run(...update))
+    const [inserted] = yield* together(
+      [this.#insertAttempt(order, attempt, required), update && run(...update)],
+      { commits: true },
+    )
     if (inserted === undefined) return { waitMs: 0, ...otherRow, isTaken: true }
     const { generation } = required
     const claimed = toClaimed(order, attempt, { number: inserted.number, generation, at: inserted.beganAt })

@@ -87,17 +87,14 @@ type OptionalWorks = readonly (Work<unknown> | undefined)[]
 type ResultOf<Each> = Each extends Work<infer Result> ? Result : undefined
 type Results<Works extends OptionalWorks> = { -readonly [index in keyof Works]: ResultOf<Works[index]> }
 
-/** Runs several: the first statement of each is sent at once, then the second of each that has one, and so on. */
-export function* together<Works extends OptionalWorks>(...works: Works): Work<Results<Works>> {
-  return yield* inRounds(works, false)
-}
-
-/** As `together`, for the last statements of a transaction, one of each: it is committed along with them. */
-export function* lastly<Works extends OptionalWorks>(...works: Works): Work<Results<Works>> {
-  return yield* inRounds(works, true)
-}
-
-function* inRounds<Works extends OptionalWorks>(works: Works, commits: boolean): Work<Results<Works>> {
+/**
+ * Runs several works: the first statement of each is sent at once, then the second of each that has one, and so on. If
+ * `commits`, they are one statement each, the last of the transaction, which is committed along with them.
+ */
+export function* together<const Works extends OptionalWorks>(
+  works: Works,
+  { commits = false } = {},
+): Work<Results<Works>> {
   const steps = works.map((work) => work?.next() ?? { done: true as const, value: undefined })
   for (;;) {
     const asked = steps.map((step) => (step.done === true ? [] : step.value.queries))
@@ -248,6 +245,23 @@ export async function* readPages<Row>(
 /** Refuses a store that cannot be used, saying why and what to do. */
 export function unusableStore(location: string, why: string, hint: string): IoError {
   return new IoError(`cannot use the store "${location}": ${why}`, { hint })
+}
+
+/** Throws an IoError for a store from before 1.0.0 (`former`), and for one of a format that this version does not know. */
+export function requireKnownFormat(
+  location: string,
+  what: 'file' | 'store',
+  format: number | 'former',
+  known: number,
+): void {
+  const otherStore = `or choose another ${what} with REFCHECK_STORE.`
+  if (format === 'former') {
+    const hint = `Use the refcheck that made it, ${otherStore} Nothing was changed.`
+    throw unusableStore(location, 'it was made by a refcheck from before 1.0.0', hint)
+  }
+  if (format <= known) return
+  const why = `it was made by a newer refcheck (format ${format}; this version supports up to ${known})`
+  throw unusableStore(location, why, `Update refcheck, ${otherStore}`)
 }
 
 /** A statement for stores that several runners share; nothing is done in others. */

@@ -124,10 +124,8 @@ export function completeFingerprints({
 }
 
 /** Compares the person of a row with another person, as far as their fingerprints show. */
-export function matchPersons(
-  rowFingerprints: PersonFingerprints | undefined,
-  person: PersonFingerprints,
-): PersonMatch {
+export function matchPersons(row: StoredFingerprints | undefined, person: PersonFingerprints): PersonMatch {
+  const rowFingerprints = row && completeFingerprints(row)
   if (rowFingerprints === undefined) return 'unknown'
   if (rowFingerprints.personPrint === person.personPrint) return 'same'
   const shares =

@@ -35,12 +35,7 @@ import { refuseMemoryStore } from '../../domain/store/address.ts'
 import { emailIdentity } from '../../domain/submission/identity.ts'
 import { InternalError, NoAnswerError, StoreDownError } from '../../errors/kinds.ts'
 import { type ClaimOutcome, type ClaimRequest, type ClaimResult, Claims } from './claim.ts'
-import {
-  fingerprintPerson,
-  completeFingerprints,
-  type StoredFingerprints,
-  matchPersons,
-} from './fingerprints.ts'
+import { fingerprintPerson, type StoredFingerprints, matchPersons } from './fingerprints.ts'
 import { type Lease, type StoreContext, StorePart } from './store-part.ts'
 import { requireAccount } from './accounts.ts'
 
@@ -123,7 +118,7 @@ export function* changeRow(from: RowVersion, change: Change): Work<boolean> {
 /** The same of the row alone: `recordChange` comes after. */
 function* changeState(from: RowVersion, change: Change): Work<boolean> {
   const { holder, row } = changeFields(from, change)
-  const [held, changed] = yield* together(holder && run(insertRequest, holder), run(updateState, row))
+  const [held, changed] = yield* together([holder && run(insertRequest, holder), run(updateState, row)])
   if (held === 1 && changed === 0 && holder !== undefined) yield* run(deleteRequest, holder)
   return changed === 1
 }
@@ -134,13 +129,13 @@ function* recordChange(from: RowVersion, change: Change): Work<void> {
   const isReopened = from.state === 'accepted'
   // Every runner that sends to that service waits until it is healthy before the next row goes out.
   const pauses = from.state === 'sending' && change.to === 'unknown'
-  yield* together(
+  yield* together([
     isReopened ? run(deleteRequest, row) : undefined,
     isReopened ? run(reopenAttempt, row) : undefined,
     attempt && run(endAttempt, attempt),
     decision && insertRows('decisions', [decision]),
     pauses ? runShared(upsertPause, from) : undefined,
-  )
+  ])
 }
 
 /**
@@ -321,12 +316,15 @@ export class EngineLedger extends StorePart {
           function* () {
             claim = undefined
             isAnswered = true
-            const [isChanged, seen] = yield* together(changeState(from, change), claims.readForClaim(request))
+            const [isChanged, seen] = yield* together([
+              changeState(from, change),
+              claims.readForClaim(request),
+            ])
             if (!isChanged) return false
-            const [, decided] = yield* together(
+            const [, decided] = yield* together([
               recordChange(from, change),
               claims.decideClaim(request, seen, false),
-            )
+            ])
             claim = decided
             return true
           },
@@ -359,8 +357,7 @@ export class EngineLedger extends StorePart {
   /** Compares the person of a row with another person, by fingerprints alone: for a row whose name was erased. */
   async personMatch(key: RowId, person: Recipient): Promise<PersonMatch> {
     const stored = await this.engine.run(get<StoredFingerprints>(selectPrints, key))
-    const fingerprints = fingerprintPerson(this.key.fingerprint, person)
-    return matchPersons(stored && completeFingerprints(stored), fingerprints)
+    return matchPersons(stored, fingerprintPerson(this.key.fingerprint, person))
   }
 
   /** Whether an e-mail is that of a row's person, by its fingerprint alone: for a row whose name was erased. */

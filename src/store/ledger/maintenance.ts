@@ -12,21 +12,10 @@ import type {
 import { emailIdentity } from '../../domain/submission/identity.ts'
 import { type SubmissionState, submissionStates, waitingStates } from '../../domain/submission/states.ts'
 import type { RowId } from '../../domain/submission/submission.ts'
-import {
-  type Engine,
-  type Values,
-  type Work,
-  all,
-  get,
-  insertRows,
-  metaBytes,
-  metaText,
-  run,
-  setMeta,
-  together,
-} from './engine.ts'
+import { type Values, type Work, all, get, insertRows, metaText, run, setMeta, together } from './engine.ts'
 import type { Fingerprint, StoreKey } from './fingerprints.ts'
 import type { RollbackDetection } from './rollback-detection.ts'
+import type { StoreContext } from './store-part.ts'
 import { erasureName, readClosing, readLogs } from './store-state.ts'
 import { type StoredOrderRow, allOrders, listDamage, sqlIsOfService, sqlList } from './submission-rows.ts'
 
@@ -114,8 +103,7 @@ interface Found {
   kept: number
 }
 
-export interface MaintenanceParts {
-  engine: Engine
+export interface MaintenanceParts extends Pick<StoreContext, 'engine'> {
   key: Pick<StoreKey, 'fingerprint'>
   rollbacks: Pick<RollbackDetection, 'idsHere' | 'removeFingerprints'>
   upkeep: Upkeep
@@ -222,7 +210,7 @@ WHERE b.kind = 'file' AND ${erased} ORDER BY b.id`
   async finishErasure(eraseFiles?: EraseFiles, isPatient = false): Promise<PurgeResult['isLeftTo']> {
     const { engine, location, rollbacks, upkeep } = this.#parts
     const [erasure, unscrubbed] = await engine.snapshot(() =>
-      together(metaText(erasureName), metaBytes(unscrubbedName)),
+      together([metaText(erasureName), metaText(unscrubbedName)]),
     )
     const left = parseLeft(erasure)
     const logIds = await rollbacks.idsHere(Object.keys(left.logs))
@@ -243,7 +231,7 @@ WHERE b.kind = 'file' AND ${erased} ORDER BY b.id`
     const isLeftTo = await upkeep.scrub(isPatient)
     if (isLeftTo === undefined) {
       // Another purge may have committed in between.
-      const values = { name: unscrubbedName, value: unscrubbed }
+      const values = { name: unscrubbedName, value: Buffer.from(unscrubbed) }
       await engine.run(run('DELETE FROM meta WHERE name = :name AND value = :value', values))
     }
     return isLeftTo

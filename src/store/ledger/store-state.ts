@@ -4,19 +4,8 @@ import { findEpochChange, type Epoch, type StoreFacts } from '../../domain/store
 import { serviceOf } from '../../domain/submission/identity.ts'
 import { relatedPackages } from '../../domain/submission/conflicts.ts'
 import { ensureAccount } from './accounts.ts'
-import {
-  all,
-  get,
-  insertRows,
-  metaText,
-  metaValue,
-  run,
-  setMeta,
-  unusableStore,
-  type Work,
-} from './engine.ts'
+import { all, get, insertRows, metaText, metaValue, run, setMeta, type Work } from './engine.ts'
 import { fingerprintKeyBytes, fingerprintKeyName, storeIdName } from './fingerprints.ts'
-import type { IoError } from '../../errors/kinds.ts'
 import type { Random } from '../../host/random.ts'
 
 /** Names of what a store records of itself in `meta`; under `closed`, why it takes no orders. */
@@ -169,24 +158,6 @@ function* beginGeneration(id: string): Work<void> {
   const database = yield* get<{ epoch: string | undefined }>('SELECT {epoch} AS epoch')
   yield* setMeta(generationName, id)
   yield* setMeta(epochName, database?.epoch)
-}
-
-/** The error for a store from before 1.0.0. */
-export function formerStoreError(location: string, what: 'file' | 'store'): IoError {
-  const hint = `Use the refcheck that made it, or choose another ${what} with REFCHECK_STORE. Nothing was changed.`
-  return unusableStore(location, 'it was made by a refcheck from before 1.0.0', hint)
-}
-
-/** Throws an IoError for a store of a format that this version does not know. */
-export function requireKnownFormat(
-  location: string,
-  what: 'file' | 'store',
-  format: number,
-  known: number,
-): void {
-  if (format <= known) return
-  const why = `it was made by a newer refcheck (format ${format}; this version supports up to ${known})`
-  throw unusableStore(location, why, `Update refcheck, or choose another ${what} with REFCHECK_STORE.`)
 }
 
 /** A backup that is accepted is another store than the one that it was made of. */

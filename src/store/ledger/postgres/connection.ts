@@ -456,15 +456,11 @@ export class Database extends Sql {
   }
 
   #ask(client: Client, { sql, values }: Query): Promise<QueryResult> {
-    const { name, text, order } = this.#statement(sql)
-    if (order.length === 0) return client.query(text)
-    return client.query({ name, text, values: order.map((each) => storable(valueOf(values, each))) })
-  }
-
-  #statement(sql: string): Statement {
     const statement = this.#statements.get(sql) ?? numbered(sql, `s${this.#statements.size}`)
     this.#statements.set(sql, statement)
-    return statement
+    const { name, text, order } = statement
+    if (order.length === 0) return client.query(text)
+    return client.query({ name, text, values: order.map((each) => storable(valueOf(values, each))) })
   }
 
   /** The failure that led here is the one to tell; a connection that cannot even roll back is given up. */

@@ -2,10 +2,10 @@ import type { PostgresServer } from '../../../domain/store/address.ts'
 import type { MigrationResult, StoreServer } from '../../../domain/store/types.ts'
 import { StoreBusyError, UsageError } from '../../../errors/kinds.ts'
 import type { Random } from '../../../host/random.ts'
-import { type Work, all, get, metaText, run, setMeta, unusableStore } from '../engine.ts'
+import { type Work, all, get, metaText, requireKnownFormat, run, setMeta, unusableStore } from '../engine.ts'
 import type { Upkeep } from '../maintenance.ts'
 import { schema } from '../schema.ts'
-import { beginStore, closedName, formerStoreError, requireKnownFormat } from '../store-state.ts'
+import { beginStore, closedName } from '../store-state.ts'
 import { type Store, type StoreOptions, assembleStore, attemptLogFiles } from '../store.ts'
 import { Database, type Sql, postgresEngine, runOn, withPassword } from './connection.ts'
 import { movedState } from './failure.ts'
@@ -59,7 +59,7 @@ const lockSchema = `SELECT pg_advisory_xact_lock(hashtextextended('refcheck migr
 /** How many changes of format a database has been through; 0 for one without a store. Throws for one from before 1.0.0. */
 export async function formatOf(sql: Sql, location: string): Promise<number> {
   const { made, is_former } = (await sql.get(selectFormat)) as { made: boolean; is_former: boolean }
-  if (made && is_former) throw formerStoreError(location, 'store')
+  if (made && is_former) requireKnownFormat(location, 'store', 'former', formats.length)
   return made ? Number((await runOn(sql, metaText(formatName))) ?? 0) : 0
 }
 

@@ -16,10 +16,10 @@ import { IoError, StoreBusyError, UsageError } from '../../../errors/kinds.ts'
 import type { Clock } from '../../../host/clock.ts'
 import { ownUserId } from '../../../host/process.ts'
 import type { Random } from '../../../host/random.ts'
-import { all, get, run, setMeta, unusableStore } from '../engine.ts'
+import { all, get, requireKnownFormat, run, setMeta, unusableStore } from '../engine.ts'
 import type { Upkeep } from '../maintenance.ts'
 import { schema } from '../schema.ts'
-import { backupName, beginStore, formerStoreError, requireKnownFormat } from '../store-state.ts'
+import { backupName, beginStore } from '../store-state.ts'
 import { type Store, type StoreOptions, assembleStore, attemptLogFiles } from '../store.ts'
 import { Database, makeDurable, sqliteEngine } from './engine.ts'
 import { fileLocks, memoryLocks } from './locks.ts'
@@ -58,7 +58,7 @@ export function inspect(database: Database, known = formats): void {
   const { location } = database
   const application = database.pragma('application_id')
   const { count } = database.get('SELECT count(*) AS count FROM sqlite_schema') as { count: number }
-  if (application === formerApplicationId) throw formerStoreError(location, 'file')
+  if (application === formerApplicationId) requireKnownFormat(location, 'file', 'former', known.length)
   if (count > 0 && application !== applicationId) {
     const why = 'it is another program’s database'
     throw unusableStore(location, why, 'Choose another file with REFCHECK_STORE.')
