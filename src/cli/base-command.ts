@@ -196,7 +196,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   private print(document: string, failure?: RefcheckError): void {
     const { stdout, stderr } = this.context.streams
     if (this.#applyJq === undefined) return stdout.write(document)
-    // Secrets are redacted before, because an expression may split them.
+    // Secrets are redacted before the expression is applied, because it may split them.
     const { text, problem } = this.#applyJq(this.app.secrets.redact(document), stdout.isTTY)
     stdout.write(text)
     if (problem === undefined) return

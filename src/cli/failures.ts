@@ -81,10 +81,7 @@ function argumentName(arg: unknown): string {
   return name.toUpperCase()
 }
 
-/**
- * oclif puts text before and after the message of every error that a flag's `parse` throws. Returns the error without
- * it.
- */
+/** Removes the text that oclif puts around the message of an error that a flag's `parse` throws. */
 export function removeOclifText(error: RefcheckError): RefcheckError {
   const [, message] =
     /^Parsing --[\w-]+\s*\n\t([\s\S]*)\nSee more help with --help$/.exec(error.message) ?? []
@@ -150,7 +147,7 @@ function reword(line: string): string | undefined {
   return undefined
 }
 
-/** The text after the = of a flag may be a secret. */
+/** Removes the text after the = of a flag, because it may be a secret. */
 const removeValue = (line: string): string => line.replace(/(?<![\w-])(--[\w-]+)=.*?(?= cannot |$)/g, '$1')
 
 function helpHint(error: ParseFailure): string {
@@ -228,7 +225,8 @@ export function completeFailure(
 }
 
 /**
- * Removes keys that the user typed, also in lowercase, in which ids are compared and a key looks like ordinary words.
+ * Removes the keys that the user typed, also in lowercase: a message shows a typed id in lowercase, and `redactKeys`
+ * does not recognise a lowercase key.
  */
 function removeTypedKeys(text: string, keys: readonly string[]): string {
   return keys.reduce((rest, key) => rest.replaceAll(key, '…').replaceAll(key.toLowerCase(), '…'), text)

@@ -137,7 +137,7 @@ function readPackageOnce(root: URL, fromSource: boolean): Interfaces.PJSON {
   return pjson
 }
 
-/** Reads package.json. For src/, the paths in it that are for oclif are replaced by those of the sources. */
+/** Reads package.json. With `fromSource`, its settings for oclif name the sources instead of the built files. */
 export function readPackageJson(root: URL, fromSource: boolean): Interfaces.PJSON {
   const pjson = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as Interfaces.PJSON
   if (!fromSource) return pjson

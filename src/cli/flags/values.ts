@@ -99,12 +99,12 @@ export const uuidFlag = Flags.custom({
 
 /**
  * Argument or flag for a request: its id, the start of the id, or (only in a terminal) the name or e-mail of a person.
- * See requestIdsOf in app/ids.
+ * See resolveRequestIds in app/ids.
  */
 export const requestArg = Args.custom({ ignoreStdin: true })
 export const requestFlag = Flags.custom({ helpValue: 'REQUEST_ID' })
 
-/** Flag for the id of a request or the start of one. See requestIdOf in app/ids. */
+/** Flag for the id of a request or the start of one. See completeRequestId in app/ids. */
 export const requestIdFlag = Flags.custom({
   helpValue: 'REQUEST_ID',
   async parse(text, _context, options) {

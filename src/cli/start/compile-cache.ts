@@ -136,7 +136,7 @@ export function cacheCompiledCode(file: string, root: string, build: string): vo
 }
 
 const wordBytes = 8
-/** V8 copies code that does not begin at a multiple of the word size. */
+/** Rounds up to a multiple of the word size, because V8 copies code that does not begin at one. */
 const padToWord = (bytes: number): number => Math.ceil(bytes / wordBytes) * wordBytes
 
 function readCache(file: string, build: string): CachedCode {

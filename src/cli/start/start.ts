@@ -12,8 +12,8 @@ import { internalError, main } from '../main.ts'
 
 /**
  * Returns a function that finds commands in a built `dist`, where `auth login` is the file `commands/auth/login.cjs`.
- * It returns undefined unless the arguments begin with the whole name of a command and do not ask for help; oclif
- * handles these cases. For a whole name, oclif would needlessly read the flags of all commands and the plugins.
+ * It returns undefined unless the arguments begin with the whole name of a command and do not ask for help. oclif then
+ * interprets the arguments, for which it reads the flags of all commands and the plugins.
  */
 export function createCommandFinder(dist: URL): (argv: readonly string[]) => BuiltCommand | undefined {
   const folder = new URL('commands/', dist)
@@ -94,7 +94,7 @@ export function isPinned(file: URL): boolean {
 /** A command that waits a second may wait for hours, and then need modules that it has not loaded yet. */
 const minLongWaitMs = 1000
 
-/** Returns the machine's clock, but it pins the program's files before each long wait. */
+/** Returns a clock that pins the program's files before each long wait, and else works like the machine's. */
 export function createPinningClock(pinCode: () => void): Clock {
   return {
     ...systemClock,

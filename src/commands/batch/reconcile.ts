@@ -93,18 +93,12 @@ export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
       '--row requires BATCH_ID',
       'List the unknown rows with: refcheck request list --status unknown',
     )
-    const answer = this.parseProvidersAnswer()
-    const decided = await reconcileByDecision(services, { batchId: batchId ?? '', row, answer, reason })
-    this.answer(
-      batchResultView(batchStatusView(statusOf(decided.batch)), decided.text, undefined),
-      decided.failure,
-    )
+    const decision = { batchId: batchId ?? '', row, answer: this.parseProvidersAnswer(), reason }
+    const { batch, text, failure } = await reconcileByDecision(services, decision)
+    this.answer(batchResultView(batchStatusView(statusOf(batch)), text, undefined), failure)
   }
 
-  /**
-   * Returns the provider's answer that the flags state, or undefined if they state none. --drop overrides
-   * --confirm-email.
-   */
+  /** Returns the provider's answer that the flags state, or undefined. --drop overrides --confirm-email. */
   private parseProvidersAnswer(): ProvidersAnswer | undefined {
     const { drop, 'request-id': requestId, 'confirm-email': confirmedEmail } = this.flags
     if (requestId !== undefined) return { kind: 'has', requestId }

@@ -65,28 +65,25 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
 
   async run(): Promise<void> {
     const { flags, app } = this
-    const flagChoices = columnChoices(flags)
-    const choices =
-      flags.plan === undefined ? await withDefaults(flagChoices, await readingDefaults(app)) : flagChoices
+    const typed = columnChoices(flags)
+    const choices = flags.plan === undefined ? await withDefaults(typed, await readingDefaults(app)) : typed
     const confirm = (question: string) => this.confirm(question, flags.yes)
     const createPrompts = orderPrompts(app, { ...flags, showChanges: flags['show-changes'] }, confirm)
     const { file, end } = await readAsAnswered(choices, app.prompter(), async () => {
-      const opened = await this.openFile(choices)
-      const orderOptions = {
-        columns: opened.columns,
-        isReadingChosen: flags.plan !== undefined || isReadingChosen(flagChoices),
-        allowances: opened.allowances,
+      const { file: batchFile, columns, allowances } = await this.openFile(choices)
+      const options = {
+        columns,
+        isReadingChosen: flags.plan !== undefined || isReadingChosen(typed),
+        allowances,
         skipInvalid: flags['on-invalid'] === 'skip',
         isDryRun: flags['dry-run'],
         results: flags.results,
         isAgain: flags.again,
-        errorsCommand: () => errorsCommand(this.args.file ?? '-', opened.columns),
+        errorsCommand: () => errorsCommand(this.args.file ?? '-', columns),
       }
       const services = { ...(await planServices(app)), signal: this.signal }
-      return {
-        file: opened.file,
-        end: await orderFile(services, createPrompts(opened.file.name), opened.file, orderOptions),
-      }
+      const outcome = await orderFile(services, createPrompts(batchFile.name), batchFile, options)
+      return { file: batchFile, end: outcome }
     })
     if (end.kind === 'known') return this.answer(await batchView(app, end.batch, flags.json))
     if (end.kind === 'unstarted')

@@ -82,11 +82,8 @@ export default class ReportDownload extends BaseCommand<typeof ReportDownload> {
       return this.stream(source as SingleSource)
     }
     const outputPath = output ?? (await this.app.setting('output-dir')) ?? '.'
-    const result = await downloadReports(this.app, this.flags, {
-      typed: outputPath,
-      source,
-      signal: this.signal,
-    })
+    const target = { typed: outputPath, source, signal: this.signal }
+    const result = await downloadReports(this.app, this.flags, target)
     if (this.flags.open && result.failure === undefined) await openInViewer(this.app, result)
     this.answer(reportsView(result, this.context.cwd), result.failure)
   }

@@ -103,9 +103,7 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
       draft: answers,
     }
     const formFlags = { country: flags['default-country'], yes: flags.yes || flags['dry-run'] }
-    return prepareOrder(
-      orderSource,
-      await createPrepareOptions(app, this.signal, formFlags, { similar, draft }),
-    )
+    const options = await createPrepareOptions(app, this.signal, formFlags, { similar, draft })
+    return prepareOrder(orderSource, options)
   }
 }

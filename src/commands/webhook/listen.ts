@@ -102,10 +102,7 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
     else if (signal.aborted) this.end(createInterruptedError(stored.count, isForwarding))
   }
 
-  /**
-   * Waits until listening has to end, and then until received events are forwarded. After Ctrl-C the next run forwards
-   * them.
-   */
+  /** Waits until listening has to end and, except after Ctrl-C, until the received events are forwarded. */
   private async waitForEnd(listening: Listening, endSignal: AbortSignal) {
     if (!endSignal.aborted) await once(endSignal, 'abort')
     return listening.finish(this.signal)
