@@ -62,6 +62,7 @@ export function overviewView(
         organisationLine(overview, now, terminal),
         ...runningLines(overview, terminal),
         ...attentionTable(overview.attention, terminal),
+        ...endedLines(overview),
         ...reportLine(overview, terminal),
         ...quotaWarning(quota, now, terminal),
         ...otherOrdersLines(overview.other_orders),
@@ -152,6 +153,19 @@ function attentionTable(attention: readonly Attention[], terminal: Terminal): st
   const more = groups.length - shown.length
   const rest = more > 0 ? [`  and ${more} more; all of them: refcheck status --json`] : []
   return [styled(terminal, 'bold', 'Needs you'), ...lines, ...rest]
+}
+
+/** Returns a line for each status without a result, if the user has looked at some of its requests. */
+function endedLines({ statuses, attention }: Overview): string[] {
+  return (['ERROR', 'CANCELLED'] as const).flatMap((status) => {
+    const count = statuses[status] ?? 0
+    const word = status.toLowerCase()
+    // The others are listed above, each with its command.
+    const isAnyLookedAt = count > attention.filter(({ kind }) => kind === word).length
+    return isAnyLookedAt
+      ? [`Ended without a result: ${count} ${status} → refcheck request list --status ${word}`]
+      : []
+  })
 }
 
 const uuid = /\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi

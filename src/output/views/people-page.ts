@@ -6,6 +6,7 @@ import {
   type AttentionGroup,
   type AttentionKind,
   groupAttention,
+  isEndedWithoutResult,
 } from '../../domain/overview/attention.ts'
 import {
   countOrders,
@@ -92,7 +93,8 @@ function statusesRead(people: readonly PersonRow[]): (readonly [label: string, v
   return [['Statuses read', from === localTime(last) ? from : `${from} to ${localTime(last)}`]]
 }
 
-function tiles({ people: rows, personCount, attention }: PeoplePage): Piece {
+function tiles(page: PeoplePage): Piece {
+  const { people: rows, personCount, attention } = page
   const people = withoutDuplicates(rows)
   const counts = new Map(statusCounts(people))
   const sum = (...statuses: string[]): number =>
@@ -113,24 +115,34 @@ function tiles({ people: rows, personCount, attention }: PeoplePage): Piece {
       <dt>in progress</dt>
       <dd>${open}</dd>
     </div>
-    <div class="${needs === 0 ? 'done' : 'bad'}">
+    <div class="${needs > 0 ? 'bad' : unlistedEndings(page) > 0 ? '' : 'done'}">
       <dt>${needs === 1 ? 'needs a person' : 'need a person'}</dt>
       <dd>${needs}</dd>
     </div>
   </dl>`
 }
 
-function attentionSection({ attention, title, repeatFlags }: PeoplePage): Piece {
+/** Returns the number of requests that ended without a result and are not listed as needing a person. */
+function unlistedEndings({ people, attention }: PeoplePage): number {
+  const ended = withoutDuplicates(people).filter(({ status }) => isEndedWithoutResult(status)).length
+  const listed = attention.filter(({ kind }) => kind === 'error' || kind === 'cancelled').length
+  return Math.max(0, ended - listed)
+}
+
+function attentionSection(page: PeoplePage): Piece {
+  const { attention, title, repeatFlags } = page
   const groups = groupAttention(attention)
+  const ended = unlistedEndings(page)
   return html`<section aria-labelledby="attention">
     <h2 id="attention">Needs a person</h2>
     ${
       groups.length === 0
-        ? html`<p>Nothing needs a person.</p>`
+        ? html`<p>${ended === 0 ? 'Nothing needs a person.' : 'Nothing new needs a person.'}</p>`
         : html`<ul class="todo">
             ${groups.map((group) => attentionItem({ ...group, command: repeatFlags(group.command) }, title))}
           </ul>`
     }
+    ${ended === 0 ? '' : html`<p>${formatCount(ended, 'request')} ended without a result: see the list of people.</p>`}
   </section>`
 }
 
@@ -142,7 +154,7 @@ const attentionExplanations: Readonly<Record<AttentionKind, string>> = {
   cancelled: 'The request was cancelled. Its checks were not finished.',
   rejected: 'The service refused the order. Nothing was ordered.',
   invalid: 'The row breaks a rule. Nothing was sent.',
-  held: 'Somebody similar was ordered before. It waits until somebody says whether it is the same person.',
+  held: 'Not sent: it may repeat an earlier order, and waits for a decision.',
   stopped: 'The rest was not sent.',
   waiting: 'Ordered long ago and not finished: a referee or a partner may not have answered.',
 }
