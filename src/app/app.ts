@@ -97,14 +97,14 @@ const factories: { readonly [K in keyof Services]: (app: App) => Services[K] | P
   written: async ({ paths }) => new (await import('../store/written-files.ts')).WrittenFiles(paths.data),
   reportFolders: async ({ context: { clock, random } }) => {
     const { openReportFolders } = await import('../store/reports/folder.ts')
-    const { csv } = await import('../output/present.ts')
-    return openReportFolders({ clock, random, pid: processId(), csv })
+    const { formatCsv } = await import('../output/present.ts')
+    return openReportFolders({ clock, random, pid: processId(), csv: formatCsv })
   },
 }
 
 /**
- * The context, options, messages and services of a command. Services are created at their first use and closed with the
- * app.
+ * The context, options, messages and services of a command. Services are created at their first use and closed with
+ * the app.
  */
 export class App {
   readonly context: Context

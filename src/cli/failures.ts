@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 
-import { nearest } from '../domain/wording/text.ts'
+import { findNearestWord } from '../domain/wording/text.ts'
 import { commandsFor, shellWord, withFreeFiles } from '../domain/wording/pasted-command.ts'
 import { findKeys, redactArgument, redactKeys } from '../domain/wording/redact-argument.ts'
 import { type RefcheckError, UsageError } from '../errors/kinds.ts'
@@ -66,7 +66,7 @@ function unknownFlag(error: ParseFailure, hint: string): UsageError {
   const typed = (error.flags ?? []).map((flag) => flag.replace(/=.*$/s, ''))
   const isSecret = typed.some((flag) => /key|secret|token|password/i.test(flag))
   const knownFlags = Object.keys(error.parse?.input?.flags ?? {}).map((name) => `--${name}`)
-  const nearestFlag = nearest(typed[0] ?? '', knownFlags)
+  const nearestFlag = findNearestWord(typed[0] ?? '', knownFlags)
   return new UsageError(`unknown flag ${typed.join(', ')}`, {
     hint: isSecret
       ? 'Keys and secrets are refused on the command line. Give them on stdin, at the prompt, or in the environment.'
@@ -164,9 +164,9 @@ function helpHintFor(id: string | undefined): string {
 type Flags = Readonly<Record<string, { type: string }>>
 
 /**
- * Throws a UsageError for arguments that oclif would misread: it reads the text after the = of a switch as an argument,
- * so that `--yes=no` would mean yes and a file "no". Also refuses NUL characters, which no shell passes on and no file
- * name contains.
+ * Throws a UsageError for arguments that oclif would misread: it reads the text after the = of a switch as an
+ * argument, so that `--yes=no` would mean yes and a file "no". Also refuses NUL characters, which no shell passes on
+ * and no file name contains.
  */
 export function requireReadableArguments(
   argv: readonly string[],

@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein'
 
 import { UsageError } from '../errors/kinds.ts'
-import { nearest } from '../domain/wording/text.ts'
+import { findNearestWord } from '../domain/wording/text.ts'
 import { shellWord } from '../domain/wording/pasted-command.ts'
 import { redactArgument } from '../domain/wording/redact-argument.ts'
 
@@ -20,7 +20,7 @@ export function unknownHelpError(
   pages: readonly string[],
 ): UsageError {
   const [word = '', ...rest] = words
-  const page = rest.length === 0 ? nearest(word, pages) : undefined
+  const page = rest.length === 0 ? findNearestWord(word, pages) : undefined
   if (page === undefined) return unknownCommandError(words, knownCommands)
   return new UsageError(`unknown command or page "${redactArgument(word)}"`, {
     hint: `Did you mean: refcheck help ${page}`,

@@ -22,14 +22,15 @@ export function failureJson(error: RefcheckError): Record<string, unknown> {
       batch_id: error.order?.batchId,
       row: error.order?.row,
       match: error.order?.match,
-      problems: several(error)?.map(({ field, value, problem }) => ({ field, value, problem })),
+      problems: severalProblems(error)?.map(({ field, value, problem }) => ({ field, value, problem })),
     }).filter(([, value]) => value !== undefined),
   )
 }
 
 /** Returns the error as one line for stderr, for commands whose JSON document on stdout has the whole error. */
 export function failureLine(error: RefcheckError, terminal: Terminal): string {
-  const [first = ''] = error.code === 'interrupted' ? lines(error) : [`Error: ${sanitize(error.message)}`]
+  const [first = ''] =
+    error.code === 'interrupted' ? errorLines(error) : [`Error: ${sanitize(error.message)}`]
   return `${styledHead(first, error, terminal)}\n`
 }
 
@@ -39,7 +40,7 @@ export function failureLine(error: RefcheckError, terminal: Terminal): string {
  * the hint is returned.
  */
 export function failureText(error: RefcheckError, terminal: Terminal): string {
-  const wrappedLines = lines(error).map((line) => wrapLines(line, terminal.columns))
+  const wrappedLines = errorLines(error).map((line) => wrapLines(line, terminal.columns))
   const [first = '', ...rest] = error.isUserChoice ? [] : wrappedLines
   const head = styledHead(first, error, terminal)
   const hint =
@@ -59,15 +60,15 @@ function styledHead(first: string, { code }: RefcheckError, terminal: Terminal):
   return code === 'interrupted' ? first : first.replace(/^Error:/, styled(terminal, 'red', 'Error:'))
 }
 
-function lines(error: RefcheckError): string[] {
+function errorLines(error: RefcheckError): string[] {
   if (error.code === 'interrupted') return [sanitize(capitalize(error.message))]
-  const problems = several(error)
+  const problems = severalProblems(error)
   if (problems === undefined) return [`Error: ${sanitize(error.message)}`]
   const [head = ''] = error.message.split(': ', 1)
   return [`Error: ${sanitize(head)}`, ...problems.map(({ text }) => `  ${sanitize(text)}`)]
 }
 
-function several({ problems = [] }: RefcheckError): readonly FieldProblem[] | undefined {
+function severalProblems({ problems = [] }: RefcheckError): readonly FieldProblem[] | undefined {
   return problems.length > 1 ? problems : undefined
 }
 
@@ -127,7 +128,7 @@ export function presentList<Row>(
   if (format.csv) {
     const head = format.header ? [view.columns.map((column) => column.name)] : []
     stdout.write(
-      csv([...head, ...view.rows.map((row) => view.columns.map((column) => cellValue(column, row)))]),
+      formatCsv([...head, ...view.rows.map((row) => view.columns.map((column) => cellValue(column, row)))]),
     )
     return
   }
@@ -179,7 +180,7 @@ function findColumn<Row>(columns: readonly Column<Row>[], name: string, flag: st
  * an apostrophe before it. Numbers and phone numbers get none, so that `+61412345678` can be read back. Control
  * characters are replaced, as in a table.
  */
-export function csv(rows: readonly (readonly Cell[])[]): string {
+export function formatCsv(rows: readonly (readonly Cell[])[]): string {
   return stringify(
     rows.map((row) => row.map(csvCell)),
     { quoted_string: false },

@@ -10,11 +10,9 @@ import { type Column, cellValue } from './view.ts'
 /** Matches the names of columns that contain names of people or packages. */
 const nameColumn = /(?:^|_)name$/
 const columnGap = 2
-/**
- * Minimum widths of a column, in characters: the first while the row can be made to fit with it, the second
- * otherwise.
- */
+/** The minimum width of a column in characters, if the row fits the terminal with it. */
 const preferredMinWidth = 8
+/** The minimum width of a column in a row that does not fit with `preferredMinWidth`. */
 const minWidth = 3
 /** Lines that one cli-table3 table draws. The time of a table grows with the square of its lines. */
 const maxLinesPerTable = 16
@@ -112,8 +110,8 @@ const uuid = /^\W*[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\W*$/
 const splitUnlessUuid = (word: string): string[] => (uuid.test(word) ? [word] : splitAtPunctuation(word))
 
 /**
- * Renders rows; each cell is an array of lines. Each line is a row of its own for cli-table3, which measures a whole
- * cell again for each of its lines: a cell of 4,000 characters took 15 s.
+ * Renders rows of cells, which are arrays of lines. cli-table3 gets each line as a separate row, because it measures a
+ * whole cell again for each of its lines: a cell of 4,000 characters took 15 s.
  */
 function draw(rows: readonly (readonly string[][])[], widths: readonly number[]): string {
   const lines = rows.flatMap((cells) =>

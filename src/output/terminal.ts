@@ -146,7 +146,7 @@ function isTerminal(stream: { isTTY?: boolean }): boolean {
 const barWidth = 20
 
 /** Returns `[#####---------------]` for 0.25. The bar is full only for 1 or more, and empty only for 0 or less. */
-export function bar(fraction: number): string {
+export function progressBar(fraction: number): string {
   const filled = fraction <= 0 ? 0 : Math.max(1, Math.floor(Math.min(1, fraction) * barWidth))
   return `[${'#'.repeat(filled)}${'-'.repeat(barWidth - filled)}]`
 }
@@ -156,7 +156,7 @@ export function bar(fraction: number): string {
  */
 export function progressLine(fraction: number, text: string, secondsLeft?: number): string {
   const remaining = secondsLeft === undefined ? '' : `; ${formatDuration(secondsLeft)} left`
-  return `${bar(fraction)}  ${text}${remaining}`
+  return `${progressBar(fraction)}  ${text}${remaining}`
 }
 
 /** Returns a duration in its one or two largest units: 4 s, 3 min, 5 h 10 min, 2 d 3 h. */

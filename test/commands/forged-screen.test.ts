@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { faultRow } from '../harness/faults/fault-row.ts'
 import { orderBody, addAgentPlan } from '../harness/agent-plans.ts'
-import { csv as csvText } from '../../src/output/present.ts'
+import { formatCsv as csvText } from '../../src/output/present.ts'
 import { orderArguments } from '../harness/people.ts'
 import { session } from '../harness/session.ts'
 

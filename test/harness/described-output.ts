@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { z } from 'zod'
 
-import { answers, printsLines } from '../../src/output/schemas/answers.ts'
+import { answers, jsonLinesCommands } from '../../src/output/schemas/answers.ts'
 import { documentOf } from '../../src/output/schemas/document.ts'
 
 const documents = new Map(Object.entries(answers).map(([name, answer]) => [name, documentOf(answer)]))
@@ -17,7 +17,7 @@ export function expectDescribed(argv: readonly string[], stdout: string): void {
   const command = [3, 2, 1]
     .map((length) => argv.slice(0, length).join(' '))
     .find((name) => documents.has(name))
-  const printed = printsLines.includes(command ?? '') ? lines(stdout) : [stdout]
+  const printed = jsonLinesCommands.includes(command ?? '') ? lines(stdout) : [stdout]
   for (const text of printed) {
     const { error } = (documents.get(command ?? '') ?? errorAlone).safeParse(JSON.parse(text))
     expect(

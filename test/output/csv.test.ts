@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { csv } from '../../src/output/present.ts'
+import { formatCsv } from '../../src/output/present.ts'
 import { faultRow } from '../harness/faults/fault-row.ts'
 
 faultRow('formulas', 'formulas', { of: /spreadsheet|formula/ })
@@ -29,11 +29,11 @@ test.each([
   ['-12.5', '-12.5'],
   ['plain', 'plain'],
 ])('a cell %j is written so that no spreadsheet runs it: %j', (cell, written) => {
-  expect(csv([[cell]])).toBe(`${written}\n`)
+  expect(formatCsv([[cell]])).toBe(`${written}\n`)
 })
 
 test('quotes what RFC 4180 wants quoted, and nothing else', () => {
-  expect(csv([['a,b', 'say "hi"', 'two\nlines', 'plain', 7, true, null, undefined]])).toBe(
+  expect(formatCsv([['a,b', 'say "hi"', 'two\nlines', 'plain', 7, true, null, undefined]])).toBe(
     '"a,b","say ""hi""","two\nlines",plain,7,true,,\n',
   )
 })
@@ -41,14 +41,14 @@ test('quotes what RFC 4180 wants quoted, and nothing else', () => {
 test('no cell ever starts like a formula', () => {
   fc.assert(
     fc.property(fc.string(), (cell) => {
-      const written = csv([[cell]]).replace(/^"/, '')
+      const written = formatCsv([[cell]]).replace(/^"/, '')
       expect(/^[=@\t\r]|^[+-](?!\d+(\.\d+)?"?\n$)/.test(written)).toBe(false)
     }),
   )
 })
 
 test('nothing in a cell is obeyed by a terminal; a tab and a line break stay', () => {
-  expect(csv([['\u001B]52;c;aGk=\u0007copied', 'a\u009B2J', 'x\u202Ey', 'a\tb\nc']])).toBe(
+  expect(formatCsv([['\u001B]52;c;aGk=\u0007copied', 'a\u009B2J', 'x\u202Ey', 'a\tb\nc']])).toBe(
     'copied,a,x\uFFFDy,"a\tb\nc"\n',
   )
 })

@@ -37,7 +37,7 @@ export default class ConfigSet extends BaseCommand<typeof ConfigSet> {
       `${key}: the value is missing`,
       `Set it with: refcheck config set ${key} VALUE`,
     )
-    const isPath = settingDefinitions.some((each) => each.key === key && each.path)
+    const isPath = settingDefinitions.some((each) => each.key === key && each.isPath)
     const isAddress = /^postgres(ql)?:/i.test(value ?? '')
     const text = isPath && !isAddress ? resolve(this.context.cwd, value ?? '') : (value ?? '')
     if (key === 'account') await this.confirmAccount(parseAccountName(text))

@@ -1,7 +1,13 @@
 import { dateRule, dateExists } from '../../contract/date-format.ts'
 import type { FieldDefinition } from '../../contract/package-schema.ts'
 import type { Cell, JsonRow } from '../sheet/cell.ts'
-import { isGroup, meansNone, readFieldText, type ValueReading, type ValueRule } from '../form/field-value.ts'
+import {
+  isObjectValue,
+  meansNone,
+  readFieldText,
+  type ValueReading,
+  type ValueRule,
+} from '../form/field-value.ts'
 import { findDamage } from '../sheet/loss.ts'
 import { displayedNumber, findDisplayDifference } from '../sheet/number-format.ts'
 import type { FieldValue } from '../../contract/request.ts'
@@ -208,7 +214,7 @@ export function jsonRow(text: string): JsonRow {
       const parts = informationEntries(inner)
       if (parts === undefined) return wrongInformation
       entries.push(...parts)
-    } else if (isGroup(inner) && !name.includes('.')) {
+    } else if (isObjectValue(inner) && !name.includes('.')) {
       for (const [part, deep] of Object.entries(inner)) entries.push([`${name}.${part}`, deep])
     } else {
       entries.push([name, inner])
@@ -229,7 +235,8 @@ const wrongInformation: JsonRow = {
 function informationEntries(list: readonly FieldValue[]): [string, FieldValue][] | undefined {
   const entries: [string, FieldValue][] = []
   for (const each of list) {
-    if (!isGroup(each) || typeof each['code'] !== 'string' || !isGroup(each['fields'])) return undefined
+    if (!isObjectValue(each) || typeof each['code'] !== 'string' || !isObjectValue(each['fields']))
+      return undefined
     if (Object.keys(each).length !== 2) return undefined
     for (const [name, value] of Object.entries(each['fields']))
       entries.push([`${each['code']}.${name}`, value])

@@ -6,7 +6,7 @@ import { recipientFields, type PackageSchema, type RecipientField } from '../../
 import { InvalidInputError, UsageError } from '../../errors/kinds.ts'
 import { formFields } from '../form/fields.ts'
 import { positionOf, type SheetFormat } from '../sheet/cell.ts'
-import { cutText, nearest } from '../wording/text.ts'
+import { cutText, findNearestWord } from '../wording/text.ts'
 import { shellWord } from '../wording/pasted-command.ts'
 
 /** Whether rows that are hidden or struck through are ordered. */
@@ -232,7 +232,7 @@ export function requireKnownMapping(
   for (const column of Object.values(chosen.map)) {
     if (targetOf(column, fields) !== undefined) continue
     const names = columnNames(fields)
-    const nearestName = nearest(column, names)
+    const nearestName = findNearestWord(column, names)
     throw new UsageError(`--map: unknown field "${column.slice(0, 80)}"`, {
       hint: nearestName === undefined ? `Fields: ${names.join(', ')}` : `Did you mean ${nearestName}?`,
     })
@@ -368,8 +368,8 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * Suggests the column that a header probably means: the same letters, a synonym, a field without the code of its check,
- * or a typing error. A suggestion is applied only if the user confirms it.
+ * Suggests the column that a header probably means: the same letters, a synonym, a field without the code of its
+ * check, or a typing error. A suggestion is applied only if the user confirms it.
  */
 export function suggestColumn(header: string, names: readonly string[]): string | undefined {
   const letters = foldHeader(header)
@@ -382,7 +382,7 @@ export function suggestColumn(header: string, names: readonly string[]): string 
   if (synonym !== undefined) return synonym
   const sameField = names.filter((name) => foldHeader(name.slice(name.indexOf('.') + 1)) === letters)
   if (sameField.length === 1) return sameField[0]
-  return nearest(header.trim(), names)
+  return findNearestWord(header.trim(), names)
 }
 
 /** Returns a header without a word for the person, and without its plural: "Candidate Email(s)", "Person : Email". */
@@ -406,8 +406,8 @@ export interface Mapping {
 export const noMapping: Mapping = { map: {}, ignore: [] }
 
 /**
- * Reads `--map 'Given name=first_name'`. A header may contain `=`, so the flag is split where the left side is a header
- * of the file.
+ * Reads `--map 'Given name=first_name'`. A header may contain `=`, so the flag is split where the left side is a
+ * header of the file.
  */
 export function readMapFlags(flags: readonly string[], headers: readonly string[]): Record<string, string> {
   const map = bareObject<string>()

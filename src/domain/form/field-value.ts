@@ -149,7 +149,7 @@ type PairReading =
   | { problem: string; pair?: undefined }
 
 /** Whether a text begins like a list or object in JSON. */
-export function isJson(type: 'array' | 'object', text: string): boolean {
+export function startsLikeJson(type: 'array' | 'object', text: string): boolean {
   return text.trimStart().startsWith(type === 'array' ? '[' : '{')
 }
 
@@ -185,7 +185,7 @@ export function readPair(text: string, usedNames: readonly string[]): PairReadin
   return value === '' ? { problem: `has no value after "${key}:"` } : { pair: [key, value] }
 }
 
-export function isGroup(value: FieldValue | undefined): value is { [name: string]: FieldValue } {
+export function isObjectValue(value: FieldValue | undefined): value is { [name: string]: FieldValue } {
   return isJsonObject(value)
 }
 

@@ -5,7 +5,7 @@ import { listValue } from '../batch/cell-value.ts'
 import { insertNested } from '../batch/row.ts'
 import { shellWord } from '../wording/pasted-command.ts'
 import { readFieldText } from './field-value.ts'
-import { nearest } from '../wording/text.ts'
+import { findNearestWord } from '../wording/text.ts'
 import { type Problem, problemsError, formatForMessage } from './problem.ts'
 import { type DraftBody, fieldsOfCheck, unknownCode } from './validate.ts'
 
@@ -151,11 +151,11 @@ function unknownName(flag: string, checks: readonly CheckInformation[]): Problem
   if (check !== undefined) {
     const names = Object.keys(check.fields)
     const problem = `is not a field of the check "${check.code}"; it takes ${names.join(', ')}`
-    return { ...position, problem, suggestion: nearest(key, columns) }
+    return { ...position, problem, suggestion: findNearestWord(key, columns) }
   }
   const dot = key.indexOf('.')
   if (dot === -1) {
-    const suggestion = columns.find((column) => column.endsWith(`.${key}`)) ?? nearest(key, columns)
+    const suggestion = columns.find((column) => column.endsWith(`.${key}`)) ?? findNearestWord(key, columns)
     return { ...position, problem: 'has no check code before it; give code.name=value', suggestion }
   }
   const code = key.slice(0, dot)
@@ -165,7 +165,7 @@ function unknownName(flag: string, checks: readonly CheckInformation[]): Problem
     path: '--field',
     value: formatForMessage(code),
     problem,
-    suggestion: nearest(key, columns) ?? withKnownCode,
+    suggestion: findNearestWord(key, columns) ?? withKnownCode,
   }
 }
 

@@ -32,7 +32,7 @@ export interface ImplausibleValue {
  * Returns a function that finds the improbable values of a body. It looks only at fields of the package that can be
  * improbable.
  */
-export function implausibleFinder(
+export function createImplausibleFinder(
   schema: PackageSchema,
   today: string,
 ): (body: DraftBody) => ImplausibleValue[] {

@@ -231,7 +231,7 @@ function decode(bytes: Uint8Array, name: string): string {
   }
   const nul = bytes.indexOf(0)
   if (nul !== -1) throw unreadableError(`${name} contains a NUL character (byte ${nul})`)
-  const badOffset = firstBadByte(bytes)
+  const badOffset = findInvalidByte(bytes)
   if (badOffset !== undefined) throw unreadableError(`${name} is not valid UTF-8 (byte ${badOffset})`)
   return new TextDecoder().decode(bytes)
 }
@@ -241,7 +241,7 @@ function unreadableError(message: string): InvalidInputError {
 }
 
 /** Returns the offset of the first byte sequence that is not UTF-8 (RFC 3629); undefined if all bytes are valid. */
-export function firstBadByte(bytes: Uint8Array): number | undefined {
+export function findInvalidByte(bytes: Uint8Array): number | undefined {
   if (isUtf8(bytes)) return undefined
   // A binary search finds the longest prefix that a valid text may begin with. The invalid sequence may begin up to
   // three bytes before its end.

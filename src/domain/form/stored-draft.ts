@@ -46,7 +46,7 @@ export function parseDraft(text: string): StoredDraft | undefined {
 }
 
 /** Returns the drafts of one service, user and account (and of the package if given), newest first. */
-export function ownDrafts(
+export function selectDrafts(
   drafts: readonly StoredDraft[],
   { baseUrl, userEmail, account }: DraftOwner,
   packageId: number | undefined,

@@ -3,7 +3,7 @@ import type { CheckInformation, PackageSchema, RecipientField } from '../../cont
 import { recipientFields } from '../../contract/package-schema.ts'
 import type { AdditionalInformation, FieldValue, Recipient, RequestBody } from '../../contract/request.ts'
 import { checkFieldValue } from './field-value.ts'
-import { nearest } from '../wording/text.ts'
+import { findNearestWord } from '../wording/text.ts'
 import { type Change, type Problem, formatForMessage } from './problem.ts'
 import { readRecipientField } from './recipient.ts'
 
@@ -66,7 +66,7 @@ function readOrder(input: unknown, schema: PackageSchema): Findings {
   if (body === undefined) return findings
   const knownNames = ['package_id', 'recipient', 'additional_information']
   for (const name of Object.keys(body).filter((given) => !knownNames.includes(given))) {
-    const suggestion = isRecipientField(name) ? `recipient.${name}` : nearest(name, knownNames)
+    const suggestion = isRecipientField(name) ? `recipient.${name}` : findNearestWord(name, knownNames)
     findings.problems.push(unknownField(formatForMessage(name), 'a request', suggestion))
   }
   checkPackageId(body['package_id'], schema, findings)
@@ -93,7 +93,11 @@ function checkRecipient(input: unknown, findings: Findings): void {
   const { draft, changes, problems } = findings
   for (const name of Object.keys(recipient).filter((given) => !isRecipientField(given))) {
     problems.push(
-      unknownField(`recipient.${formatForMessage(name)}`, 'a recipient', nearest(name, recipientFields)),
+      unknownField(
+        `recipient.${formatForMessage(name)}`,
+        'a recipient',
+        findNearestWord(name, recipientFields),
+      ),
     )
   }
   for (const column of recipientFields) {
@@ -161,7 +165,11 @@ function checkEntry(
   if (entry === undefined) return undefined
   for (const name of Object.keys(entry).filter((given) => given !== 'code' && given !== 'fields')) {
     problems.push(
-      unknownField(`${entryPath}.${formatForMessage(name)}`, 'this entry', nearest(name, ['code', 'fields'])),
+      unknownField(
+        `${entryPath}.${formatForMessage(name)}`,
+        'this entry',
+        findNearestWord(name, ['code', 'fields']),
+      ),
     )
   }
   const { code } = entry
@@ -209,7 +217,12 @@ function checkFields(
     if (definition === undefined) {
       const knownNames = Object.keys(check.fields)
       problems.push(
-        unknownField(position.path, `the check "${check.code}"`, nearest(name, knownNames), knownNames),
+        unknownField(
+          position.path,
+          `the check "${check.code}"`,
+          findNearestWord(name, knownNames),
+          knownNames,
+        ),
       )
       continue
     }
@@ -241,7 +254,10 @@ export function unknownCode(
 ): Pick<Problem, 'problem' | 'suggestion'> {
   const knownCodes = checks.map((check) => check.code)
   const list = knownCodes.length === 0 ? 'it takes none' : `it takes ${knownCodes.join(', ')}`
-  return { problem: `is not a check code of this package; ${list}`, suggestion: nearest(code, knownCodes) }
+  return {
+    problem: `is not a check code of this package; ${list}`,
+    suggestion: findNearestWord(code, knownCodes),
+  }
 }
 
 function unknownField(

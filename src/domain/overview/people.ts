@@ -45,7 +45,7 @@ export function personRow(
 }
 
 /** Returns the key of the accepted order that a row repeats; undefined if the row repeats none. */
-export function repeatedOrder(row: Pick<BatchRow, 'state' | 'heldFor' | 'matches'>): string | undefined {
+export function repeatedOrderKey(row: Pick<BatchRow, 'state' | 'heldFor' | 'matches'>): string | undefined {
   const isRepeat = row.state === 'duplicate' || (row.state === 'cancelled' && !isLeftOutAsSimilar(row))
   return isRepeat && row.matches?.state === 'accepted' ? rowKey(row.matches) : undefined
 }
@@ -53,7 +53,7 @@ export function repeatedOrder(row: Pick<BatchRow, 'state' | 'heldFor' | 'matches
 export const rowKey = ({ batchId, row }: Pick<Match, 'batchId' | 'row'>): string => `${batchId} ${row}`
 
 /** Removes duplicates of a request that another of these rows has, because that row is counted. */
-export function withoutDuplicates(rows: readonly PersonRow[]): PersonRow[] {
+export function removeDuplicates(rows: readonly PersonRow[]): PersonRow[] {
   const isDuplicate = ({ status, is_repeat: isRepeat }: PersonRow): boolean =>
     isRepeat || status === 'duplicate'
   const requests = new Set(rows.filter((row) => !isDuplicate(row)).map((row) => row.request_id))

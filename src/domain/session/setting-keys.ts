@@ -1,4 +1,4 @@
-import { parseDuration, retainedSince } from '../wording/time.ts'
+import { parseDuration, retentionStart } from '../wording/time.ts'
 import { redactArgument, requireNoApiKey } from '../wording/redact-argument.ts'
 import { parseStoreAddress } from '../store/address.ts'
 import { InvalidInputError, UsageError } from '../../errors/kinds.ts'
@@ -10,7 +10,7 @@ export interface SettingDefinition {
   meaning: string
   example: string
   /** Whether the value may be a path, which is made absolute when it is set. */
-  path?: true
+  isPath?: true
   /** Returns the text that is stored. Throws an InvalidInputError that describes the valid values. */
   parse(text: string): string
 }
@@ -92,7 +92,7 @@ export const settingDefinitions: readonly SettingDefinition[] = [
     key: 'output-dir',
     meaning: 'Folder for reports',
     example: 'reports',
-    path: true,
+    isPath: true,
     parse: createParser('output-dir', 'a path', (text) =>
       textIf(text, text.trim() !== '' && text.length <= 4096 && !controlCharacter.test(text)),
     ),
@@ -101,7 +101,7 @@ export const settingDefinitions: readonly SettingDefinition[] = [
     key: 'store',
     meaning: 'Where orders are recorded: a file, or postgres://…',
     example: 'orders.db',
-    path: true,
+    isPath: true,
     parse: parseStore,
   },
   {
@@ -144,7 +144,7 @@ export const settingDefinitions: readonly SettingDefinition[] = [
       'How long personal data of what ended is kept; store purge or a worker removes it: 365d, 24mo, 7y',
     example: '24mo',
     parse: createParser('retention', 'a period such as 365d, 24mo or 2y', (text) =>
-      textIf(text, retainedSince(text, 0) !== undefined),
+      textIf(text, retentionStart(text, 0) !== undefined),
     ),
   },
 ]

@@ -82,7 +82,7 @@ function readHead(bytes: Uint8Array): Head {
       headers.clear()
       hasRequestLine = true
       // The text of a request bin has empty lines between its parts, and its request line has no version.
-      isRequestBin = !text.includes(' HTTP/') && hasTitles(latin1(bytes.subarray(offset, maxHeadBytes)))
+      isRequestBin = !text.includes(' HTTP/') && hasTitles(decodeLatin1(bytes.subarray(offset, maxHeadBytes)))
       continue
     }
     if (prefix !== '' && !text.startsWith(prefix)) continue
@@ -131,7 +131,11 @@ function readLine(
   const lineFeed = bytes.indexOf(0x0a, offset)
   const stop = lineFeed === -1 ? bytes.byteLength : lineFeed
   const end = stop > offset && bytes[stop - 1] === 0x0d ? stop - 1 : stop
-  return { text: latin1(bytes.subarray(offset, end)), nextOffset: stop + 1, hasLineEnd: lineFeed !== -1 }
+  return {
+    text: decodeLatin1(bytes.subarray(offset, end)),
+    nextOffset: stop + 1,
+    hasLineEnd: lineFeed !== -1,
+  }
 }
 
 /**
@@ -139,7 +143,7 @@ function readLine(
  * the prefix `> ` if all lines of the body have it.
  */
 function removePrefix(rest: Uint8Array): Uint8Array {
-  const text = latin1(rest)
+  const text = decodeLatin1(rest)
   const curlLine = /^(?:[*<] |[*<]\r?$|[{}] \[\d+ bytes data\])/m.exec(text)
   const body = curlLine === null ? text : text.slice(0, curlLine.index)
   const lines = body.split('\n')
@@ -177,7 +181,7 @@ export const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer
   Buffer.from(buffer, byteOffset, byteLength)
 
 /** Decodes each byte as one character, so that the text can be encoded again without loss. */
-export function latin1(bytes: Uint8Array): string {
+export function decodeLatin1(bytes: Uint8Array): string {
   return bufferOf(bytes).toString('latin1')
 }
 

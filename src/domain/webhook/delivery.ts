@@ -78,7 +78,7 @@ export type NextTry = number | 'dropped' | undefined
 /**
  * Milliseconds until the next attempt after `attempts` refused ones; `dropped` once they reach `maxAttempts`.
  */
-export function retryAfter(attempts: number, maxAttempts = Number.POSITIVE_INFINITY): number | 'dropped' {
+export function retryDelay(attempts: number, maxAttempts = Number.POSITIVE_INFINITY): number | 'dropped' {
   if (attempts >= maxAttempts) return 'dropped'
   return Math.min(maxRetryDelayMs, firstRetryMs * 2 ** Math.min(attempts - 1, 10))
 }

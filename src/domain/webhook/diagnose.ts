@@ -1,6 +1,6 @@
 import { parseJsonOrUndefined } from '../../contract/parse-json.ts'
 import { sign, signingKey } from '../../contract/signature.ts'
-import { type CapturedDelivery, latin1 } from './capture.ts'
+import { type CapturedDelivery, decodeLatin1 } from './capture.ts'
 
 /** The probable reason why a delivery is not valid. The diagnosis does not make it valid. */
 export interface Diagnosis {
@@ -196,7 +196,7 @@ function* decompressedVariants(body: Uint8Array): Generator<BodyVariant> {
 }
 
 function* lineEndVariants(body: Uint8Array): Generator<BodyVariant> {
-  const text = latin1(body)
+  const text = decodeLatin1(body)
   const changed = (cause: string, words: string, bytes: string): BodyVariant =>
     createVariant(cause, words, Buffer.from(bytes, 'latin1'))
   const last = /\r?\n$/.exec(text)?.[0]
@@ -235,7 +235,7 @@ function* byteOrderMarkVariants(body: Uint8Array): Generator<BodyVariant> {
     'without the byte order mark at its start: an editor added it',
     withoutMark,
   )
-  const lineEndLength = /\r?\n$/.exec(latin1(withoutMark))?.[0].length ?? 0
+  const lineEndLength = /\r?\n$/.exec(decodeLatin1(withoutMark))?.[0].length ?? 0
   if (lineEndLength > 0) {
     const words = 'without the byte order mark at its start and the newline at its end'
     yield createVariant('byte_order_mark_added', words, withoutMark.subarray(0, -lineEndLength))

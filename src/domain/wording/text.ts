@@ -75,7 +75,7 @@ export function personWithEmail(person: Pick<Recipient, 'first_name' | 'last_nam
 const maxComparedLength = 64
 
 /** Returns the known word that a mistyped word probably means; undefined if none is similar. */
-export function nearest(word: string, known: readonly string[]): string | undefined {
+export function findNearestWord(word: string, known: readonly string[]): string | undefined {
   if (word.length > maxComparedLength) return undefined
   const limit = Math.max(1, Math.floor(word.length / 3))
   const typed = word.toLowerCase()

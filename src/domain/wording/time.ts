@@ -69,7 +69,7 @@ const retentionForm = /^([1-9]\d{0,4})(d|mo|y)$/
  * Returns the time before which a retention such as `365d`, `24mo` or `7y` purges data, in milliseconds since the
  * epoch. Months and years are those of the calendar in UTC. Returns undefined if the text is not a retention.
  */
-export function retainedSince(text: string, now: number): number | undefined {
+export function retentionStart(text: string, now: number): number | undefined {
   const [, amount = '', unit] = retentionForm.exec(text) ?? []
   if (unit === undefined) return undefined
   const date = new Date(now)

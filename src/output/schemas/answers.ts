@@ -19,7 +19,12 @@ const template = z.strictObject({
 })
 
 /** Commands that print JSON Lines, one document per line; `sandbox logs` does so only with --follow. */
-export const printsLines: readonly string[] = ['webhook listen', 'sandbox logs', 'sandbox start', 'worker']
+export const jsonLinesCommands: readonly string[] = [
+  'webhook listen',
+  'sandbox logs',
+  'sandbox start',
+  'worker',
+]
 
 const answerWithHeaders = z.strictObject({
   status: z.int(),

@@ -90,7 +90,7 @@ export function createReviewPrinter(reporter: Pick<Reporter, 'printBlock' | 'ter
   }
 }
 
-/** Returns the value of a field as the user gave it and as it is sent. */
+/** Returns the name of a field with its value before and after the change. */
 export function changeText(change: Change, speech: FieldNaming): string {
   return `${problemFieldName(change, speech)}: "${sanitize(cutName(change.from))}" is sent as "${sanitize(cutName(change.to))}"`
 }

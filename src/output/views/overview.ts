@@ -14,7 +14,7 @@ import type { WindowStatus } from '../../domain/quota/book.ts'
 import { formatCount, cutText, personName } from '../../domain/wording/text.ts'
 import { localClock, localTime } from '../../domain/wording/time.ts'
 import { sanitize } from '../../host/text.ts'
-import { bar, formatDuration, type Style, styled, type Terminal } from '../terminal.ts'
+import { progressBar, formatDuration, type Style, styled, type Terminal } from '../terminal.ts'
 import type { View } from '../view.ts'
 
 /** Limits with which the text fits a screen of 24 lines. */
@@ -325,7 +325,7 @@ function quotaLines({ windows, notBefore }: QuotaStatus, now: number, terminal: 
     // `resetsAt` assumes that calls arrived late, and may be too late; no wait is longer than the window.
     const waitSeconds = Math.min(seconds, (resetsAt - now) / 1000)
     const resetText = used === 0 ? '' : `, free again in ${formatDuration(waitSeconds)}`
-    const usageBar = styled(terminal, usageStyle(used / calls), bar(used / calls))
+    const usageBar = styled(terminal, usageStyle(used / calls), progressBar(used / calls))
     const counts = `${String(used).padStart(usedWidth)} used, ${String(left).padStart(leftWidth)} left`
     return `${(names[index] ?? '').padEnd(nameWidth)}  ${usageBar}  ${counts}${resetText}`
   })

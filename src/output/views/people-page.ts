@@ -10,7 +10,7 @@ import {
 } from '../../domain/overview/attention.ts'
 import {
   countOrders,
-  withoutDuplicates,
+  removeDuplicates,
   type PersonRow,
   statusCounts,
   type TimeBucket,
@@ -52,7 +52,7 @@ const maxNamed = 4
 /** Returns one HTML page with the people and the statuses of their requests. It needs no other files. */
 export function peoplePage(page: PeoplePage): Promise<string> {
   const { title, facts, readAt, people: rows } = page
-  const people = withoutDuplicates(rows)
+  const people = removeDuplicates(rows)
   const body = html`<header class="container">
       <p class="kind">Background and reference checks</p>
       <h1>${sanitize(title)}</h1>
@@ -95,7 +95,7 @@ function statusesRead(people: readonly PersonRow[]): (readonly [label: string, v
 
 function tiles(page: PeoplePage): Piece {
   const { people: rows, personCount, attention } = page
-  const people = withoutDuplicates(rows)
+  const people = removeDuplicates(rows)
   const counts = new Map(statusCounts(people))
   const sum = (...statuses: string[]): number =>
     statuses.reduce((total, status) => total + (counts.get(status) ?? 0), 0)
@@ -124,7 +124,7 @@ function tiles(page: PeoplePage): Piece {
 
 /** Returns the number of requests that ended without a result and are not listed as needing a person. */
 function unlistedEndings({ people, attention }: PeoplePage): number {
-  const ended = withoutDuplicates(people).filter(({ status }) => isEndedWithoutResult(status)).length
+  const ended = removeDuplicates(people).filter(({ status }) => isEndedWithoutResult(status)).length
   const listed = attention.filter(({ kind }) => kind === 'error' || kind === 'cancelled').length
   return Math.max(0, ended - listed)
 }

@@ -165,7 +165,7 @@ export function deletionText(files: readonly Pick<PurgedFile, 'kind'>[]): string
   ].join(' and ')
 }
 
-/** Other people's lines of a manifest stay. */
+/** Whether a file is a manifest, of which a purge deletes only the lines about the person. */
 const isManifest = ({ kind }: Pick<PurgedFile, 'kind'>): boolean => kind === 'manifest'
 
 function filesText(files: readonly PurgedFile[]): string[] {

@@ -18,7 +18,7 @@ import { rowReader, type RowReading } from '../../domain/batch/row.ts'
 import type { SheetRow } from '../../domain/sheet/cell.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
 import { type BatchCheck, markDuplicate, countRow, unlikelyIn, Duplicates } from '../../domain/batch/plan.ts'
-import { implausibleFinder } from '../../domain/form/implausible.ts'
+import { createImplausibleFinder } from '../../domain/form/implausible.ts'
 
 interface OrdersOptions {
   /** The package of rows that name none. */
@@ -162,7 +162,7 @@ export async function checkBatch(
   }
   const duplicates = new Duplicates()
   const implausibleFinders = new Map(
-    [...orders.schemas].map(([id, schema]) => [id, implausibleFinder(schema, today)]),
+    [...orders.schemas].map(([id, schema]) => [id, createImplausibleFinder(schema, today)]),
   )
   const ambiguities = orders.ambiguities()
   let ordinal = -1

@@ -14,8 +14,8 @@ import {
 import {
   readFieldText,
   type ValueReading,
-  isGroup,
-  isJson,
+  isObjectValue,
+  startsLikeJson,
   partsOfObject,
   partsOfItems,
   readItems,
@@ -413,7 +413,7 @@ async function askParts(
   parts: readonly string[],
   from = 0,
 ): Promise<FieldValue | undefined> {
-  const values = new Map(isGroup(current) ? Object.entries(current) : [])
+  const values = new Map(isObjectValue(current) ? Object.entries(current) : [])
   let whole: FieldValue | undefined
   await askInTurn({ canGoBack, from }, async (turn) => {
     const { at } = turn
@@ -422,7 +422,7 @@ async function askParts(
     const now = values.get(part)
     const initial = now === undefined ? undefined : formatValue(now)
     const needed = required && isLast && [...values.keys()].every((name) => name === part)
-    const isWhole = (text: string): boolean => at === 0 && isJson(type, text)
+    const isWhole = (text: string): boolean => at === 0 && startsLikeJson(type, text)
     const text = await prompter.text({
       message: `${label}, ${part.replaceAll('_', ' ')} (part ${at + 1} of ${parts.length})`,
       initial,
@@ -468,7 +468,7 @@ async function askLines<Piece>(
     const now = pieces[at]
     const initial = now === undefined ? undefined : lines.toText(now)
     const others = pieces.filter((_, other) => other !== at)
-    const isWhole = (text: string): boolean => at === 0 && isJson(type, text)
+    const isWhole = (text: string): boolean => at === 0 && startsLikeJson(type, text)
     const read = (text: string) => lines.read(text, others)
     const text = await prompter.text({
       message: `${label}, ${lines.noun} ${at + 1}${at === 0 ? ` (${required ? 'required' : 'optional'})` : ''}`,
@@ -521,7 +521,7 @@ async function askIfEmpty(prompter: Prompter, question: StructureQuestion): Prom
 
 async function askPairs(prompter: Prompter, question: StructureQuestion): Promise<FieldValue | undefined> {
   const { current, required } = question
-  const pairs = isGroup(current) ? Object.entries(current) : []
+  const pairs = isObjectValue(current) ? Object.entries(current) : []
   const whole = await askLines<[string, FieldValue]>(prompter, question, pairs, {
     noun: 'name and value',
     isNeeded: required,

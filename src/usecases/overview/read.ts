@@ -24,7 +24,7 @@ import {
   countPeople,
   type PersonRow,
   personRow,
-  repeatedOrder,
+  repeatedOrderKey,
   rowKey,
 } from '../../domain/overview/people.ts'
 
@@ -146,9 +146,9 @@ export async function peopleOfBatch(
 ): Promise<People> {
   const rows: BatchRow[] = []
   for await (const row of services.batches.rows(batch.id, { states })) rows.push(row)
-  const hasRepeats = rows.some((row) => repeatedOrder(row) !== undefined)
+  const hasRepeats = rows.some((row) => repeatedOrderKey(row) !== undefined)
   const earlier = hasRepeats ? ordersByKey(await services.ledger.list({ states: ['accepted'] })) : new Map()
-  const people = rows.map((row) => personRow(row, batch, earlier.get(repeatedOrder(row) ?? '')))
+  const people = rows.map((row) => personRow(row, batch, earlier.get(repeatedOrderKey(row) ?? '')))
   const accepted = await services.ledger.list({ states: ['accepted'], batchId: batch.id })
   const attention = await attentionOfBatch(services, batch, accepted)
   return { people, total: people.length, persons: countPeople(people), attention, users: [batch] }
@@ -178,7 +178,7 @@ export async function peopleOfStore(
   return {
     people: newestOrders.map((each) => {
       const repeat = repeats.get(rowKey(each))
-      const earlier = repeat && orders.get(repeatedOrder(repeat) ?? '')
+      const earlier = repeat && orders.get(repeatedOrderKey(repeat) ?? '')
       return personRow({ ...each, matches: repeat?.matches }, each, earlier)
     }),
     total: all.length,

@@ -5,7 +5,7 @@ import {
   draftTitle,
   isDraftSelected,
   type StoredDraft,
-  ownDrafts,
+  selectDrafts,
 } from '../../domain/form/stored-draft.ts'
 import type { DraftBody } from '../../domain/form/validate.ts'
 import { RefcheckError, InterruptedError, IoError, NotFoundError } from '../../errors/kinds.ts'
@@ -41,7 +41,7 @@ export class DraftKeeper {
   async findDraftToResume(packageId: number | undefined, prompter: Prompter | undefined): Promise<DraftBody> {
     const { drafts, owner, onMessage } = await this.#connect()
     await this.#removeExpired()
-    const ownDraftsOfUser = ownDrafts(await drafts.all(), owner, packageId)
+    const ownDraftsOfUser = selectDrafts(await drafts.all(), owner, packageId)
     const [newest] = ownDraftsOfUser
     if (newest === undefined) {
       const packageText = packageId === undefined ? '' : ` of package ${packageId}`

@@ -3,7 +3,7 @@ import type { Package } from '../../contract/package.ts'
 import type { RequestBody } from '../../contract/request.ts'
 import { orderQuestion } from '../../domain/submission/confirmation.ts'
 import { type BodyFlags, bodyFromFlags } from '../../domain/form/flags.ts'
-import { implausibleFinder, implausibleText } from '../../domain/form/implausible.ts'
+import { createImplausibleFinder, implausibleText } from '../../domain/form/implausible.ts'
 import { type PhoneRepair, withNationalPhone } from '../../domain/form/recipient.ts'
 import { type Change, problemsError, type FieldNaming } from '../../domain/form/problem.ts'
 import type { ReviewRow } from '../../domain/form/fields.ts'
@@ -254,7 +254,7 @@ function reportImprobable(
   { today, onImprobable }: PrepareOptions,
 ): void {
   if (today === undefined) return
-  for (const implausible of implausibleFinder(schema, today)(body))
+  for (const implausible of createImplausibleFinder(schema, today)(body))
     onImprobable?.(implausibleText(implausible))
 }
 

@@ -1,6 +1,6 @@
 import type { OrderPlan, UsedPlan } from '../../domain/approval/order-plan.ts'
 import { isDraftSelected } from '../../domain/form/stored-draft.ts'
-import { retainedSince } from '../../domain/wording/time.ts'
+import { retentionStart } from '../../domain/wording/time.ts'
 import type { ErasureTarget, PersonNames, PurgeResult } from '../../domain/store/types.ts'
 import type { Services } from '../services.ts'
 import { eraseFiles, findFilesOfPerson, type FoundFile, type FoundFiles } from './files-of-person.ts'
@@ -91,7 +91,7 @@ export function retentionLimit(
   text: string | undefined,
   now: number,
 ): { text: string; endedBefore: number } | undefined {
-  const endedBefore = text === undefined ? undefined : retainedSince(text, now)
+  const endedBefore = text === undefined ? undefined : retentionStart(text, now)
   return text === undefined || endedBefore === undefined ? undefined : { text, endedBefore }
 }
 

@@ -1,5 +1,5 @@
 import { signingKey } from '../../contract/signature.ts'
-import { type ForwardResult, isAccepted, type NextTry, retryAfter } from '../../domain/webhook/delivery.ts'
+import { type ForwardResult, isAccepted, type NextTry, retryDelay } from '../../domain/webhook/delivery.ts'
 import type { InboxEvent, StoredEvent, ReceivedEvent } from '../../domain/webhook/events.ts'
 import { readEvent } from '../../domain/webhook/read-event.ts'
 import { type SigningKey, verifyWith } from '../../domain/webhook/verify.ts'
@@ -301,7 +301,7 @@ export class Relay {
       this.#unrecorded.delete(event.id)
       return onDelivered(event, delivered, undefined)
     }
-    const next = retryAfter(event.attempts + 1, this.#options.maxAttempts)
+    const next = retryDelay(event.attempts + 1, this.#options.maxAttempts)
     if (next === 'dropped') await inbox.drop(event.id, delivered.answer)
     else await inbox.recordRefused(event.id, now + next, delivered.answer)
     onDelivered(event, delivered, next)

@@ -12,7 +12,7 @@ import { systemClock as clock } from '../../../src/host/clock.ts'
 import { createGarbageTrigger } from '../../../src/host/memory.ts'
 import { systemRandom as random } from '../../../src/host/random.ts'
 import { HttpClient } from '../../../src/http/client.ts'
-import { csv } from '../../../src/output/present.ts'
+import { formatCsv } from '../../../src/output/present.ts'
 import { ReportFolder } from '../../../src/store/reports/folder.ts'
 import { peakMegabytes } from '../measuring.ts'
 
@@ -26,7 +26,7 @@ const passed = createGarbageTrigger()
 
 async function file(into: string): Promise<number> {
   const began = performance.now()
-  const folder = await ReportFolder.open(into, { clock, random, pid: process.pid, csv })
+  const folder = await ReportFolder.open(into, { clock, random, pid: process.pid, csv: formatCsv })
   const { failure } = await fetchReports(
     { kind: 'requests', requestIds: ['00000000-0000-4000-8000-000000999999'] },
     {

@@ -3,7 +3,7 @@ import { Buffer, isUtf8 } from 'node:buffer'
 import { assert, property, uint8Array } from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { firstBadByte, parseBodyFile } from '../../../src/domain/form/json-text.ts'
+import { findInvalidByte, parseBodyFile } from '../../../src/domain/form/json-text.ts'
 import { InvalidInputError } from '../../../src/errors/kinds.ts'
 
 const bytes = (...parts: (string | number[])[]): Uint8Array =>
@@ -62,7 +62,7 @@ test.each<[string, Uint8Array, string]>([
 test('the first bad byte is where the longest valid beginning ends', () => {
   assert(
     property(uint8Array({ maxLength: 12 }), (input) => {
-      const at = firstBadByte(input) ?? input.length
+      const at = findInvalidByte(input) ?? input.length
       const ends = [1, 2, 3, 4].map((length) => at + length).filter((end) => end <= input.length)
       expect(isUtf8(input.subarray(0, at))).toBe(true)
       expect(ends.some((end) => isUtf8(input.subarray(at, end)))).toBe(false)

@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest'
 
 import { bareObject } from '../../../src/contract/parse-json.ts'
-import { isGroup, isJson, readItems, readPair, readStructure } from '../../../src/domain/form/field-value.ts'
+import {
+  isObjectValue,
+  startsLikeJson,
+  readItems,
+  readPair,
+  readStructure,
+} from '../../../src/domain/form/field-value.ts'
 
 test('items of a list stand between ;', () => {
   expect(readItems(' Ann ; Bea')).toEqual({ items: ['Ann', 'Bea'] })
@@ -32,22 +38,22 @@ test('a name stands once, and has a value', () => {
 
 test('JSON is known by its first sign', () => {
   expect([
-    isJson('array', ' ["a"]'),
-    isJson('array', '{}'),
-    isJson('object', '{"a'),
-    isJson('object', 'a'),
+    startsLikeJson('array', ' ["a"]'),
+    startsLikeJson('array', '{}'),
+    startsLikeJson('object', '{"a'),
+    startsLikeJson('object', 'a'),
   ]).toEqual([true, false, true, false])
   expect(readStructure('array', '["a", 1]')).toEqual({ value: ['a', 1] })
   expect(readStructure('object', '{"a"').problem).toMatch(/^is not JSON/)
 })
 
 test('a group takes every name', () => {
-  expect([isGroup({}), isGroup([]), isGroup(null), isGroup('a'), isGroup(undefined)]).toEqual([
-    true,
-    false,
-    false,
-    false,
-    false,
-  ])
+  expect([
+    isObjectValue({}),
+    isObjectValue([]),
+    isObjectValue(null),
+    isObjectValue('a'),
+    isObjectValue(undefined),
+  ]).toEqual([true, false, false, false, false])
   expect(JSON.stringify(bareObject([['__proto__', 'a']]))).toBe('{"__proto__":"a"}')
 })

@@ -4,7 +4,7 @@ import {
   draftTitle,
   isDraftSelected,
   type StoredDraft,
-  ownDrafts,
+  selectDrafts,
   parseDraft,
 } from '../../../src/domain/form/stored-draft.ts'
 
@@ -41,8 +41,8 @@ test('only drafts of the same service, user, account and package are gone on fro
     draftOf({ id: '3', user_email: 'ben@example.com' }),
     draftOf({ id: '4', account: 'acme' }),
   ]
-  expect(ownDrafts(all, owner, undefined).map(({ id }) => id)).toEqual(['1', '0123456789abcdef'])
-  expect(ownDrafts(all, owner, 102).map(({ id }) => id)).toEqual(['0123456789abcdef'])
+  expect(selectDrafts(all, owner, undefined).map(({ id }) => id)).toEqual(['1', '0123456789abcdef'])
+  expect(selectDrafts(all, owner, 102).map(({ id }) => id)).toEqual(['0123456789abcdef'])
 })
 
 test('its title names the person, the package, how many answers, and when', () => {

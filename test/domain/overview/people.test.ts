@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import {
   countOrders,
-  withoutDuplicates,
+  removeDuplicates,
   countPeople,
   personRow,
   statusCounts,
@@ -68,9 +68,9 @@ test('a duplicate names the request that it belongs to, and is counted once with
   const first = personRow(row, user)
   const again = personRow({ ...duplicate, matches: { requestId: 'r1' } }, user)
   expect(again).toMatchObject({ status: 'duplicate', request_id: 'r1' })
-  expect(withoutDuplicates([first, again])).toEqual([first])
+  expect(removeDuplicates([first, again])).toEqual([first])
   // The other row is in another file.
-  expect(withoutDuplicates([again])).toEqual([again])
+  expect(removeDuplicates([again])).toEqual([again])
   expect(
     countPeople([
       first,

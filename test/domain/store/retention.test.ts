@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { retainedSince } from '../../../src/domain/wording/time.ts'
+import { retentionStart } from '../../../src/domain/wording/time.ts'
 
 const now = Date.parse('2026-03-31T10:00:00Z')
 
@@ -11,12 +11,12 @@ test.each([
   ['25mo', '2024-02-29T10:00:00.000Z'],
   ['7y', '2019-03-31T10:00:00.000Z'],
 ])('%s keeps what ended since %s', (text, since) => {
-  expect(new Date(retainedSince(text, now) ?? 0).toISOString()).toBe(since)
+  expect(new Date(retentionStart(text, now) ?? 0).toISOString()).toBe(since)
 })
 
 test.each(['', '0d', '1', '1w', '-1d', '1.5y', '1e3d', ' 1d', '100000d', '24 mo'])(
   '%j is no retention',
   (text) => {
-    expect(retainedSince(text, now)).toBeUndefined()
+    expect(retentionStart(text, now)).toBeUndefined()
   },
 )

@@ -8,7 +8,7 @@ import {
   maxRetryDelayMs,
   maxForwardDelayMs,
   type Reply,
-  retryAfter,
+  retryDelay,
   excerptOf,
   withoutQuery,
   createUnreachableError,
@@ -58,10 +58,10 @@ test('a failed forward is tried again within a second (src/docs/cli.md), and no 
 })
 
 test('each pause is twice the one before, up to the longest; the last attempt that is allowed drops the event', () => {
-  expect([1, 2, 3, 7, 8, 9, 1000].map((attempts) => retryAfter(attempts))).toEqual([
+  expect([1, 2, 3, 7, 8, 9, 1000].map((attempts) => retryDelay(attempts))).toEqual([
     500, 1000, 2000, 32_000, 60_000, 60_000, 60_000,
   ])
-  expect([1, 2, 3].map((attempts) => retryAfter(attempts, 2))).toEqual([500, 'dropped', 'dropped'])
+  expect([1, 2, 3].map((attempts) => retryDelay(attempts, 2))).toEqual([500, 'dropped', 'dropped'])
 })
 
 test('an event stands in the order of the document, a reason only where there is one', () => {
