@@ -20,7 +20,7 @@ async function filePlan(here: Session): Promise<{ kind: 'batch'; plan: string; r
   return { kind: 'batch', plan: stdout, rows: null }
 }
 
-test('a planned order is shown as request create shows it, asked about, and ordered once', async () => {
+test('a planned order is shown as request create shows it, and ordered once after a confirmation', async () => {
   const here = await start()
   const plan = await addAgentPlan(here, { kind: 'order', body: orderBody('Priya') })
   expect(await here.type(`approve ${plan}`, { ...terminal, answers: no })).toMatchInlineSnapshot(`

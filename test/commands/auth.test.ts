@@ -271,7 +271,7 @@ test('a login with a new key of the same organisation reports the profiles that 
   `)
 })
 
-test('auth list, switch and logout', async () => {
+test('auth list shows the profiles, auth switch selects one, and auth logout removes one', async () => {
   const { type, all, login, apiKey } = await loggedInSession()
   await type(`${login} --profile second`, { stdin: apiKey })
   expect(

@@ -114,7 +114,7 @@ test('the results of a workbook with macros are a workbook without macros, whose
   `)
 })
 
-test('the list of batches says how many people are ordered, also by an earlier batch, and how many are finished', async () => {
+test('batch list shows how many people are ordered, also by an earlier batch, and how many requests are finished', async () => {
   const { type, folder, sandbox, clock } = await session()
   peopleFile(folder, emails(2))
   sandbox.inject({ scenario: 'declined' })

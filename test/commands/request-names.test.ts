@@ -25,7 +25,7 @@ test('on a terminal a name or an e-mail selects the one request that it fits; se
   expect((await here.type('request wait priya --for completed --quiet', { tty: true })).code).toBe(0)
   await here.clock.advance(60 * minute)
   expect((await here.type('report download --request priya --output reports', { tty: true })).code).toBe(0)
-  // What is typed comes through a pipe, so nothing can be asked.
+  // stdin is a pipe here, so the command cannot ask a question.
   const screen = { tty: { stdout: true, stderr: true }, env: { NO_COLOR: '1' } }
   expect(await here.all(['request get example', 'request get pri', 'request get pri@example.com'], screen))
     .toMatchInlineSnapshot(`
@@ -179,7 +179,7 @@ test('request get with a name reports an order with an unknown outcome, also nex
     `)
 })
 
-test('the only order with the whole name is shown, also where others have the name as a part', async () => {
+test('if only one order has the exact name, it is shown, even if other names contain that name', async () => {
   const here = await session()
   await orderFor(here, 'Ana')
   await here.type(

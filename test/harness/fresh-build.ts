@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 const root = join(import.meta.dirname, '..', '..')
 
-function changedAt(path: string): number {
+function modificationTime(path: string): number {
   return statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? 0
 }
 
@@ -14,9 +14,9 @@ function changedAt(path: string): number {
  */
 export default function buildIfStale(): void {
   const newest = Math.max(
-    ...[...globSync('src/**/*.{ts,cjs}', { cwd: root }), 'package-lock.json'].map(changedAt),
+    ...[...globSync('src/**/*.{ts,cjs}', { cwd: root }), 'package-lock.json'].map(modificationTime),
   )
-  if (changedAt('dist/help/topics/refcheck.txt') > newest) return
+  if (modificationTime('dist/help/topics/refcheck.txt') > newest) return
   for (const step of ['bundle.ts', 'library.ts', 'help-pages.ts', 'reference.ts']) {
     execFileSync(process.execPath, [join(root, 'src', 'build', step)], {
       stdio: ['ignore', 'ignore', 'inherit'],

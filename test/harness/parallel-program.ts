@@ -14,7 +14,7 @@ export interface SandboxProcess {
   process: ReturnType<typeof start>
 }
 
-/** Starts a sandbox in a process of its own, and a session whose environment has its address and key. */
+/** Starts a sandbox in another process, and a session whose environment has its address and key. */
 export async function sandboxProcess(
   flags: readonly string[] = [],
   env: Record<string, string> = {},
@@ -28,7 +28,7 @@ export async function sandboxProcess(
   const printed = await running.until('\n')
   const address = JSON.parse(printed) as Record<string, string>
   const exported = { ...env, ...envOfReadyLine(printed) }
-  // Exported once in the shell, so that the command lines do not repeat it.
+  // The variables are exported in the shell, so that the command lines do not repeat them.
   const type: SandboxProcess['type'] = (line, options) => here.type(line, { exported, ...options })
   const all: SandboxProcess['all'] = (lines) => here.all(lines, { exported })
   return { type, all, write: here.write, env: exported, address, process: running }

@@ -78,7 +78,7 @@ export function createDatabase(name: string, template = 'template1'): string {
   return `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`
 }
 
-/** A PostgreSQL server with its own folder. Both are removed however this process ends. */
+/** A PostgreSQL server with its own folder. Both are removed even if this process is killed. */
 export class Cluster {
   readonly port: number
   readonly #folder: string
@@ -126,7 +126,7 @@ export class Cluster {
     return cluster
   }
 
-  /** `postgres://…` of a database, with the password of its owner. */
+  /** Returns the `postgres://` URL of a database, with the password of its owner. */
   url(database: string): string {
     return `postgres://${superuser}:${this.#password}@127.0.0.1:${this.port}/${database}`
   }

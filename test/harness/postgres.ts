@@ -9,7 +9,7 @@ import { hasSharedServer, sharedServer } from './shared-postgres.ts'
 
 // Benchmarks and simulations import this module without vitest.
 if (process.env['VITEST'] !== undefined) {
-  /** The first file that needs the server starts it, which takes long on a busy machine. */
+  /** The first test file that needs the server starts it, which is slow on a busy machine. */
   beforeAll(async () => {
     // The run of test/system has no shared server; its tests use other functions of this module.
     if (hasSharedServer()) await sharedServer()

@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest'
 
 import { program } from './program.ts'
 
-/** The program, running in a process of its own. */
+/** The program, running in another process. */
 export interface RunningProgram {
   child: ChildProcess
   stdout(): string

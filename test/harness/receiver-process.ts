@@ -11,7 +11,7 @@ export interface ReceiverProcess {
   ended: Promise<unknown>
 }
 
-/** Starts `refcheck webhook listen --port 0 …` in a process of its own and waits until it listens. */
+/** Starts `refcheck webhook listen --port 0 …` in another process and waits until it listens. */
 export async function startReceiverProcess(
   argv: readonly string[],
   env: Record<string, string>,

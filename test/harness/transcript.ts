@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** Lines of a document that show a terminal: command lines after `$ `, and what they print. */
+/** Lines of a document that show a terminal: command lines after `$ `, each with its output. */
 export interface Transcript {
   /** Index of its first line, from 0, and number of lines. */
   line: number

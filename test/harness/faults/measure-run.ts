@@ -15,7 +15,7 @@ export interface RunMeasurement {
   mebibytes: number
 }
 
-/** Runs `refcheck …` in a process of its own and measures its time and memory. */
+/** Runs `refcheck …` in another process and measures its time and memory. */
 export async function measureRun(
   folder: string,
   argv: readonly string[],
