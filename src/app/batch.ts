@@ -190,7 +190,7 @@ export async function endedView(
 export async function batchView(app: App, batch: Batch, isJson: boolean): Promise<View> {
   const { batchStatusView } = await import('../output/views/batches.ts')
   const resultsFile = existsSync(batch.resultsFile ?? '') ? batch.resultsFile : undefined
-  const { stoppedRows } = await import('../usecases/batch/read-batch.ts')
-  const rowsNotSent = isJson ? await stoppedRows(await app.services('batches', 'files'), batch) : []
+  const { listStoppedRows } = await import('../usecases/batch/read-batch.ts')
+  const rowsNotSent = isJson ? await listStoppedRows(await app.services('batches', 'files'), batch) : []
   return batchStatusView(statusOf({ ...batch, resultsFile }), rowsNotSent)
 }

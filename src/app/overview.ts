@@ -98,9 +98,9 @@ export async function batchPage(
   batch: Batch,
   states: readonly SubmissionState[] | undefined,
 ): Promise<Uint8Array> {
-  const { peopleOfBatch } = await import('../usecases/overview/read.ts')
+  const { readPeopleOfBatch } = await import('../usecases/overview/read.ts')
   const services = await app.services('ledger', 'batches', 'inboxToShow', 'clock')
-  const people = await peopleOfBatch(services, batch, states)
+  const people = await readPeopleOfBatch(services, batch, states)
   return renderPage(app, people, {
     title: batch.name,
     readAt: new Date(services.clock.now()).toISOString(),
@@ -114,8 +114,8 @@ export async function batchPage(
 
 /** Returns a page about every order of an organisation as one file. */
 export async function storePage(app: App, overview: Overview, scope: OverviewScope): Promise<Uint8Array> {
-  const { peopleOfStore } = await import('../usecases/overview/read.ts')
-  const people = await peopleOfStore(await app.services('ledger', 'batches'), scope, overview.attention)
+  const { readPeopleOfStore } = await import('../usecases/overview/read.ts')
+  const people = await readPeopleOfStore(await app.services('ledger', 'batches'), scope, overview.attention)
   const services = [...new Set(people.users.map(({ baseUrl }) => new URL(baseUrl).host))]
   const users = [...new Set(people.users.map(({ userEmail }) => userEmail))]
   return renderPage(app, people, {

@@ -6,7 +6,7 @@ import { checkWebhookSecret } from '../domain/session/session.ts'
 import type { OtherSecret } from '../domain/webhook/diagnose.ts'
 import { runProgram, type StartedProgram, startProgram } from '../host/run-program.ts'
 import { hasFileModes } from '../host/machine.ts'
-import { otherWebhookSecrets, type WebhookSecret } from '../usecases/session/webhook-secret.ts'
+import { listOtherSecrets, type WebhookSecret } from '../usecases/session/webhook-secret.ts'
 import type { DeliverTargets, ListenServices } from '../usecases/webhook/listen.ts'
 import { readInput } from './input.ts'
 import { diskFailure, systemErrorCode } from '../disk/failure.ts'
@@ -52,7 +52,7 @@ export async function webhookSecrets(app: App, file: string | undefined): Promis
       return signingService(await app.sessionSources(), from)
     },
     readOtherSecrets: () =>
-      (otherSecrets ??= app.sessionSources().then((sources) => otherWebhookSecrets(sources, secret))),
+      (otherSecrets ??= app.sessionSources().then((sources) => listOtherSecrets(sources, secret))),
   }
 }
 

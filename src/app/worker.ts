@@ -9,7 +9,7 @@ import { RefcheckError, UsageError } from '../errors/kinds.ts'
 import { updateStatuses } from '../usecases/batch/results-file.ts'
 import { startBatch } from '../usecases/batch/start.ts'
 import type { ListedRequest } from '../domain/request/listed-request.ts'
-import { recordStatuses, unfinishedRequests } from '../usecases/request/read-requests.ts'
+import { recordStatuses, listUnfinished } from '../usecases/request/read-requests.ts'
 import type { WorkerProfile } from '../usecases/worker/work.ts'
 import { startServices } from './batch.ts'
 import { downloadReports } from './report.ts'
@@ -110,7 +110,7 @@ function createSharedReader(
   const { clock } = app.context
   let lastRead: { at: number; found: Promise<Map<WorkerMember | undefined, ListedRequest[]>> } | undefined
   const readNow = async () => {
-    const requests = await unfinishedRequests({ ledger: await app.service('ledger'), clock })
+    const requests = await listUnfinished({ ledger: await app.service('ledger'), clock })
     const owners = new Map<string, WorkerMember | undefined>()
     return Map.groupBy(requests, ({ base_url: baseUrl, user_email: userEmail }) => {
       const name = `${baseUrl} ${userEmail}`

@@ -68,8 +68,8 @@ export default class Approve extends BaseCommand<typeof Approve> {
         return pages
       },
     })
-    this.answer(createdView(outcome.answer), outcome.failure)
-    reporter.note(`Follow it with: refcheck request wait ${outcome.answer.request_id}`)
+    this.answer(createdView(outcome.result), outcome.failure)
+    reporter.note(`Follow it with: refcheck request wait ${outcome.result.request_id}`)
   }
 
   private async batch(approval: Approval, plan: OrderPlan, what: PlannedBatch): Promise<void> {

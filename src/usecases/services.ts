@@ -29,7 +29,7 @@ export interface Services extends Pick<
   clock: Clock
   random: Random
   env: Environment
-  files: FileTarget
+  files: FileSource
   reporter: Reporter
   /** Undefined without a terminal. */
   prompter: Prompter | undefined
@@ -70,7 +70,7 @@ export interface Services extends Pick<
 }
 
 /** The sources that files are read from. */
-export interface FileTarget {
+export interface FileSource {
   /** The folder that relative paths start from. */
   cwd: string
   stdin: { isTTY: boolean; stream: AsyncIterable<Uint8Array | string> }

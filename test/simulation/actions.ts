@@ -9,7 +9,7 @@ import { reconcileAndSend } from '../../src/usecases/batch/start.ts'
 import { readAndLinkPackages } from '../../src/usecases/batch/packages.ts'
 import { retryBatch } from '../../src/usecases/batch/change-batch.ts'
 import { reconcileByEvidence, reconcileByDecision } from '../../src/usecases/batch/reconcile-batch.ts'
-import { findToRun } from '../../src/usecases/batch/read-batch.ts'
+import { findBatchToRun } from '../../src/usecases/batch/read-batch.ts'
 import { createRequest } from '../../src/usecases/request/create.ts'
 
 /** What a process does, such as a command. */
@@ -75,7 +75,7 @@ export const resumeBatch =
   }
 
 async function continueBatch(_world: World, ports: Process['ports'], batch: Batch): Promise<void> {
-  await send(ports, (await findToRun(ports, batch.id)).id)
+  await send(ports, (await findBatchToRun(ports, batch.id)).id)
 }
 
 async function send(ports: Process['ports'], batchId: string): Promise<void> {
@@ -83,7 +83,7 @@ async function send(ports: Process['ports'], batchId: string): Promise<void> {
     max: Number.POSITIVE_INFINITY,
     waitBudgetMs: Number.POSITIVE_INFINITY,
     checksPackage: true,
-    unclaimed: () => ports.inbox.listUnmatchedIds(),
+    listUnmatchedIds: () => ports.inbox.listUnmatchedIds(),
     confirmStarterLeft: () => Promise.resolve(true),
     writeResults: () => Promise.resolve(false),
   })

@@ -1,5 +1,5 @@
 import { Args, BaseCommand } from '../../cli/base-command.ts'
-import { askProfile, switchTo } from '../../usecases/session/profiles.ts'
+import { askProfile, switchProfile } from '../../usecases/session/profiles.ts'
 import { switchView } from '../../output/views/account.ts'
 
 export default class AuthSwitch extends BaseCommand<typeof AuthSwitch> {
@@ -13,6 +13,6 @@ export default class AuthSwitch extends BaseCommand<typeof AuthSwitch> {
   async run(): Promise<void> {
     const sources = await this.app.sessionSources()
     const name = this.args.name ?? (await askProfile(this.app.prompter(), sources))
-    this.answer(switchView(await switchTo(name, sources)))
+    this.answer(switchView(await switchProfile(name, sources)))
   }
 }

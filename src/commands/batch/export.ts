@@ -6,7 +6,7 @@ import { exportFormatOf, exportFormats, exportTable } from '../../domain/batch/r
 import { batchPage } from '../../app/overview.ts'
 import { exportedView } from '../../output/views/batches.ts'
 import { documentView } from '../../output/views/schema.ts'
-import { allRows, findBatch } from '../../usecases/batch/read-batch.ts'
+import { readExportedRows, findBatch } from '../../usecases/batch/read-batch.ts'
 
 export default class BatchExport extends BaseCommand<typeof BatchExport> {
   static override summary = 'Write the rows of a batch to a file'
@@ -42,7 +42,7 @@ export default class BatchExport extends BaseCommand<typeof BatchExport> {
     )
     const services = await this.app.batchServices()
     const batch = await findBatch(services, this.args.batch_id)
-    const rows = await allRows(services.batches, batch, { states })
+    const rows = await readExportedRows(services.batches, batch, { states })
     const content =
       format === 'html'
         ? [await batchPage(this.app, batch, states)]

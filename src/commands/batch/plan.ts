@@ -13,10 +13,10 @@ import { storedPlan, planFailure } from '../../domain/batch/plan.ts'
 import { planServices, readingDefaults } from '../../app/batch.ts'
 import { storedPlanView, planText } from '../../output/views/batch-check.ts'
 import {
-  readAsAnswered,
+  readWithAnswers,
   withDefaults,
   openBatchFile,
-  packageFor,
+  findDefaultPackage,
   readOrders,
 } from '../../usecases/batch/read-file.ts'
 import { planBatch } from '../../usecases/batch/order-file.ts'
@@ -50,10 +50,10 @@ export default class BatchPlan extends BaseCommand<typeof BatchPlan> {
     )
     const outputFile = await openOutputFile(context, flags.output, flags)
     const choices = await withDefaults(columnChoices(flags), await readingDefaults(app))
-    const { file, planned } = await readAsAnswered(choices, app.prompter(), async () => {
+    const { file, planned } = await readWithAnswers(choices, app.prompter(), async () => {
       const opened = await openBatchFile(await app.service('files'), this.args.file, choices)
       const services = await planServices(app)
-      const packageId = await packageFor(services, opened, choices)
+      const packageId = await findDefaultPackage(services, opened, choices)
       choices.packageId = packageId
       const orders = await readOrders(services, opened, choices, packageId)
       const planOptions = { choices, allowances: allowancesOf(flags), packageId, resultsFile: undefined }

@@ -7,7 +7,7 @@ import { formatCount } from '../../domain/wording/text.ts'
 import { createHeldDecider, updateResultsFile } from '../../app/batch.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
 import { releaseRows } from '../../usecases/batch/change-batch.ts'
-import { findToRun } from '../../usecases/batch/read-batch.ts'
+import { findBatchToRun } from '../../usecases/batch/read-batch.ts'
 
 export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
   static override summary = 'Release held rows, so that they may be ordered'
@@ -43,7 +43,7 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
     const release = shouldAsk ? undefined : this.parseRelease()
     await app.service('account')
     const services = await app.batchServices()
-    const batch = await findToRun(services, this.args.batch_id)
+    const batch = await findBatchToRun(services, this.args.batch_id)
     const { userEmail } = await app.service('api')
     const decisions =
       release === undefined ? await (await createHeldDecider(app))?.(batch, 'release') : undefined

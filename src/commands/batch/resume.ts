@@ -2,7 +2,7 @@ import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { longTimeoutFlag, batchArgs } from '../../cli/flags/values.ts'
 import { runBatch, startServices } from '../../app/batch.ts'
 import { orderQuestion } from '../../domain/submission/confirmation.ts'
-import { findBatch, findToRun, pendingOrders } from '../../usecases/batch/read-batch.ts'
+import { findBatch, findBatchToRun, readPendingOrders } from '../../usecases/batch/read-batch.ts'
 import { updateExternalResults } from '../../usecases/batch/external-results.ts'
 
 export default class BatchResume extends BaseCommand<typeof BatchResume> {
@@ -23,10 +23,10 @@ export default class BatchResume extends BaseCommand<typeof BatchResume> {
     const services = await startServices(app, this.signal)
     const found = await findBatch(batchServices, this.args.batch_id)
     await updateExternalResults(services, services.files, found)
-    const batch = await findToRun(batchServices, found.id)
+    const batch = await findBatchToRun(batchServices, found.id)
     const { pending } = batch.counts
     if (pending > 0) {
-      const question = orderQuestion(await pendingOrders(batchServices, batch), await app.service('api'))
+      const question = orderQuestion(await readPendingOrders(batchServices, batch), await app.service('api'))
       await this.confirm(question, flags.yes)
     }
     const options = { max: flags.max, isJson: flags.json }

@@ -21,7 +21,7 @@ import { errorsCommand, noFileHint } from '../../domain/batch/file-command.ts'
 import { unstartedView } from '../../output/views/batch-check.ts'
 import { openPlannedFile, type FileToOrder, orderFile } from '../../usecases/batch/order-file.ts'
 import {
-  readAsAnswered,
+  readWithAnswers,
   type BatchFile,
   isReadingChosen,
   withDefaults,
@@ -69,7 +69,7 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
     const choices = flags.plan === undefined ? await withDefaults(typed, await readingDefaults(app)) : typed
     const confirm = (question: string) => this.confirm(question, flags.yes)
     const createPrompts = orderPrompts(app, { ...flags, showChanges: flags['show-changes'] }, confirm)
-    const { file, end } = await readAsAnswered(choices, app.prompter(), async () => {
+    const { file, end } = await readWithAnswers(choices, app.prompter(), async () => {
       const { file: batchFile, columns, allowances } = await this.openFile(choices)
       const options = {
         columns,

@@ -13,10 +13,10 @@ import { errorsCommand, fileCommand } from '../../domain/batch/file-command.ts'
 import { invalidRowsError } from '../../domain/batch/plan.ts'
 import { batchCheckView } from '../../output/views/batch-check.ts'
 import {
-  readAsAnswered,
+  readWithAnswers,
   withDefaults,
   openBatchFile,
-  packageFor,
+  findDefaultPackage,
   readOrders,
 } from '../../usecases/batch/read-file.ts'
 import { planBatch } from '../../usecases/batch/order-file.ts'
@@ -51,10 +51,10 @@ export default class BatchValidate extends BaseCommand<typeof BatchValidate> {
     const { flags, app } = this
     const files = await app.service('files')
     const choices = await withDefaults(columnChoices(flags), await readingDefaults(app))
-    const { file, orders, plan, onBatchEvent } = await readAsAnswered(choices, app.prompter(), async () => {
+    const { file, orders, plan, onBatchEvent } = await readWithAnswers(choices, app.prompter(), async () => {
       const opened = await openBatchFile(files, this.args.file, choices)
       const services = { ...(await planServices(app)), signal: this.signal }
-      choices.packageId = await packageFor(services, opened, choices)
+      choices.packageId = await findDefaultPackage(services, opened, choices)
       const batchOrders = await readOrders(services, opened, choices, choices.packageId)
       const { packageId } = choices
       const planOptions = {

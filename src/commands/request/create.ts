@@ -74,7 +74,7 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
       onAccepted: () => draft.drop(),
       wait: flags.wait,
     })
-    this.answer(createdView(outcome.answer), outcome.failure)
+    this.answer(createdView(outcome.result), outcome.failure)
     if (app.prompter() !== undefined && !flags.yes) {
       const allowFlagNames = (['allow-duplicate', 'allow-similar'] as const).filter((name) => flags[name])
       const command = commandLine(
@@ -84,7 +84,7 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
       )
       app.reporter.note(`The same order as one command:\n  ${command}`)
     }
-    if (!flags.wait) app.reporter.note(`Follow it with: refcheck request wait ${outcome.answer.request_id}`)
+    if (!flags.wait) app.reporter.note(`Follow it with: refcheck request wait ${outcome.result.request_id}`)
   }
 
   private async compose(similar: SimilarQuestion, draft: DraftKeeper): Promise<Order> {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { secretFileFlag } from '../../cli/flags/webhook.ts'
 import { readAuthority, tlsFlags, readTlsFiles } from '../../cli/flags/server.ts'
-import { type Listening, startListening } from '../../usecases/webhook/listen.ts'
+import { type RunningReceiver, startListening } from '../../usecases/webhook/listen.ts'
 import { listenServices, webhookSecrets } from '../../app/webhook.ts'
 import { splitCommandLine } from '../../domain/wording/pasted-command.ts'
 import { RefusedDeliveryLog } from '../../domain/webhook/refused-delivery-log.ts'
@@ -86,7 +86,7 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
         if (stored.count >= (flags['max-events'] ?? Number.POSITIVE_INFINITY)) maxEventsReached.abort()
       },
       onRefused: (reason) => refusedDeliveries.add(reason, this.context.clock.monotonic()),
-      onHeldUp: (what, { message }) => app.reporter.warn(`${what}: ${message}`),
+      onDelayed: (what, { message }) => app.reporter.warn(`${what}: ${message}`),
       maxAttempts: flags['max-attempts'],
       onDelivered: (...delivered) => app.reporter.note(forwardedText(...delivered)),
     })
@@ -103,7 +103,7 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
   }
 
   /** Waits until listening has to end and, except after Ctrl-C, until the received events are forwarded. */
-  private async waitForEnd(listening: Listening, endSignal: AbortSignal) {
+  private async waitForEnd(listening: RunningReceiver, endSignal: AbortSignal) {
     if (!endSignal.aborted) await once(endSignal, 'abort')
     return listening.finish(this.signal)
   }

@@ -40,7 +40,7 @@ export const initialCounters: RunCounters = {
 
 /** The action of a run before its next row. */
 export type Step =
-  | { kind: 'go on' }
+  | { kind: 'continue' }
   /** A single order has its response, so the run ends. */
   | { kind: 'end' }
   | { kind: 'halt'; error: RefcheckError }
@@ -50,12 +50,12 @@ export type Step =
    * Ask the service for the packages, or for the schema, to find the cause; if they do not explain it, continue with
    * `otherwise`.
    */
-  | { kind: 'ask why'; package: boolean; schema: boolean; otherwise: Step }
+  | { kind: 'find common error'; package: boolean; schema: boolean; otherwise: Step }
   /**
    * "Nothing more is sent until a ping and a read answer well" (src/docs/ordering.md, section 2). Then the run
    * continues with `afterwards`.
    */
-  | { kind: 'ask whether it is well'; afterwards: Step }
+  | { kind: 'check health'; afterwards: Step }
 
 interface NextStep {
   counters: RunCounters
@@ -67,7 +67,7 @@ interface StepOptions extends Pick<RunLimits, 'waitBudgetMs' | 'isSingle'> {
   fraction: number
 }
 
-const continueStep: Step = { kind: 'go on' }
+const continueStep: Step = { kind: 'continue' }
 
 /** Returns the step after an outcome that is recorded in the journal (src/docs/ordering.md, section 2). */
 export function nextStep(before: RunCounters, outcome: Outcome, options: StepOptions): NextStep {
@@ -127,7 +127,7 @@ function afterRejected(before: RunCounters, error: RefcheckError): NextStep {
   const fallback: Step = halt === undefined ? continueStep : { kind: 'halt', error: halt }
   const step: Step =
     isPackage || isSchema
-      ? { kind: 'ask why', package: isPackage, schema: isSchema, otherwise: fallback }
+      ? { kind: 'find common error', package: isPackage, schema: isSchema, otherwise: fallback }
       : fallback
   return { counters: { ...before, refusals }, step }
 }
@@ -142,7 +142,7 @@ function afterUnknown(before: RunCounters, outcome: Extract<Outcome, { kind: 'un
       : { kind: 'halt', error: manyUnknownError(outcome.reason, maxConsecutiveUnknown) }
   return {
     counters: { ...before, consecutiveUnknowns: unknownsInARow },
-    step: { kind: 'ask whether it is well', afterwards },
+    step: { kind: 'check health', afterwards },
   }
 }
 

@@ -62,19 +62,19 @@ export class ConcurrencyLimit {
  * Returns the real path of a file in the folder that the user allowed. Throws the same error for every other path, so
  * that no file outside can be read.
  */
-export async function allowedFile(folder: string | undefined, named: string): Promise<string> {
+export async function allowedFile(folder: string | undefined, typedPath: string): Promise<string> {
   if (folder === undefined) {
     throw new UsageError('no folder with files was allowed', {
       hint: 'A person allows one by starting the server with --files DIR.',
     })
   }
   const root = await realpath(folder).catch(() => folder)
-  const path = resolve(root, named)
+  const path = resolve(root, typedPath)
   const notFound = new NotFoundError('there is no such file in the folder of --files', {
     hint: 'Name a file by its path in that folder.',
   })
   // The same error for files outside and missing files, so that an agent cannot find out which files exist outside.
-  if (named.includes('\0') || !isInside(root, path)) throw notFound
+  if (typedPath.includes('\0') || !isInside(root, path)) throw notFound
   const real = await realpath(path).catch(() => undefined)
   if (real === undefined || !isInside(root, real)) throw notFound
   if (!(await stat(real)).isFile()) throw notFound

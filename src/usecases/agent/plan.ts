@@ -105,8 +105,12 @@ export interface PlanState {
 }
 
 /** Returns the state of the plan with a code. Throws a UsageError if the text is not a code. */
-export async function planState(plans: Services['plans'], typed: string, now: number): Promise<PlanState> {
-  const code = parsePlanCode(typed)
+export async function planState(
+  plans: Services['plans'],
+  typedCode: string,
+  now: number,
+): Promise<PlanState> {
+  const code = parsePlanCode(typedCode)
   const found = await plans.find(code)
   if (found === undefined) return { code, state: 'not_found', request_id: null, batch_id: null }
   if ('used_at' in found) {

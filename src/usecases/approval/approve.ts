@@ -49,7 +49,7 @@ export async function approveOrder(
     onSimilar: (conflict) => similar.isConfirmed(conflict),
     wait: false,
   })
-  await approval.plans.record({ ...used, request_id: outcome.answer.request_id })
+  await approval.plans.record({ ...used, request_id: outcome.result.request_id })
   return outcome
 }
 

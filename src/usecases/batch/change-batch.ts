@@ -9,7 +9,7 @@ import type { Prompter } from '../../prompt/prompter.ts'
 import type { Services } from '../services.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
 import type { ReleaseResult, MovableRow } from '../../store/ledger/held-rows.ts'
-import { type BatchServices, conflictingRow, findBatch, findRow } from './read-batch.ts'
+import { type BatchServices, findConflictingRow, findBatch, findRow } from './read-batch.ts'
 import { bodyForPackage, moveError, type InvalidRow } from '../../domain/batch/package-replacement.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
 import { linesOfRows } from './results-file.ts'
@@ -67,12 +67,12 @@ async function requireAllReleased(
   const row = await findRow(batches, batchId, firstMissing)
   const other = row?.matches && (await batches.find(row.matches.batchId))
   throw new UsageError(`row ${firstMissing} cannot be released: it ${heldReasonTexts[why]}${releasedText}`, {
-    hint: other === undefined ? undefined : reconcileFirst(why, batch, other),
+    hint: other === undefined ? undefined : reconcileFirstHint(why, batch, other),
   })
 }
 
 /** Returns the hint what the user has to do about the conflicting order before the row can be released. */
-function reconcileFirst(why: ConflictReason, { baseUrl }: Batch, other: Batch): string {
+function reconcileFirstHint(why: ConflictReason, { baseUrl }: Batch, other: Batch): string {
   return why === 'other_service'
     ? sameServiceHint(other.baseUrl, baseUrl)
     : `Settle that order first: refcheck batch reconcile ${other.id}`
@@ -145,7 +145,7 @@ async function decideHeldRow(
     const row = await findRow(batches, batch.id, number)
     if (row?.state !== 'held') return row?.state
     const { matches } = row
-    const other = await conflictingRow(batches, row)
+    const other = await findConflictingRow(batches, row)
     const conflict = `${row.heldFor} ${matches?.batchId} ${matches?.row}`
     const question = heldQuestion({ held: row, other }, verb, packages)
     if (question === undefined || conflict === lastConflict) return 'held'

@@ -27,7 +27,7 @@ interface OrdersOptions {
   map: readonly string[]
   ignore: readonly string[]
   /** A stored mapping, from `--mapping`. */
-  kept: Mapping
+  storedMapping: Mapping
   /** Returns the schema of a package. Throws a NotFoundError or ForbiddenError if the package cannot be ordered. */
   schemaOf: (packageId: number) => Promise<PackageSchema>
   repair: PhoneRepair | undefined
@@ -38,7 +38,7 @@ interface OrdersOptions {
   /** How rows that the workbook hides are treated; undefined if no flag states it. */
   hidden?: HiddenRows | undefined
   /** Lines whose names the user has confirmed although they look damaged. */
-  accepted?: readonly number[] | undefined
+  acceptedLines?: readonly number[] | undefined
 }
 
 /** A file with columns that no rule explains. */
@@ -65,10 +65,10 @@ export interface ReadableBatch {
 
 /** Determines the meaning of a file's columns. Throws if a column is unknown, occurs twice or is missing. */
 export async function readColumns(sheet: Sheet, options: OrdersOptions): Promise<ReadableBatch> {
-  const typed = { map: readMapFlags(options.map, sheet.columns), ignore: options.ignore }
-  let mapping = mergeMappings(options.kept, typed)
+  const typedMapping = { map: readMapFlags(options.map, sheet.columns), ignore: options.ignore }
+  let mapping = mergeMappings(options.storedMapping, typedMapping)
   let schemas = await loadSchemas(sheet, mapping, options)
-  requireKnownMapping(sheet.columns, [...schemas.values()], typed)
+  requireKnownMapping(sheet.columns, [...schemas.values()], typedMapping)
   let match = matchColumns(sheet.columns, [...schemas.values()], mapping)
   // Each answer explains at least one column. If a column names the package of each row, new fields have to be
   // matched.
@@ -79,10 +79,17 @@ export async function readColumns(sheet: Sheet, options: OrdersOptions): Promise
     schemas = await loadSchemas(sheet, mapping, options)
     match = matchColumns(sheet.columns, [...schemas.values()], mapping)
   }
-  const { packageId, repair, hidden, accepted = [] } = options
+  const { packageId, repair, hidden, acceptedLines = [] } = options
   const targets = resolveColumns(sheet, match, [...schemas.values()], hidden)
   const headers = sheet.columns
-  const read = rowReader({ headers, targets, schemas, packageId, repair, acceptedLines: new Set(accepted) })
+  const read = rowReader({
+    headers,
+    targets,
+    schemas,
+    packageId,
+    repair,
+    acceptedLines: new Set(acceptedLines),
+  })
   return {
     sheet,
     targets,

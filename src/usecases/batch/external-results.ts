@@ -19,7 +19,7 @@ import type { Clock } from '../../host/clock.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
 import type { HeldRows } from '../../store/ledger/held-rows.ts'
 import { type BatchFile, openBatchFile, type BatchEventListener } from './read-file.ts'
-import type { FileTarget } from '../services.ts'
+import type { FileSource } from '../services.ts'
 import { findRow } from './read-batch.ts'
 import { fileOfBatch, findForeignResults } from './results-file.ts'
 
@@ -44,7 +44,7 @@ interface ResultsFile {
  */
 export async function openExternalResults(
   ports: ExternalResultServices,
-  target: FileTarget,
+  target: FileSource,
   { name, path, sheet }: BatchFile,
 ): Promise<ExternalResults | undefined> {
   const ownReader = resultsReader(sheet.columns)
@@ -67,7 +67,7 @@ export async function openExternalResults(
  */
 export async function updateExternalResults(
   ports: ExternalResultServices & { clock: Clock; waiting: Pick<HeldRows, 'updateExternalResults'> },
-  target: FileTarget,
+  target: FileSource,
   batch: Batch,
   openedFile?: BatchFile,
 ): Promise<void> {
@@ -82,7 +82,7 @@ export async function updateExternalResults(
   }
   const resultsFiles = await readNeighbours(ports, target, paths)
   const file = openedFile ?? (await fileOfBatch(target, batch))
-  const ownResults = file && (await resultsIn(file.sheet, file.name))
+  const ownResults = file && (await readSheetResults(file.sheet, file.name))
   if (ownResults !== undefined) resultsFiles.push(ownResults)
   if (resultsFiles.length === 0) return
   const found = await new ExternalResults(ports, undefined, resultsFiles).findForRows(
@@ -98,7 +98,7 @@ export async function updateExternalResults(
 
 async function readNeighbours(
   { onBatchEvent }: BatchEventListener,
-  target: FileTarget,
+  target: FileSource,
   paths: Iterable<string>,
 ): Promise<ResultsFile[]> {
   const resultsFiles: ResultsFile[] = []
@@ -116,12 +116,12 @@ async function readNeighbours(
   return resultsFiles
 }
 
-async function readResults(target: FileTarget, path: string): Promise<ResultsFile | undefined> {
+async function readResults(target: FileSource, path: string): Promise<ResultsFile | undefined> {
   const { sheet } = await openBatchFile(target, path)
-  return resultsIn(sheet, basename(path))
+  return readSheetResults(sheet, basename(path))
 }
 
-async function resultsIn(sheet: Sheet, name: string): Promise<ResultsFile | undefined> {
+async function readSheetResults(sheet: Sheet, name: string): Promise<ResultsFile | undefined> {
   const readRow = resultsReader(sheet.columns)
   if (readRow === undefined) return undefined
   const rows: (ResultsRow | undefined)[] = []

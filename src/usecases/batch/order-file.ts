@@ -13,13 +13,25 @@ import {
   requireUnchanged,
 } from '../../domain/batch/plan.ts'
 import { type RefcheckError, StoreClosedError, UsageError } from '../../errors/kinds.ts'
-import { type BatchFile, packageFor, readOrders, openBatchFile, type ReadingServices } from './read-file.ts'
+import {
+  type BatchFile,
+  findDefaultPackage,
+  readOrders,
+  openBatchFile,
+  type ReadingServices,
+} from './read-file.ts'
 import { packageGoneError, readAndLinkPackages } from './packages.ts'
 import type { BatchEnd } from './start.ts'
 import { areAllOrdered, countFailed } from '../../domain/batch/verdict.ts'
-import type { FileTarget } from '../services.ts'
-import { claimResultsFile, pathExists, noteLeftOut, noteLostLook, findResultsPath } from './results-file.ts'
-import { findToRun, pendingOrders } from './read-batch.ts'
+import type { FileSource } from '../services.ts'
+import {
+  claimResultsFile,
+  pathExists,
+  reportLeftOut,
+  reportLostFormatting,
+  findResultsPath,
+} from './results-file.ts'
+import { findBatchToRun, readPendingOrders } from './read-batch.ts'
 import {
   updateExternalResults,
   openExternalResults,
@@ -83,7 +95,7 @@ export type OrderFileEnd =
   | { kind: 'unstarted'; plan: Plan; packageId: number | undefined; failure: RefcheckError | undefined }
   | { kind: 'known'; batch: Batch }
   /** `finished`: set for a known batch whose people are all ordered; its results file is not changed. */
-  | { kind: 'taken-in'; batchId: string; isPlanned: boolean; finished?: BatchEnd | undefined }
+  | { kind: 'stored'; batchId: string; isPlanned: boolean; finished?: BatchEnd | undefined }
 
 /** Stores a file as a batch, or finds the batch that was made from it before. Sends nothing. */
 export async function orderFile(
@@ -93,7 +105,7 @@ export async function orderFile(
   choices: OrderFileChoices,
 ): Promise<OrderFileEnd> {
   const { columns, allowances, isDryRun } = choices
-  const packageId = await packageFor(ports, file, columns)
+  const packageId = await findDefaultPackage(ports, file, columns)
   // So that the user is not asked again if the file has to be read again.
   columns.packageId = packageId
   const continueKnown = (known: Batch): Promise<OrderFileEnd> =>
@@ -116,8 +128,8 @@ export async function orderFile(
     isReadOtherwise: known === 'another' || (isAgain && known.id !== sameFile?.id),
     replaces: isAgain ? known.id : undefined,
   })
-  const meanwhile = await ports.batches.findByIdentity(planned.batch.identity)
-  if (meanwhile !== undefined && !isAgain) return continueKnown(meanwhile)
+  const addedMeanwhile = await ports.batches.findByIdentity(planned.batch.identity)
+  if (addedMeanwhile !== undefined && !isAgain) return continueKnown(addedMeanwhile)
   const { plan } = planned
   const packageIds = plan.packages.map(({ package_id }) => package_id)
   const failure =
@@ -130,8 +142,8 @@ export async function orderFile(
   await requireOpenStore(ports, planned.batch)
   await prompts.onPlan(plan)
   if (resultsFile !== undefined) {
-    noteLostLook(ports, resultsFile, file.sheet)
-    noteLeftOut(ports, resultsFile, plan.check)
+    reportLostFormatting(ports, resultsFile, file.sheet)
+    reportLeftOut(ports, resultsFile, plan.check)
   }
   if (plan.counts.pending > 0) await prompts.confirm(aboutToOrder(plan))
   return addBatch(ports, file, choices.results, planned, continueKnown)
@@ -164,17 +176,17 @@ async function addBatch(
   { batch, rows }: Planned,
   continueKnown: (known: Batch) => Promise<OrderFileEnd>,
 ): Promise<OrderFileEnd> {
-  const claimed = await claimResultsFile(ports, file, results, batch.resultsFile)
-  const existing = await ports.batches.add({ ...batch, resultsFile: claimed.path }, rows)
-  if (existing === undefined) return { kind: 'taken-in', batchId: batch.id, isPlanned: true }
-  await claimed.giveUp()
+  const claim = await claimResultsFile(ports, file, results, batch.resultsFile)
+  const existing = await ports.batches.add({ ...batch, resultsFile: claim.path }, rows)
+  if (existing === undefined) return { kind: 'stored', batchId: batch.id, isPlanned: true }
+  await claim.giveUp()
   return continueKnown(existing)
 }
 
 /**
  * Returns the result of a batch whose people are all ordered and whose results file exists; undefined for any other.
  */
-async function finishedBatch(ports: OrderFileServices, batch: Batch): Promise<BatchEnd | undefined> {
+async function findFinishedEnd(ports: OrderFileServices, batch: Batch): Promise<BatchEnd | undefined> {
   const { id, counts, resultsFile } = batch
   const conflicts = await ports.waiting.countConflicts(id)
   if (!areAllOrdered(counts, conflicts) || (resultsFile !== undefined && !(await pathExists(resultsFile))))
@@ -210,10 +222,10 @@ async function continueBatch(
     } catch (error) {
       if (!(error instanceof StoreClosedError) || found.counts.unknown === 0) throw error
       // The run sends nothing either, and reports the unknown rows first.
-      return { kind: 'taken-in', batchId: found.id, isPlanned: false }
+      return { kind: 'stored', batchId: found.id, isPlanned: false }
     }
   }
-  const known = await findToRun(ports, found.id)
+  const known = await findBatchToRun(ports, found.id)
   prompts.onKnown(known)
   if (choices.isDryRun) return { kind: 'known', batch: known }
   const { results, allowances } = choices
@@ -222,14 +234,14 @@ async function continueBatch(
   if (allowances.allowDuplicate && !known.allowDuplicate && known.counts.duplicate > 0) {
     ports.onBatchEvent({ name: 'duplicates-too-late', batchId: known.id })
   }
-  const finished = results === undefined ? await finishedBatch(ports, known) : undefined
-  if (finished !== undefined) return { kind: 'taken-in', batchId: known.id, isPlanned: false, finished }
-  if (known.counts.pending > 0) await prompts.confirm(await pendingOrders(ports, known))
+  const finished = results === undefined ? await findFinishedEnd(ports, known) : undefined
+  if (finished !== undefined) return { kind: 'stored', batchId: known.id, isPlanned: false, finished }
+  if (known.counts.pending > 0) await prompts.confirm(await readPendingOrders(ports, known))
   if (results !== undefined) {
     const path = await findResultsPath(ports, file, results, known.resultsFile)
     if (path !== undefined) await ports.batches.recordResultsFile(known.id, path)
   }
-  return { kind: 'taken-in', batchId: known.id, isPlanned: false }
+  return { kind: 'stored', batchId: known.id, isPlanned: false }
 }
 
 /** Finds the batch that was made from this file. `reading`: only a batch that was read in this way. */
@@ -273,7 +285,7 @@ export interface FileToOrder {
  * Throws if the file has changed or the plan is for another service.
  */
 export async function openPlannedFile(
-  target: FileTarget,
+  target: FileSource,
   { baseUrl }: { baseUrl: string },
   { text, name, replanHint }: { text: string; name: string; replanHint?: string | undefined },
   allowances: AllowFlags,

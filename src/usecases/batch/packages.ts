@@ -81,7 +81,7 @@ async function successorText(ports: SchemaServices, packageId: number, successor
  * "A 400 for an unknown or missing field: read the schema again, check the remaining rows against it, and halt if
  * they no longer fit" (src/docs/ordering.md, section 2). Returns the error, or undefined if all rows are valid.
  */
-export async function rowsNoLongerFit(
+export async function schemaMismatchError(
   ports: SchemaServices & Pick<Services, 'batches'>,
   batchId: string,
   packageId: number,

@@ -45,10 +45,10 @@ export async function findBatch({ batches, ledger, clock }: BatchServices, id: s
 }
 
 /** Finds a batch as `findBatch` does, and repeats the conflict detection of its held rows and duplicates. */
-export async function findToRun(stored: BatchServices, id: string): Promise<Batch> {
-  const batch = await findBatch(stored, id)
-  const changed = await stored.waiting.recheck(batch.id, stored.clock.now())
-  return changed === 0 ? batch : findBatch(stored, batch.id)
+export async function findBatchToRun(services: BatchServices, id: string): Promise<Batch> {
+  const batch = await findBatch(services, id)
+  const changed = await services.waiting.recheck(batch.id, services.clock.now())
+  return changed === 0 ? batch : findBatch(services, batch.id)
 }
 
 /**
@@ -76,7 +76,7 @@ export async function findRow(
 }
 
 /** Returns the pending rows of a batch as the confirmation shows them. */
-export async function pendingOrders(
+export async function readPendingOrders(
   { batches, packageNames }: Pick<Services, 'batches' | 'packageNames'>,
   { id, packageId, counts, ...service }: Batch,
 ): Promise<OrderToConfirm> {
@@ -135,7 +135,7 @@ export async function namesOfRows(
 }
 
 /** Returns the order that a held row conflicts with; undefined if this store does not have it. */
-export async function conflictingRow(
+export async function findConflictingRow(
   batches: Pick<Batches, 'rows'>,
   { matches }: BatchRow,
 ): Promise<BatchRow | undefined> {
@@ -147,12 +147,12 @@ export async function conflictingRow(
 export async function listHeld({ batches }: Pick<Services, 'batches'>, { id }: Batch): Promise<HeldRow[]> {
   const rows: HeldRow[] = []
   for await (const held of batches.rows(id, { states: ['held'] }))
-    rows.push({ held, other: await conflictingRow(batches, held) })
+    rows.push({ held, other: await findConflictingRow(batches, held) })
   return rows
 }
 
 /** Lists the rows that were not sent because of a conflict, in the order of the file. */
-export async function stoppedRows(
+export async function listStoppedRows(
   ports: Pick<Services, 'batches' | 'files'>,
   batch: Batch,
 ): Promise<StoppedRow[]> {
@@ -196,7 +196,7 @@ export async function watchBatch(
 }
 
 /** Returns the rows with the values of their orders, sent or not, in the order of the file. */
-export async function allRows(
+export async function readExportedRows(
   batches: Batches,
   { id: batchId, ...resultsOf }: ResultsOf & { id: string },
   filter: RowFilter,

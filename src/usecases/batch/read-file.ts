@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { UndecidedError, UsageError } from '../../errors/kinds.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
 import type { SheetSource } from '../../sheets/sheet.ts'
-import type { FileTarget, Services } from '../services.ts'
+import type { FileSource, Services } from '../services.ts'
 import type { ColumnChoices, StoredMapping, StoredReading } from '../../domain/batch/columns.ts'
 import type { Mappings } from '../../store/config/mappings.ts'
 import type { ReadableBatch } from './check-file.ts'
@@ -24,7 +24,7 @@ export interface BatchFile {
 
 /** Opens FILE, or stdin for `-`. Throws if it is not a table. */
 export async function openBatchFile(
-  target: FileTarget,
+  target: FileSource,
   file: string,
   { sheet, headerRow, encoding }: Partial<Pick<ColumnChoices, 'sheet' | 'headerRow' | 'encoding'>> = {},
 ): Promise<BatchFile> {
@@ -35,11 +35,11 @@ export async function openBatchFile(
   const path = file === '-' ? undefined : resolve(target.cwd, file)
   const source = await openSource(target, path, file)
   const opened = await openSheet(source, { sheet, headerRow, encoding, readJson: jsonRow })
-  return { name: source.name, path, sheet: opened, sha256: await digest(source) }
+  return { name: source.name, path, sheet: opened, sha256: await computeDigest(source) }
 }
 
 async function openSource(
-  { stdin }: FileTarget,
+  { stdin }: FileSource,
   path: string | undefined,
   name: string,
 ): Promise<SheetSource> {
@@ -53,15 +53,15 @@ async function openSource(
   return bufferedSource(stdin.stream, 'stdin')
 }
 
-async function digest(source: SheetSource): Promise<string> {
+async function computeDigest(source: SheetSource): Promise<string> {
   const hash = createHash('sha256')
   for await (const chunk of source.chunks()) hash.update(chunk)
   return hash.digest('hex')
 }
 
 /** Choices for which the saved mapping or the agreed columns were reported: each is reported once. */
-const savedReported = new WeakSet<ColumnChoices>()
-const agreedReported = new WeakSet<ColumnChoices>()
+const reportedSaves = new WeakSet<ColumnChoices>()
+const reportedAgreements = new WeakSet<ColumnChoices>()
 
 /** Interprets the columns of the file according to the flags, and asks on a terminal. */
 export async function readOrders(
@@ -80,20 +80,20 @@ export async function readOrders(
     packageId,
     map: choices.map ?? [],
     ignore: choices.ignore ?? [],
-    kept: choices.mapping === undefined ? noMapping : await storedMapping(mappings, choices.mapping),
+    storedMapping: choices.mapping === undefined ? noMapping : await storedMapping(mappings, choices.mapping),
     schemaOf: (id) => loadSchema(id, { api, schemas }),
     repair:
       country === undefined
         ? undefined
         : await (await import('../form/phone-repair.ts')).phoneRepair(country),
     hidden: choices.hidden,
-    accepted: choices.acceptLines,
+    acceptedLines: choices.acceptLines,
     async agree(columns) {
       const { agreeColumns } = await import('./ask-columns.ts')
       return agreeColumns({ mappings, prompter }, columns, (event) => {
         // After a further answer the file is read again.
-        if (!agreedReported.has(choices)) onBatchEvent(event)
-        agreedReported.add(choices)
+        if (!reportedAgreements.has(choices)) onBatchEvent(event)
+        reportedAgreements.add(choices)
       })
     },
   })
@@ -109,8 +109,8 @@ export async function readOrders(
     }
     await mappings.put(name, { ...orders.mapping, reading })
     // After a further answer the file is read again.
-    if (!savedReported.has(choices)) onBatchEvent({ name: 'mapping-kept', mapping: name })
-    savedReported.add(choices)
+    if (!reportedSaves.has(choices)) onBatchEvent({ name: 'mapping-kept', mapping: name })
+    reportedSaves.add(choices)
   }
   return orders
 }
@@ -127,7 +127,7 @@ async function storedMapping(mappings: Pick<Mappings, 'get'>, name: string): Pro
  * Returns the package for rows that name none: from the flag, the setting, or the user's choice. Undefined if the
  * rows name their packages.
  */
-export async function packageFor(
+export async function findDefaultPackage(
   {
     api,
     prompter,
@@ -184,7 +184,7 @@ export function isReadingChosen(choices: ColumnChoices): boolean {
  * Runs a job that reads a file. If the file can be read in more than one way, asks the user, stores the answer in
  * `choices` and runs the job again; the job must not send anything before. Without a terminal the error is thrown.
  */
-export async function readAsAnswered<T>(
+export async function readWithAnswers<T>(
   choices: ColumnChoices,
   prompter: Prompter | undefined,
   job: () => Promise<T>,

@@ -20,7 +20,7 @@ import {
   UsageError,
 } from '../../errors/kinds.ts'
 import { type RunOutcome, startBatch, type StartServices } from './start.ts'
-import { reconcile, unknownRows, secondOrders } from './reconcile.ts'
+import { reconcile, findUnknownRows, findSecondOrders } from './reconcile.ts'
 import { fileOfBatch, lineOfRow, rewriteResults } from './results-file.ts'
 import { queueAgain, recordAnswer, requireDecidable, requireOrganisation } from './record-answer.ts'
 import { findBatch, findRow } from './read-batch.ts'
@@ -43,14 +43,14 @@ export async function reconcileByEvidence(
   const { ledger, batches, inbox, clock } = ports
   const batch = batchId === undefined ? undefined : await findBatch(ports, batchId)
   await ledger.recover(clock.now())
-  const unknown = await unknownRows(ledger, batch?.id)
+  const unknown = await findUnknownRows(ledger, batch?.id)
   const requestIds = ids ?? (await inbox.listUnmatchedIds(ports.api.baseUrl))
   const found = await reconcile(ports, unknown, requestIds)
   for (const each of new Set(found.settled.map(({ submission }) => submission.batchId))) {
     const reconciled = await batches.find(each)
     if (reconciled !== undefined) await rewriteResults(ports, reconciled)
   }
-  return { ...found, secondOrders: await secondOrders(ports, requestIds) }
+  return { ...found, secondOrders: await findSecondOrders(ports, requestIds) }
 }
 
 interface Decision {
@@ -80,8 +80,8 @@ export async function reconcileByDecision(
   requireDecidable(ports, batch, row)
   const answer = decision.answer ?? (await askAnswer(ports, prompter, row))
   if (answer !== undefined) {
-    const done = await applyAnswer(ports, batch, row, answer, decision.reason)
-    return { ...done, text: rowOutcome(row, await findRow(batches, batch.id, row.row)) }
+    const end = await applyAnswer(ports, batch, row, answer, decision.reason)
+    return { ...end, text: rowOutcome(row, await findRow(batches, batch.id, row.row)) }
   }
   const failure = new OutcomeUnknownError(`row ${row.row} is still not settled`, {
     hint: answersHint(row, row.recipient?.email),
@@ -158,9 +158,9 @@ async function decideUnknownRow(
       const answer = await askAnswer(ports, prompter, row)
       if (answer === undefined) return false
       const { failure } = await applyAnswer(ports, batch, row, answer, undefined)
-      const after = await findRow(batches, batch.id, number)
-      onLines([rowOutcome(row, after), ...(failure === undefined ? [] : failureLines(failure))])
-      return after?.state !== 'unknown'
+      const rowAfter = await findRow(batches, batch.id, number)
+      onLines([rowOutcome(row, rowAfter), ...(failure === undefined ? [] : failureLines(failure))])
+      return rowAfter?.state !== 'unknown'
     } catch (error) {
       const canAskAgain =
         error instanceof UsageError ||

@@ -27,7 +27,7 @@ export interface ReconcileServices extends Pick<Services, 'api' | 'ledger' | 'cl
  * Finds rows that evidence may reconcile: unknown rows, and rows that a user has decided to send again and that were
  * not sent since.
  */
-export async function unknownRows(ledger: Ledger, batchId: string | undefined): Promise<Submission[]> {
+export async function findUnknownRows(ledger: Ledger, batchId: string | undefined): Promise<Submission[]> {
   return [
     ...(await ledger.list({ states: leavesByDecision, batchId })),
     ...(await ledger.findReturnedToPending(batchId)),
@@ -51,15 +51,16 @@ export async function reconcile(
   const nearRequests = new Map<Submission, NearRequest[]>()
   for (const each of rowsOfService)
     nearRequests.set(each, await findNearRequests(ports, each, requests, serviceAhead))
-  const fits = new Map(
+  const fullMatches = new Map(
     [...nearRequests].map(([each, found]) => [each, found.filter(isFullMatch).map(({ request }) => request)]),
   )
   const result: Reconciliation = { settled: [], ambiguous: [], open: [], reads: requests.length }
   for (const submission of unknown) {
-    const [only, ...more] = fits.get(submission) ?? []
-    const isUnique = only !== undefined && more.length === 0 && !fitsOtherSubmission(only, submission, fits)
-    if (isUnique && (await recordAccepted(ports, submission, only))) {
-      result.settled.push({ submission, requestId: only.request_id, status: only.status })
+    const [match, ...otherMatches] = fullMatches.get(submission) ?? []
+    const isUnique =
+      match !== undefined && otherMatches.length === 0 && !fitsOtherSubmission(match, submission, fullMatches)
+    if (isUnique && (await recordAccepted(ports, submission, match))) {
+      result.settled.push({ submission, requestId: match.request_id, status: match.status })
     } else result.open.push(submission)
   }
   return withAmbiguous(result, nearRequests)
@@ -151,7 +152,7 @@ interface SecondOrderServices extends ReconcileServices, Pick<Services, 'unmatch
  * detection. Returns the requests for a person and package that this store has ordered too: a proxy may have repeated
  * an order, or a colleague made it. They are returned until a user acknowledges them.
  */
-export async function secondOrders(
+export async function findSecondOrders(
   ports: SecondOrderServices,
   ids: Iterable<string>,
 ): Promise<SecondOrder[]> {

@@ -10,7 +10,7 @@ import type { BatchCheck } from '../../domain/batch/plan.ts'
 import { type Dialect, plainDialect, type SheetFormat } from '../../domain/sheet/cell.ts'
 import { isAlreadyExists } from '../../disk/failure.ts'
 import { RefcheckError, UsageError } from '../../errors/kinds.ts'
-import type { FileTarget } from '../services.ts'
+import type { FileSource } from '../services.ts'
 import type { AnnotatedRow } from '../../sheets/rewrite.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
@@ -21,15 +21,15 @@ type ResultsServices = BatchEventListener & Pick<Services, 'batches' | 'files'>
 
 /** Writes the rows to fix to a new file and returns its path. Throws a UsageError if the file exists already. */
 export async function writeBatchErrors(
-  { cwd, onBatchEvent }: Pick<FileTarget, 'cwd'> & BatchEventListener,
+  { cwd, onBatchEvent }: Pick<FileSource, 'cwd'> & BatchEventListener,
   sheet: Sheet,
   { problems }: BatchCheck,
-  typed: string,
+  typedPath: string,
 ): Promise<string> {
-  const path = resolve(cwd, typed)
-  await requireNewFile(path, typed, '--errors')
+  const path = resolve(cwd, typedPath)
+  await requireNewFile(path, typedPath, '--errors')
   await writeTable(path, sheet, errorColumns, rowsToFix(sheet, problems))
-  noteLostLook({ onBatchEvent }, path, sheet)
+  reportLostFormatting({ onBatchEvent }, path, sheet)
   return path
 }
 
@@ -41,14 +41,14 @@ export async function writeBatchErrors(
 export async function findResultsPath(
   { files: { cwd }, batches, onBatchEvent }: ResultsServices,
   { path }: BatchFile,
-  typed: string | undefined,
+  typedPath: string | undefined,
   current?: string,
 ): Promise<string | undefined> {
-  if (typed !== undefined) {
-    const chosen = resolve(cwd, typed)
-    if (chosen === current) return chosen
-    await requireNewFile(chosen, typed, '--results')
-    return chosen
+  if (typedPath !== undefined) {
+    const chosenPath = resolve(cwd, typedPath)
+    if (chosenPath === current) return chosenPath
+    await requireNewFile(chosenPath, typedPath, '--results')
+    return chosenPath
   }
   if (path === undefined) return undefined
   if (!(await isWritable(dirname(path)))) {
@@ -69,24 +69,24 @@ export async function findResultsPath(
 export async function claimResultsFile(
   ports: ResultsServices,
   file: BatchFile,
-  typed: string | undefined,
-  chosen: string | undefined,
+  typedPath: string | undefined,
+  chosenPath: string | undefined,
 ): Promise<{ path: string | undefined; giveUp(): Promise<void> }> {
   const keepFile = async (): Promise<void> => undefined
   for (
-    let candidate = chosen;
+    let candidate = chosenPath;
     candidate !== undefined;
-    candidate = await findResultsPath(ports, file, typed)
+    candidate = await findResultsPath(ports, file, typedPath)
   ) {
     if ((await ownResultsPaths(ports.batches)).has(candidate)) return { path: candidate, giveUp: keepFile }
     const created = candidate
-    if (await isCreated(created)) return { path: candidate, giveUp: () => unlink(created) }
+    if (await createEmptyFile(created)) return { path: candidate, giveUp: () => unlink(created) }
   }
   return { path: undefined, giveUp: keepFile }
 }
 
 /** Creates an empty file. Returns false if the file exists already. Throws an IoError. */
-async function isCreated(path: string): Promise<boolean> {
+async function createEmptyFile(path: string): Promise<boolean> {
   const { writeFileAtomically } = await import('../../disk/whole-file.ts')
   try {
     await writeFileAtomically(path, '', { overwrite: false })
@@ -99,19 +99,19 @@ async function isCreated(path: string): Promise<boolean> {
 
 /**
  * Finds the results files next to a file that no batch of this store wrote: those of other users, or of a lost store.
- * `also`: a path that is included although a batch of this store writes it.
+ * `includedPath`: a path that is included although a batch of this store writes it.
  */
 export async function findForeignResults(
   batches: Pick<Batches, 'list'>,
   path: string,
-  also?: string,
+  includedPath?: string,
 ): Promise<string[]> {
   const ownPaths = await ownResultsPaths(batches)
-  const found: string[] = []
+  const foreignPaths: string[] = []
   for (let number = 1; ; number += 1) {
     const candidate = numberedPath(path, number)
-    if (!(await pathExists(candidate))) return found
-    if (!ownPaths.has(candidate) || candidate === also) found.push(candidate)
+    if (!(await pathExists(candidate))) return foreignPaths
+    if (!ownPaths.has(candidate) || candidate === includedPath) foreignPaths.push(candidate)
   }
 }
 
@@ -135,7 +135,7 @@ export const pathExists = async (path: string): Promise<boolean> =>
   (await lstat(path).catch(() => undefined)) !== undefined
 
 /** Reports which formatting of a workbook is lost in a file; all rows of the workbook have to be read before. */
-export function noteLostLook({ onBatchEvent }: BatchEventListener, path: string, sheet: Sheet): void {
+export function reportLostFormatting({ onBatchEvent }: BatchEventListener, path: string, sheet: Sheet): void {
   const { format } = dialectFor(path, sheet)
   const appearance = sheet.appearance()
   if ((format !== 'xlsx' && format !== 'ods') || appearance.lost.size + appearance.otherSheets.length === 0)
@@ -144,7 +144,7 @@ export function noteLostLook({ onBatchEvent }: BatchEventListener, path: string,
 }
 
 /** Reports how many rows are left out of the results: rows that the workbook hides would be visible there. */
-export function noteLeftOut(
+export function reportLeftOut(
   { onBatchEvent }: BatchEventListener,
   path: string,
   { leftOut }: Pick<BatchCheck, 'leftOut'>,
@@ -163,7 +163,7 @@ async function isWritable(folder: string): Promise<boolean> {
 const unwritableExtensions = new Set(['.ods', '.ots', '.xls', '.xlsb', '.xlsm', '.xltm', '.xltx'])
 
 /** Throws a UsageError, before anything is sent, unless a new file can be created at the path. */
-async function requireNewFile(path: string, typed: string, flag: string): Promise<void> {
+async function requireNewFile(path: string, typedPath: string, flag: string): Promise<void> {
   const stats = await lstat(path).catch(() => undefined)
   const extension = extname(path).toLowerCase()
   const problem = unwritableExtensions.has(extension)
@@ -176,7 +176,7 @@ async function requireNewFile(path: string, typed: string, flag: string): Promis
           ? undefined
           : 'is in a folder that is not writable'
   if (problem === undefined) return
-  throw new UsageError(`${flag}: ${typed} ${problem}`, { hint: 'Nothing was sent. Choose another name.' })
+  throw new UsageError(`${flag}: ${typedPath} ${problem}`, { hint: 'Nothing was sent. Choose another name.' })
 }
 
 /**
@@ -230,8 +230,8 @@ export async function rewriteResults(
 export async function updateResults(services: ResultsServices, batch: Batch): Promise<void> {
   const { id, resultsFile, addedAt } = batch
   if (resultsFile === undefined || !(await pathExists(resultsFile))) return
-  const all = await services.batches.list()
-  if (all.some((other) => other.resultsFile === resultsFile && other.addedAt > addedAt)) return
+  const allBatches = await services.batches.list()
+  if (allBatches.some((other) => other.resultsFile === resultsFile && other.addedAt > addedAt)) return
   const lease = await services.batches.acquire(id)
   if (lease === undefined) return
   try {
@@ -251,10 +251,10 @@ export async function updateStatuses(
   since: number,
 ): Promise<string[]> {
   const updated: string[] = []
-  const read = (await ledger.list({ states: ['accepted'] })).filter(
+  const readRows = (await ledger.list({ states: ['accepted'] })).filter(
     ({ requestStatusAt = 0 }) => requestStatusAt >= since,
   )
-  for (const id of new Set(read.map(({ batchId }) => batchId))) {
+  for (const id of new Set(readRows.map(({ batchId }) => batchId))) {
     const batch = await batches.find(id)
     if (batch?.resultsFile === undefined || !(await pathExists(batch.resultsFile))) continue
     try {
@@ -318,7 +318,7 @@ async function updateStatusesInFile(
 }
 
 /** Opens the file that a batch was made from; undefined if it is gone or has changed. */
-export async function fileOfBatch(target: FileTarget, batch: Batch): Promise<BatchFile | undefined> {
+export async function fileOfBatch(target: FileSource, batch: Batch): Promise<BatchFile | undefined> {
   if (batch.path === undefined) return undefined
   const { openBatchFile } = await import('./read-file.ts')
   const { sheet, header_row, encoding } = JSON.parse(batch.reading) as Partial<FileReading>
@@ -337,7 +337,7 @@ export async function fileOfBatch(target: FileTarget, batch: Batch): Promise<Bat
 }
 
 /** Maps the rows of a batch to their lines in its file; empty if the file is gone or has changed. */
-export async function linesOfRows(target: FileTarget, batch: Batch): Promise<ReadonlyMap<number, number>> {
+export async function linesOfRows(target: FileSource, batch: Batch): Promise<ReadonlyMap<number, number>> {
   const lines = new Map<number, number>()
   const file = await fileOfBatch(target, batch)
   if (file === undefined) return lines
@@ -365,7 +365,7 @@ async function writeTable(
   await writeFileAtomically(path, annotatedBytes({ sheet, addedColumns, rows }, dialectFor(path, sheet)))
 }
 
-const formats: Readonly<Record<string, SheetFormat>> = {
+const formatsByExtension: Readonly<Record<string, SheetFormat>> = {
   '.csv': 'csv',
   '.tsv': 'csv',
   '.txt': 'csv',
@@ -377,7 +377,7 @@ const formats: Readonly<Record<string, SheetFormat>> = {
 
 /** Returns the dialect of the sheet, or a plain one if the extension of the path requires another format. */
 function dialectFor(path: string, { dialect }: Sheet): Dialect {
-  const format = formats[extname(path).toLowerCase()] ?? dialect.format
+  const format = formatsByExtension[extname(path).toLowerCase()] ?? dialect.format
   if (format === dialect.format) return dialect
   return { ...plainDialect, format, delimiter: extname(path).toLowerCase() === '.tsv' ? '\t' : ',' }
 }

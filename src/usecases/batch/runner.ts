@@ -19,7 +19,7 @@ import type { Conflict } from '../../domain/submission/conflicts.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
 import type { Attempt, RowVersion } from '../../domain/submission/submission.ts'
 import { RefcheckError, InternalError, IoError } from '../../errors/kinds.ts'
-import { packageGoneError, rowsNoLongerFit } from './packages.ts'
+import { packageGoneError, schemaMismatchError } from './packages.ts'
 import {
   newAttempt,
   sendAttempt,
@@ -72,7 +72,7 @@ async function waitForOtherRunners(
 }
 
 /** "After any unknown nothing more is sent until a ping and a read answer well." */
-const checkHealthStep: Step = { kind: 'ask whether it is well', afterwards: { kind: 'go on' } }
+const checkHealthStep: Step = { kind: 'check health', afterwards: { kind: 'continue' } }
 
 /** The pause before the next claim after another runner has claimed the same row. */
 const claimedRowPauseMs = 10
@@ -320,7 +320,7 @@ class Run {
   async #carryOutStep(step: Step, row?: NextRow): Promise<RunEnd | undefined> {
     const { clock, signal, onEvent } = this.#ports
     switch (step.kind) {
-      case 'go on':
+      case 'continue':
         return undefined
       case 'end':
         return { kind: 'done' }
@@ -330,14 +330,14 @@ class Run {
         await clock.sleep(step.waitMs, signal)
         if (this.#limits.isSingle === true) onEvent?.({ name: 'retrying', attempt: this.#attempts + 1 })
         return undefined
-      case 'ask why': {
+      case 'find common error': {
         const error = await this.#findCommonError(step, row)
         return error === undefined ? this.#carryOutStep(step.otherwise, row) : { kind: 'halted', error }
       }
-      case 'ask whether it is well': {
+      case 'check health': {
         const error = await waitUntilHealthy(this.#ports, this.#limits.waitBudgetMs)
         if (error !== undefined) return { kind: 'halted', error }
-        if (step.afterwards.kind === 'go on' && (await this.#hasMoreToSend())) onEvent?.({ name: 'well' })
+        if (step.afterwards.kind === 'continue' && (await this.#hasMoreToSend())) onEvent?.({ name: 'well' })
         return this.#carryOutStep(step.afterwards, row)
       }
     }
@@ -362,7 +362,7 @@ class Run {
           this.#batchId,
         )
       : undefined
-    return packageError ?? (checks.schema ? rowsNoLongerFit(ports, this.#batchId, packageId) : undefined)
+    return packageError ?? (checks.schema ? schemaMismatchError(ports, this.#batchId, packageId) : undefined)
   }
 
   #reportWait(outcome: Outcome, waitMs: number): void {
@@ -384,9 +384,9 @@ class Run {
   }
 
   /** Reports a conflict that was found after the batch was made. */
-  #reportConflict(row: number, lookedUp: NextRow, conflict: Conflict): void {
+  #reportConflict(row: number, foundRow: NextRow, conflict: Conflict): void {
     this.conflict = conflict
-    this.#event(lookedUp.row === row ? lookedUp : { row }, conflict.becomes, conflictText(conflict))
+    this.#event(foundRow.row === row ? foundRow : { row }, conflict.becomes, conflictText(conflict))
   }
 
   #event(
@@ -399,7 +399,7 @@ class Run {
 }
 
 const firstPauseMs = 5_000
-const longestPauseMs = 60_000
+const maxPauseMs = 60_000
 
 /**
  * "After any unknown nothing more is sent until a ping and a read answer well, so an outage costs one row"
@@ -409,7 +409,7 @@ const longestPauseMs = 60_000
 async function waitUntilHealthy(ports: OrderServices, budgetMs: number): Promise<RefcheckError | undefined> {
   const { api, clock, signal, onEvent } = ports
   const deadline = clock.monotonic() + budgetMs
-  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(maxPauseMs, pauseMs * 2)) {
     const error = await findHealthError()
     if (error === undefined) return undefined
     signal?.throwIfAborted()

@@ -33,10 +33,10 @@ export function requireSameService(batch: Pick<Batch, 'id' | 'baseUrl'>, api: Pi
  */
 export function requireSameAccount(
   { id, account }: Pick<Batch, 'id' | 'account'>,
-  inUse: string | undefined,
+  accountInUse: string | undefined,
 ): void {
-  if (inUse === undefined || account === '' || account === inUse) return
-  const used = inUse === '' ? 'none is used' : `"${inUse}" is used`
+  if (accountInUse === undefined || account === '' || account === accountInUse) return
+  const used = accountInUse === '' ? 'none is used' : `"${accountInUse}" is used`
   throw new UsageError(`batch ${id} is of the account "${account}", and ${used}`, {
     hint: `Nothing was sent. Run it again with REFCHECK_ACCOUNT=${account}, or a profile of that account: --profile NAME`,
   })

@@ -12,7 +12,7 @@ import {
   requireSameService,
 } from './same-organisation.ts'
 import { fileOfBatch, lineOfRow, loadResultsModules, writeResults } from './results-file.ts'
-import { secondOrders, reconcile, unknownRows } from './reconcile.ts'
+import { findSecondOrders, reconcile, findUnknownRows } from './reconcile.ts'
 import type { Reconciliation } from '../../domain/batch/reconciliation.ts'
 import { heldElsewhereError, matchInError } from '../../domain/batch/batch-status.ts'
 import { type BatchResult, type FirstRows, runError } from '../../domain/batch/verdict.ts'
@@ -65,21 +65,21 @@ export async function startBatch(
   const { inbox, unmatched: _, files, progress, waitBudgetMs, onBatchEvent, prompter, ...run } = ports
   await loadResultsModules()
   const reported = new Set<string>()
-  const before = await run.batches.countRows(batchId)
+  const countsBefore = await run.batches.countRows(batchId)
   const accepted: number[] = []
   const onEvent = (event: RunEvent): void => {
     if (event.name === 'row' && event.state === 'accepted' && accepted.length <= maxNamed)
       accepted.push(event.row)
     progress.onEvent(event)
   }
-  const done = await reconcileAndSend({ ...run, onEvent }, batchId, {
+  const outcome = await reconcileAndSend({ ...run, onEvent }, batchId, {
     ...options,
     max,
     waitBudgetMs,
     checksPackage: isPlanned !== true,
     describeRow: async (row, batch) =>
       formatRow(row, await lineOfRow(openedFile ?? (await fileOfBatch(files, batch)), row.row)),
-    unclaimed: () => inbox.listUnmatchedIds(run.api.baseUrl),
+    listUnmatchedIds: () => inbox.listUnmatchedIds(run.api.baseUrl),
     confirmStarterLeft: confirmUserLeft(prompter, run.api),
     onStart(batch) {
       const { counts, userEmail: startedAs } = batch
@@ -103,11 +103,14 @@ export async function startBatch(
       onBatchEvent({ name: 'results-unwritten', why: message, batchId: id }),
   })
   await reportSecondOrders(ports, reported)
-  return { ...done, result: await batchResult(run, done.batch, { before: before.accepted, accepted }) }
+  return {
+    ...outcome,
+    result: await batchResult(run, outcome.batch, { before: countsBefore.accepted, accepted }),
+  }
 }
 
 /**
- * Returns the result of a run. `before`: number of rows accepted before it; `accepted`: the first rows that it
+ * Returns the result of a run. `countsBefore`: number of rows accepted before it; `accepted`: the first rows that it
  * ordered.
  */
 async function batchResult(
@@ -134,7 +137,7 @@ async function reportSecondOrders(
   if (ports.signal?.aborted === true) return
   const ids = await inbox.listUnmatchedIds(ports.api.baseUrl)
   try {
-    const found = (await secondOrders(ports, ids)).filter(({ requestId }) => !reported.has(requestId))
+    const found = (await findSecondOrders(ports, ids)).filter(({ requestId }) => !reported.has(requestId))
     for (const { requestId } of found) reported.add(requestId)
     if (found.length > 0) onBatchEvent({ name: 'second-orders', found })
   } catch (error) {
@@ -148,7 +151,7 @@ export interface RunBatchOptions extends RunLimits {
   /** Whether to check first that the packages of the batch can still be ordered. Costs one read. */
   checksPackage?: boolean | undefined
   /** Ids of requests that webhook events named and that belong to no stored order. */
-  unclaimed: () => Promise<Iterable<string>>
+  listUnmatchedIds: () => Promise<Iterable<string>>
   /** Writes the results file from the current rows; true if there is a file afterwards. */
   writeResults: (batch: Batch) => Promise<boolean>
   /** Called when the results file could not be written. */
@@ -203,7 +206,7 @@ export async function reconcileAndSend(
       : undefined
     const checksPackage =
       organisationError === undefined && options.checksPackage === true && batch.counts.pending > 0
-    const error = organisationError ?? (checksPackage ? await packageOfBatchGone(ports, batch) : undefined)
+    const error = organisationError ?? (checksPackage ? await batchPackageError(ports, batch) : undefined)
     if (error === undefined) {
       await reconcileUnknown(ports, batch, options)
       if (batch.counts.pending > 0) await options.beforeFirst?.()
@@ -220,8 +223,8 @@ export async function reconcileAndSend(
       await ports.batches.recordHalt(batchId, { at: ports.clock.now(), code, message, hint })
     }
     await reconcileUnknown(ports, await requireBatch(ports, batchId), options)
-    const written = await tryToWriteResults(await requireBatch(ports, batchId), options)
-    const unwritten = typeof written === 'boolean' ? undefined : written
+    const writeResult = await tryToWriteResults(await requireBatch(ports, batchId), options)
+    const writeError = typeof writeResult === 'boolean' ? undefined : writeResult
     const after = await requireBatch(ports, batchId)
     const conflicts = await ports.waiting.countConflicts(batchId)
     const failure = runError(
@@ -232,12 +235,16 @@ export async function reconcileAndSend(
       await firstRows(ports, after, options.describeRow),
     )
     // A results file that could not be written for another reason than an I/O error is only reported.
-    const isFailure = failure === undefined && unwritten?.code === 'io'
-    if (unwritten !== undefined && !isFailure) options.onUnwritten?.(unwritten, after)
+    const isFailure = failure === undefined && writeError?.code === 'io'
+    if (writeError !== undefined && !isFailure) options.onUnwritten?.(writeError, after)
     // The `holder` is this process, which releases the batch below.
     return {
-      batch: { ...after, holder: undefined, resultsFile: written === true ? after.resultsFile : undefined },
-      failure: isFailure ? resultsUnwritten(batchId, unwritten) : failure,
+      batch: {
+        ...after,
+        holder: undefined,
+        resultsFile: writeResult === true ? after.resultsFile : undefined,
+      },
+      failure: isFailure ? resultsUnwrittenError(batchId, writeError) : failure,
     }
   } catch (error) {
     if (!(error instanceof StoreClosedError) || options.isQueued === true) throw error
@@ -260,7 +267,7 @@ export async function reconcileAndSend(
 /**
  * Returns the error that prevents ordering the pending rows: their package is gone, or the packages cannot be read.
  */
-async function packageOfBatchGone(ports: RunServices, batch: Batch): Promise<RefcheckError | undefined> {
+async function batchPackageError(ports: RunServices, batch: Batch): Promise<RefcheckError | undefined> {
   const packageIds = new Set<number>()
   if (batch.packageId !== undefined) packageIds.add(batch.packageId)
   else {
@@ -306,7 +313,7 @@ async function tryToWriteResults(batch: Batch, options: RunBatchOptions): Promis
   }
 }
 
-function resultsUnwritten(batchId: string, { message }: RefcheckError): IoError {
+function resultsUnwrittenError(batchId: string, { message }: RefcheckError): IoError {
   return new IoError(`the results file was not written: ${message}`, {
     hint: `What became of each row is in the store. Write it to a file with: refcheck batch export ${batchId} --output results.csv`,
   })
@@ -337,9 +344,9 @@ async function requireBatch({ batches }: RunServices, batchId: string): Promise<
 async function reconcileUnknown(ports: RunServices, batch: Batch, options: RunBatchOptions): Promise<void> {
   const { unknown: unknownCount, dropped, pending } = batch.counts
   if (unknownCount + dropped + pending === 0 || ports.signal?.aborted === true) return
-  const unknown = await unknownRows(ports.ledger, batch.id)
+  const unknown = await findUnknownRows(ports.ledger, batch.id)
   if (unknown.length === 0) return
-  const ids = await options.unclaimed()
+  const ids = await options.listUnmatchedIds()
   try {
     const reconciled = await reconcile(ports, unknown, ids)
     options.onReconciled?.(reconciled)

@@ -42,18 +42,18 @@ interface Parts extends DoctorParts {
 const maxClockDifferenceMs = 60_000
 
 /** Checks all that the commands need: this machine, then the service with two pings and one call. */
-export async function diagnose(given: DoctorParts): Promise<MachineReport> {
-  const sources = await given.services('settings', 'secrets', 'env', 'profile')
-  const storeFiles = await given.storeLocation().then(filesOf, () => [])
+export async function diagnose(doctorParts: DoctorParts): Promise<MachineReport> {
+  const sources = await doctorParts.services('settings', 'secrets', 'env', 'profile')
+  const storeFiles = await doctorParts.storeLocation().then(filesOf, () => [])
   // An error in the settings is one finding and must not prevent the other checks.
-  const connect = await given.services('connect').then(
+  const connect = await doctorParts.services('connect').then(
     (services) => services.connect,
     (error: unknown) => (): never => {
       throw error
     },
   )
   const privateFiles = [sources.settings.path, sources.secrets.path, ...storeFiles]
-  const parts: Parts = { ...given, sources, connect, storeFiles, privateFiles }
+  const parts: Parts = { ...doctorParts, sources, connect, storeFiles, privateFiles }
   const { node, folders } = parts
   return checkMachine([
     { name: 'node', check: async () => ({ message: `${node.version} (needs ${node.needed})` }) },
@@ -67,11 +67,11 @@ export async function diagnose(given: DoctorParts): Promise<MachineReport> {
     { name: 'proxy', check: async () => proxyResult(parts.proxy()) },
     { name: 'store', after: ['writing'], check: () => checkStore(parts) },
     { name: 'retention', after: ['writing', 'store'], check: () => checkRetention(parts) },
-    { name: 'profile', check: () => profile(parts) },
-    { name: 'service', check: () => service(parts) },
-    { name: 'clock', after: ['service'], check: () => skew(parts) },
-    { name: 'key', after: ['profile', 'service'], check: () => key(parts) },
-    { name: 'quota', after: ['profile'], check: () => quota(parts) },
+    { name: 'profile', check: () => checkProfile(parts) },
+    { name: 'service', check: () => checkService(parts) },
+    { name: 'clock', after: ['service'], check: () => checkClock(parts) },
+    { name: 'key', after: ['profile', 'service'], check: () => checkKey(parts) },
+    { name: 'quota', after: ['profile'], check: () => checkQuota(parts) },
   ])
 }
 
@@ -312,7 +312,7 @@ const keyStorages = {
   environment: 'the environment',
 }
 
-async function profile({ sources, env }: Parts): Promise<CheckResult> {
+async function checkProfile({ sources, env }: Parts): Promise<CheckResult> {
   const session = await resolveSession(sources)
   const { baseUrl, email, apiKey, keyFrom } = session
   const name =
@@ -329,13 +329,13 @@ async function profile({ sources, env }: Parts): Promise<CheckResult> {
   }
 }
 
-async function service({ connect, sources, signal }: Parts): Promise<CheckResult> {
+async function checkService({ connect, sources, signal }: Parts): Promise<CheckResult> {
   const api = connect({ baseUrl: await resolveBaseUrl(sources) })
   const { latency_ms } = await api.ping(signal)
   return { message: `${api.baseUrl} answers in ${latency_ms} ms` }
 }
 
-async function skew({ sources, services, clock }: Parts): Promise<CheckResult | undefined> {
+async function checkClock({ sources, services, clock }: Parts): Promise<CheckResult | undefined> {
   const baseUrl = await resolveBaseUrl(sources)
   const { http } = await services('http')
   const { headers, milliseconds } = await http.send({ method: 'GET', url: `${baseUrl}/v1/ping` })
@@ -344,16 +344,16 @@ async function skew({ sources, services, clock }: Parts): Promise<CheckResult | 
   // The document does not promise the header.
   if (Number.isNaN(serverTime)) return undefined
   const ahead = clock.now() - milliseconds / 2 - serverTime
-  const off = Math.round(Math.abs(ahead) / 1000)
+  const offSeconds = Math.round(Math.abs(ahead) / 1000)
   if (Math.abs(ahead) <= maxClockDifferenceMs) return { message: 'agrees with the service’s clock' }
   return {
     level: 'warn',
-    message: `this machine’s clock is ${off} s ${ahead > 0 ? 'ahead of' : 'behind'} the service’s`,
+    message: `this machine’s clock is ${offSeconds} s ${ahead > 0 ? 'ahead of' : 'behind'} the service’s`,
     hint: 'Set it by the network (NTP): orders with an unknown outcome are recognised by their time.',
   }
 }
 
-async function key({ sources, connect, signal }: Parts): Promise<CheckResult> {
+async function checkKey({ sources, connect, signal }: Parts): Promise<CheckResult> {
   const { status, error } = await sessionStatus({ ...sources, connect, signal })
   if (error !== undefined) throw error
   const { user } = status
@@ -361,12 +361,12 @@ async function key({ sources, connect, signal }: Parts): Promise<CheckResult> {
   return { message: `works; ${user.email} is ${user.role}` }
 }
 
-async function quota({ services, clock }: Parts): Promise<CheckResult> {
+async function checkQuota({ services, clock }: Parts): Promise<CheckResult> {
   const { governor } = await services('governor')
   const { windows, notBefore } = await governor.status()
-  const left = windows.map((window) => `${window.left} of ${window.calls}`).join(' and ')
+  const leftText = windows.map((window) => `${window.left} of ${window.calls}`).join(' and ')
   const waitMs = notBefore - clock.now()
-  if (waitMs <= 0) return { message: `${left} calls left, as far as this store knows` }
+  if (waitMs <= 0) return { message: `${leftText} calls left, as far as this store knows` }
   return {
     level: 'warn',
     message: `used up for another ${Math.ceil(waitMs / 1000)} s`,

@@ -61,13 +61,13 @@ export async function readOverview(
   const { ledger, batches: stored, clock } = services
   const now = clock.now()
   await ledger.recover(now)
-  const all = await stored.list({ includesSingleOrders: true })
-  const batches = all.filter(isInScope(scope))
+  const allBatches = await stored.list({ includesSingleOrders: true })
+  const batches = allBatches.filter(isInScope(scope))
   const ids = new Set(batches.map(({ id }) => id))
   const accepted = (await ledger.list({ states: ['accepted'] })).filter(({ batchId }) => ids.has(batchId))
   const attention = await readAttention(services, batches, accepted, now)
   const { organisation } = scope
-  const others = all.filter(({ id }) => !ids.has(id))
+  const others = allBatches.filter(({ id }) => !ids.has(id))
   return createOverview(
     { organisation, accepted, batches, attention, files: await files(), otherBatches: others },
     now,
@@ -80,42 +80,42 @@ export async function readOverview(
  */
 export async function readAttention(
   { batches, inboxToShow: inbox }: Pick<Services, 'batches' | 'inboxToShow'>,
-  all: readonly Batch[],
+  scopeBatches: readonly Batch[],
   accepted: readonly Submission[],
   now: number,
   states = attentionStates,
 ): Promise<Attention[]> {
-  const found: Attention[] = []
-  for (const batch of all) {
+  const items: Attention[] = []
+  for (const batch of scopeBatches) {
     const batchItem = batchAttention(batch)
-    if (batchItem !== undefined) found.push(batchItem)
+    if (batchItem !== undefined) items.push(batchItem)
     if (states.every((state) => batch.counts[state] === 0)) continue
     for await (const row of batches.rows(batch.id, { states })) {
       const rowItem = findAttention(row, batch, toListedRow(row).error, now)
-      if (rowItem !== undefined) found.push(rowItem)
+      if (rowItem !== undefined) items.push(rowItem)
     }
   }
-  const byId = new Map(all.map((batch) => [batch.id, batch]))
+  const byId = new Map(scopeBatches.map((batch) => [batch.id, batch]))
   for (const order of accepted) {
     const batch = byId.get(order.batchId)
     const attention = batch && findAttention(order, batch, null, now)
     if (attention === undefined) continue
     const reason =
       attention.kind === 'error' ? await errorReason(inbox, order.baseUrl, order.requestId ?? '') : undefined
-    found.push({ ...attention, reason: reason ?? null })
+    items.push({ ...attention, reason: reason ?? null })
   }
-  return found
+  return items
 }
 
 /** Returns what needs a person in one batch. `accepted`: its accepted rows. */
-function attentionOfBatch(services: OverviewServices, batch: Batch, accepted: readonly Submission[]) {
+function readAttentionOfBatch(services: OverviewServices, batch: Batch, accepted: readonly Submission[]) {
   return readAttention(services, [batch], accepted, services.clock.now(), batchAttentionStates)
 }
 
 /** Returns the progress of a batch's checks, and the rows that need a decision by the user. */
 export async function readBatchProgress(services: OverviewServices, batch: Batch): Promise<BatchOverview> {
   const accepted = await services.ledger.list({ states: ['accepted'], batchId: batch.id })
-  const attention = await attentionOfBatch(services, batch, accepted)
+  const attention = await readAttentionOfBatch(services, batch, accepted)
   return {
     statuses: countStatuses(accepted),
     checks: countChecks(accepted),
@@ -139,7 +139,7 @@ export interface People {
 const maxPeople = 5000
 
 /** Returns the rows of a batch in the order of its file, all or those in the given states. */
-export async function peopleOfBatch(
+export async function readPeopleOfBatch(
   services: OverviewServices,
   batch: Batch,
   states: readonly SubmissionState[] | undefined,
@@ -150,12 +150,12 @@ export async function peopleOfBatch(
   const earlier = hasRepeats ? ordersByKey(await services.ledger.list({ states: ['accepted'] })) : new Map()
   const people = rows.map((row) => personRow(row, batch, earlier.get(repeatedOrderKey(row) ?? '')))
   const accepted = await services.ledger.list({ states: ['accepted'], batchId: batch.id })
-  const attention = await attentionOfBatch(services, batch, accepted)
+  const attention = await readAttentionOfBatch(services, batch, accepted)
   return { people, total: people.length, persons: countPeople(people), attention, users: [batch] }
 }
 
 /** Returns all people of an organisation, newest first. `attention`: the result of `readAttention`. */
-export async function peopleOfStore(
+export async function readPeopleOfStore(
   { ledger, batches }: Pick<OverviewServices, 'ledger' | 'batches'>,
   scope: OverviewScope,
   attention: Attention[],

@@ -79,7 +79,7 @@ async function fetchNamed(
 ): Promise<FilingResult> {
   const { wanted, failure } = await waitForReports(requestIds, options)
   const onRead = isOfStore ? await createStatusRecorder(options) : undefined
-  const result = await downloadReports(wanted, { ...options, named: true, quick: false, onRead })
+  const result = await downloadReports(wanted, { ...options, isNamed: true, quick: false, onRead })
   // An error that ended the download early is more useful than that of the wait.
   const isEarly = result.failure !== undefined && result.failure.code !== 'incomplete'
   return { ...result, failure: isEarly ? result.failure : (failure ?? result.failure) }
@@ -99,7 +99,7 @@ async function fetchOfStore(
       requestId,
       isOpen: only === undefined && open.has(requestId),
     })),
-    { ...options, named: false, only, quick, onRead },
+    { ...options, isNamed: false, only, quick, onRead },
   )
 }
 

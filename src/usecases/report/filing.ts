@@ -42,7 +42,7 @@ export interface FilingOptions {
   /** Maximum number of concurrent downloads. */
   concurrency: number
   /** Whether the requests were named, so that reports that are not ready or do not exist count as missing. */
-  named: boolean
+  isNamed: boolean
   /** If set, only requests of this status are downloaded; others count as unfinished. */
   only?: string | undefined
   /** Whether stored files are checked by size and time instead of by hash. */
@@ -171,7 +171,7 @@ class DownloadRun {
   }
 
   #result(halted: RefcheckError | undefined, failure: RefcheckError | undefined): FilingResult {
-    const ending = this.#options.named ? halted : undefined
+    const ending = this.#options.isNamed ? halted : undefined
     const open = {
       unfinished: this.#unfinished,
       notReady: this.#notReady,
@@ -199,11 +199,11 @@ class DownloadRun {
    * skipped.
    */
   async #isComplete(requestId: string): Promise<boolean> {
-    const { folder, overwrite, named, quick, onEvent } = this.#options
+    const { folder, overwrite, isNamed, quick, onEvent } = this.#options
     const records = this.#byRequest.get(requestId) ?? []
     const [first] = records
     if (overwrite || first === undefined || first.request_reports !== records.length) return false
-    if (named && first.request_without !== 0) return false
+    if (isNamed && first.request_without !== 0) return false
     for (const record of records) {
       if ((await folder.fileStatus(record, !quick)) !== 'whole') return false
     }
@@ -244,26 +244,26 @@ class DownloadRun {
 
   /** Starts the downloads of a request, each as soon as the limits allow it. */
   async #downloadRequest(request: RequestResource): Promise<void> {
-    const { api, named, only, template, onEvent } = this.#options
+    const { api, isNamed, only, template, onEvent } = this.#options
     const targets = reportTargets(request, this.#service)
     const isWaiting = targets.some((target) => target.url === undefined && !hasEndedWithoutReport(target))
-    if (!named && (isWaiting || isUnfinished(request.status))) this.#unfinished += 1
-    if (!named && isWaiting && isFinal(request)) this.#notReady += 1
+    if (!isNamed && (isWaiting || isUnfinished(request.status))) this.#unfinished += 1
+    if (!isNamed && isWaiting && isFinal(request)) this.#notReady += 1
     const isStored = this.#byRequest.has(request.request_id)
     if (
-      !named &&
+      !isNamed &&
       !isStored &&
       request.status === 'COMPLETED' &&
       targets.every(({ url }) => url === undefined)
     )
       this.#withoutReport.push(request)
     if (only !== undefined && request.status !== only) return
-    if (targets.length === 0 && named) this.#outcomes.push(missingChecks(request))
+    if (targets.length === 0 && isNamed) this.#outcomes.push(missingChecks(request))
     const openSigned = createSignedOpener(api, request.request_id, this.#signal)
     const started: Promise<void>[] = []
     for (const target of targets) {
       const file = this.#names.assign(targetKey(target), template.name(target))
-      if (!named && target.url === undefined) continue
+      if (!isNamed && target.url === undefined) continue
       onEvent?.({ name: 'planned', files: 1 })
       const owner = this.#requestOfCheckIn(target.checkId, target.requestId)
       if (owner !== target.requestId.toLowerCase()) {

@@ -112,22 +112,22 @@ export async function sendSingle(
   switch (outcome?.kind) {
     case 'accepted': {
       const { requestId, requestStatus: status, halts } = outcome
-      return { requestId, status, batchId, interruption: interruption(ports, outcome) ?? halts }
+      return { requestId, status, batchId, interruption: interruptionError(ports, outcome) ?? halts }
     }
     case 'rejected':
-      throw interruption(ports, outcome) ?? outcome.error
+      throw interruptionError(ports, outcome) ?? outcome.error
     case 'unknown':
-      throw outcomeUnknown(ports, batchId, order, outcome)
+      throw unknownOutcomeError(ports, batchId, order, outcome)
     case 'halted':
-      throw await cancelRow(ports, row, interruption(ports, outcome) ?? outcome.error)
+      throw await cancelRow(ports, row, interruptionError(ports, outcome) ?? outcome.error)
     case 'throttled':
     case 'unsent':
     case undefined:
-      throw await cancelRow(ports, row, interruption(ports, outcome) ?? whyNotSent(run))
+      throw await cancelRow(ports, row, interruptionError(ports, outcome) ?? unsentError(run))
   }
 }
 
-function outcomeUnknown(
+function unknownOutcomeError(
   ports: OrderServices,
   batchId: string,
   { package_id: packageId, recipient }: Pick<RequestBody, 'package_id' | 'recipient'>,
@@ -138,13 +138,13 @@ function outcomeUnknown(
   const hint = reconcileHint({ ...order, state: 'unknown', offeredId })
   const message = `package ${packageId} may or may not have been ordered for "${recipient.email}": ${reason}`
   return (
-    interruption(ports, outcome, { hint, order }) ??
+    interruptionError(ports, outcome, { hint, order }) ??
     new OutcomeUnknownError(message, { hint, status, order, cause })
   )
 }
 
 /** Returns the error that prevented sending, or a further attempt. */
-function whyNotSent({ end, outcome }: SingleRun): RefcheckError {
+function unsentError({ end, outcome }: SingleRun): RefcheckError {
   if (end.kind !== 'halted') return changedElsewhereError()
   if (outcome?.kind !== 'throttled' || end.error !== outcome.error) return end.error
   const { seconds, error: cause } = outcome
@@ -171,7 +171,7 @@ async function cancelRow(
   return error
 }
 
-function interruption(
+function interruptionError(
   { signal }: OrderServices,
   outcome: Outcome | undefined,
   details?: ErrorDetails,
@@ -216,7 +216,7 @@ export class SimilarQuestion {
   readonly #services: () => Promise<OrderServices>
   readonly #prompter: Prompter | undefined
   readonly #allowances: Allowances
-  #shown: Conflict | undefined
+  #shownConflict: Conflict | undefined
 
   constructor(
     services: () => Promise<OrderServices>,
@@ -251,10 +251,10 @@ export class SimilarQuestion {
   /** Returns the warning for the final question of the review; undefined if there is none. */
   async orderWarning(order: RequestBody): Promise<string | undefined> {
     const conflict = await this.previewConflict(order)
-    this.#shown = conflict !== undefined && canBeConfirmed(conflict) ? conflict : undefined
+    this.#shownConflict = conflict !== undefined && canBeConfirmed(conflict) ? conflict : undefined
     const repeated = await this.repeatedOrder(order)
     if (conflict !== undefined || repeated !== undefined) {
-      const sentences = [repeated, this.#shown && conflictSentence(this.#shown)]
+      const sentences = [repeated, this.#shownConflict && conflictSentence(this.#shownConflict)]
       return sentences.filter((each) => each !== undefined).join(' ') || undefined
     }
     const services = await this.#services()
@@ -280,7 +280,7 @@ export class SimilarQuestion {
 
   /** Asks whether to order in spite of the conflict, unless the review has shown it. */
   async isConfirmed(conflict: Conflict): Promise<boolean> {
-    if (this.#shown !== undefined && isSameConflict(this.#shown, conflict)) return true
+    if (this.#shownConflict !== undefined && isSameConflict(this.#shownConflict, conflict)) return true
     const question = { message: `${conflictSentence(conflict)} Order anyway?`, initial: false, isGrave: true }
     return (await this.#prompter?.confirm(question)) === true
   }

@@ -20,18 +20,18 @@ export interface DraftServices extends Pick<Services, 'drafts' | 'clock' | 'rand
 /** Stores the answers about one person until the order is made, so that they are not lost if the command ends. */
 export class DraftKeeper {
   readonly #connect: () => Promise<DraftServices>
-  readonly #resume: string
+  readonly #resumeCommand: string
   #id: string | undefined
   /** Whether a file contains the current answers. */
   #isStored = false
   #isRefused = false
 
   /**
-   * `connect` opens the drafts and determines their owner; `resume`: the command line that continues from a draft.
+   * `connect` opens the drafts and determines their owner; `resumeCommand`: the command line that continues from a draft.
    */
-  constructor(connect: () => Promise<DraftServices>, resume: string) {
+  constructor(connect: () => Promise<DraftServices>, resumeCommand: string) {
     this.#connect = connect
-    this.#resume = resume
+    this.#resumeCommand = resumeCommand
   }
 
   /**
@@ -104,7 +104,7 @@ export class DraftKeeper {
       await this.drop()
       return error
     }
-    const message = `Your answers are kept. Continue with: ${this.#resume}`
+    const message = `Your answers are kept. Continue with: ${this.#resumeCommand}`
     // If the user has left, no other hint is needed.
     error.hint =
       error instanceof InterruptedError ? message : [error.hint, message].filter(Boolean).join('\n')

@@ -24,27 +24,28 @@ export interface OrderAndWaitOptions
 }
 
 export interface FollowedOrder {
-  answer: { request_id: string; status: string }
+  result: { request_id: string; status: string }
   /** An error that sets the exit code although the order was accepted. */
   failure: RefcheckError | undefined
 }
 
 /** Orders at most once, and waits for the request if `wait` is set. */
 export async function placeOrder(order: Order, options: OrderAndWaitOptions): Promise<FollowedOrder> {
-  const created = await create(order, options)
+  const created = await createOrExplain(order, options)
   const answer = { request_id: created.requestId, status: created.status }
   await options.onAccepted?.()
-  if (created.interruption !== undefined || !options.wait) return { answer, failure: created.interruption }
+  if (created.interruption !== undefined || !options.wait)
+    return { result: answer, failure: created.interruption }
   try {
     return await waitForOrder(answer, options)
   } catch (error) {
     // The order was accepted whatever ends the wait, so its id is returned in any case.
-    return { answer, failure: waitError(error, answer.request_id, options) }
+    return { result: answer, failure: waitError(error, answer.request_id, options) }
   }
 }
 
 async function waitForOrder(
-  answer: FollowedOrder['answer'],
+  answer: FollowedOrder['result'],
   options: OrderAndWaitOptions,
 ): Promise<FollowedOrder> {
   const { requests, failure } = await waitForRequests(options.patientApi, [answer.request_id], {
@@ -57,11 +58,11 @@ async function waitForOrder(
     onStatus: options.onStatus,
   })
   const [request] = requests
-  if (request === undefined) return { answer, failure }
+  if (request === undefined) return { result: answer, failure }
   const { status, checks } = request
   const { ledger, clock, patientApi } = options
   await ledger.recordStatus(patientApi.baseUrl, answer.request_id, status, clock.now(), checksText(checks))
-  return { answer: { ...answer, status }, failure }
+  return { result: { ...answer, status }, failure }
 }
 
 function waitError(error: unknown, requestId: string, { signal }: OrderAndWaitOptions): RefcheckError {
@@ -75,7 +76,7 @@ function waitError(error: unknown, requestId: string, { signal }: OrderAndWaitOp
   throw error
 }
 
-async function create(order: Order, options: OrderAndWaitOptions): Promise<Created> {
+async function createOrExplain(order: Order, options: OrderAndWaitOptions): Promise<Created> {
   try {
     return await createRequest(options, order.body, options)
   } catch (error) {

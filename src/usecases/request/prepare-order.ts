@@ -53,9 +53,9 @@ export interface PrepareOptions extends SchemaSource {
  * Assembles an order: checks the given values and asks for the missing ones. Nothing is ordered. Refuses a package
  * that is not ACTIVE ("only ACTIVE packages can be used to create requests").
  */
-export async function prepareOrder(given: GivenOrder, options: PrepareOptions): Promise<Order> {
+export async function prepareOrder(requested: GivenOrder, options: PrepareOptions): Promise<Order> {
   const { prompter, api, signal, onPackages } = options
-  const id = packageIdOf(given)
+  const id = packageIdOf(requested)
   if (id === undefined && prompter === undefined) {
     throw new UsageError('--package is required', {
       hint: 'List the packages with: refcheck packages list --status active',
@@ -64,8 +64,8 @@ export async function prepareOrder(given: GivenOrder, options: PrepareOptions): 
   const packages = await api.listPackages(undefined, signal)
   await onPackages?.(packages)
   return id === undefined && prompter !== undefined
-    ? prepareChosenPackage(prompter, packages, given, options)
-    : prepareForPackage(requireOrderable(id, packages), given, options)
+    ? prepareChosenPackage(prompter, packages, requested, options)
+    : prepareForPackage(requireOrderable(id, packages), requested, options)
 }
 
 /**
@@ -160,32 +160,35 @@ function packageIdOf({ packageId, body }: GivenOrder): number | undefined {
       hint: 'It has to be one object with package_id and recipient, described by: refcheck schema show ID --json-schema',
     })
   }
-  const inBody =
+  const bodyPackageId =
     typeof body === 'object' && body !== null && 'package_id' in body ? body.package_id : undefined
-  if (packageId !== undefined && inBody !== undefined && inBody !== packageId) {
-    throw new UsageError(`--package is ${packageId}, but the body has ${JSON.stringify(inBody)}`, {
+  if (packageId !== undefined && bodyPackageId !== undefined && bodyPackageId !== packageId) {
+    throw new UsageError(`--package is ${packageId}, but the body has ${JSON.stringify(bodyPackageId)}`, {
       hint: 'Leave out --package, or correct the body.',
     })
   }
-  if (body !== undefined && inBody === undefined && packageId === undefined) {
+  if (body !== undefined && bodyPackageId === undefined && packageId === undefined) {
     throw new InvalidInputError('package_id: is required', {
       field: 'package_id',
       hint: 'Add it to the body.',
     })
   }
-  if (inBody !== undefined && (typeof inBody !== 'number' || !Number.isSafeInteger(inBody) || inBody < 1)) {
-    throw new InvalidInputError(`package_id: ${JSON.stringify(inBody)} is not a whole number`, {
+  if (
+    bodyPackageId !== undefined &&
+    (typeof bodyPackageId !== 'number' || !Number.isSafeInteger(bodyPackageId) || bodyPackageId < 1)
+  ) {
+    throw new InvalidInputError(`package_id: ${JSON.stringify(bodyPackageId)} is not a whole number`, {
       field: 'package_id',
       hint: 'List the packages with: refcheck packages list',
     })
   }
-  return packageId ?? inBody
+  return packageId ?? bodyPackageId
 }
 
 function checkBody(
   input: unknown,
   schema: PackageSchema,
-  speech: FieldNaming,
+  naming: FieldNaming,
 ): { body: RequestBody; changes: Change[] } {
   const withPackage =
     typeof input === 'object' && input !== null && !Array.isArray(input)
@@ -196,7 +199,7 @@ function checkBody(
     throw problemsError(
       problems,
       `Nothing was sent. Show the fields with: refcheck schema show ${schema.id}`,
-      speech,
+      naming,
     )
   }
   return { body, changes }
@@ -204,17 +207,17 @@ function checkBody(
 
 /** Shows a complete body on a terminal, where the user may change it before it is sent. */
 async function confirmBody(
-  whole: { body: RequestBody; changes: Change[] },
+  complete: { body: RequestBody; changes: Change[] },
   order: { pack: Package; schema: PackageSchema },
   options: PrepareOptions,
 ): Promise<{ body: RequestBody; changes: Change[] }> {
   const { yes, prompter } = options
   if (prompter === undefined) requireYes(yes)
   if (yes || prompter === undefined) {
-    reportImprobable(whole.body, order.schema, options)
-    return whole
+    reportImprobable(complete.body, order.schema, options)
+    return complete
   }
-  return { ...whole, body: await askMissing(prompter, whole.body, order, options) }
+  return { ...complete, body: await askMissing(prompter, complete.body, order, options) }
 }
 
 /**

@@ -119,7 +119,7 @@ export async function refreshRequests(ports: RefreshServices, filter: RequestFil
 }
 
 /** Lists all requests whose status, as last read, is not final. */
-export async function unfinishedRequests({
+export async function listUnfinished({
   ledger,
   clock,
 }: Pick<RefreshServices, 'ledger' | 'clock'>): Promise<ListedRequest[]> {
@@ -245,10 +245,10 @@ export async function findRequestId(
     }),
   ])
   const [only, ...others] = names.keys()
-  const [elsewhere] = all
-  if (only === undefined && elsewhere !== undefined) {
+  const [orderElsewhere] = all
+  if (only === undefined && orderElsewhere !== undefined) {
     throw new UsageError(
-      `request ${requestStart} is for ${elsewhere.baseUrl}, and this profile is for ${baseUrl}`,
+      `request ${requestStart} is for ${orderElsewhere.baseUrl}, and this profile is for ${baseUrl}`,
       {
         hint: 'Choose the profile that it was ordered with: --profile NAME',
       },
@@ -293,7 +293,7 @@ export async function findRequestOfPerson(
   }
   if (others.length === 0) return requestIdOfOrder(only)
   const timeText = listedTimes(found.map(({ changedAt }) => changedAt))
-  const about = ({ recipient, requestId, packageId, changedAt, ...order }: Submission): string => {
+  const describeOrder = ({ recipient, requestId, packageId, changedAt, ...order }: Submission): string => {
     const who = recipient === undefined ? 'removed' : `${personName(recipient)}, ${recipient.email}`
     const status = requestId === undefined ? 'perhaps ordered' : (order.requestStatus ?? 'RECEIVED')
     return `${who}, package ${packageId}, ${status}, ${timeText(changedAt)}`
@@ -302,14 +302,14 @@ export async function findRequestOfPerson(
     const candidates = found.map((order) => {
       const { requestId, batchId } = order
       const command = requestId === undefined ? reconcileCommand(batchId) : commandFor(requestId)
-      return { about: about(order), command }
+      return { about: describeOrder(order), command }
     })
     throw new UsageError(...ambiguousPerson(text, candidates))
   }
   const chosen = await prompter.select({
     message: `Which order for "${redactArgument(text)}"?`,
     isSearchable: true,
-    choices: found.map((order) => ({ value: order, label: about(order), detail: order.requestId })),
+    choices: found.map((order) => ({ value: order, label: describeOrder(order), detail: order.requestId })),
   })
   return requestIdOfOrder(chosen)
 }

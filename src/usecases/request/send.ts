@@ -56,8 +56,8 @@ export async function sendAttempt(
     })
     return { kind: 'unsent', error }
   }
-  const stopped = (): void => onStopInFlight?.()
-  signal?.addEventListener('abort', stopped, { once: true })
+  const onStop = (): void => onStopInFlight?.()
+  signal?.addEventListener('abort', onStop, { once: true })
   try {
     return outcomeOf(await api.createRequest(attempt.body))
   } catch (error) {
@@ -67,7 +67,7 @@ export async function sendAttempt(
       error: refcheckError ?? new UnavailableError('the connection broke', { cause: error }),
     })
   } finally {
-    signal?.removeEventListener('abort', stopped)
+    signal?.removeEventListener('abort', onStop)
   }
 }
 
@@ -95,8 +95,11 @@ interface RecordedOutcome {
  * Journals the outcome of an attempt before it is printed. A request that another order has already is not recorded
  * for this one. Throws an IoError with the outcome if the store cannot record it: nothing else would preserve it.
  */
-export async function recordOutcome(ports: OrderServices, tried: AttemptOutcome): Promise<RecordedOutcome> {
-  return writeUntilRecorded(ports.clock, tried, () => moveRow(ports, tried))
+export async function recordOutcome(
+  ports: OrderServices,
+  attemptOutcome: AttemptOutcome,
+): Promise<RecordedOutcome> {
+  return writeUntilRecorded(ports.clock, attemptOutcome, () => moveRow(ports, attemptOutcome))
 }
 
 async function moveRow(ports: OrderServices, { attempt, outcome }: AttemptOutcome): Promise<RecordedOutcome> {
@@ -104,8 +107,8 @@ async function moveRow(ports: OrderServices, { attempt, outcome }: AttemptOutcom
   const recorded = { version: { ...attempt, state: change.to }, outcome }
   if (await ports.ledger.move(attempt, change)) return recorded
   if (outcome.kind === 'accepted') {
-    const holder = await otherHolder(ports, attempt, outcome)
-    if (holder !== undefined) return recordMixedUp(ports, { attempt, outcome, holder })
+    const holder = await findOtherHolder(ports, attempt, outcome)
+    if (holder !== undefined) return recordMixedUpRequest(ports, { attempt, outcome, holder })
   }
   await recordLateAnswer(ports, attempt, change)
   return recorded
@@ -115,7 +118,7 @@ async function moveRow(ports: OrderServices, { attempt, outcome }: AttemptOutcom
  * Handles a response with a request that another row has: a read shows whose order it is, and the other row becomes
  * unknown.
  */
-async function recordMixedUp(
+async function recordMixedUpRequest(
   ports: OrderServices,
   { attempt, outcome, holder }: { attempt: Attempt; outcome: AcceptedOutcome; holder: Submission },
 ): Promise<RecordedOutcome> {
@@ -128,14 +131,14 @@ async function recordMixedUp(
   const ownRow = rows.find(({ row, attemptId }) => row === attempt.row && attemptId === attempt.attemptId)
   const reason = `the service answered with request ${outcome.requestId}, which is the order of another person`
   const decision = { by: 'refcheck', why: `a read of request ${outcome.requestId} showed another person` }
-  const loss: Change = { to: 'unknown', at: clock.now(), reason, decision }
+  const toUnknown: Change = { to: 'unknown', at: clock.now(), reason, decision }
   if (ownRow === undefined || !(await isForRow(ports, ownRow, request))) {
-    await ledger.move(holder, loss)
+    await ledger.move(holder, toUnknown)
     return recordUnknown()
   }
   const change = changeFor(outcome, clock.now())
   const laterChange = ownRow.state === 'sending' ? change : { ...change, decision: lateAnswerDecision }
-  if (!(await ledger.moveFrom(holder, loss, { ...attempt, state: ownRow.state }, laterChange)))
+  if (!(await ledger.moveFrom(holder, toUnknown, { ...attempt, state: ownRow.state }, laterChange)))
     return recordUnknown()
   const halts = takenRequestError(outcome.requestId, { own: attempt, other: holder }, outcome.answerStatus)
   return { version: { ...attempt, state: change.to }, outcome: { ...outcome, halts } }
@@ -161,12 +164,12 @@ async function isForRow(
   request: RequestResource,
 ): Promise<boolean> {
   const person = row.recipient === undefined ? await ledger.personMatch(row, request.recipient) : 'other'
-  const found = differences(row, request, 0, person)
-  return found !== undefined && !found.includes('person') && !found.includes('package')
+  const differing = differences(row, request, 0, person)
+  return differing !== undefined && !differing.includes('person') && !differing.includes('package')
 }
 
 /** Finds another order that has this request. */
-async function otherHolder(
+async function findOtherHolder(
   ports: OrderServices,
   { batchId, row }: Attempt,
   { requestId }: AcceptedOutcome,
@@ -181,7 +184,7 @@ async function otherHolder(
  */
 export async function writeUntilRecorded<T>(
   clock: Clock,
-  tried: AttemptOutcome,
+  attemptOutcome: AttemptOutcome,
   write: () => Promise<T>,
 ): Promise<T> {
   const deadline = clock.monotonic() + maxBusyMs
@@ -190,7 +193,7 @@ export async function writeUntilRecorded<T>(
       return await write()
     } catch (error) {
       if (!(error instanceof StoreBusyError) || clock.monotonic() >= deadline)
-        throw notRecordedError(tried, error)
+        throw notRecordedError(attemptOutcome, error)
       await clock.sleep(busyPauseMs)
     }
   }

@@ -25,7 +25,7 @@ import { personName } from '../../domain/wording/text.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import type { Services } from '../services.ts'
-import { unfinishedRequests } from './read-requests.ts'
+import { listUnfinished } from './read-requests.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
 import type { Governor } from '../quota/governor.ts'
 import { WakeableSleep } from '../webhook/wakeable-sleep.ts'
@@ -70,20 +70,20 @@ export async function waitForRequests(
   requestIds: readonly string[],
   options: WaitOptions,
 ): Promise<WaitResult> {
-  const state: Wait = { api, options, seen: new Map(), notFound: new Map() }
+  const state: Wait = { api, options, lastReads: new Map(), notFound: new Map() }
   const halted = await readUntilOver(state, requestIds).catch((error: unknown) => {
     const failure = options.signal?.aborted ? interrupted(error) : error
-    const isAnswer = requestIds.length > 1 && state.seen.size > 0
+    const isAnswer = requestIds.length > 1 && state.lastReads.size > 0
     if (!isAnswer || !(failure instanceof RefcheckError)) throw error
     return failure
   })
   const results = requestIds.map((requestId) => {
-    const request = state.seen.get(requestId)
+    const request = state.lastReads.get(requestId)
     return request === undefined
       ? { requestId, error: state.notFound.get(requestId) ?? halted ?? notReadInTimeError(requestId) }
       : { requestId, request }
   })
-  const requests = requestIds.flatMap((id) => state.seen.get(id) ?? [])
+  const requests = requestIds.flatMap((id) => state.lastReads.get(id) ?? [])
   const unread = requestIds.length - requests.length - state.notFound.size
   const ended = halted ?? waitFailure(requests, unread, options.goal)
   return { requests, results, failure: mostSevere([ended, ...state.notFound.values()]) }
@@ -93,12 +93,12 @@ interface Wait {
   api: Pick<Api, 'baseUrl' | 'getRequest'>
   options: WaitOptions
   /** Requests as last read, by id. */
-  seen: Map<string, RequestResource>
+  lastReads: Map<string, RequestResource>
   notFound: Map<string, NotFoundError>
 }
 
 async function readUntilOver(wait: Wait, requestIds: readonly string[]): Promise<undefined> {
-  const { options, seen, notFound } = wait
+  const { options, lastReads, notFound } = wait
   const { clock, signal, goal } = options
   const deadline = clock.monotonic() + options.timeoutMs
   const schedule = new WaitSchedule(requestIds, clock, options.inbox, wait.api.baseUrl)
@@ -108,7 +108,7 @@ async function readUntilOver(wait: Wait, requestIds: readonly string[]): Promise
   for (let next = await schedule.next(); next !== undefined; next = await schedule.next()) {
     const maxSleepMs = schedule.patience(next)
     const remainingMs = Math.max(0, deadline - clock.monotonic())
-    if (seen.size > 0 && maxSleepMs >= remainingMs) {
+    if (lastReads.size > 0 && maxSleepMs >= remainingMs) {
       await clock.sleep(remainingMs, signal)
       return
     }
@@ -144,24 +144,25 @@ async function waitForQuota(
 
 /** Reads a request once. Undefined if the service is unreachable for now, or has no such request. */
 async function readRequest(
-  { api, options, seen, notFound }: Wait,
+  { api, options, lastReads, notFound }: Wait,
   due: Due,
   isOfSeveral: boolean,
 ): Promise<RequestResource | undefined> {
   try {
     const request = await api.getRequest(due.id, options.signal)
-    const before = seen.get(due.id)
-    seen.set(due.id, request)
+    const before = lastReads.get(due.id)
+    lastReads.set(due.id, request)
     options.onRead?.(request)
     if (before?.status !== request.status) options.onStatus?.(request)
     return request
   } catch (error) {
-    if (isOfSeveral && error instanceof NotFoundError && !seen.has(due.id)) {
+    if (isOfSeveral && error instanceof NotFoundError && !lastReads.has(due.id)) {
       notFound.set(due.id, error)
       return undefined
     }
     due.failures += 1
-    const isOutage = error instanceof UnavailableError && seen.has(due.id) && due.failures <= maxOutageReads
+    const isOutage =
+      error instanceof UnavailableError && lastReads.has(due.id) && due.failures <= maxOutageReads
     if (!isOutage) throw error
     options.onTrouble?.(error, outagePauseMs / 1000)
     return undefined
@@ -348,7 +349,7 @@ export async function chooseInFlight(
 ): Promise<string[]> {
   const { baseUrl, email: userEmail } = services.session
   const names = await services.packageNames.get({ baseUrl, userEmail })
-  const open = (await unfinishedRequests(services))
+  const open = (await listUnfinished(services))
     .filter((each) => serviceOf(each.base_url) === serviceOf(baseUrl))
     .toReversed()
   if (open.length === 0) {

@@ -57,7 +57,7 @@ export async function askProfile(
 }
 
 /** Makes a profile the current one. Throws a UsageError with the list of profiles if the name is unknown. */
-export async function switchTo(
+export async function switchProfile(
   name: string,
   { settings }: Pick<StoredProfiles, 'settings'>,
 ): Promise<{ profile: string }> {

@@ -67,7 +67,7 @@ async function requireProfileForSecret(sources: SessionSources): Promise<{ name:
 /**
  * Returns all other secrets that are stored here, with a name for messages. Secrets that cannot be read are left out.
  */
-export async function otherWebhookSecrets(
+export async function listOtherSecrets(
   { env, settings, secrets }: SessionSources,
   inUse: string,
 ): Promise<{ name: string; secret: string }[]> {

@@ -29,9 +29,9 @@ export interface FoundFiles {
    * Those of the files whose paths have to be stored for the next purge, since the store may have no other record of
    * them.
    */
-  toRemember: WrittenFile[]
+  filesToRemember: WrittenFile[]
   /** Paths that are no longer stored because they contain the person's name. */
-  toForget: string[]
+  pathsToForget: string[]
 }
 
 /** All kinds, in the order in which they are listed. */
@@ -80,7 +80,7 @@ export async function findFilesOfPerson(
     ...('email' in who ? [who.email.toLowerCase()] : []),
     ...traces.rows.flatMap(({ email }) => email?.toLowerCase() ?? []),
   ]
-  const found: FoundFiles = { files: [], reports: [], toRemember: [], toForget: [] }
+  const found: FoundFiles = { files: [], reports: [], filesToRemember: [], pathsToForget: [] }
   const foundPaths = new Set<string>()
   const add = (path: string, kind: FoundFile['kind']): void => {
     if (foundPaths.has(path)) return
@@ -92,7 +92,7 @@ export async function findFilesOfPerson(
     if (path !== undefined && (await isFile(path))) add(path, 'input')
     if (resultsFile === undefined || !(await isFile(resultsFile))) continue
     add(resultsFile, 'results')
-    found.toRemember.push({ path: resultsFile, kind: 'results', batchId: id })
+    found.filesToRemember.push({ path: resultsFile, kind: 'results', batchId: id })
   }
   for (const file of await written.list()) {
     if (file.kind === 'reports') {
@@ -108,13 +108,13 @@ export async function findFilesOfPerson(
   const isNamed = ({ path }: { path: string }): boolean =>
     traces.rows.some((person) => containsPersonName(path, person))
   // A report is found by its folder, so its own path is not stored.
-  found.toForget = found.files
+  found.pathsToForget = found.files
     .filter((file) => file.kind !== 'report' && isNamed(file))
     .map(({ path }) => path)
   found.files.sort(
     (one, other) => kinds.indexOf(one.kind) - kinds.indexOf(other.kind) || (one.path < other.path ? -1 : 1),
   )
-  found.toRemember = found.toRemember.filter((file) => !isNamed(file))
+  found.filesToRemember = found.filesToRemember.filter((file) => !isNamed(file))
   return found
 
   async function addReports(folder: string): Promise<void> {

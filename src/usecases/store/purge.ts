@@ -28,7 +28,7 @@ export interface PurgedAll extends PurgeResult {
   isFoundAgain: boolean
 }
 
-const noFiles: FoundFiles = { files: [], reports: [], toRemember: [], toForget: [] }
+const noFiles: FoundFiles = { files: [], reports: [], filesToRemember: [], pathsToForget: [] }
 
 /**
  * Removes all data of a person, or all expired data, from the store and from this machine; with `dryRun` only counts
@@ -48,7 +48,7 @@ export async function purgeAll(
   const foundFiles =
     traces === undefined || 'endedBefore' in who ? noFiles : await findFilesOfPerson(services, traces, who)
   const notDeletedFiles = foundFiles.files.map((file) => ({ ...file, isDeleted: false }))
-  const isFoundAgain = !completely && foundFiles.toForget.length === 0
+  const isFoundAgain = !completely && foundFiles.pathsToForget.length === 0
   const counts = { drafts: draftIds.length, plans: planCodes.length, files: notDeletedFiles, isFoundAgain }
   const found = { ...(await maintenance.purge(who, { dryRun: true, completely })), ...counts }
   if (dryRun) return found
@@ -57,8 +57,8 @@ export async function purgeAll(
   const deletable = foundFiles.files.filter(({ isLeft }) => !isLeft)
   const shouldDelete = deletable.length > 0 && (await deletesFiles(deletable))
   if (isNothing && found.isScrubbed && !completely && !shouldDelete) return found
-  if (!shouldDelete) for (const file of foundFiles.toRemember) await written.add(file)
-  for (const path of foundFiles.toForget) await written.remove(path)
+  if (!shouldDelete) for (const file of foundFiles.filesToRemember) await written.add(file)
+  for (const path of foundFiles.pathsToForget) await written.remove(path)
   const filesToErase = {
     drafts: draftIds,
     plans: planCodes,

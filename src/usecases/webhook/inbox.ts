@@ -108,7 +108,7 @@ export async function requeueEvents(inbox: Inbox, events: readonly InboxEvent[])
 /** Posts events with their original bytes and signatures, one after another. */
 export async function replayEvents(
   events: readonly InboxEvent[],
-  options: Omit<DeliveryOptions, 'patienceMs' | 'secret'>,
+  options: Omit<DeliveryOptions, 'timeoutMs' | 'secret'>,
 ): Promise<{ replies: ReplayReply[]; failure: IncompleteError | undefined }> {
   requireWhole(events)
   const replies: ReplayReply[] = []
@@ -116,7 +116,7 @@ export async function replayEvents(
   for (const { id, body, signature } of events) {
     const reply = await postEvent(
       { body, signatures: [signature] },
-      { ...options, secret: '', patienceMs: 10_000 },
+      { ...options, secret: '', timeoutMs: 10_000 },
     )
     if (!isAccepted(reply)) missedCount += 1
     replies.push({ id, status: reply.status, failure: reply.failure })

@@ -32,13 +32,13 @@ interface ListenPlan {
   onStored: (event: StoredEvent) => void
   onRefused: (why: string) => void
   /** Called when another process has locked the store: `what` is delayed, and is tried again. */
-  onHeldUp: (what: string, error: Error) => void
+  onDelayed: (what: string, error: Error) => void
   /** See `RelayOptions`. */
   maxAttempts: number | undefined
   onDelivered: (event: InboxEvent, delivered: ForwardResult, next: NextTry) => void
 }
 
-export interface Listening {
+export interface RunningReceiver {
   /** URL for deliveries, with the path. */
   url: string
   /** Aborted when the store can no longer be used; `finish` returns the error. */
@@ -54,11 +54,11 @@ const maxBytes = 1024 * 1024
 const takeoverCheckMs = 5_000
 
 /** Starts a receiver, and a relay that forwards its events. */
-export async function startListening(services: ListenServices, plan: ListenPlan): Promise<Listening> {
+export async function startListening(services: ListenServices, plan: ListenPlan): Promise<RunningReceiver> {
   const { inbox, clock, deliver } = services
   const stop = new AbortController()
   const { signal } = stop
-  const { host, port, path, tls, maxAttempts, onDelivered, onHeldUp } = plan
+  const { host, port, path, tls, maxAttempts, onDelivered, onDelayed } = plan
   const relay = deliver && new Relay({ inbox, clock, deliver, signal, maxAttempts, onDelivered })
   // Other receivers on the store announce their events. Events whose announcement is lost are found by polling.
   await inbox.onArrival?.(() => relay?.wake())
@@ -69,7 +69,7 @@ export async function startListening(services: ListenServices, plan: ListenPlan)
     broken.abort()
   }
   const listener: Listener = await services.serve(
-    receiver({
+    createReceiver({
       ...plan,
       inbox,
       clock,
@@ -79,14 +79,14 @@ export async function startListening(services: ListenServices, plan: ListenPlan)
         plan.onStored(event)
         relay?.wake()
       },
-      onLost(error) {
-        if (error instanceof StoreBusyError) onHeldUp('A delivery was neither kept nor acknowledged', error)
+      onUnstored(error) {
+        if (error instanceof StoreBusyError) onDelayed('A delivery was neither kept nor acknowledged', error)
         else stopForFailure(error)
       },
     }),
     { host, port, tls, maxBytes, requestTimeoutMs, idleTimeoutMs },
   )
-  const relayOptions = { signal, untilEmpty: () => state.finishing, onHeldUp }
+  const relayOptions = { signal, untilEmpty: () => state.finishing, onDelayed }
   const relaying = relay && runRelay(services, relay, relayOptions).catch(stopForFailure)
   return {
     url: `${listener.url}${path}`,
@@ -107,7 +107,7 @@ export async function startListening(services: ListenServices, plan: ListenPlan)
 interface RelayingOptions {
   signal: AbortSignal
   untilEmpty: () => boolean
-  onHeldUp: ListenPlan['onHeldUp']
+  onDelayed: ListenPlan['onDelayed']
 }
 
 /**
@@ -117,7 +117,7 @@ interface RelayingOptions {
 async function runRelay(
   { inbox, clock }: ListenServices,
   relay: Relay,
-  { signal, untilEmpty, onHeldUp }: RelayingOptions,
+  { signal, untilEmpty, onDelayed }: RelayingOptions,
 ): Promise<void> {
   while (!signal.aborted) {
     try {
@@ -131,7 +131,7 @@ async function runRelay(
       }
     } catch (error) {
       if (!(error instanceof StoreBusyError) || untilEmpty()) throw error
-      onHeldUp('Forwarding waits', error)
+      onDelayed('Forwarding waits', error)
     }
     // Events that this process received are forwarded by the process that has the lease.
     if (untilEmpty()) return
@@ -147,7 +147,7 @@ interface ReceiverOptions
   /** Whether events are stored for forwarding. */
   forward: boolean
   /** Called for a verified delivery that could not be stored, and is therefore not acknowledged. */
-  onLost: (error: unknown) => void
+  onUnstored: (error: unknown) => void
 }
 
 const header = 'x-service-signature'
@@ -156,7 +156,7 @@ const header = 'x-service-signature'
  * Handles deliveries: verifies the exact bytes, stores the event with an fsync, and only then acknowledges it.
  * Deliveries that arrive at the same time share an fsync.
  */
-export function receiver(options: ReceiverOptions): (request: SmallRequest) => Promise<SmallResponse> {
+export function createReceiver(options: ReceiverOptions): (request: SmallRequest) => Promise<SmallResponse> {
   const storeEvent = groupCommits(options)
   return async ({ method, path, headers, body }) => {
     const isRead = method === 'GET' || method === 'HEAD'
@@ -175,7 +175,7 @@ export function receiver(options: ReceiverOptions): (request: SmallRequest) => P
     try {
       stored = await storeEvent(readEvent(body, signatures[0] ?? '', options.clock.now(), options.baseUrl))
     } catch (error) {
-      options.onLost(error)
+      options.onUnstored(error)
       return { status: 500, text: 'it could not be recorded\n' }
     }
     options.onStored(stored)
@@ -275,13 +275,13 @@ export class Relay {
   async run(untilEmpty: () => boolean, lease?: Pick<Lease, 'isLost'>): Promise<'done' | 'lost'> {
     const { inbox, clock, signal } = this.#options
     while (!signal.aborted) {
-      const due = await inbox.listDue(clock.now(), maxConcurrent)
+      const dueEvents = await inbox.listDue(clock.now(), maxConcurrent)
       // Checked after the query, since a lost lease shows only when the connection is used.
       if (lease?.isLost?.() === true) return 'lost'
-      const results = await Promise.allSettled(due.map((event) => this.#forwardEvent(event)))
+      const results = await Promise.allSettled(dueEvents.map((event) => this.#forwardEvent(event)))
       const rejected = results.find((end) => end.status === 'rejected')
       if (rejected !== undefined) throw rejected.reason
-      if (due.length > 0) continue
+      if (dueEvents.length > 0) continue
       const next = await inbox.findNextDueTime()
       if (next === undefined && untilEmpty()) return 'done'
       const pauseMs = next === undefined ? maxPauseMs : Math.max(1, next - clock.now())
@@ -312,7 +312,7 @@ const forwardTimeoutMs = 10_000
 
 export interface DeliverTargets {
   /** The URL that events are posted to, with its options. */
-  to: Omit<DeliveryOptions, 'patienceMs'> | undefined
+  to: Omit<DeliveryOptions, 'timeoutMs'> | undefined
   /** Runs the user's program with the event on its standard input. */
   program: ((event: InboxEvent) => Promise<ProgramRun>) | undefined
 }
@@ -326,22 +326,22 @@ export function createDelivery({
   program,
 }: DeliverTargets): (event: InboxEvent) => Promise<ForwardResult> {
   // Ids of events that the URL has accepted and the program has not.
-  const posted = new Set<number>()
+  const postedIds = new Set<number>()
   return async (event) => {
     let answer = ''
-    if (to !== undefined && !posted.has(event.id)) {
+    if (to !== undefined && !postedIds.has(event.id)) {
       const parcel = { body: event.body, signatures: [event.signature] }
-      const reply = await postEvent(parcel, { ...to, patienceMs: forwardTimeoutMs })
+      const reply = await postEvent(parcel, { ...to, timeoutMs: forwardTimeoutMs })
       answer = reply.failure ?? String(reply.status)
       if (!isAccepted(reply)) return { isAccepted: false, answer }
-      posted.add(event.id)
+      postedIds.add(event.id)
     }
     if (program !== undefined) {
       const run = await program(event)
       answer = run.failure ?? `exit ${run.code}`
       if (run.code !== 0) return { isAccepted: false, answer }
     }
-    posted.delete(event.id)
+    postedIds.delete(event.id)
     return { isAccepted: true, answer }
   }
 }

@@ -35,7 +35,7 @@ interface CaseRunOptions {
   sent: SentEvents
 }
 
-/** Events that were sent, each as the text of its pair (request_id, status): see `pairOf`. */
+/** Events that were sent, each as the text of its pair (request_id, status): see `eventKeyOf`. */
 export interface SentEvents {
   /** Events with a good signature that the receiver acknowledged. */
   acknowledged: Set<string>
@@ -106,7 +106,7 @@ export class CaseRun {
   }
 
   /** Returns a delivery of the body with its good signature. */
-  parcel(body: string = this.event(), more: Partial<Delivery> = {}): Delivery {
+  signedDelivery(body: string = this.event(), more: Partial<Delivery> = {}): Delivery {
     return { body: Buffer.from(body), signatures: [this.sign(body)], ...more }
   }
 
@@ -115,8 +115,8 @@ export class CaseRun {
     const reply = await this.#post(parcel)
     if (isAccepted(reply)) {
       this.accepted.push(reply.milliseconds)
-      this.sent.acknowledged.add(pairOf(parcel))
-    } else this.find('must', `${labelPrefix(what)}${describeReply(reply)}; expected a 2xx`)
+      this.sent.acknowledged.add(eventKeyOf(parcel))
+    } else this.report('must', `${labelPrefix(what)}${describeReply(reply)}; expected a 2xx`)
     return reply
   }
 
@@ -125,13 +125,13 @@ export class CaseRun {
     const reply = await this.#post(parcel)
     const { status } = reply
     // If acceptance is only advised against, a receiver that accepts the event may store it.
-    if (level === 'must') this.sent.forged.add(pairOf(parcel))
-    else if (isAccepted(reply)) this.sent.acknowledged.add(pairOf(parcel))
-    if (isAccepted(reply)) this.find(level, `${labelPrefix(what)}${describeReply(reply)}: it was accepted`)
+    if (level === 'must') this.sent.forged.add(eventKeyOf(parcel))
+    else if (isAccepted(reply)) this.sent.acknowledged.add(eventKeyOf(parcel))
+    if (isAccepted(reply)) this.report(level, `${labelPrefix(what)}${describeReply(reply)}: it was accepted`)
     else if (status === null)
-      this.find('must', `${labelPrefix(what)}${describeReply(reply)}; expected a refusal such as 401`)
+      this.report('must', `${labelPrefix(what)}${describeReply(reply)}; expected a refusal such as 401`)
     else if (status < 400 || status >= 500) {
-      this.find(
+      this.report(
         'advice',
         `${labelPrefix(what)}${describeReply(reply)}; 401 would show that it was refused rather than that the receiver failed`,
       )
@@ -145,7 +145,7 @@ export class CaseRun {
     if (isAccepted(reply)) this.accepted.push(reply.milliseconds)
     else {
       const failed = reply.status === null || reply.status >= 500
-      this.find(
+      this.report(
         failed ? 'must' : 'advice',
         `${labelPrefix(what)}${describeReply(reply)}; a 2xx would be better`,
       )
@@ -161,13 +161,13 @@ export class CaseRun {
   /** Posts a delivery to which any response except a failure is valid. */
   async survive(parcel: Delivery, what = ''): Promise<Reply> {
     const reply = await this.#post(parcel)
-    if (reply.status === null) this.find('must', `${labelPrefix(what)}${describeReply(reply)}`)
+    if (reply.status === null) this.report('must', `${labelPrefix(what)}${describeReply(reply)}`)
     else if (reply.status >= 500)
-      this.find('advice', `${labelPrefix(what)}${describeReply(reply)}; expected a 4xx such as 400`)
+      this.report('advice', `${labelPrefix(what)}${describeReply(reply)}; expected a 4xx such as 400`)
     return reply
   }
 
-  find(level: Level, text: string): void {
+  report(level: Level, text: string): void {
     this.findings.push({ level, text })
   }
 
@@ -179,14 +179,14 @@ export class CaseRun {
 }
 
 /** Returns `request_id status` of an event that is sent; an empty text if the body is not an event. */
-export function pairOf({ body }: Pick<Delivery, 'body'>): string {
+export function eventKeyOf({ body }: Pick<Delivery, 'body'>): string {
   const value = parseJsonBytes(body) as Partial<ReceiverEvent> | null | undefined
   return typeof value?.request_id === 'string' && typeof value.status === 'string'
-    ? textOfPair(value as ReceiverEvent)
+    ? toEventKey(value as ReceiverEvent)
     : ''
 }
 
-export function textOfPair({ request_id, status }: ReceiverEvent): string {
+export function toEventKey({ request_id, status }: ReceiverEvent): string {
   return `${request_id} ${status}`
 }
 
@@ -224,7 +224,7 @@ type SentBody = readonly [body: string, what?: string, more?: Partial<Delivery>]
 
 /** Makes the run of a case in which all events have to be accepted, one after another. */
 const acceptEach = (events: (test: CaseRun) => readonly SentBody[]) => async (test: CaseRun) => {
-  for (const [body, what, more] of events(test)) await test.accept(test.parcel(body, more), what)
+  for (const [body, what, more] of events(test)) await test.accept(test.signedDelivery(body, more), what)
 }
 
 /** Cases that a receiver has to accept: everything that the service may send. */
@@ -234,13 +234,13 @@ export const acceptingCases: readonly ReceiverCase[] = [
     title: 'a good event',
     rule: rules.acknowledge,
     async run(test) {
-      const { status } = await test.accept(test.parcel())
+      const { status } = await test.accept(test.signedDelivery())
       if (status === null || status < 400 || status >= 500) return
-      const reply = await test.post(test.parcel(addSpaces(test.event())))
-      if (isAccepted(reply)) test.find('must', rewritesJson)
+      const reply = await test.post(test.signedDelivery(addSpaces(test.event())))
+      if (isAccepted(reply)) test.report('must', rewritesJson)
       const body = test.event()
-      const encoded = await test.post(test.parcel(body, { signatures: [toBase64(test.sign(body))] }))
-      if (isAccepted(encoded)) test.find('must', expectsBase64)
+      const encoded = await test.post(test.signedDelivery(body, { signatures: [toBase64(test.sign(body))] }))
+      if (isAccepted(encoded)) test.report('must', expectsBase64)
     },
   },
   {
@@ -341,7 +341,7 @@ export const acceptingCases: readonly ReceiverCase[] = [
     rule: rules.contentType,
     async run(test) {
       const contentType = 'application/json; charset=utf-8'
-      await test.tolerate(test.parcel(test.event(), { contentType }))
+      await test.tolerate(test.signedDelivery(test.event(), { contentType }))
     },
   },
   {
@@ -349,7 +349,7 @@ export const acceptingCases: readonly ReceiverCase[] = [
     title: 'the same event twice',
     rule: rules.atLeastOnce,
     async run(test) {
-      const parcel = test.parcel()
+      const parcel = test.signedDelivery()
       await test.accept(parcel, 'the first time')
       await test.accept(parcel, 'the second time')
     },
@@ -359,7 +359,7 @@ export const acceptingCases: readonly ReceiverCase[] = [
     title: 'the same event four times at once',
     rule: rules.atLeastOnce,
     async run(test) {
-      const parcel = test.parcel()
+      const parcel = test.signedDelivery()
       await Promise.all([1, 2, 3, 4].map(() => test.accept(parcel)))
     },
   },
@@ -382,13 +382,14 @@ export const acceptingCases: readonly ReceiverCase[] = [
     id: 'unknown-status',
     title: 'a status that is not in the document',
     rule: rules.statuses,
-    run: async (test) => void (await test.tolerate(test.parcel(test.event({ status: 'ON_HOLD' })))),
+    run: async (test) => void (await test.tolerate(test.signedDelivery(test.event({ status: 'ON_HOLD' })))),
   },
   {
     id: 'unknown-event',
     title: 'an event that is not in the document',
     rule: rules.event,
-    run: async (test) => void (await test.tolerate(test.parcel(test.event({ event: 'request.noted' })))),
+    run: async (test) =>
+      void (await test.tolerate(test.signedDelivery(test.event({ event: 'request.noted' })))),
   },
 ]
 
@@ -406,7 +407,9 @@ export const refusingCases: readonly ReceiverCase[] = [
   {
     id: 'signature-missing',
     title: 'no signature',
-    ...forgedCase(async (test, body) => void (await test.refuse(test.parcel(body, { signatures: [] })))),
+    ...forgedCase(
+      async (test, body) => void (await test.refuse(test.signedDelivery(body, { signatures: [] }))),
+    ),
   },
   {
     id: 'signature-empty',
@@ -417,10 +420,10 @@ export const refusingCases: readonly ReceiverCase[] = [
     id: 'signature-wrong',
     title: 'a signature made with another secret',
     ...forgedCase(async (test, body) => {
-      await test.refuse(test.parcel(body, { signatures: [test.signWithOtherKey(body)] }))
-      await test.refuse(test.parcel(body, { signatures: ['0'.repeat(64)] }), 'sixty-four zeros')
+      await test.refuse(test.signedDelivery(body, { signatures: [test.signWithOtherKey(body)] }))
+      await test.refuse(test.signedDelivery(body, { signatures: ['0'.repeat(64)] }), 'sixty-four zeros')
       const signatures = [test.signWithEmptySecret(body)]
-      await test.refuse(test.parcel(body, { signatures }), 'an empty secret')
+      await test.refuse(test.signedDelivery(body, { signatures }), 'an empty secret')
     }),
   },
   {
@@ -444,8 +447,8 @@ export const refusingCases: readonly ReceiverCase[] = [
     title: 'the signature twice: in one value, and in two headers',
     ...forgedCase(async (test, body) => {
       const good = test.sign(body)
-      await test.refuse(test.parcel(body, { signatures: [good + good] }), 'in one value')
-      await test.refuse(test.parcel(body, { signatures: [good, good] }), 'in two headers', 'advice')
+      await test.refuse(test.signedDelivery(body, { signatures: [good + good] }), 'in one value')
+      await test.refuse(test.signedDelivery(body, { signatures: [good, good] }), 'in two headers', 'advice')
     }),
   },
   {
@@ -454,7 +457,7 @@ export const refusingCases: readonly ReceiverCase[] = [
     ...forgedCase(async (test, body) => {
       for (const length of [1, 32, 62, 63]) {
         const signatures = [test.sign(body).slice(0, length)]
-        await test.refuse(test.parcel(body, { signatures }), `${length} of 64 characters`)
+        await test.refuse(test.signedDelivery(body, { signatures }), `${length} of 64 characters`)
       }
     }),
   },
@@ -464,7 +467,7 @@ export const refusingCases: readonly ReceiverCase[] = [
     ...forgedCase(async (test, body) => {
       for (const more of ['00', 'zz', '0']) {
         const signatures = [test.sign(body) + more]
-        await test.refuse(test.parcel(body, { signatures }), `followed by "${more}"`)
+        await test.refuse(test.signedDelivery(body, { signatures }), `followed by "${more}"`)
       }
     }),
   },
@@ -472,9 +475,9 @@ export const refusingCases: readonly ReceiverCase[] = [
     id: 'signature-not-hex',
     title: 'characters that are not hexadecimal',
     ...forgedCase(async (test, body) => {
-      await test.refuse(test.parcel(body, { signatures: ['z'.repeat(64)] }))
+      await test.refuse(test.signedDelivery(body, { signatures: ['z'.repeat(64)] }))
       const signatures = [`${test.sign(body).slice(0, 62)}zz`]
-      await test.refuse(test.parcel(body, { signatures }), 'at the end of a good one')
+      await test.refuse(test.signedDelivery(body, { signatures }), 'at the end of a good one')
     }),
   },
   {
@@ -523,7 +526,7 @@ export const refusingCases: readonly ReceiverCase[] = [
       for (const signatures of [[], [test.sign('')]]) {
         const reply = await test.post({ body: Buffer.alloc(0), signatures, method: 'GET' })
         const what = signatures.length === 0 ? 'without a signature' : 'with a good signature over no body'
-        if (isAccepted(reply)) test.find('advice', `${what}: ${describeReply(reply)}; 405 would be better`)
+        if (isAccepted(reply)) test.report('advice', `${what}: ${describeReply(reply)}; 405 would be better`)
       }
     },
   },
@@ -549,20 +552,23 @@ async function checkConstantTime(test: CaseRun): Promise<void> {
     const replies: Reply[] = []
     const isLastFirst = test.isHeads()
     for (const signature of isLastFirst ? [last, first] : [first, last]) {
-      const reply = await test.post(test.parcel(body, { signatures: [signature] }))
+      const reply = await test.post(test.signedDelivery(body, { signatures: [signature] }))
       if (reply.status === null || isAccepted(reply))
         return test.leaveUnjudged('it accepts forged signatures, or stopped answering')
       replies.push(reply)
     }
-    const [one = 0, other = 0] = replies.map(({ milliseconds }) => milliseconds)
-    spentMs += one + other
-    pairs.push(isLastFirst ? [one, other] : [other, one])
+    const [firstMs = 0, secondMs = 0] = replies.map(({ milliseconds }) => milliseconds)
+    spentMs += firstMs + secondMs
+    pairs.push(isLastFirst ? [firstMs, secondMs] : [secondMs, firstMs])
   }
   const slower = pairs.filter(([one, other]) => one > other).length
   const found = `a signature that is wrong only in its last character was refused later than one that is wrong in its first in ${slower} of ${pairs.length} pairs`
   if (isSlower(pairs)) {
     const rate = 'by chance in fewer than 1 of 1,000,000 checks'
-    test.find('advice', `${found}, ${rate}: compare in constant time, with timingSafeEqual or compare_digest`)
+    test.report(
+      'advice',
+      `${found}, ${rate}: compare in constant time, with timingSafeEqual or compare_digest`,
+    )
   } else
     test.leaveUnjudged(`whether it compares in constant time cannot be seen: ${found}, which may be noise`)
 }
@@ -573,7 +579,7 @@ function forgedCase(run: (test: CaseRun, body: string) => Promise<void>): Pick<R
 
 function refuseAltered(change: (good: string) => string, level: Level = 'must') {
   return async (test: CaseRun, body: string): Promise<void> => {
-    await test.refuse(test.parcel(body, { signatures: [change(test.sign(body))] }), '', level)
+    await test.refuse(test.signedDelivery(body, { signatures: [change(test.sign(body))] }), '', level)
   }
 }
 
@@ -593,6 +599,6 @@ async function checkVerifiedFirst(test: CaseRun): Promise<void> {
     if (status === null || json.status === null || status === json.status) continue
     const failed = status >= 500 && json.status < 500
     const words = `forged JSON is answered ${json.status} and a forged body that is ${what} ${status}: it is parsed before it is verified`
-    test.find(failed ? 'must' : 'advice', words)
+    test.report(failed ? 'must' : 'advice', words)
   }
 }

@@ -36,7 +36,7 @@ import {
 import { lastCases, storedCases } from './stored-cases.ts'
 import { type DeliveryOptions, postEvent } from './send.ts'
 
-export interface ReceiverCheckOptions extends Omit<DeliveryOptions, 'patienceMs'> {
+export interface ReceiverCheckOptions extends Omit<DeliveryOptions, 'timeoutMs'> {
   random: Random
   /** Maximum response time in milliseconds; default: the 10 seconds of the API document. */
   withinMs?: number | undefined
@@ -62,7 +62,7 @@ const acknowledgementMs = 10_000
 /** Additional time for a response, in order to distinguish a late one from a missing one. */
 const graceMs = 1_000
 /** Number of missing responses after which the check stops: each costs the whole time. */
-const maxSilences = 3
+const maxMissingReplies = 3
 
 /** Maximum time in which a restarted receiver has to respond, and in which its command has to end. */
 const maxRestartMs = 60_000
@@ -85,7 +85,7 @@ export async function checkReceiver(options: ReceiverCheckOptions): Promise<Rece
   if (withinMs < 1) {
     throw new UsageError('--within must be above 0', { hint: 'For example: --within 2s' })
   }
-  const { first: reportsFirst, others: otherCases, timed: checksTime } = chooseCases(options.only ?? [])
+  const { reportsFirst, otherCases, checksTime } = chooseCases(options.only ?? [])
   const session = new CheckSession(options, withinMs)
   try {
     await session.open()
@@ -136,31 +136,32 @@ async function runCases(
   for (const each of otherCases) {
     if (!isAccepting)
       add(skipCase(each, 'it does not accept a valid event, without which nothing else can be judged'))
-    else if (session.silences >= maxSilences) add(skipCase(each, 'the receiver stopped answering'))
+    else if (session.missingReplies >= maxMissingReplies)
+      add(skipCase(each, 'the receiver stopped answering'))
     else add(session.reportMissingOption(each) ?? (await session.runCase(each, strict)))
   }
   if (checksTime) add(reportLateness(session, withinMs))
   const report = receiverReport(withoutQuery(url), cases, session)
-  return { report, failure: failureOf(report, { isAccepting, said: start }) }
+  return { report, failure: findFailure(report, { isAccepting, goodEventReport: start }) }
 }
 
 /** Thrown to end a case whose receiver has stopped responding. */
-class StoppedAnswering extends Error {}
+class NoReplyError extends Error {}
 
 /** The state that all cases share: the deliveries and the facts about the receiver so far. */
 class CheckSession {
   deliveries = 0
-  silences = 0
+  missingReplies = 0
   readonly accepted: number[] = []
   readonly #options: ReceiverCheckOptions
-  readonly #patienceMs: number
+  readonly #timeoutMs: number
   readonly #sent: SentEvents = { acknowledged: new Set(), forged: new Set() }
   #program: StartedProgram | undefined
   readonly #keys: { key: ReturnType<typeof signingKey>; otherKey: ReturnType<typeof signingKey> }
 
   constructor(options: ReceiverCheckOptions, withinMs: number) {
     this.#options = options
-    this.#patienceMs = withinMs + Math.min(graceMs, withinMs)
+    this.#timeoutMs = withinMs + Math.min(graceMs, withinMs)
     this.#keys = {
       key: signingKey(options.secret),
       otherKey: signingKey(options.random.bytes(32)),
@@ -212,8 +213,8 @@ class CheckSession {
     await each.run(test).catch((error: unknown) => {
       signal?.throwIfAborted()
       // If the stored events cannot be read any more, that is a fault of the receiver.
-      if (each.needs !== undefined && error instanceof RefcheckError) test.find('must', error.message)
-      else if (!(error instanceof StoppedAnswering)) throw error
+      if (each.needs !== undefined && error instanceof RefcheckError) test.report('must', error.message)
+      else if (!(error instanceof NoReplyError)) throw error
     })
     this.accepted.push(...test.accepted)
     const { findings, replies, unjudgedReason } = test
@@ -296,18 +297,18 @@ class CheckSession {
   /** Sends a GET request, which is no delivery, in order to find out whether a server responds at the URL. */
   #probe(): Promise<Reply> {
     const probe: Delivery = { body: Buffer.alloc(0), signatures: [], method: 'GET' }
-    return postEvent(probe, { ...this.#options, patienceMs: this.#patienceMs })
+    return postEvent(probe, { ...this.#options, timeoutMs: this.#timeoutMs })
   }
 
   async #post(parcel: Delivery, mayFail: boolean): Promise<Reply> {
     const { signal } = this.#options
     signal?.throwIfAborted()
-    if (this.silences >= maxSilences) throw new StoppedAnswering()
-    const reply = await postEvent(parcel, { ...this.#options, patienceMs: this.#patienceMs })
+    if (this.missingReplies >= maxMissingReplies) throw new NoReplyError()
+    const reply = await postEvent(parcel, { ...this.#options, timeoutMs: this.#timeoutMs })
     if (this.deliveries === 0 && !reply.reached) throw createUnreachableError(this.#options.url, reply)
     this.deliveries += 1
-    if (reply.status !== null) this.silences = 0
-    else if (!mayFail) this.silences += 1
+    if (reply.status !== null) this.missingReplies = 0
+    else if (!mayFail) this.missingReplies += 1
     return reply
   }
 }
@@ -334,14 +335,14 @@ function reportLateness({ accepted }: CheckSession, withinMs: number): CaseRepor
   return caseReport(lateCase, { findings, answers: [], milliseconds: 0 }, false)
 }
 
-function failureOf(
+function findFailure(
   { counts, passed, cases }: ReceiverReport,
-  { isAccepting, said }: { isAccepting: boolean; said: CaseReport },
+  { isAccepting, goodEventReport }: { isAccepting: boolean; goodEventReport: CaseReport },
 ): IncompleteError | undefined {
   if (passed) return undefined
-  const status = said.answers[0]?.status ?? null
-  const rewrites = said.findings.some(({ text }) => text === rewritesJson)
-  const isBase64 = said.findings.some(({ text }) => text === expectsBase64)
+  const status = goodEventReport.answers[0]?.status ?? null
+  const rewrites = goodEventReport.findings.some(({ text }) => text === rewritesJson)
+  const isBase64 = goodEventReport.findings.some(({ text }) => text === expectsBase64)
   const hint = isBase64
     ? 'It expects the signature in base64. Compare X-Service-Signature with the lowercase hex digest: digest("hex") in Node, hexdigest() in Python.'
     : !isAccepting && !rewrites && status !== null && status >= 400 && status < 500
@@ -357,20 +358,24 @@ function failureOf(
 }
 
 /** Chooses the cases to run. The good event always runs, since the other cases cannot be judged without it. */
-function chooseCases(only: readonly string[]): { first: boolean; others: ReceiverCase[]; timed: boolean } {
-  const all = [...allCases, lateCase]
-  const unknown = only.find((name) => !all.some(({ id }) => isNamed(id, name)))
+function chooseCases(only: readonly string[]): {
+  reportsFirst: boolean
+  otherCases: ReceiverCase[]
+  checksTime: boolean
+} {
+  const allNamed = [...allCases, lateCase]
+  const unknown = only.find((name) => !allNamed.some(({ id }) => isNamed(id, name)))
   if (unknown !== undefined) {
     throw new UsageError(`--only: no case named "${unknown}"`, {
-      hint: `Cases: ${all.map(({ id }) => id).join(', ')}`,
+      hint: `Cases: ${allNamed.map(({ id }) => id).join(', ')}`,
     })
   }
   const isChosen = (id: string): boolean => only.length === 0 || only.some((name) => isNamed(id, name))
   const [opening, ...rest] = allCases
   return {
-    first: isChosen(opening?.id ?? ''),
-    others: rest.filter(({ id }) => isChosen(id)),
-    timed: isChosen(lateCase.id),
+    reportsFirst: isChosen(opening?.id ?? ''),
+    otherCases: rest.filter(({ id }) => isChosen(id)),
+    checksTime: isChosen(lateCase.id),
   }
 }
 

@@ -17,7 +17,7 @@ import type { Clock } from '../../host/clock.ts'
 import type { Random } from '../../host/random.ts'
 import type { HttpClient } from '../../http/client.ts'
 
-interface SendOptions extends Omit<DeliveryOptions, 'patienceMs'> {
+interface SendOptions extends Omit<DeliveryOptions, 'timeoutMs'> {
   random: Random
   status?: string | undefined
   requestId?: string | undefined
@@ -54,7 +54,7 @@ export async function sendEvents(options: SendOptions): Promise<DeliveryPlan> {
     for (let count = 0; count < options.times; count += 1) {
       const reply = await postEvent(
         { body, signatures: [sign(body, key)] },
-        { ...options, patienceMs: acknowledgementMs },
+        { ...options, timeoutMs: acknowledgementMs },
       )
       deliveries.push({
         request_id,
@@ -69,7 +69,7 @@ export async function sendEvents(options: SendOptions): Promise<DeliveryPlan> {
         return { to: withoutQuery(url), deliveries, failure: createUnreachableError(url, reply) }
     }
   }
-  return { to: withoutQuery(url), deliveries, failure: failureOf(deliveries, badSignature) }
+  return { to: withoutQuery(url), deliveries, failure: findFailure(deliveries, badSignature) }
 }
 
 function requireValidOptions({ status, errorReason, outOfOrder }: SendOptions): void {
@@ -85,7 +85,10 @@ function requireValidOptions({ status, errorReason, outOfOrder }: SendOptions): 
   }
 }
 
-function failureOf(deliveries: readonly SentDelivery[], badSignature: boolean): IncompleteError | undefined {
+function findFailure(
+  deliveries: readonly SentDelivery[],
+  badSignature: boolean,
+): IncompleteError | undefined {
   const wrong = deliveries.filter(({ accepted }) => (badSignature ? accepted : !accepted)).length
   if (wrong === 0) return undefined
   const eventsText = deliveries.length === 1 ? 'the event' : `${wrong} of ${deliveries.length} events`
@@ -104,7 +107,7 @@ export interface DeliveryOptions {
   /** An https URL, or an http URL of this machine. */
   url: string
   /** Maximum time in milliseconds for the whole exchange. */
-  patienceMs: number
+  timeoutMs: number
   /** The secret, which is removed from the excerpt of a response. */
   secret: string
   signal?: AbortSignal | undefined
@@ -112,15 +115,15 @@ export interface DeliveryOptions {
 
 /** Posts a delivery on a new connection, as the service does. Throws only the signal's reason. */
 export async function postEvent(parcel: Delivery, options: DeliveryOptions): Promise<Reply> {
-  const { http, clock, url, patienceMs, signal } = options
+  const { http, clock, url, timeoutMs, signal } = options
   const { body, signatures, chunked, signatureName = signatureHeader } = parcel
   const startedAt = clock.monotonic()
   try {
     const headers = signatures.length > 0 ? { [signatureName]: signatures } : {}
     const limits = {
-      totalMs: patienceMs,
-      idleMs: patienceMs,
-      connectMs: patienceMs,
+      totalMs: timeoutMs,
+      idleMs: timeoutMs,
+      connectMs: timeoutMs,
       maxBytes: 1024 * 1024,
     }
     const wire = { url, signal, limits }

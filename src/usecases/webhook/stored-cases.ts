@@ -2,14 +2,14 @@ import { isAccepted, type Reply } from '../../domain/webhook/delivery.ts'
 import { rules } from '../../domain/webhook/receiver-check.ts'
 import { type ReceiverEvent } from '../../domain/webhook/receiver-check.ts'
 import { formatCount } from '../../domain/wording/text.ts'
-import { type CaseRun, pairOf, type ReceiverCase, textOfPair } from './receiver-cases.ts'
+import { type CaseRun, eventKeyOf, type ReceiverCase, toEventKey } from './receiver-cases.ts'
 
 /** Time in which an acknowledged event has to be listed; after that it counts as lost. */
 const maxStoreMs = 2_000
 const pollIntervalMs = 25
 const burstEventCount = 100
 /** Number of concurrent senders while the receiver is killed; each sends until one of its events fails. */
-const senders = 4
+const senderCount = 4
 const maxEventsBeforeKill = 1_000
 /** Numbers of acknowledgements after which the receiver is killed, one restart for each number. */
 const killThresholds = [1, 10, 40]
@@ -29,18 +29,18 @@ export const storedCases: readonly ReceiverCase[] = [
     rule: rules.atLeastOnce,
     needs: 'stored',
     async run(test) {
-      const [inTurn, atOnce] = [test.parcel(), test.parcel()]
+      const [inTurn, atOnce] = [test.signedDelivery(), test.signedDelivery()]
       for (const what of ['the first time', 'the second time', 'the third time'])
         await test.accept(inTurn, what)
       await Promise.all([1, 2, 3, 4].map(() => test.accept(atOnce)))
-      const { listed } = await waitUntilStored(test, [inTurn, atOnce].map(pairOf))
+      const { listed } = await waitUntilStored(test, [inTurn, atOnce].map(eventKeyOf))
       for (const [parcel, sent] of [
         [inTurn, 'delivered 3 times in turn'],
         [atOnce, 'delivered 4 times at once'],
       ] as const) {
-        const times = listed.filter((pair) => pair === pairOf(parcel)).length
-        if (times > 1) test.find('must', `an event ${sent} is stored ${times} times`)
-        if (times === 0) test.find('must', `an event ${sent} is not stored`)
+        const times = listed.filter((pair) => pair === eventKeyOf(parcel)).length
+        if (times > 1) test.report('must', `an event ${sent} is stored ${times} times`)
+        if (times === 0) test.report('must', `an event ${sent} is not stored`)
       }
     },
   },
@@ -64,12 +64,12 @@ export const storedCases: readonly ReceiverCase[] = [
     rule: rules.acknowledge,
     needs: 'stored',
     async run(test) {
-      const parcels = Array.from({ length: burstEventCount }, () => test.parcel())
+      const parcels = Array.from({ length: burstEventCount }, () => test.signedDelivery())
       const replies = await Promise.all(parcels.map((parcel) => test.post(parcel)))
-      const accepted = parcels.filter((_, at) => isAccepted(replies[at] ?? { status: null })).map(pairOf)
+      const accepted = parcels.filter((_, at) => isAccepted(replies[at] ?? { status: null })).map(eventKeyOf)
       const { missing } = await waitUntilStored(test, accepted)
-      if (missing.length > 0) test.find('must', `${missing.length} of ${lostAmong(accepted)}`)
-      if (accepted.length === 0) test.find('must', `none of ${burstEventCount} was accepted`)
+      if (missing.length > 0) test.report('must', `${missing.length} of ${lostEventsText(accepted)}`)
+      if (accepted.length === 0) test.report('must', `none of ${burstEventCount} was accepted`)
     },
   },
   {
@@ -81,18 +81,18 @@ export const storedCases: readonly ReceiverCase[] = [
       const body = test.event({ status: 'PARTIAL' })
       const signatures = [test.sign(body)]
       const forged = [
-        test.parcel(test.event(), { signatures: [] }),
-        test.parcel(test.event(), { signatures: ['0'.repeat(64)] }),
+        test.signedDelivery(test.event(), { signatures: [] }),
+        test.signedDelivery(test.event(), { signatures: ['0'.repeat(64)] }),
         { body: Buffer.from(body.replace('PARTIAL', 'COMPLETED')), signatures },
       ]
       for (const parcel of forged) await test.post(parcel)
       // Once a later event is listed, the earlier ones would be listed as well.
-      const after = test.parcel()
+      const after = test.signedDelivery()
       await test.accept(after, 'a good event after them')
-      const { listed } = await waitUntilStored(test, [pairOf(after)])
-      const stored = forged.filter((parcel) => listed.includes(pairOf(parcel))).length
+      const { listed } = await waitUntilStored(test, [eventKeyOf(after)])
+      const stored = forged.filter((parcel) => listed.includes(eventKeyOf(parcel))).length
       if (stored > 0)
-        test.find('must', `forged, and stored all the same: ${stored} of ${forged.length} events`)
+        test.report('must', `forged, and stored all the same: ${stored} of ${forged.length} events`)
     },
   },
   {
@@ -111,10 +111,10 @@ export const storedCases: readonly ReceiverCase[] = [
   },
 ]
 
-const lostAmong = (accepted: readonly unknown[]): string =>
+const lostEventsText = (accepted: readonly unknown[]): string =>
   `${formatCount(accepted.length, 'acknowledged event')} not stored ${maxStoreMs / 1000} s later: lost, since the service does not send them again`
 
-interface Listed {
+interface StoredPairs {
   /** All listed pairs in the order stored, repeated ones included. */
   listed: string[]
   missing: string[]
@@ -123,10 +123,10 @@ interface Listed {
 }
 
 /** Reads the stored events until all pairs are listed or `maxStoreMs` have passed. */
-async function waitUntilStored(test: CaseRun, pairs: readonly string[]): Promise<Listed> {
+async function waitUntilStored(test: CaseRun, pairs: readonly string[]): Promise<StoredPairs> {
   const startedAt = test.clock.monotonic()
   for (let readings = 0; ; readings += 1) {
-    const listed = (await test.readStored()).map(textOfPair)
+    const listed = (await test.readStored()).map(toEventKey)
     const known = new Set(listed)
     const missing = pairs.filter((pair) => !known.has(pair))
     const waitedMs = readings === 0 ? 0 : test.clock.monotonic() - startedAt
@@ -140,16 +140,16 @@ async function checkStoredFirst(test: CaseRun): Promise<void> {
   const late: number[] = []
   let lost = 0
   for (let sent = 0; sent < events && lost === 0; sent += 1) {
-    const parcel = test.parcel()
+    const parcel = test.signedDelivery()
     if (!isAccepted(await test.accept(parcel))) continue
-    const { missing, waitedMs } = await waitUntilStored(test, [pairOf(parcel)])
+    const { missing, waitedMs } = await waitUntilStored(test, [eventKeyOf(parcel)])
     if (missing.length > 0) lost += 1
     else if (waitedMs > 0) late.push(waitedMs)
   }
-  if (lost > 0) test.find('must', `an ${lostAmong([0]).replace(/^1 /, '')}`)
+  if (lost > 0) test.report('must', `an ${lostEventsText([0]).replace(/^1 /, '')}`)
   if (late.length > 0) {
     const longest = Math.round(Math.max(...late))
-    test.find(
+    test.report(
       'must',
       `${late.length} of ${events} events were acknowledged before they were stored: they were not listed then, and ${longest} ms later they were`,
     )
@@ -159,11 +159,11 @@ async function checkStoredFirst(test: CaseRun): Promise<void> {
 async function checkEachStatusStored(test: CaseRun): Promise<void> {
   const { request_id } = JSON.parse(test.event()) as ReceiverEvent
   const statuses = ['IN_PROGRESS', 'PARTIAL', 'COMPLETED']
-  const parcels = statuses.map((status) => test.parcel(test.event({ request_id, status })))
+  const parcels = statuses.map((status) => test.signedDelivery(test.event({ request_id, status })))
   for (const [at, parcel] of parcels.entries()) await test.accept(parcel, statuses[at])
-  const { missing } = await waitUntilStored(test, parcels.map(pairOf))
+  const { missing } = await waitUntilStored(test, parcels.map(eventKeyOf))
   if (missing.length === 0) return
-  const missingStatuses = statuses.filter((status) => missing.includes(textOfPair({ request_id, status })))
+  const missingStatuses = statuses.filter((status) => missing.includes(toEventKey({ request_id, status })))
   const hasOnlyFirst = missingStatuses.length === 2 && !missingStatuses.includes('IN_PROGRESS')
   const hasOnlyLast = missingStatuses.length === 2 && !missingStatuses.includes('COMPLETED')
   const why = hasOnlyFirst
@@ -171,7 +171,7 @@ async function checkEachStatusStored(test: CaseRun): Promise<void> {
     : hasOnlyLast
       ? ': it keeps one status of each request, and loses the others'
       : ''
-  test.find(
+  test.report(
     'must',
     `${missingStatuses.join(' and ')} of one request ${missingStatuses.length === 1 ? 'is' : 'are'} not stored${why}`,
   )
@@ -180,19 +180,19 @@ async function checkEachStatusStored(test: CaseRun): Promise<void> {
 async function checkStoredInOrder(test: CaseRun): Promise<void> {
   const { request_id } = JSON.parse(test.event()) as ReceiverEvent
   const parcels = [
-    ...Array.from({ length: 6 }, () => test.parcel()),
-    ...['COMPLETED', 'PARTIAL'].map((status) => test.parcel(test.event({ request_id, status }))),
+    ...Array.from({ length: 6 }, () => test.signedDelivery()),
+    ...['COMPLETED', 'PARTIAL'].map((status) => test.signedDelivery(test.event({ request_id, status }))),
   ]
   for (const parcel of parcels) await test.accept(parcel)
-  const sent = parcels.map(pairOf)
+  const sent = parcels.map(eventKeyOf)
   const { listed, missing } = await waitUntilStored(test, sent)
-  if (missing.length > 0) return test.find('must', `${missing.length} of ${lostAmong(sent)}`)
+  if (missing.length > 0) return test.report('must', `${missing.length} of ${lostEventsText(sent)}`)
   // An event that is stored twice counts at its first position; another case reports the repetition.
   const order = [...new Set(listed.filter((pair) => sent.includes(pair)))]
   if (order.every((pair, at) => pair === sent[at])) return
   const isNewestFirst = order.toReversed().every((pair, at) => pair === sent[at])
   const numbers = order.map((pair) => sent.indexOf(pair) + 1).join(', ')
-  test.find(
+  test.report(
     'advice',
     isNewestFirst
       ? 'the last event stands first: either they are stored out of order, or the list is not in the order stored'
@@ -208,11 +208,14 @@ async function checkAllStored(test: CaseRun): Promise<void> {
   for (const pair of listed) counts.set(pair, (counts.get(pair) ?? 0) + 1)
   const repeated = expected.filter((pair) => (counts.get(pair) ?? 0) > 1)
   const storedForged = [...forged].filter((pair) => !acknowledged.has(pair) && counts.has(pair))
-  if (missing.length > 0) test.find('must', `${missing.length} of ${lostAmong(expected)}`)
+  if (missing.length > 0) test.report('must', `${missing.length} of ${lostEventsText(expected)}`)
   if (repeated.length > 0)
-    test.find('must', `stored more than once: ${repeated.length} of ${formatCount(expected.length, 'event')}`)
+    test.report(
+      'must',
+      `stored more than once: ${repeated.length} of ${formatCount(expected.length, 'event')}`,
+    )
   if (storedForged.length > 0)
-    test.find('must', `forged, and stored all the same: ${formatCount(storedForged.length, 'event')}`)
+    test.report('must', `forged, and stored all the same: ${formatCount(storedForged.length, 'event')}`)
 }
 
 /** Kills the receiver under load, starts it again, and checks that all acknowledged events are stored. */
@@ -224,20 +227,20 @@ async function checkRestarts(test: CaseRun): Promise<void> {
         'no delivery failed while --restart ran: the command has to end the receiver at once (SIGKILL), and start it again',
       )
     }
-    const { missing } = await waitUntilStored(test, acknowledged.map(pairOf))
+    const { missing } = await waitUntilStored(test, acknowledged.map(eventKeyOf))
     if (missing.length > 0) {
       const all = missing.length === acknowledged.length ? '; it keeps them in memory alone, or' : ':'
-      return test.find(
+      return test.report(
         'must',
         `missing after the receiver was killed and started again: ${missing.length} of ${acknowledged.length} acknowledged events${all} it acknowledges before it stores`,
       )
     }
     const repeated = acknowledged.slice(-3)
     for (const parcel of repeated) await test.accept(parcel, 'delivered again after the restart')
-    const { listed } = await waitUntilStored(test, repeated.map(pairOf))
-    const twice = repeated.filter((parcel) => listed.filter((pair) => pair === pairOf(parcel)).length > 1)
+    const { listed } = await waitUntilStored(test, repeated.map(eventKeyOf))
+    const twice = repeated.filter((parcel) => listed.filter((pair) => pair === eventKeyOf(parcel)).length > 1)
     if (twice.length > 0) {
-      return test.find(
+      return test.report(
         'must',
         `stored again when delivered again after restart ${round + 1}: ${twice.length} of ${repeated.length} events; it forgets what it has processed`,
       )
@@ -250,7 +253,7 @@ async function checkRestarts(test: CaseRun): Promise<void> {
  * first failure.
  */
 async function loadUntilKilled(test: CaseRun, killAfter: number) {
-  const acknowledged: ReturnType<CaseRun['parcel']>[] = []
+  const acknowledged: ReturnType<CaseRun['signedDelivery']>[] = []
   let restarting: Promise<void> | undefined
   const restart = (): Promise<void> => (restarting ??= test.restart())
   const load = { isFailed: false, isOver: false, sent: 0 }
@@ -258,7 +261,7 @@ async function loadUntilKilled(test: CaseRun, killAfter: number) {
   const send = async (): Promise<void> => {
     while (!load.isOver && load.sent < maxEventsBeforeKill) {
       load.sent += 1
-      const parcel = test.parcel()
+      const parcel = test.signedDelivery()
       const reply: Reply = await test.post(parcel, { mayFail: true })
       if (!isAccepted(reply)) {
         load.isFailed ||= reply.status === null || reply.status >= 500
@@ -271,7 +274,7 @@ async function loadUntilKilled(test: CaseRun, killAfter: number) {
       }
     }
   }
-  await Promise.all(Array.from({ length: senders }, send))
+  await Promise.all(Array.from({ length: senderCount }, send))
   await restart()
   return { acknowledged, isFailed: load.isFailed }
 }
@@ -286,12 +289,12 @@ export const lastCases: readonly ReceiverCase[] = [
     title: `${burstSize} events side by side`,
     rule: rules.acknowledge,
     async run(test) {
-      await Promise.all(Array.from({ length: burstSize }, () => test.accept(test.parcel())))
+      await Promise.all(Array.from({ length: burstSize }, () => test.accept(test.signedDelivery())))
       const lost = test.findings.length
       const [first] = test.findings.splice(0)
       // The API document does not state how many events may arrive at once, so this is only advice.
       if (first !== undefined)
-        test.find('advice', `${lost} of ${burstSize} were not accepted, one of them: ${first.text}`)
+        test.report('advice', `${lost} of ${burstSize} were not accepted, one of them: ${first.text}`)
     },
   },
   {
@@ -307,7 +310,7 @@ export const lastCases: readonly ReceiverCase[] = [
         ['an empty object', '{}'],
         ['numbers for strings', '{"event":1,"request_id":2,"status":3}'],
       ] as const) {
-        await test.survive(test.parcel(body), what)
+        await test.survive(test.signedDelivery(body), what)
       }
     },
   },
@@ -315,6 +318,6 @@ export const lastCases: readonly ReceiverCase[] = [
     id: 'still-good',
     title: 'a good event after all that',
     rule: rules.acknowledge,
-    run: async (test) => void (await test.accept(test.parcel())),
+    run: async (test) => void (await test.accept(test.signedDelivery())),
   },
 ]

@@ -16,7 +16,7 @@ import { Client } from 'pg'
 import { sign, signingKey } from '../../../src/contract/signature.ts'
 import { systemClock } from '../../../src/host/clock.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
-import { receiver } from '../../../src/usecases/webhook/listen.ts'
+import { createReceiver } from '../../../src/usecases/webhook/listen.ts'
 import { maxInWindow } from '../../campaign/fleet/calls.ts'
 import { makeStore } from '../../harness/create-store.ts'
 import { Cluster } from '../../harness/postgres-cluster.ts'
@@ -204,7 +204,7 @@ const deliveries = 32
 async function events({ inbox }: Store): Promise<Figure> {
   await client.query('CREATE TABLE bare_events (id text PRIMARY KEY, body bytea)')
   const key = signingKey('a-secret-of-the-benchmark')
-  const handle = receiver({
+  const handle = createReceiver({
     inbox,
     key,
     clock: systemClock,
@@ -212,7 +212,7 @@ async function events({ inbox }: Store): Promise<Figure> {
     forward: false,
     onStored: () => undefined,
     onRefused: () => undefined,
-    onLost: () => undefined,
+    onUnstored: () => undefined,
   })
   const newBody = () => Buffer.from(JSON.stringify({ request_id: randomUUID(), pad: 'x'.repeat(200) }))
   const deliver = async () => {

@@ -39,7 +39,7 @@ const modes: Record<string, (file: string) => Promise<number>> = {
       packageId: parsed.id,
       map: [],
       ignore: [],
-      kept: noMapping,
+      storedMapping: noMapping,
       schemaOf: () => Promise.resolve(parsed),
       repair: undefined,
     })

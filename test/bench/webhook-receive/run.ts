@@ -16,7 +16,7 @@ import { systemRandom } from '../../../src/host/random.ts'
 import { serveSmallRequests } from '../../../src/server/small-requests.ts'
 import type { Inbox } from '../../../src/store/ledger/inbox.ts'
 import { openStore } from '../../../src/store/ledger/open.ts'
-import { receiver } from '../../../src/usecases/webhook/listen.ts'
+import { createReceiver } from '../../../src/usecases/webhook/listen.ts'
 import { median, printFigures } from '../measuring.ts'
 
 const secret = 'a-secret-of-the-benchmark'
@@ -44,7 +44,12 @@ const limits = {
 async function ours(inbox: Pick<Inbox, 'add'>): Promise<Load> {
   const options = { inbox, key: signingKey(secret), clock: systemClock, path: '/', forward: false }
   const server = await serveSmallRequests(
-    receiver({ ...options, onStored: () => undefined, onRefused: () => undefined, onLost: () => undefined }),
+    createReceiver({
+      ...options,
+      onStored: () => undefined,
+      onRefused: () => undefined,
+      onUnstored: () => undefined,
+    }),
     limits,
   )
   const result = await load(server.url)

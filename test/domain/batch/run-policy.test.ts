@@ -63,7 +63,7 @@ function after(...outcomes: readonly Outcome[]): { counters: RunCounters; step: 
 }
 
 test('an accepted order goes on to the next row', () => {
-  expect(after(accepted)).toEqual({ counters: { ...initialCounters, sent: 1 }, step: { kind: 'go on' } })
+  expect(after(accepted)).toEqual({ counters: { ...initialCounters, sent: 1 }, step: { kind: 'continue' } })
 })
 
 test('what went out is counted as sent, whatever came of it; a 429 and what never left is not', () => {
@@ -77,7 +77,7 @@ test('a refusal of the key halts at once', () => {
 
 test('a rejected row goes on, and the fifth in succession for one reason halts', () => {
   const one = rejected('recipient.phone')
-  expect(after(one, one, one, one).step).toEqual({ kind: 'go on' })
+  expect(after(one, one, one, one).step).toEqual({ kind: 'continue' })
   expect(after(one, one, one, one, one).step).toMatchObject({
     kind: 'halt',
     error: { code: 'incomplete', message: expect.stringContaining('rejected 5 rows in succession') },
@@ -86,8 +86,8 @@ test('a rejected row goes on, and the fifth in succession for one reason halts',
 
 test('another reason, or an accepted row between them, starts the count of rejections again', () => {
   const [one, other] = [rejected('recipient.phone'), rejected('recipient.email')]
-  expect(after(one, one, one, one, other).step).toEqual({ kind: 'go on' })
-  expect(after(one, one, one, one, accepted, one).step).toEqual({ kind: 'go on' })
+  expect(after(one, one, one, one, other).step).toEqual({ kind: 'continue' })
+  expect(after(one, one, one, one, accepted, one).step).toEqual({ kind: 'continue' })
 })
 
 test('an unknown outcome between two rejections does not start their count again', () => {
@@ -98,7 +98,7 @@ test('an unknown outcome between two rejections does not start their count again
 test('a package that is gone is asked about, and halts whatever the list of packages says', () => {
   const error = new NotFoundError('resource not found', { status: 404 })
   expect(after({ kind: 'rejected', error, answerStatus: 404 }).step).toEqual({
-    kind: 'ask why',
+    kind: 'find common error',
     package: true,
     schema: false,
     otherwise: { kind: 'halt', error },
@@ -107,18 +107,18 @@ test('a package that is gone is asked about, and halts whatever the list of pack
 
 test('a 400 about additional information reads the schema again, and goes on where the rows still fit', () => {
   expect(after(rejected('additional_information.ncc')).step).toEqual({
-    kind: 'ask why',
+    kind: 'find common error',
     package: false,
     schema: true,
-    otherwise: { kind: 'go on' },
+    otherwise: { kind: 'continue' },
   })
 })
 
 test('after an unknown outcome the service is asked whether it is well, and the third in succession halts', () => {
-  expect(after(lost).step).toEqual({ kind: 'ask whether it is well', afterwards: { kind: 'go on' } })
-  expect(after(lost, lost).step).toMatchObject({ afterwards: { kind: 'go on' } })
+  expect(after(lost).step).toEqual({ kind: 'check health', afterwards: { kind: 'continue' } })
+  expect(after(lost, lost).step).toMatchObject({ afterwards: { kind: 'continue' } })
   expect(after(lost, lost, lost).step).toMatchObject({
-    kind: 'ask whether it is well',
+    kind: 'check health',
     afterwards: { kind: 'halt', error: { code: 'outcome_unknown' } },
   })
 })
@@ -127,7 +127,7 @@ test.each([
   ['an accepted', accepted],
   ['a rejected', rejected('recipient.phone')],
 ])('%s row starts the count of unknown outcomes again, a 429 does not', (_name, between) => {
-  expect(after(lost, lost, between, lost).step).toMatchObject({ afterwards: { kind: 'go on' } })
+  expect(after(lost, lost, between, lost).step).toMatchObject({ afterwards: { kind: 'continue' } })
   expect(after(lost, lost, throttled(1), unsent, lost).step).toMatchObject({ afterwards: { kind: 'halt' } })
 })
 

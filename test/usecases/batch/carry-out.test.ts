@@ -37,7 +37,7 @@ async function carriedOut(world: World = {}, options: Partial<RunBatchOptions> =
   const steps: string[] = []
   const done = await reconcileAndSend(runner.ports, batch.id, {
     ...noLimit,
-    unclaimed: () => {
+    listUnmatchedIds: () => {
       steps.push('look')
       return Promise.resolve([])
     },
@@ -226,7 +226,7 @@ describe('the package', () => {
 })
 
 describe('it reconciles by itself', () => {
-  const named = { unclaimed: () => Promise.resolve([idOf(1)]) }
+  const named = { listUnmatchedIds: () => Promise.resolve([idOf(1)]) }
 
   test('when it starts and at its end, before the results are written', async () => {
     const { batch } = await unknownRows(store, { rows: orderRows(2) })

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { memoryStore, runnerOf, takenIn } from './runner.ts'
 import { orderRow, orderRows } from '../../store/ledger/files.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
-import { findBatch, stoppedRows } from '../../../src/usecases/batch/read-batch.ts'
+import { findBatch, listStoppedRows } from '../../../src/usecases/batch/read-batch.ts'
 
 let store: Store
 
@@ -37,7 +37,7 @@ test('the rows that were not sent because of what they match, in the order of th
   const { ports } = runnerOf(store)
   const stopped = async (id: string) => {
     const batch = await store.batches.find(id)
-    return batch && (await stoppedRows(ports, batch)).map(({ row, state }) => [row, state])
+    return batch && (await listStoppedRows(ports, batch)).map(({ row, state }) => [row, state])
   }
   const first = await takenIn(store)
   expect(await stopped(first.id)).toEqual([])

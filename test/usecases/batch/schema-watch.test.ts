@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { memoryStore, runnerOf, takenIn } from './runner.ts'
 import { schemaOf } from '../../domain/form/sample-schema.ts'
 import { orderRows } from '../../store/ledger/files.ts'
-import { rowsNoLongerFit } from '../../../src/usecases/batch/packages.ts'
+import { schemaMismatchError } from '../../../src/usecases/batch/packages.ts'
 
 test('after a field was refused the schema is read again, past the copy that is kept', async () => {
   const store = await memoryStore()
@@ -16,7 +16,7 @@ test('after a field was refused the schema is read again, past the copy that is 
   }
   const { ports } = runnerOf(store, { api: { packageSchema } })
   ports.schemas = { get: () => Promise.resolve(schema), put: () => Promise.resolve() }
-  expect(await rowsNoLongerFit(ports, batch.id, 12)).toMatchObject({
+  expect(await schemaMismatchError(ports, batch.id, 12)).toMatchObject({
     code: 'incomplete',
     message: expect.stringContaining('2 of the rows not sent no longer match it (row 1: ') as string,
   })

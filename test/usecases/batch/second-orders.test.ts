@@ -6,7 +6,7 @@ import { orderRows, rowsOf } from '../../store/ledger/files.ts'
 import type { NewFileBatch } from '../../../src/domain/batch/batch.ts'
 import { NotFoundError, UnavailableError } from '../../../src/errors/kinds.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
-import { acknowledgeSecondOrder, secondOrders } from '../../../src/usecases/batch/reconcile.ts'
+import { acknowledgeSecondOrder, findSecondOrders } from '../../../src/usecases/batch/reconcile.ts'
 
 let store: Store
 
@@ -33,12 +33,12 @@ const reported = (batchId: string) => [
 test('a request that this store did not make, for a person ordered here, is reported until it is acknowledged', async () => {
   const batchId = await ordered()
   const { ports, api } = runnerOf(store, { reads })
-  expect(await secondOrders(ports, [idOf(9)])).toEqual(reported(batchId))
+  expect(await findSecondOrders(ports, [idOf(9)])).toEqual(reported(batchId))
   // It is read once, and reported though no event names it any more.
-  expect(await secondOrders(ports, [])).toEqual(reported(batchId))
+  expect(await findSecondOrders(ports, [])).toEqual(reported(batchId))
   expect(api.readIds).toEqual([idOf(9)])
   expect(await acknowledgeSecondOrder(ports, idOf(9))).toBe(true)
-  expect(await secondOrders(ports, [idOf(9)])).toEqual([])
+  expect(await findSecondOrders(ports, [idOf(9)])).toEqual([])
   expect(api.readIds).toEqual([idOf(9)])
   expect(await acknowledgeSecondOrder(ports, idOf(8))).toBe(false)
 })
@@ -46,20 +46,20 @@ test('a request that this store did not make, for a person ordered here, is repo
 test('an order of ours is no second one, and is not read', async () => {
   await ordered()
   const { ports, api } = runnerOf(store)
-  expect(await secondOrders(ports, [idOf(1)])).toEqual([])
+  expect(await findSecondOrders(ports, [idOf(1)])).toEqual([])
   expect(api.readIds).toEqual([])
 })
 
 test('a row whose outcome was unknown and that has become it since is reported no more', async () => {
   await ordered()
   const { ports } = runnerOf(store, { reads })
-  expect(await secondOrders(ports, [idOf(9)])).toHaveLength(1)
+  expect(await findSecondOrders(ports, [idOf(9)])).toHaveLength(1)
   const { rows } = await unknownRows(store, { rows: orderRows(1, 5) })
   const decision = { by: 'refcheck', why: 'an event showed it' }
   const [row] = rows
   const change = { to: 'accepted', at: 1, requestId: idOf(9), requestStatus: 'RECEIVED', decision } as const
   expect(row && (await store.ledger.move(row, change))).toBe(true)
-  expect(await secondOrders(ports, [])).toEqual([])
+  expect(await findSecondOrders(ports, [])).toEqual([])
 })
 
 test.each([
@@ -69,15 +69,15 @@ test.each([
 ])('for %s it is none second order, and is read once', async (_, request) => {
   await ordered()
   const { ports, api } = runnerOf(store, { reads: { [idOf(9)]: request } })
-  expect(await secondOrders(ports, [idOf(9)])).toEqual([])
-  expect(await secondOrders(ports, [idOf(9)])).toEqual([])
+  expect(await findSecondOrders(ports, [idOf(9)])).toEqual([])
+  expect(await findSecondOrders(ports, [idOf(9)])).toEqual([])
   expect(api.readIds).toEqual([idOf(9)])
 })
 
 test('for a person ordered at another service, or never accepted, it is none', async () => {
   await ordered({ baseUrl: 'http://127.0.0.1:4010/other' })
   await unknownRows(store)
-  expect(await secondOrders(runnerOf(store, { reads }).ports, [idOf(9)])).toEqual([])
+  expect(await findSecondOrders(runnerOf(store, { reads }).ports, [idOf(9)])).toEqual([])
 })
 
 test('of several orders for a person the newest is named', async () => {
@@ -86,7 +86,7 @@ test('of several orders for a person the newest is named', async () => {
   const batch = await takenIn(store, { rows: orderRows(1), account: 'two', addedAt: Date.UTC(2026, 10, 22) })
   const [row] = await rowsOf(store, batch.id)
   if (row) await sendRow(store, row, { to: 'accepted', requestId: idOf(2), requestStatus: 'RECEIVED' })
-  const [second] = await secondOrders(runnerOf(store, { reads }).ports, [idOf(9)])
+  const [second] = await findSecondOrders(runnerOf(store, { reads }).ports, [idOf(9)])
   expect(second?.order).toEqual({ requestId: idOf(2), batchId: batch.id, row: 1 })
 })
 
@@ -94,22 +94,22 @@ test('a request that this user cannot read is nothing to tell of, and another us
   const batchId = await ordered()
   const missing = { reads: { [idOf(9)]: new NotFoundError('no such request') } }
   const { ports, api } = runnerOf(store, missing)
-  expect(await secondOrders(ports, [idOf(9)])).toEqual([])
-  expect(await secondOrders(ports, [idOf(9)])).toEqual([])
+  expect(await findSecondOrders(ports, [idOf(9)])).toEqual([])
+  expect(await findSecondOrders(ports, [idOf(9)])).toEqual([])
   expect(api.readIds).toHaveLength(1)
   const other = runnerOf(store, { reads, api: { userEmail: 'other@example.com' } })
-  expect(await secondOrders(other.ports, [idOf(9)])).toEqual(reported(batchId))
+  expect(await findSecondOrders(other.ports, [idOf(9)])).toEqual(reported(batchId))
 })
 
 test('a service that is away: what is known is reported, and the rest is read another time', async () => {
   const batchId = await ordered()
   const away = { reads: { ...reads, [idOf(8)]: new UnavailableError('down') } }
   const { ports, api } = runnerOf(store, away)
-  await secondOrders(ports, [idOf(9)])
-  expect(await secondOrders(ports, [idOf(8), idOf(7)])).toEqual(reported(batchId))
+  await findSecondOrders(ports, [idOf(9)])
+  expect(await findSecondOrders(ports, [idOf(8), idOf(7)])).toEqual(reported(batchId))
   expect(api.readIds).toEqual([idOf(9), idOf(8)])
   expect(
-    await secondOrders(runnerOf(store, { reads: { [idOf(8)]: unmatched } }).ports, [idOf(8)]),
+    await findSecondOrders(runnerOf(store, { reads: { [idOf(8)]: unmatched } }).ports, [idOf(8)]),
   ).toHaveLength(2)
 })
 
@@ -122,10 +122,10 @@ test('Ctrl-C, and what is not foreseen, are thrown', async () => {
     return Promise.reject(down)
   }
   const { ports } = runnerOf(store, { signal: stop.signal, api: { getRequest: away } })
-  await expect(secondOrders(ports, [idOf(9)])).rejects.toBe(down)
+  await expect(findSecondOrders(ports, [idOf(9)])).rejects.toBe(down)
   const surprise = new TypeError('a fault of ours')
   const broken = runnerOf(store, { reads: { [idOf(9)]: surprise } })
-  await expect(secondOrders(broken.ports, [idOf(9)])).rejects.toBe(surprise)
+  await expect(findSecondOrders(broken.ports, [idOf(9)])).rejects.toBe(surprise)
 })
 
 test('at most ten calls an hour, each within the quota', async () => {
@@ -134,11 +134,11 @@ test('at most ten calls an hour, each within the quota', async () => {
     Array.from({ length: 12 }, (_, at) => [idOf(20 + at), requestFor(2, { request_id: idOf(20 + at) })]),
   )
   const { ports, api } = runnerOf(store, { reads: all })
-  await secondOrders(ports, Object.keys(all))
+  await findSecondOrders(ports, Object.keys(all))
   expect(api.readIds).toHaveLength(10)
   const { windows } = await ports.governor.status()
   expect(windows[0]).toMatchObject({ used: 10 })
   const next = runnerOf(store, { reads: all, clock: later(61) })
-  await secondOrders(next.ports, Object.keys(all))
+  await findSecondOrders(next.ports, Object.keys(all))
   expect(next.api.readIds).toHaveLength(2)
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { listProfiles, logout, switchTo } from '../../../src/usecases/session/profiles.ts'
+import { listProfiles, logout, switchProfile } from '../../../src/usecases/session/profiles.ts'
 import { sessionStatus } from '../../../src/usecases/session/login.ts'
 import type { Keychain } from '../../../src/store/config/keychain.ts'
 import { openHome, key, otherKey, untouchable, UserService } from './setup.ts'
@@ -65,9 +65,9 @@ test('switching', async () => {
   using home = openHome()
   await home.add('work', work, key)
   await home.add('home', work, key)
-  expect(await switchTo('work', home)).toEqual({ profile: 'work' })
+  expect(await switchProfile('work', home)).toEqual({ profile: 'work' })
   expect(await home.settings.currentProfile()).toBe('work')
-  await expect(switchTo('wrok', home)).rejects.toMatchObject({
+  await expect(switchProfile('wrok', home)).rejects.toMatchObject({
     code: 'usage',
     hint: 'Profiles: work, home',
   })

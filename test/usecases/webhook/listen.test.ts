@@ -10,7 +10,7 @@ import { IoError } from '../../../src/errors/kinds.ts'
 import { systemClock } from '../../../src/host/clock.ts'
 import type { Lease } from '../../../src/store/ledger/store-part.ts'
 import type { Inbox } from '../../../src/store/ledger/inbox.ts'
-import { receiver, Relay } from '../../../src/usecases/webhook/listen.ts'
+import { createReceiver, Relay } from '../../../src/usecases/webhook/listen.ts'
 import { eventBody, requestIds } from '../../harness/deliveries.ts'
 import { scratch } from '../../store/ledger/scratch.ts'
 
@@ -20,7 +20,7 @@ const key = signingKey('a-secret-of-a-test')
 function receiving() {
   const commits: { events: readonly ReceivedEvent[]; end: (error?: Error) => void }[] = []
   let wake: (() => void) | undefined
-  const receive = receiver({
+  const receive = createReceiver({
     inbox: {
       add: (events) =>
         new Promise((resolve, reject) => {
@@ -35,7 +35,7 @@ function receiving() {
     forward: false,
     onStored: () => undefined,
     onRefused: () => undefined,
-    onLost: () => undefined,
+    onUnstored: () => undefined,
   })
   const deliver = async (text: string): Promise<number> => {
     const body = Buffer.from(text)
