@@ -21,9 +21,9 @@ export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'blue' | 'cyan
 
 /** Returns the properties of an output. NO_COLOR (no-color.org), --no-color and TERM=dumb each switch colours off. */
 export function terminalOf(sink: Sink, env: Environment, noColor: boolean): Terminal {
-  const plain = noColor || variable(env, 'NO_COLOR') !== undefined || env['TERM'] === 'dumb'
+  const isColorOff = noColor || variable(env, 'NO_COLOR') !== undefined || env['TERM'] === 'dumb'
   const { isTTY, columns, rows } = sink
-  return { columns: isTTY ? columns : undefined, rows: isTTY ? rows : undefined, color: isTTY && !plain }
+  return { columns: isTTY ? columns : undefined, rows: isTTY ? rows : undefined, color: isTTY && !isColorOff }
 }
 
 /** Returns `text` in a style, or unchanged if the style is undefined or the terminal shows no colours. */

@@ -102,17 +102,18 @@ function checkRecipient(input: unknown, findings: Findings): void {
   }
   for (const column of recipientFields) {
     const position = { path: `recipient.${column}`, column }
-    const given: unknown = recipient[column]
-    if (given === undefined) {
+    const inputValue: unknown = recipient[column]
+    if (inputValue === undefined) {
       addMissing(findings, { ...position, problem: 'is required' })
-    } else if (typeof given !== 'string') {
-      problems.push({ ...position, value: formatForMessage(given), problem: 'is not a string' })
+    } else if (typeof inputValue !== 'string') {
+      problems.push({ ...position, value: formatForMessage(inputValue), problem: 'is not a string' })
     } else {
-      const { value, problem, suggestion } = readRecipientField(column, given)
+      const { value, problem, suggestion } = readRecipientField(column, inputValue)
       if (problem !== undefined)
-        problems.push({ ...position, value: formatForMessage(given), problem, suggestion })
+        problems.push({ ...position, value: formatForMessage(inputValue), problem, suggestion })
       else draft.recipient[column] = value
-      if (value !== undefined && value !== given) changes.push({ ...position, from: given, to: value })
+      if (value !== undefined && value !== inputValue)
+        changes.push({ ...position, from: inputValue, to: value })
     }
   }
 }

@@ -130,10 +130,10 @@ const maxBars = 36
 
 /** Counts orders and completions (wall times in ms) with the shortest period that gives at most `maxBars` bars. */
 export function timelineOf(ordered: readonly number[], completed: readonly number[]): Timeline | undefined {
-  const all = [...ordered, ...completed]
-  if (all.length === 0) return undefined
-  const first = all.reduce((one, other) => Math.min(one, other))
-  const last = all.reduce((one, other) => Math.max(one, other))
+  const times = [...ordered, ...completed]
+  if (times.length === 0) return undefined
+  const first = times.reduce((one, other) => Math.min(one, other))
+  const last = times.reduce((one, other) => Math.max(one, other))
   const spanMs = last - first
   const unit =
     spanMs <= dayMs

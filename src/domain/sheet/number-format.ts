@@ -88,10 +88,10 @@ export function displayedNumber(value: number, format: string): string | undefin
 
 function formatDigits(value: number, codes: string): string | undefined {
   if (codes === 'General') return String(value)
-  const plain = /^(#,##)?0(?:\.(0{1,20}))?$/.exec(codes)
-  if (plain === null) return undefined
-  const fixed = value.toFixed(plain[2]?.length ?? 0)
-  return plain[1] === undefined ? fixed : fixed.replace(/\B(?=(?:\d{3})+(?!\d))(?<!\.\d*)/g, ',')
+  const match = /^(#,##)?0(?:\.(0{1,20}))?$/.exec(codes)
+  if (match === null) return undefined
+  const fixed = value.toFixed(match[2]?.length ?? 0)
+  return match[1] === undefined ? fixed : fixed.replace(/\B(?=(?:\d{3})+(?!\d))(?<!\.\d*)/g, ',')
 }
 
 /** Returns how a number differs from its display; undefined if the display has the same digits, sign and magnitude. */

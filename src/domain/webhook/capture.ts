@@ -193,22 +193,22 @@ const maxChunks = 100_000
  * often have them; extensions and trailers are ignored.
  */
 export function decodeChunked(bytes: Uint8Array): Uint8Array | undefined {
-  const all = bufferOf(bytes)
-  const body = Buffer.alloc(all.byteLength)
+  const buffer = bufferOf(bytes)
+  const body = Buffer.alloc(buffer.byteLength)
   let bodyLength = 0
   let offset = 0
   for (let chunks = 0; chunks <= maxChunks; chunks += 1) {
-    const lineFeed = all.indexOf(0x0a, offset)
+    const lineFeed = buffer.indexOf(0x0a, offset)
     if (lineFeed === -1 || lineFeed - offset > 1024) return undefined
-    const head = all.toString('latin1', offset, lineFeed)
+    const head = buffer.toString('latin1', offset, lineFeed)
     const digits = /^([0-9a-fA-F]{1,7})[ \t]*(?:;.*)?\r?$/.exec(head)?.[1]
     if (digits === undefined) return undefined
     const size = Number.parseInt(digits, 16)
     if (size === 0) return body.subarray(0, bodyLength)
     const end = lineFeed + 1 + size
     const lineEnd = head.endsWith('\r') ? '\r\n' : '\n'
-    if (all.toString('latin1', end, end + lineEnd.length) !== lineEnd) return undefined
-    bodyLength += all.copy(body, bodyLength, lineFeed + 1, end)
+    if (buffer.toString('latin1', end, end + lineEnd.length) !== lineEnd) return undefined
+    bodyLength += buffer.copy(body, bodyLength, lineFeed + 1, end)
     offset = end + lineEnd.length
   }
   return undefined
@@ -346,17 +346,17 @@ function receivedAtOf(entry: object): number | undefined {
 /** Returns the bytes of the body, or the reason why there are none. */
 function bodyOf(entry: object): Uint8Array | string {
   const encoded = firstOf(entry, base64Names)
-  const plain = firstOf(entry, bodyNames)
+  const text = firstOf(entry, bodyNames)
   const isEncoded =
     /^base64$/i.test(String(firstOf(entry, encodingNames))) || propertyOf(entry, 'isBase64Encoded') === true
-  const base64 = encoded ?? (isEncoded ? plain : undefined)
+  const base64 = encoded ?? (isEncoded ? text : undefined)
   if (typeof base64 === 'string') {
     const compact = base64.replace(/\s+/g, '')
     if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(compact)) return 'its body is marked as base64 but is not'
     return Buffer.from(compact, 'base64')
   }
-  if (typeof plain === 'string') return Buffer.from(plain, 'utf8')
-  if (typeof plain === 'object' && plain !== null)
+  if (typeof text === 'string') return Buffer.from(text, 'utf8')
+  if (typeof text === 'object' && text !== null)
     return 'its body was logged as parsed JSON: the signed bytes are lost'
   return 'it has no body'
 }

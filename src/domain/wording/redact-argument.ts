@@ -41,16 +41,16 @@ const hidden = /(?![\n\t])[\p{Cc}\p{Cf}\uFFFD]/gu
  * Returns an argument for a message: without keys and tokens that were pasted by mistake, and at most 60 characters.
  */
 export function redactArgument(argument: string): string {
-  const shown = redactKeys(argument)
-  return shown.length > maxShownLength ? `${shown.slice(0, maxShownLength)}…` : shown
+  const redacted = redactKeys(argument)
+  return redacted.length > maxShownLength ? `${redacted.slice(0, maxShownLength)}…` : redacted
 }
 
 /** Replaces every key and token in a text by "…", also those that contain invisible or full-width characters. */
 export function redactKeys(text: string): string {
-  const shown = replaceKeys(text)
-  const visible = shown.normalize('NFKC').replace(hidden, '')
+  const withoutKeys = replaceKeys(text)
+  const visible = withoutKeys.normalize('NFKC').replace(hidden, '')
   const redacted = replaceKeys(visible)
-  return redacted === visible ? shown : redacted
+  return redacted === visible ? withoutKeys : redacted
 }
 
 function replaceKeys(text: string): string {

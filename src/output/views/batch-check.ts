@@ -465,8 +465,10 @@ export function plannedReadingText(choices: ColumnChoices): string {
 
 /** Returns the cost of an order in calls, and the calls that the quota has left. */
 export function orderCostText(windows: readonly WindowStatus[]): string {
-  const left = windows.map((each) => `${each.left} of ${each.calls} in ${formatDuration(each.seconds)}`)
-  return `It uses 1 call of the quota. Left: ${left.join(', ')}`
+  const windowTexts = windows.map(
+    (each) => `${each.left} of ${each.calls} in ${formatDuration(each.seconds)}`,
+  )
+  return `It uses 1 call of the quota. Left: ${windowTexts.join(', ')}`
 }
 
 interface PlannedField {

@@ -229,8 +229,9 @@ export function listAgeText(requests: readonly PrintedRequest[]): string | undef
   const open = requests.filter(({ state, status }) => state === 'accepted' && isUnfinished(status))
   if (open.length === 0) return undefined
   const [first, ...others] = open.flatMap(({ status_read_at: at }) => at ?? []).sort()
-  const isOlder = others.some((at) => localTime(at) !== localTime(first ?? at))
-  const read = first === undefined ? [] : [`last read ${localTime(first)}${isOlder ? ' or later' : ''}`]
+  const hasSeveralTimes = others.some((time) => localTime(time) !== localTime(first ?? time))
+  const read =
+    first === undefined ? [] : [`last read ${localTime(first)}${hasSeveralTimes ? ' or later' : ''}`]
   const isAllRead = open.every(({ status }) => status !== null)
   const count = `${open.length} not finished${isAllRead ? '' : ' or not read yet'}`
   return `${[count, ...read].join(', ')}\nRead again with: refcheck request list --refresh`

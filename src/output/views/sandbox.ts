@@ -40,8 +40,8 @@ export type Redelivered = JsonOf<typeof schemas.redelivered>
 
 export function redeliveredView(redelivered: Redelivered): View {
   const { request_id, status, outcome } = redelivered
-  const answered = /^\d{3}$/.test(outcome ?? '') ? `it was answered ${outcome}` : sanitize(outcome ?? '')
-  const end = outcome === null ? 'it is still under way' : answered
+  const answerText = /^\d{3}$/.test(outcome ?? '') ? `it was answered ${outcome}` : sanitize(outcome ?? '')
+  const end = outcome === null ? 'it is still under way' : answerText
   return {
     json: redelivered,
     text: () => `${sanitize(status)} of request ${sanitize(request_id)} was sent once more: ${end}`,
@@ -85,9 +85,9 @@ export function storyView(played: PlayedStory, isRight: (delivery: PlayedDeliver
   const deliveryLine = (delivery: PlayedDelivery, terminal: Terminal): string => {
     const { status, signature, http_status: answer, failure, ms } = delivery
     const style = isRight(delivery) ? 'green' : 'red'
-    const answered = answer === null ? (failure ?? 'no answer') : `answered ${answer}`
-    const forged = signature === 'bad' ? ', bad signature' : ''
-    return `${styledStatus(terminal, status)}${forged}: ${styled(terminal, style, sanitize(answered))} after ${ms} ms`
+    const answerText = answer === null ? (failure ?? 'no answer') : `answered ${answer}`
+    const signatureText = signature === 'bad' ? ', bad signature' : ''
+    return `${styledStatus(terminal, status)}${signatureText}: ${styled(terminal, style, sanitize(answerText))} after ${ms} ms`
   }
   return {
     json: played,

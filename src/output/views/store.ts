@@ -158,9 +158,9 @@ export const foundFilesText = (files: readonly Omit<PurgedFile, 'isDeleted'>[]):
 
 /** Returns what a purge deletes of these files: `4 files that refcheck wrote and lines of the manifest`. */
 export function deletionText(files: readonly Pick<PurgedFile, 'kind'>[]): string {
-  const whole = files.filter((file) => !isManifest(file)).length
+  const deletedCount = files.filter((file) => !isManifest(file)).length
   return [
-    ...(whole === 0 ? [] : [`${formatCount(whole, 'file')} that refcheck wrote`]),
+    ...(deletedCount === 0 ? [] : [`${formatCount(deletedCount, 'file')} that refcheck wrote`]),
     ...(files.some(isManifest) ? ['lines of the manifest'] : []),
   ].join(' and ')
 }

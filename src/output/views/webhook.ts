@@ -98,10 +98,10 @@ function deliveryLine(delivery: SentDelivery, terminal: Terminal): string {
   const isRight = accepted === (signature === 'good')
   const word = answered === null ? 'no answer' : accepted ? 'accepted' : 'refused'
   const verdict = styled(terminal, isRight ? 'green' : 'red', word)
-  const forged = signature === 'bad' ? '  bad signature' : ''
+  const signatureText = signature === 'bad' ? '  bad signature' : ''
   const quoted = accepted || said === '' ? '' : `  "${said}"`
   const answer = answered === null ? `${milliseconds} ms` : `${answered} in ${milliseconds} ms`
-  return `${verdict}  ${answer}  ${sanitize(`${request_id}  ${status}${forged}${quoted}`, { layout: true })}`
+  return `${verdict}  ${answer}  ${sanitize(`${request_id}  ${status}${signatureText}${quoted}`, { layout: true })}`
 }
 
 /** Shows an event that was just received and stored. */
