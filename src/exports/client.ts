@@ -46,7 +46,7 @@ export interface ClientOptions {
   /** E-mail address of an active user of the organisation. */
   userEmail: string
   /**
-   * Most milliseconds that retries and 429 waits of one read may take together; default two minutes, Infinity for no
+   * Maximum number of milliseconds that retries and 429 waits of one read may take together; default two minutes, Infinity for no
    * limit.
    */
   timeoutMs?: number | undefined
@@ -92,22 +92,22 @@ export interface CallOptions {
 
 export interface CreateOptions extends CallOptions {
   /**
-   * Most milliseconds of waiting after 429s of this order; after each wait it is sent again, since a 429 means that
+   * Maximum number of milliseconds to wait after 429s of this order; after each wait it is sent again, since a 429 means that
    * the service did not accept it. Default 0: a ThrottledError with `retryAfter`.
    */
   waitMs?: number | undefined
 }
 
 /**
- * The API, an operation a method, its envelope taken off and its shapes checked. Reads are tried up to four times, and
- * a 429 is waited out.
+ * The API, with one method for each operation. Methods return checked data without the envelope. Reads are tried up to
+ * four times, and repeated after the wait that a 429 states.
  *
  * Every method rejects with a RefcheckError, and nothing else:
- * - InvalidInputError (`invalid_input`): an argument is wrong (nothing was sent), or the service answered 400; see `field`,
+ * - InvalidInputError (`invalid_input`): an argument is invalid (nothing was sent), or the service answered 400; see `field`,
  * - UnauthenticatedError (`unauthenticated`): 401; ForbiddenError (`forbidden`): 403; NotFoundError (`not_found`): 404,
  * - ThrottledError (`throttled`): 429, and the time to wait exceeds the limit; see `retryAfter`, in seconds,
  * - UnavailableError (`unavailable`): unreachable, a 5xx or a malformed answer; nothing was created,
- * - OutcomeUnknownError (`outcome_unknown`), of createRequest alone: the request may have been created,
+ * - OutcomeUnknownError (`outcome_unknown`), only createRequest: the request may have been created,
  * - InterruptedError (`interrupted`): the signal was aborted,
  * - UsageError (`usage`): the client is closed, or a variable of the environment names no proxy,
  * - InternalError (`internal`): a fault of this library.

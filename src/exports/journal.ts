@@ -68,7 +68,7 @@ export interface JournalOrderOptions {
   /** Aborts waits. An exchange that has begun is completed and recorded first. */
   signal?: AbortSignal | undefined
   /**
-   * Most milliseconds that waits for the quota, 429s and connections may take together; default two minutes, Infinity
+   * Maximum number of milliseconds that waits for the quota, 429s and connections may take together; default two minutes, Infinity
    * for no limit.
    */
   waitMs?: number | undefined
@@ -124,8 +124,8 @@ export interface Reconciled {
 export type Decision = { requestId: string } | { confirmEmail: string } | { drop: true }
 
 /**
- * The journal of the command line, on a file: each person is ordered at most once, and no outcome is lost, whatever process is
- * killed when. Methods reject with a RefcheckError as those of the client do, and with
+ * The journal of the command line in a file: each person is ordered at most once, and no outcome is lost even if a process
+ * is killed at any moment. Methods reject with a RefcheckError as those of the client do, and with
  * - DuplicateError (`duplicate`): the person was ordered before, or may have been, or is similar to one who was; nothing
  *   was sent; `order` names the earlier order,
  * - IoError (`io`): the file cannot be used; what is known of an order is in the message.

@@ -204,7 +204,7 @@ class EarlierRows {
     const order =
       this.#orderByPosition.get(position) ?? rowOrder(this.#batch, this.#rows.at(position) as OrderRow)
     this.#orderByPosition.set(position, order)
-    return { order, samePerson: false, isUncompared }
+    return { order, isSamePerson: false, isUncompared }
   }
 
   /**

@@ -13,7 +13,7 @@ import { parseJsonOrUndefined } from '../../contract/parse-json.ts'
 import { personName, formatCount } from '../wording/text.ts'
 import type { ImplausibleValue } from '../form/implausible.ts'
 import { areAllOrderedBefore, type ConflictCounts, countConflicts, notStartedError } from './verdict.ts'
-import { conflictingOrder } from '../submission/duplicate.ts'
+import { conflictInError } from '../submission/duplicate.ts'
 import { noPlus } from '../form/recipient.ts'
 import { personKey } from '../submission/identity.ts'
 
@@ -304,7 +304,7 @@ export function planFailure(
   if (invalidRows !== undefined && skip !== true) return invalidRows
   const conflicts = plan.matches.map(({ conflict }) => conflict)
   const [first] = conflicts
-  return notStartedError(plan.counts, countConflicts(conflicts), first && conflictingOrder(first))
+  return notStartedError(plan.counts, countConflicts(conflicts), first && conflictInError(first))
 }
 
 /** If all rows of the file were ordered before, returns their number and the times of the first and the last order. */

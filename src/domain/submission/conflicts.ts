@@ -26,7 +26,7 @@ export const conflictingStates = [
 ] as const satisfies SubmissionState[]
 
 /**
- * In a file, `--allow-duplicate` is for renewals: a row is `heldConflict` if the person was ordered less than this time ago.
+ * In a file, `--allow-duplicate` is for renewals: a row is `held` if the person was ordered less than this time ago.
  */
 const renewalMs = 7 * 24 * 60 * 60_000
 
@@ -63,9 +63,9 @@ export const nothingAllowed: Allowed = { duplicate: false, similar: false, share
 /** An order with the same person, e-mail or phone, found by fingerprints. */
 export interface Candidate {
   order: Submission
-  samePerson: boolean
+  isSamePerson: boolean
   /** Whether the e-mail is the same; used for an erased person, whose e-mail exists only as a fingerprint. */
-  sameEmail?: boolean
+  hasSameEmail?: boolean
   /** So many people share the phone that their names were not compared: the order counts as similar. */
   isUncompared?: boolean
   /** The row of a results file that names the order, if no store has it. */
@@ -81,12 +81,12 @@ export interface KnownRelations {
   /** Returns whether the user decided that another service is the same one; undefined without a decision. */
   isSameService(service: string): boolean | undefined
   /** Returns whether the user decided that the row and the order are for two people. */
-  released(order: Submission): boolean
+  isReleased(order: Submission): boolean
 }
 
-/** Why a row is `duplicate` or `heldConflict`, in order of precedence, the highest first. */
+/** Why a row is `duplicate` or `held`, in order of precedence, the highest first. */
 export const conflictReasons = [
-  // It is not known whether it was sent: only a person can release it, and comparing cannot.
+  // Whether the row was sent is unknown, and comparing cannot find out, so only a user can release it.
   'store_forgot',
   'same',
   'similar_unknown',
@@ -148,7 +148,7 @@ function candidatesFromResults({
   return externalResults.flatMap((result, index) => {
     if (!isEvidence(result) || !isVisibleTo(result, account)) return []
     const order = orderOfResult(result, index + 1, { baseUrl, packageId, addedAt })
-    return { order, samePerson: result.person !== 'similar', externalResult: result }
+    return { order, isSamePerson: result.person !== 'similar', externalResult: result }
   })
 }
 
@@ -160,15 +160,15 @@ function conflictWith(
 ): Conflict | undefined {
   const conflict = compareWith(row, candidate, allowed, relations)
   const { externalResult } = candidate
-  if (conflict !== undefined && isUnmatched(conflict.order) && isOfPerson(conflict))
+  if (conflict !== undefined && isUnmatched(conflict.order) && isAboutPerson(conflict))
     return { ...conflict, becomes: 'held', reason: 'unmatched_request' }
   if (conflict === undefined || externalResult === undefined) return conflict
-  return relations.released(candidate.order)
+  return relations.isReleased(candidate.order)
     ? undefined
     : { ...conflict, ...applyExternalResult(externalResult, conflict), externalResult }
 }
 
-const isOfPerson = ({ reason }: Conflict): boolean =>
+const isAboutPerson = ({ reason }: Conflict): boolean =>
   ['same', 'recent', 'ended_in_error', 'similar'].includes(reason)
 
 /**
@@ -245,9 +245,9 @@ function compareWith(
   // A pending order cannot be sent any more under a package that the service no longer has.
   const wasReplaced =
     service === 'one' && order.state !== 'pending' && relations.predecessors.has(order.packageId)
-  if (candidate.samePerson) {
+  if (candidate.isSamePerson) {
     if (isSamePackage) return compareSame(row, order, service, allowed, relations)
-    const isAllowed = (row.kind === 'single' && allowed.similar) || relations.released(order)
+    const isAllowed = (row.kind === 'single' && allowed.similar) || relations.isReleased(order)
     return wasReplaced && !isAllowed ? heldConflict('replaced_package', order) : undefined
   }
   // A similar person who was ordered under a replaced package may be the same too.
@@ -258,15 +258,15 @@ function compareWith(
 function compareSame(
   row: ComparableRow,
   order: Submission,
-  service: 'one' | 'unsaid',
+  service: 'one' | 'undecided',
   allowed: Allowed,
   relations: KnownRelations,
 ): Conflict | undefined {
-  if (service === 'unsaid') return heldConflict('other_service', order)
-  const isOwn = order.batchId === row.batchId
+  if (service === 'undecided') return heldConflict('other_service', order)
+  const isOfSameBatch = order.batchId === row.batchId
   // "`--allow-duplicate` passes orders that were accepted, never pending, sending, unknown or dropped ones".
-  if (order.state === 'accepted' && !isOwn) {
-    if (relations.released(order)) return undefined
+  if (order.state === 'accepted' && !isOfSameBatch) {
+    if (relations.isReleased(order)) return undefined
     if (allowed.duplicate) {
       const isRenewal = row.kind === 'single' || order.changedAt < row.addedAt - renewalMs
       return isRenewal ? undefined : heldConflict('recent', order)
@@ -278,30 +278,30 @@ function compareSame(
 
 function compareSimilar(
   row: ComparableRow,
-  { order, sameEmail, isUncompared }: Candidate,
+  { order, hasSameEmail, isUncompared }: Candidate,
   allowed: Allowed,
   relations: KnownRelations,
 ): Conflict | undefined {
   const similarityFound =
     isUncompared === true || row.recipient === undefined || order.recipient === undefined
       ? // The name of an erased person is not stored, so only a user can decide.
-        ({ kind: 'similar', shares: [sameEmail === true ? 'email' : 'phone'] } as const)
+        ({ kind: 'similar', shares: [hasSameEmail === true ? 'email' : 'phone'] } as const)
       : similarity(row.recipient, order.recipient)
   // The people are the same although their fingerprints differ: a damaged fingerprint must not make a person new.
   if (similarityFound?.kind === 'same') return compareSame(row, order, 'one', allowed, relations)
   if (similarityFound?.kind !== 'similar') return undefined
   const shares = [...similarityFound.shares]
-  if (relations.released(order)) return undefined
-  const isOwn = order.batchId === row.batchId
+  if (relations.isReleased(order)) return undefined
+  const isOfSameBatch = order.batchId === row.batchId
   // "Similar to one whose outcome is `unknown`: held until that is settled or dropped", whatever was allowed. Rows of
   // the same file may be in flight too, because several runners send them at the same time.
-  if (order.state === 'unknown' || (order.state === 'sending' && !isOwn)) {
+  if (order.state === 'unknown' || (order.state === 'sending' && !isOfSameBatch)) {
     return heldConflict('similar_unknown', order, shares)
   }
   const allows =
     row.kind === 'single'
       ? allowed.similar
-      : isOwn && (allowed.similar || sharesOnly(row.recipient, shares, allowed.shared))
+      : isOfSameBatch && (allowed.similar || sharesOnly(row.recipient, shares, allowed.shared))
   return allows ? undefined : heldConflict('similar', order, shares)
 }
 
@@ -359,16 +359,12 @@ export function releasedConflicts(
 ): readonly Conflict[] | undefined {
   const isListed = ({ order }: Conflict): boolean =>
     release.kind !== 'rows' || (order.batchId === listed.batchId && order.row === listed.row)
-  const coveredConflicts = conflicts.filter(
-    (conflict) => coversConflict(release, row, conflict) && isListed(conflict),
-  )
-  if (release.kind === 'rows' && release.rows.includes(row.row)) return coveredConflicts
+  const covered = conflicts.filter((conflict) => coversConflict(release, row, conflict) && isListed(conflict))
+  if (release.kind === 'rows' && release.rows.includes(row.row)) return covered
   // Whether the row was sent is unknown, so only its number or a release of all rows covers it.
   const concernsRow =
-    listed.heldFor === 'store_forgot'
-      ? release.kind === 'all'
-      : coveredConflicts.length > 0 || conflicts.length === 0
-  return concernsRow ? coveredConflicts : undefined
+    listed.heldFor === 'store_forgot' ? release.kind === 'all' : covered.length > 0 || conflicts.length === 0
+  return concernsRow ? covered : undefined
 }
 
 /** Returns whether a release covers a conflict of a row; other conflicts remain until something is recorded. */
@@ -389,29 +385,34 @@ export interface PackageRelation {
 
 /** A user's decision whether two services are the same one. */
 export interface ServiceRelation {
-  one: string
-  other: string
-  same: boolean
+  service: string
+  otherService: string
+  isSame: boolean
 }
 
 /** Returns the relations that concern an order of one package at one service. */
 export function relationsOf(
   { service, packageId }: { service: string; packageId: number },
   serviceRelations: readonly ServiceRelation[],
-  packages: readonly PackageRelation[],
+  packageRelations: readonly PackageRelation[],
 ): Pick<KnownRelations, 'relatedIds' | 'predecessors' | 'isSameService'> {
   const isSameService = (other: string): boolean | undefined =>
     other === service ||
     serviceRelations.find(
       (each) =>
-        (each.one === service && each.other === other) || (each.one === other && each.other === service),
-    )?.same
-  const pairs = packages.filter((each) => isSameService(each.service) === true)
+        (each.service === service && each.otherService === other) ||
+        (each.service === other && each.otherService === service),
+    )?.isSame
+  const relatedPairs = packageRelations.filter((each) => isSameService(each.service) === true)
   const relatedIds = relatedPackages(
     packageId,
-    pairs.flatMap((each) => (each.how === 'moved' ? [[each.packageId, each.successorId] as const] : [])),
+    relatedPairs.flatMap((each) =>
+      each.how === 'moved' ? [[each.packageId, each.successorId] as const] : [],
+    ),
   )
-  const likely = pairs.filter(({ how, successorId }) => how === 'likely' && relatedIds.has(successorId))
+  const likely = relatedPairs.filter(
+    ({ how, successorId }) => how === 'likely' && relatedIds.has(successorId),
+  )
   return { relatedIds, predecessors: new Set(likely.map((each) => each.packageId)), isSameService }
 }
 
@@ -439,10 +440,10 @@ export function compareServices(
   one: string,
   other: string,
   isSameService: (service: string) => boolean | undefined,
-): 'one' | 'other' | 'unsaid' {
+): 'one' | 'other' | 'undecided' {
   const service = serviceOf(other)
   if (serviceOf(one) === service) return 'one'
   if (isLoopbackUrl(one) || isLoopbackUrl(other)) return 'other'
   const isSame = isSameService(service)
-  return isSame === undefined ? 'unsaid' : isSame ? 'one' : 'other'
+  return isSame === undefined ? 'undecided' : isSame ? 'one' : 'other'
 }

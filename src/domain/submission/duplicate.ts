@@ -15,11 +15,11 @@ import { externalResultPosition } from './external-results.ts'
  */
 export function duplicateError(conflict: Conflict, baseUrl: string): DuplicateError {
   const [message, hint] = conflictSentences(conflict, baseUrl)
-  return new DuplicateError(message, { hint, order: conflictingOrder(conflict) })
+  return new DuplicateError(message, { hint, order: conflictInError(conflict) })
 }
 
 /** Returns the conflicting order as it appears in the JSON of an error. */
-export function conflictingOrder({ order, reason, shares, externalResult }: Conflict): OrderInError {
+export function conflictInError({ order, reason, shares, externalResult }: Conflict): OrderInError {
   const isExact =
     reason === 'same' ||
     reason === 'other_service' ||

@@ -68,7 +68,7 @@ function createdOutcome(answer: Answered): Outcome {
 
 /**
  * Returns the outcome for a request id that already belongs to another order: "A UUID that is another order's
- * already: `unknownAnswerOutcome`, and the batch halts" (src/docs/ordering.md, section 2). One request cannot belong to two
+ * already: `unknown`, and the batch halts" (src/docs/ordering.md, section 2). One request cannot belong to two
  * orders, so the answer was about the other order.
  */
 export function takenRequestOutcome(

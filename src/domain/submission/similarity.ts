@@ -3,7 +3,7 @@ import { distance } from 'fastest-levenshtein'
 import type { Recipient } from '../../contract/request.ts'
 import { personKey } from './identity.ts'
 
-/** A value that two people have in common. `sameName`: the full name. */
+/** A value that two people have in common. `name`: the full name. */
 export type Shared = 'email' | 'phone' | 'name'
 
 /**
@@ -47,24 +47,24 @@ export function doNamesAgree(one: string, other: string, budget?: ComparingBudge
 }
 
 /** Counts the letters that were added, left out or replaced, and exchanged neighbours (optimal string alignment). */
-function countDifferences(one: string, other: string): number {
-  let before: number[] = []
-  let above = Array.from({ length: other.length + 1 }, (_, column) => column)
-  for (let row = 1; row <= one.length; row += 1) {
+function countDifferences(first: string, second: string): number {
+  let rowBefore: number[] = []
+  let rowAbove = Array.from({ length: second.length + 1 }, (_, column) => column)
+  for (let row = 1; row <= first.length; row += 1) {
     const counts = [row]
-    for (let column = 1; column <= other.length; column += 1) {
-      const [letter, opposite] = [one[row - 1], other[column - 1]]
-      const replaced = (above[column - 1] as number) + (letter === opposite ? 0 : 1)
-      let count = Math.min(replaced, (above[column] as number) + 1, (counts[column - 1] as number) + 1)
-      if (row > 1 && column > 1 && letter === other[column - 2] && one[row - 2] === opposite) {
-        count = Math.min(count, (before[column - 2] as number) + 1)
+    for (let column = 1; column <= second.length; column += 1) {
+      const [letter, opposite] = [first[row - 1], second[column - 1]]
+      const replaced = (rowAbove[column - 1] as number) + (letter === opposite ? 0 : 1)
+      let count = Math.min(replaced, (rowAbove[column] as number) + 1, (counts[column - 1] as number) + 1)
+      if (row > 1 && column > 1 && letter === second[column - 2] && first[row - 2] === opposite) {
+        count = Math.min(count, (rowBefore[column - 2] as number) + 1)
       }
       counts.push(count)
     }
-    before = above
-    above = counts
+    rowBefore = rowAbove
+    rowAbove = counts
   }
-  return above[other.length] as number
+  return rowAbove[second.length] as number
 }
 
 /**

@@ -16,7 +16,7 @@ export interface Drafts {
   /** Stores a draft under its id. Throws IoError if it cannot be written. */
   save(draft: StoredDraft): Promise<void>
   /** Returns all drafts that can be read; damaged ones are left out. */
-  all(): Promise<StoredDraft[]>
+  list(): Promise<StoredDraft[]>
   remove(id: string): Promise<void>
   /** Returns the ids of files from which no draft can be read: such a file may contain any person's data. */
   listUnreadable(): Promise<string[]>
@@ -56,7 +56,7 @@ export function openDrafts({ paths, random, onMessage }: DraftsOptions): Drafts 
       makeOwnFolders(paths.data, folder)
       await writeFileAtomically(pathOf(draft.id), JSON.stringify(draft), { random })
     },
-    all: async () => (await readEach()).flatMap(({ draft }) => draft ?? []),
+    list: async () => (await readEach()).flatMap(({ draft }) => draft ?? []),
     listUnreadable: async () =>
       (await readEach()).flatMap(({ id, draft }) => (draft === undefined ? [id] : [])),
     async remove(id) {

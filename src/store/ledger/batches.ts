@@ -394,13 +394,13 @@ export class Batches extends StorePart {
       // No release exists for a new row, so all rows with one package have the same relations.
       const known = relations.get(packageId) ?? {
         ...relationsOf({ service, packageId }, services, packages),
-        released: () => false,
+        isReleased: () => false,
       }
       relations.set(packageId, known)
       return known
     })
     for (const page of pagesOf(rows, maxRows)) {
-      const candidatesOf = stored && (yield* stored.ofPage(page))
+      const candidatesOf = stored && (yield* stored.findForPage(page))
       const work = onPage(page.map((row) => comparer.compare(row, candidatesOf?.(row) ?? [])))
       if (work !== undefined) yield* work
     }

@@ -87,8 +87,8 @@ export const allowedBy = ({ allowDuplicate, allowSimilar }: AddGuard): Allowed =
 })
 
 /**
- * A row with the data that conflict detection needs. The columns of WhetherShared are there only if the query for the
- * row selected them too.
+ * A row with the data that conflict detection needs. The fields of SharingFlags are set only if the query for the row
+ * selected them too.
  */
 interface RowToCompare extends ComparableRow, Partial<SharingFlags> {
   account: string
@@ -116,21 +116,24 @@ interface SelectedRowToCompare
   externalResults: string | undefined
 }
 
-/** Returns undefined if no row was selected, or if it has no package and so cannot be sent. */
+/**
+ * Returns a selected row as a StoredRow; undefined if no row was selected, or if it has no package and so cannot be
+ * sent.
+ */
 export function storedRowOf(selected: unknown): StoredRow | undefined {
-  const found = selected as SelectedRowToCompare | undefined
-  if (found === undefined || (found.packageId as number | undefined) === undefined) return undefined
-  const { body, bodySha256 } = found
+  const row = selected as SelectedRowToCompare | undefined
+  if (row === undefined || (row.packageId as number | undefined) === undefined) return undefined
+  const { body, bodySha256 } = row
   return {
-    ...found,
+    ...row,
     body: body !== undefined && sha256(body) === bodySha256 ? body : undefined,
-    recipient: recipientOf(found),
-    externalResults: parseExternalResults(found.externalResults),
-    fingerprints: completeFingerprints(found),
+    recipient: recipientOf(row),
+    externalResults: parseExternalResults(row.externalResults),
+    fingerprints: completeFingerprints(row),
     allowed: {
-      duplicate: found.allowDuplicate === 1,
-      similar: found.allowSimilar === 1,
-      shared: JSON.parse(found.shared) as string[],
+      duplicate: row.allowDuplicate === 1,
+      similar: row.allowSimilar === 1,
+      shared: JSON.parse(row.shared) as string[],
     },
   }
 }
@@ -341,7 +344,7 @@ export class Matching {
     const released = new Set(releases.map((each) => `${each.batchId} ${each.row}`))
     return {
       ...relationsOf({ service: serviceOf(baseUrl), packageId }, services, packages),
-      released: (order) => released.has(`${order.batchId} ${order.row}`),
+      isReleased: (order) => released.has(`${order.batchId} ${order.row}`),
     }
   }
 
@@ -349,7 +352,7 @@ export class Matching {
   *readRelations(): Work<StoredRelations> {
     this.#relations ??= {
       services: (yield* all<{ one: string; other: string; same: number }>(selectServiceRelations)).map(
-        ({ one, other, same }) => ({ one, other, same: same === 1 }),
+        ({ one, other, same }) => ({ service: one, otherService: other, isSame: same === 1 }),
       ),
       packages: yield* all<PackageRelation>(selectPackageRelations),
     }
@@ -446,14 +449,14 @@ export function* findNamesakes(
 ): Work<(order: NamedOrder) => number | undefined> {
   const names = orders.flatMap(({ recipient }) => fingerprintName(fingerprint, recipient) ?? [])
   const values = { names: [...new Set(names)], account, batchId }
-  const found = names.length === 0 ? [] : yield* all<Namesake>(selectNamesakes, values)
+  const namesakes = names.length === 0 ? [] : yield* all<Namesake>(selectNamesakes, values)
   return ({ baseUrl, packageId, recipient }) => {
-    if (found.length === 0) return undefined
+    if (namesakes.length === 0) return undefined
     const ownFingerprints = {
       ...fingerprintPerson(fingerprint, recipient),
       namePrint: fingerprintName(fingerprint, recipient),
     }
-    return found.find(
+    return namesakes.find(
       (each) =>
         each.namePrint === ownFingerprints.namePrint &&
         each.emailPrint !== ownFingerprints.emailPrint &&
@@ -492,7 +495,7 @@ export class StoredCandidates {
   }
 
   /** Finds the candidates of a page of rows. The function that is returned gives those of one row. */
-  *ofPage(rows: readonly NewRow[]): Work<(row: NewRow) => Candidate[]> {
+  *findForPage(rows: readonly NewRow[]): Work<(row: NewRow) => Candidate[]> {
     const fingerprintsOfRows = new Map<NewRow, PersonFingerprints>()
     for (const row of rows) {
       if (row.state === 'pending')

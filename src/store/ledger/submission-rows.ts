@@ -112,8 +112,8 @@ WHERE coalesce(a.became, 'unknown') = 'unknown' AND s.batch_id = a.batch_id AND 
  * `recipient`.
  */
 export function* allOrders<Row = Submission>(sql: string, values?: Values): Work<Row[]> {
-  const found = yield* all<StoredRecipient>(sql, values)
-  return found.map(({ firstName, lastName, email, phone, ...row }) =>
+  const selected = yield* all<StoredRecipient>(sql, values)
+  return selected.map(({ firstName, lastName, email, phone, ...row }) =>
     Object.assign(row, { recipient: recipientOf({ firstName, lastName, email, phone }) }),
   ) as Row[]
 }

@@ -93,8 +93,8 @@ export function candidateOf(
 ): Candidate {
   return {
     order,
-    samePerson: fingerprints.personPrint === ownFingerprints.personPrint,
-    sameEmail: fingerprints.emailPrint === ownFingerprints.emailPrint,
+    isSamePerson: fingerprints.personPrint === ownFingerprints.personPrint,
+    hasSameEmail: fingerprints.emailPrint === ownFingerprints.emailPrint,
     isUncompared,
   }
 }
@@ -105,8 +105,8 @@ export function candidateOf(
  */
 export function* findUnmatched(fingerprints: readonly PersonFingerprints[]): Work<StoredOrder[]> {
   const found = yield* all<SelectedUnmatched>(selectUnmatched, fingerprintLists(fingerprints))
-  const unclaimed = found.filter((each) => !hasServiceUrl(each.holders, each.service))
-  return unclaimed.map((each) => ({ order: unmatchedOrder(each), fingerprints: each }))
+  const withoutRow = found.filter((each) => !hasServiceUrl(each.holders, each.service))
+  return withoutRow.map((each) => ({ order: unmatchedOrder(each), fingerprints: each }))
 }
 
 function hasServiceUrl(baseUrls: string | undefined, service: string): boolean {
@@ -159,14 +159,14 @@ export class UnmatchedRequests extends StorePart {
    */
   async listSecondOrders(service: string): Promise<SecondOrder[]> {
     const selectedOrders = await this.engine.run(all<SelectedSecondOrder>(selectSecondOrders, { service }))
-    const newest = new Map<string, SecondOrder>()
+    const latestByRequest = new Map<string, SecondOrder>()
     for (const selected of selectedOrders) {
       const { requestId, orderedId, batchId, row } = selected
       if (serviceOf(selected.baseUrl) !== service || hasServiceUrl(selected.holders, service)) continue
       const createdAt = new Date(selected.createdAt).toISOString()
-      newest.set(requestId, { requestId, createdAt, order: { requestId: orderedId, batchId, row } })
+      latestByRequest.set(requestId, { requestId, createdAt, order: { requestId: orderedId, batchId, row } })
     }
-    return [...newest.values()]
+    return [...latestByRequest.values()]
   }
 
   /**

@@ -215,14 +215,14 @@ export class FolderFlushes {
   /** Resolves once all names that were added to the folder before the call are on the disk. */
   flush(folder: string): Promise<void> {
     const flush = this.#flushes.get(folder)
-    if (flush === undefined) return this.#start(folder)
-    flush.next ??= flush.now.catch(() => undefined).then(() => this.#start(folder))
+    if (flush === undefined) return this.#startFlush(folder)
+    flush.next ??= flush.now.catch(() => undefined).then(() => this.#startFlush(folder))
     return flush.next
   }
 
-  #start(folder: string): Promise<void> {
-    const now = flushFolder(folder)
-    this.#flushes.set(folder, { now, next: undefined })
-    return now
+  #startFlush(folder: string): Promise<void> {
+    const current = flushFolder(folder)
+    this.#flushes.set(folder, { now: current, next: undefined })
+    return current
   }
 }

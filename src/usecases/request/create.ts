@@ -4,7 +4,7 @@ import type { RequestBody } from '../../contract/request.ts'
 import type { Created, CreateOptions } from '../../domain/request/result.ts'
 import { changedElsewhereError, type Outcome, outcomeText } from '../../domain/submission/outcome.ts'
 import {
-  conflictingOrder,
+  conflictInError,
   duplicateError,
   reconcileHint,
   conflictMessage,
@@ -89,7 +89,7 @@ async function requireConfirmation(
   const { message } = duplicateError(conflict, baseUrl)
   throw new DuplicateError(message, {
     hint: 'Nothing was ordered.',
-    order: conflictingOrder(conflict),
+    order: conflictInError(conflict),
     isUserChoice: true,
   })
 }

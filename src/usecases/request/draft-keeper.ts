@@ -41,7 +41,7 @@ export class DraftKeeper {
   async findDraftToResume(packageId: number | undefined, prompter: Prompter | undefined): Promise<DraftBody> {
     const { drafts, owner, onMessage } = await this.#connect()
     await this.#removeExpired()
-    const ownDraftsOfUser = selectDrafts(await drafts.all(), owner, packageId)
+    const ownDraftsOfUser = selectDrafts(await drafts.list(), owner, packageId)
     const [newest] = ownDraftsOfUser
     if (newest === undefined) {
       const packageText = packageId === undefined ? '' : ` of package ${packageId}`
@@ -114,7 +114,7 @@ export class DraftKeeper {
   async #removeExpired(): Promise<void> {
     const { drafts, clock } = await this.#connect()
     const savedBefore = clock.now() - draftLifetimeMs
-    for (const draft of await drafts.all())
+    for (const draft of await drafts.list())
       if (isDraftSelected(draft, { savedBefore })) await drafts.remove(draft.id)
   }
 }

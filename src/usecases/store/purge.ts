@@ -124,7 +124,7 @@ async function draftsOf(
   who: ErasureTarget,
   emails: readonly string[],
 ): Promise<string[]> {
-  const found = (await drafts.all()).filter((draft) =>
+  const found = (await drafts.list()).filter((draft) =>
     'endedBefore' in who
       ? isDraftSelected(draft, { savedBefore: who.endedBefore })
       : emails.some((email) => isDraftSelected(draft, { email })),

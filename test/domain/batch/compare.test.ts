@@ -40,7 +40,7 @@ const knownRelations: KnownRelations = {
   relatedIds: new Set([7]),
   predecessors: new Set(),
   isSameService: () => undefined,
-  released: () => false,
+  isReleased: () => false,
 }
 
 type Person = readonly [first: string, last: string, email: string, phone: string]
@@ -225,7 +225,7 @@ test('an invalid row is passed on as it is, and is no conflict of later rows', (
 
 test('an order that ended in ERROR holds a row of a file', () => {
   const order = { ...batchRow({ batchId: 'b-0', state: 'accepted', requestStatus: 'ERROR' }), packageId: 7 }
-  const [only] = comparedRows(rowsOf([annLow]), nothingAllowed, [{ order, samePerson: true }])
+  const [only] = comparedRows(rowsOf([annLow]), nothingAllowed, [{ order, isSamePerson: true }])
   expect(only?.conflict).toMatchObject({ becomes: 'held', reason: 'ended_in_error' })
 })
 
@@ -294,7 +294,7 @@ function comparedOneByOne(rows: readonly NewRow[]): unknown[] {
     const candidates = [2, 3].flatMap((part) =>
       sent
         .filter(({ key }) => key[part] === [email, phone][part - 2] && (part === 2 || key[2] !== email))
-        .map(({ order }) => ({ order, samePerson: false })),
+        .map(({ order }) => ({ order, isSamePerson: false })),
     )
     const relations = { ...knownRelations, relatedIds: new Set([row.packageId]) }
     const conflict = findConflict(own, candidates, nothingAllowed, relations)

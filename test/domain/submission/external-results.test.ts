@@ -49,7 +49,7 @@ function verdict(
       relatedIds: new Set([7]),
       predecessors: new Set([6]),
       isSameService: () => undefined,
-      released: () => released,
+      isReleased: () => released,
     },
   )
   return stop === undefined ? 'goes' : `${stop.becomes}: ${stop.reason}`

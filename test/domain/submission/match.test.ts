@@ -35,7 +35,7 @@ const relationsWith = (over: Partial<KnownRelations> = {}): KnownRelations => ({
   relatedIds: new Set([7]),
   predecessors: new Set(),
   isSameService: () => undefined,
-  released: () => false,
+  isReleased: () => false,
   ...over,
 })
 
@@ -47,11 +47,11 @@ const order = (over: Partial<Submission> = {}): Submission => ({
   packageId: over.packageId ?? 7,
 })
 
-const same = (over: Partial<Submission> = {}): Candidate => ({ order: order(over), samePerson: true })
+const same = (over: Partial<Submission> = {}): Candidate => ({ order: order(over), isSamePerson: true })
 const similarTo = (over: Partial<Submission> = {}): Candidate => ({
   order: order({ recipient: { ...ann, phone: '+61999999999' }, ...over }),
-  samePerson: false,
-  sameEmail: true,
+  isSamePerson: false,
+  hasSameEmail: true,
 })
 
 const verdict = (
@@ -139,7 +139,7 @@ describe('another package', () => {
 describe('a similar person', () => {
   test('is held, and a release of the two lets it go', () => {
     expect(verdict(similarTo())).toBe('held: similar')
-    expect(verdict(similarTo(), {}, {}, relationsWith({ released: () => true }))).toBe('goes')
+    expect(verdict(similarTo(), {}, {}, relationsWith({ isReleased: () => true }))).toBe('goes')
   })
 
   test('whose outcome is unknown holds until that is settled; dropped is merely similar', () => {
@@ -254,7 +254,7 @@ test('a row is never compared with itself', () => {
 })
 
 test('an accepted order that a person released is no conflict, though it ended in ERROR', () => {
-  const released = relationsWith({ released: () => true })
+  const released = relationsWith({ isReleased: () => true })
   expect(verdict(same({ requestStatus: 'ERROR' }), {}, {}, released)).toBe('goes')
   expect(verdict(same({ state: 'unknown' }), {}, {}, released)).toBe('duplicate: same')
 })
@@ -265,7 +265,7 @@ test('under a replaced package the same person goes where a person said so, each
   expect(verdict(old, { similar: true }, { kind: 'single' }, gone)).toBe('goes')
   expect(verdict(old, { similar: true }, {}, gone)).toBe('held: replaced_package')
   expect(verdict(old, {}, { kind: 'single' }, gone)).toBe('held: replaced_package')
-  expect(verdict(old, {}, {}, { ...gone, released: () => true })).toBe('goes')
+  expect(verdict(old, {}, {}, { ...gone, isReleased: () => true })).toBe('goes')
 })
 
 test('an erased person is shown with what the fingerprints found them by', () => {
@@ -273,11 +273,11 @@ test('an erased person is shown with what the fingerprints found them by', () =>
     findConflict(row, [candidate], nothingAllowed, relationsWith())?.shares
   const erasedPerson = { ...similarTo(), order: order({ recipient: undefined }) }
   expect(shares(erasedPerson)).toEqual(['email'])
-  expect(shares({ ...erasedPerson, sameEmail: false })).toEqual(['phone'])
+  expect(shares({ ...erasedPerson, hasSameEmail: false })).toEqual(['phone'])
 })
 
 test('a damaged fingerprint makes no person new', () => {
-  expect(verdict({ ...same(), samePerson: false })).toBe('duplicate: same')
+  expect(verdict({ ...same(), isSamePerson: false })).toBe('duplicate: same')
 })
 
 test('of several conflicts for one reason the state of highest precedence is shown, then the newest', () => {
@@ -357,7 +357,7 @@ describe('what a results file says', () => {
     const stop = compareResult(over)
     expect(`${stop?.becomes}: ${stop?.reason}`).toBe(expected)
     expect(stop?.shares).toEqual(over.shares ?? [])
-    expect(compareResult(over, relationsWith({ released: () => true }))).toBeUndefined()
+    expect(compareResult(over, relationsWith({ isReleased: () => true }))).toBeUndefined()
   })
 })
 
@@ -369,17 +369,17 @@ describe('a request that no row of the store ordered', () => {
     packageId: 7,
     status: 'RECEIVED',
   })
-  const samePersons: Candidate = { order: request, samePerson: true }
+  const samePersons: Candidate = { order: request, isSamePerson: true }
 
   test('holds its person, and a person with the same e-mail or phone', () => {
     expect(verdict(samePersons)).toBe('held: unmatched_request')
-    const alikes: Candidate = { order: request, samePerson: false, sameEmail: true }
+    const alikes: Candidate = { order: request, isSamePerson: false, hasSameEmail: true }
     expect(verdict(alikes)).toBe('held: unmatched_request')
     expect(findConflict(row, [alikes], nothingAllowed, relationsWith())?.shares).toEqual(['email'])
   })
 
   test('is passed by a release, and by --allow-duplicate where it is older than 7 days', () => {
-    expect(verdict(samePersons, {}, {}, relationsWith({ released: () => true }))).toBe('goes')
+    expect(verdict(samePersons, {}, {}, relationsWith({ isReleased: () => true }))).toBe('goes')
     const old = { ...samePersons, order: { ...request, changedAt: 92 * day } }
     expect(verdict(old, { duplicate: true })).toBe('goes')
     expect(verdict(samePersons, { duplicate: true })).toBe('held: unmatched_request')

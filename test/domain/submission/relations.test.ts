@@ -37,8 +37,8 @@ const pair = (
 
 test('a service is one with itself, and with another as a person decided, in either order; else it is not known', () => {
   const decisions = [
-    { one: 'https://b.example.com', other: at.service, same: true },
-    { one: at.service, other: 'https://c.example.com', same: false },
+    { service: 'https://b.example.com', otherService: at.service, isSame: true },
+    { service: at.service, otherService: 'https://c.example.com', isSame: false },
   ]
   const { isSameService } = relationsOf(at, decisions, [])
   const services = [at.service, 'https://b.example.com', 'https://c.example.com', 'https://d.example.com']
@@ -58,6 +58,6 @@ test('pairs of another service count where it was said to be this one', () => {
   const other = 'https://b.example.com'
   const pairs = [pair(6, 7, { service: other })]
   expect(relationsOf(at, [], pairs).relatedIds).toEqual(new Set([7]))
-  const decisions = [{ one: at.service, other, same: true }]
+  const decisions = [{ service: at.service, otherService: other, isSame: true }]
   expect(relationsOf(at, decisions, pairs).relatedIds).toEqual(new Set([7, 6]))
 })

@@ -17,7 +17,7 @@ const row = {
 const bob = { first_name: 'Bob', last_name: 'Lee', email: 'bob@example.com', phone: ann.phone }
 const candidate = (order = {}) => ({
   order: { ...batchRow({ recipient: bob, ...order }), packageId: 7 },
-  samePerson: false,
+  isSamePerson: false,
 })
 const relations = { relatedIds: new Set([7]) }
 

@@ -43,14 +43,14 @@ test('the table of states of src/docs/ordering.md, section 1', () => {
 
 test('which states a person’s word leaves, which may still become an order, and which wait', () => {
   expect({
-    leftByRetry: leavesByRetry,
-    leftByDecision: leavesByDecision,
-    unsettledStates: openStates,
+    leavesByRetry,
+    leavesByDecision,
+    openStates,
     waitingStates,
   }).toEqual({
-    leftByRetry: ['rejected'],
-    leftByDecision: ['unknown', 'dropped'],
-    unsettledStates: ['pending', 'sending', 'unknown', 'dropped', 'held'],
+    leavesByRetry: ['rejected'],
+    leavesByDecision: ['unknown', 'dropped'],
+    openStates: ['pending', 'sending', 'unknown', 'dropped', 'held'],
     waitingStates: ['pending', 'held', 'duplicate'],
   })
 })

@@ -33,12 +33,12 @@ const [one, two] = ['0'.repeat(16), '1'.repeat(16)]
 
 test('answers are private, read back in order, and dropped', async () => {
   const { folder, drafts } = setUp()
-  expect([await drafts.all(), await drafts.listUnreadable()]).toEqual([[], []])
+  expect([await drafts.list(), await drafts.listUnreadable()]).toEqual([[], []])
   await drafts.save(draftOf(two))
   await drafts.save(draftOf(one))
   expect(statSync(folder).mode & 0o777).toBe(0o700)
   expect(statSync(join(folder, `${one}.json`)).mode & 0o777).toBe(0o600)
-  expect(await drafts.all()).toEqual([draftOf(one), draftOf(two)])
+  expect(await drafts.list()).toEqual([draftOf(one), draftOf(two)])
   await drafts.remove(one)
   await drafts.remove(one)
   expect(readdirSync(folder)).toEqual([`${two}.json`])
@@ -51,7 +51,7 @@ test('what no draft can be read from is reported, and what has another name is l
   writeFileSync(join(folder, `${'2'.repeat(16)}.json`), '{', { mode: 0o600 })
   symlinkSync(join(folder, `${one}.json`), join(folder, `${'3'.repeat(16)}.json`))
   writeFileSync(join(folder, 'notes.txt'), 'mine')
-  expect(await drafts.all()).toEqual([draftOf(one)])
+  expect(await drafts.list()).toEqual([draftOf(one)])
   expect(await drafts.listUnreadable()).toEqual([two, '2'.repeat(16), '3'.repeat(16)])
 })
 
@@ -59,7 +59,7 @@ test('a looser mode is fixed with a word', async () => {
   const { folder, drafts, messages } = setUp()
   await drafts.save(draftOf(one))
   chmodSync(join(folder, `${one}.json`), 0o644)
-  expect(await drafts.all()).toEqual([draftOf(one)])
+  expect(await drafts.list()).toEqual([draftOf(one)])
   expect(messages.join()).toContain('was readable by other users (0644); it is now private')
 })
 
@@ -67,6 +67,6 @@ test('a path that cannot be used is a failure of the disk', async () => {
   const { data, folder, drafts } = setUp()
   mkdirSync(data, { mode: 0o700 })
   writeFileSync(folder, '')
-  await expect(drafts.all()).rejects.toMatchObject({ code: 'io' })
+  await expect(drafts.list()).rejects.toMatchObject({ code: 'io' })
   await expect(drafts.remove(one)).rejects.toMatchObject({ code: 'io' })
 })
