@@ -148,7 +148,10 @@ async function openFolder(
 }
 
 /** Returns warnings about other users who may write to a folder of reports, or exchange it for another one. */
-function folderWarnings(path: string, { isOpenTo, openAbove }: ReportFolder): string[] {
+function folderWarnings(
+  path: string,
+  { openToWriters: isOpenTo, openFolderAbove: openAbove }: ReportFolder,
+): string[] {
   const texts: string[] = []
   if (isOpenTo === 'its owner')
     texts.push(`${path} belongs to another user of this machine, who may replace what is in it.`)

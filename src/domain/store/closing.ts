@@ -52,7 +52,7 @@ export interface LogReport extends RegisteredLog {
 }
 
 /** Returns the logs that have not been compared with the store since it was closed, except excluded ones. */
-export function unreportedLogs(closing: Closing, logs: readonly LogReport[]): LogReport[] {
+export function findUnreportedLogs(closing: Closing, logs: readonly LogReport[]): LogReport[] {
   return logs.filter(({ reportedFor, isExcluded }) => !isExcluded && reportedFor !== closing.id)
 }
 
@@ -91,12 +91,12 @@ export const isClosedForMissingLog = (closing: Closing | undefined): boolean =>
  * Returns the next step to open a closed store. `isReplicated`: each commit waits for a second server, so a failover
  * loses no attempt; a restore may lose some all the same.
  */
-export function reopenStep(
+export function findReopenStep(
   closing: Closing,
   logs: readonly LogReport[],
   { isReplicated }: { isReplicated: boolean },
 ): ReopenStep {
-  if (unreportedLogs(closing, logs).length > 0) return 'reports'
+  if (findUnreportedLogs(closing, logs).length > 0) return 'reports'
   if (!closing.reasons.every((reason) => reportedReasons.has(reason))) return 'acceptance'
   return isReplicated && !closing.reasons.includes('restored') ? 'nothing' : 'confirmation'
 }
@@ -111,9 +111,9 @@ export function mergeRegisters(
 ): RegisteredLog[] {
   const merged = new Map(known.map((log) => [log.id, log]))
   for (const log of copies) {
-    const before = merged.get(log.id)
-    if (before === undefined || before.lastAttemptAt < log.lastAttemptAt)
-      merged.set(log.id, { ...(before ?? log), lastAttemptAt: log.lastAttemptAt })
+    const registered = merged.get(log.id)
+    if (registered === undefined || registered.lastAttemptAt < log.lastAttemptAt)
+      merged.set(log.id, { ...(registered ?? log), lastAttemptAt: log.lastAttemptAt })
   }
   return [...merged.values()]
 }

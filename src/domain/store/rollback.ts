@@ -30,12 +30,12 @@ export interface Epoch {
  */
 export type KnownHeads = Map<string, Head[]>
 
-export function addKnownHead(known: KnownHeads, { account, number, attemptId }: Head): void {
-  const knownHeads = known.get(account) ?? []
+export function addKnownHead(headsByAccount: KnownHeads, { account, number, attemptId }: Head): void {
+  const knownHeads = headsByAccount.get(account) ?? []
   const highest = knownHeads[0]?.number ?? 0
   if (number < highest || knownHeads.some((each) => each.attemptId === attemptId)) return
   const head = { account, number, attemptId }
-  known.set(account, number === highest ? [...knownHeads, head] : [head])
+  headsByAccount.set(account, number === highest ? [...knownHeads, head] : [head])
 }
 
 /** Returns how the database differs from the one that was recorded; undefined if it is the same. */
@@ -60,7 +60,7 @@ export type FenceFailure = 'closed' | 'epoch' | 'generation' | 'head'
  * Returns why a claim is refused; undefined if it may proceed. `generation`: the generation with which the process
  * last compared its logs.
  */
-export function fenceFailure(fence: Fence, generation: string): FenceFailure | undefined {
+export function findFenceFailure(fence: Fence, generation: string): FenceFailure | undefined {
   if (!fence.isOpen) return 'closed'
   if (!fence.isSameEpoch) return 'epoch'
   if (fence.generation !== generation) return 'generation'
@@ -69,7 +69,7 @@ export function fenceFailure(fence: Fence, generation: string): FenceFailure | u
 
 type GenerationAge = 'same' | 'former' | 'unknown'
 
-export function generationAge(generation: string, { current, former }: Generations): GenerationAge {
+export function compareGeneration(generation: string, { current, former }: Generations): GenerationAge {
   if (generation === current) return 'same'
   return former.includes(generation) ? 'former' : 'unknown'
 }
@@ -121,14 +121,14 @@ export function detectRollback(store: StoreFacts, logs: readonly ComparedLog[]):
   const missing = new Map<string, LogEntry>()
   for (const entry of logsOfStore.flatMap((log) => log.missing)) missing.set(entry.attemptId, entry)
   const isUnknown = (generation: string): boolean =>
-    generationAge(generation, store.generations) === 'unknown'
+    compareGeneration(generation, store.generations) === 'unknown'
   const isUnknownLog = logsOfStore.some(({ generations }) => generations.some(isUnknown))
   // After a failover or a restore, missing entries are recovered as part of this machine's report, and are no further
   // reason to close the store. Attempts of a former generation are no reason either: the store was accepted without
   // them.
   const isReporting = store.isReporting || store.change !== undefined
   const isOlder = [...missing.values()].some(
-    ({ generation }) => generationAge(generation, store.generations) !== 'former',
+    ({ generation }) => compareGeneration(generation, store.generations) !== 'former',
   )
   const logsWithOtherKey = logs.filter((log) => !log.hasSameKey && log.missing.length > 0)
   const reasons: [CloseReason, boolean][] = [

@@ -1,5 +1,5 @@
 import type { QuotaPriority } from '../../domain/quota/windows.ts'
-import { fenceFailure } from '../../domain/store/rollback.ts'
+import { findFenceFailure } from '../../domain/store/rollback.ts'
 import { highestPrecedence, type Conflict } from '../../domain/submission/conflicts.ts'
 import type { Attempt, NewAttempt, RowVersion } from '../../domain/submission/submission.ts'
 import { InternalError, IoError } from '../../errors/kinds.ts'
@@ -65,7 +65,7 @@ interface ClaimInputs {
 /** The database's clock, if it is shared: rules about time must not depend on the clock of the machine that sends. */
 const storeTime = 'coalesce({clock}, :at)'
 
-const updateRow = `
+const markRowSending = `
 UPDATE submissions
 SET state = 'sending', attempt_id = :attemptId, changed_at = ${storeTime}, reason = NULL, field = NULL{shared , runner = :runner}
 WHERE {isAtAddress} AND batch_id = :batchId AND row_number = :row AND state = 'pending'
@@ -86,7 +86,7 @@ const attemptValues = `:attemptId, :batchId, :row, :userEmail, :bodySha256, ${st
  * scan all of its rows for a key and a state.
  */
 export const claimShared = `
-WITH claimed AS (${updateRow} RETURNING batch_id
+WITH claimed AS (${markRowSending} RETURNING batch_id
 ), numbered AS (${incrementNumber} AND EXISTS (SELECT 1 FROM claimed) RETURNING head_number
 ), counted AS (
   UPDATE runners SET seen_at = {clock}, leased_until = {clock} + :lease
@@ -94,7 +94,7 @@ WITH claimed AS (${updateRow} RETURNING batch_id
 ) ${attemptColumns} SELECT ${attemptValues}, head_number FROM numbered RETURNING number, began_at`
 
 const claimInSteps = [
-  `${updateRow} RETURNING 1`,
+  `${markRowSending} RETURNING 1`,
   `${incrementNumber} RETURNING 1`,
   `${attemptColumns} VALUES (${attemptValues}, (SELECT head_number FROM accounts WHERE name = :account)) RETURNING number, began_at`,
 ]
@@ -116,7 +116,7 @@ export class Claims extends StorePart {
    */
   readonly #knownAttempts = new Set<string>()
 
-  #isAny(orNext: boolean): boolean {
+  #claimsAnyRow(orNext: boolean): boolean {
     return orNext && this.engine.isShared
   }
 
@@ -136,7 +136,7 @@ export class Claims extends StorePart {
     const matching = new Matching(this.key)
     const [fence, stored, quota] = yield* together([
       get<SelectedFence>(selectFence, { heads: required.heads, batchId: from.batchId }),
-      this.#isAny(orNext) ? matching.lockNextRow(from.batchId) : matching.lockRow(from),
+      this.#claimsAnyRow(orNext) ? matching.lockNextRow(from.batchId) : matching.lockRow(from),
       lockQuota(priority),
     ])
     return { fence, stored, quota, matching }
@@ -153,12 +153,12 @@ export class Claims extends StorePart {
   ): Work<ClaimResult> {
     const { from, attempt, required, priority, orNext } = request
     if (from.state !== 'pending') throw new InternalError(`an attempt cannot begin from "${from.state}"`)
-    const isAny = this.#isAny(orNext)
-    const failure = fence === undefined ? 'closed' : this.#failure(fence, required)
+    const claimsAnyRow = this.#claimsAnyRow(orNext)
+    const failure = fence === undefined ? 'closed' : this.#findFailure(fence, required)
     if (fence === undefined || failure !== undefined) return { waitMs: 0, failure }
-    if (isAny && this.#isBreakerOpen(fence))
+    if (claimsAnyRow && this.#isBreakerOpen(fence))
       return { waitMs: 0, isBreakerOpen: true, openedBy: fence.openedBy }
-    const isFree = stored?.state === 'pending' && (isAny || stored.attemptId === from.attemptId)
+    const isFree = stored?.state === 'pending' && (claimsAnyRow || stored.attemptId === from.attemptId)
     if (stored === undefined || !isFree) return { waitMs: 0, isTaken: true }
     const { damaged, conflicts } = yield* matching.findConflictsOrDamage(stored)
     if (damaged !== undefined || stored.body === undefined) {
@@ -214,10 +214,10 @@ export class Claims extends StorePart {
     return inserted
   }
 
-  #failure(fence: SelectedFence, required: FenceRequirement): ClaimFailure | undefined {
+  #findFailure(fence: SelectedFence, required: FenceRequirement): ClaimFailure | undefined {
     const isSame = Boolean(fence.isReplicated) === required.isReplicated
     if (this.engine.session() !== required.session || !isSame) return 'session'
-    const failure = fenceFailure(
+    const failure = findFenceFailure(
       {
         isOpen: fence.closed === undefined,
         isSameEpoch: textOf(fence.epoch) === (fence.epochNow ?? ''),

@@ -10,8 +10,8 @@ import {
   type LogReport,
   isClosedForMissingLog,
   isReporting,
-  reopenStep,
-  unreportedLogs,
+  findReopenStep,
+  findUnreportedLogs,
   addLossReason,
 } from '../../domain/store/closing.ts'
 import {
@@ -19,7 +19,7 @@ import {
   type ExistingRow,
   type RecoveredRow,
   type StoreFacts,
-  generationAge,
+  compareGeneration,
   detectRollback,
   recoverEntry,
 } from '../../domain/store/rollback.ts'
@@ -290,8 +290,8 @@ export function* examineStore(
   for (const logId of [...reported, ...missingLogs])
     yield* updateRows('attempt_logs', { reportedFor: id }, { id: logId })
   const registered = yield* readLogs()
-  const unreported = unreportedLogs(closing, registered)
-  const step = reopenStep(addLossReason(closing), registered, { isReplicated: before.wasReplicated })
+  const unreported = findUnreportedLogs(closing, registered)
+  const step = findReopenStep(addLossReason(closing), registered, { isReplicated: before.wasReplicated })
   if (step !== 'nothing') {
     const recovered = yield* formatRecovered(closing.recovered)
     return { ...compared, closing: addLossReason(closing), unreported, step, recovered, logs: registered }
@@ -329,7 +329,8 @@ function* compareLog(
     hasSameKey: header.key === key,
     isDamaged: log.isDamaged,
     // The place that it was moved to has another generation.
-    isMoved: header.movedTo !== undefined && generationAge(header.generation, state.generations) !== 'former',
+    isMoved:
+      header.movedTo !== undefined && compareGeneration(header.generation, state.generations) !== 'former',
     generations: generationsIn(log),
     missing: log.entries.filter(({ attemptId }) => ids.has(attemptId)),
     lacksHead: !hasHeads,

@@ -427,8 +427,8 @@ export class Matching {
 
 /** Returns the orders that a statement selects together with their fingerprints. */
 function* selectStoredOrders(sql: string, values: Values): Work<StoredOrder[]> {
-  const found = yield* allOrders<Submission & StoredFingerprints>(sql, values)
-  return found.map(({ personPrint, emailPrint, phonePrint, ...order }) => ({
+  const selected = yield* allOrders<Submission & StoredFingerprints>(sql, values)
+  return selected.map(({ personPrint, emailPrint, phonePrint, ...order }) => ({
     order,
     fingerprints: { personPrint, emailPrint, phonePrint },
   }))

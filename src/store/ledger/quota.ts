@@ -44,8 +44,8 @@ export class Quota extends StorePart {
 
   /** Returns the use of the windows and the time, as QuotaDecision expects them. */
   async read(account: string): Promise<{ state: QuotaState; now: number | undefined }> {
-    const found = await this.engine.run(get<StoredQuota>(selectState, { account }))
-    return { state: parseState(found?.state), now: found?.now }
+    const selected = await this.engine.run(get<StoredQuota>(selectState, { account }))
+    return { state: parseState(selected?.state), now: selected?.now }
   }
 }
 

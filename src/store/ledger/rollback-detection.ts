@@ -9,7 +9,7 @@ import {
   noLogError,
   storeClosedError,
 } from '../../domain/store/closing.ts'
-import { type KnownHeads, addKnownHead, generationAge } from '../../domain/store/rollback.ts'
+import { type KnownHeads, addKnownHead, compareGeneration } from '../../domain/store/rollback.ts'
 import { formatCount } from '../../domain/wording/text.ts'
 import { IoError, UsageError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
@@ -318,7 +318,7 @@ export class RollbackDetection {
     if (this.#missingIds(state.logs).length > 0) return false
     const evidence = others.filter(({ header, isEmpty }) => !isEmpty && !state.ignoredLogs.has(header.id))
     if (evidence.some(({ header }) => header.key !== key.key)) return false
-    const ages = evidence.map(({ header }) => generationAge(header.generation, generations))
+    const ages = evidence.map(({ header }) => compareGeneration(header.generation, generations))
     if (ages.includes('unknown')) return false
     if (own === undefined)
       return evidence.length === 0 && (engine.isShared || !hasAttempts || state.mayBeWithoutLog)

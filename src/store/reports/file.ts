@@ -104,14 +104,14 @@ export async function makeFoldersBelow(
   file: string,
   flushes: FolderFlushes,
 ): Promise<HeldFolder> {
-  const isNew = new Set<string>()
+  const parentsOfNew = new Set<string>()
   const folder = openFolders(root, file, 'make the folder', (path) => {
-    if (makeFolder(path.at)) isNew.add(path.parent)
+    if (makeFolder(path.at)) parentsOfNew.add(path.parent)
   })
   try {
     // Folders are named by their paths below the root: the descriptor's number may belong to another folder by the
     // time of a shared flush.
-    for (const parent of isNew) await flushes.flush(parent)
+    for (const parent of parentsOfNew) await flushes.flush(parent)
     return folder
   } catch (error) {
     closeBelow(root, folder)
@@ -214,10 +214,10 @@ export class FolderFlushes {
 
   /** Resolves once all names that were added to the folder before the call are on the disk. */
   flush(folder: string): Promise<void> {
-    const flush = this.#flushes.get(folder)
-    if (flush === undefined) return this.#startFlush(folder)
-    flush.next ??= flush.now.catch(() => undefined).then(() => this.#startFlush(folder))
-    return flush.next
+    const pending = this.#flushes.get(folder)
+    if (pending === undefined) return this.#startFlush(folder)
+    pending.next ??= pending.now.catch(() => undefined).then(() => this.#startFlush(folder))
+    return pending.next
   }
 
   #startFlush(folder: string): Promise<void> {

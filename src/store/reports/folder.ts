@@ -142,8 +142,9 @@ export class ReportFolder {
     options: FolderOptions,
     patience?: Patience,
   ): Promise<ReportFolder> {
-    const hidden = options.onlyFile === undefined ? '.refcheck' : `.${options.onlyFile.slice(0, 60)}.refcheck`
-    const work = await WorkFolder.open(join(root.at, hidden), options, patience)
+    const workFolderName =
+      options.onlyFile === undefined ? '.refcheck' : `.${options.onlyFile.slice(0, 60)}.refcheck`
+    const work = await WorkFolder.open(join(root.at, workFolderName), options, patience)
     const folder = new ReportFolder(root, options, work, isNew)
     try {
       await folder.#load()
@@ -159,12 +160,12 @@ export class ReportFolder {
    * The other accounts that may put files into the folder. If even the private work folder appears to be open to
    * others, the file system has no permissions (a USB stick, a network drive), and the result is undefined.
    */
-  get isOpenTo(): Writers | undefined {
+  get openToWriters(): Writers | undefined {
     return this.#hasModes ? otherWriters(this.#root.status) : undefined
   }
 
   /** The folder above this one in which other accounts could replace this one; undefined if there is none. */
-  get openAbove(): WritableFolder | undefined {
+  get openFolderAbove(): WritableFolder | undefined {
     return this.#hasModes ? this.#root.above : undefined
   }
 
@@ -224,7 +225,7 @@ export class ReportFolder {
       const record = { ...about, file, ...content.received, stored_at, ...lastFields }
       const folder = await makeFoldersBelow(this.#root, file, this.#flushes)
       try {
-        this.#work.note(JSON.stringify(record))
+        this.#work.appendToJournal(JSON.stringify(record))
         const outcome = await moveIntoFolder(
           temporary,
           join(folder.at, basename(path)),
@@ -312,7 +313,7 @@ export class ReportFolder {
    * would be changed; undefined if there is none.
    */
   #findUnsafeFolder(file: string): (WritableFolder & { shown: string | undefined }) | undefined {
-    const above = this.openAbove
+    const above = this.openFolderAbove
     if (!this.#root.isHeld && above !== undefined) return { ...above, shown: undefined }
     return file.includes('/') ? this.#findOpenFolder(file) : undefined
   }
@@ -421,7 +422,7 @@ export class ReportFolder {
 
   async #writeManifest(): Promise<void> {
     // A line that is not a record marks that the two manifests may differ.
-    this.#work.note('manifest')
+    this.#work.appendToJournal('manifest')
     const records = this.records()
     // Users open this file, and Excel expects a byte order mark in UTF-8; programs read manifest.json.
     const table = `\uFEFF${this.#options.csv(manifestTable(records))}`

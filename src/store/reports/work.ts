@@ -70,7 +70,7 @@ export class WorkFolder {
    * `patience` waits and throws TimedOutError when the wait is over.
    */
   static async open(path: string, options: WorkOptions, patience?: Patience): Promise<WorkFolder> {
-    const claim = await acquire(path, options, patience)
+    const claim = await acquireClaim(path, options, patience)
     let folder: HeldFolder | undefined
     try {
       folder = await openChecked(path)
@@ -100,7 +100,7 @@ export class WorkFolder {
    * Appends a line to the journal. When this returns, the operating system has the line, so that it outlives this
    * process.
    */
-  note(line: string): void {
+  appendToJournal(line: string): void {
     const path = join(this.#folder.at, journalName)
     try {
       this.#journal ??= openJournal(path)
@@ -137,7 +137,7 @@ export class WorkFolder {
   }
 }
 
-async function acquire(
+async function acquireClaim(
   path: string,
   options: WorkOptions,
   patience: Patience | undefined,
@@ -199,7 +199,7 @@ function tryUnlink(lock: string): boolean {
   }
 }
 
-const isSameFile = (a: Stats, b: Stats): boolean => a.ino === b.ino && a.dev === b.dev
+const isSameFile = (one: Stats, b: Stats): boolean => one.ino === b.ino && one.dev === b.dev
 
 /** Returns whether the folder or its lock is missing, because its holder ended meanwhile. */
 function isGone(path: string, lock: string): boolean {

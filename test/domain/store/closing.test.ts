@@ -6,9 +6,9 @@ import {
   findLogsByName,
   type LogReport,
   mergeRegisters,
-  reopenStep,
+  findReopenStep,
   storeClosedError,
-  unreportedLogs,
+  findUnreportedLogs,
   addLossReason,
 } from '../../../src/domain/store/closing.ts'
 
@@ -32,7 +32,7 @@ test('every registered log has to report for this closing, however long ago it w
     log('3', { lastAttemptAt: 0 }),
     log('4', { isExcluded: true }),
   ]
-  expect(unreportedLogs(closing, logs).map(({ id }) => id)).toEqual(['2', '3'])
+  expect(findUnreportedLogs(closing, logs).map(({ id }) => id)).toEqual(['2', '3'])
 })
 
 test.each([
@@ -43,7 +43,7 @@ test.each([
   ['attempts were lost otherwise', [], { reasons: ['server', 'log_missing'] }, true, 'acceptance'],
 ] as const)('a closed store of which %s', (_, logs, facts, isReplicated, step) => {
   const found = { ...closing, ...facts, reasons: [...('reasons' in facts ? facts.reasons : closing.reasons)] }
-  expect(reopenStep(found, logs, { isReplicated })).toBe(step)
+  expect(findReopenStep(found, logs, { isReplicated })).toBe(step)
 })
 
 test('attempts that a machine has read and no log has brought back are a loss, until one does', () => {
@@ -51,7 +51,7 @@ test('attempts that a machine has read and no log has brought back are a loss, u
   expect(addLossReason({ ...closing, missing: [] }).reasons).toEqual(['server'])
   const lost = addLossReason({ ...closing, missing: ['a1'] })
   expect(lost.reasons).toEqual(['server', 'older'])
-  expect(reopenStep(lost, [], { isReplicated: true })).toBe('acceptance')
+  expect(findReopenStep(lost, [], { isReplicated: true })).toBe('acceptance')
 })
 
 test('a register that lost logs gets them back from the copies that other logs hold', () => {

@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest'
 
 import type { Head, LogEntry } from '../../../src/domain/store/attempt-log.ts'
 import {
-  generationAge,
+  compareGeneration,
   findEpochChange,
   type ComparedLog,
   detectRollback,
   type Fence,
-  fenceFailure,
+  findFenceFailure,
   type KnownHeads,
   addKnownHead,
   recoverEntry,
@@ -83,7 +83,7 @@ describe('known heads', () => {
   })
 })
 
-test.each<[Partial<Fence>, ReturnType<typeof fenceFailure>]>([
+test.each<[Partial<Fence>, ReturnType<typeof findFenceFailure>]>([
   [{}, undefined],
   [{ hasHeads: false }, 'head'],
   [{ generation: 'g3', hasHeads: false }, 'generation'],
@@ -91,7 +91,7 @@ test.each<[Partial<Fence>, ReturnType<typeof fenceFailure>]>([
   [{ isOpen: false, isSameEpoch: false }, 'closed'],
 ])('a claim that finds %j fails by %s', (found, failure) => {
   const sound: Fence = { isOpen: true, isSameEpoch: true, generation: 'g2', hasHeads: true }
-  expect(fenceFailure({ ...sound, ...found }, 'g2')).toBe(failure)
+  expect(findFenceFailure({ ...sound, ...found }, 'g2')).toBe(failure)
 })
 
 test.each([
@@ -106,7 +106,7 @@ test.each([
 })
 
 test('a generation is the current one, a former one or unknown', () => {
-  expect(['g2', 'g1', 'g3'].map((each) => generationAge(each, store.generations))).toEqual([
+  expect(['g2', 'g1', 'g3'].map((each) => compareGeneration(each, store.generations))).toEqual([
     'same',
     'former',
     'unknown',

@@ -107,7 +107,7 @@ describe.each(isLinux ? ['link'] : [])('a folder that is exchanged for a %s whil
     '%s goes into the folder that was opened, with the manifest',
     async (file) => {
       const folder = await open()
-      expect(folder.openAbove).toEqual({ path: shared, writers: 'all' })
+      expect(folder.openFolderAbove).toEqual({ path: shared, writers: 'all' })
       expect(await keep(folder, file, true, exchangeForLink)).toMatchObject({ outcome: 'stored' })
       await folder.close()
       precious()
@@ -136,9 +136,9 @@ describe.each(isLinux ? ['link'] : [])('a folder that is exchanged for a %s whil
       mkdirSync(hidden)
       chmodSync(hidden, 0o777)
     }
-    const isOpenTo = folder.isOpenTo
+    const isOpenTo = folder.openToWriters
     expect(await keep(folder, 'b.pdf', false, exchange)).toMatchObject({ outcome: 'stored' })
-    expect(folder.isOpenTo).toBe(isOpenTo)
+    expect(folder.openToWriters).toBe(isOpenTo)
     expect(readdirSync(hidden)).toEqual([])
     expect(readFileSync(join(shared, 'moved', 'journal'), 'utf8')).toContain('b.pdf')
     await folder.close()
@@ -168,7 +168,7 @@ describe.each(isLinux ? ['link'] : [])('a folder that is exchanged for a %s whil
 test('a link of ours that others cannot exchange is followed', async () => {
   exchangeForLink()
   const folder = await open()
-  expect([folder.isOpenTo, folder.openAbove]).toEqual([undefined, undefined])
+  expect([folder.openToWriters, folder.openFolderAbove]).toEqual([undefined, undefined])
   expect(await keep(folder, 'b.pdf')).toMatchObject({ outcome: 'stored' })
   await folder.close()
   expect(readdirSync(outside).sort()).toEqual(['a.pdf', 'b.pdf', 'manifest.csv', 'manifest.json'])
@@ -177,7 +177,7 @@ test('a link of ours that others cannot exchange is followed', async () => {
 test('with the sticky bit, a folder that all may write to contains reports that only their owner can move', async () => {
   chmodSync(shared, 0o1777)
   const folder = await open()
-  expect(folder.openAbove).toBeUndefined()
+  expect(folder.openFolderAbove).toBeUndefined()
   await folder.close()
 })
 
@@ -221,7 +221,7 @@ describe.each(isRoot ? [65_534] : [])('account and group %i', (other) => {
     chownSync(reports, 0, other)
     chmodSync(reports, 0o770)
     const folder = await open()
-    expect(folder.isOpenTo).toBe('its group')
+    expect(folder.openToWriters).toBe('its group')
     await expect(refusedDownload(folder, 'sub/a.pdf')).rejects.toMatchObject({
       message: `cannot write "${join(reports, 'sub/a.pdf')}": every user of its group may put a link in place of its folder "sub"`,
       hint: `Make the folder private with: chmod g-w ${reports}`,
@@ -251,7 +251,7 @@ describe.each(isRoot ? [65_534] : [])('account and group %i', (other) => {
   ])('%s', async (_, arrange, to) => {
     arrange()
     const folder = await open()
-    expect(folder.openAbove).toEqual({ path: shared, writers: to })
+    expect(folder.openFolderAbove).toEqual({ path: shared, writers: to })
     await folder.close()
   })
 
@@ -278,7 +278,7 @@ describe.each(isRoot ? [65_534] : [])('account and group %i', (other) => {
     chmodSync(shared, 0o775)
     chmodSync(reports, 0o775)
     const folder = await open()
-    expect([folder.isOpenTo, folder.openAbove]).toEqual([undefined, undefined])
+    expect([folder.openToWriters, folder.openFolderAbove]).toEqual([undefined, undefined])
     await folder.close()
   })
 })

@@ -21,7 +21,7 @@ const workOptions = { clock, random, pid: 4711 }
 test('another run is named, and nothing of it is touched', async () => {
   mkdirSync(path)
   const held = await WorkFolder.open(join(path, 'work'), workOptions)
-  held.note('mine')
+  held.appendToJournal('mine')
   await expect(WorkFolder.open(join(path, 'work'), workOptions)).rejects.toThrow(
     /^another run \(process 4711, since .*\) is downloading reports into /,
   )
@@ -40,10 +40,10 @@ test('whatever becomes of it, no file stays open', async () => {
   const before = files()
   for (let round = 0; round < 20; round += 1) {
     const held = await WorkFolder.open(join(path, 'work'), workOptions)
-    held.note('x')
+    held.appendToJournal('x')
     held.abandon()
     const next = await WorkFolder.open(join(path, 'work'), workOptions)
-    next.note('y')
+    next.appendToJournal('y')
     await next.remove()
   }
   expect(files()).toBeLessThan(before + 10)
@@ -58,10 +58,10 @@ test('a folder that has gone, and one in the place of the journal, are failures 
   const held = await WorkFolder.open(join(path, 'work'), workOptions)
   writeFileSync(join(path, 'theirs'), '')
   linkSync(join(path, 'theirs'), join(path, 'work', 'journal'))
-  expect(() => held.note('x')).toThrow('it is not a regular file of its own')
+  expect(() => held.appendToJournal('x')).toThrow('it is not a regular file of its own')
   rmSync(join(path, 'work', 'journal'))
   mkdirSync(join(path, 'work', 'journal'))
-  expect(() => held.note('x')).toThrow(expect.objectContaining({ code: 'io' }))
+  expect(() => held.appendToJournal('x')).toThrow(expect.objectContaining({ code: 'io' }))
   held.abandon()
   await expect(WorkFolder.open(join(path, 'work'), workOptions)).rejects.toMatchObject({ code: 'io' })
   rmSync(join(path, 'work', 'journal'), { recursive: true })
