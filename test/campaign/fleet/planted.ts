@@ -97,7 +97,7 @@ export const mutants: readonly {
     edits: [
       {
         path: 'src/domain/store/closing.ts',
-        from: "if (unreportedLogs(closing, logs).length > 0) return 'reports'",
+        from: "if (findUnreportedLogs(closing, logs).length > 0) return 'reports'",
         to: '',
       },
     ],
