@@ -114,7 +114,7 @@ export class App {
   readonly secrets: Secrets
   /** Adds to each command in a hint the flags of the current command that it has to repeat. */
   readonly repeatFlags: FlagRepeater
-  /** The calls of this command that were not counted in the quota yet. They are counted when it closes. */
+  /** The calls of this command that were not counted in the quota yet. They are counted when the app closes. */
   readonly usage = new QuotaUsage()
   readonly #openedServices = new Map<keyof Services, Promise<unknown>>()
   readonly #closingActions: ClosingAction[] = []
@@ -142,9 +142,9 @@ export class App {
    * always the same one is reported.
    */
   async services<K extends keyof Services>(...names: readonly K[]): Promise<Pick<Services, K>> {
-    const found: Partial<Services> = {}
-    for (const name of names) found[name] = await this.service(name)
-    return found as Pick<Services, K>
+    const services: Partial<Services> = {}
+    for (const name of names) services[name] = await this.service(name)
+    return services as Pick<Services, K>
   }
 
   /** Returns one service. */

@@ -45,6 +45,6 @@ export async function openFileOfPlan(
   if (rows === null) return openPlannedFile(await app.service('files'), service, planSource, allowances)
   const { cwd } = app.context
   const memoryFiles = { cwd, stdin: { isTTY: false, stream: Readable.from([Buffer.from(rows)]) } }
-  const opened = await openPlannedFile(memoryFiles, service, planSource, allowances)
-  return { ...opened, file: { ...opened.file, name: planSource.name } }
+  const fileToOrder = await openPlannedFile(memoryFiles, service, planSource, allowances)
+  return { ...fileToOrder, file: { ...fileToOrder.file, name: planSource.name } }
 }

@@ -53,7 +53,7 @@ export async function resolveRequestId(
   })
 }
 
-/** Replaces the value of a word of a command line: the word itself, or what follows `--flag=`. */
+/** Replaces a value in a word of a command line, which is the whole word or the text after `--flag=`. */
 const replaceValue = (word: string, value: string, replacement: string): string =>
   word === value || (word.startsWith('--') && word.endsWith(`=${value}`))
     ? `${word.slice(0, word.length - value.length)}${replacement}`

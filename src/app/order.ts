@@ -10,9 +10,13 @@ import { storeSuccessors } from './request.ts'
 /** Creates the store of the answers about one person. `resume`: the command line that continues from them. */
 export function createDraftKeeper(app: App, resume: string): DraftKeeper {
   return new DraftKeeper(async () => {
-    const { api, ...rest } = await app.services('api', 'drafts', 'clock', 'random')
+    const { api, ...services } = await app.services('api', 'drafts', 'clock', 'random')
     const { baseUrl, userEmail } = api
-    return { ...rest, owner: { baseUrl, userEmail, account: await app.accountInUse() }, onMessage: app.note }
+    return {
+      ...services,
+      owner: { baseUrl, userEmail, account: await app.accountInUse() },
+      onMessage: app.note,
+    }
   }, resume)
 }
 

@@ -78,8 +78,8 @@ export async function downloadReports(
 }
 
 /**
- * Acknowledges completed requests whose report does not come, so that `status` does not count them as new any more, and
- * notes it. They are read again by each sync, which downloads a report that comes after all.
+ * Acknowledges completed requests whose report is overdue, and prints a note, so that `status` no longer counts them as
+ * new. Each sync still reads them and downloads a report that has appeared.
  */
 export async function acknowledgeWithoutReport(
   app: App,
@@ -137,8 +137,10 @@ async function openFolder(
   }
   const file = basename(path)
   if (status === 'file' && overwrite) {
-    const listed = (await reportFolders.readRecords(dirname(path))).find((record) => record.file === file)
-    if (listed !== undefined && isSingle(source) && !isReportOf(listed, source)) {
+    const listedReport = (await reportFolders.readRecords(dirname(path))).find(
+      (record) => record.file === file,
+    )
+    if (listedReport !== undefined && isSingle(source) && !isReportOf(listedReport, source)) {
       throw new UsageError(`--output: ${typed} is another report, as the manifest of its folder says`, {
         hint: 'It was left as it is. Choose another name.',
       })

@@ -32,7 +32,7 @@ export async function orderServices(app: App, signal: AbortSignal): Promise<Orde
   }
 }
 
-/** Returns the services for an order that may be waited for. */
+/** Returns the services for placing an order and waiting for its result. */
 export async function orderAndWaitServices(app: App, signal: AbortSignal) {
   const { budgetMs, ...services } = await app.services('inbox', 'patientApi', 'budgetMs')
   return {

@@ -70,9 +70,9 @@ export async function sandboxStories() {
  * overwrite its API key.
  */
 export async function requireSandboxProfile(app: App, name: string): Promise<void> {
-  const stored = await (await app.service('settings')).profile(name)
-  if (stored === undefined || isLoopbackUrl(stored.baseUrl)) return
-  throw new UsageError(`profile "${name}" is of ${stored.baseUrl}, and is kept`, {
+  const storedProfile = await (await app.service('settings')).profile(name)
+  if (storedProfile === undefined || isLoopbackUrl(storedProfile.baseUrl)) return
+  throw new UsageError(`profile "${name}" is of ${storedProfile.baseUrl}, and is kept`, {
     hint: 'Choose another name: refcheck sandbox start --login --profile NAME',
   })
 }

@@ -36,8 +36,8 @@ export async function openStoresToMove(app: App, from: string, to: string) {
 }
 
 /**
- * The questions of `store purge`. With `--delete-files` one question is about the store and the files; without it, a
- * second question is about the files. Without a terminal the flag alone decides about the files.
+ * Returns the functions that ask the questions of `store purge`. With `--delete-files`, one question is about the store
+ * and the files; otherwise a second question is about the files. Without a terminal, only the flag decides about them.
  */
 export function purgeQuestions(
   app: App,
@@ -56,10 +56,12 @@ export function purgeQuestions(
       const prompter = app.prompter()
       if (yes || (deletes && (isConfirmed || prompter === undefined))) return deletes
       app.note(foundFilesText(files))
-      const what = deletionText(files)
+      const filesText = deletionText(files)
       if (!deletes)
-        return (await prompter?.confirm({ message: `Delete ${what} as well?`, isDestructive: true })) === true
-      await confirm(`Delete ${what} permanently?`)
+        return (
+          (await prompter?.confirm({ message: `Delete ${filesText} as well?`, isDestructive: true })) === true
+        )
+      await confirm(`Delete ${filesText} permanently?`)
       return true
     },
   }

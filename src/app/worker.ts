@@ -74,12 +74,12 @@ async function resolveProfileNames(
   const knownNames = [...(await (await app.service('settings')).profiles()).keys()]
   if (profilesFlag === 'all' && knownNames.length > 0) return knownNames
   const chosenNames = profilesFlag === 'all' ? [] : profilesFlag.split(',').map((each) => each.trim())
-  const unknown = chosenNames.find((each) => !knownNames.includes(each))
-  if (chosenNames.length > 0 && unknown === undefined) return chosenNames
+  const unknownName = chosenNames.find((each) => !knownNames.includes(each))
+  if (chosenNames.length > 0 && unknownName === undefined) return chosenNames
   throw new UsageError(
-    unknown === undefined
+    unknownName === undefined
       ? '--profiles all: there are no profiles'
-      : `--profiles: no profile named "${unknown}"`,
+      : `--profiles: no profile named "${unknownName}"`,
     { hint: 'List the profiles with: refcheck auth list' },
   )
 }
@@ -122,7 +122,7 @@ function createSharedReader(
     const now = clock.monotonic()
     if (lastRead === undefined || now - lastRead.at > sharedReadMs) lastRead = { at: now, found: readNow() }
     const { found } = lastRead
-    // After an error, the next worker reads the store again.
+    // After an error, the next call reads the store again.
     found.catch(() => (lastRead = undefined))
     return (await found).get(member) ?? []
   }

@@ -89,9 +89,9 @@ export function readLockedPackage(root: string, name: string): PinnedPackage {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, { version: string; integrity: string } | undefined>
   }
-  const found = packages[`node_modules/${name}`]
-  if (found === undefined) throw new Error(`the lockfile has no ${name}`)
-  return { name, version: found.version, integrity: found.integrity }
+  const lockedPackage = packages[`node_modules/${name}`]
+  if (lockedPackage === undefined) throw new Error(`the lockfile has no ${name}`)
+  return { name, version: lockedPackage.version, integrity: lockedPackage.integrity }
 }
 
 /**

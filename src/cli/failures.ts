@@ -38,10 +38,10 @@ export function toUsageError(error: Error & ParseFailure): UsageError {
     case 'NonExistentFlagsError':
       return unknownFlag(error, hint)
     case 'UnexpectedArgsError': {
-      const shown = (error.args ?? []).map((arg) => `"${redactArgument(String(arg))}"`).join(', ')
+      const argumentList = (error.args ?? []).map((arg) => `"${redactArgument(String(arg))}"`).join(', ')
       const isOfFileName = (error.args ?? []).some((arg) => String(arg).includes('.'))
       const quotes = isOfFileName ? ['Put a name with spaces in quotes, such as "new people.xlsx".'] : []
-      return new UsageError(`unexpected argument ${shown}`, { hint: [...quotes, hint].join('\n') })
+      return new UsageError(`unexpected argument ${argumentList}`, { hint: [...quotes, hint].join('\n') })
     }
     case 'RequiredArgsError': {
       const names = (error.args ?? []).map((arg) => argumentName(arg))
@@ -141,8 +141,8 @@ const rewordings: [pattern: RegExp, write: (...parts: string[]) => string][] = [
 
 function reword(line: string): string | undefined {
   for (const [pattern, write] of rewordings) {
-    const found = pattern.exec(line)
-    if (found !== null) return write(...found.slice(1))
+    const match = pattern.exec(line)
+    if (match !== null) return write(...match.slice(1))
   }
   return undefined
 }

@@ -37,13 +37,13 @@ export function unknownCommandError(words: readonly string[], knownCommands: rea
 }
 
 function suggestCommand(words: readonly string[], knownCommands: readonly string[]): string {
-  const found = nearestCommand(words, knownCommands)
-  if (found !== undefined) {
-    const rest = words.slice(found.length)
-    const isSafeToShow = rest.every(
+  const nearestName = nearestCommand(words, knownCommands)
+  if (nearestName !== undefined) {
+    const laterWords = words.slice(nearestName.length)
+    const isSafeToShow = laterWords.every(
       (word) => redactArgument(word) === word && !/key|secret|token|password/i.test(word),
     )
-    return `Did you mean: ${['refcheck', found.name, ...(isSafeToShow ? rest.map(shellWord) : [])].join(' ')}`
+    return `Did you mean: ${['refcheck', nearestName.name, ...(isSafeToShow ? laterWords.map(shellWord) : [])].join(' ')}`
   }
   const topics = [
     ...new Set(knownCommands.filter((name) => name.includes(' ')).map((name) => name.split(' ')[0] ?? '')),

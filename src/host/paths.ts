@@ -31,9 +31,9 @@ export class RelativeFolderError extends Error {
  */
 export function resolvePaths(env: Environment, platform: NodeJS.Platform = process.platform): Paths {
   const [config, data] = ['REFCHECK_CONFIG_DIR', 'REFCHECK_DATA_DIR'].map((name) => {
-    const given = variable(env, name)
-    if (given !== undefined && !pathOf(platform).isAbsolute(given)) throw new RelativeFolderError(name, given)
-    return given
+    const path = variable(env, name)
+    if (path !== undefined && !pathOf(platform).isAbsolute(path)) throw new RelativeFolderError(name, path)
+    return path
   })
   if (config !== undefined && data !== undefined) return { config, data }
   const folders = platformFolders(env, platform)

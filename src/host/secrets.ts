@@ -80,9 +80,9 @@ export class Secrets {
 
   /** Replaces each value by its name, and the tokens of signed URLs by ***. */
   redact(text: string): string {
-    const rest = this.#replaceIn(text)
+    const withoutValues = this.#replaceIn(text)
     // Most texts do not contain these characters, and the pattern is slow.
-    return /[=%\\]/.test(rest) ? rest.replace(signedToken, '$1***') : rest
+    return /[=%\\]/.test(withoutValues) ? withoutValues.replace(signedToken, '$1***') : withoutValues
   }
 
   /** Whether `redactAnswer` may change a response. The argument is its text before parsing. */
@@ -248,12 +248,12 @@ class Search {
  * that depend on the text before and after the value.
  */
 function encodedForms(value: string): string[] {
-  const whole = Buffer.from(value).toString('base64')
+  const base64 = Buffer.from(value).toString('base64')
   const parts = [0, 1, 2].map((before) => {
     const bytes = Buffer.from('\0'.repeat(before) + value)
     return bytes.toString('base64').slice(Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6))
   })
-  return [value, Buffer.from(value).toString('hex'), whole, whole.replaceAll('=', ''), ...parts]
+  return [value, Buffer.from(value).toString('hex'), base64, base64.replaceAll('=', ''), ...parts]
 }
 
 function longestWord(text: string): string {

@@ -44,10 +44,10 @@ const statesWithoutStatus = ['unknown', 'dropped', 'sending'] as const
  */
 export function parseRequestStatus(text: string | undefined): string | undefined {
   if (text === undefined) return undefined
-  const all = [...requestStatuses.map((each) => each.toLowerCase()), ...statesWithoutStatus]
+  const allStatuses = [...requestStatuses.map((each) => each.toLowerCase()), ...statesWithoutStatus]
   const wanted = text.trim().toLowerCase().replaceAll('-', '_')
-  if (all.includes(wanted)) return wanted
+  if (allStatuses.includes(wanted)) return wanted
   throw new UsageError(`--status: unknown status "${text.slice(0, 40)}"`, {
-    hint: `Statuses: ${all.join(', ')}`,
+    hint: `Statuses: ${allStatuses.join(', ')}`,
   })
 }

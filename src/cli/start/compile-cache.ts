@@ -128,10 +128,10 @@ export function cacheCompiledCode(file: string, root: string, build: string): vo
     return load.call(this.exports, this.exports, require, this, path, dirname(path))
   }
   runAtExit((code) => {
-    const whole = code === 0
-    if ([...scripts.values()].every(({ isCached }) => isCached) && (cached.whole || !whole)) return
+    const hasSucceeded = code === 0
+    if ([...scripts.values()].every(({ isCached }) => isCached) && (cached.whole || !hasSucceeded)) return
     for (const [name, { script }] of scripts) cached.code.set(name, script.createCachedData())
-    writeCache(file, build, { whole: whole || cached.whole, code: cached.code })
+    writeCache(file, build, { whole: hasSucceeded || cached.whole, code: cached.code })
   })
 }
 

@@ -21,9 +21,9 @@ export default class BatchResume extends BaseCommand<typeof BatchResume> {
     const { app, flags } = this
     const batchServices = await app.services('batches', 'waiting', 'ledger', 'clock', 'packageNames')
     const services = await startServices(app, this.signal)
-    const found = await findBatch(batchServices, this.args.batch_id)
-    await updateExternalResults(services, services.files, found)
-    const batch = await findBatchToRun(batchServices, found.id)
+    const batchBefore = await findBatch(batchServices, this.args.batch_id)
+    await updateExternalResults(services, services.files, batchBefore)
+    const batch = await findBatchToRun(batchServices, batchBefore.id)
     const { pending } = batch.counts
     if (pending > 0) {
       const question = orderQuestion(await readPendingOrders(batchServices, batch), await app.service('api'))

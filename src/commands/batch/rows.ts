@@ -31,12 +31,14 @@ export default class BatchRows extends BaseCommand<typeof BatchRows> {
     const inbox = await this.app.service('inboxToShow')
     const rows = await listRows(services, batch, states)
     const showsHeld = !this.flags.json && !this.flags.csv && rows.some(({ state }) => state === 'held')
-    const held = showsHeld ? await listHeld(services, batch) : []
-    const heldTexts = new Map(held.map(({ held: row, other }) => [row.row, heldText(row, other?.recipient)]))
+    const heldRows = showsHeld ? await listHeld(services, batch) : []
+    const heldTexts = new Map(
+      heldRows.map(({ held: row, other }) => [row.row, heldText(row, other?.recipient)]),
+    )
     const isForPerson = this.context.streams.stdout.isTTY && !this.flags.json && !this.flags.csv
     const names = isForPerson ? await namesOfRows(services, batch, states) : undefined
     const rowsWithReasons = await withListedReasons(rows, inbox, () => batch.baseUrl)
     this.answerList(batchRowsView(rowsWithReasons, heldTexts, names))
-    if (held.length > 0) this.app.reporter.note(nextForHeld(held, this.app.prompter() !== undefined))
+    if (heldRows.length > 0) this.app.reporter.note(nextForHeld(heldRows, this.app.prompter() !== undefined))
   }
 }

@@ -41,8 +41,10 @@ export default class ConfigSet extends BaseCommand<typeof ConfigSet> {
     const isAddress = /^postgres(ql)?:/i.test(value ?? '')
     const text = isPath && !isAddress ? resolve(this.context.cwd, value ?? '') : (value ?? '')
     if (key === 'account') await this.confirmAccount(parseAccountName(text))
-    const stored = await setSetting(sources, key, text)
-    this.answer(changedView({ key, value: stored, profile: sources.profile ?? null }, `${key} is ${stored}`))
+    const storedValue = await setSetting(sources, key, text)
+    this.answer(
+      changedView({ key, value: storedValue, profile: sources.profile ?? null }, `${key} is ${storedValue}`),
+    )
     if (key !== 'retention') return
     this.app.note(
       'Nothing is removed by this alone. A worker removes what is older once a day; without one, run every night: refcheck store purge --yes',

@@ -72,7 +72,7 @@ export default class RequestList extends BaseCommand<typeof RequestList> {
   private async withDetails(requests: readonly ListedRequest[]) {
     const { inboxToShow: inbox, packageNames } = await this.app.services('inboxToShow', 'packageNames')
     const users = requests.map(({ base_url: baseUrl, user_email: userEmail }) => ({ baseUrl, userEmail }))
-    const listed = addPackageNames(requests, await packageNames.forUsers(users))
-    return withListedReasons(listed, inbox, ({ base_url }) => base_url)
+    const namedRequests = addPackageNames(requests, await packageNames.forUsers(users))
+    return withListedReasons(namedRequests, inbox, ({ base_url }) => base_url)
   }
 }

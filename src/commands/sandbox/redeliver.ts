@@ -18,7 +18,7 @@ export default class SandboxRedeliver extends SandboxCommand<typeof SandboxRedel
 
   async run(): Promise<void> {
     const sandbox = await this.connect(this.flags['base-url'])
-    const done = await sandbox.send('redeliver', { delivery_id: this.args.event })
-    this.answer(redeliveredView(done as Redelivered))
+    const delivery = await sandbox.send('redeliver', { delivery_id: this.args.event })
+    this.answer(redeliveredView(delivery as Redelivered))
   }
 }

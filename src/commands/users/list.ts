@@ -22,7 +22,7 @@ export default class UsersList extends BaseCommand<typeof UsersList> {
   async run(): Promise<void> {
     const { role, team } = this.flags
     const service = await this.app.service('api')
-    const all = await service.listUsers(this.signal)
-    this.answerList(usersView(selectUsers(all, { role, team }), all))
+    const users = await service.listUsers(this.signal)
+    this.answerList(usersView(selectUsers(users, { role, team }), users))
   }
 }

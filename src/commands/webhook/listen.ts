@@ -65,7 +65,7 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
     )
     const { secret, findBaseUrl } = await webhookSecrets(app, flags['secret-file'])
     const maxEventsReached = new AbortController()
-    const stored = { count: 0 }
+    const storedEvents = { count: 0 }
     const services = await listenServices(app, {
       secret,
       forwardTo: flags['forward-to'],
@@ -82,8 +82,8 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
       tls: await readTlsFiles(this.context, flags),
       onStored: (event) => {
         this.answerLine(storedEventView(event))
-        if (!event.repeated) stored.count += 1
-        if (stored.count >= (flags['max-events'] ?? Number.POSITIVE_INFINITY)) maxEventsReached.abort()
+        if (!event.repeated) storedEvents.count += 1
+        if (storedEvents.count >= (flags['max-events'] ?? Number.POSITIVE_INFINITY)) maxEventsReached.abort()
       },
       onRefused: (reason) => refusedDeliveries.add(reason, this.context.clock.monotonic()),
       onDelayed: (what, { message }) => app.reporter.warn(`${what}: ${message}`),
@@ -97,9 +97,9 @@ export default class WebhookListen extends BaseCommand<typeof WebhookListen> {
     const failure = await this.waitForEnd(listening, endSignal)
     refusedDeliveries.flush()
     if (failure !== undefined) this.end(failure)
-    if (closedSignal.aborted) this.end(createClosedOutputError(stored.count))
-    if (this.context.interrupts.isTerminated) app.reporter.note(stoppedNote(stored.count, isForwarding))
-    else if (signal.aborted) this.end(createInterruptedError(stored.count, isForwarding))
+    if (closedSignal.aborted) this.end(createClosedOutputError(storedEvents.count))
+    if (this.context.interrupts.isTerminated) app.reporter.note(stoppedNote(storedEvents.count, isForwarding))
+    else if (signal.aborted) this.end(createInterruptedError(storedEvents.count, isForwarding))
   }
 
   /** Waits until listening has to end and, except after Ctrl-C, until the received events are forwarded. */
