@@ -104,6 +104,7 @@ figure { margin: 0; }
 .todo li { list-style: none; margin: 0; padding: .6rem .9rem; display: grid; gap: .3rem; justify-items: start; }
 .todo li + li { border-top: 1px solid var(--edge); }
 .todo p { margin: 0; overflow-wrap: anywhere; }
+.todo + p { margin: .6rem 0 0; }
 .todo code { overflow-wrap: anywhere; white-space: normal; }
 code { font-size: .8rem; }
 .tools { display: flex; flex-wrap: wrap; gap: .6rem; align-items: end; margin-bottom: .5rem; }
@@ -128,6 +129,7 @@ th[aria-sort=ascending] button::after { content: '\\2191'; opacity: 1; } th[aria
   svg text { font-size: 17px; } h1 { font-size: 1.5rem; } .tiles { grid-template-columns: 1fr 1fr; } .tiles dd { font-size: 1.4rem; }
   .gauge { grid-template-columns: minmax(0, 1fr); }
   th.wide, td.wide { display: none; }
+  th, td { padding-inline: .3rem; } tbody th { overflow-wrap: anywhere; }
 }
 @media print {
   @page { size: A4; margin: 11mm 12mm; }

@@ -142,7 +142,7 @@ function attentionSection(page: PeoplePage): Piece {
             ${groups.map((group) => attentionItem({ ...group, command: repeatFlags(group.command) }, title))}
           </ul>`
     }
-    ${ended === 0 ? '' : html`<p>${formatCount(ended, 'request')} ended without a result: see the list of people.</p>`}
+    ${ended === 0 ? '' : html`<p>${formatCount(ended, groups.length === 0 ? 'request' : 'more request')} ended without a result: see the list of people.</p>`}
   </section>`
 }
 
