@@ -24,7 +24,7 @@ export type Attention = ReturnType<typeof createAttention>
 const dayMs = 86_400_000
 /** A request that takes longer than this number of days is listed. */
 export const longWaitDays = 7
-/** The greatest number of people that a note names. */
+/** The maximum number of people that a note names. */
 const maxNamed = 3
 /** A rejected row is listed for this number of days. */
 export const maxRejectedDays = 30
@@ -119,7 +119,9 @@ export function unlistedText(requests: readonly Pick<RequestResource, 'recipient
   return `Looked at: "refcheck status" does not list ${names} any more.\nFind such requests with: refcheck request list${filter}`
 }
 
-/** Whether a completed request has been without a report for longer than a report takes, and no sync has said so yet. */
+/**
+ * Whether a completed request has been without a report for longer than a report takes, and no sync has said so yet.
+ */
 export const isReportOverdue = (
   { requestStatusAt, acknowledgedAt }: Pick<AttentionRow, 'requestStatusAt' | 'acknowledgedAt'>,
   now: number,

@@ -26,7 +26,10 @@ export interface QuotaBook {
   createWaitsUntil: number
   lastCreateAt: number
   lastCallAt: number
-  /** The number of polls that the poll rate has not yet compensated, at a time. */
+  /**
+   * A leaky bucket of polls with its level at a time. The level rises by one with each poll, and falls with
+   * `pollRate`.
+   */
   polls: { level: number; at: number }
 }
 

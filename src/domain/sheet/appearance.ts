@@ -36,7 +36,7 @@ export const white: Colour = [255, 255, 255]
 /** Colours whose parts all differ by less than this look the same. */
 const minVisibleDifference = 16
 
-/** Whether a text is invisible because it has the colour of its background. */
+/** Whether two colours look the same, so that a text in one is invisible on a background in the other. */
 export function isSameColour(text: Colour, background: Colour): boolean {
   return text.every((part, index) => Math.abs(part - (background[index] ?? 0)) < minVisibleDifference)
 }

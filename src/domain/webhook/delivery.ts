@@ -76,7 +76,8 @@ export const maxForwardDelayMs = 2 * maxRetryDelayMs
 export type NextTry = number | 'dropped' | undefined
 
 /**
- * Milliseconds until the next attempt after `attempts` refused ones; `dropped` once they reach `maxAttempts`.
+ * Returns the milliseconds until the next attempt after `attempts` failed ones, or `dropped` if they reach
+ * `maxAttempts`.
  */
 export function retryDelay(attempts: number, maxAttempts = Number.POSITIVE_INFINITY): number | 'dropped' {
   if (attempts >= maxAttempts) return 'dropped'
