@@ -10,7 +10,7 @@ export type { RequestStatus, WebhookEvent } from './types.ts'
 export const signatureHeader = 'X-Service-Signature'
 
 /**
- * As `verify` of refcheck/webhook, but with WebCrypto and returning a promise: the same arguments, event, errors and
+ * Like `verify` of refcheck/webhook, but with WebCrypto and returning a promise: the same arguments, event, errors and
  * constant-time comparison. For Cloudflare Workers, Deno, Bun, Vercel Edge and service workers.
  */
 export async function verify(
@@ -22,8 +22,8 @@ export async function verify(
   // A copy, because the caller may change the bytes before the promise is settled.
   const body = new Uint8Array(bytesOf(rawBody))
   const digits = readSignature(received)
-  const signature = Uint8Array.from({ length: 32 }, (_, at) =>
-    Number.parseInt(digits.slice(2 * at, 2 * at + 2), 16),
+  const signature = Uint8Array.from({ length: 32 }, (_, index) =>
+    Number.parseInt(digits.slice(2 * index, 2 * index + 2), 16),
   )
   const algorithm = { name: 'HMAC', hash: 'SHA-256' }
   const { subtle } = globalThis.crypto

@@ -100,7 +100,7 @@ export interface NewAttempt {
   attemptId: string
   /** Wall time in ms. */
   at: number
-  /** The same moment on the monotonic clock of this process, in ms. */
+  /** The time of the attempt on the monotonic clock of this process, in ms. */
   monotonic: number
   /** The user whose e-mail is sent with the call. */
   userEmail: string

@@ -95,7 +95,7 @@ WHERE id = :id AND (CAST(:at AS bigint) IS NOT NULL OR forward = 'waiting') RETU
 const updateRefused = `
 UPDATE events SET due_at = :retryAt, attempts = attempts + 1, last_answer = :answer WHERE id = :id`
 
-/** What another process may have added; '' if the store's signal does not tell. */
+/** The kind of data that another process may have added; '' if the store's signal does not name it. */
 export type ArrivalKind = 'event' | 'batch' | ''
 
 interface IdentifiedEvent {
