@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 
 import type { App } from './app.ts'
-import { type OrderPlan, type PlanOwner, startedByAgent } from '../domain/approval/order-plan.ts'
+import { type OrderPlan, type PlanOwner, startedByAgentError } from '../domain/approval/order-plan.ts'
 import { UsageError } from '../errors/kinds.ts'
 import { agentVariable, variable } from '../host/process.ts'
 import type { Approval } from '../usecases/approval/plans.ts'
@@ -21,7 +21,7 @@ export async function planOwner(app: App): Promise<PlanOwner> {
  */
 export async function startApproval(app: App, code: string | undefined): Promise<Approval> {
   const { env, streams } = app.context
-  if (variable(env, agentVariable) !== undefined) throw startedByAgent(code ?? '')
+  if (variable(env, agentVariable) !== undefined) throw startedByAgentError(code ?? '')
   const missing = (['stdin', 'stdout', 'stderr'] as const).find((name) => !streams[name].isTTY)
   const prompter = app.prompter()
   if (missing !== undefined || prompter === undefined) {

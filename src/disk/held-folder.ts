@@ -48,9 +48,9 @@ export function otherWriters(status: Pick<Stats, 'mode' | 'uid' | 'gid'>): Write
  * entries. `root` is the user id of root.
  */
 function canExchangeEntries(status: Stats, root: number): Writers | undefined {
-  const own = ownUserId()
-  if (status.uid !== own && status.uid !== 0 && status.uid !== root) return 'its owner'
-  return isSticky(status) ? undefined : otherWriters({ mode: status.mode, uid: own ?? 0, gid: status.gid })
+  const ownId = ownUserId()
+  if (status.uid !== ownId && status.uid !== 0 && status.uid !== root) return 'its owner'
+  return isSticky(status) ? undefined : otherWriters({ mode: status.mode, uid: ownId ?? 0, gid: status.gid })
 }
 
 /** The folder that a path leads to, and how other accounts could make the path lead elsewhere. */

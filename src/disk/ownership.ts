@@ -76,9 +76,9 @@ export function findFolderWeakness(
 
 /** Returns `foreign` if another account owns the file or folder, and `writable` if another may write to it. */
 export function findWeakness(status: Pick<Stats, 'uid' | 'mode'>): Weakness['problem'] | undefined {
-  const own = ownUserId()
-  if (own === undefined) return undefined
-  if (status.uid !== own) return 'foreign'
+  const ownId = ownUserId()
+  if (ownId === undefined) return undefined
+  if (status.uid !== ownId) return 'foreign'
   return (status.mode & writableByOthers) === 0 ? undefined : 'writable'
 }
 

@@ -250,12 +250,12 @@ export function findExposure(files: readonly string[], folders: readonly string[
  * they cannot, or if the store does not exist.
  */
 export function findStoreWeakness(file: string): { path: string; why: string } | undefined {
-  const own = ownUserId()
+  const ownId = ownUserId()
   const folder = dirname(file)
-  for (const path of own === undefined ? [] : [folder, file]) {
+  for (const path of ownId === undefined ? [] : [folder, file]) {
     const status = readStatus(path)
     if (status === undefined) continue
-    if (status.uid !== own && status.uid !== 0)
+    if (status.uid !== ownId && status.uid !== 0)
       return { path, why: 'it belongs to another user of this machine' }
     if (path === folder && (status.mode & writableByAll) !== 0)
       return { path, why: `all users of this machine may write to it (${formatMode(status)})` }
@@ -268,9 +268,9 @@ export function findStoreWeakness(file: string): { path: string; why: string } |
  * from it, and their people would be ordered again.
  */
 export function requireOwnStore(file: string): void {
-  const own = ownUserId()
-  const owner = readStatus(file)?.uid ?? own
-  if (own === undefined || owner === own || owner === 0) return
+  const ownId = ownUserId()
+  const owner = readStatus(file)?.uid ?? ownId
+  if (ownId === undefined || owner === ownId || owner === 0) return
   throw new IoError(`cannot order with the store "${file}": it belongs to another user of this machine`, {
     hint: 'Nothing was sent. Run refcheck as that user, or check what is in the store and make it yours with chown.',
   })

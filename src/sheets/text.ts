@@ -109,25 +109,25 @@ const byteOrderMarkOf = (bytes: Buffer) =>
 
 /**
  * Decodes a source. A byte order mark decides between UTF-16 and UTF-8. Without one, a text that is valid UTF-8 is
- * UTF-8, and any other text is in the encoding `given`. If none is given, the bytes are damaged UTF-8 if most
+ * UTF-8, and any other text is in the encoding `givenEncoding`. If none is given, the bytes are damaged UTF-8 if most
  * sequences are valid: the first invalid byte is then refused with its offset. Otherwise the encoding is unknown and
  * the bytes are not decoded. NUL is always refused.
  */
-export function decodeSource(source: SheetSource, given?: string): DecodedText {
+export function decodeSource(source: SheetSource, givenEncoding?: string): DecodedText {
   const detected: Encoding = { encoding: 'utf-8', bom: false }
   let isUtf8Text: boolean | undefined
   return {
     detected,
     async *chunks() {
-      isUtf8Text ??= given === undefined || given === 'utf-8' || (await isPlainUtf8(source))
+      isUtf8Text ??= givenEncoding === undefined || givenEncoding === 'utf-8' || (await isPlainUtf8(source))
       const { rest, first } = await readMarkBytes(source)
       const mark = byteOrderMarkOf(first)
       detected.bom = mark !== undefined
-      detected.encoding = mark?.[1] ?? (isUtf8Text ? 'utf-8' : given)
+      detected.encoding = mark?.[1] ?? (isUtf8Text ? 'utf-8' : givenEncoding)
       const skip = mark?.[0].length ?? 0
       const parts = joinChunks(first.subarray(skip), rest)
       if (detected.encoding === 'utf-8')
-        yield* decodeUtf8(parts, skip, source.name, detected, given === 'utf-8')
+        yield* decodeUtf8(parts, skip, source.name, detected, givenEncoding === 'utf-8')
       else
         yield* decodeWith(
           parts,

@@ -488,10 +488,14 @@ function maskAt(value: unknown, key: string, isPersonal: boolean, names: NamesOf
     return Object.fromEntries(
       Object.entries(value).map(([name, inner]) => {
         if (isAnswer && name === 'field') return [name, maskReason(String(inner))]
-        const at = keyForMask(name, { isInByType: key === 'by_type', isAnswer, isBatch: 'batch_id' in value })
+        const maskKey = keyForMask(name, {
+          isInByType: key === 'by_type',
+          isAnswer,
+          isBatch: 'batch_id' in value,
+        })
         return [
           definedWordKeys.has(key) && !isDefinedWord(name) ? withheldText : name,
-          maskAt(inner, at, inside, names),
+          maskAt(inner, maskKey, inside, names),
         ]
       }),
     )

@@ -60,7 +60,7 @@ export interface PlanOwner {
 /** Creates a plan of an order. `now` is wall time in milliseconds. */
 export function newOrderPlan(
   { baseUrl, userEmail, profile, account }: PlanOwner,
-  { code, now, what, title }: { code: string; now: number; what: OrderPlan['what']; title: string },
+  { code, now, what: content, title }: { code: string; now: number; what: OrderPlan['what']; title: string },
 ): OrderPlan {
   return {
     refcheck_order_plan: 1,
@@ -71,7 +71,7 @@ export function newOrderPlan(
     user_email: userEmail,
     profile: profile ?? null,
     account,
-    what,
+    what: content,
     title,
   }
 }
@@ -84,9 +84,9 @@ export function planFileText(plan: OrderPlan): string {
 /** Parses a stored plan. Throws InvalidInputError if it is not the plan with this code or was changed. */
 export function parseOrderPlan(text: string, code: string): OrderPlan {
   const stored = parseJsonOrUndefined(text)
-  const read = orderPlan.safeParse(propertyOf(stored, 'plan'))
-  if (read.success && read.data.code === code && digestOf(read.data) === propertyOf(stored, 'sha256'))
-    return read.data
+  const parsed = orderPlan.safeParse(propertyOf(stored, 'plan'))
+  if (parsed.success && parsed.data.code === code && digestOf(parsed.data) === propertyOf(stored, 'sha256'))
+    return parsed.data
   throw new InvalidInputError(`plan ${code} has changed since it was made`, {
     hint: 'Nothing was sent. Have it planned again.',
   })
@@ -125,7 +125,7 @@ export function requireApprovable(plan: OrderPlan, owner: PlanOwner, now: number
 }
 
 /** The error for a plan that was approved before. */
-export function alreadyUsed({ code, used_at, request_id, batch_id }: UsedPlan): InvalidInputError {
+export function alreadyUsedError({ code, used_at, request_id, batch_id }: UsedPlan): InvalidInputError {
   const result =
     request_id === null
       ? batch_id === null
@@ -138,7 +138,7 @@ export function alreadyUsed({ code, used_at, request_id, batch_id }: UsedPlan): 
 }
 
 /** The error for an approval that was started by the program that runs the agent. */
-export function startedByAgent(code: string): UsageError {
+export function startedByAgentError(code: string): UsageError {
   return new UsageError('approve was started by the program that runs the agent', {
     hint: `A person approves, in a terminal opened outside of that program, with: refcheck approve ${code}`.trim(),
   })

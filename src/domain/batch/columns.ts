@@ -148,10 +148,10 @@ const fullNameHeader = /^(?:full |whole |complete )?name$/i
 
 /** Returns the hint to split a column of full names. Only the user knows where a first name ends. */
 function splitNameHint(headers: readonly string[]): string | undefined {
-  const whole = headers.find((header) => fullNameHeader.test(header))
-  return whole === undefined
+  const fullNameColumn = headers.find((header) => fullNameHeader.test(header))
+  return fullNameColumn === undefined
     ? undefined
-    : `Split the column "${whole}" into two, first_name and last_name, and run it again.`
+    : `Split the column "${fullNameColumn}" into two, first_name and last_name, and run it again.`
 }
 
 /** Throws one error for the whole file if a column is missing that every row needs. */
@@ -374,8 +374,8 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
 export function suggestColumn(header: string, names: readonly string[]): string | undefined {
   const letters = foldHeader(header)
   if (letters === '') return undefined
-  const same = names.find((name) => foldHeader(name) === letters)
-  if (same !== undefined) return same
+  const sameLetters = names.find((name) => foldHeader(name) === letters)
+  if (sameLetters !== undefined) return sameLetters
   const synonym = names.find(
     (name) => otherNames[name]?.some((each) => headerForms(letters).includes(each)) === true,
   )

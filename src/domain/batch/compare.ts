@@ -71,7 +71,7 @@ export class FileComparer {
   readonly #batch: NewFileBatch
   readonly #allowed: Allowed
   readonly #relationsOf: (packageId: number) => KnownRelations
-  readonly #earlier: EarlierRows
+  readonly #earlierRows: EarlierRows
   #position = -1
 
   /** `rows` returns earlier rows by position. Rows must be compared in its order. */
@@ -84,7 +84,7 @@ export class FileComparer {
     this.#batch = batch
     this.#allowed = allowed
     this.#relationsOf = relationsOf
-    this.#earlier = new EarlierRows(batch, rows, allowed)
+    this.#earlierRows = new EarlierRows(batch, rows, allowed)
   }
 
   /** Compares the next row. `storedCandidates` are orders of the store that have anything in common with it. */
@@ -105,13 +105,13 @@ export class FileComparer {
       account,
       externalResults,
     }
-    const candidates = [...storedCandidates, ...this.#earlier.candidates(row, identities)]
+    const candidates = [...storedCandidates, ...this.#earlierRows.candidates(row, identities)]
     const relations = this.#relationsOf(packageId)
     const conflict = findConflict(comparedOrder, candidates, this.#allowed, relations)
     const sharesPhone =
       conflict === undefined ? findPhoneSharer(comparedOrder, candidates, relations) : undefined
-    const sharesName = conflict === undefined ? this.#earlier.findNamesake(row) : undefined
-    if (conflict === undefined) this.#earlier.add(this.#position, row, identities)
+    const sharesName = conflict === undefined ? this.#earlierRows.findNamesake(row) : undefined
+    if (conflict === undefined) this.#earlierRows.add(this.#position, row, identities)
     return { row, identities, conflict, sharesPhone, sharesName }
   }
 }

@@ -19,10 +19,10 @@ import { personKey } from '../submission/identity.ts'
 
 export type Plan = ReturnType<typeof planOf>
 
-/** Returns a pending or held row with `more` details; nothing for other rows. */
-function pendingRowWith<More extends object>(row: NewRow, more: More) {
+/** Returns a pending or held row with `details`; nothing for other rows. */
+function pendingRowWith<More extends object>(row: NewRow, details: More) {
   if (row.state !== 'pending') return []
-  return [{ row: row.row, line: row.line, person: row.recipient, ...more }]
+  return [{ row: row.row, line: row.line, person: row.recipient, ...details }]
 }
 
 /** Returns what a run of a file would do. */

@@ -43,9 +43,15 @@ export interface ResultsOf {
   account?: string | undefined
 }
 
-export function resultCells(row: BatchRow, of: ResultsOf): Cell[] {
+export function resultCells(row: BatchRow, resultsOf: ResultsOf): Cell[] {
   const { state, request_id, error } = toListedRow(row)
-  return [state, request_id ?? '', row.requestStatus ?? '', error ?? '', ...externalResultCells(row, of)]
+  return [
+    state,
+    request_id ?? '',
+    row.requestStatus ?? '',
+    error ?? '',
+    ...externalResultCells(row, resultsOf),
+  ]
 }
 
 /** Returns the cells of `externalResultColumns`. */

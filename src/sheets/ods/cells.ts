@@ -31,8 +31,8 @@ export function cellOf({ attributes, text, isFormatted }: RawCell): Cell {
   }
   if (isFormatted && text === undefined && type !== 'string') {
     const shown = 'is saved without the text that its number format shows'
-    const written = Object.entries(attributes).find(([key]) => /^office:.*value$/.test(key))?.[1]
-    return faultWith(`${shown}; open the file in LibreOffice and save it`, written)
+    const attribute = Object.entries(attributes).find(([key]) => /^office:.*value$/.test(key))?.[1]
+    return faultWith(`${shown}; open the file in LibreOffice and save it`, attribute)
   }
   switch (type) {
     case 'string':
@@ -77,20 +77,24 @@ function isError(text = ''): boolean {
   return /^(?:#[A-ZÄÖÜ/0?]{2,}[!?]?|Err:\d{3})$/i.test(text)
 }
 
-function numberCell(written: string | undefined, shown: string | undefined, type: string): Cell | undefined {
+function numberCell(
+  written: string | undefined,
+  shownText: string | undefined,
+  type: string,
+): Cell | undefined {
   if (written === undefined || !/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(written))
     return undefined
   const value = Number(written)
   if (!Number.isFinite(value)) return undefined
   // LibreOffice saves a boolean result of a formula as a number, and its text as a word in the language of the
   // program.
-  if ((value === 0 || value === 1) && shown !== undefined && isBooleanWord(shown, value === 1)) {
+  if ((value === 0 || value === 1) && shownText !== undefined && isBooleanWord(shownText, value === 1)) {
     return { kind: 'boolean', text: String(value === 1), value: value === 1 }
   }
   const text = String(value)
-  if (shown === undefined)
+  if (shownText === undefined)
     return { kind: 'number', text, value, format: type === 'percentage' ? '0%' : 'General' }
-  return { kind: 'number', text, value, format: shown === text ? 'General' : formatShowing(shown) }
+  return { kind: 'number', text, value, format: shownText === text ? 'General' : formatShowing(shownText) }
 }
 
 /**

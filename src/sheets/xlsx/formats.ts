@@ -50,7 +50,7 @@ export async function readCellFormats(
   const palette = await readPalette(archive, theme, name, styles.customColours)
   return {
     formats: styles.styles.map((style) => styles.resolveFormat(style, palette)),
-    alteringRules: styles.ruleFormats.striking(palette),
+    alteringRules: styles.ruleFormats.altering(palette),
     palette,
   }
 }
@@ -244,25 +244,25 @@ export function dateText(serial: number, from1904: boolean): string | undefined 
 /** The fill of a cell as the XML has it; a member is undefined if its element is missing. */
 interface Fill {
   pattern: string | undefined
-  front: Attributes | undefined
-  back: Attributes | undefined
+  frontColour: Attributes | undefined
+  backColour: Attributes | undefined
 }
 
-const emptyFill = (): Fill => ({ pattern: undefined, front: undefined, back: undefined })
+const emptyFill = (): Fill => ({ pattern: undefined, frontColour: undefined, backColour: undefined })
 
 function readFillElement(fill: Fill | undefined, tag: string, attributes: Attributes): void {
   if (fill === undefined) return
   if (tag === 'patternFill') fill.pattern = attributes['patternType'] ?? 'none'
   else if (tag === 'gradientFill') fill.pattern = tag
-  else if (tag === 'fgColor') fill.front = attributes
-  else if (tag === 'bgColor') fill.back = attributes
+  else if (tag === 'fgColor') fill.frontColour = attributes
+  else if (tag === 'bgColor') fill.backColour = attributes
 }
 
 /** Returns white for no fill; undefined for a pattern, a gradient or an unknown colour. */
 function backgroundColour(fill: Fill | undefined, palette: Palette): Colour | undefined {
-  const { pattern = 'none', front } = fill ?? emptyFill()
+  const { pattern = 'none', frontColour } = fill ?? emptyFill()
   if (pattern === 'none') return white
-  return pattern === 'solid' && front !== undefined ? resolveColour(front, palette) : undefined
+  return pattern === 'solid' && frontColour !== undefined ? resolveColour(frontColour, palette) : undefined
 }
 
 /** Returns the colour of a text: black if the program chooses it, undefined if it is unknown. */
@@ -315,9 +315,9 @@ async function readPalette(
   archive: Archive,
   part: string | undefined,
   name: string,
-  own: readonly string[],
+  customColours: readonly string[],
 ): Promise<Palette> {
-  const indexed = own.length === 0 ? indexedColours : own.map(parseColour)
+  const indexed = customColours.length === 0 ? indexedColours : customColours.map(parseColour)
   if (part === undefined) return { theme: officeTheme, indexed }
   const coloursByElement = new Map<string, Colour | undefined>()
   let openElement: string | undefined
@@ -392,7 +392,7 @@ export class RuleFormats {
   }
 
   /** Returns the indexes of the formats that strike a value through, hide it or show it differently. */
-  striking(palette: Palette): Set<number> {
+  altering(palette: Palette): Set<number> {
     return new Set([...this.#rules.keys()].filter((at) => altersValue(this.#rules[at], palette)))
   }
 }
@@ -406,7 +406,7 @@ function altersValue(rule: Rule | undefined, palette: Palette): boolean {
   const { colour, fill } = rule
   if (colour === undefined && fill === undefined) return false
   const isPlain = ['none', 'solid', undefined].includes(fill?.pattern)
-  const backgroundAttributes = fill?.back ?? fill?.front
+  const backgroundAttributes = fill?.backColour ?? fill?.frontColour
   const background = backgroundAttributes === undefined ? white : resolveColour(backgroundAttributes, palette)
   const front = textColour(colour ?? {}, palette)
   return isPlain && background !== undefined && front !== undefined && isSameColour(front, background)

@@ -82,15 +82,15 @@ export async function readRelations(
   name: string,
 ): Promise<Map<string, Relation>> {
   const part = posix.join(posix.dirname(source), '_rels', `${posix.basename(source)}.rels`)
-  const found = new Map<string, Relation>()
-  if (!archive.has(part)) return found
+  const relations = new Map<string, Relation>()
+  if (!archive.has(part)) return relations
   await readXml(archive, part, name, {
     open(tag, { Id = '', Type = '', Target = '', TargetMode = '' }) {
       if (tag !== 'Relationship') return
       const isExternal = TargetMode === 'External'
       const targetPart = Target.startsWith('/') ? Target.slice(1) : posix.join(posix.dirname(source), Target)
-      found.set(Id, { type: Type, target: isExternal ? Target : targetPart, isExternal })
-      if (found.size > limits.relations) {
+      relations.set(Id, { type: Type, target: isExternal ? Target : targetPart, isExternal })
+      if (relations.size > limits.relations) {
         throw beyondLimitError(
           name,
           `its part ${part} has more than ${limits.relations} relations, the limit`,
@@ -98,7 +98,7 @@ export async function readRelations(
       }
     },
   })
-  return found
+  return relations
 }
 
 function notWorkbookError(archive: Archive, name: string) {

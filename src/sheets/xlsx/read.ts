@@ -487,7 +487,7 @@ class SheetReader {
     const rule = this.#extendedRule
     this.#extendedRule = undefined
     if (rule === undefined) return
-    if (rule.hidesValues || rule.formats.striking(this.#context.palette).size > 0) {
+    if (rule.hidesValues || rule.formats.altering(this.#context.palette).size > 0) {
       this.#addStruckRanges(rule.ranges)
     }
   }

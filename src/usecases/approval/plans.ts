@@ -1,5 +1,5 @@
 import {
-  alreadyUsed,
+  alreadyUsedError,
   isExpired,
   type OrderPlan,
   type PlanOwner,
@@ -33,7 +33,7 @@ export async function findApprovablePlan(approval: Approval, code: string | unde
       hint: 'Choose among the plans that wait with: refcheck approve',
     })
   }
-  if ('used_at' in found) throw alreadyUsed(found)
+  if ('used_at' in found) throw alreadyUsedError(found)
   requireApprovable(found, owner, clock.now())
   return found
 }
@@ -49,7 +49,7 @@ export async function claimPlan(
   if (claimed !== undefined) return claimed
   const found = await plans.find(code)
   throw found !== undefined && 'used_at' in found
-    ? alreadyUsed(found)
+    ? alreadyUsedError(found)
     : new NotFoundError(`plan ${code} was removed meanwhile`, {
         hint: 'Nothing was sent. Have it planned again.',
       })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import {
-  alreadyUsed,
+  alreadyUsedError,
   isExpired,
   newOrderPlan,
   parseOrderPlan,
@@ -79,7 +79,7 @@ test.each([
 ])('a used plan leads to what came of it: %j', (result, command) => {
   const used = { refcheck_used_plan: 1, code, used_at: new Date(now).toISOString(), ...result } as const
   expect(parseUsedPlan(JSON.stringify(used))).toEqual(used)
-  expect(alreadyUsed(used).hint).toBe(
+  expect(alreadyUsedError(used).hint).toBe(
     `Nothing was sent. A plan is used once. Show what came of it with: ${command}`,
   )
 })
