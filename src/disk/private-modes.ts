@@ -188,7 +188,7 @@ export function makePrivate(path: string, subject = 'The file'): string | undefi
   const status = statSync(path, { throwIfNoEntry: false })
   if (status === undefined || (status.mode & othersBits) === 0) return undefined
   chmodSync(path, status.mode & 0o700)
-  return privateNow(path, status, statSync(path), subject)
+  return privateNow(path, status, statSync(path, { throwIfNoEntry: false }) ?? status, subject)
 }
 
 function makeFilePrivate(path: string, { descriptor, status }: OpenedFile): string | undefined {

@@ -98,10 +98,7 @@ export class AttemptLogFiles {
   }
 
   /** Logs of a store, by its id or by its place; `also`: paths where the store registered logs. */
-  find(
-    { store, storeId }: { store: string; storeId: string | undefined },
-    also: readonly string[] = [],
-  ): LogFile[] {
+  find({ store, storeId }: { store: string; storeId?: string }, also: readonly string[] = []): LogFile[] {
     const folders = new Set([...this.folders, ...also.map((path) => dirname(path))])
     return (
       [...folders]
@@ -117,7 +114,7 @@ export class AttemptLogFiles {
   /** The key of the store that was last in a place: a new one that takes it knows its people. */
   keyOf(store: string): Uint8Array | undefined {
     const changedAt = ({ path }: LogFile): number => statSync(path).mtimeMs
-    const found = this.find({ store, storeId: undefined })
+    const found = this.find({ store })
     const [newest] = found.sort((one, other) => changedAt(other) - changedAt(one))
     return newest && Buffer.from(newest.header.key, 'hex')
   }

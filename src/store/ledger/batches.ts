@@ -278,10 +278,9 @@ export class Batches extends StorePart {
   /** Finds a batch by its id, or by the start of an id (at least 4 characters) that only one batch has. */
   async find(id: string): Promise<Batch | undefined> {
     await this.rollbacks.noteHeads()
-    const selectedBatches = await this.engine.run(
-      all<SelectedBatch>(selectByIdStart, { start: id, beyond: `${id}g` }),
-    )
-    return selectedBatches.length === 1 ? this.#toBatch(selectedBatches[0]) : undefined
+    const values = { start: id, beyond: `${id}g` }
+    const found = await this.engine.run(all<SelectedBatch>(selectByIdStart, values))
+    return found.length === 1 ? this.#toBatch(found[0]) : undefined
   }
 
   /** Returns the batches, the newest first; those of single orders only on request. */
@@ -326,10 +325,9 @@ export class Batches extends StorePart {
 
   /** Records why the batch was halted; undefined records that it is no longer halted. */
   async recordHalt(batchId: string, halt: Halt | undefined): Promise<void> {
-    const { at: haltedAt, code: haltCode, message: haltMessage, hint: haltHint } = halt ?? {}
-    await this.engine.run(
-      updateRows('batches', { haltedAt, haltCode, haltMessage, haltHint }, { id: batchId }),
-    )
+    const { at, code, message, hint } = halt ?? {}
+    const columns = { haltedAt: at, haltCode: code, haltMessage: message, haltHint: hint }
+    await this.engine.run(updateRows('batches', columns, { id: batchId }))
   }
 
   async recordResultsFile(batchId: string, path: string): Promise<void> {

@@ -181,10 +181,9 @@ export class Claims extends StorePart {
     const { batchId, row } = stored
     this.#knownAttempts.add(attempt.attemptId)
     request.claimed = { batchId, row, state: 'sending', attemptId: attempt.attemptId }
-    const [inserted] = yield* together(
-      [this.#insertAttempt(order, attempt, required), update && run(...update)],
-      { commits: true },
-    )
+    const [inserted] = yield* together([this.#insertAttempt(order, request), update && run(...update)], {
+      commits: true,
+    })
     if (inserted === undefined) return { waitMs: 0, ...otherRow, isTaken: true }
     const { generation } = required
     const claimed = toClaimed(order, attempt, { number: inserted.number, generation, at: inserted.beganAt })
@@ -192,15 +191,11 @@ export class Claims extends StorePart {
   }
 
   /** Inserts the attempt. Returns undefined if the row is no longer pending. */
-  *#insertAttempt(
-    stored: StoredRow,
-    attempt: NewAttempt,
-    { logId }: FenceRequirement,
-  ): Work<InsertedAttempt | undefined> {
+  *#insertAttempt(stored: StoredRow, request: ClaimRequest): Work<InsertedAttempt | undefined> {
     const values = {
       ...stored,
-      ...attempt,
-      logId,
+      ...request.attempt,
+      logId: request.required.logId,
       expected: stored.attemptId,
       runner: this.holds.id,
       lease: leaseMs,

@@ -60,9 +60,8 @@ function shapeOf(sql: string, row: SelectedRow): Shape {
   if (known !== undefined) return known
   const columns = Object.keys(row).map((column) => ({ column, field: fieldOf(column) }))
   // Copies of what was parsed are read several times faster than objects that grow field by field.
-  const empty = JSON.parse(
-    JSON.stringify(Object.fromEntries(columns.map(({ field }) => [field, null]))),
-  ) as object
+  const nulls = Object.fromEntries(columns.map(({ field }) => [field, null]))
+  const empty = JSON.parse(JSON.stringify(nulls)) as object
   const shape = { columns, empty: { ...empty } }
   shapes.set(sql, shape)
   return shape

@@ -94,11 +94,7 @@ function* recoverAttempt(entry: LogEntry, { file, outcomes }: ReadLog, at: numbe
  * Whether a row that has a request gives it up: the log of the attempt that is recovered knows that a read showed it to be
  * another row's, and the log of the row's own attempt is that of another machine, which does not.
  */
-function* giveUpRequest(
-  holder: RowVersion,
-  outcomes: ReadonlyMap<string, LogOutcome>,
-  at: number,
-): Work<boolean> {
+function* giveUpRequest(holder: RowVersion, outcomes: ReadLog['outcomes'], at: number): Work<boolean> {
   if (outcomes.get(holder.attemptId ?? '')?.state !== 'unknown') return false
   const decision = { by: 'refcheck', why: 'an attempt log says that its request is another row’s' }
   const loss = { to: 'unknown', at, reason: 'its request was found to be another row’s', decision } as const

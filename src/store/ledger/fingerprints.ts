@@ -137,15 +137,8 @@ export function matchPersons(row: StoredFingerprints | undefined, person: Person
  * Returns whether a row's fingerprints belong to its person; true for a row without fingerprints, which was erased or
  * is older than fingerprints.
  */
-export function areFingerprintsOf(
-  rowFingerprints: PersonFingerprints | undefined,
-  personFingerprints: PersonFingerprints,
-): boolean {
-  if (rowFingerprints === undefined) return true
-  const { personPrint, emailPrint, phonePrint } = rowFingerprints
-  return (
-    personPrint === personFingerprints.personPrint &&
-    emailPrint === personFingerprints.emailPrint &&
-    phonePrint === personFingerprints.phonePrint
-  )
+export function areFingerprintsOf(row: PersonFingerprints | undefined, person: PersonFingerprints): boolean {
+  if (row === undefined) return true
+  const { personPrint, emailPrint, phonePrint } = person
+  return row.personPrint === personPrint && row.emailPrint === emailPrint && row.phonePrint === phonePrint
 }

@@ -480,6 +480,6 @@ type RowState = Pick<RowVersion, 'state' | 'attemptId'>
 
 function isRecorded(from: SubmissionState, to: SubmissionState): boolean {
   return (
-    to === 'accepted' || to === 'rejected' || from === 'accepted' || (to === 'pending' && from === 'sending')
+    ['accepted', 'rejected'].includes(to) || from === 'accepted' || (to === 'pending' && from === 'sending')
   )
 }

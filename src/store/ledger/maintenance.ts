@@ -12,6 +12,7 @@ import type {
 import { emailIdentity } from '../../domain/submission/identity.ts'
 import { type SubmissionState, submissionStates, waitingStates } from '../../domain/submission/states.ts'
 import type { RowId } from '../../domain/submission/submission.ts'
+import { StoreBusyError } from '../../errors/kinds.ts'
 import { type Values, type Work, all, get, insertRows, metaText, run, setMeta, together } from './engine.ts'
 import type { Fingerprint, StoreKey } from './fingerprints.ts'
 import type { RollbackDetection } from './rollback-detection.ts'
@@ -47,7 +48,7 @@ export interface Upkeep {
   server?(): Promise<StoreServer>
   /** What is wrong with the file, or with the tables in a database, in sentences. */
   checkTables(): Work<string[]>
-  /** Removes older versions of rows; what has to happen first, where it could not. `isPatient`: waits for other processes. */
+  /** Removes older versions of rows. Returns who has to do it instead. Throws StoreBusyError if another process prevents it; `isPatient`: waits for that first. */
   scrub(isPatient: boolean): Promise<PurgeResult['isLeftTo']>
   /** A copy of all of it at a new file (0600), which opens as a store and takes no orders until it is accepted. */
   backup(path: string): Promise<void>
@@ -228,7 +229,10 @@ WHERE b.kind = 'file' AND ${erased} ORDER BY b.id`
       )
     this.hasFilesToErase = files.length > erasedFiles.length
     if (this.hasFilesToErase || unscrubbed === undefined) return undefined
-    const isLeftTo = await upkeep.scrub(isPatient)
+    const isLeftTo = await upkeep.scrub(isPatient).catch((error: unknown) => {
+      if (error instanceof StoreBusyError) return 'another process'
+      throw error
+    })
     if (isLeftTo === undefined) {
       // Another purge may have committed in between.
       const values = { name: unscrubbedName, value: Buffer.from(unscrubbed) }

@@ -121,13 +121,12 @@ export function* mergeRegister(copies: readonly RegisteredLog[]): Work<void> {
   yield* insertRows('attempt_logs', merged, ending)
 }
 
-export const withoutReport = ({ id, host, machine, path, lastAttemptAt }: RegisteredLog): RegisteredLog => ({
-  id,
-  host,
-  machine,
-  path,
-  lastAttemptAt,
-})
+/** Removes from a log's registration what belongs to a closing of the store. */
+export const withoutReport = ({
+  reportedFor: _,
+  isExcluded: __,
+  ...log
+}: RegisteredLog & Partial<LogReport>): RegisteredLog => log
 
 /** A person accepted these logs as they are: nothing of them is compared or missed any more. */
 export function* ignoreLogs(logIds: readonly string[]): Work<void> {
@@ -145,10 +144,7 @@ export function* unregisterLogs(logIds: readonly string[]): Work<void> {
  * Writes what a new store records of itself. `formerKey` returns the fingerprint key of a store that was at the same
  * path or address, so that the new store recognises the same people.
  */
-export function* beginStore(
-  random: Random,
-  formerKey: (() => Uint8Array | undefined) | undefined,
-): Work<void> {
+export function* beginStore(random: Random, formerKey?: () => Uint8Array | undefined): Work<void> {
   yield* setMeta(fingerprintKeyName, formerKey?.() ?? random.bytes(fingerprintKeyBytes))
   yield* setMeta(storeIdName, random.uuid())
   yield* beginGeneration(random.uuid())
@@ -214,10 +210,8 @@ export function relatedPackageIds(
   if (moved === undefined) return []
   const pairs = moved.split(',').map((pair) => pair.split(' '))
   const ofService = pairs.filter(([service]) => service === serviceOf(baseUrl))
-  const relatedIds = relatedPackages(
-    packageId,
-    ofService.map(([, one, other]) => [Number(one), Number(other)]),
-  )
+  const joined = ofService.map(([, one, other]) => [Number(one), Number(other)] as const)
+  const relatedIds = relatedPackages(packageId, joined)
   relatedIds.delete(packageId)
   return [...relatedIds]
 }

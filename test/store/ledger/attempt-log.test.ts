@@ -98,9 +98,9 @@ describe('files', () => {
     create(files)
     const ids = (...by: Parameters<AttemptLogFiles['find']>): string[] =>
       files.find(...by).map(({ header }) => header.id)
-    expect(ids({ store, storeId: undefined })).toEqual(['one'])
+    expect(ids({ store })).toEqual(['one'])
     expect(ids({ store: '/elsewhere', storeId })).toEqual(['one'])
-    expect(ids({ store: '/elsewhere', storeId: undefined })).toEqual([])
+    expect(ids({ store: '/elsewhere' })).toEqual([])
     expect(filesIn('missing').find({ store, storeId }, [at('logs/one.log')])).toHaveLength(1)
   })
 
@@ -280,7 +280,7 @@ describe('an open log', () => {
     log.writeHeader({ store: '/moved/ledger.sqlite' })
     expect(log.header).toMatchObject({ generation: 'g2', store: '/moved/ledger.sqlite' })
     expect(log.heads).toEqual([head(3)])
-    expect(files.find({ store: '/moved/ledger.sqlite', storeId: undefined })).toMatchObject([
+    expect(files.find({ store: '/moved/ledger.sqlite' })).toMatchObject([
       { isOriginal: true, header: { heads: [head(3)] } },
     ])
   })

@@ -494,11 +494,7 @@ function answerOf({ rows, rowCount }: QueryResult, { kind }: Query): unknown {
 }
 
 /** Sends statements in one write, and waits for all answers; throws what the first that failed threw. */
-async function atOnce<T>(
-  client: Client,
-  queries: readonly Query[],
-  send: (query: Query) => Promise<T>,
-): Promise<T[]> {
+async function atOnce<T>(client: Client, queries: readonly Query[], send: (query: Query) => Promise<T>) {
   const { stream } = (client as unknown as Wire).connection
   stream.cork()
   const sent = queries.map((query) => send(query))

@@ -61,11 +61,6 @@ WHERE u.batch_id = :batch_id AND ${runnerIsThere} ORDER BY u.since LIMIT 1`
 
 type HolderRow = Record<'pid' | 'since', number> & { machine: string }
 
-interface Held {
-  how: LeaseUse
-  isLost: boolean
-}
-
 /**
  * A runner that orders with the store, and its leases. A lock of its connection shows that it is active: the server frees it
  * when the process ends, however it ends, or when its machine is not reachable any more.
@@ -76,7 +71,7 @@ export class Runner implements Leases {
   beganAt = 0
   readonly #database: Database
   readonly #lock: number
-  readonly #held = new Map<string, Held>()
+  readonly #held = new Map<string, { how: LeaseUse; isLost: boolean }>()
   readonly #asked = new Set<string>()
   #known: Promise<void> | undefined
 
@@ -130,7 +125,7 @@ export class Runner implements Leases {
   }
 
   async #taken(id: string, how: LeaseUse): Promise<Lease> {
-    const held: Held = { how, isLost: false }
+    const held = { how, isLost: false }
     this.#held.set(id, held)
     const lease = { release: () => this.#release(id, how), isLost: () => held.isLost }
     try {

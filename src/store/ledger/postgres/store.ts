@@ -1,6 +1,6 @@
 import type { PostgresServer } from '../../../domain/store/address.ts'
 import type { MigrationResult, StoreServer } from '../../../domain/store/types.ts'
-import { StoreBusyError, UsageError } from '../../../errors/kinds.ts'
+import { UsageError } from '../../../errors/kinds.ts'
 import type { Random } from '../../../host/random.ts'
 import { type Work, all, get, metaText, requireKnownFormat, run, setMeta, unusableStore } from '../engine.ts'
 import type { Upkeep } from '../maintenance.ts'
@@ -156,21 +156,14 @@ export function postgresUpkeep(database: Database): Upkeep {
     async scrub() {
       const { may } = (await database.get(selectMayClean)) as { may: boolean }
       if (!may) return 'the owner'
-      try {
-        for (const table of peopleTables) await database.run(`VACUUM ${table}`)
-        return undefined
-      } catch (error) {
-        if (error instanceof StoreBusyError) return 'another process'
-        throw error
-      }
+      for (const table of peopleTables) await database.run(`VACUUM ${table}`)
+      return undefined
     },
 
-    backup: () =>
-      Promise.reject(
-        new UsageError('a store on PostgreSQL is backed up by the server’s own means', {
-          hint: 'Use pg_dump, or pg_basebackup with WAL archiving.',
-        }),
-      ),
+    async backup() {
+      const hint = 'Use pg_dump, or pg_basebackup with WAL archiving.'
+      throw new UsageError('a store on PostgreSQL is backed up by the server’s own means', { hint })
+    },
 
     problems: async () => [],
     *fence(table) {
@@ -231,9 +224,7 @@ interface Found {
  */
 function* foreignParts(): Work<string[]> {
   const found = yield* all<Found>(selectFound)
-  const hasOurFence = found.some(
-    ({ kind, isFence, text }) => kind === 'function' && isFence && text === fenceBody,
-  )
+  const hasOurFence = found.some(({ isFence, text }) => isFence && text === fenceBody)
   const made = formats.join('\n')
   const defaults = defaultsOf(made)
   const findings: string[] = []

@@ -127,9 +127,6 @@ export function sqliteUpkeep(database: Database): Upkeep {
         database.exec('VACUUM')
         const isBusy = location !== ':memory:' && database.pragma('wal_checkpoint(TRUNCATE)') !== 0
         return isBusy ? 'another process' : undefined
-      } catch (error) {
-        if (error instanceof StoreBusyError) return 'another process'
-        throw error
       } finally {
         database.pragma(`busy_timeout = ${busyMs}`)
       }
