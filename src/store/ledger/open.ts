@@ -7,12 +7,12 @@ import { UsageError } from '../../errors/kinds.ts'
 import { unusableStore } from './engine.ts'
 import type { Store, StoreOptions } from './store.ts'
 
-/** A file (or `:memory:`), or a database. */
+/** Where a store is: in a file or in memory (`:memory:`), or in a database. */
 type StoreAddress = { kind: 'file'; path: string } | { kind: 'postgres'; server: PostgresServer }
 
 /**
- * Where the store is: the chosen file, `:memory:` or database, else `ledger.sqlite` in the data folder. Paths are
- * absolute. Throws UsageError for anything else.
+ * Returns where the store is: the chosen file, `:memory:` or database, else `ledger.sqlite` in the data folder. Paths are
+ * absolute. Throws a UsageError for any other choice.
  */
 export function resolveStoreAddress(options: Pick<StoreOptions, 'chosen' | 'paths' | 'cwd'>): StoreAddress {
   const { chosen, paths, cwd } = options
@@ -37,13 +37,13 @@ export function resolveStoreAddress(options: Pick<StoreOptions, 'chosen' | 'path
   }
 }
 
-/** The same in words: a path, or the address of a database without its password. */
+/** Returns the location of the store as a text: a path, or the address of a database without its password. */
 export function storeLocation(options: Pick<StoreOptions, 'chosen' | 'paths' | 'cwd'>): string {
   const address = resolveStoreAddress(options)
   return address.kind === 'file' ? address.path : address.server.displayUrl
 }
 
-/** Brings a store to the newest format, a database only if it has no store yet where `onlyNew`. Opening a file does the same. */
+/** Brings a store to the newest format. `onlyNew`: does not change a database that has a store. A file is migrated by opening it. */
 export async function migrateStore(options: StoreOptions, onlyNew = false): Promise<MigrationResult> {
   const address = resolveStoreAddress(options)
   if (address.kind === 'postgres') {
@@ -59,7 +59,7 @@ export async function migrateStore(options: StoreOptions, onlyNew = false): Prom
   }
 }
 
-/** A store that is there; one that is not is never made by looking. */
+/** Opens an existing store. Throws an IoError if the file does not exist. */
 export async function openFormerStore(options: StoreOptions): Promise<Store> {
   const address = resolveStoreAddress(options)
   if (address.kind === 'file' && address.path !== ':memory:' && !existsSync(address.path)) {
@@ -69,13 +69,13 @@ export async function openFormerStore(options: StoreOptions): Promise<Store> {
   return openStore(options)
 }
 
-/** A store, made where there is none. */
+/** Opens a store, and makes it if it does not exist. */
 export async function openNewStore(options: StoreOptions): Promise<Store> {
   if (resolveStoreAddress(options).kind === 'postgres') await migrateStore(options, true)
   return openStore(options)
 }
 
-/** Opens the store; a file is made on the first use. Throws IoError where it cannot be used, saying why. */
+/** Opens the store; a file is made on the first use. Throws an IoError with the reason if the store cannot be used. */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { paths, cwd } = options
   const address = resolveStoreAddress(options)

@@ -8,62 +8,62 @@ import type { StoreKey } from './fingerprints.ts'
 /** The right to run one batch. It ends with the process that has it, however that ends. */
 export interface Lease {
   release(): Promise<void>
-  /** Whether its connection was lost and another took it meanwhile; never where nothing is said. */
+  /** Whether the connection was lost and another process acquired the lease meanwhile; absent if that cannot happen. */
   isLost?(): boolean
 }
 
-/** To send its rows, which runners share where the store can lease them row by row; or for work that excludes any other. */
+/** `sending`: several runners may have the lease if the store is shared. `a change`: no other process may have it. */
 export type LeaseUse = 'sending' | 'a change'
 
-/** This process among those that order with a store which runners share; without an id where they do not. */
+/** This process as a runner of a shared store; without an id if the store is not shared. */
 export interface Runner {
-  /** Makes it known to the others. */
+  /** Records this runner in the store. */
   begin?(): Promise<void>
   readonly id?: string | undefined
-  /** When it was first recorded, by the database's clock. */
+  /** When this runner was first recorded, by the database's clock. */
   readonly beganAt?: number
 }
 
-/** A row in `sending`, or a single order that is `pending`, that no process works on any more. */
+/** A row in `sending`, or a `pending` single order, whose process has ended. */
 export interface Abandoned {
   row: Submission
   kind: BatchKind
-  /** Finds the row, locked, if it is still abandoned; not needed while its batch is held. */
+  /** A statement that locks the row and returns it if it is still abandoned; absent if the lease of its batch is held. */
   lock?: string | undefined
 }
 
-/** Who runs which batch, among all processes that use the store. */
+/** The leases of batches, among all processes that use the store. */
 export interface Leases extends Runner {
   abandoned(engine: Engine): AsyncGenerator<Abandoned>
-  /** Undefined while another process, or this very one, has it. */
+  /** Acquires the lease of a batch. Returns undefined if another process, or this one, has it. */
   acquire(batch: BatchRef, how?: { waitMs?: number; for?: LeaseUse | undefined }): Promise<Lease | undefined>
-  /** Who holds the batch of a file. */
+  /** Returns the process that has the lease of a file's batch. */
   holder(batchId: string): Promise<Batch['holder']>
 }
 
-/** Looking who holds a batch takes its lock for a moment. */
+/** Finding the holder of a batch acquires its lock for a moment, so that acquiring has to be retried for this time. */
 export const shortWait = { waitMs: 250 }
 
-/** `session`: the store was last compared on another connection, or with other replication. */
+/** `session`: the store was last compared with the logs on another connection, or with another replication setting. */
 export type ClaimFailure = FenceFailure | 'session'
 
 /** What a claim requires of the store (src/docs/ordering.md, section 6, "Fence"). */
 export interface FenceRequirement {
   generation: string
-  /** Attempts that have to be in the store, each under its number. */
+  /** Attempts that the store must have, each under its number. */
   heads: readonly Head[]
-  /** The connection, or the file, that the store was last compared on. */
+  /** The connection or the file that was used when the store was last compared with the logs. */
   session: string
-  /** Whether each commit waits for a second server, as the store has recorded it. */
+  /** Whether each commit waited for a second server when the store was last compared with the logs. */
   isReplicated: boolean
-  /** The log that the attempt will be recorded in. */
+  /** The id of the log in which the attempt will be recorded. */
   logId: string | undefined
 }
 
-/** An attempt as its log has it, with the generation that its claim found in the store. */
+/** An attempt as it is recorded in the log, with the generation that its claim found in the store. */
 export type RecordedAttempt = Omit<LogEntry, 'kind'>
 
-/** Rollback detection, as the other parts of a store use it (RollbackDetection). */
+/** The methods of RollbackDetection that other parts of a store call. */
 export interface Rollbacks {
   begin(): Promise<void>
   ready(): Promise<void>
@@ -74,7 +74,7 @@ export interface Rollbacks {
   noteHeads(): Promise<void>
 }
 
-/** What all parts of a store work with. */
+/** The objects that all parts of a store use. */
 export interface StoreContext {
   engine: Engine
   key: StoreKey
@@ -95,7 +95,7 @@ export class StorePart {
     this.rollbacks = rollbacks
   }
 
-  /** A lease for a process that may order: refused on a store that is closed, or is to be. */
+  /** Acquires a lease for a process that may order. Throws an IoError if the store is closed, or has to be closed. */
   protected async leaseForOrdering(...asked: Parameters<Leases['acquire']>): Promise<Lease | undefined> {
     const lease = await this.holds.acquire(...asked)
     if (lease === undefined) return undefined
@@ -109,8 +109,8 @@ export class StorePart {
   }
 
   /**
-   * Adds a batch, or does not; in one step for all processes that compare people of its account. Undefined where it was
-   * added by a commit that was not answered.
+   * Runs `work`, which may add a batch, in a transaction that excludes processes that compare people of its account. Returns
+   * undefined if the batch was added by a commit without an answer.
    */
   protected async addOnce<T>(
     { id, account = '' }: { id: string; account?: string | undefined },

@@ -24,23 +24,23 @@ export interface StoreOptions {
   /** REFCHECK_STORE, else the setting `store`: a file, `:memory:` or `postgres://…`; the data folder's own file when undefined. */
   chosen: string | undefined
   paths: Paths
-  /** What a relative path starts from. */
+  /** The folder that relative paths start from. */
   cwd: string
   clock: Clock
   random: Random
-  /** Where the password of a database may be, and its user's home. */
+  /** May contain the password of a database; also used for the user's home folder. */
   env?: Environment | undefined
-  /** Takes the password that is used. */
+  /** Receives the password that is used, so that it is never printed. */
   secrets?: Secrets | undefined
-  /** Milliseconds to wait for a database that goes away while it is used; default 0. */
+  /** Milliseconds to wait for a database that cannot be reached any more; default 10 minutes. */
   patienceMs?: number | undefined
   /** Milliseconds to wait for a store another process is writing to; default 5,000. */
   busyMs?: number | undefined
-  /** Milliseconds to wait for a database's answers, one by one; default: as long as a run waits. */
+  /** Limit in milliseconds for connecting to a database and for each answer; default 10 s and 60 s. */
   answerMs?: number | undefined
-  /** Milliseconds after which a database is given up, in any state; default none. */
+  /** Milliseconds after which a connection to a database is closed in any state; default none. */
   wholeMs?: number | undefined
-  /** Called with one sentence on what was fixed (a file or folder others could read). */
+  /** Called with one sentence about a problem that was found or fixed, such as a file that other users could read. */
   onMessage?: ((message: string) => void) | undefined
 }
 
@@ -52,17 +52,17 @@ interface StoreParts {
   engine: Engine
   holds: Leases
   upkeep: Upkeep
-  /** Undefined for a store that ends with its process. */
+  /** The attempt logs of this machine; undefined for a store in memory. */
   files: AttemptLogFiles | undefined
-  /** Whether it was made just now. */
+  /** Whether the store was made just now. */
   isNew?: boolean
   close: () => void | Promise<void>
 }
 
-/** What is kept in one place: one file, or the memory of this process. */
+/** A store in one file, in one database, or in the memory of this process. */
 export type Store = Awaited<ReturnType<typeof assembleStore>>
 
-/** A store over a database that is open and of the newest format. */
+/** Returns a store on a database that is open and has the newest format. */
 export async function assembleStore(
   { engine, holds, upkeep, files, isNew = false, close }: StoreParts,
   { clock, random, onMessage, cwd, paths }: StoreOptions,
@@ -87,10 +87,10 @@ export async function assembleStore(
     unmatched: new UnmatchedRequests(context),
     maintenance,
     waiting: new HeldRows(context),
-    /** What is wrong with the file itself; none where it is sound. */
+    /** Finds what is wrong with the file itself; empty if it is sound. */
     problems: () => upkeep.problems(),
     backup: (path: string) => upkeep.backup(path),
-    /** For `store move`. Throws UsageError for a store that ends with its process. */
+    /** Returns what `store move` needs. Throws a UsageError for a store in memory. */
     async moving() {
       if (files === undefined) {
         throw new UsageError('a store in memory cannot be moved', {

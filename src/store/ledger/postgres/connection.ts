@@ -23,14 +23,17 @@ import type { StoreOptions } from '../store.ts'
 import { lockQuery, postgresDialect } from './dialect.ts'
 import { endsSession, isDeadlock, isRefusal, noAnswer, storeFailure } from './failure.ts'
 
-/** A statement as PostgreSQL takes it, prepared under a name, with the order of its values. */
+/** A statement in PostgreSQL's syntax, prepared under a name, with the names of its values in order. */
 interface Statement {
   name: string
   text: string
   order: string[]
 }
 
-/** `:name` as `$1`, the same name the same number; a cast (`::text`) stays. `:rows.field`: of each object of a list. */
+/**
+ * Replaces each `:name` by `$1`, `$2` and so on, the same name by the same number; a cast (`::text`) stays. `:rows.field` is
+ * the list of that field's values in the objects of the list `rows`.
+ */
 export function numbered(sql: string, name: string): Statement {
   const order: string[] = []
   const text = expandSql(postgresDialect, sql).replaceAll(
@@ -49,20 +52,20 @@ function valueOf(values: Values, name: string): unknown {
   return field === undefined ? value : (value as Record<string, unknown>[]).map((row) => row[field])
 }
 
-/** PostgreSQL keeps no NUL in a text; columns that say yes or no are numbers in both engines. */
+/** Returns a value as it is stored: a text in PostgreSQL cannot contain NUL, and booleans are numbers in both engines. */
 function storable(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(storable)
   if (typeof value === 'boolean') return Number(value)
   return typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\uFFFD') : value
 }
 
-/** The oldest release of PostgreSQL that is still supported by its makers. */
+/** The number of the oldest supported release, PostgreSQL 14. */
 const oldestVersion = 140_000
 
 /**
- * From now on a commit is on the server's disk when it is answered (a role may have switched that off), no lock is
- * waited for without end, and a machine that vanished loses its locks. A policy that would hide rows, so that a person
- * seems new, makes a statement fail. `lock` and `statement`: milliseconds that one may take.
+ * Configures a session: a commit is on the server's disk when it is answered (the role may have another default), waiting for a
+ * lock ends, and a machine that is unreachable loses its locks. A statement fails if a policy would hide rows, since a
+ * hidden person could be ordered again. `lock` and `statement`: limits in milliseconds.
  */
 const configureSession = `
 SELECT set_config('synchronous_commit',
@@ -93,7 +96,7 @@ export interface SessionSettings {
   read_only: boolean
 }
 
-/** Throws IoError where a commit would not be safe, StoreDownError where nothing can be written just now. */
+/** Throws an IoError if commits would not be safe, and a StoreDownError if the database is read-only. */
 export function requireDurable({ displayUrl }: PostgresServer, session: SessionSettings | undefined): void {
   const { version = 0, fsync, synchronous_commit = '', encoding, read_only } = session ?? {}
   const noFsync = 'the server does not write to its disk at a commit (fsync is off)'
@@ -113,15 +116,15 @@ export function requireDurable({ displayUrl }: PostgresServer, session: SessionS
 }
 
 const connectTimeoutMs = 10_000
-/** A statement that has no answer after this is given up, with its connection: a black hole would hold it for ever. */
+/** After this time without an answer a statement fails and its connection is closed: the network may drop all packets. */
 const longestStatementMs = 60_000
 
-/** OIDs of int8 and numeric, which would come as text. */
+/** OIDs of int8 and numeric, which pg returns as text by default. */
 const numbers = new Set([20, 1700])
 
 /**
- * How the server is reached. All of it is said, so that no PG… variable of the process adds to it. `answerMs`: for who waits
- * no longer than that for a connection, and for each answer.
+ * Returns the options of a connection to the server. All are given, so that no PG… variable of the process has an effect.
+ * `answerMs`: limit for connecting and for each answer, if not the default.
  */
 export async function clientOptions(server: PostgresServer, answerMs?: number): Promise<ClientConfig> {
   const { user, password, host, port, database, tls } = server
@@ -143,8 +146,8 @@ export async function clientOptions(server: PostgresServer, answerMs?: number): 
 }
 
 /**
- * With the password of the URL, else of PGPASSWORD, else of PGPASSFILE or ~/.pgpass: libpq's own order. A passfile that
- * others may read is left alone, as libpq does.
+ * Returns the server with its password: from the URL, else PGPASSWORD, else PGPASSFILE or ~/.pgpass, in libpq's order. As in
+ * libpq, a password file that other users may read is not used.
  */
 export async function withPassword(
   server: PostgresServer,
@@ -180,7 +183,7 @@ function passfile(env: Environment): string | undefined {
   }
 }
 
-/** verify-full: a chain to a known authority, and the host's own name in the certificate. */
+/** Returns the TLS options of sslmode=verify-full: a chain to a known authority, and the host's name in the certificate. */
 async function verified({ host, rootCertificate }: PostgresServer): Promise<ClientConfig['ssl']> {
   try {
     const ca = rootCertificate === undefined ? {} : { ca: await readFile(rootCertificate, 'utf8') }
@@ -191,7 +194,7 @@ async function verified({ host, rootCertificate }: PostgresServer): Promise<Clie
   }
 }
 
-/** What statements are asked of: the database itself, or a transaction. */
+/** Runs statements, on the database itself or in a transaction. */
 export class Sql {
   /** Returns one answer for each statement. Rows are as pg gives them: int8 and numeric are numbers, and bytea is a Buffer. */
   readonly ask: (asked: Queries) => Promise<unknown[]>
@@ -211,7 +214,7 @@ export class Sql {
   }
 }
 
-/** `onMessage`: called in one sentence when the database is waited for, and when it is there again. */
+/** `onMessage` is called with one sentence when waiting for the database begins, and when it can be used again. */
 export interface DatabaseOptions extends Pick<
   StoreOptions,
   'clock' | 'patienceMs' | 'answerMs' | 'wholeMs' | 'onMessage'
@@ -225,17 +228,17 @@ const beginSnapshot = { ...begin, sql: 'BEGIN ISOLATION LEVEL REPEATABLE READ RE
 const commit = { ...begin, sql: 'COMMIT' }
 
 const firstPauseMs = 100
-/** Two processes that each wait for a row of the other: the server undid one of them, which goes once more. */
+/** How often a transaction is repeated that the server rolled back because of a deadlock. */
 const maxDeadlocks = 10
 const longestPauseMs = 2_000
 
 /**
- * One connection, made when it is first needed and again after a loss. Failures are the program's own. Statements and
- * transactions take turns. What failed before a commit was asked for changed nothing (StoreDownError) and is tried
- * again within the patience; a commit without an answer is NoAnswerError, which its caller looks up.
+ * One connection, made when it is first needed and again after it is lost. Statements and transactions run one after the other,
+ * and throw errors of this program. A failure before the commit was sent changed nothing; it is repeated for `patienceMs`, then
+ * a StoreDownError is thrown. A commit without an answer throws a NoAnswerError: the caller has to look up its result.
  */
 export class Database extends Sql {
-  /** Without the password. */
+  /** The address without the password. */
   readonly location: string
   readonly #server: PostgresServer
   readonly #options: DatabaseOptions
@@ -255,21 +258,21 @@ export class Database extends Sql {
     this.#options = options
   }
 
-  /** Which connection this is, counted from 1: locks of a session end with it. 0 before the first. */
+  /** The number of the current connection, from 1; 0 if there is none. Locks of a session end with its connection. */
   get session(): number {
     return this.#client === undefined ? 0 : this.#sessions
   }
 
   /**
-   * All of `work` or none of it. It may be called again after a loss, so it changes nothing but through its argument.
-   * Committed to the server's disk, and to a synchronous standby where there is one. `first`: a statement that is sent
-   * with its BEGIN.
+   * Makes all changes of `work` or none. `work` may be called again after a lost connection, so it must change nothing
+   * except by its argument. The commit is on the server's disk, and on a synchronous standby if there is one. `first`: a
+   * statement that is sent together with BEGIN.
    */
   transaction<T>(work: (sql: Sql) => Promise<T>, first?: Query): Promise<T> {
     return this.#inTransaction(first === undefined ? [begin] : [begin, first], work)
   }
 
-  /** Reads of one moment. */
+  /** All reads of `work` see the database at one moment. */
   snapshot<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     return this.#inTransaction([beginSnapshot], work)
   }
@@ -296,7 +299,7 @@ export class Database extends Sql {
     })
   }
 
-  /** Milliseconds of one question and its answer. */
+  /** Measures the milliseconds from a statement to its answer. */
   async latency(): Promise<number> {
     const { clock } = this.#options
     await this.get('SELECT 1')
@@ -305,12 +308,12 @@ export class Database extends Sql {
     return clock.monotonic() - before
   }
 
-  /** Runs on each new connection before anything else, such as for the locks that ended with the one before. */
+  /** Registers work for each new connection, such as acquiring the locks that ended with the previous connection. */
   onSession(work: (sql: Sql) => Promise<void>): void {
     this.#onSession.push(work)
   }
 
-  /** Calls back for each NOTIFY on a channel, as long as a connection stands: a hint, for some are lost. */
+  /** Calls back for each NOTIFY on a channel. Notifications are lost while there is no connection. */
   async listen(channel: string, onNotify: (payload: string) => void): Promise<void> {
     this.#channels.set(channel, onNotify)
     await this.run(`LISTEN ${channel}`)
@@ -328,7 +331,7 @@ export class Database extends Sql {
     destroy(client)
   }
 
-  /** One after the other, each with a connection that stands; again where the loss of it changed nothing. */
+  /** Runs `work` after all earlier work, with a connection; repeats it if the connection was lost before any change. */
   async #inTurn<T>(work: (client: Client) => Promise<T>): Promise<T> {
     const before = this.#turn
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -402,30 +405,30 @@ export class Database extends Sql {
     return answers
   }
 
-  /** A statement that is its own transaction: unless it only reads, its answer is the answer to a commit. */
+  /** Sends a statement that is its own transaction. Unless it only reads, its answer is the answer to a commit. */
   async #alone(client: Client, query: Query): Promise<QueryResult> {
     if (/^\s*(?:SELECT|SHOW|LISTEN)\b/i.test(query.sql)) return this.#send(client, query)
     return this.#requireAnswer(client, () => this.#ask(client, query))
   }
 
-  /** Answers of the last statements of a transaction, which are sent with its COMMIT. */
+  /** Sends the last statements of a transaction together with COMMIT, and returns their answers. */
   async #commit(client: Client, last: readonly Query[]): Promise<unknown[]> {
     const results = await this.#requireAnswer(client, () =>
       atOnce(client, [...last, commit], (query) => this.#ask(client, query)),
     )
-    // What a server answers to the COMMIT of a transaction in which a statement failed.
+    // A server answers ROLLBACK to the COMMIT of a transaction in which a statement failed.
     if (results.at(-1)?.command === 'ROLLBACK') throw new InternalError('a failed transaction was committed')
     return last.map((query, index) => answerOf(results[index] as QueryResult, query))
   }
 
-  /** Sent at once. The first failure is thrown: what comes after it in a transaction fails for that. */
+  /** Sends statements together. Throws the first error: later statements of the transaction fail because of it. */
   async #sendAll(client: Client, queries: readonly Query[]): Promise<unknown[]> {
     return atOnce(client, queries, async (query) => answerOf(await this.#send(client, query), query))
   }
 
   /**
-   * Takes nothing for an answer but the server's own: it warns (01000) where it stopped waiting for its standby, and
-   * then says that all is well.
+   * Throws a NoAnswerError unless the server confirms the change. A server that stopped waiting for its standby reports
+   * success, but sends a warning (01000) before.
    */
   async #requireAnswer<T>(client: Client, ask: () => Promise<T>): Promise<T> {
     let warning: object | undefined
@@ -463,7 +466,7 @@ export class Database extends Sql {
     return client.query({ name, text, values: order.map((each) => storable(valueOf(values, each))) })
   }
 
-  /** The failure that led here is the one to tell; a connection that cannot even roll back is given up. */
+  /** Rolls back, and closes a connection that cannot. The caller throws the error that caused the rollback. */
   async #rollBack(client: Client): Promise<void> {
     try {
       await this.#ask(client, { ...begin, sql: 'ROLLBACK' })
@@ -478,12 +481,12 @@ export class Database extends Sql {
   }
 }
 
-/** What pg's client does not declare. */
+/** A part of pg's client that its types do not declare. */
 interface Wire {
   connection: { stream: { cork(): void; uncork(): void; destroy(): void } }
 }
 
-/** At once, whatever it waits for; a second time does nothing. */
+/** Closes a connection at once, also while an answer is awaited. A second call does nothing. */
 function destroy(client: Client): void {
   ;(client as unknown as Wire).connection.stream.destroy()
 }
@@ -493,7 +496,7 @@ function answerOf({ rows, rowCount }: QueryResult, { kind }: Query): unknown {
   return kind === 'get' ? (rows[0] as unknown) : rows
 }
 
-/** Sends statements in one write, and waits for all answers; throws what the first that failed threw. */
+/** Sends statements in one write and waits for all answers. Throws the error of the first statement that failed. */
 async function atOnce<T>(client: Client, queries: readonly Query[], send: (query: Query) => Promise<T>) {
   const { stream } = (client as unknown as Wire).connection
   stream.cork()
@@ -503,7 +506,7 @@ async function atOnce<T>(client: Client, queries: readonly Query[], send: (query
   return Promise.all(sent)
 }
 
-/** Awaits each statement of the work, on the connection of its transaction. */
+/** Returns an engine that awaits each statement of a work on the connection of its transaction. */
 export function postgresEngine(database: Database): Engine {
   return {
     location: database.location,
@@ -518,7 +521,7 @@ export function postgresEngine(database: Database): Engine {
   }
 }
 
-/** All statements of `work`, one after the other. */
+/** Runs all statements of `work`, one after the other. */
 export async function runOn<T>(sql: Sql, work: Work<T>): Promise<T> {
   let step = work.next()
   while (step.done !== true) {

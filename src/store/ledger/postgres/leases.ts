@@ -9,7 +9,7 @@ import { allOrders, selectOrdersWith } from '../submission-rows.ts'
 import type { Database, Sql } from './connection.ts'
 import { databaseNow, lockKey } from './dialect.ts'
 
-/** Whether the connection of a runner `r` stands: it holds its lock as long as it does. */
+/** A condition: the runner `r` is connected, since it holds its lock as long as its connection lasts. */
 const runnerIsThere = `EXISTS (
   SELECT 1 FROM pg_locks l WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
     AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
@@ -22,12 +22,12 @@ const leaseExpired = `NOT EXISTS (
   WHERE u.batch_id = s.batch_id AND u.runner = s.runner AND (r.leased_until >= ${databaseNow} OR ${runnerIsThere})
 )`
 
-/** Rows whose runner is gone. What a file still has to send is no runner's own. */
+/** Rows whose runner has ended. The pending rows of a file belong to no runner. */
 const selectAbandoned = `
 ${selectOrdersWith(['b.kind'])}
 WHERE ((s.state = 'sending') OR (s.state = 'pending' AND s.runner IS NOT NULL)) AND ${leaseExpired}`
 
-/** Compared again once the row is locked: its runner may be there after all, or be done with it. */
+/** Checks the row again once it is locked: its runner may be connected again, or may have changed the row. */
 const lockAbandoned = `
 SELECT 1 FROM submissions s
 WHERE s.batch_id = :batchId AND s.row_number = :row AND s.state = :state
@@ -39,7 +39,7 @@ INSERT INTO runners (id, lock, machine, pid, began_at, seen_at, leased_until)
 VALUES (:id, :lock, :machine, :pid, ${databaseNow}, ${databaseNow}, 0)
 ON CONFLICT (id) DO UPDATE SET seen_at = ${databaseNow}`
 
-/** A runner without a sign of life for so long, and without a connection, is removed. */
+/** Removes runners that are not connected and have claimed nothing for 30 days. */
 const forgetRunners = `
 DELETE FROM runners r WHERE r.seen_at < ${databaseNow} - 2592000000 AND NOT ${runnerIsThere}`
 
@@ -67,7 +67,7 @@ type HolderRow = Record<'pid' | 'since', number> & { machine: string }
  */
 export class Runner implements Leases {
   readonly id: string
-  /** When it was first recorded, by the database's clock; 0 before. */
+  /** When the runner was first recorded, by the database's clock; 0 before that. */
   beganAt = 0
   readonly #database: Database
   readonly #lock: number
@@ -78,7 +78,7 @@ export class Runner implements Leases {
   constructor(database: Database, random: Random) {
     this.#database = database
     this.id = random.uuid()
-    // As many bits as a number holds.
+    // Six bytes, because a number represents integers up to 53 bits exactly.
     this.#lock = Buffer.from(random.bytes(6)).readUIntBE(0, 6)
     database.onSession(async (sql) => {
       if (this.beganAt > 0) await this.#takeAgain(sql)
@@ -114,7 +114,7 @@ export class Runner implements Leases {
   ): Promise<Lease | undefined> {
     await this.begin()
     if (this.#held.has(id) || this.#asked.has(id)) return undefined
-    // The server would give one connection its lock twice.
+    // The server grants a lock again to the connection that has it.
     this.#asked.add(id)
     try {
       const { took } = (await this.#database.get(tryLock(how), { batch_id: id })) as { took: boolean }
@@ -147,7 +147,7 @@ export class Runner implements Leases {
   }
 
   async #release(id: string, how: LeaseUse): Promise<void> {
-    // A lock that ended with its connection needs no release.
+    // A lock ends with its connection and then needs no release.
     if (!this.#held.delete(id) || this.#database.session === 0) return
     const values = { batch_id: id, runner: this.id }
     await this.#database.run('DELETE FROM runs WHERE batch_id = :batch_id AND runner = :runner', values)

@@ -8,10 +8,10 @@ import { statSync } from 'node:fs'
 /** Primary result codes of SQLite (sqlite.org/rescode.html). */
 const busy = 5
 const constraint = 19
-/** What a trigger of our own refuses: the store was moved, to where it says. */
+/** The extended code for a row that a trigger of the store refuses: the store was moved to the location in the message. */
 const refusedByTrigger = 1811
 
-/** What SQLite said, in words a person can act on: [what is wrong, what to do]. */
+/** Primary result codes as problems that a user can act on: [what is wrong, what to do]. */
 const reasons: Readonly<Record<number, readonly [string, string]>> = {
   3: ['permission denied', 'Check who owns the file and its folder, or choose another store.'],
   5: ['another process has locked it', 'Wait until the other command has ended, then run it again.'],
@@ -27,13 +27,13 @@ const reasons: Readonly<Record<number, readonly [string, string]>> = {
   ],
 }
 
-/** The primary part of an SQLite error's code; undefined for any other error. */
+/** Returns the primary result code of an SQLite error; undefined for any other error. */
 export function resultCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error)) return undefined
   return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined
 }
 
-/** Whatever went wrong inside SQLite as an IoError that names the store; our own errors pass. */
+/** Returns an error of SQLite as an IoError that names the store, and an error of this program unchanged. */
 export function storeFailure(location: string, error: unknown): Error {
   if (error instanceof RefcheckError) return error
   const code = resultCode(error)
@@ -54,7 +54,7 @@ export function storeFailure(location: string, error: unknown): Error {
 
 type Bound = Record<string, SQLInputValue>
 
-/** SQLite has no booleans and no lists, and its driver knows no undefined. */
+/** Returns values as the driver takes them: SQLite has no booleans and no lists, and the driver refuses undefined. */
 function bound(names: readonly string[], values: Values): Bound {
   const found: Bound = {}
   for (const name of names) {
@@ -71,17 +71,17 @@ interface Prepared {
   names: readonly string[]
 }
 
-/** After one of these the disk and SQLite's idea of it may differ, so nothing more is tried. */
+/** Result codes after which the file and SQLite's cache of it may differ, so that nothing more is tried. */
 const fatal = new Set<number | undefined>([10, 11, 13, 26])
 
-/** A connection whose failures are the program's own, named by the store they happened in. */
+/** A connection to an SQLite file. It throws errors of this program that name the store. */
 export class Database {
   readonly location: string
   readonly #connection: DatabaseSync
   readonly #statements = new Map<string, Prepared>()
   #failed: Error | undefined
 
-  /** `busyMs`: how long to wait for another process's write. */
+  /** `busyMs`: milliseconds to wait for a write of another process. */
   constructor(location: string, busyMs: number) {
     this.location = location
     try {
@@ -95,7 +95,7 @@ export class Database {
     this.#guard(() => this.#connection.exec(expandSql(sqliteDialect, sql)))
   }
 
-  /** A PRAGMA's only value. */
+  /** Runs a PRAGMA and returns its only value. */
   pragma(name: string): string | number {
     const row = this.#guard(() => this.#connection.prepare(`PRAGMA ${name}`).get())
     const [value] = Object.values(row ?? {})
@@ -110,12 +110,12 @@ export class Database {
     return this.#ask('all', sql, values) as unknown[]
   }
 
-  /** How many rows it changed. */
+  /** Returns the number of rows that the statement changed. */
   run(sql: string, values: Values = {}): number {
     return Number((this.#ask('run', sql, values) as { changes: number | bigint }).changes)
   }
 
-  /** All statements of `work`, in the transaction that is open or each by itself. */
+  /** Runs all statements of `work`, in the open transaction or each in its own. */
   runSync<T>(work: Work<T>): T {
     let step = work.next()
     while (step.done !== true) {
@@ -136,12 +136,12 @@ export class Database {
     return step.value
   }
 
-  /** All of `work` or none of it; from its first read on no other process writes. Committed with an fsync. */
+  /** Makes all changes of `work` or none. No other process writes meanwhile. The commit is flushed to the disk. */
   transaction<T>(work: () => T): T {
     return this.#within('BEGIN IMMEDIATE', work)
   }
 
-  /** The same over work that waits; this connection is used for nothing else meanwhile. */
+  /** As `transaction`, for asynchronous work; this connection must not be used for anything else meanwhile. */
   async exclusively<T>(work: () => Promise<T>): Promise<T> {
     this.exec('BEGIN IMMEDIATE')
     try {
@@ -154,7 +154,7 @@ export class Database {
     }
   }
 
-  /** All reads of `work` see the store at one moment, whatever other processes write meanwhile. */
+  /** All reads of `work` see the store at one moment, also if other processes write meanwhile. */
   snapshot<T>(work: () => T): T {
     return this.#within('BEGIN', work)
   }
@@ -200,7 +200,7 @@ export class Database {
     return prepared
   }
 
-  /** The failure that led here is the one to tell; what a rollback adds to it is not. */
+  /** The caller throws the error that caused the rollback; an error of the rollback itself only fails later statements. */
   #rollBack(): void {
     try {
       if (this.#connection.isTransaction) this.#connection.exec('ROLLBACK')
@@ -222,8 +222,8 @@ export class Database {
 }
 
 /**
- * From now on a commit is on the disk when it returns, what is deleted is overwritten, and nothing goes
- * to temporary files. NORMAL instead of FULL would let a POST leave before its journal is safe.
+ * Makes each commit flush to the disk before it returns, overwrites deleted data, and keeps temporary data in memory. With
+ * `synchronous = NORMAL` instead of FULL, a request could be sent before its attempt is on the disk.
  */
 export function makeDurable(database: Database): void {
   const mode = database.pragma('journal_mode')
@@ -278,14 +278,14 @@ export const sqliteDialect: Dialect = {
   sharedValue: () => 'NULL',
 }
 
-/** Runs work to its end before a method first awaits, so that no other use of the connection comes between. */
+/** Runs each work to its end synchronously, so that no other use of the connection comes between its statements. */
 export function sqliteEngine(database: Database): Engine {
   const { location } = database
   const file = fileAt(location)
   return {
     location,
     isShared: false,
-    /** Device and inode of the open file. Throws where the path does not lead to it. */
+    /** Returns the device and inode of the open file. Throws an IoError if another file is at the path now. */
     session() {
       if (fileAt(location) === file) return file
       throw new IoError(`the store "${location}" was replaced while it was in use`, {

@@ -24,19 +24,19 @@ import { type Store, type StoreOptions, assembleStore, attemptLogFiles } from '.
 import { Database, makeDurable, sqliteEngine } from './engine.ts'
 import { fileLocks, memoryLocks } from './locks.ts'
 
-/** In order, each as SQL; a store's `user_version` counts those it has been through. */
+/** The SQL of each format, in order. A store's `user_version` is the number of formats that it was brought through. */
 export const formats: readonly string[] = [schema]
 
 /** Marks the file as a refcheck ledger, so that another program's database is never written to ("RFL1"). */
 const applicationId = 0x52_46_4c_31
-/** Of ledgers from before 1.0.0 ("RFCL"), whose formats are counted otherwise. */
+/** The application id of stores from before 1.0.0 ("RFCL"), whose formats have other numbers. */
 const formerApplicationId = 0x52_46_43_4c
 
-/** The triggers of a store that was moved, which only refuse; no other runs by itself in a store of ours. */
+/** The SQL of the triggers of a store that was moved, which only refuse new rows. A store has no other trigger. */
 const ownTrigger =
   /^CREATE TRIGGER moved_(\w+) BEFORE INSERT ON \1\s+BEGIN SELECT RAISE\(ABORT, '(?:[^']|'')*'\); END$/
 
-/** A view may never end, a trigger may change what is written: of a store from another source. */
+/** Refuses a store file to which a view or trigger was added: a view may never end, and a trigger may change what is written. */
 function refuseAdded(database: Database): void {
   const added = database.all(
     `SELECT name, sql FROM sqlite_schema WHERE type IN ('view', 'trigger') OR sql LIKE 'CREATE VIRTUAL %'`,
@@ -51,8 +51,8 @@ function refuseAdded(database: Database): void {
 }
 
 /**
- * Refuses a file that is not ours, or that a newer refcheck made. Changes nothing. `known`: the formats of this version. Within a transaction
- * of its caller: another process may be making the store.
+ * Throws an IoError for a file that is not a store, or that another version of refcheck made. Changes nothing. `known`: the
+ * formats of this version. The caller has begun a transaction, since another process may be making the store.
  */
 export function inspect(database: Database, known = formats): void {
   const { location } = database
@@ -68,8 +68,8 @@ export function inspect(database: Database, known = formats): void {
 }
 
 /**
- * Brings the store to the newest format. Several processes may try at once; one does it. `formerKey`: of a store that
- * was in the same place, so that a new one knows its people. Answers whether it was made just now.
+ * Brings the store to the newest format, also if several processes try at once. `formerKey` returns the fingerprint key of
+ * a store that was at the same path, so that a new store recognises its people. Returns whether the store was made.
  */
 export function migrate(
   database: Database,
@@ -93,7 +93,7 @@ export function migrate(
 
 const maxProblems = 10
 
-/** Looking after an SQLite file. */
+/** Returns the maintenance functions of a store in an SQLite file. */
 export function sqliteUpkeep(database: Database): Upkeep {
   const { location } = database
   return {
@@ -117,8 +117,8 @@ export function sqliteUpkeep(database: Database): Upkeep {
     },
 
     /**
-     * secure_delete has overwritten what was removed; VACUUM and a truncated journal leave no older page either. Another
-     * process that reads, or writes, keeps older pages.
+     * secure_delete has overwritten what was removed; after VACUUM and the truncation of the journal no older page is left.
+     * As long as another process reads or writes, older pages stay.
      */
     async scrub(isPatient) {
       const busyMs = database.pragma('busy_timeout')
@@ -140,8 +140,8 @@ export function sqliteUpkeep(database: Database): Upkeep {
           `cannot back the store up to "${path}": another user of this machine could replace what is in "${weakness.path}"`,
           { hint: 'Choose a folder of your own.' },
         )
-      // Half a copy opens as an empty store, so none is ever there under the name. It is made in a folder of ours:
-      // next to the name another account could put a file that the copy then is written into.
+      // An incomplete copy would open as an empty store, so the copy gets its name when it is complete. It is written in a
+      // private folder: another account could put a file at a temporary name next to `path`.
       const folder = `${path}.partial`
       makePrivateFolder(folder)
       const copy = join(folder, 'store.sqlite')
@@ -159,7 +159,7 @@ export function sqliteUpkeep(database: Database): Upkeep {
         throw error instanceof IoError ? error : diskFailure('back the store up to', path, error)
       } finally {
         await remove()
-        // Fails where something else is in it.
+        // This fails if the folder contains another file.
         await rmdir(folder).catch(() => undefined)
       }
     },
@@ -186,7 +186,7 @@ BEGIN SELECT RAISE(ABORT, '${to.replaceAll("'", "''")}'); END`)
 const damageIn = (rows: readonly unknown[]): string[] =>
   rows.map((row) => String(Object.values(row as object)[0])).filter((message) => message !== 'ok')
 
-/** A backup sends nothing as it is: what is ordered with the store from now on, it will not know. */
+/** Marks a copy as a backup, which takes no orders until it is accepted: it lacks what is ordered after it was made. */
 function mark(target: string, of: string): void {
   const copy = new Database(target, 0)
   try {
@@ -206,8 +206,8 @@ function bytesOf(location: string): number {
 }
 
 /**
- * Makes the ledger's folder (0700) and file (0600) where they are missing. What was there before is left
- * as it is: it need not be ours. Returns the path with links resolved, so that two names of one store have the same locks.
+ * Makes the store's folder (0700) and file (0600) if they do not exist; existing ones are not changed. Returns the path with
+ * links resolved, so that two names of one store have the same locks. Throws an IoError if the file cannot be used.
  */
 export async function prepareFile(path: string): Promise<string> {
   try {
@@ -226,8 +226,8 @@ export async function prepareFile(path: string): Promise<string> {
 }
 
 /**
- * SQLite writes people's data into the files that it keeps next to a store, and trusts what it finds in them. In a folder
- * that others may write to, another account may have put them there. `owner`: of the store.
+ * Throws an IoError if another account may have made one of the files that SQLite keeps next to a store: SQLite writes
+ * people's data into these files, and trusts their content. `owner`: the user id of the store's owner.
  */
 function requireOwnCompanions(path: string, owner: number): void {
   const own = ownUserId()
@@ -244,12 +244,12 @@ function requireOwnCompanions(path: string, owner: number): void {
   }
 }
 
-/** A bind-mounted single file has its locks in another folder than the file that was mounted. */
+/** Whether a file is a mount point: its locks would be in another folder than those of the file that was mounted. */
 function isMountPoint(path: string): boolean {
   try {
     return isAmongMounts(path, readFileSync('/proc/self/mountinfo', 'utf8'))
   } catch {
-    // Only Linux has it, and not every container lets it be read.
+    // Only Linux has this file, and some containers do not let processes read it.
     return false
   }
 }
@@ -273,7 +273,7 @@ async function makeFolder(folder: string): Promise<void> {
     await flushFolder(dirname(made))
 }
 
-/** Never opens a file that is there: closing it again would drop SQLite's locks of this process. */
+/** Makes an empty file if it does not exist. An existing file is not opened: closing it would release SQLite's locks. */
 async function makeFile(path: string): Promise<void> {
   try {
     const file = await open(path, 'wx', 0o600)
@@ -288,7 +288,7 @@ async function makeFile(path: string): Promise<void> {
 const usualBusyMs = 5_000
 const pauseMs = 20
 
-/** `location`: an absolute path, or ":memory:". */
+/** Opens the store in a file, which is made if it does not exist. `location`: an absolute path, or ":memory:". */
 export async function openSqliteStore(location: string, options: StoreOptions): Promise<Store> {
   const { clock, random, busyMs = usualBusyMs, onMessage } = options
   const inMemory = location === ':memory:'
@@ -331,7 +331,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
   }
 }
 
-/** SQLite does not wait for its turn to switch a new file to WAL, so two first users could collide. */
+/** Repeats `work` while another process has locked the store: SQLite itself does not wait when it switches a file to WAL. */
 async function retryWhileBusy(clock: Clock, busyMs: number, work: () => void): Promise<void> {
   for (const deadline = clock.monotonic() + busyMs; ;) {
     try {
