@@ -58,30 +58,30 @@ function closing<T>(descriptor: number, work: (descriptor: number) => T): T {
   }
 }
 
-/** For the lines of a log. */
+/** Returns the digest that checks a line of a log. */
 export const digest = (text: string): string => sha256(Buffer.from(text))
 
-/** A log that was found, with the last header in it. */
+/** A log file with its last header. */
 export interface LogFile {
   path: string
   header: LogHeader
-  /** Whether this machine may append to it; else it is a copy. */
+  /** Whether this machine may append to it; otherwise it is a copy. */
   isOriginal: boolean
   /** Whether it holds neither an attempt nor a note of one. */
   isEmpty: boolean
 }
 
-/** What a new log says of its store. */
+/** The fields of a new log's header that describe its store. */
 type NewLog = Pick<LogHeader, 'id' | 'storeId' | 'store' | 'key' | 'generation' | 'register'>
 
-/** An argument, so that a test can be two machines. */
+/** The names of this machine; a parameter, so that tests can use several machines. */
 type Machine = Record<'host' | 'id', string>
 
 const suffix = '.log'
-/** Of logs from before 1.0.0. */
+/** The suffix of logs from before 1.0.0. */
 const formerSuffix = '.list'
 const maxLocationBytes = 1024 * 1024
-/** The last header is looked for in so many bytes at the end first. */
+/** The number of bytes at the end of a log in which the last header is searched first. */
 const blockBytes = 65_536
 
 /**
@@ -97,7 +97,7 @@ export class AttemptLogFiles {
     this.machine = machine
   }
 
-  /** Logs of a store, by its id or by its place; `also`: paths where the store registered logs. */
+  /** Finds the logs of a store, by its id or by its location; `also`: paths where the store registered logs. */
   find({ store, storeId }: { store: string; storeId?: string }, also: readonly string[] = []): LogFile[] {
     const folders = new Set([...this.folders, ...also.map((path) => dirname(path))])
     return (
@@ -111,7 +111,7 @@ export class AttemptLogFiles {
     )
   }
 
-  /** The key of the store that was last in a place: a new one that takes it knows its people. */
+  /** Returns the fingerprint key of the store that was last at a location, so that a new store there recognises its people. */
   keyOf(store: string): Uint8Array | undefined {
     const changedAt = ({ path }: LogFile): number => statSync(path).mtimeMs
     const found = this.find({ store })
@@ -130,7 +130,7 @@ export class AttemptLogFiles {
     })
   }
 
-  /** Makes a log, flushed; undefined where no folder can be written. */
+  /** Makes a log and flushes it. Returns undefined if no folder can be written. */
   create(header: NewLog): LogFile | undefined {
     for (const folder of this.folders) {
       try {
@@ -144,14 +144,14 @@ export class AttemptLogFiles {
     return undefined
   }
 
-  /** All of a log. */
+  /** Reads the whole log. */
   read({ path }: LogFile): ParsedLog {
     return onDisk('read', path, () =>
       closing(openPrivate(path).descriptor, (file) => parseLog(readFileSync(file), digest)),
     )
   }
 
-  /** Removes the fingerprints of these attempts, flushed, while other processes may append. */
+  /** Removes the fingerprints of attempts and flushes the log. Other processes may append meanwhile. */
   erase({ path }: LogFile, attemptIds: ReadonlySet<string>): void {
     onDisk('write', path, () =>
       closing(openPrivate(path, constants.O_RDWR).descriptor, (file) => {
@@ -165,7 +165,7 @@ export class AttemptLogFiles {
     )
   }
 
-  /** Throws where a store in this place has a log from before 1.0.0: its attempts cannot be read. */
+  /** Throws an IoError if the store at this location has a log from before 1.0.0, whose attempts cannot be read. */
   requireNoFormer(store: string): void {
     for (const folder of this.folders) {
       for (const name of namesIn(folder, formerSuffix)) {
@@ -212,10 +212,10 @@ export class AttemptLogFiles {
   }
 }
 
-/** Linux's numbers of overlay and tmpfs: what is written there ends with its container or at a restart. */
+/** Linux's numbers of overlay and tmpfs, whose files are lost with the container or at a restart. */
 const volatileTypes: ReadonlySet<number> = new Set([0x79_4c_76_30, 0x01_02_19_94])
 
-/** Whether a folder ends with its container or with the machine's next start. */
+/** Whether the files of a folder are lost with the container or at the machine's next start. */
 export function isVolatile(folder: string): boolean {
   try {
     return process.platform === 'linux' && volatileTypes.has(statfsSync(folder).type)
@@ -224,10 +224,10 @@ export function isVolatile(folder: string): boolean {
   }
 }
 
-/** The newest header of a log, and whether nothing else is in it; undefined where it has none that is sound. */
+/** Returns the last valid header of a log, and whether the log has only headers; undefined if it has no valid header. */
 function lastHeader(path: string, size: number): { header: LogHeader; isEmpty: boolean } | undefined {
   return closing(openPrivate(path).descriptor, (file) => {
-    // Twice as much each time, so that a log with much behind its last header is read about twice in all.
+    // The length is doubled each time, so that a log with a long end is read about twice in all.
     for (let length = Math.min(blockBytes, size); ; length = Math.min(2 * length, size)) {
       const text = Buffer.alloc(length)
       readSync(file, text, 0, length, size - length)
@@ -240,7 +240,7 @@ function lastHeader(path: string, size: number): { header: LogHeader; isEmpty: b
   })
 }
 
-/** What another account put in our place is neither read nor written. */
+/** Returns the status of a file or folder of this user; undefined if another account owns it or it is of another kind. */
 function ownStatus(path: string, kind: 'isDirectory' | 'isFile'): Stats | undefined {
   const status = lstatSync(path, { throwIfNoEntry: false })
   if (status === undefined) return undefined
@@ -280,14 +280,14 @@ function flushFolderSync(folder: string): void {
 
 type FlushFile = (descriptor: number, done: (error: Error | null) => void) => void
 
-/** A header is written again after so many bytes, so that a start reads little more than that. */
+/** The number of bytes after which a header is written again, so that a start reads little more than that. */
 const maxTailBytes = 65_536
 
 const { O_APPEND, O_RDWR } = constants
 
 /**
- * The attempt log that this machine appends to, shared by all processes of it. Only `flush` waits: an attempt is appended
- * between its commit and its request.
+ * The attempt log of this machine, to which all of its processes append. Only `flush` is asynchronous, because an attempt is
+ * appended between its commit and its request.
  */
 export class AttemptLog {
   readonly path: string
@@ -305,25 +305,25 @@ export class AttemptLog {
   #nextFlush: Promise<void> | undefined
   #failure: IoError | undefined
 
-  /** `flushFile`: an argument, so that a test can be a disk that fails. */
+  /** `flushFile`: a parameter, so that tests can simulate a disk that fails. */
   constructor({ path, header }: Pick<LogFile, 'path' | 'header'>, flushFile: FlushFile = fdatasync) {
     this.path = path
     this.#flushFile = flushFile
     this.header = header
     this.#offset = header.bytes
     for (const head of header.heads) addKnownHead(this.#heads, head)
-    // Never made anew: a log that has gone is missed.
+    // The file is not created: a log that is gone has to be noticed.
     const { descriptor, status } = onDisk('write', path, () => openPrivate(path, O_RDWR | O_APPEND))
     this.#descriptor = descriptor
     this.#inode = status.ino
   }
 
-  /** The highest attempts of the header's generation that the log holds, as far as it was read. */
+  /** The highest attempts of the header's generation in the part of the log that was read. */
   get heads(): Head[] {
     return [...this.#heads.values()].flat()
   }
 
-  /** Reads what any process of this machine appended since the last call. */
+  /** Reads the records that processes of this machine appended since the last call. */
   readGained(): LogRecord[] {
     return onDisk('read', this.path, () => {
       const { size } = fstatSync(this.#descriptor)
@@ -338,7 +338,7 @@ export class AttemptLog {
     })
   }
 
-  /** All in one write, since other processes append too. Throws where it is not in the log as a whole. */
+  /** Appends all records in one write, since other processes append too. Throws an IoError if they are not written completely. */
   append(...records: (LogEntry | LogNote | LogOutcome)[]): void {
     this.#write(records.map((record) => formatRecord(record, digest)).join(''))
     if (this.#offset - this.header.bytes > maxTailBytes) this.writeHeader({})

@@ -230,7 +230,7 @@ WHERE b.kind = 'file' AND ${erased} ORDER BY b.id`
     this.hasFilesToErase = files.length > erasedFiles.length
     if (this.hasFilesToErase || unscrubbed === undefined) return undefined
     const isLeftTo = await upkeep.scrub(isPatient).catch((error: unknown) => {
-      if (error instanceof StoreBusyError) return 'another process'
+      if (error instanceof StoreBusyError) return 'another process' as const
       throw error
     })
     if (isLeftTo === undefined) {

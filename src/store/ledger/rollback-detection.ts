@@ -40,31 +40,31 @@ import {
 export interface RollbackParts {
   engine: Engine
   key: StoreKey
-  /** Where its attempt logs are on this machine; undefined for a store that ends with its process. */
+  /** The attempt logs of this machine; undefined for a store in memory. */
   files: AttemptLogFiles | undefined
-  /** Makes this process known to the others, where runners share the store. */
+  /** Records this process as a runner, if the store is shared. */
   runner: Runner
   clock: Clock
   random: Random
   onMessage?: ((message: string) => void) | undefined
 }
 
-/** Every claim shares the lock of the account '', so that none runs at the same time as this. */
+/** Excludes claims: every claim shares the lock of the account ''. */
 const noClaims = { account: '' }
 
 /**
- * Finds that a store lost attempts, by the logs of this machine: at the start of a process, in every claim, and in
+ * Detects by the logs of this machine that a store lost attempts: at the start of a process, in every claim, and in
  * `store check`. Such a store is closed for all runners.
  */
 export class RollbackDetection {
   readonly #parts: RollbackParts
-  /** The log that this machine appends to. */
+  /** The log to which this machine appends. */
   #own: AttemptLog | undefined
-  /** What this process recorded where it has no log. */
+  /** The newest attempts that this process recorded, if it has no log. */
   #heads: KnownHeads = new Map()
   #session: Pick<FenceRequirement, 'generation' | 'session' | 'isReplicated'> | undefined
   #beginning: Promise<void> | undefined
-  /** Whether the last comparison left this process with a log: one that has gone since is missed. */
+  /** Whether this process had a log after the last comparison: a log that is gone since then is missing. */
   #hasLog = false
 
   constructor(parts: RollbackParts) {
@@ -72,8 +72,8 @@ export class RollbackDetection {
   }
 
   /**
-   * Before anything is ordered; calls side by side share one comparison. Throws where the store is closed, or is to be from
-   * now on.
+   * Compares the store with the logs, before anything is ordered. Concurrent calls share one comparison. Throws an IoError if
+   * the store is closed, or has to be closed.
    */
   begin(): Promise<void> {
     this.#beginning ??= this.#begin()
@@ -87,38 +87,38 @@ export class RollbackDetection {
     return this.#beginning
   }
 
-  /** The same before the first claim of a process that holds no batch. */
+  /** As `begin`, but does nothing if the store was compared already; called before each claim. */
   async ready(): Promise<void> {
     if (this.#session === undefined) await this.begin()
   }
 
-  /** Makes the log of a store that is new, if it can be: a copy from before its first order knows its key by that. */
+  /** Makes the log of a new store, if a folder can be written: a copy from before the first order is recognised by its key. */
   async makeLog(): Promise<void> {
     this.#open([], new Set())
     if (this.#own !== undefined) return
     this.#make({ ...(await this.#readState()), mayBeWithoutLog: true })
   }
 
-  /** What the next claim requires, with what all processes of this machine recorded. */
+  /** Returns what the next claim requires, including the attempts that all processes of this machine recorded. */
   fence(): FenceRequirement {
     const session = this.#session ?? { generation: '', session: '', isReplicated: false }
     const { generation } = session
     const log = this.#own
     log?.readGained()
-    // With another generation than the store's, the claim fails.
+    // The claim fails if this is not the store's generation.
     const isSame = log === undefined ? !this.#hasLog : !log.isDamaged && log.header.generation === generation
     const heads = log?.heads ?? [...this.#heads.values()].flat()
     return { ...session, generation: isSame ? generation : '', heads, logId: log?.header.id }
   }
 
-  /** A claim found the store closed, older or on another connection. Throws, unless it may go on after all. */
+  /** Handles a claim that found the store closed, older or on another connection. Throws unless claims may continue. */
   async failed(why: ClaimFailure): Promise<void> {
     this.#session = undefined
     if (why !== 'session') await this.#examineOrThrow()
     await this.begin()
   }
 
-  /** Records an attempt that is committed, flushed. Throws where that cannot be done: its request may not be sent then. */
+  /** Records a committed attempt in the log, and flushes it. If this throws, the request must not be sent. */
   async record(attempt: RecordedAttempt): Promise<void> {
     const log = this.#own
     if (log === undefined) {
@@ -131,18 +131,18 @@ export class RollbackDetection {
     await log.flush()
   }
 
-  /** Not flushed: where it is missing, the attempt is recovered as unknown. */
+  /** Not flushed: an attempt without an outcome in the log is recovered as unknown. */
   recordOutcome(outcome: Omit<LogOutcome, 'kind'>): void {
     try {
       this.#own?.append({ kind: 'outcome', ...outcome })
     } catch {
-      // The next claim fails with the same disk.
+      // The next claim fails too, since it appends to the same log.
     }
   }
 
   /**
-   * A read notes the heads that it sees, so that a machine that only watches knows them too. Nothing is noted where the store
-   * is not as the log has it: a note of a store that another machine has overtaken since it was restored would hide what is lost.
+   * Notes the heads that a read sees, so that a machine that only reads knows them too. Nothing is noted if the store differs
+   * from the log: after a restore, notes of newer attempts of another machine would hide the attempts that were lost.
    */
   async noteHeads(): Promise<void> {
     const { engine } = this.#parts
@@ -159,8 +159,8 @@ export class RollbackDetection {
   }
 
   /**
-   * Compares all logs as a whole, recovers what the store lacks and closes it where that has to be. `mayReopen`: a store that
-   * was closed because its log was missing opens once the log is there again with all attempts.
+   * Compares all logs completely, recovers the attempts that the store lacks, and closes it if necessary. `mayReopen`: a store
+   * that was closed because its log was missing is opened if the log exists again with all attempts.
    */
   async examine({ mayReopen = true } = {}): Promise<ExaminedLogs> {
     const { engine, files, key, clock, random, onMessage } = this.#parts
@@ -187,12 +187,12 @@ export class RollbackDetection {
     return found
   }
 
-  /** Why the store takes no orders, as it was found last. */
+  /** Returns why the store takes no orders, as the last comparison found. */
   closing(): Promise<Closing | undefined> {
     return this.#parts.engine.run(readClosing())
   }
 
-  /** The user continues with a store that was closed. Returns how many pending rows are held: they may have been sent. */
+  /** Opens a closed store by the user's decision. Returns how many pending rows are held, since they may have been sent. */
   async acceptOlder(): Promise<{ held: number }> {
     const { engine, key, clock, random } = this.#parts
     const { closing, step, unreported } = await this.examine()
@@ -204,7 +204,7 @@ export class RollbackDetection {
     const unusable = all.filter((log) => log.isDamaged || log.file.header.key !== key.key)
     const ignored = unusable.map(({ file }) => file.header.id)
     this.#session = undefined
-    // Where no log can be kept, the store stays closed.
+    // If no log can be made, the store stays closed.
     const before = await this.#readState()
     if (before.isBackup) await engine.transaction(() => becomeAnotherStore(random.uuid()), noClaims)
     await engine.run(key.loadKey())
@@ -218,14 +218,14 @@ export class RollbackDetection {
       yield* unregisterLogs(missingIds(state.logs))
       const known = state.closing?.generations ?? []
       yield* openAgain(state, { id: random.uuid(), known, heads: highestNumbers(own) })
-      // Attempts may be lost that no log tells of.
+      // Attempts that are in no log may be lost.
       return step === 'acceptance' ? yield* setPendingHeld(clock.now(), 'the store had lost attempts') : 0
     }, noClaims)
     await this.#update(await this.#readState())
     return { held }
   }
 
-  /** Closes the store until every machine has compared its log with it: a backup was restored. */
+  /** Closes the store until every machine has compared its log with it, because a backup was restored. */
   async closeAsRestored(): Promise<void> {
     const { engine, clock, random } = this.#parts
     this.#session = undefined
@@ -238,7 +238,7 @@ export class RollbackDetection {
     }, noClaims)
   }
 
-  /** Requires no report of these machines until they send again. Returns how many pending rows are held. */
+  /** Excludes machines: no report of them is required until they send again. Returns how many pending rows are held. */
   async exclude(names: readonly string[]): Promise<{ held: number }> {
     const { engine, clock } = this.#parts
     const registered = await this.#registered()
@@ -255,24 +255,24 @@ export class RollbackDetection {
     }, noClaims)
   }
 
-  /** The user permits orders without an attempt log that lasts. */
+  /** Permits orders without an attempt log that outlasts a restart, by the user's decision. */
   allowWithoutLog(): Promise<void> {
     return this.#parts.engine.run(setMeta(withoutLogName, '1'))
   }
 
-  /** Of the logs with these ids, those that are on this machine. */
+  /** Returns those of the ids whose logs are on this machine. */
   async idsHere(logIds: readonly string[]): Promise<string[]> {
     if (logIds.length === 0) return []
     const here = this.#findFiles(await this.#registered()).filter(({ isOriginal }) => isOriginal)
     return logIds.filter((id) => here.some(({ header }) => header.id === id))
   }
 
-  /** For a person who is erased completely. */
+  /** Removes the fingerprints of attempts from all logs of this machine, for a person who is erased completely. */
   async removeFingerprints(attemptIds: ReadonlySet<string>): Promise<void> {
     for (const file of this.#findFiles(await this.#registered())) this.#parts.files?.erase(file, attemptIds)
   }
 
-  /** Records where the store went: a restored copy of it is closed by that. */
+  /** Records in the log where the store was moved, so that a restored copy of it is closed. */
   async leave(to: string): Promise<void> {
     this.#open(await this.#registered(), new Set())
     this.#own?.writeHeader({ movedTo: to })
@@ -287,7 +287,7 @@ export class RollbackDetection {
   async #begin(): Promise<void> {
     const { engine, files, runner } = this.#parts
     if (!engine.isShared && files !== undefined) requireOwnStore(engine.location)
-    // Logs first, then the store: what a log has was committed before.
+    // The logs are read before the store, because an attempt is committed before it is in a log.
     const registered = await this.#registered()
     const session = engine.session()
     const { ignoredLogs } = await this.#readState()
@@ -303,7 +303,7 @@ export class RollbackDetection {
     this.#heads = new Map()
     for (const head of await engine.run(readHeads())) addKnownHead(this.#heads, head)
     const { isReplicated } = state
-    // A claim requires that this is unchanged, so that it is true of every attempt until a failover.
+    // Claims require the recorded value, so that it applies to every attempt until a failover.
     if (isReplicated !== state.wasReplicated)
       await engine.run(setMeta(replicatedName, isReplicated ? '1' : undefined))
     this.#session = { generation: state.generations.current, session, isReplicated }
@@ -339,24 +339,24 @@ export class RollbackDetection {
     return this.#parts.engine.run(readLogs())
   }
 
-  /** In the generation of its own log: heads of others are compared when the store begins another one. */
+  /** Returns the heads in the generation of this machine's log. Heads of other generations are compared by `examine`. */
   #headsIn(others: readonly LogFile[]): Head[] {
     const generation = this.#own?.header.generation
     const ofOthers = others.filter(({ header }) => header.generation === generation)
     return [...(this.#own?.heads ?? []), ...ofOthers.flatMap(({ header }) => header.heads)]
   }
 
-  /** All logs of the store, and of one that was in its place. `registered`: as the store has them. */
+  /** Finds the logs of the store, and of a store that was at its location before. `registered`: the logs in the store's register. */
   #findFiles(registered: readonly LogReport[]): LogFile[] {
     const { engine, key, files } = this.#parts
-    // A file belongs to one machine, whose settings folder may have been another one.
+    // A store in a file belongs to one machine, whose settings folder may have changed.
     const here = engine.isShared ? [] : registered.filter((log) => this.#isOfThisMachine(log))
     const storeOf = { store: engine.location, storeId: key.storeId }
     const paths = here.map(({ path }) => path)
     return files?.find(storeOf, paths) ?? []
   }
 
-  /** Opens its own log and reads it up to its end. Answers the others, which are evidence alone: copies, and logs of other folders. */
+  /** Opens this machine's log and reads it to its end. Returns the other logs: copies, and logs in other folders. */
   #open(registered: readonly LogReport[], ignored: ReadonlySet<string>): LogFile[] {
     const { key } = this.#parts
     const found = this.#findFiles(registered)
@@ -371,7 +371,7 @@ export class RollbackDetection {
     return found.filter((each) => each !== file)
   }
 
-  /** Ids of registered logs of this machine that are gone, or were replaced by a copy. */
+  /** Returns the ids of registered logs of this machine that are gone, or were replaced by a copy. */
   #missingIds(registered: readonly LogReport[]): string[] {
     const found = this.#findFiles(registered)
     const missing = registered.filter(
@@ -385,8 +385,8 @@ export class RollbackDetection {
   }
 
   /**
-   * Makes the store's log where there is none. Throws where none can be kept that outlasts this machine's next start, unless
-   * a person allowed that or each commit waits for a second server.
+   * Makes this machine's log if it has none. Throws an IoError if no log can outlast the machine's next start, unless the user
+   * permitted that or each commit waits for a second server.
    */
   #make(state: StoreState): void {
     const { engine, files, key, random } = this.#parts
@@ -407,7 +407,7 @@ export class RollbackDetection {
       throw noLogError(location, [folder], 'volatile')
   }
 
-  /** Makes the log, registers it, and brings it up to the store. */
+  /** Makes the log, registers it, and appends what the store has and the log lacks. */
   async #update(state: StoreState): Promise<void> {
     this.#make(state)
     const log = this.#own
@@ -427,7 +427,7 @@ export class RollbackDetection {
     this.#note(heads, current)
   }
 
-  /** Appends heads that the log does not know yet, not flushed. */
+  /** Appends heads that the log does not have yet, without a flush. */
   #note(heads: readonly Head[], generation: string): void {
     const known = new Set(this.#own?.heads.map(({ attemptId }) => attemptId))
     const unknown = heads.filter(({ attemptId }) => !known.has(attemptId))
