@@ -33,13 +33,13 @@ export const oneQuery = (kind: Query['kind'], sql: string, values: Values): Quer
   commits: false,
 })
 
-/** All rows of the answer, each an object whose fields have the names of its columns (`fieldOf`). NULL is undefined. */
+/** Returns all rows of the answer as objects, with a field for each column (`fieldOf`). NULL is undefined. */
 export function* all<Row = unknown>(sql: string, values: Values = {}): Work<Row[]> {
   const [rows] = yield oneQuery('all', sql, values)
   return objectsOf(sql, rows as SelectedRow[]) as Row[]
 }
 
-/** The first row of the answer. */
+/** Returns the first row of the answer. */
 export function* get<Row = unknown>(sql: string, values: Values = {}): Work<Row | undefined> {
   const [row] = yield oneQuery('get', sql, values)
   return objectsOf(sql, row === undefined ? [] : [row as SelectedRow])[0] as Row | undefined
@@ -47,7 +47,7 @@ export function* get<Row = unknown>(sql: string, values: Values = {}): Work<Row 
 
 type SelectedRow = Readonly<Record<string, unknown>>
 
-/** Of rows of one statement: its columns with their fields, and an object that has all of these. */
+/** The shape of a statement's rows: its columns with their fields, and an object that has all of the fields. */
 interface Shape {
   columns: { column: string; field: string }[]
   empty: Record<string, unknown>
@@ -59,7 +59,7 @@ function shapeOf(sql: string, row: SelectedRow): Shape {
   const known = shapes.get(sql)
   if (known !== undefined) return known
   const columns = Object.keys(row).map((column) => ({ column, field: fieldOf(column) }))
-  // Copies of what was parsed are read several times faster than objects that grow field by field.
+  // Copies of a parsed object are read several times faster than objects to which fields are added one by one.
   const nulls = Object.fromEntries(columns.map(({ field }) => [field, null]))
   const empty = JSON.parse(JSON.stringify(nulls)) as object
   const shape = { columns, empty: { ...empty } }
@@ -77,7 +77,7 @@ function objectsOf(sql: string, rows: readonly SelectedRow[]): unknown[] {
   })
 }
 
-/** How many rows the statement changed. */
+/** Returns the number of rows that the statement changed. */
 export function* run(sql: string, values: Values = {}): Work<number> {
   return (yield oneQuery('run', sql, values))[0] as number
 }
@@ -107,14 +107,14 @@ export function* together<const Works extends OptionalWorks>(
   }
 }
 
-/** What no other process may do until the transaction ends. SQLite lets one process write at a time, whatever the lock. */
+/** What no other process may do until the transaction ends. In SQLite only one process writes at a time in any case. */
 export type Lock =
-  /** Compare people of this account, or of the account of this batch. */
+  /** Comparing people of this account, or of the account of this batch. */
   | { account: string }
   | { accountOf: string }
-  /** Add events: their ids are visible in their order. */
+  /** Adding events: their ids become visible in ascending order. */
   | 'events'
-  /** Add anything. */
+  /** Writing to any table. */
   | 'all tables'
 
 /** Words of the schema, which have no arguments. */
@@ -141,7 +141,7 @@ export interface Dialect extends Readonly<Record<SchemaWord, string>> {
   /** Where the database has a row: as an expression, and as a condition on the parameter `rowAddress`. */
   readonly addressOf: (alias: string) => string
   readonly isAtAddress: string
-  /** The order of a batch's pending rows, as their index has it. */
+  /** The expression by which the index of pending rows sorts the rows of a batch. */
   readonly pendingOrder: (column: string) => string
   /** Text as JSON, for `->` and `->>`. */
   readonly json: (expression: string) => string
@@ -151,7 +151,7 @@ export interface Dialect extends Readonly<Record<SchemaWord, string>> {
   readonly sameEmail: (column: string, other: string) => string
   /** Wall time in ms by the clock that all processes share; NULL where each machine's own is right. */
   readonly clock: string
-  /** What tells the database from any other and from an older state of itself, as text; NULL for a file. */
+  /** A text that is different for every other database and for an older state of the same one; NULL for a file. */
   readonly epoch: string
   /** Whether each commit waits for a second server. */
   readonly isReplicated: string
@@ -159,13 +159,13 @@ export interface Dialect extends Readonly<Record<SchemaWord, string>> {
   readonly rows: (parameter: string, ...columns: string[]) => string
   /** The source of an `insert` with these columns and types. */
   readonly values: (...columns: string[]) => string
-  /** Text of a statement for stores that several runners share; nothing for others. */
+  /** A part of a statement that applies only to shared stores; empty for others. */
   readonly shared: (...text: string[]) => string
   /** An expression for such stores; NULL for others, since a statement has the same columns in both engines (`shapeOf`). */
   readonly sharedValue: (expression: string) => string
 }
 
-/** A statement as one engine takes it. */
+/** Returns a statement in the SQL of one engine. */
 export function expandSql(dialect: Dialect, sql: string): string {
   return sql.replaceAll(/\{(\w+) ?([^{}]*)\}/g, (_, name: keyof Dialect, text: string) => {
     const member = dialect[name]
@@ -174,33 +174,33 @@ export function expandSql(dialect: Dialect, sql: string): string {
   })
 }
 
-/** A database that runs Work. */
+/** Runs works on a database. */
 export interface Engine {
   /** An absolute path, `:memory:`, or the address of a database without its password. */
   readonly location: string
   /** Whether several runners send rows of one batch; then its rows have a runner, and unknown outcomes pause the others. */
   readonly isShared: boolean
-  /** The connection, or the file that is open and is still at its path: with another one, the store may be another. */
+  /** Identifies the connection or the open file: if it changes, the store may be another one. */
   session(): string
-  /** Each statement by itself. */
+  /** Runs each statement in a transaction of its own. */
   run<T>(work: Work<T>): Promise<T>
-  /** All of it or nothing; durable when answered. PostgreSQL may run it more than once. */
+  /** Makes all changes of the work or none; they are durable when this returns. PostgreSQL may run the work again. */
   transaction<T>(work: () => Work<T>, lock?: Lock): Promise<T>
-  /** All reads see the database at one moment. */
+  /** All reads of the work see the database at one moment. */
   snapshot<T>(work: () => Work<T>): Promise<T>
-  /** A transaction over work that waits for something else too; no other process writes, and no other flow of this one. */
+  /** As `transaction`, for asynchronous work that also waits for something else. Nothing else writes meanwhile. */
   exclusively<T>(work: (within: Within) => Promise<T>): Promise<T>
-  /** Calls back for each `notify` on a channel: a hint, for some are lost. */
+  /** Calls back for each notification on a channel; some may be lost. */
   readonly listen?: ((channel: string, onPayload: (payload: string) => void) => Promise<void>) | undefined
 }
 
-/** Runs statements in the transaction that is open. */
+/** Runs statements in the open transaction. */
 export type Within = <T>(work: Work<T>) => Promise<T>
 
-/** More rows would make one statement too large. */
+/** Limit of rows in one statement. */
 export const maxRows = 500
 
-/** Adds rows in their order, all with the fields of the first; what `ending`, such as RETURNING, gives of them. */
+/** Adds rows in their order; all have the fields of the first. Returns the rows of `ending`, such as RETURNING. */
 export function* insertRows<Row>(table: string, rows: readonly object[], ending = ''): Work<Row[]> {
   const columns = Object.entries(columnsOf(table, Object.keys(rows[0] ?? {})))
   const names = columns.map(([field]) => columnOf(field)).join(', ')
@@ -215,7 +215,7 @@ export function* insertRows<Row>(table: string, rows: readonly object[], ending 
   return found
 }
 
-/** Sets columns in the rows that have the values of `where`, other columns; how many. */
+/** Sets columns in the rows whose other columns have the values of `where`. Returns the number of these rows. */
 export function* updateRows(table: string, set: object, where: object): Work<number> {
   const pairs = (fields: object): string[] =>
     Object.keys(fields).map((field) => `${columnOf(field)} = :${field}`)
@@ -223,7 +223,7 @@ export function* updateRows(table: string, set: object, where: object): Work<num
   return yield* run(sql, { ...set, ...where })
 }
 
-/** Rows page by page and by key, so that the rows may change and nothing is held open meanwhile. `limit`: of rows in all. */
+/** Reads rows by key and page by page, so that nothing stays open between pages. `limit`: the total number of rows. */
 export async function* readPages<Row>(
   { after = 0, limit = Number.POSITIVE_INFINITY }: { after?: number | undefined; limit?: number | undefined },
   readPage: (after: number, limit: number) => Promise<Row[]>,
@@ -241,7 +241,7 @@ export async function* readPages<Row>(
   }
 }
 
-/** Refuses a store that cannot be used, saying why and what to do. */
+/** Returns the error for a store that cannot be used, with the reason and a hint. */
 export function unusableStore(location: string, why: string, hint: string): IoError {
   return new IoError(`cannot use the store "${location}": ${why}`, { hint })
 }
@@ -263,12 +263,12 @@ export function requireKnownFormat(
   throw unusableStore(location, why, `Update refcheck, ${otherStore}`)
 }
 
-/** A statement for stores that several runners share; nothing is done in others. */
+/** Runs a statement only if the store is shared. */
 export function* runShared(sql: string, values: Values = {}): Work<void> {
   yield oneQuery('shared', sql, values)
 }
 
-/** A value that the store keeps of itself, as text; undefined where it has none. `lock`: ends the SELECT. */
+/** Reads a value of `meta` as text; undefined if it is not set. `lock`: the end of the SELECT. */
 export function* metaText(name: string, lock = ''): Work<string | undefined> {
   const bytes = yield* metaBytes(name, lock)
   return bytes && Buffer.from(bytes).toString()
@@ -279,10 +279,10 @@ export function* metaBytes(name: string, lock = ''): Work<Uint8Array | undefined
   return (yield* get<{ value: Uint8Array }>(select, { name }))?.value
 }
 
-/** The same as an expression. */
+/** Returns an expression for a value of `meta`. */
 export const metaValue = (name: string): string => `(SELECT value FROM meta WHERE name = '${name}')`
 
-/** Undefined removes it. */
+/** Sets a value of `meta`; undefined removes it. */
 export function* setMeta(name: string, value: string | Uint8Array | undefined): Work<void> {
   if (value === undefined) {
     yield* run('DELETE FROM meta WHERE name = :name', { name })
@@ -295,9 +295,9 @@ export function* setMeta(name: string, value: string | Uint8Array | undefined): 
 const maxTries = 5
 
 /**
- * Makes a change whose commit may go without an answer. `lookUp` waits for whatever the lost transaction has locked, and
- * says what came of the change; undefined where it was not made. What it reads is committed anew, so that a
- * standby that is waited for has it too.
+ * Makes a change, and finds its result if the commit has no answer. `lookUp` waits for the locks of that transaction and
+ * returns the result of the change; undefined if it was not made. `lookUp` is a transaction too, so that the state which it
+ * reads is also on a synchronous standby.
  */
 export async function resolveAmbiguousCommit<T>(
   change: () => Promise<T>,

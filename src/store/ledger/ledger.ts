@@ -39,7 +39,7 @@ import { fingerprintPerson, type StoredFingerprints, matchPersons } from './fing
 import { type Lease, type StoreContext, StorePart } from './store-part.ts'
 import { requireAccount } from './accounts.ts'
 
-/** Waits for a process that is about to change the row. */
+/** Locks a row, after waiting for a process that is changing it, and returns its state. */
 const lockState = `
 SELECT state, attempt_id FROM submissions s
 WHERE batch_id = :batchId AND row_number = :row {lockRows s}`
@@ -60,12 +60,12 @@ WHERE request_id = :requestId AND ${sqlIsOfService('submissions', 'CAST(:baseUrl
   OR (request_status = :status AND CAST(:checks AS text) IS NOT NULL AND checks IS DISTINCT FROM CAST(:checks AS text))
 )`
 
-/** Of a finished request alone: another one may still change. */
+/** Acknowledges only a finished request, since others may still change. */
 const updateAcknowledged = `
 UPDATE submissions SET acknowledged_at = coalesce(acknowledged_at, CAST(:at AS bigint))
 WHERE request_id = :requestId AND ${isTerminal} AND ${sqlIsOfService('submissions', 'CAST(:baseUrl AS text)')}`
 
-/** A single order stays its runner's; a row of a file is any runner's again. */
+/** Changes the state of a row. The row of a single order keeps its runner, and any runner may claim the row of a file. */
 const updateState = `
 UPDATE submissions
 SET state = :state, changed_at = coalesce({clock}, :at), reason = :reason, field = :field,
@@ -88,7 +88,7 @@ INSERT INTO pauses (service, attempt_id, at)
 SELECT base_url, CAST(:attemptId AS text), {clock} FROM batches WHERE id = :batchId
 ON CONFLICT (service) DO UPDATE SET attempt_id = excluded.attempt_id, at = excluded.at`
 
-/** Waits for a transaction that gives the same id to another row; no row is added where one has it. */
+/** Reserves a request id for a row, after waiting for a transaction that reserves the same id. Adds nothing if another row has it. */
 const insertRequest = `
 INSERT INTO request_rows (service, request_id, batch_id, row_number)
 SELECT b.base_url, :requestId, :batchId, :row FROM batches b
@@ -98,7 +98,7 @@ WHERE b.id = :batchId AND NOT EXISTS (
     AND NOT (s.batch_id = :batchId AND s.row_number = :row))
 ON CONFLICT (service, request_id) DO NOTHING`
 
-/** Any request of the row, or this one. */
+/** Removes the reservation of the given request id by a row; of any id if none is given. */
 const deleteRequest = `
 DELETE FROM request_rows
 WHERE batch_id = :batchId AND row_number = :row AND request_id = coalesce(CAST(:requestId AS text), request_id)`
@@ -106,8 +106,8 @@ WHERE batch_id = :batchId AND row_number = :row AND request_id = coalesce(CAST(:
 const reopenAttempt = `UPDATE attempts SET became = :state, reason = :reason WHERE id = :attemptId`
 
 /**
- * Makes a change if the row is still as `from` says, and no other order has the request that it is to have; whether it
- * did. Within its caller's transaction.
+ * Changes a row if its state and attempt are those of `from`, and no other order has the request of an accepted row.
+ * Returns whether the row was changed. The caller has begun a transaction.
  */
 export function* changeRow(from: RowVersion, change: Change): Work<boolean> {
   const isChanged = yield* changeState(from, change)
@@ -115,7 +115,7 @@ export function* changeRow(from: RowVersion, change: Change): Work<boolean> {
   return isChanged
 }
 
-/** The same of the row alone: `recordChange` comes after. */
+/** Changes only the row, as `changeRow` does. `recordChange` has to be called afterwards. */
 function* changeState(from: RowVersion, change: Change): Work<boolean> {
   const { holder, row } = changeFields(from, change)
   const [held, changed] = yield* together([holder && run(insertRequest, holder), run(updateState, row)])
@@ -123,11 +123,11 @@ function* changeState(from: RowVersion, change: Change): Work<boolean> {
   return changed === 1
 }
 
-/** What a change says of the attempt and of who decided; no statement needs the answer of another. */
+/** Records the attempt and the decision of a change. The statements are sent together. */
 function* recordChange(from: RowVersion, change: Change): Work<void> {
   const { row, attempt, decision } = changeFields(from, change)
   const isReopened = from.state === 'accepted'
-  // Every runner that sends to that service waits until it is healthy before the next row goes out.
+  // All runners wait until the service is healthy before they send another row to it.
   const pauses = from.state === 'sending' && change.to === 'unknown'
   yield* together([
     isReopened ? run(deleteRequest, row) : undefined,
@@ -139,8 +139,8 @@ function* recordChange(from: RowVersion, change: Change): Work<void> {
 }
 
 /**
- * A change as tables have it: of the row, of the attempt that it ends and of the decision that made it, where it does.
- * Throws an InternalError for a change that cannot be.
+ * Returns a change as values of columns: of the row, of the attempt that ends (if any) and of the decision (if any).
+ * Throws an InternalError for a change of state that is impossible.
  */
 export function changeFields({ batchId, row, state: from, attemptId }: RowVersion, change: Change) {
   const { to: state, at, answerStatus, decision } = change
@@ -148,10 +148,10 @@ export function changeFields({ batchId, row, state: from, attemptId }: RowVersio
   const key = { batchId, row, attemptId }
   const accepted = change.to === 'accepted' ? change : undefined
   const reason = change.to === 'accepted' ? undefined : change.reason
-  // UUIDs are the same in any case.
+  // UUIDs that differ only in case are equal.
   const requestId = accepted?.requestId.toLowerCase()
   return {
-    /** Of the request that no other order may have; undefined where it is not accepted. */
+    /** The request id that is reserved for the row; undefined unless the row becomes `accepted`. */
     holder: requestId === undefined ? undefined : { batchId, row, requestId },
     row: {
       ...key,
@@ -170,18 +170,18 @@ export function changeFields({ batchId, row, state: from, attemptId }: RowVersio
   }
 }
 
-/** Its public methods, over which a test may put others. */
+/** The public methods of the ledger; tests replace some of them. */
 export type Ledger = Pick<EngineLedger, keyof EngineLedger>
 
-/** A connection may be lost again and again; a store that is sound and fails each claim is a fault of this program. */
+/** Limit of failed claims: a connection may be lost several times, but more failures are a defect of this program. */
 const maxFailures = 20
 
 const unanswered = 'the store did not answer before it was sent'
 const notRecorded = 'the attempt could not be recorded in the attempt log'
 
 /**
- * The journal of every order. What a method has answered is on disk: it survives the process and a power cut. In SQLite
- * a failure of the disk throws IoError, and everything after it does too: a commit that failed is never tried again.
+ * The journal of every order. A change is on the disk when its method returns, and survives a power failure. In SQLite, an
+ * error of the disk throws an IoError, and so does every later call: a failed commit is never repeated.
  */
 export class EngineLedger extends StorePart {
   readonly #claims: Claims
@@ -196,14 +196,14 @@ export class EngineLedger extends StorePart {
     return this.engine.location
   }
 
-  /** Makes this process the one that may run a batch; undefined where another one holds it. Comes before `add`. */
+  /** Acquires the lease of a batch, before `add`. Returns undefined if another process has it. */
   async acquire(batch: BatchRef): Promise<Lease | undefined> {
     return this.leaseForOrdering(batch)
   }
 
   /**
-   * Ends what no process works on any more: a submission in `sending` becomes `unknown`, and is returned; a `single` still
-   * `pending` becomes `cancelled`, since nothing of it left and no process will go on with it.
+   * Ends rows whose process has ended. A row in `sending` becomes `unknown` and is returned. A single order that is `pending`
+   * becomes `cancelled`, since it was not sent and no process will continue it.
    */
   async recover(at: number): Promise<Submission[]> {
     const unknown: Submission[] = []
@@ -218,20 +218,20 @@ export class EngineLedger extends StorePart {
   }
 
   /**
-   * Adds a batch with its rows, `pending`, unless an order conflicts with one of them: then nothing is added and that is
-   * returned (domain/submission/conflicts). Comparing and insertion are one step for all processes.
+   * Adds a batch with its rows, which are `pending`. If an order conflicts with one of them (domain/submission/conflicts),
+   * nothing is added and the conflict is returned. No other process adds rows of the account in between.
    */
   async add(batch: NewBatch, guard: AddGuard): Promise<Conflict | undefined> {
     refuseMemoryStore(this.location, batch.baseUrl)
     return this.addOnce(batch, () => this.#addUnlessConflict(batch, guard))
   }
 
-  /** What would conflict with `add`, with nothing added. */
+  /** Returns the conflict that `add` would return, without adding anything. */
   async previewConflict(batch: NewBatch, guard: AddGuard): Promise<Conflict | undefined> {
     return this.engine.snapshot(() => findConflictOfNew(new Matching(this.key), batch, guard))
   }
 
-  /** When a person of the same full name and another e-mail and phone was ordered last. */
+  /** Returns when a person with the same full name, but another e-mail and phone, was last ordered. */
   async findNamesake(batch: NewBatch): Promise<number | undefined> {
     const orders = batch.submissions.map((each) => ({ ...each, baseUrl: batch.baseUrl }))
     const namesakeOf = await this.engine.snapshot(() => findNamesakes(this.key, batch, orders))
@@ -239,10 +239,10 @@ export class EngineLedger extends StorePart {
   }
 
   /**
-   * `pending → sending`: journals one attempt with a place in the quota, in one commit; without a place nothing is done but to
-   * say how long to wait. No attempt where the row is no longer as `from` says, or is `duplicate` or `held` from now on: it is
-   * compared once more in the same transaction. `orNext`: where runners share the batch, whichever pending row of it no other
-   * runner has. An attempt whose commit was not answered is never sent.
+   * Claims a row (`pending → sending`): journals one attempt and reserves a call in the quota, in one commit. If the quota is
+   * full, only the time to wait is returned. There is no attempt if the row differs from `from`, or becomes `duplicate` or
+   * `held`, since it is compared again in the same transaction. `orNext`: if runners share the batch, the first pending row
+   * that no other runner has is claimed. An attempt whose commit has no answer is never sent.
    */
   async beginInQuota(
     from: RowVersion,
@@ -269,14 +269,14 @@ export class EngineLedger extends StorePart {
     }
   }
 
-  /** Any other change; whether it took. `accepted` does not where another order has that request. */
+  /** Makes any other change. Returns whether it was made; `accepted` is refused if another order has the request. */
   async move(from: RowVersion, change: Change): Promise<boolean> {
     const moved = await this.#change(from, change)
     if (moved) this.#recordOutcome(from, change)
     return moved
   }
 
-  /** `change` of a row after the row that has its request lost that by `loss`, in one step; whether both were made. */
+  /** Moves a request from the row that has it (by `loss`) to another row (by `change`). Returns whether both changes were made. */
   async moveFrom(holder: RowVersion, loss: Change, from: RowVersion, change: Change): Promise<boolean> {
     const moved = await resolveAmbiguousCommit(
       () =>
@@ -295,8 +295,8 @@ export class EngineLedger extends StorePart {
   }
 
   /**
-   * A change and, if it took, the next row's `pending → sending`, in one commit: half the fsyncs, the same order. `attempt`
-   * is undefined where the next row is no longer as `next` says, or has no place in the quota yet.
+   * Makes a change and claims the next row in the same commit, which halves the flushes. Nothing is claimed if the change was
+   * not made. `attempt` is undefined if the next row differs from `next`, or if the quota is full.
    */
   async moveAndBegin(
     from: RowVersion,
@@ -336,7 +336,7 @@ export class EngineLedger extends StorePart {
       },
     ).catch((error: unknown) => {
       if (error instanceof NoAnswerError || error instanceof StoreDownError) throw error
-      // What keeps the next row from being begun keeps no outcome from being recorded.
+      // An error of the claim must not prevent the outcome from being recorded.
       claim = undefined
       return this.#change(from, change)
     })
@@ -349,7 +349,7 @@ export class EngineLedger extends StorePart {
       const { attempt: claimed, conflict, row } = await this.#recorded(claim ?? { waitMs: 0 })
       return { moved, attempt: claimed, conflict, row }
     } catch {
-      // The claim of the row by itself fails with the same error, and its caller gets that.
+      // The caller then claims the row by itself, which throws the same error.
       return { moved, conflict: claim?.conflict }
     }
   }
@@ -366,13 +366,13 @@ export class EngineLedger extends StorePart {
     return stored?.emailPrint === this.key.fingerprint(emailIdentity(email))
   }
 
-  /** How far the clock that says `now` is ahead of the one that times attempts, in ms; 0 where they are the same. */
+  /** Returns by how many milliseconds the clock of `now` is ahead of the clock that times attempts; 0 for the same clock. */
   async clockAheadMs(now: number): Promise<number> {
     const shared = await this.engine.run(get<{ now: number | undefined }>('SELECT {clock} AS now'))
     return now - (shared?.now ?? now)
   }
 
-  /** Records what a read at a service says of an accepted request. A terminal status is never replaced. */
+  /** Records the status of a request that was read at a service. A terminal status is never replaced. */
   async recordStatus(
     baseUrl: string,
     requestId: string,
@@ -384,12 +384,12 @@ export class EngineLedger extends StorePart {
     await this.engine.run(run(updateStatus, values))
   }
 
-  /** Records that a person has looked at a finished request of a service; any service where `baseUrl` is undefined. */
+  /** Records that a user acknowledged a finished request of a service; of any service if `baseUrl` is undefined. */
   async acknowledge(baseUrl: string | undefined, requestId: string, at: number): Promise<void> {
     await this.engine.run(run(updateAcknowledged, { baseUrl, requestId: requestId.toLowerCase(), at }))
   }
 
-  /** In the order they were added. */
+  /** Returns submissions in the order in which they were added. */
   async list(filter: SubmissionFilter): Promise<Submission[]> {
     const { where, values } = filterClause(filter)
     const select = `${selectSubmissions} ${where} ORDER BY b.added_at, b.{added}, s.row_number`
@@ -397,8 +397,8 @@ export class EngineLedger extends StorePart {
   }
 
   /**
-   * Rows that are pending again after an attempt whose outcome never became known, once for each such attempt: their time and
-   * user are those of the attempt, for evidence of it may still arrive.
+   * Returns the rows that are pending again after an attempt with an unknown outcome, once for each such attempt. Their time
+   * and user are those of the attempt, since evidence for it may still arrive.
    */
   async findReturnedToPending(batchId?: string): Promise<Submission[]> {
     const ofBatch = batchId === undefined ? '' : ' AND a.batch_id = :batchId'
@@ -408,7 +408,7 @@ export class EngineLedger extends StorePart {
     return rows.map(({ endedAt, ...row }) => Object.assign(row, { changedAt: endedAt ?? row.changedAt }))
   }
 
-  /** After the commit and before the request; what cannot be recorded in the log is not sent. */
+  /** Records a committed attempt in the log, before its request is sent. If that fails, the row becomes pending again. */
   async #recorded(claim: ClaimResult): Promise<ClaimOutcome> {
     const { recorded, failure: _, openedBy: __, ...found } = claim
     const claimed = { attempt: undefined, conflict: undefined, ...found }
@@ -422,20 +422,20 @@ export class EngineLedger extends StorePart {
     return claimed
   }
 
-  /** What a recovery would need. `pending` says that nothing was sent only where the service was asked nothing. */
+  /** Records the outcome that a recovery would need. `pending` is recorded only for an attempt that was not sent. */
   #recordOutcome({ state, attemptId }: RowVersion, change: Change): void {
     if (attemptId === undefined || !isRecorded(state, change.to)) return
     const requestId = change.to === 'accepted' ? change.requestId : undefined
     this.rollbacks.recordOutcome({ attemptId, state: change.to, requestId })
   }
 
-  /** No byte of it has left. A process that has the row locked still is waited for. */
+  /** Makes a row pending again whose request was not sent, after waiting for a process that has the row locked. */
   async #takeBack(claimed: RowVersion | undefined, at: number, reason: string): Promise<void> {
     if (claimed === undefined) return
     await this.#change(claimed, { to: 'pending', at, reason }, lockState)
   }
 
-  /** `lock`: asked for the row first, waiting for a process that has it; nothing is changed where it finds none. */
+  /** Makes a change. `lock`: a statement that locks the row first; nothing is changed if it returns no row. */
   async #change(from: RowVersion, change: Change, lock?: string): Promise<boolean> {
     const isCompared = change.to === 'pending' && leavesByDecision.includes(from.state)
     return resolveAmbiguousCommit(
@@ -451,7 +451,7 @@ export class EngineLedger extends StorePart {
     )
   }
 
-  /** What came of a change whose commit was not answered. */
+  /** Finds the result of a change whose commit has no answer; undefined if the change was not made. */
   async #lookUp(from: RowVersion, { to }: Change): Promise<boolean | undefined> {
     const row = await this.engine.transaction(() => get<RowState>(lockState, from))
     if (row?.attemptId !== from.attemptId) return false
@@ -466,7 +466,7 @@ export class EngineLedger extends StorePart {
     const { submissions: _, ...fields } = batch
     const { allowDuplicate, allowSimilar } = guard
     yield* insertRows('batches', [batchFields({ ...fields, allowDuplicate, allowSimilar })])
-    // A single order is its runner's from the start.
+    // A single order belongs to its runner from the start.
     const runner = batch.kind === 'single' ? this.holds.id : undefined
     const rows = singleOrderRows(batch, this.key.fingerprint)
     yield* insertRows('submissions', this.engine.isShared ? rows.map((row) => ({ ...row, runner })) : rows)

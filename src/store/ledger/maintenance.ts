@@ -20,7 +20,7 @@ import type { StoreContext } from './store-part.ts'
 import { erasureName, readClosing, readLogs } from './store-state.ts'
 import { type StoredOrderRow, allOrders, listDamage, sqlIsOfService, sqlList } from './submission-rows.ts'
 
-/** More rows than these are never in memory at once. */
+/** Limit of rows in memory at once. */
 const pageRows = 2_000
 
 const selectTotals = `
@@ -41,44 +41,47 @@ WHERE s.state = 'accepted' AND NOT EXISTS (SELECT 1 FROM attempts a WHERE a.id =
 
 type Totals = Pick<StoreInfo, 'batches' | 'events' | 'oldest' | 'newest'>
 
-/** What is done otherwise with a file than with a server. */
+/** The maintenance functions that differ between a file and a server. */
 export interface Upkeep {
-  /** Read at the same moment as the counts. */
+  /** Reads size, format and engine, in the snapshot of the counts. */
   figures(): Work<Pick<StoreInfo, 'bytes' | 'format' | 'engine'>>
   server?(): Promise<StoreServer>
-  /** What is wrong with the file, or with the tables in a database, in sentences. */
+  /** Returns what is wrong with the file, or with the tables in a database, in sentences. */
   checkTables(): Work<string[]>
-  /** Removes older versions of rows. Returns who has to do it instead. Throws StoreBusyError if another process prevents it; `isPatient`: waits for that first. */
+  /**
+   * Removes older versions of rows. Returns what prevents it, if anything does. Throws a StoreBusyError if another process
+   * has the store locked; `isPatient`: waits for that process first.
+   */
   scrub(isPatient: boolean): Promise<PurgeResult['isLeftTo']>
-  /** A copy of all of it at a new file (0600), which opens as a store and takes no orders until it is accepted. */
+  /** Copies the store to a new file (0600). The copy is a store that takes no orders until the user accepts it. */
   backup(path: string): Promise<void>
-  /** What is wrong with the file itself; none where it is sound. */
+  /** Returns what is wrong with the file itself; empty if it is sound. */
   problems(): Promise<string[]>
-  /** Refuses every new row of a table, with the place where the store goes. */
+  /** Makes every new row of a table fail with the location where the store is moved. */
   fence(table: string, to: string): Work<unknown>
   removeFence(table: string): Work<unknown>
-  /** The highest number that an event ever had; 0 for none. */
+  /** Returns the highest number that an event ever had; 0 if there was no event. */
   newestEvent(): Work<number>
-  /** Later rows have higher numbers than those that were added. */
+  /** Makes later rows get higher numbers than the rows that were copied. */
   continueNumbers(newestEvent: number): Work<unknown>
 }
 
 export interface PurgeOptions {
   dryRun: boolean
-  /** The fingerprints too: an old file would order the person again. */
+  /** Whether fingerprints are removed too; an old file would then order the person again. */
   completely: boolean
   /** Files of this machine that are erased after the commit; default none. */
   files?: FilesToErase | undefined
 }
 
-/** Set while older versions of rows may hold what was removed; each purge counts it up. */
+/** Set while older versions of rows may contain removed data; each purge increments it. */
 const unscrubbedName = 'unscrubbed'
 
-/** What has still to be removed. */
+/** The data that still has to be removed. */
 interface LeftToErase {
-  /** By the id of a log, the attempts whose fingerprints its machine removes from it. */
+  /** By the id of a log, the attempts whose fingerprints its machine has to remove from it. */
   logs: Record<string, string[]>
-  /** By the place of a machine. */
+  /** By the location of a machine's files. */
   files: Record<string, FilesToErase[]>
 }
 
@@ -87,14 +90,14 @@ export type EraseFiles = (files: FilesToErase) => Promise<void>
 const hasPerson = `(s.first_name IS NOT NULL OR s.email IS NOT NULL OR s.body IS NOT NULL OR s.reason IS NOT NULL)`
 const hasPersonOrPrints = `(${hasPerson} OR s.person_print IS NOT NULL)`
 
-/** Conditions on rows (all, those that are left as they are, and those that are erased), events and requests. */
+/** Conditions that select rows (all, those that are not changed, and those that are erased), events and requests. */
 interface Chosen {
   all: string
   left: string
   erased: string
   events: string
   requests: string
-  /** Of all of these. */
+  /** The parameters of all conditions. */
   values: Values
 }
 
@@ -108,13 +111,13 @@ export interface MaintenanceParts extends Pick<StoreContext, 'engine'> {
   key: Pick<StoreKey, 'fingerprint'>
   rollbacks: Pick<RollbackDetection, 'idsHere' | 'removeFingerprints'>
   upkeep: Upkeep
-  /** Names the files of this machine, among all that use the store. */
+  /** The location of this machine's files, which distinguishes it from other machines that use the store. */
   location: string
 }
 
-/** Looking after a store as a whole, and erasing the personal data of people from it, its attempt logs and its files. */
+/** Describes and checks a store, and erases people's data from it, its attempt logs and its files. */
 export class Maintenance {
-  /** Whether a purge that was interrupted left files of this machine. */
+  /** Whether an interrupted purge left files on this machine that have to be erased. */
   hasFilesToErase = false
   readonly #parts: MaintenanceParts
 
@@ -142,7 +145,7 @@ export class Maintenance {
     return server === undefined ? info : { ...info, server }
   }
 
-  /** What is wrong with it, in sentences; empty where it is sound. */
+  /** Returns what is wrong with the store, in sentences; empty if it is sound. */
   check(): Promise<string[]> {
     const { engine, key, upkeep } = this.#parts
     return engine.snapshot(function* () {
@@ -160,9 +163,9 @@ export class Maintenance {
   }
 
   /**
-   * Removes what names a person: recipient, body, remarks, received events. Nothing of it is left in the
-   * database or its journal. The keyed fingerprints stay, so that an old file run again orders no person twice.
-   * `completely` removes the fingerprints too. With `dryRun` it counts.
+   * Removes people's data: recipient, body, remarks, received events. Nothing of it is left in the database or its journal.
+   * The keyed fingerprints stay, so that an old file that is run again does not order a person twice; `completely` removes them too.
+   * With `dryRun` it only counts.
    */
   async purge(who: ErasureTarget, options: PurgeOptions, eraseFiles?: EraseFiles): Promise<PurgeResult> {
     const { completely, files } = options
@@ -188,7 +191,7 @@ export class Maintenance {
     return { ...found, isScrubbed: isLeftTo === undefined, isLeftTo, logsLeft: logs }
   }
 
-  /** What of a person may be in files: batches, requests and names of the rows, those that were emptied before too. */
+  /** Returns the traces by which a person is found in files: batches, requests and names of rows, also of emptied rows. */
   traces(who: ErasureTarget): Promise<PersonTraces> {
     const { erased, values } = choose(this.#parts.key.fingerprint, who)
     const rows = `
@@ -203,10 +206,10 @@ WHERE b.kind = 'file' AND ${erased} ORDER BY b.id`
   }
 
   /**
-   * What follows the commit of a purge: the fingerprints are removed from the attempt logs of this machine, because a rollback
-   * would leave a log without what the store still has; then files, and older versions of rows. A process that is killed in
-   * between leaves that to the next start; other machines have logs and files of their own, and leave some to this one.
-   * `isPatient`: waits for other processes. Answers what older versions of rows are left to.
+   * Does what follows the commit of a purge: removes the fingerprints from the attempt logs of this machine, then files and
+   * older versions of rows. Not before the commit: a rollback would leave a log without the fingerprints that the store
+   * has. If the process is killed, the next start continues, also with the purges of other machines. `isPatient`: waits
+   * for other processes. Returns what prevents the removal of older versions of rows, if anything does.
    */
   async finishErasure(eraseFiles?: EraseFiles, isPatient = false): Promise<PurgeResult['isLeftTo']> {
     const { engine, location, rollbacks, upkeep } = this.#parts
@@ -242,7 +245,7 @@ WHERE b.kind = 'file' AND ${erased} ORDER BY b.id`
   }
 }
 
-/** Logs of other machines that still hold fingerprints. */
+/** Returns the logs of other machines that still contain fingerprints. */
 function* logsLeft(): Work<PurgeResult['logsLeft']> {
   const { logs } = parseLeft(yield* metaText(erasureName))
   const registered = yield* readLogs()
@@ -260,12 +263,12 @@ function* countAll({ erased, events, left, values }: Chosen, completely: boolean
 function* eraseRows(chosen: Chosen, completely: boolean, isPerson: boolean): Work<Found> {
   const found = yield* countAll(chosen, completely)
   const { erased, values } = chosen
-  // A person who is removed is not ordered any more.
+  // The waiting rows of a removed person are not sent any more.
   const cancel = `UPDATE submissions AS s SET state = 'cancelled', reason = NULL
     WHERE ${chosen.all} AND s.state IN ${sqlList(waitingStates)}`
   if (isPerson) yield* run(cancel, values)
   yield* removeFileNames(erased, values)
-  // What many were said to share may be the person's own; the rest is held again.
+  // A value that the user allowed several rows to share may be the person's e-mail or phone; such rows are held again.
   const ofBatches = `SELECT s.batch_id FROM submissions s WHERE ${erased}`
   yield* run(`UPDATE batches SET shared = '[]' WHERE id IN (${ofBatches})`, values)
   if (completely) yield* rememberErased(erased, values)
@@ -277,7 +280,7 @@ function* eraseRows(chosen: Chosen, completely: boolean, isPerson: boolean): Wor
   return found
 }
 
-/** A file's name can be a person's. */
+/** Removes the file names of batches if they contain the person's name. */
 function* removeFileNames(erased: string, values: Values): Work<void> {
   const select = `
 SELECT DISTINCT b.id, b.name, b.path, b.results_file, b.halt_message, s.first_name, s.last_name, s.email
@@ -292,7 +295,7 @@ FROM submissions s JOIN batches b ON b.id = s.batch_id WHERE ${erased}`
   }
 }
 
-/** In all registered logs: a machine may have copies of the logs of others. */
+/** Lists the erased attempts for all registered logs, because a machine may have copies of other machines' logs. */
 function* rememberErased(erased: string, values: Values): Work<void> {
   const select = `
 SELECT a.id FROM attempts a JOIN submissions s ON s.batch_id = a.batch_id AND s.row_number = a.row_number
@@ -315,7 +318,7 @@ function removeErased<T>(lists: Record<string, T[]>, name: string, erased: reado
 }
 
 function* changeLeft(change: (left: LeftToErase) => void): Work<void> {
-  // From then on there is a row to lock.
+  // Without a row, nothing could be locked.
   const row = { name: erasureName, value: Buffer.from('{}') }
   yield* insertRows('meta', [row], 'ON CONFLICT (name) DO NOTHING')
   const left = parseLeft(yield* metaText(erasureName, '{lockRows meta}'))
@@ -353,7 +356,7 @@ function* emptyBatches(where: string, columns: readonly string[], values: Values
   yield* run(`UPDATE batches AS b SET ${emptied(columns)} WHERE ${where}`, values)
 }
 
-/** What stands in for a value that may not be missing: each row that was a whole order has a fingerprint of its own. */
+/** Expressions that replace values of columns which must not be NULL. Each erased row gets a different fingerprint. */
 const standIns = new Map([
   [
     'fingerprint',
@@ -387,7 +390,7 @@ function choose(fingerprint: Fingerprint, who: ErasureTarget): Chosen {
     })
   }
   if ('email' in who) {
-    // A row whose recipient was removed before still has the fingerprint of the e-mail.
+    // A row whose recipient was removed earlier still has the fingerprint of the e-mail.
     const rows = `({sameEmail s.email, :email} OR s.email_print = :emailPrint)`
     return chosen(rows, {
       events: `EXISTS (SELECT 1 FROM submissions s WHERE ${rows} AND s.request_id = e.request_id AND ${sqlIsOfService('s', 'e.base_url')})`,
