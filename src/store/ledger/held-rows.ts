@@ -123,11 +123,7 @@ export class HeldRows extends StorePart {
    * Releases held rows, so that they may be sent. A release covers the conflicts that exist now; its user and time
    * are stored.
    */
-  async release(
-    batchId: string,
-    release: Release,
-    decision: { at: number; by: string },
-  ): Promise<ReleaseResult> {
+  release(batchId: string, release: Release, decision: { at: number; by: string }): Promise<ReleaseResult> {
     return this.#compareInTransaction(batchId, function* (matching) {
       if (release.kind !== 'rows') yield* allowSharedInFile(batchId, release)
       const result: ReleaseResult = { rows: [], left: [] }
@@ -165,12 +161,7 @@ export class HeldRows extends StorePart {
    * meanwhile are not moved. All rows are moved in one transaction. Returns their number; 0 if the store no longer
    * has the batch.
    */
-  async moveRows(
-    batchId: string,
-    packageId: number,
-    rows: readonly MovableRow[],
-    at: number,
-  ): Promise<number> {
+  moveRows(batchId: string, packageId: number, rows: readonly MovableRow[], at: number): Promise<number> {
     const { fingerprint } = this.key
     return this.#compareInTransaction(batchId, function* (matching) {
       const batch = yield* get<BatchToMove>(selectBatchToMove, { batchId })

@@ -120,11 +120,8 @@ export class Inbox extends StorePart {
    * `forward`: the events are to be forwarded. An order that an event names gets the event's status, unless its
    * status already has the same or a higher rank.
    */
-  async add(
-    events: readonly ReceivedEvent[],
-    forward: boolean,
-  ): Promise<{ id: number; repeated: boolean }[]> {
-    if (events.length === 0) return []
+  add(events: readonly ReceivedEvent[], forward: boolean): Promise<{ id: number; repeated: boolean }[]> {
+    if (events.length === 0) return Promise.resolve([])
     const received = events.map((event) => ({ event, identity: identityOf(event, sha256) }))
     return this.engine.transaction(() => this.#addEvents(received, forward), 'events')
   }
@@ -134,10 +131,8 @@ export class Inbox extends StorePart {
     forward: boolean,
   ): Work<{ id: number; repeated: boolean }[]> {
     const { stored: ids, erased } = yield* this.#findKnown(received)
-    const knownIdentities = new Set(ids.keys())
-    const newEvents = received.filter(
-      ({ identity }) => knownIdentities.size < knownIdentities.add(identity).size,
-    )
+    const identities = new Set(ids.keys())
+    const newEvents = received.filter(({ identity }) => identities.size < identities.add(identity).size)
     const added = yield* insertRows<{ id: number; identity: string }>(
       'events',
       // An event that is to be forwarded is stored unchanged until it was forwarded.
@@ -291,10 +286,7 @@ export class Inbox extends StorePart {
  * Removes the body of an event whose person was erased: "What was purged stays so: a repeated event … brings nothing
  * back."
  */
-function withoutErasedPerson(
-  { event, identity }: IdentifiedEvent,
-  erased: ReadonlySet<string>,
-): ReceivedEvent {
+function withoutErasedPerson({ event, identity }: IdentifiedEvent, erased: Set<string>): ReceivedEvent {
   return erased.has(identity) ? withoutBody(event) : event
 }
 
