@@ -111,7 +111,10 @@ export class AttemptLogFiles {
     )
   }
 
-  /** Returns the fingerprint key of the store that was last at a location, so that a new store there recognises its people. */
+  /**
+   * Returns the fingerprint key of the store that was last at a location, so that a new store there recognises its
+   * people.
+   */
   keyOf(store: string): Uint8Array | undefined {
     const changedAt = ({ path }: LogFile): number => statSync(path).mtimeMs
     const found = this.find({ store })
@@ -286,8 +289,8 @@ const maxTailBytes = 65_536
 const { O_APPEND, O_RDWR } = constants
 
 /**
- * The attempt log of this machine, to which all of its processes append. Only `flush` is asynchronous, because an attempt is
- * appended between its commit and its request.
+ * The attempt log of this machine, to which all of its processes append. Only `flush` is asynchronous, because an
+ * attempt is appended between its commit and its request.
  */
 export class AttemptLog {
   readonly path: string
@@ -338,15 +341,18 @@ export class AttemptLog {
     })
   }
 
-  /** Appends all records in one write, since other processes append too. Throws an IoError if they are not written completely. */
+  /**
+   * Appends all records in one write, since other processes append too. Throws an IoError if they are not written
+   * completely.
+   */
   append(...records: (LogEntry | LogNote | LogOutcome)[]): void {
     this.#write(records.map((record) => formatRecord(record, digest)).join(''))
     if (this.#offset - this.header.bytes > maxTailBytes) this.writeHeader({})
   }
 
   /**
-   * Records something new about the store, and where the lines begin that a start has to read. A new generation comes with
-   * the heads that the store has in it.
+   * Records something new about the store, and where the lines begin that a start has to read. A new generation comes
+   * with the heads that the store has in it.
    */
   writeHeader(
     changed:
@@ -360,8 +366,8 @@ export class AttemptLog {
   }
 
   /**
-   * On the disk, with all that was appended before. Calls side by side share a flush. One that failed is never repeated: the
-   * system may have dropped what it could not write.
+   * On the disk, with all that was appended before. Calls side by side share a flush. One that failed is never
+   * repeated: the system may have dropped what it could not write.
    */
   flush(): Promise<void> {
     this.#nextFlush ??= this.#flushing.then(() => {

@@ -50,7 +50,10 @@ export interface ClaimRequest {
   /** Whether to claim the first row of the batch that no other runner is about to send, instead of the given row. */
   orNext: boolean
   required: FenceRequirement
-  /** The row as the claim changes it. Set before that statement is sent: without an answer to it, the row may be claimed. */
+  /**
+   * The row as the claim changes it. Set before that statement is sent: without an answer to it, the row may be
+   * claimed.
+   */
   claimed?: RowVersion | undefined
 }
 

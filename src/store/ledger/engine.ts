@@ -2,8 +2,8 @@ import { columnOf, columnsOf, fieldOf } from './schema.ts'
 import { IoError, NoAnswerError } from '../../errors/kinds.ts'
 
 /**
- * A statement's parameters, by the names that it uses as `:name`. Those that it does not name are ignored; undefined is NULL,
- * a boolean 0 or 1, and a list a parameter of `isIn` or of `rows`.
+ * A statement's parameters, by the names that it uses as `:name`. Those that it does not name are ignored; undefined
+ * is NULL, a boolean 0 or 1, and a list a parameter of `isIn` or of `rows`.
  */
 export type Values = object
 
@@ -15,13 +15,16 @@ export interface Query {
 }
 
 /**
- * Statements in order, each yielded with `yield*` through `all`, `get` or `run`, with the decisions between them. An engine
- * runs it: SQLite to its end at once, PostgreSQL one answer at a time. A Work may run twice, so it changes nothing but
- * the database, and reads no iterator that its first run used up.
+ * Statements in order, each yielded with `yield*` through `all`, `get` or `run`, with the decisions between them. An
+ * engine runs it: SQLite to its end at once, PostgreSQL one answer at a time. A Work may run twice, so it changes
+ * nothing but the database, and reads no iterator that its first run used up.
  */
 export type Work<T> = Generator<Queries, T, unknown[]>
 
-/** Statements of which none needs the answer of another: PostgreSQL is sent them at once, and runs them in their order. */
+/**
+ * Statements of which none needs the answer of another: PostgreSQL is sent them at once, and runs them in their
+ * order.
+ */
 export interface Queries {
   queries: readonly Query[]
   /** The transaction is committed along with them; its Work has no further statement. */
@@ -136,7 +139,10 @@ type SchemaWord =
 export interface Dialect extends Readonly<Record<SchemaWord, string>> {
   /** The column of `batches` and of `attempts` that increases with each row that is added. */
   readonly added: string
-  /** Ends a SELECT whose rows, of the table with this alias, no other transaction may change, or passes over locked ones. */
+  /**
+   * Ends a SELECT whose rows, of the table with this alias, no other transaction may change, or passes over locked
+   * ones.
+   */
   readonly lockRows: (alias: string, others?: string) => string
   /** Where the database has a row: as an expression, and as a condition on the parameter `rowAddress`. */
   readonly addressOf: (alias: string) => string
@@ -161,7 +167,10 @@ export interface Dialect extends Readonly<Record<SchemaWord, string>> {
   readonly values: (...columns: string[]) => string
   /** A part of a statement that applies only to shared stores; empty for others. */
   readonly shared: (...text: string[]) => string
-  /** An expression for such stores; NULL for others, since a statement has the same columns in both engines (`shapeOf`). */
+  /**
+   * An expression for such stores; NULL for others, since a statement has the same columns in both engines
+   * (`shapeOf`).
+   */
   readonly sharedValue: (expression: string) => string
 }
 
@@ -178,7 +187,10 @@ export function expandSql(dialect: Dialect, sql: string): string {
 export interface Engine {
   /** An absolute path, `:memory:`, or the address of a database without its password. */
   readonly location: string
-  /** Whether several runners send rows of one batch; then its rows have a runner, and unknown outcomes pause the others. */
+  /**
+   * Whether several runners send rows of one batch; then its rows have a runner, and unknown outcomes pause the
+   * others.
+   */
   readonly isShared: boolean
   /** Identifies the connection or the open file: if it changes, the store may be another one. */
   session(): string
@@ -246,7 +258,10 @@ export function unusableStore(location: string, why: string, hint: string): IoEr
   return new IoError(`cannot use the store "${location}": ${why}`, { hint })
 }
 
-/** Throws an IoError for a store from before 1.0.0 (`former`), and for one of a format that this version does not know. */
+/**
+ * Throws an IoError for a store from before 1.0.0 (`former`), and for one of a format that this version does not
+ * know.
+ */
 export function requireKnownFormat(
   location: string,
   what: 'file' | 'store',
@@ -295,9 +310,9 @@ export function* setMeta(name: string, value: string | Uint8Array | undefined): 
 const maxTries = 5
 
 /**
- * Makes a change, and finds its result if the commit has no answer. `lookUp` waits for the locks of that transaction and
- * returns the result of the change; undefined if it was not made. `lookUp` is a transaction too, so that the state which it
- * reads is also on a synchronous standby.
+ * Makes a change, and finds its result if the commit has no answer. `lookUp` waits for the locks of that transaction
+ * and returns the result of the change; undefined if it was not made. `lookUp` is a transaction too, so that the
+ * state which it reads is also on a synchronous standby.
  */
 export async function resolveAmbiguousCommit<T>(
   change: () => Promise<T>,

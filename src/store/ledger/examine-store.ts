@@ -36,7 +36,7 @@ import type { StoredRecipient } from './submission-rows.ts'
 
 const reason = 'the store had lost this attempt, and its log does not say whether it was accepted'
 
-/** Of an accepted order: it tells the row from one whose person was removed, which a purge empties of it. */
+/** The reason of an accepted order that was recovered without its person. A purge, in contrast, removes reasons. */
 const lostPerson = 'the store had lost this order, and whose it is'
 
 const updateRow = `
@@ -60,8 +60,8 @@ SELECT s.batch_id, s.row_number, s.state, s.attempt_id FROM submissions s JOIN b
 WHERE s.request_id = :requestId AND b.base_url = :baseUrl`
 
 /**
- * Adds an attempt that the store lost, under a new number, with its row, its batch and the packages that counted as one where
- * the store lost these too. Within a transaction in which no other process can claim a row.
+ * Adds an attempt that the store lost under a new number; also its row, its batch and its package relations if they
+ * are lost. The caller's transaction excludes claims by other processes.
  */
 function* recoverAttempt(entry: LogEntry, { file, outcomes }: ReadLog, at: number): Work<void> {
   const { attemptId, account, baseUrl, packageId } = entry
@@ -91,8 +91,9 @@ function* recoverAttempt(entry: LogEntry, { file, outcomes }: ReadLog, at: numbe
 }
 
 /**
- * Whether a row that has a request gives it up: the log of the attempt that is recovered knows that a read showed it to be
- * another row's, and the log of the row's own attempt is that of another machine, which does not.
+ * Takes a request from the row that has it, if the log of the recovered attempt records that a read showed the
+ * request to be another row's. Returns whether it did. The log of the row's own attempt, on another machine, does not
+ * record that.
  */
 function* giveUpRequest(holder: RowVersion, outcomes: ReadLog['outcomes'], at: number): Work<boolean> {
   if (outcomes.get(holder.attemptId ?? '')?.state !== 'unknown') return false
@@ -101,7 +102,7 @@ function* giveUpRequest(holder: RowVersion, outcomes: ReadLog['outcomes'], at: n
   return yield* changeRow(holder, loss)
 }
 
-/** `existing`: the row that the entry names, where the store has it. */
+/** Adds or changes the row of a recovered attempt. `existing`: the row that the entry names, if the store has it. */
 function* recoverRow(
   entry: LogEntry,
   key: Pick<Submission, 'batchId' | 'row' | 'changedAt'>,
@@ -120,7 +121,7 @@ function* recoverRow(
     requestId,
     reason:
       state === 'unknown' ? reason : state === 'accepted' && existing === undefined ? lostPerson : undefined,
-    // Every row that was a whole order has one: the attempt's id stands in where the person was erased.
+    // Every complete order has a fingerprint; if the person was erased, the attempt's id replaces it.
     fingerprint: personPrint ?? attemptId,
     personPrint,
     emailPrint: print(entry.email),
@@ -137,13 +138,13 @@ function* recoverRow(
   yield* insertRows('submissions', [{ ...order, bodySha256: '', ...match }])
 }
 
-/** More ids would make one statement too large. */
+/** Limit of ids in one statement. */
 const maxIds = 5_000
 
 const selectMissing = `
 SELECT came.id FROM {rows ids, id text} WHERE NOT EXISTS (SELECT 1 FROM attempts a WHERE a.id = came.id)`
 
-/** Those of these attempts that the store lacks. */
+/** Returns those of the attempts that the store lacks. */
 function* missingAttempts(ids: readonly string[]): Work<Set<string>> {
   const missing = new Set<string>()
   for (let from = 0; from < ids.length; from += maxIds) {
@@ -165,7 +166,7 @@ type SelectedRecovered = Pick<
 > &
   StoredRecipient & { beganAt: number }
 
-/** Attempts that were recovered, in words: with the person's name where the store still has it. */
+/** Formats recovered attempts as sentences, with the person's name if the store still has it. */
 function* formatRecovered(attemptIds: readonly string[]): Work<string[]> {
   const found = yield* all<SelectedRecovered>(selectRecovered, { ids: attemptIds })
   return found.map((row) => {
@@ -181,7 +182,7 @@ function* formatRecovered(attemptIds: readonly string[]): Work<string[]> {
   })
 }
 
-/** All that a log says. */
+/** The records of a log. */
 export interface ReadLog {
   file: LogFile
   entries: LogEntry[]
@@ -202,7 +203,7 @@ export function readLog(files: AttemptLogFiles, file: LogFile): ReadLog {
   }
 }
 
-/** How far the numbers of each account go in logs, whatever the generation. */
+/** Returns the highest number of each account in the logs, in any generation. */
 export function highestNumbers(logs: readonly ReadLog[]): { account: string; number: number }[] {
   const highest = new Map<string, number>()
   for (const { account, number } of logs.flatMap(({ entries, notes }) => [...entries, ...notes]))
@@ -217,19 +218,19 @@ const generationsIn = (log: ReadLog): string[] => {
 }
 
 interface ExaminedStore {
-  /** Of its fingerprints. */
+  /** The key of the store's fingerprints. */
   key: string
   requiresLog: boolean
   mayReopen: boolean
-  /** Ids of registered logs of this machine that are gone. */
+  /** Returns the ids of registered logs of this machine that are gone. */
   missingIn: (logs: readonly LogReport[]) => string[]
   now: number
   newId: () => string
 }
 
 /**
- * Compares all logs with the store, recovers what it lacks, and closes it where that has to be. Within a transaction in
- * which no other process can claim a row.
+ * Compares all logs with the store, recovers the attempts that it lacks, and closes it if necessary. The caller's
+ * transaction excludes claims by other processes.
  */
 export function* examineStore(
   logs: readonly ReadLog[],
@@ -266,7 +267,7 @@ export function* examineStore(
     return { ...compared, isReopened, closing: undefined, step: 'nothing', logs: yield* readLogs() }
   const known: Partial<Closing> = before.closing ?? {}
   const { id = newId(), at = now } = known
-  // Attempts that machines have read are missing until a log brings them back: an unknown machine may have sent them.
+  // Attempts that machines have read are missing until a log contains them: an unknown machine may have sent them.
   const read = [...(known.missing ?? []), ...comparedLogs.flatMap(({ notedIds }) => notedIds)]
   const named = comparedLogs.flatMap(({ hasSameKey, generations }) => (hasSameKey ? generations : []))
   const closing = {
@@ -281,7 +282,7 @@ export function* examineStore(
     generations: unique(known.generations, named),
   }
   yield* writeClosing(closing)
-  // A log of this machine that is gone or damaged can be compared nowhere else: a person decides about it.
+  // No other machine can compare a log of this machine that is gone or damaged, so the user has to decide about it.
   const reported = own.flatMap(({ file }) => (file.isOriginal ? file.header.id : []))
   for (const logId of [...reported, ...missingLogs])
     yield* updateRows('attempt_logs', { reportedFor: id }, { id: logId })
@@ -296,7 +297,7 @@ export function* examineStore(
   return { ...compared, closing: undefined, step, logs: registered }
 }
 
-/** Whether the newest attempt of every account is in one of these logs that is whole and was not copied. */
+/** Whether the newest attempt of every account is in one of the logs that are undamaged and not copies. */
 function* haveAllHeads(logs: readonly ReadLog[]): Work<boolean> {
   const known = new Set<string>()
   for (const { file, isDamaged, entries, notes } of logs) {
@@ -324,7 +325,7 @@ function* compareLog(
     isRegistered: state.logs.some(({ id }) => id === header.id),
     hasSameKey: header.key === key,
     isDamaged: log.isDamaged,
-    // The place that it was moved to has another generation.
+    // A store at the location to which it was moved has another generation.
     isMoved:
       header.movedTo !== undefined && compareGeneration(header.generation, state.generations) !== 'former',
     generations: generationsIn(log),

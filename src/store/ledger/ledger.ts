@@ -88,7 +88,10 @@ INSERT INTO pauses (service, attempt_id, at)
 SELECT base_url, CAST(:attemptId AS text), {clock} FROM batches WHERE id = :batchId
 ON CONFLICT (service) DO UPDATE SET attempt_id = excluded.attempt_id, at = excluded.at`
 
-/** Reserves a request id for a row, after waiting for a transaction that reserves the same id. Adds nothing if another row has it. */
+/**
+ * Reserves a request id for a row, after waiting for a transaction that reserves the same id. Adds nothing if another
+ * row has it.
+ */
 const insertRequest = `
 INSERT INTO request_rows (service, request_id, batch_id, row_number)
 SELECT b.base_url, :requestId, :batchId, :row FROM batches b
@@ -180,8 +183,8 @@ const unanswered = 'the store did not answer before it was sent'
 const notRecorded = 'the attempt could not be recorded in the attempt log'
 
 /**
- * The journal of every order. A change is on the disk when its method returns, and survives a power failure. In SQLite, an
- * error of the disk throws an IoError, and so does every later call: a failed commit is never repeated.
+ * The journal of every order. A change is on the disk when its method returns, and survives a power failure. In
+ * SQLite, an error of the disk throws an IoError, and so does every later call: a failed commit is never repeated.
  */
 export class EngineLedger extends StorePart {
   readonly #claims: Claims
@@ -202,8 +205,8 @@ export class EngineLedger extends StorePart {
   }
 
   /**
-   * Ends rows whose process has ended. A row in `sending` becomes `unknown` and is returned. A single order that is `pending`
-   * becomes `cancelled`, since it was not sent and no process will continue it.
+   * Ends rows whose process has ended. A row in `sending` becomes `unknown` and is returned. A single order that is
+   * `pending` becomes `cancelled`, since it was not sent and no process will continue it.
    */
   async recover(at: number): Promise<Submission[]> {
     const unknown: Submission[] = []
@@ -218,8 +221,9 @@ export class EngineLedger extends StorePart {
   }
 
   /**
-   * Adds a batch with its rows, which are `pending`. If an order conflicts with one of them (domain/submission/conflicts),
-   * nothing is added and the conflict is returned. No other process adds rows of the account in between.
+   * Adds a batch with its rows, which are `pending`. If an order conflicts with one of them
+   * (domain/submission/conflicts), nothing is added and the conflict is returned. No other process adds rows of the
+   * account in between.
    */
   async add(batch: NewBatch, guard: AddGuard): Promise<Conflict | undefined> {
     refuseMemoryStore(this.location, batch.baseUrl)
@@ -239,10 +243,10 @@ export class EngineLedger extends StorePart {
   }
 
   /**
-   * Claims a row (`pending → sending`): journals one attempt and reserves a call in the quota, in one commit. If the quota is
-   * full, only the time to wait is returned. There is no attempt if the row differs from `from`, or becomes `duplicate` or
-   * `held`, since it is compared again in the same transaction. `orNext`: if runners share the batch, the first pending row
-   * that no other runner has is claimed. An attempt whose commit has no answer is never sent.
+   * Claims a row (`pending → sending`): journals one attempt and reserves a call in the quota, in one commit. If the
+   * quota is full, only the time to wait is returned. There is no attempt if the row differs from `from`, or becomes
+   * `duplicate` or `held`, since it is compared again in the same transaction. `orNext`: if runners share the batch,
+   * the first pending row that no other runner has is claimed. An attempt whose commit has no answer is never sent.
    */
   async beginInQuota(
     from: RowVersion,
@@ -276,7 +280,10 @@ export class EngineLedger extends StorePart {
     return moved
   }
 
-  /** Moves a request from the row that has it (by `loss`) to another row (by `change`). Returns whether both changes were made. */
+  /**
+   * Moves a request from the row that has it (by `loss`) to another row (by `change`). Returns whether both changes
+   * were made.
+   */
   async moveFrom(holder: RowVersion, loss: Change, from: RowVersion, change: Change): Promise<boolean> {
     const moved = await resolveAmbiguousCommit(
       () =>
@@ -295,8 +302,8 @@ export class EngineLedger extends StorePart {
   }
 
   /**
-   * Makes a change and claims the next row in the same commit, which halves the flushes. Nothing is claimed if the change was
-   * not made. `attempt` is undefined if the next row differs from `next`, or if the quota is full.
+   * Makes a change and claims the next row in the same commit, which halves the flushes. Nothing is claimed if the
+   * change was not made. `attempt` is undefined if the next row differs from `next`, or if the quota is full.
    */
   async moveAndBegin(
     from: RowVersion,
@@ -366,7 +373,10 @@ export class EngineLedger extends StorePart {
     return stored?.emailPrint === this.key.fingerprint(emailIdentity(email))
   }
 
-  /** Returns by how many milliseconds the clock of `now` is ahead of the clock that times attempts; 0 for the same clock. */
+  /**
+   * Returns by how many milliseconds the clock of `now` is ahead of the clock that times attempts; 0 for the same
+   * clock.
+   */
   async clockAheadMs(now: number): Promise<number> {
     const shared = await this.engine.run(get<{ now: number | undefined }>('SELECT {clock} AS now'))
     return now - (shared?.now ?? now)
@@ -397,8 +407,8 @@ export class EngineLedger extends StorePart {
   }
 
   /**
-   * Returns the rows that are pending again after an attempt with an unknown outcome, once for each such attempt. Their time
-   * and user are those of the attempt, since evidence for it may still arrive.
+   * Returns the rows that are pending again after an attempt with an unknown outcome, once for each such attempt.
+   * Their time and user are those of the attempt, since evidence for it may still arrive.
    */
   async findReturnedToPending(batchId?: string): Promise<Submission[]> {
     const ofBatch = batchId === undefined ? '' : ' AND a.batch_id = :batchId'

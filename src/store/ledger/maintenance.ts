@@ -49,8 +49,8 @@ export interface Upkeep {
   /** Returns what is wrong with the file, or with the tables in a database, in sentences. */
   checkTables(): Work<string[]>
   /**
-   * Removes older versions of rows. Returns what prevents it, if anything does. Throws a StoreBusyError if another process
-   * has the store locked; `isPatient`: waits for that process first.
+   * Removes older versions of rows. Returns what prevents it, if anything does. Throws a StoreBusyError if another
+   * process has the store locked; `isPatient`: waits for that process first.
    */
   scrub(isPatient: boolean): Promise<PurgeResult['isLeftTo']>
   /** Copies the store to a new file (0600). The copy is a store that takes no orders until the user accepts it. */
@@ -163,9 +163,9 @@ export class Maintenance {
   }
 
   /**
-   * Removes people's data: recipient, body, remarks, received events. Nothing of it is left in the database or its journal.
-   * The keyed fingerprints stay, so that an old file that is run again does not order a person twice; `completely` removes them too.
-   * With `dryRun` it only counts.
+   * Removes people's data: recipient, body, remarks, received events. Nothing of it is left in the database or its
+   * journal. The keyed fingerprints stay, so that an old file that is run again does not order a person twice;
+   * `completely` removes them too. With `dryRun` it only counts.
    */
   async purge(who: ErasureTarget, options: PurgeOptions, eraseFiles?: EraseFiles): Promise<PurgeResult> {
     const { completely, files } = options
@@ -191,7 +191,10 @@ export class Maintenance {
     return { ...found, isScrubbed: isLeftTo === undefined, isLeftTo, logsLeft: logs }
   }
 
-  /** Returns the traces by which a person is found in files: batches, requests and names of rows, also of emptied rows. */
+  /**
+   * Returns the traces by which a person is found in files: batches, requests and names of rows, also of emptied
+   * rows.
+   */
   traces(who: ErasureTarget): Promise<PersonTraces> {
     const { erased, values } = choose(this.#parts.key.fingerprint, who)
     const rows = `
@@ -206,10 +209,11 @@ WHERE b.kind = 'file' AND ${erased} ORDER BY b.id`
   }
 
   /**
-   * Does what follows the commit of a purge: removes the fingerprints from the attempt logs of this machine, then files and
-   * older versions of rows. Not before the commit: a rollback would leave a log without the fingerprints that the store
-   * has. If the process is killed, the next start continues, also with the purges of other machines. `isPatient`: waits
-   * for other processes. Returns what prevents the removal of older versions of rows, if anything does.
+   * Does what follows the commit of a purge: removes the fingerprints from the attempt logs of this machine, then
+   * files and older versions of rows. Not before the commit: a rollback would leave a log without the fingerprints
+   * that the store has. If the process is killed, the next start continues, also with the purges of other machines.
+   * `isPatient`: waits for other processes. Returns what prevents the removal of older versions of rows, if anything
+   * does.
    */
   async finishErasure(eraseFiles?: EraseFiles, isPatient = false): Promise<PurgeResult['isLeftTo']> {
     const { engine, location, rollbacks, upkeep } = this.#parts

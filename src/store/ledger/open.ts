@@ -43,7 +43,10 @@ export function storeLocation(options: Pick<StoreOptions, 'chosen' | 'paths' | '
   return address.kind === 'file' ? address.path : address.server.displayUrl
 }
 
-/** Brings a store to the newest format. `onlyNew`: does not change a database that has a store. A file is migrated by opening it. */
+/**
+ * Brings a store to the newest format. `onlyNew`: does not change a database that has a store. A file is migrated by
+ * opening it.
+ */
 export async function migrateStore(options: StoreOptions, onlyNew = false): Promise<MigrationResult> {
   const address = resolveStoreAddress(options)
   if (address.kind === 'postgres') {

@@ -72,8 +72,8 @@ export class RollbackDetection {
   }
 
   /**
-   * Compares the store with the logs, before anything is ordered. Concurrent calls share one comparison. Throws an IoError if
-   * the store is closed, or has to be closed.
+   * Compares the store with the logs, before anything is ordered. Concurrent calls share one comparison. Throws an
+   * IoError if the store is closed, or has to be closed.
    */
   begin(): Promise<void> {
     this.#beginning ??= this.#begin()
@@ -92,7 +92,10 @@ export class RollbackDetection {
     if (this.#session === undefined) await this.begin()
   }
 
-  /** Makes the log of a new store, if a folder can be written: a copy from before the first order is recognised by its key. */
+  /**
+   * Makes the log of a new store, if a folder can be written: a copy from before the first order is recognised by its
+   * key.
+   */
   async makeLog(): Promise<void> {
     this.#open([], new Set())
     if (this.#own !== undefined) return
@@ -141,8 +144,9 @@ export class RollbackDetection {
   }
 
   /**
-   * Notes the heads that a read sees, so that a machine that only reads knows them too. Nothing is noted if the store differs
-   * from the log: after a restore, notes of newer attempts of another machine would hide the attempts that were lost.
+   * Notes the heads that a read sees, so that a machine that only reads knows them too. Nothing is noted if the store
+   * differs from the log: after a restore, notes of newer attempts of another machine would hide the attempts that
+   * were lost.
    */
   async noteHeads(): Promise<void> {
     const { engine } = this.#parts
@@ -159,8 +163,9 @@ export class RollbackDetection {
   }
 
   /**
-   * Compares all logs completely, recovers the attempts that the store lacks, and closes it if necessary. `mayReopen`: a store
-   * that was closed because its log was missing is opened if the log exists again with all attempts.
+   * Compares all logs completely, recovers the attempts that the store lacks, and closes it if necessary.
+   * `mayReopen`: a store that was closed because its log was missing is opened if the log exists again with all
+   * attempts.
    */
   async examine({ mayReopen = true } = {}): Promise<ExaminedLogs> {
     const { engine, files, key, clock, random, onMessage } = this.#parts
@@ -192,7 +197,10 @@ export class RollbackDetection {
     return this.#parts.engine.run(readClosing())
   }
 
-  /** Opens a closed store by the user's decision. Returns how many pending rows are held, since they may have been sent. */
+  /**
+   * Opens a closed store by the user's decision. Returns how many pending rows are held, since they may have been
+   * sent.
+   */
   async acceptOlder(): Promise<{ held: number }> {
     const { engine, key, clock, random } = this.#parts
     const { closing, step, unreported } = await this.examine()
@@ -346,7 +354,10 @@ export class RollbackDetection {
     return [...(this.#own?.heads ?? []), ...ofOthers.flatMap(({ header }) => header.heads)]
   }
 
-  /** Finds the logs of the store, and of a store that was at its location before. `registered`: the logs in the store's register. */
+  /**
+   * Finds the logs of the store, and of a store that was at its location before. `registered`: the logs in the
+   * store's register.
+   */
   #findFiles(registered: readonly LogReport[]): LogFile[] {
     const { engine, key, files } = this.#parts
     // A store in a file belongs to one machine, whose settings folder may have changed.
@@ -385,8 +396,8 @@ export class RollbackDetection {
   }
 
   /**
-   * Makes this machine's log if it has none. Throws an IoError if no log can outlast the machine's next start, unless the user
-   * permitted that or each commit waits for a second server.
+   * Makes this machine's log if it has none. Throws an IoError if no log can outlast the machine's next start, unless
+   * the user permitted that or each commit waits for a second server.
    */
   #make(state: StoreState): void {
     const { engine, files, key, random } = this.#parts

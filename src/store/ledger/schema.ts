@@ -271,8 +271,8 @@ export const tables: readonly Table[] = [...schema.matchAll(/^CREATE TABLE (\w+)
 )
 
 /**
- * Those that tell of people: one who fills a place finds them empty, and one that is left takes no row more. What is there
- * may be changed, so that people can be removed.
+ * Those that tell of people: one who fills a place finds them empty, and one that is left takes no row more. What is
+ * there may be changed, so that people can be removed.
  */
 export const peopleTables: readonly string[] = tables
   .map(({ name }) => name)

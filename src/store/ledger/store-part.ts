@@ -109,8 +109,8 @@ export class StorePart {
   }
 
   /**
-   * Runs `work`, which may add a batch, in a transaction that excludes processes that compare people of its account. Returns
-   * undefined if the batch was added by a commit without an answer.
+   * Runs `work`, which may add a batch, in a transaction that excludes processes that compare people of its account.
+   * Returns undefined if the batch was added by a commit without an answer.
    */
   protected async addOnce<T>(
     { id, account = '' }: { id: string; account?: string | undefined },

@@ -10,20 +10,20 @@ import type { Random } from '../../host/random.ts'
 
 /** Names of what a store records of itself in `meta`; under `closed`, why it takes no orders. */
 export const closedName = 'closed'
-/** What machines have still to remove from their attempt logs (Maintenance). */
+/** The data that machines still have to remove from their attempt logs and files (Maintenance). */
 export const erasureName = 'erasure'
 const generationName = 'generation'
 const formerName = 'former_generations'
 const epochName = 'epoch'
 export const backupName = 'backup'
-/** Logs that a person accepted as they are: damaged ones, and those of another store. */
+/** The ids of logs that the user accepted although they are damaged or belong to another store. */
 const ignoredName = 'ignored_logs'
-/** Logs that a person accepted as gone: copies of the register do not add them again. */
+/** The ids of logs that the user accepted as lost: copies of the register do not add them again. */
 const dismissedName = 'dismissed_logs'
 export const withoutLogName = 'without_log'
 export const replicatedName = 'replicated'
 
-/** What rollback detection reads of a store at one moment. */
+/** The state of a store at one moment, as rollback detection needs it. */
 export interface StoreState extends Omit<StoreFacts, 'isReporting' | 'requiresLog' | 'missingLogs'> {
   closing: Closing | undefined
   epochNow: string | undefined
@@ -33,7 +33,7 @@ export interface StoreState extends Omit<StoreFacts, 'isReporting' | 'requiresLo
   /** Whether each commit waits for a second server now, and whether each did when the store was last used. */
   isReplicated: boolean
   wasReplicated: boolean
-  /** Of the heads that were asked for, those that are in the store under their number. */
+  /** Whether all heads that were given to `readState` are in the store, each under its number. */
   hasHeads: boolean
 }
 
@@ -48,7 +48,7 @@ SELECT l.id, l.host, l.machine, l.path, l.reported_for, l.is_excluded, l.last_at
   (SELECT max(a.began_at) FROM attempts a WHERE a.log_id = l.id) AS newest_attempt_at
 FROM attempt_logs l ORDER BY l.id`
 
-/** `heads`: those that have to be in the store. */
+/** Reads the state of a store. `heads`: attempts that the store must have. */
 export function* readState(heads: readonly Head[] = []): Work<StoreState> {
   const facts = yield* get<{
     epochNow: string | undefined
@@ -102,7 +102,7 @@ export function* readLogs(): Work<LogReport[]> {
   )
 }
 
-/** A log that this machine sends with: it is registered, and its exclusion ends. */
+/** Registers the log with which this machine sends, and ends its exclusion. */
 export function* registerLog({ id, origin }: Pick<LogHeader, 'id' | 'origin'>): Work<void> {
   const dismissed = yield* readList(dismissedName)
   if (dismissed.includes(id))
@@ -112,7 +112,7 @@ export function* registerLog({ id, origin }: Pick<LogHeader, 'id' | 'origin'>): 
   yield* insertRows('attempt_logs', [{ id, host, machine, path }], ending)
 }
 
-/** Adds what copies of the register in logs know: a store that lost attempts lost registrations too. */
+/** Adds the registrations of the copies in logs, because a store that lost attempts also lost registrations. */
 export function* mergeRegister(copies: readonly RegisteredLog[]): Work<void> {
   const dismissed = yield* readList(dismissedName)
   const known = copies.filter(({ id }) => !dismissed.includes(id))
@@ -128,13 +128,13 @@ export const withoutReport = ({
   ...log
 }: RegisteredLog & Partial<LogReport>): RegisteredLog => log
 
-/** A person accepted these logs as they are: nothing of them is compared or missed any more. */
+/** Records that the user accepted these logs: they are no longer compared, and may be missing. */
 export function* ignoreLogs(logIds: readonly string[]): Work<void> {
   yield* addToList(ignoredName, logIds)
   yield* unregisterLogs(logIds)
 }
 
-/** They are not missed any more. */
+/** Removes logs from the register, so that they may be missing. */
 export function* unregisterLogs(logIds: readonly string[]): Work<void> {
   yield* addToList(dismissedName, logIds)
   for (const id of logIds) yield* run('DELETE FROM attempt_logs WHERE id = :id', { id })
@@ -156,15 +156,15 @@ function* beginGeneration(id: string): Work<void> {
   yield* setMeta(epochName, database?.epoch)
 }
 
-/** A backup that is accepted is another store than the one that it was made of. */
+/** Gives an accepted backup its own id and an empty register: it is another store than its original. */
 export function* becomeAnotherStore(storeId: string): Work<void> {
   yield* setMeta(storeIdName, storeId)
   yield* run('DELETE FROM attempt_logs')
 }
 
 /**
- * Opens a closed store: with a new generation, the epoch that its database has now, and numbers above those of all logs.
- * `known`: generations that logs name.
+ * Opens a closed store with a new generation, the present epoch of its database, and numbers above those of all logs.
+ * `known`: the generations in logs, which become former generations.
  */
 export function* openAgain(
   state: StoreState,
@@ -184,13 +184,13 @@ export function* openAgain(
   }
 }
 
-/** For a store that was filled with all of another: a copy of that one knows nothing of the new generation. */
+/** Begins a generation for a store that was filled by a move. Copies of its origin do not have this generation. */
 export function* beginMovedGeneration(id: string): Work<void> {
   yield* addToList(formerName, [(yield* metaText(generationName)) ?? ''])
   yield* beginGeneration(id)
 }
 
-/** The newest attempt of each account. */
+/** Reads the newest attempt of each account. */
 export function* readHeads(): Work<Head[]> {
   return yield* all<Head>(
     `SELECT c.name AS account, a.number, a.id AS attempt_id
@@ -198,11 +198,14 @@ export function* readHeads(): Work<Head[]> {
   )
 }
 
-/** Packages that are one by a move: `service package successor`, separated by commas. */
+/**
+ * An expression: the packages that count as one because of a move, each as `service package successor`, joined by
+ * commas.
+ */
 const selectMoved = `(
   SELECT string_agg(service || ' ' || package_id || ' ' || successor_id, ',') FROM joined_packages WHERE how = 'moved')`
 
-/** Those of the same service that count as a package; `moved`: as `selectMoved` gives them. */
+/** Returns the other packages of the service that count as the same package. `moved`: the value of `selectMoved`. */
 export function relatedPackageIds(
   moved: string | undefined,
   { baseUrl, packageId }: Pick<LogEntry, 'baseUrl' | 'packageId'>,
@@ -242,7 +245,10 @@ FROM attempts a JOIN submissions s ON s.batch_id = a.batch_id AND s.row_number =
   JOIN batches b ON b.id = a.batch_id LEFT JOIN ${headRows} ON came.account = a.account
 WHERE a.log_id = :logId AND a.number > coalesce(came.number, 0) ORDER BY a.account, a.number`
 
-/** Attempts of a log that are above its heads: a process was killed before it recorded them, so they were never sent. */
+/**
+ * Reads attempts of a log that are above its heads: a process was killed before it recorded them, so they were not
+ * sent.
+ */
 export function* entriesOnlyInStore(values: {
   logId: string
   heads: readonly Head[]
@@ -264,7 +270,7 @@ function* addToList(name: string, values: readonly string[]): Work<void> {
   yield* setMeta(name, JSON.stringify([...new Set([...(yield* readList(name)), ...values])]))
 }
 
-/** As `{epoch}` gives it. */
+/** Parses the value of `{epoch}`. */
 function epochOf(text: string): Epoch {
   const [system = '', timeline = '', database = '', table = ''] = text.split(' ')
   return { system, timeline, database, table }

@@ -21,7 +21,10 @@ import type { Leases } from './store-part.ts'
 import { UnmatchedRequests } from './unmatched-requests.ts'
 
 export interface StoreOptions {
-  /** REFCHECK_STORE, else the setting `store`: a file, `:memory:` or `postgres://…`; the data folder's own file when undefined. */
+  /**
+   * REFCHECK_STORE, else the setting `store`: a file, `:memory:` or `postgres://…`; the data folder's own file when
+   * undefined.
+   */
   chosen: string | undefined
   paths: Paths
   /** The folder that relative paths start from. */
@@ -44,7 +47,10 @@ export interface StoreOptions {
   onMessage?: ((message: string) => void) | undefined
 }
 
-/** Attempt logs are in the settings folder, because restoring the data folder does not change it; `more`: folders to use if they cannot be there. */
+/**
+ * Attempt logs are in the settings folder, because restoring the data folder does not change it; `more`: folders to
+ * use if they cannot be there.
+ */
 export const attemptLogFiles = ({ paths, cwd }: StoreOptions, ...more: string[]): AttemptLogFiles =>
   new AttemptLogFiles([join(resolve(cwd, paths.config), 'attempts'), ...more])
 

@@ -31,8 +31,8 @@ interface Statement {
 }
 
 /**
- * Replaces each `:name` by `$1`, `$2` and so on, the same name by the same number; a cast (`::text`) stays. `:rows.field` is
- * the list of that field's values in the objects of the list `rows`.
+ * Replaces each `:name` by `$1`, `$2` and so on, the same name by the same number; a cast (`::text`) stays.
+ * `:rows.field` is the list of that field's values in the objects of the list `rows`.
  */
 export function numbered(sql: string, name: string): Statement {
   const order: string[] = []
@@ -63,9 +63,9 @@ function storable(value: unknown): unknown {
 const oldestVersion = 140_000
 
 /**
- * Configures a session: a commit is on the server's disk when it is answered (the role may have another default), waiting for a
- * lock ends, and a machine that is unreachable loses its locks. A statement fails if a policy would hide rows, since a
- * hidden person could be ordered again. `lock` and `statement`: limits in milliseconds.
+ * Configures a session: a commit is on the server's disk when it is answered (the role may have another default),
+ * waiting for a lock ends, and a machine that is unreachable loses its locks. A statement fails if a policy would
+ * hide rows, since a hidden person could be ordered again. `lock` and `statement`: limits in milliseconds.
  */
 const configureSession = `
 SELECT set_config('synchronous_commit',
@@ -146,8 +146,8 @@ export async function clientOptions(server: PostgresServer, answerMs?: number): 
 }
 
 /**
- * Returns the server with its password: from the URL, else PGPASSWORD, else PGPASSFILE or ~/.pgpass, in libpq's order. As in
- * libpq, a password file that other users may read is not used.
+ * Returns the server with its password: from the URL, else PGPASSWORD, else PGPASSFILE or ~/.pgpass, in libpq's
+ * order. As in libpq, a password file that other users may read is not used.
  */
 export async function withPassword(
   server: PostgresServer,
@@ -183,7 +183,10 @@ function passfile(env: Environment): string | undefined {
   }
 }
 
-/** Returns the TLS options of sslmode=verify-full: a chain to a known authority, and the host's name in the certificate. */
+/**
+ * Returns the TLS options of sslmode=verify-full: a chain to a known authority, and the host's name in the
+ * certificate.
+ */
 async function verified({ host, rootCertificate }: PostgresServer): Promise<ClientConfig['ssl']> {
   try {
     const ca = rootCertificate === undefined ? {} : { ca: await readFile(rootCertificate, 'utf8') }
@@ -196,7 +199,10 @@ async function verified({ host, rootCertificate }: PostgresServer): Promise<Clie
 
 /** Runs statements, on the database itself or in a transaction. */
 export class Sql {
-  /** Returns one answer for each statement. Rows are as pg gives them: int8 and numeric are numbers, and bytea is a Buffer. */
+  /**
+   * Returns one answer for each statement. Rows are as pg gives them: int8 and numeric are numbers, and bytea is a
+   * Buffer.
+   */
   readonly ask: (asked: Queries) => Promise<unknown[]>
 
   constructor(ask: Sql['ask']) {
@@ -233,9 +239,10 @@ const maxDeadlocks = 10
 const longestPauseMs = 2_000
 
 /**
- * One connection, made when it is first needed and again after it is lost. Statements and transactions run one after the other,
- * and throw errors of this program. A failure before the commit was sent changed nothing; it is repeated for `patienceMs`, then
- * a StoreDownError is thrown. A commit without an answer throws a NoAnswerError: the caller has to look up its result.
+ * One connection, made when it is first needed and again after it is lost. Statements and transactions run one after
+ * the other, and throw errors of this program. A failure before the commit was sent changed nothing; it is repeated
+ * for `patienceMs`, then a StoreDownError is thrown. A commit without an answer throws a NoAnswerError: the caller
+ * has to look up its result.
  */
 export class Database extends Sql {
   /** The address without the password. */

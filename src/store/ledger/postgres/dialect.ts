@@ -35,8 +35,8 @@ const planOnce = [
   .join(', ')
 
 /**
- * Until the end of the transaction no other process compares people of an account: "two adds both inserted" where one looks
- * and then inserts. Orders without an account are compared with those of all.
+ * Until the end of the transaction no other process compares people of an account: "two adds both inserted" where one
+ * looks and then inserts. Orders without an account are compared with those of all.
  */
 const lockAccount = `
 SELECT ${planOnce}, CASE WHEN account <> '' THEN CAST(pg_advisory_xact_lock_shared(${lockKey('account', `''`)}) AS text) END,

@@ -62,8 +62,8 @@ WHERE u.batch_id = :batch_id AND ${runnerIsThere} ORDER BY u.since LIMIT 1`
 type HolderRow = Record<'pid' | 'since', number> & { machine: string }
 
 /**
- * A runner that orders with the store, and its leases. A lock of its connection shows that it is active: the server frees it
- * when the process ends, however it ends, or when its machine is not reachable any more.
+ * A runner that orders with the store, and its leases. A lock of its connection shows that it is active: the server
+ * frees it when the process ends, however it ends, or when its machine is not reachable any more.
  */
 export class Runner implements Leases {
   readonly id: string
@@ -154,7 +154,10 @@ export class Runner implements Leases {
     await this.#database.get(unlock(how), values)
   }
 
-  /** Locks end with their connection. An exclusive one may be another's by now: each change is compared with the present state. */
+  /**
+   * Locks end with their connection. An exclusive one may be another's by now: each change is compared with the
+   * present state.
+   */
   async #takeAgain(sql: Sql): Promise<void> {
     await sql.get(lockRunner, { lock: this.#lock })
     for (const [id, held] of this.#held) {

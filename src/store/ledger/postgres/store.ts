@@ -12,9 +12,9 @@ import { movedState } from './failure.ts'
 import { Runner } from './leases.ts'
 
 /**
- * What lets several processes share a database. runners: processes that order; `lock` is the key of the
- * lock that each holds as long as its connection stands. submissions_alone: orders of one row that wait for their runner. runs: which batches each goes through. pauses: the last order of
- * a service whose outcome is unknown.
+ * What lets several processes share a database. runners: processes that order; `lock` is the key of the lock that
+ * each holds as long as its connection stands. submissions_alone: orders of one row that wait for their runner. runs:
+ * which batches each goes through. pauses: the last order of a service whose outcome is unknown.
  */
 const ownTables = `
 CREATE INDEX submissions_alone ON submissions (batch_id) WHERE state = 'pending' AND runner IS NOT NULL;
@@ -56,7 +56,10 @@ SELECT to_regclass('refcheck.meta') IS NOT NULL AS made, to_regclass('refcheck.a
 
 const lockSchema = `SELECT pg_advisory_xact_lock(hashtextextended('refcheck migrate', 0))`
 
-/** How many changes of format a database has been through; 0 for one without a store. Throws for one from before 1.0.0. */
+/**
+ * How many changes of format a database has been through; 0 for one without a store. Throws for one from before
+ * 1.0.0.
+ */
 export async function formatOf(sql: Sql, location: string): Promise<number> {
   const { made, is_former } = (await sql.get(selectFormat)) as { made: boolean; is_former: boolean }
   if (made && is_former) requireKnownFormat(location, 'store', 'former', formats.length)
@@ -152,7 +155,10 @@ export function postgresUpkeep(database: Database): Upkeep {
 
     checkTables: foreignParts,
 
-    /** A server keeps older versions of rows until it vacuums. Its log, its standbys and its backups are not ours to clean. */
+    /**
+     * A server keeps older versions of rows until it vacuums. Its log, its standbys and its backups are not ours to
+     * clean.
+     */
     async scrub() {
       const { may } = (await database.get(selectMayClean)) as { may: boolean }
       if (!may) return 'the owner'
@@ -218,9 +224,9 @@ interface Found {
 }
 
 /**
- * What the tables have that the schema does not make, in sentences: a trigger, a rule, a policy or another default changes
- * what is written without any statement of ours. The triggers of a store that was moved are ours: their function has
- * `fenceBody`. Indexes are only missed.
+ * What the tables have that the schema does not make, in sentences: a trigger, a rule, a policy or another default
+ * changes what is written without any statement of ours. The triggers of a store that was moved are ours: their
+ * function has `fenceBody`. Indexes are only missed.
  */
 function* foreignParts(): Work<string[]> {
   const found = yield* all<Found>(selectFound)

@@ -8,7 +8,10 @@ import { statSync } from 'node:fs'
 /** Primary result codes of SQLite (sqlite.org/rescode.html). */
 const busy = 5
 const constraint = 19
-/** The extended code for a row that a trigger of the store refuses: the store was moved to the location in the message. */
+/**
+ * The extended code for a row that a trigger of the store refuses: the store was moved to the location in the
+ * message.
+ */
 const refusedByTrigger = 1811
 
 /** Primary result codes as problems that a user can act on: [what is wrong, what to do]. */
@@ -200,7 +203,10 @@ export class Database {
     return prepared
   }
 
-  /** The caller throws the error that caused the rollback; an error of the rollback itself only fails later statements. */
+  /**
+   * The caller throws the error that caused the rollback; an error of the rollback itself only fails later
+   * statements.
+   */
   #rollBack(): void {
     try {
       if (this.#connection.isTransaction) this.#connection.exec('ROLLBACK')
@@ -222,8 +228,8 @@ export class Database {
 }
 
 /**
- * Makes each commit flush to the disk before it returns, overwrites deleted data, and keeps temporary data in memory. With
- * `synchronous = NORMAL` instead of FULL, a request could be sent before its attempt is on the disk.
+ * Makes each commit flush to the disk before it returns, overwrites deleted data, and keeps temporary data in memory.
+ * With `synchronous = NORMAL` instead of FULL, a request could be sent before its attempt is on the disk.
  */
 export function makeDurable(database: Database): void {
   const mode = database.pragma('journal_mode')

@@ -36,7 +36,10 @@ const formerApplicationId = 0x52_46_43_4c
 const ownTrigger =
   /^CREATE TRIGGER moved_(\w+) BEFORE INSERT ON \1\s+BEGIN SELECT RAISE\(ABORT, '(?:[^']|'')*'\); END$/
 
-/** Refuses a store file to which a view or trigger was added: a view may never end, and a trigger may change what is written. */
+/**
+ * Refuses a store file to which a view or trigger was added: a view may never end, and a trigger may change what is
+ * written.
+ */
 function refuseAdded(database: Database): void {
   const added = database.all(
     `SELECT name, sql FROM sqlite_schema WHERE type IN ('view', 'trigger') OR sql LIKE 'CREATE VIRTUAL %'`,
@@ -51,8 +54,9 @@ function refuseAdded(database: Database): void {
 }
 
 /**
- * Throws an IoError for a file that is not a store, or that another version of refcheck made. Changes nothing. `known`: the
- * formats of this version. The caller has begun a transaction, since another process may be making the store.
+ * Throws an IoError for a file that is not a store, or that another version of refcheck made. Changes nothing.
+ * `known`: the formats of this version. The caller has begun a transaction, since another process may be making the
+ * store.
  */
 export function inspect(database: Database, known = formats): void {
   const { location } = database
@@ -68,8 +72,9 @@ export function inspect(database: Database, known = formats): void {
 }
 
 /**
- * Brings the store to the newest format, also if several processes try at once. `formerKey` returns the fingerprint key of
- * a store that was at the same path, so that a new store recognises its people. Returns whether the store was made.
+ * Brings the store to the newest format, also if several processes try at once. `formerKey` returns the fingerprint
+ * key of a store that was at the same path, so that a new store recognises its people. Returns whether the store was
+ * made.
  */
 export function migrate(
   database: Database,
@@ -117,8 +122,8 @@ export function sqliteUpkeep(database: Database): Upkeep {
     },
 
     /**
-     * secure_delete has overwritten what was removed; after VACUUM and the truncation of the journal no older page is left.
-     * As long as another process reads or writes, older pages stay.
+     * secure_delete has overwritten what was removed; after VACUUM and the truncation of the journal no older page is
+     * left. As long as another process reads or writes, older pages stay.
      */
     async scrub(isPatient) {
       const busyMs = database.pragma('busy_timeout')
@@ -206,8 +211,9 @@ function bytesOf(location: string): number {
 }
 
 /**
- * Makes the store's folder (0700) and file (0600) if they do not exist; existing ones are not changed. Returns the path with
- * links resolved, so that two names of one store have the same locks. Throws an IoError if the file cannot be used.
+ * Makes the store's folder (0700) and file (0600) if they do not exist; existing ones are not changed. Returns the
+ * path with links resolved, so that two names of one store have the same locks. Throws an IoError if the file cannot
+ * be used.
  */
 export async function prepareFile(path: string): Promise<string> {
   try {
@@ -254,7 +260,10 @@ function isMountPoint(path: string): boolean {
   }
 }
 
-/** Removes other users' permissions on a file that is known to be a store. Returns a sentence for the user if it had any. */
+/**
+ * Removes other users' permissions on a file that is known to be a store. Returns a sentence for the user if it had
+ * any.
+ */
 function makeStorePrivate(path: string): string | undefined {
   try {
     const warning = makePrivate(path, 'The store’s file')
@@ -331,7 +340,10 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
   }
 }
 
-/** Repeats `work` while another process has locked the store: SQLite itself does not wait when it switches a file to WAL. */
+/**
+ * Repeats `work` while another process has locked the store: SQLite itself does not wait when it switches a file to
+ * WAL.
+ */
 async function retryWhileBusy(clock: Clock, busyMs: number, work: () => void): Promise<void> {
   for (const deadline = clock.monotonic() + busyMs; ;) {
     try {
