@@ -109,7 +109,6 @@ const phrases: [phrase: RegExp, term: string][] = [
 /** Names that keep a word of the list, each with its reason. */
 const exceptions: Record<string, string> = {
   placeOrder: 'to place an order is the usual term',
-  isInPlace: 'in-place is the usual term for a change without a copy',
   keepAliveTimeoutMs: 'the name of node:http',
   notice: 'a field of the log of a worker, which other programs read',
 }

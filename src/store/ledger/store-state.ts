@@ -213,8 +213,8 @@ export function relatedPackageIds(
   if (moved === undefined) return []
   const pairs = moved.split(',').map((pair) => pair.split(' '))
   const ofService = pairs.filter(([service]) => service === serviceOf(baseUrl))
-  const joined = ofService.map(([, one, other]) => [Number(one), Number(other)] as const)
-  const relatedIds = relatedPackages(packageId, joined)
+  const relations = ofService.map(([, one, other]) => [Number(one), Number(other)] as const)
+  const relatedIds = relatedPackages(packageId, relations)
   relatedIds.delete(packageId)
   return [...relatedIds]
 }
