@@ -122,11 +122,10 @@ export function* mergeRegister(copies: readonly RegisteredLog[]): Work<void> {
 }
 
 /** Removes from a log's registration what belongs to a closing of the store. */
-export const withoutReport = ({
-  reportedFor: _,
-  isExcluded: __,
-  ...log
-}: RegisteredLog & Partial<LogReport>): RegisteredLog => log
+export function withoutReport(log: RegisteredLog & Partial<LogReport>): RegisteredLog {
+  const { reportedFor: _, isExcluded: __, ...registered } = log
+  return registered
+}
 
 /** Records that the user accepted these logs: they are no longer compared, and may be missing. */
 export function* ignoreLogs(logIds: readonly string[]): Work<void> {
