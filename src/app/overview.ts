@@ -1,7 +1,7 @@
+import { isUnfinished } from '../contract/statuses.ts'
 import { join, resolve } from 'node:path'
 
 import type { App } from './app.ts'
-import { isUnfinished } from '../domain/request/unfinished.ts'
 import { serviceOf } from '../domain/submission/identity.ts'
 import { NotFoundError, UnauthenticatedError, UsageError } from '../errors/kinds.ts'
 import type { QuotaStatus } from '../output/views/overview.ts'

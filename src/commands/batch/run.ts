@@ -18,15 +18,10 @@ import {
 import { readInput } from '../../app/input.ts'
 import type { ColumnChoices } from '../../domain/batch/columns.ts'
 import { errorsCommand, noFileHint } from '../../domain/batch/file-command.ts'
-import { unstartedView } from '../../output/views/batch-check.ts'
 import { openPlannedFile, type FileToOrder, orderFile } from '../../usecases/batch/order-file.ts'
-import {
-  readWithAnswers,
-  type BatchFile,
-  isReadingChosen,
-  withDefaults,
-  openBatchFile,
-} from '../../usecases/batch/read-file.ts'
+import type { BatchFile } from '../../usecases/batch/read-file.ts'
+import { readWithAnswers, isReadingChosen, withDefaults } from '../../usecases/batch/read-file.ts'
+import { openBatchFile } from '../../usecases/batch/read-file.ts'
 
 export default class BatchRun extends BaseCommand<typeof BatchRun> {
   static override summary = 'Order checks for every person in a file'
@@ -67,8 +62,8 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
     const { flags, app } = this
     const typed = columnChoices(flags)
     const choices = flags.plan === undefined ? await withDefaults(typed, await readingDefaults(app)) : typed
-    const confirm = (question: string) => this.confirm(question, flags.yes)
-    const createPrompts = orderPrompts(app, { ...flags, showChanges: flags['show-changes'] }, confirm)
+    const { yes, 'show-changes': showChanges } = flags
+    const createPrompts = orderPrompts(app, { ...flags, showChanges }, (text) => this.confirm(text, yes))
     const { file, end } = await readWithAnswers(choices, app.prompter(), async () => {
       const { file: batchFile, columns, allowances } = await this.openFile(choices)
       const options = {
@@ -82,15 +77,18 @@ export default class BatchRun extends BaseCommand<typeof BatchRun> {
         errorsCommand: () => errorsCommand(this.args.file ?? '-', columns),
       }
       const services = { ...(await planServices(app)), signal: this.signal }
-      const outcome = await orderFile(services, createPrompts(batchFile.name), batchFile, options)
-      return { file: batchFile, end: outcome }
+      const prompts = createPrompts(batchFile.name)
+      return { file: batchFile, end: await orderFile(services, prompts, batchFile, options) }
     })
     if (end.kind === 'known') return this.answer(await batchView(app, end.batch, flags.json))
-    if (end.kind === 'unstarted')
-      return this.answer(unstartedView(end, file.name, flags['show-changes']), end.failure)
+    if (end.kind === 'unstarted') {
+      const { unstartedView } = await import('../../output/views/batch-check.ts')
+      return this.answer(unstartedView(end, file.name, showChanges), end.failure)
+    }
     if (end.finished !== undefined) return this.answer(await endedView(app, end.finished, flags.json))
     await this.continueBatch(end.batchId, file, end.isPlanned)
   }
+
   protected async continueBatch(batchId: string, file: BatchFile, isPlanned: boolean): Promise<void> {
     const { max, json: isJson } = this.flags
     this.answer(...(await runBatch(this.app, this.signal, batchId, { file, max, isPlanned, isJson })))

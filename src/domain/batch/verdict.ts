@@ -1,3 +1,4 @@
+import { isUnfinished } from '../../contract/statuses.ts'
 import type { BatchCounts } from './batch.ts'
 import {
   type OrderInError,
@@ -14,7 +15,6 @@ import { formatCount } from '../wording/text.ts'
 import { localTime } from '../wording/time.ts'
 import type { Conflict, ConflictReason } from '../submission/conflicts.ts'
 import type { SubmissionState } from '../submission/states.ts'
-import { isUnfinished } from '../request/unfinished.ts'
 import type { Recipient } from '../../contract/request.ts'
 
 /** Codes of failures that halt a batch and determine its exit code (src/docs/cli.md, "Exit codes": 3 to 7). */

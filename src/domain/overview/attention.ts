@@ -1,5 +1,5 @@
+import { isUnfinished } from '../../contract/statuses.ts'
 import { isoTime } from '../wording/time.ts'
-import { isUnfinished } from '../request/unfinished.ts'
 import { personName } from '../wording/text.ts'
 import type { RequestResource } from '../../contract/request.ts'
 import type { Batch } from '../batch/batch.ts'

@@ -1,6 +1,6 @@
+import { isUnfinished } from '../../contract/statuses.ts'
 import { isoTime } from '../wording/time.ts'
 import { isLoopbackUrl } from '../../contract/url.ts'
-import { isUnfinished } from '../request/unfinished.ts'
 import type { Batch } from '../batch/batch.ts'
 import { toListedBatch } from '../batch/batch-status.ts'
 import { serviceOf } from '../submission/identity.ts'

@@ -1,5 +1,5 @@
+import { isUnfinished } from '../../contract/statuses.ts'
 import type { RequestResource } from '../../contract/request.ts'
-import { isUnfinished } from '../request/unfinished.ts'
 import { RefcheckError, IncompleteError, NotFoundError, UnavailableError } from '../../errors/kinds.ts'
 import type { ReportRecord, ReportSubject } from './record.ts'
 import type { ReportTarget } from './source.ts'

@@ -1,5 +1,5 @@
+import { isUnfinished } from '../../contract/statuses.ts'
 import type { RequestResource } from '../../contract/request.ts'
-import { isUnfinished } from './unfinished.ts'
 import { type RefcheckError, IncompleteError, TimedOutError } from '../../errors/kinds.ts'
 import { personName } from '../wording/text.ts'
 import type { RequestResult } from './result.ts'

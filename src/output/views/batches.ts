@@ -20,7 +20,7 @@ import type { BatchResult } from '../../domain/batch/verdict.ts'
 import type { BatchOverview } from '../../domain/overview/overview.ts'
 import { statusesInOrder } from '../../domain/overview/people.ts'
 import type { CheckCounts } from '../../domain/request/listed-request.ts'
-import { attentionLines } from './overview.ts'
+import { attentionLines } from './attention.ts'
 
 const states = [
   'accepted',

@@ -1,48 +1,25 @@
 import stringWidth from 'fast-string-width'
 
 import type { ListedBatch } from '../../domain/batch/batch-status.ts'
-import {
-  type Attention,
-  type AttentionGroup,
-  type AttentionKind,
-  groupAttention,
-  longWaitDays,
-} from '../../domain/overview/attention.ts'
+import { type Attention, type AttentionGroup, groupAttention } from '../../domain/overview/attention.ts'
 import type { OtherOrders, Overview } from '../../domain/overview/overview.ts'
 import { type Closing, closingClauses } from '../../domain/store/closing.ts'
 import type { WindowStatus } from '../../domain/quota/book.ts'
-import { formatCount, cutText, personName } from '../../domain/wording/text.ts'
+import { formatCount, cutText } from '../../domain/wording/text.ts'
 import { localClock, localTime } from '../../domain/wording/time.ts'
 import { sanitize } from '../../host/text.ts'
 import { progressBar, formatDuration, type Style, styled, type Terminal } from '../terminal.ts'
 import type { View } from '../view.ts'
+import { attentionWords, kindStyle, maxNamed, namesOf } from './attention.ts'
 
 /** Limits with which the text fits a screen of 24 lines. */
-const maxGroups = 3
 const maxBatches = 3
 const maxAttentionLines = 8
-/** The number of people of a group whose names are shown. */
-const maxNamed = 3
 const maxNameWidth = 24
 const minuteMs = 60_000
 const dayMs = 86_400_000
 /** A window of the quota is shown if at least this fraction of its calls is used. */
 const shownQuotaFraction = 0.9
-
-export const attentionWords: Readonly<Record<AttentionKind, string>> = {
-  unknown: 'perhaps ordered',
-  halted: 'halted',
-  error: 'could not be done',
-  cancelled: 'cancelled',
-  rejected: 'rejected',
-  invalid: 'invalid',
-  held: 'held',
-  stopped: 'stopped',
-  waiting: `open for over ${longWaitDays} days`,
-}
-
-const kindStyle = (kind: AttentionKind): Style =>
-  ['held', 'stopped', 'waiting'].includes(kind) ? 'yellow' : 'red'
 
 /**
  * Shows `refcheck status`. `quota` is undefined if no profile is logged in; `closing` is the reason why the store is
@@ -219,59 +196,10 @@ function otherOrdersLines(others: readonly OtherOrders[]): string[] {
     : [...lines, `Also: ${formatCount(practiceOrders, 'practice order')} (sandbox)`]
 }
 
-/**
- * Returns the groups that need a person, each with its command. On a terminal only the first `maxShown` groups are
- * shown.
- */
-export function attentionLines(
-  attention: readonly Attention[],
-  terminal: Terminal,
-  maxShown = terminal.columns === undefined ? Number.POSITIVE_INFINITY : maxGroups,
-): string[] {
-  const groups = groupAttention(attention)
-  if (groups.length === 0) return [styled(terminal, 'green', 'Nothing.')]
-  const lines = groups.slice(0, maxShown).flatMap((group) => {
-    const { kind, items, command } = group
-    const head = `${items.length} ${attentionWords[kind]}`
-    const summary = cutToTerminal(groupSummary(group), terminal, head.length + 6)
-    return [`${styled(terminal, kindStyle(kind), head)}  ${summary}`.trimEnd(), `  ${command}`]
-  })
-  const more = groups.length - maxShown
-  return more > 0 ? [...lines, `and ${more} more; --json lists all`] : lines
-}
-
-function groupSummary({ batch, items, kind }: AttentionGroup): string {
-  const where = batch === null ? '' : `${sanitize(batch)}: `
-  if (kind === 'halted' || kind === 'stopped')
-    return `${sanitize(batch ?? '')}  ${sanitize(items[0]?.reason ?? '')}`.trimEnd()
-  const people = `${where}${namesOf(items, maxNamed)}`
-  const [reason, ...others] = new Set(items.map((each) => each.reason))
-  return others.length > 0 || reason === null || reason === undefined
-    ? people
-    : `${people}: ${sanitize(reason)}`
-}
-
-/** Returns the names of the first `maxShown` people, and the count of the others. */
-export function namesOf(items: readonly Attention[], maxShown: number): string {
-  const rest = items.length - maxShown
-  return `${items.slice(0, maxShown).map(nameOf).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
-}
-
 /** Returns the name of the first person of a group, shortened if it is long, and the count of the others. */
 function firstName(items: readonly Attention[]): string {
   const more = items.length === 1 ? '' : ` and ${items.length - 1} more`
   return `${cutText(namesOf(items.slice(0, 1), 1), maxNameWidth)}${more}`
-}
-
-/** Returns the name of a person, or the e-mail or the row if the name is unknown. */
-function nameOf({ first_name: first, last_name: last, email, row }: Attention): string {
-  const name = personName({ first_name: first ?? '', last_name: last ?? '' })
-  return sanitize(name === '' ? (email ?? `row ${row ?? '?'}`) : name)
-}
-
-function cutToTerminal(text: string, { columns }: Terminal, usedColumns: number): string {
-  const maxColumns = columns === undefined ? Number.POSITIVE_INFINITY : columns - usedColumns
-  return text.length <= maxColumns ? text : cutText(text, Math.max(0, maxColumns - 1))
 }
 
 export interface QuotaStatus {

@@ -22,7 +22,7 @@ import { localDay, localTime } from '../../domain/wording/time.ts'
 import { sanitize } from '../../host/text.ts'
 import { pill, statusChart, timeline } from '../../html/charts.ts'
 import { type Piece, standalonePage, tableScript } from '../../html/document.ts'
-import { attentionWords, namesOf } from './overview.ts'
+import { attentionWords, namesOf } from './attention.ts'
 
 export interface PeoplePage {
   title: string

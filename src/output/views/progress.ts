@@ -1,5 +1,5 @@
+import { isUnfinished } from '../../contract/statuses.ts'
 import type { RequestResource } from '../../contract/request.ts'
-import { isUnfinished } from '../../domain/request/unfinished.ts'
 import type { Batch, BatchCounts } from '../../domain/batch/batch.ts'
 import type { RunEvent, BatchProgress } from '../../domain/batch/run-policy.ts'
 import { statusCounts, statusesInOrder } from '../../domain/overview/people.ts'
@@ -11,7 +11,7 @@ import { batchProgressText, runEventText, rowsText } from './batches.ts'
 import { type AttentionKind, attentionKinds } from '../../domain/overview/attention.ts'
 import type { BatchOverview } from '../../domain/overview/overview.ts'
 import type { FilingEvent } from '../../domain/report/filed.ts'
-import { attentionLines, attentionWords } from './overview.ts'
+import { attentionLines, attentionWords } from './attention.ts'
 
 interface BatchMeterParts {
   clock: Clock

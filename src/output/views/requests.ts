@@ -1,7 +1,7 @@
+import { isUnfinished } from '../../contract/statuses.ts'
 import { relative } from 'node:path'
 
 import type { Check, Referee, RequestResource } from '../../contract/request.ts'
-import { isUnfinished } from '../../domain/request/unfinished.ts'
 import { statusCounts } from '../../domain/overview/people.ts'
 import type { PrintedRequest } from '../../domain/request/listed-request.ts'
 import { isUnread, type RequestResult } from '../../domain/request/result.ts'

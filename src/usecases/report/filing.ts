@@ -1,3 +1,4 @@
+import { isUnfinished } from '../../contract/statuses.ts'
 import type { Api } from '../../api/api.ts'
 import type { RequestResource } from '../../contract/request.ts'
 import { FileNames, type NameTemplate } from '../../domain/report/template.ts'
@@ -27,7 +28,6 @@ import {
   reportTargets,
   targetKey,
 } from '../../domain/report/source.ts'
-import { isUnfinished } from '../../domain/request/unfinished.ts'
 import { mostSevere } from '../../domain/request/result.ts'
 import { addressOf } from '../../domain/submission/identity.ts'
 import { RefcheckError, interrupted, NotFoundError, UnavailableError } from '../../errors/kinds.ts'

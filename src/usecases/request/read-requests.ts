@@ -1,3 +1,4 @@
+import { isUnfinished } from '../../contract/statuses.ts'
 import type { Services } from '../services.ts'
 import type { Api } from '../../api/api.ts'
 import { mostSevere, isUnread, type RequestResult } from '../../domain/request/result.ts'
@@ -9,7 +10,6 @@ import {
   InterruptedError,
   UsageError,
 } from '../../errors/kinds.ts'
-import { isUnfinished } from '../../domain/request/unfinished.ts'
 import {
   toListedRequest,
   type ListedRequest,

@@ -1,3 +1,4 @@
+import { isUnfinished } from '../../contract/statuses.ts'
 import type { Api } from '../../api/api.ts'
 import type { RequestResource } from '../../contract/request.ts'
 import {
@@ -29,7 +30,6 @@ import { listUnfinished } from './read-requests.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
 import type { Governor } from '../quota/governor.ts'
 import { WakeableSleep } from '../webhook/wakeable-sleep.ts'
-import { isUnfinished } from '../../domain/request/unfinished.ts'
 import { requireSameService } from '../batch/same-organisation.ts'
 import { type BatchServices, findBatch } from '../batch/read-batch.ts'
 

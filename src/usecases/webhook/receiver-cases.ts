@@ -2,9 +2,8 @@ import type { WebhookEvent } from '../../contract/request.ts'
 import { parseJsonBytes } from '../../contract/parse-json.ts'
 import { sign, signingKey } from '../../contract/signature.ts'
 import { type Delivery, eventName, eventText, isAccepted, type Reply } from '../../domain/webhook/delivery.ts'
-import { type RuleFinding } from '../../domain/webhook/receiver-check.ts'
-import { type Level, isSlower, rules } from '../../domain/webhook/receiver-check.ts'
-import { type ReceiverEvent } from '../../domain/webhook/receiver-check.ts'
+import { isSlower, rules } from '../../domain/webhook/receiver-check.ts'
+import type { Level, ReceiverEvent, RuleFinding } from '../../domain/webhook/receiver-check.ts'
 import type { SigningKey } from '../../domain/webhook/verify.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Random } from '../../host/random.ts'
@@ -583,10 +582,7 @@ function refuseAltered(change: (good: string) => string, level: Level = 'must') 
   }
 }
 
-/**
- * Checks that the receiver verifies before it parses: forged bodies have to get the same status whatever they
- * contain.
- */
+/** Checks that the receiver verifies before it parses: all forged bodies have to get the same status. */
 async function checkVerifiedFirst(test: CaseRun): Promise<void> {
   const signatures = ['0'.repeat(64)]
   const json = await test.refuse({ body: Buffer.from(test.event()), signatures }, 'JSON')
@@ -594,8 +590,7 @@ async function checkVerifiedFirst(test: CaseRun): Promise<void> {
     ['not JSON', '{"event":'],
     ['JSON null', 'null'],
   ] as const) {
-    const reply = await test.refuse({ body: Buffer.from(text), signatures }, what)
-    const { status } = reply
+    const { status } = await test.refuse({ body: Buffer.from(text), signatures }, what)
     if (status === null || json.status === null || status === json.status) continue
     const failed = status >= 500 && json.status < 500
     const words = `forged JSON is answered ${json.status} and a forged body that is ${what} ${status}: it is parsed before it is verified`
