@@ -61,7 +61,7 @@ const request = {
   ],
 }
 
-test('no person can be recognised in a request, and what is about no person stays', () => {
+test('masking hides all personal data of a request and leaves ids, statuses and times', () => {
   expect(maskDocument(request, nameWordsIn([request]))).toEqual({
     request_id: '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55',
     status: 'ERROR',
@@ -76,7 +76,7 @@ test('no person can be recognised in a request, and what is about no person stay
   })
 })
 
-test('of a check only what packages call it, its own words and a whole time are shown', () => {
+test('masking shows a check name that a package has, fixed words and full timestamps, and hides other texts of a check', () => {
   const packages = [
     {
       id: 101,
@@ -111,11 +111,11 @@ test.each([
   ['the check is COMPLETED, but its report is not available yet', undefined],
   ['its report is no longer available', undefined],
   ['the report is not ready; the check is of 12 Canary Street', 'the report is not ready; the check is …'],
-])('a sentence about the report of a check does not name the check: %s', (end, shown = end) => {
+])('masking hides the name of the check in a sentence about its report: %s', (end, shown = end) => {
   expect(maskText(`Check of 12 Canary Street, 1931-07-19: ${end}`, new Set())).toBe(`…: ${shown}`)
 })
 
-test('a problem of a file says where and what is wrong, and not the cell', () => {
+test('masking leaves the position and the reason of a problem in a file, and hides the cell', () => {
   const problem = {
     row: 3,
     line: 4,
@@ -147,17 +147,17 @@ test.each([
     'package 102 was already ordered for "…": request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55',
   ],
   ['4 rows of 1000 in 1 h, exit 10', '4 rows of 1000 in 1 h, exit 10'],
-])('a sentence names nobody: %s', (text, shown) => {
+])('masking hides names and e-mail addresses in a sentence: %s', (text, shown) => {
   expect(maskText(text, new Set())).toBe(shown)
 })
 
 test.each([
-  // What is quoted may hold quotation marks, and what is cut may have lost one.
+  // Quoted text may contain quotation marks, and text that was cut may lack the closing one.
   ['the column "say "Ana" Lee" is unknown', 'the column "…" is unknown'],
   ['the columns "a", "Ana", “Lee” are unknown', 'the columns "…" are unknown'],
   ['the columns "a", "Ana Le… (cut: 700 characters)', 'the columns "…"'],
   ['holds "Ana', 'holds "…"'],
-  // Pieces of a cell that stand without quotation marks.
+  // Parts of a cell that the sentence does not quote.
   ['is the error #ANA!', 'is the error …'],
   ['is of the type ana, which is not known', 'is of the type …'],
   ['is the number 412345 shown as "0412"', 'is the number …'],
@@ -168,11 +168,11 @@ test.each([
   ['it is a damaged workbook (row ana after row 1)', 'it is a damaged workbook …'],
   ['its part x is not sound XML (unknown entity &ana;)', 'its part x is not sound XML …'],
   ['has a 0 after the country calling code +61, which', 'has a 0 after the country calling code …'],
-])('what a sentence quotes of a file is withheld: %s', (text, shown) => {
+])('masking hides the content of a file in a sentence: %s', (text, shown) => {
   expect(maskText(text, new Set())).toBe(shown)
 })
 
-test('the names of columns in a mapping are withheld', () => {
+test('masking hides the column names of a mapping', () => {
   expect(
     maskDocument({ reading: { map: { Ana: 'first_name' }, ignore: ['Lee'], sheet: null } }, new Set()),
   ).toEqual({
@@ -180,7 +180,7 @@ test('the names of columns in a mapping are withheld', () => {
   })
 })
 
-test('why a file cannot be read is reported without its columns and sheets; any other failure as it is', () => {
+test('the error of a file that cannot be read loses its column and sheet names; other errors stay unchanged', () => {
   const error = { code: 'invalid_input', message: 'm', hint: 'add: --ignore Ana', field: 'Ana' }
   const hint = expect.stringContaining('refcheck batch validate FILE') as string
   expect(maskFileFailure({ error }, false)).toEqual({ error: { code: 'invalid_input', message: 'm', hint } })
@@ -197,7 +197,7 @@ test('why a file cannot be read is reported without its columns and sheets; any 
     expect(maskFileFailure(document, true)).toEqual(document)
 })
 
-test('a path leads where it led, a name in it aside; what was made here stays', () => {
+test('masking hides a path that contains a name; base URL and plan code stay unchanged', () => {
   const document = {
     path: '/srv/20261120/report-1234567/Shah-Priya_id.pdf',
     base_url: 'http://192.168.100.200:8080',
@@ -231,7 +231,7 @@ test.each([
   ['/srv/Smith 1.7.31/hires 2026.csv', '/srv/Smith …/hires 2026.csv'],
   ['/srv/(04) 8801 7700/new hires-2.csv', '/srv/(…/new hires-2.csv'],
   ['/srv/team/ann@b.example 1931.csv', '/srv/team/a…@b.example ….csv'],
-])('the name of a report names nobody, also a referee whom no document names: %s', (path, shown) => {
+])('masking hides the names in the path of a report, and names of referees that no document contains: %s', (path, shown) => {
   expect(maskDocument({ path }, new Set(), { reportsFolder: '/srv' })).toEqual({ path: shown ?? path })
 })
 
@@ -240,13 +240,13 @@ test.each([
   ['File Example: no report', 'F. E.: no report'],
   ['not read: File, an.nguyen@example.com', 'not read: F., a…@example.com'],
   ['unknown flag --first-name; example-file is no order', 'unknown flag --first-name; e. f. is no order'],
-])('refcheck’s own words in lowercase are no names: %s', (text, shown) => {
+])('lowercase words that refcheck itself writes are not masked as names: %s', (text, shown) => {
   expect(
     maskText(text, nameWordsIn([{ first_name: 'File', last_name: 'Example' }, { referee_name: 'First No' }])),
   ).toBe(shown)
 })
 
-test('a hint can be read and pasted where people are named like its words', () => {
+test('the command in a hint stays valid if the names of people are words of the hint', () => {
   const recipients = ['File', 'Show', 'Retry', 'An', 'Name', 'Batch'].map((first_name) => ({ first_name }))
   const known = nameWordsIn([...recipients, { last_name: 'Shah' }])
   const hint = 'Show an order with: refcheck batch retry 3f2b8c1e --first-name=NAME FILE shah-an.csv'
@@ -255,21 +255,21 @@ test('a hint can be read and pasted where people are named like its words', () =
   })
 })
 
-test.each(['path', 'file', 'folder', 'results_file'])('%s is a path', (key) => {
+test.each(['path', 'file', 'folder', 'results_file'])('the value of the key %s is treated as a path', (key) => {
   expect(maskDocument({ [key]: '/srv/report-12' }, new Set())).toEqual({ [key]: '/srv/report-12' })
 })
 
-test.each(['code', 'approve_with', 'base_url', 'state'])('%s was made here', (key) => {
+test.each(['code', 'approve_with', 'base_url', 'state'])('the value of the key %s comes from refcheck and is not masked', (key) => {
   expect(maskDocument({ [key]: '"a" 1234567' }, new Set())).toEqual({ [key]: '"a" 1234567' })
 })
 
-test.each(['recipient', 'requester', 'fields'])('all below %s is about a person', (key) => {
+test.each(['recipient', 'requester', 'fields'])('every value below the key %s is masked as personal data', (key) => {
   expect(maskDocument({ [key]: { anything: 'x', list: ['y', { z: 1 }] } }, new Set())).toEqual({
     [key]: { anything: '…', list: ['…', { z: '…' }] },
   })
 })
 
-test('names are found under their keys, in lists too, and single letters are none', () => {
+test('names are collected from the keys of names, also from lists; single letters are not names', () => {
   const documents = [
     { first_name: ["Ann-Lee O'Shea", 'X'] },
     { last_name: 'Rao' },
@@ -288,12 +288,12 @@ test('names are found under their keys, in lists too, and single letters are non
   ])
 })
 
-test('a part of a word that is a name is enough', () => {
+test('a word that has a name as one of its parts is masked', () => {
   expect(maskText('Rao-Report', new Set(['rao']))).toBe('R. R.')
   expect(maskDocument({ constructor: 'Rao' }, new Set(['rao']))).toEqual({ constructor: 'R.' })
 })
 
-test('a long text is masked in no time', () => {
+test('masking texts of 100,000 characters takes less than two seconds', () => {
   const texts = [
     'a'.repeat(100_000),
     '1 '.repeat(50_000),
@@ -336,12 +336,12 @@ test.each([
     'additional_information[0].fields.….….…: is wrong',
   ],
   ['person 61488017-8801-4770-9193-108208810000 is known', 'person … is known'],
-])('a reason of the service shows the field, ids and words of refcheck alone: %s', (text, shown) => {
+])('masking leaves only field names, ids and words of refcheck in an error text of the service: %s', (text, shown) => {
   const { error } = maskDocument({ error: text }, new Set()) as { error: string }
   expect(error).toBe(shown)
 })
 
-test('a status is one word, also as the key of a count', () => {
+test('a status with more than one word is masked, also as the key of a count', () => {
   const text = 'Zoraidax Canaryname born 1931-07-19'
   const document = {
     status: text,

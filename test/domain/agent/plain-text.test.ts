@@ -15,7 +15,7 @@ test.each([
   expect(plainText(text)).toBe(shown)
 })
 
-test('a long text is cut, between characters, with a word about it', () => {
+test('a long text is cut between two characters, and a note states its length', () => {
   const shown = plainText('🙂'.repeat(5_000))
   expect(shown).toBe(`${'🙂'.repeat(maxTextLength)}… (cut: 10000 characters)`)
   expect(plainText('x'.repeat(maxTextLength))).toBe('x'.repeat(maxTextLength))

@@ -11,7 +11,7 @@ const owner = {
   account: '',
 }
 
-test('an agent receives that nothing was ordered, and the line that a person types', () => {
+test('the plan for an agent states that nothing was ordered, and contains the command for the approval', () => {
   const plan = newOrderPlan(owner, {
     code: 'BCDF-BCDF',
     now: 0,
@@ -31,7 +31,7 @@ test('an agent receives that nothing was ordered, and the line that a person typ
   })
 })
 
-test('rows without a file are a plan as batch plan keeps one, for these rows alone', () => {
+test('rows without a file become a stored plan that is valid for exactly these rows', () => {
   const plan = parsePlan(planOfRows('[{"a":1}]', 'https://api.example.com', 102), 'the plan')
   expect(plan).toMatchObject({ file: '-', base_url: 'https://api.example.com', package_id: 102 })
   expect(() =>

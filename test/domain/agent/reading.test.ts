@@ -7,7 +7,7 @@ test.each([
   ['request', 'create', '--file', '-', '--dry-run', '--json'],
   ['batch', 'run', '-', '--dry-run'],
   ['batch', 'plan', '/f.csv'],
-])('%s %s may be run', (...argv) => {
+])('an agent may run %s %s', (...argv) => {
   expect(() => requireReadOnly(argv)).not.toThrow()
 })
 
@@ -25,6 +25,6 @@ test.each([
   ['webhook', 'events', 'show', '1'],
   ['store', 'purge', '--yes'],
   [],
-])('%s %s may not', (...argv) => {
+])('an agent may not run %s %s', (...argv) => {
   expect(() => requireReadOnly(argv)).toThrow('may not run')
 })

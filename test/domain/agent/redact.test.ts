@@ -7,7 +7,7 @@ const redact = (text: string): string => text.replaceAll(key, '[API key]')
 const open = { showsPersonalData: true, redact }
 const closed = { showsPersonalData: false, redact }
 
-test('keys and signed addresses are removed everywhere, also where personal data is shown', () => {
+test('API keys and signed URLs are removed, also if personal data is shown', () => {
   const url = 'https://api.example.com/v1/reports/checks/1/pdf?t=abc.def'
   const document = {
     report_pdf_url: url,
@@ -23,7 +23,7 @@ test('keys and signed addresses are removed everywhere, also where personal data
   }
 })
 
-test('personal data is shown where it may be, masked otherwise, also by names that other documents have', () => {
+test('personal data is masked unless it is allowed; names from other documents are masked too', () => {
   const row = { email: 'priya@example.com', error: 'refused for Priya' }
   expect(redactForAgent(row, open).data).toEqual(row)
   expect(redactForAgent(row, { ...closed, others: [[{ first_name: 'Priya' }]] }).data).toEqual({
@@ -42,7 +42,7 @@ test('personal data is shown where it may be, masked otherwise, also by names th
   })
 })
 
-test('a long list is cut and the number left out is returned; what is deep ends', () => {
+test('a long list is cut and the number of omitted items is returned; deeply nested values are omitted', () => {
   const list = Array.from({ length: 250 }, (_, at) => at)
   expect(redactForAgent({ list, inner: { list } }, open)).toMatchObject({ leftOut: 100 })
   let deep: unknown = 'end'
@@ -50,13 +50,13 @@ test('a long list is cut and the number left out is returned; what is deep ends'
   expect(JSON.stringify(redactForAgent(deep, closed).data)).not.toContain('end')
 })
 
-test('names of fields are plain too, and none is taken for the prototype', () => {
+test('field names are cleaned like texts, and __proto__ is an ordinary field name', () => {
   const document = JSON.parse('{"__proto__": {"polluted": "yes"}, "a\\u202eb": "c"}') as unknown
   const { data } = redactForAgent(document, open)
   expect(Object.keys(data as object)).toEqual(['__proto__', 'ab'])
   expect((data as { polluted?: unknown }).polluted).toBeUndefined()
 })
-test('keys that the schema of an answer does not declare are removed, also of objects in lists', () => {
+test('keys that the schema of a result does not declare are removed, also from objects in lists', () => {
   const check = { properties: { id: {} }, additionalProperties: {} }
   const schema = {
     anyOf: [

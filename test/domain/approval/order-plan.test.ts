@@ -23,7 +23,7 @@ const owner: PlanOwner = {
 const what = { kind: 'order', body: '{"package_id":102}' } as const
 const plan = newOrderPlan(owner, { code, now, what, title: 'package 102' })
 
-test('a plan is read as it was kept, and no other byte passes', () => {
+test('a stored plan is read back unchanged; a plan file with any changed byte is refused', () => {
   const text = planFileText(plan)
   expect(parseOrderPlan(text, code)).toEqual(plan)
   const changed = [
@@ -40,7 +40,7 @@ test('a plan is read as it was kept, and no other byte passes', () => {
   expect(() => parseOrderPlan(text, 'XWVT-FDCB')).toThrow('plan XWVT-FDCB has changed')
 })
 
-test('it can be approved for 24 hours, by the clock that may be set back', () => {
+test('a plan expires after 24 hours, or if the clock is more than ten minutes before its creation', () => {
   const at = (ms: number): boolean => isExpired(plan, now + ms)
   expect([0, 23.99 * hour, 24 * hour, 48 * hour].map(at)).toEqual([false, false, true, true])
   expect([-60_000, -11 * 60_000].map(at)).toEqual([false, true])
@@ -53,13 +53,13 @@ test.each([
   [{ account: 'acme' }, 'the account "", not "acme"'],
   [{ profile: 'second' }, 'profile "main", not "second"'],
   [{ profile: undefined }, 'profile "main", not the environment’s own key'],
-] as [Partial<PlanOwner>, string][])('another %j is refused', (other, named) => {
+] as [Partial<PlanOwner>, string][])('a plan is refused for another owner: %j', (other, named) => {
   expect(() => requireApprovable(plan, { ...owner, ...other }, now)).toThrow(
     `plan ${code} was made for ${named}`,
   )
 })
 
-test('the same user in other letters is the same, and the hint names the profile', () => {
+test('the case of the user’s e-mail is ignored; for another profile the hint names the profile of the plan', () => {
   expect(() => requireApprovable(plan, { ...owner, userEmail: 'Olive@Example.com' }, now)).not.toThrow()
   let hint: unknown
   try {
@@ -76,7 +76,7 @@ test.each([
   [{ request_id: 'r', batch_id: null }, 'refcheck request get r'],
   [{ request_id: null, batch_id: 'b' }, 'refcheck batch status b'],
   [{ request_id: null, batch_id: null }, 'refcheck request list'],
-])('a used plan leads to what came of it: %j', (result, command) => {
+])('the error for a used plan contains the command that shows its result: %j', (result, command) => {
   const used = { refcheck_used_plan: 1, code, used_at: new Date(now).toISOString(), ...result } as const
   expect(parseUsedPlan(JSON.stringify(used))).toEqual(used)
   expect(alreadyUsedError(used).hint).toBe(
@@ -84,7 +84,7 @@ test.each([
   )
 })
 
-test('a plan is no used plan', () => {
+test('parseUsedPlan returns undefined for an unused plan and for invalid JSON', () => {
   expect(parseUsedPlan(planFileText(plan))).toBeUndefined()
   expect(parseUsedPlan('{')).toBeUndefined()
 })

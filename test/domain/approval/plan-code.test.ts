@@ -3,13 +3,13 @@ import { expect, test } from 'vitest'
 
 import { parsePlanCode, planCode } from '../../../src/domain/approval/order-plan.ts'
 
-test('a code is read as it was typed, whatever the case and the blanks', () => {
+test('a plan code is read in any case of the letters, with or without spaces and hyphen', () => {
   const code = planCode(Uint8Array.of(0, 1, 2, 3, 252, 253, 254, 255))
   expect(code).toBe('BCDF-TVWX')
   for (const typed of ['BCDF-TVWX', 'bcdftvwx', ' bcdf tvwx ']) expect(parsePlanCode(typed)).toBe(code)
 })
 
-test('any bytes make a code that is read back, without vowels, digits and letters that look alike', () => {
+test('every code is read back unchanged and contains no vowels, digits or letters that look alike', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 8, maxLength: 8 }), (bytes) => {
       const code = planCode(bytes)
@@ -20,7 +20,7 @@ test('any bytes make a code that is read back, without vowels, digits and letter
 })
 
 test.each(['', 'BCDF', 'BCDF-TVWA', '../../etc', 'BCDF-TVWXX', 'BCDF\u0000TVWX', 'ＢCDF-TVWX'])(
-  'no code: %j',
+  'a text that is not a plan code is refused: %j',
   (text) => {
     expect(() => parsePlanCode(text)).toThrow('is not the code of a plan')
   },

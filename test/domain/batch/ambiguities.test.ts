@@ -19,13 +19,13 @@ const row = (line: number, over: Partial<SheetRow> = {}): SheetRow => ({
 })
 const sheet = { name: 'people.xlsx', headerLine: 1, merged: [], struckByRule: [] }
 
-test('rows that are shown are read, and nothing is ambiguous', () => {
+test('a visible row is read and is not ambiguous', () => {
   const ambiguities = new Ambiguities(rules())
   expect(ambiguities.shouldLeaveOut(row(2))).toBe(false)
   expect(ambiguities.findRefusal(sheet)).toBeUndefined()
 })
 
-test('rows that are hidden, or struck through in a column that is sent, are refused until the user decides', () => {
+test('hidden rows, and rows with a struck-through cell in a column that is sent, are refused until the user decides', () => {
   const ambiguities = new Ambiguities(rules())
   const rows = [
     row(3, { hidden: true }),
@@ -42,14 +42,14 @@ test('rows that are hidden, or struck through in a column that is sent, are refu
 test.each([
   ['skip', true],
   ['include', false],
-] as const)('with --hidden %s they are left out: %s', (hidden, leftOut) => {
+] as const)('with --hidden %s the value of shouldLeaveOut for a hidden row is %s', (hidden, leftOut) => {
   const ambiguities = new Ambiguities(rules(hidden))
   expect(ambiguities.shouldLeaveOut(row(3, { hidden: true }))).toBe(leftOut)
   expect(ambiguities.shouldLeaveOut(row(4))).toBe(false)
   expect(ambiguities.findRefusal(sheet)).toBeUndefined()
 })
 
-test('bytes of columns that are sent are sampled, from the first of them', () => {
+test('undecoded cells of columns that are sent are sampled, and the first one is recorded', () => {
   const bytes = (text: string): Cell => ({ kind: 'bytes', text })
   const ambiguities = new Ambiguities(rules())
   ambiguities.shouldLeaveOut(row(2, { cells: ['a', bytes('é')] }))
@@ -58,7 +58,7 @@ test('bytes of columns that are sent are sampled, from the first of them', () =>
   expect([ambiguities.firstBytes, ambiguities.samples.length]).toEqual([{ line: 3, column: 'email' }, 200])
 })
 
-test('cells merged over rows of a column that is sent are refused; elsewhere they do not matter', () => {
+test('cells merged over several rows are refused in a column that is sent, and accepted elsewhere', () => {
   const merged = { range: 'A2:A3', firstRow: 2, lastRow: 3, firstColumn: 0, lastColumn: 0 }
   const refusal = (over: Partial<typeof merged>) => {
     const ambiguities = new Ambiguities(rules())

@@ -31,7 +31,7 @@ const batch = (over: Partial<Batch> = {}): Batch => ({
   ...over,
 })
 
-test('what is not there is null, and times are ISO 8601', () => {
+test('missing values of a summary are null, and times are in ISO 8601', () => {
   expect(summaryOf(batch())).toEqual({
     batch_id: 'b-1',
     package_id: null,
@@ -49,7 +49,7 @@ test('what is not there is null, and times are ISO 8601', () => {
   expect(statusOf(batch())).toMatchObject({ halt: undefined, holder: undefined })
 })
 
-test('the state of a batch, the first that applies: running, unknown, done, halted, stopped', () => {
+test('the state of a batch is the first that applies of running, unknown, done, halted and stopped', () => {
   const halt = { at: 0, code: 'forbidden', message: 'x', hint: undefined }
   const holder = { pid: 1, since: 0 }
   const unknown = countsOf({ unknown: 1, pending: 1 })
@@ -60,7 +60,7 @@ test('the state of a batch, the first that applies: running, unknown, done, halt
   expect(toListedBatch(batch()).state).toBe('stopped')
 })
 
-test('a row: its own request or the one it matches, its person or the e-mail that could be read', () => {
+test('a listed row has its own request id or that of its match, and the e-mail that could be read', () => {
   const matches = {
     batchId: 'b-2',
     row: 4,
@@ -79,7 +79,7 @@ test('a row: its own request or the one it matches, its person or the e-mail tha
   expect(toListedRow(batchRow({ recipient: undefined })).email).toBeNull()
 })
 
-test('why a row is not accepted: what it matches, or the field and the reason, which is named once', () => {
+test('the error of a row names its match, or its field once and the reason', () => {
   const error = (over: Parameters<typeof batchRow>[0]) =>
     toListedRow(batchRow({ state: 'rejected', ...over })).error
   expect(error({})).toBeNull()
@@ -99,7 +99,7 @@ test('why a row is not accepted: what it matches, or the field and the reason, w
   expect(error({ matches: { ...here, requestId: 'r-9' } })).toMatch(/r-9 \(row 4\)$/)
 })
 
-test('the error of a second runner names who runs the batch, as far as that is known', () => {
+test('the error of a second runner names the process that runs the batch, if it is known', () => {
   const held = heldElsewhereError(batch({ holder: { pid: 42, since: 0 } }))
   expect(held).toMatchObject({ code: 'incomplete' })
   expect(held.message).toMatch(/b-1 .*process 42, since 1970/)

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { noCounts } from '../../../src/domain/batch/batch.ts'
 import { submissionStates } from '../../../src/domain/submission/states.ts'
 
-test('counts begin at nothing for every state there is, and are shared with no other batch', () => {
+test('noCounts returns a new object with a zero for every state', () => {
   const counts = noCounts()
   expect(Object.keys(counts).sort()).toEqual(['total', ...submissionStates].sort())
   expect(new Set(Object.values(counts))).toEqual(new Set([0]))

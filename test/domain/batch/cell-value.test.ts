@@ -21,13 +21,13 @@ const number = (value: number, format = 'General'): Cell => ({
 const date = (text: string, format: string): Cell => ({ kind: 'date', text, serial: 1, format })
 const yes: Cell = { kind: 'boolean', text: 'TRUE', value: true }
 
-/** The value, or `refused`. */
+/** Returns the value of the cell, or `refused`. */
 const read = (type: string, cell: Cell): unknown => {
   const { value, problem } = cellValue(field(type), cell)
   return problem === undefined ? value : 'refused'
 }
 
-test('where a text is wanted, a number is its digits as they are seen, up to fifteen', () => {
+test('a number in a text column is read as its visible digits, up to fifteen of them', () => {
   expect(cellText('Ann')).toEqual({ text: 'Ann' })
   expect(cellText(number(61_400_000_000))).toEqual({ text: '61400000000' })
   expect(cellText(number(999_999_999_999_999)).problem).toBeUndefined()
@@ -36,13 +36,13 @@ test('where a text is wanted, a number is its digits as they are seen, up to fif
 })
 
 test.each([date('1990-04-23', 'yyyy-mm-dd'), yes, { kind: 'json', text: '1', value: 1 } as Cell])(
-  'what a spreadsheet made of a text is refused, never undone: %j',
+  'a text that a spreadsheet program converted is refused and not converted back: %j',
   (cell) => {
     expect(cellText(cell).problem).toBeDefined()
   },
 )
 
-test('a value of a field’s type', () => {
+test('a cell is read if its value has the type of the field, and refused otherwise', () => {
   expect(read('string', 'x')).toBe('x')
   expect(read('number', number(1.5))).toBe(1.5)
   expect(read('boolean', yes)).toBe(true)
@@ -50,14 +50,14 @@ test('a value of a field’s type', () => {
   expect(read('number', number(0.5, '0%'))).toBe('refused')
 })
 
-test('a number that can be read in two ways is refused', () => {
+test('a number with two possible readings is refused', () => {
   expect(read('number', '52.000')).toBe('refused')
   expect(read('number', '1e5')).toBe('refused')
   expect(read('number', '52.00')).toBe(52)
   expect(read('number', '1234.5')).toBe(1234.5)
 })
 
-test('a list is JSON, or texts with ; between them; none is an empty list, and other words for nothing are not guessed', () => {
+test('a list is JSON or texts separated by ";"; "none" is the empty list, and similar words such as "nil" are refused', () => {
   expect(read('array', '["a"]')).toEqual(['a'])
   expect(read('array', 'a; b')).toEqual(['a', 'b'])
   expect(read('array', 'a, b')).toEqual(['a, b'])
@@ -65,14 +65,14 @@ test('a list is JSON, or texts with ; between them; none is an empty list, and o
   for (const text of ['nil', 'N/A', '-', 'a;;b', '{"a":1}']) expect(read('array', text)).toBe('refused')
 })
 
-test('a date of a sheet is its day where the day is what is seen', () => {
+test('a date cell is read as a day if its number format shows exactly the day', () => {
   expect(cellValue(day, date('1990-04-23', 'dd/mm/yyyy'))).toEqual({ value: '1990-04-23' })
   expect(cellValue(day, date('1990-04-23', 'mmm yyyy')).problem).toBeDefined()
   expect(cellValue(day, date('1990-04-23T10:00', 'dd/mm/yyyy')).problem).toBeDefined()
   expect(read('string', date('1990-04-23', 'dd/mm/yyyy'))).toBe('refused')
 })
 
-test('only a date that can be one day alone is suggested', () => {
+test('a date is suggested only if the text can be read as exactly one day', () => {
   expect(isoSuggestion(day, '30/04/1990')).toBe('1990-04-30')
   expect(isoSuggestion(day, '04-30-1990')).toBe('1990-04-30')
   expect(isoSuggestion(day, '4.4.1990')).toBe('1990-04-04')
@@ -94,21 +94,21 @@ test.each<[Cell, number | 'none' | 'wrong']>([
   ['1.0', 'wrong'],
   ['1234567890123456', 'wrong'],
   [yes, 'wrong'],
-])('%j names the package %s', (cell, id) => {
+])('packageIdOf(%j) returns %s', (cell, id) => {
   expect(packageIdOf(cell)).toBe(id)
 })
 
-test('a cell of white space is empty, whichever space it is', () => {
+test('a cell with nothing but white space of any kind is empty', () => {
   expect(['', ' ', '\t', '\u00A0', '\u3000'].map(isEmpty)).toEqual([true, true, true, true, true])
   expect(['0', ' x', 'é'].map(isEmpty)).toEqual([false, false, false])
   expect(isEmpty(number(0))).toBe(false)
 })
 
-test('a cell as it stands', () => {
+test('textOfCell returns the text of a cell unchanged', () => {
   expect([textOfCell('a'), textOfCell(number(5))]).toEqual(['a', '5'])
 })
 
-test('a day is sent as it is seen, in the calendar that it is seen in', () => {
+test('a date cell is refused if its format shows another calendar or other digits', () => {
   const birth = { type: 'string', required: true, description: 'Date of birth (YYYY-MM-DD)' }
   const problem = (format: string) =>
     cellValue(birth, { kind: 'date', text: '2020-06-18', serial: 44_000, format }).problem

@@ -43,7 +43,7 @@ const resolve = (
     undefined,
   )
 
-test('columns are matched by exact name, with white space around it passed over', () => {
+test('columns are matched by exact name, and white space around the name is ignored', () => {
   const { targets, unknown } = match([' first_name ', 'recipient.email', 'package_id'])
   expect(targets.map(({ kind, column }) => [kind, column])).toEqual([
     ['recipient', 'first_name'],
@@ -53,30 +53,30 @@ test('columns are matched by exact name, with white space around it passed over'
   expect(unknown).toEqual([])
 })
 
-test('what is nameless, ignored or our own is not read; anything else is unknown', () => {
+test('columns that have no name, are ignored or come from refcheck are not read; other columns are unknown', () => {
   const { targets, unknown } = match(['', 'Notes', 'refcheck_row', 'Email'], { map: {}, ignore: ['Notes'] })
   expect(targets.map(({ kind }) => kind)).toEqual(['unused', 'unused', 'unused', 'unused'])
   expect(unknown).toEqual([{ header: 'Email', suggestion: 'email' }])
 })
 
-test('a mapping is followed; what it names must be a column', () => {
+test('a mapping determines the target of a header; a target that does not exist is reported as unknown', () => {
   expect(match(['Mail'], { map: { Mail: 'email' }, ignore: [] }).targets).toMatchObject([{ column: 'email' }])
   const wrong = match(['refcheck_x'], { map: { refcheck_x: 'emall' }, ignore: [] })
   expect(wrong.unknown).toEqual([{ header: 'refcheck_x', suggestion: 'email' }])
 })
 
-test('a header named like a property of every object is a header like any other', () => {
+{ => test('a header named like a property of Object.prototype is an ordinary unknown header', () => { => {
   expect(match(['constructor', '__proto__']).unknown.map(({ header }) => header)).toEqual([
     'constructor',
     '__proto__',
   ])
 })
 
-test('nothing is suggested that a column of the file says already', () => {
+test('a target that another column of the file has is not suggested', () => {
   expect(match(['email', 'Mail']).unknown).toEqual([{ header: 'Mail', suggestion: undefined }])
 })
 
-test('answers about a header apply to the same columns, in any order, and to packages with the same fields', () => {
+test('headerMappingName is equal for the same headers in any order and the same fields, and different otherwise', () => {
   const name = headerMappingName(['E-mail', 'Given name'], [plainSchema])
   expect(name).toMatch(/^columns-[0-9a-f]{10}$/)
   expect(headerMappingName([' Given  name', 'E-mail'], [plainSchema])).toBe(name)
@@ -84,7 +84,7 @@ test('answers about a header apply to the same columns, in any order, and to pac
   expect(headerMappingName(['E-mail', 'Given name'], [sampleSchema])).not.toBe(name)
 })
 
-test('the lines that show how columns are read have room on a terminal of 80, whatever a file says', () => {
+test('the lines that show the columns have at most 78 characters', () => {
   const long = 'x'.repeat(200)
   const lines = proposedColumnLines([
     { header: long, field: `ncc_acic.${long}`, example: long },
@@ -100,27 +100,27 @@ test('the lines that show how columns are read have room on a terminal of 80, wh
   ])
 })
 
-test('all four columns of a person are needed, once', () => {
+test('the four columns of the recipient are required', () => {
   expect(resolve(four)).toHaveLength(4)
   expect(() => resolve(four.slice(1))).toThrow(InvalidInputError)
   expect(() => resolve(four.slice(1))).toThrow(/^people\.csv: .*first_name/)
   expect(() => resolve(four.slice(2))).toThrow(/first_name, last_name are/)
 })
 
-test('two columns that say the same are refused, and so are a whole and a part of it', () => {
+test('two columns with one target are refused, and so are a column and another one for a part of its value', () => {
   expect(() => resolve([...four, 'recipient.email'])).toThrow(/"email" and "recipient\.email"/)
   const fields = ['licence.issuer', 'licence.issuer.name']
   expect(() => resolve([...four, ...fields], noMapping, [sampleSchema])).toThrow(/licence\.issuer/)
 })
 
-test('a column that one of several packages does not need may be missing', () => {
+test('a required column may be missing if one of the packages does not require it', () => {
   const needed = ['ncc_acic.date_of_birth', 'licence.licence_number', 'licence.commercial']
   expect(() => resolve(four, noMapping, [sampleSchema])).toThrow(/ncc_acic\.date_of_birth/)
   expect(resolve([...four, ...needed], noMapping, [sampleSchema])).toHaveLength(7)
   expect(resolve(four, noMapping, [sampleSchema, plainSchema])).toHaveLength(4)
 })
 
-test('an unknown column is refused with the flags that would do', () => {
+test('an unknown column is refused with a hint that contains --map and --ignore', () => {
   const refused = (): unknown => {
     try {
       return resolve(['Given name', ...four.slice(1), "it's"])
@@ -132,7 +132,7 @@ test('an unknown column is refused with the flags that would do', () => {
   expect(refused()).toMatchObject({ code: 'invalid_input', field: 'Given name', hint })
 })
 
-test('flags that name no column of the file, or of a batch file, are slips', () => {
+test('--map and --ignore with a header or target that does not exist are refused', () => {
   const flags = (given: Partial<Mapping>) => () =>
     requireKnownMapping(four, [plainSchema], { ...noMapping, ...given })
   expect(flags({ ignore: ['phone'], map: { email: 'email' } })).not.toThrow()
@@ -148,11 +148,11 @@ test.each([
   ['recipient.phone', 'recipient', 'phone'],
   ['package_id', 'package_id', 'package_id'],
   ['ncc_acic.date_of_birth', 'field', 'ncc_acic.date_of_birth'],
-])('%s is the %s %s', (name, kind, column) => {
+])('targetOf(%s) is the %s column %s', (name, kind, column) => {
   expect(targetOf(name, fields)).toMatchObject({ kind, column })
 })
 
-test('parts of lists and objects have a path, of texts none', () => {
+test('columns for parts of lists and objects have a path; texts have no parts', () => {
   expect(targetOf('licence.issuer.address.city', fields)).toMatchObject({ path: ['address', 'city'] })
   expect(targetOf('ncc_acic.aliases.1', fields)).toMatchObject({ path: ['1'] })
   expect(targetOf('ncc_acic.date_of_birth.year', fields)).toBeUndefined()
@@ -166,28 +166,28 @@ test.each([
   'licence.issuer.',
   'licence.issuer..x',
   'nope.x',
-])('%j is no column', (name) => {
+])('targetOf(%j) returns undefined', (name) => {
   expect(targetOf(name, fields)).toBeUndefined()
 })
 
-test('a path has eight parts at most', () => {
+test('a path has at most eight parts', () => {
   const deep = (parts: number) => ['licence.issuer', ...Array.from({ length: parts }, () => 'x')].join('.')
   expect(targetOf(deep(8), fields)).toBeDefined()
   expect(targetOf(deep(9), fields)).toBeUndefined()
 })
 
-test('of two fields the longer name wins, whichever comes first', () => {
+test('if a column name fits two fields, the field with the longer name is its target', () => {
   const both = knownFields([schemaOf({ a: { b: ['object', false], 'b.c': ['string', false] } })])
   expect(targetOf('a.b.c', both)).toMatchObject({ name: 'b.c', path: [] })
 })
 
-test('fields of several packages are known once each, the recipient’s four always', () => {
+test('knownFields contains each field once, and columnNames always contains the columns of the recipient', () => {
   expect(knownFields([sampleSchema, sampleSchema])).toHaveLength(fields.length)
   expect(knownFields([plainSchema])).toEqual([])
   expect(columnNames([])).toEqual(['first_name', 'last_name', 'email', 'phone', 'package_id'])
 })
 
-test('one name for one target, whichever way it is written', () => {
+test('targetName returns the same name for each spelling of a target', () => {
   for (const name of ['recipient.email', 'email']) {
     expect(targetName(targetOf(name, fields) ?? { kind: 'unused', column: '' })).toBe('email')
   }
@@ -218,34 +218,34 @@ test.each([
   ['Expiry', 'visa.expiry'],
   ['Visa: number', 'visa.number'],
   ['frist_name', 'first_name'],
-])('%s is probably %s', (header, column) => {
+])('suggestColumn(%s) returns %s', (header, column) => {
   expect(suggestColumn(header, names)).toBe(column)
 })
 
-test.each(['', '***', 'Notes', 'number'])('%j suggests nothing: it says none, or two', (header) => {
+test.each(['', '***', 'Notes', 'number'])('suggestColumn(%j) returns undefined, because no target or more than one fits', (header) => {
   expect(suggestColumn(header, names)).toBeUndefined()
 })
 
-test('another word for a column that the file may not have suggests nothing', () => {
+test('a synonym suggests nothing if its target is not among the columns', () => {
   expect(suggestColumn('Surname', ['email'])).toBeUndefined()
 })
 
 const read = (flags: string[], headers: string[]) => ({ ...readMapFlags(flags, headers) })
 
-test('a flag is split where its left side is a header of the file', () => {
+test('a --map flag is split at the "=" that follows a header of the file', () => {
   expect(read(['Given name = first_name'], [' Given name '])).toEqual({ 'Given name': 'first_name' })
   expect(read(['a=b=email'], ['a=b'])).toEqual({ 'a=b': 'email' })
   expect(read(['a=b=email'], ['a'])).toEqual({ a: 'b=email' })
 })
 
-test('a flag without =, of a header that is not there, or twice for one header is refused', () => {
+test('a --map flag without "=", with an unknown header, or with a header that was given before is refused', () => {
   expect(() => read(['email'], ['email'])).toThrow(UsageError)
   expect(() => read(['=email'], ['email'])).toThrow(/=/)
   expect(() => read(['Mail=email'], ['E-mail', ''])).toThrow(/"Mail"/)
   expect(() => read(['Mail=email', 'Mail=phone'], ['Mail'])).toThrow(/"Mail".*twice/)
 })
 
-test('what is said now overrides what was kept', () => {
+test('the flags override the stored mapping', () => {
   const stored = { map: { Mail: 'email', Tel: 'phone' }, ignore: ['Notes', 'Id'] }
   expect(mergeMappings(stored, { map: { Notes: 'first_name' }, ignore: ['Tel', 'Id'] })).toEqual({
     map: { Mail: 'email', Notes: 'first_name' },
@@ -253,27 +253,27 @@ test('what is said now overrides what was kept', () => {
   })
 })
 
-test('a header named like a property of every object is kept as any other', () => {
+test('a header named like a property of Object.prototype is stored like any other', () => {
   expect(
     Object.keys(mergeMappings({ map: {}, ignore: [] }, { map: { constructor: 'email' }, ignore: [] }).map),
   ).toEqual(['constructor'])
   expect(read(['__proto__=email'], ['__proto__'])).toEqual({ ['__proto__']: 'email' })
 })
 
-test('the flags that say the same can be pasted', () => {
+test('mappingFlags returns the mapping as flags quoted for the shell', () => {
   expect(mappingFlags({ map: { 'Given name': 'first_name' }, ignore: ['Notes', 'a b'] })).toBe(
     "--map 'Given name=first_name' --ignore Notes --ignore 'a b'",
   )
   expect(mappingFlags({ map: {}, ignore: [] })).toBe('')
 })
 
-test('a kept reading reads back as it was kept', () => {
+test('a stored reading is read back unchanged', () => {
   const reading = { sheet: 'S', header_row: 2, encoding: 'utf-8', hidden: 'skip', default_country: 'AU' }
   expect(parseStoredReading(reading)).toEqual(reading)
   expect(parseStoredReading({})).toEqual({})
 })
 
-test('what is of another kind is left out, and what is no object is none', () => {
+test('values of the wrong type are left out of a stored reading, and anything but an object is undefined', () => {
   expect(parseStoredReading({ sheet: 1, header_row: 0, encoding: null, hidden: 'maybe', more: 1 })).toEqual(
     {},
   )

@@ -71,7 +71,7 @@ function states(people: readonly Person[], allowed?: Allowed): string[] {
   return compared(people, allowed).map(({ row, conflict }) => conflict?.becomes ?? row.state)
 }
 
-test('the first of three rows with one e-mail goes, the later ones are held', () => {
+test('of three rows with one e-mail the first is sent and the later ones are held', () => {
   const people = ['Ann', 'Bob', 'Cyd'].map((name, at): Person => [
     name,
     'Low',
@@ -81,7 +81,7 @@ test('the first of three rows with one e-mail goes, the later ones are held', ()
   expect(states(people)).toEqual(['pending', 'held', 'held'])
 })
 
-test('the same person twice is a duplicate of the first, whatever is allowed', () => {
+test('a second row for the same person is a duplicate, whatever is allowed', () => {
   const ann: Person = ['Ann', 'Low', 'ann@x.example', '+61400000001']
   const allowed = { duplicate: true, similar: true, shared: [] }
   expect(states([ann, ['ANN', ' low', 'Ann@x.example', '+61 400 000 001']], allowed)).toEqual([
@@ -90,7 +90,7 @@ test('the same person twice is a duplicate of the first, whatever is allowed', (
   ])
 })
 
-test('500 people of one agency’s e-mail are let go by one shared value, but for whom the full name joins', () => {
+test('one --shared value releases 500 people with the e-mail of an agency, except a person whose full name is also equal', () => {
   const agency = Array.from({ length: 500 }, (_, at): Person => {
     return [`P${at}`, `Q${at}`, 'Office@Agency.example', `+6140${String(at).padStart(7, '0')}`]
   })
@@ -102,7 +102,7 @@ test('500 people of one agency’s e-mail are let go by one shared value, but fo
   expect(released.at(-1)).toBe('held')
 })
 
-test('of 1,000 ordinary people, families and colleagues among them, none is held', () => {
+test('among 1,000 typical people, with families and colleagues, no row is held', () => {
   const seed = 20261122
   const people = ordinaryPeople(1000, seed)
   expect(people).toHaveLength(1000)
@@ -112,7 +112,7 @@ test('of 1,000 ordinary people, families and colleagues among them, none is held
   ).toBe(true)
 })
 
-test('a shared e-mail releases no person with the same full name, though the names are swapped', () => {
+test('a shared e-mail does not release a person with the same full name, even if first and last name are swapped', () => {
   const people: Person[] = [
     ['Ann', 'Low', 'office@x.example', '+61400000001'],
     ['Bob', 'High', 'office@x.example', '+61400000002'],
@@ -124,7 +124,7 @@ test('a shared e-mail releases no person with the same full name, though the nam
 
 const annLow: Person = ['Ann', 'Low', 'ann@x.example', '+61400000001']
 
-test('a later row has the earlier row that it conflicts with, and what the two share', () => {
+test('the conflict of a later row names the earlier row and the values that both share', () => {
   const people: Person[] = [
     annLow,
     ['Ann', 'Low', 'ann@x.example', '+61400000009'],
@@ -152,7 +152,7 @@ test('a later row has the earlier row that it conflicts with, and what the two s
   })
 })
 
-test('a row that conflicts is not a conflict of later rows', () => {
+test('later rows are not compared with a row that is held', () => {
   const people: Person[] = [
     annLow,
     ['Bob', 'High', 'ann@x.example', '+61400000002'],
@@ -161,7 +161,7 @@ test('a row that conflicts is not a conflict of later rows', () => {
   expect(states(people)).toEqual(['pending', 'held', 'pending'])
 })
 
-test('of several earlier rows with one e-mail each is compared, and the most similar one is shown', () => {
+test('if several earlier rows have the same e-mail, all are compared, and the most similar one is shown', () => {
   const shared = { ...nothingAllowed, shared: ['office@x.example', '+61400000000'] }
   const people: Person[] = [
     ['Ann', 'Low', 'office@x.example', '+61400000001'],
@@ -174,7 +174,7 @@ test('of several earlier rows with one e-mail each is compared, and the most sim
   })
 })
 
-test('a shared phone is let go as a shared e-mail is, and what is not said to be shared is held', () => {
+test('rows with the same phone are released if the phone is declared as shared, and held otherwise', () => {
   const desk: Person[] = [
     ['Ann', 'Low', 'ann@x.example', '+61400000000'],
     ['Ann', 'High', 'other@x.example', '+61400000000'],
@@ -189,23 +189,23 @@ test('a shared phone is let go as a shared e-mail is, and what is not said to be
   expect(states(desk, { ...nothingAllowed, shared: ['office@x.example'] })).toEqual(['pending', 'held'])
 })
 
-test('rows of the file that are allowed to be similar all go', () => {
+test('--allow-similar releases similar rows of the file, and the same person is still a duplicate', () => {
   const people: Person[] = [annLow, ['Anne', 'Low', 'ann@x.example', '+61400000002'], annLow]
   expect(states(people, { ...nothingAllowed, similar: true })).toEqual(['pending', 'pending', 'duplicate'])
 })
 
-test('a phone that an earlier person has too is mentioned, and is no conflict', () => {
+test('a phone that only an earlier row shares is reported and is not a conflict', () => {
   const couple: Person[] = [annLow, ['Bob', 'Low', 'bob@x.example', '+61400000001']]
   const [, bob] = compared(couple)
   expect(bob).toMatchObject({ conflict: undefined, sharesPhone: { row: 1 } })
-  // The third is like the first, though the second was the last to have that phone.
+  // The third person is similar to the first one, although the second one is the last before her with that phone.
   const anne: Person = ['Anne', 'High', 'anne@y.example', '+61400000001']
   expect(compared([...couple, anne])[2]?.conflict).toMatchObject({ reason: 'similar', order: { row: 1 } })
   const [, again] = compared([annLow, annLow])
   expect(again?.sharesPhone).toBeUndefined()
 })
 
-test('an invalid row is passed on as it is, and is no conflict of later rows', () => {
+test('an invalid row is returned unchanged and does not conflict with later rows', () => {
   const invalid: NewRow = {
     row: 1,
     state: 'invalid',
@@ -223,21 +223,21 @@ test('an invalid row is passed on as it is, and is no conflict of later rows', (
   ])
 })
 
-test('an order that ended in ERROR holds a row of a file', () => {
+test('a row is held if an earlier order of the same person ended in ERROR', () => {
   const order = { ...batchRow({ batchId: 'b-0', state: 'accepted', requestStatus: 'ERROR' }), packageId: 7 }
   const [only] = comparedRows(rowsOf([annLow]), nothingAllowed, [{ order, isSamePerson: true }])
   expect(only?.conflict).toMatchObject({ becomes: 'held', reason: 'ended_in_error' })
 })
 
-test('a preview counts what would become of each row, and names the first people who are ordered', () => {
+test('a preview counts the rows by their future state and lists the first people who would be ordered', () => {
   const preview = emptyPreview()
-  const six = ['A', 'B', 'C', 'D', 'E', 'F', 'G'].map((name, at): Person => [
+  const people = ['A', 'B', 'C', 'D', 'E', 'F', 'G'].map((name, at): Person => [
     name,
     'Low',
     `${name}@x.example`,
     `+6140000010${at}`,
   ])
-  const rows = compared([...six, ['A', 'Low', 'a@x.example', '+61400000199'], six[1] ?? annLow])
+  const rows = compared([...people, ['A', 'Low', 'a@x.example', '+61400000199'], people[1] ?? annLow])
   for (const row of rows) addToPreview(preview, row)
   const [first] = rowsOf([['H', 'Low', 'h@x.example', '+61400000100']])
   if (first?.state !== 'pending') throw new Error('it is')
@@ -263,11 +263,11 @@ test('a preview counts what would become of each row, and names the first people
     [9, 'same'],
   ])
   expect(preview.phones).toEqual([{ row: other, order: sharesPhone }])
-  // One more than are named, so that it is known whether these are all.
+  // The list has one person more than a screen names, so that the screen knows whether there are more.
   expect(preview.people.map(({ first_name }) => first_name)).toEqual(['A', 'B', 'C', 'D', 'E', 'F'])
 })
 
-test('of several earlier rows with one e-mail each is compared, not the last one alone', () => {
+test('if several earlier rows have the same e-mail, the row is compared with all of them and not only with the last', () => {
   const people: Person[] = [
     ['Ann', 'Low', 'office@x.example', '+61400000001'],
     ['Bob', 'High', 'office@x.example', '+61400000002'],
@@ -283,7 +283,7 @@ test('of several earlier rows with one e-mail each is compared, not the last one
   expect(states(people, desk)).toEqual(['pending', 'held', 'held'])
 })
 
-/** What section 4 of src/docs/ordering.md says, row by row: each is compared with every earlier one that would be sent. */
+/** Implements section 4 of src/docs/ordering.md simply: compares each row with every earlier row that would be sent. */
 function comparedOneByOne(rows: readonly NewRow[]): unknown[] {
   const sent: { order: Submission; key: readonly string[] }[] = []
   return rows.map((row) => {
@@ -307,7 +307,7 @@ function comparedOneByOne(rows: readonly NewRow[]): unknown[] {
   })
 }
 
-test('rows of few phones come out as if each was compared with every other one', () => {
+test('the result for rows with few phones is equal to that of comparing each row with all earlier ones', () => {
   const name = constantFrom(
     '',
     '-',
@@ -351,7 +351,7 @@ test('rows of few phones come out as if each was compared with every other one',
   )
 })
 
-test('1,500 people of one phone whose names all differ are sent', () => {
+test('1,500 people with one phone and different names are sent', () => {
   const people = Array.from({ length: 1500 }, (_, at): Person => [
     differentName(at),
     'Low',
@@ -363,7 +363,7 @@ test('1,500 people of one phone whose names all differ are sent', () => {
   expect(found.slice(1).every(({ sharesPhone }) => sharesPhone?.row === 1)).toBe(true)
 })
 
-/** Each letter stands three times, so that two of these names differ in more than a third of their letters. */
+/** Repeats each letter three times, so that two of these names differ in more than a third of their letters. */
 function differentName(at: number): string {
   const letters = [at % 26, Math.floor(at / 26) % 26, Math.floor(at / 676) % 26]
   return [...letters, letters.reduce((sum, each) => sum + each) % 26]
@@ -371,7 +371,7 @@ function differentName(at: number): string {
     .join('')
 }
 
-test('of one phone with more names than can be compared, the rest is held and none is sent', () => {
+test('if more names share a phone than can be compared, the remaining rows are held', () => {
   let seed = 20261123
   const letter = (): string => {
     seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7f_ff_ff_ff
@@ -390,7 +390,7 @@ test('of one phone with more names than can be compared, the rest is held and no
   expect(found[0]?.conflict).toBeUndefined()
 })
 
-test('names that are too long to compare agree, unless one is far longer', () => {
+test('names that are too long to compare count as similar, unless one is much longer', () => {
   const named = (first: string, at: number): Person => [first, 'Low', `p${at}@x.example`, '+61400000001']
   const people = ['a'.repeat(1001), 'b'.repeat(1001), 'c'.repeat(2000)].map(named)
   expect(states(people)).toEqual(['pending', 'held', 'pending'])

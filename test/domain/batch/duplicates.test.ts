@@ -8,7 +8,7 @@ const part = (): ReturnType<typeof string> => string({ unit: 'binary', maxLength
 const person = record({ first_name: part(), last_name: part(), email: part(), phone: part() })
 const empty = { first_name: '', last_name: '', email: '', phone: '' }
 
-test('a row repeats an earlier one where the order’s own rule says that it is for the same person', () => {
+test('a row repeats an earlier one exactly if isSamePerson is true for both', () => {
   const changed = constantFrom<(text: string) => string>(
     (text) => text,
     (text) => ` ${text.toUpperCase()}`,
@@ -26,22 +26,22 @@ test('a row repeats an earlier one where the order’s own rule says that it is 
   )
 })
 
-test('names that run into one another are distinguished: Ann Bo is not An nBo', () => {
+test('the boundary between first and last name matters: Ann Bo is not An nBo', () => {
   const found = new Duplicates()
   expect(found.firstOf(1, 12, { ...empty, first_name: 'Ann', last_name: 'Bo' })).toBeUndefined()
   expect(found.firstOf(2, 12, { ...empty, first_name: 'An', last_name: 'nBo' })).toBeUndefined()
   expect(found.firstOf(3, 13, { ...empty, first_name: 'Ann', last_name: 'Bo' })).toBeUndefined()
 })
 
-test('of a hundred thousand people each is found again, and none is taken for another', () => {
+test('each of 100,000 people is found again, and no two are mistaken for one', () => {
   const found = new Duplicates()
   const of = (row: number) => ({ ...empty, email: `person.${row}@example.com` })
   for (let row = 1; row <= 100_000; row += 1) expect(found.firstOf(row, 12, of(row))).toBeUndefined()
   for (let row = 1; row <= 100_000; row += 997) expect(found.firstOf(200_000, 12, of(row))).toBe(row)
 })
 
-test('keys that share their number are distinguished by all that is in them', () => {
-  // These two have one FNV-1a number.
+test('keys with the same hash are distinguished by their content', () => {
+  // These two names have the same FNV-1a hash.
   const found = new Duplicates()
   const of = (first_name: string) => ({ ...empty, first_name })
   const [one, other] = ['a1kwy', 'a105j4']
@@ -51,7 +51,7 @@ test('keys that share their number are distinguished by all that is in them', ()
   expect(found.firstOf(4, 12, of(one))).toBe(1)
 })
 
-test('keys longer than a page are kept too, and half a letter is not another half', () => {
+test('keys longer than a page are stored, and different lone surrogates are different keys', () => {
   const found = new Duplicates()
   const long = { ...empty, first_name: 'x'.repeat(300_000) }
   expect(found.firstOf(70_000, 12, long)).toBeUndefined()
@@ -61,14 +61,14 @@ test('keys longer than a page are kept too, and half a letter is not another hal
   expect(found.firstOf(70_004, 12, { ...empty, first_name: '\uD801' })).toBe(70_002)
 })
 
-test('a row without a package is not one for package 1', () => {
+test('a row without a package is not a duplicate of a row for package 1', () => {
   const found = new Duplicates()
   expect(found.firstOf(1, 1, { ...empty, email: 'ann@example.com' })).toBeUndefined()
   expect(found.firstOf(2, undefined, { ...empty, email: 'ann@example.com' })).toBeUndefined()
 })
 
 test.each(['first_name', 'last_name', 'email', 'phone'])(
-  'a row with nothing but a %s names somebody',
+  'a row with nothing but a %s has duplicates, and a row without any value has none',
   (named) => {
     const found = new Duplicates()
     const oneField = { ...empty, [named]: '1' }

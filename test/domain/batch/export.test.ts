@@ -18,7 +18,7 @@ test.each([
   expect(exportFormatOf(undefined, file, json)).toBe(format)
 })
 
-test('a name that promises what is not written is refused; --format html goes with .htm', () => {
+test('a file extension that contradicts the format is refused; --format html accepts .htm', () => {
   expect(() => exportFormatOf(undefined, 'march.pdf', false)).toThrow('an export cannot be written as .pdf')
   expect(() => exportFormatOf('csv', 'march.xlsx', false)).toThrow(
     '--format csv contradicts --output march.xlsx',
@@ -33,7 +33,7 @@ const body = {
   additional_information: [{ code: 'licence', fields: { number: 'A', points: 2, issuer: { name: 'S' } } }],
 }
 
-test('a row is exported with everything known of it', () => {
+test('an exported row has the status, the time of the order and every field of the request', () => {
   const row = batchRow({ state: 'accepted', attemptedAt: 0, requestId: 'r-1', requestStatus: 'PARTIAL' })
   const found = toExportedRow(row, new TextEncoder().encode(JSON.stringify(body)))
   expect(found).toMatchObject({ status: 'PARTIAL', ordered_at: '1970-01-01T00:00:00.000Z', package_id: 7 })
@@ -45,7 +45,7 @@ test('a row is exported with everything known of it', () => {
   ])
 })
 
-test('of a row that was never whole, or whose person was removed, what is left', () => {
+test('a row without a recipient is exported with the values that it still has', () => {
   const bare = toExportedRow(
     batchRow({ recipient: undefined, email: 'a@b.example', packageId: undefined }),
     undefined,
@@ -54,7 +54,7 @@ test('of a row that was never whole, or whose person was removed, what is left',
   expect(bare).toMatchObject({ status: null, ordered_at: null, package_id: null })
 })
 
-test('a table has every column that some row has, then the package and our own; values read back as themselves', () => {
+test('an export has the columns of all rows, then the package and the columns of refcheck; values keep their types', () => {
   const whole = toExportedRow(batchRow(), new TextEncoder().encode(JSON.stringify(body)))
   const bare = toExportedRow(batchRow({ row: 2, recipient: undefined }), undefined)
   const { columns, rows } = exportTable([bare, whole])

@@ -13,7 +13,7 @@ const reading = {
   accept_lines: [4, 9],
 } as const
 
-test('a command about a file says all that its reading and its orders depend on', () => {
+test('fileCommand contains every flag that changes how the file is read and what is ordered', () => {
   const allowed = {
     allowDuplicate: true,
     allowSimilar: true,

@@ -32,7 +32,7 @@ const asked = (heldFor: (typeof conflictReasons)[number]) =>
     new Map([[107, 'Driver check']]),
   )
 
-test('the question fits the reason, and Enter alone decides nothing', () => {
+test('each reason has its question, and the first choice decides nothing', () => {
   const questions = conflictReasons.map((reason) => [reason, asked(reason)] as const)
   const firsts = questions.flatMap(([, question]) => question?.choices[0] ?? [])
   expect(new Set(firsts.map(({ value }) => value))).toEqual(new Set(['later']))
@@ -88,7 +88,7 @@ test('the question fits the reason, and Enter alone decides nothing', () => {
   `)
 })
 
-test('what a name says of its own cannot stand for the e-mail in the choice that orders', () => {
+test('an e-mail address inside a name cannot replace the recipient’s own in the choice that orders', () => {
   const question = heldQuestion(
     {
       held: {

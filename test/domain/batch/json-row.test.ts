@@ -4,7 +4,7 @@ import { jsonRow } from '../../../src/domain/batch/cell-value.ts'
 
 const entries = (value: unknown) => jsonRow(JSON.stringify(value)).entries
 
-test('names stay as they are, and objects become dotted names', () => {
+test('keys of plain values stay unchanged, and keys of objects become dotted names', () => {
   expect(entries({ email: 'a', recipient: { phone: 'b' }, licence: { points: 1 } })).toEqual([
     ['email', 'a'],
     ['recipient.phone', 'b'],
@@ -12,11 +12,11 @@ test('names stay as they are, and objects become dotted names', () => {
   ])
 })
 
-test('an object under a dotted name is a value', () => {
+test('an object under a dotted name is read as one value', () => {
   expect(entries({ 'licence.issuer': { name: 'State' } })).toEqual([['licence.issuer', { name: 'State' }]])
 })
 
-test('additional information of a request’s body is taken apart by its codes', () => {
+test('additional_information of a request body becomes columns with the code as prefix', () => {
   const information = [
     { code: 'a', fields: { x: 1 } },
     { code: 'b', fields: { y: [2] } },
@@ -28,17 +28,17 @@ test('additional information of a request’s body is taken apart by its codes',
 })
 
 test.each([[[{ code: 'a' }]], [[{ code: 1, fields: {} }]], [[{ code: 'a', fields: {}, more: 1 }]], [['a']]])(
-  'information in another form is a fault: %j',
+  'additional_information in any other form is a fault: %j',
   (information) => {
     expect(jsonRow(JSON.stringify({ additional_information: information })).fault).toBeDefined()
   },
 )
 
-test('a column that is said twice, in two forms, is a fault that names it', () => {
+test('a column that is given in two forms is a fault that names the column', () => {
   const { fault } = jsonRow('{"recipient":{"email":"a"},"recipient.email":"b"}')
   expect(fault?.reason).toContain('"recipient.email"')
 })
 
-test('what is no JSON is a fault at its place', () => {
+test('invalid JSON is a fault with its offset', () => {
   expect(jsonRow('{"a":1,}').fault).toMatchObject({ offset: 7 })
 })

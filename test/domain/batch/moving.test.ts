@@ -14,13 +14,13 @@ const file = {
 
 const body = new TextEncoder().encode(JSON.stringify({ package_id: 7, recipient: ann }))
 
-test('a row that fits the successor is sent under it, and is otherwise what it was', () => {
+test('a row that fits the successor gets the package id of the successor, and its body is otherwise unchanged', () => {
   const schema = schemaOf({})
   const moved = bodyForPackage(body, schema)
   expect(JSON.parse(new TextDecoder().decode(moved.body))).toEqual({ package_id: schema.id, recipient: ann })
 })
 
-test('a row that lacks what the successor asks for is invalid there, and nothing is moved', () => {
+test('if a row lacks a field that the successor requires, nothing is moved', () => {
   const { problems = [] } = bodyForPackage(body, schemaOf({ consent: { method: ['string', true] } }))
   expect(problems.map(({ column }) => column)).toEqual(['consent.method'])
   expect(moveError(file, 8, [])).toBeUndefined()
@@ -31,7 +31,7 @@ test('a row that lacks what the successor asks for is invalid there, and nothing
   )
 })
 
-test('a problem of many rows is listed once, by its column, with the first of them; several problems are a list', () => {
+test('a problem of many rows is listed once with its column and first rows; several problems become a list', () => {
   const missing = {
     path: 'additional_information[0].fields.method',
     column: 'consent.method',

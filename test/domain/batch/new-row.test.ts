@@ -7,7 +7,7 @@ import type { ExternalResult } from '../../../src/domain/submission/external-res
 
 const base = 'https://api.example.com'
 
-test('a row that is fit is kept to the byte, for comparing', () => {
+test('a valid row stores the bytes of its request body', () => {
   const row = newRow(rowReading({ row: 4 }))
   expect(row).toMatchObject({
     row: 4,
@@ -20,7 +20,7 @@ test('a row that is fit is kept to the byte, for comparing', () => {
   )
 })
 
-test('a row that is wrong keeps what is wrong, the first field, and the e-mail as far as it was read', () => {
+test('an invalid row stores its problems, the first field and the e-mail that could be read', () => {
   const problems = [problem(1, 'last_name', '', 'is required'), problem(1, 'phone', 'x', 'has no +')]
   const reading = rowReading({ body: undefined, problems })
   expect(newRow(reading)).toEqual({
@@ -36,15 +36,15 @@ test('a row that is wrong keeps what is wrong, the first field, and the e-mail a
   expect(newRow(withoutEmail)).toMatchObject({ email: undefined })
 })
 
-test('an invalid row that is the same as an earlier one is its duplicate', () => {
-  // A valid one is kept whole: the store compares it, and it may be sent once the other one is not.
+test('an invalid row for the same person as an earlier one is a duplicate', () => {
+  // A valid row is stored in full, because the store compares it, and it may be sent if the earlier row is not.
   expect(newRow(rowReading({ row: 5, duplicateOf: 2 }))).toMatchObject({ state: 'pending' })
   const problems = [problem(5, 'phone', 'x', 'has no +')]
   const both = rowReading({ row: 5, duplicateOf: 2, body: undefined, problems })
   expect(newRow(both)).toMatchObject({ state: 'duplicate', reason: 'phone has no +' })
 })
 
-test('a file is the same by its bytes, its service and its package, whatever its path', () => {
+test('the identity of a file depends on account, service, bytes and package, and not on its path', () => {
   const identity = (baseUrl: string, account: string, sha256: string, packageId: number | undefined) =>
     fileIdentity({ account, baseUrl }, sha256, packageId)
   const one = identity(base, '', 'ab', 7)
@@ -60,7 +60,7 @@ test('a file is the same by its bytes, its service and its package, whatever its
     expect(other).not.toBe(one)
   }
 })
-test('how a file is read is one text, in whichever order it was said', () => {
+test('readingText does not depend on the order of the flags', () => {
   const one = readingText({ sheet: null, map: { b: 'x', a: 'y' }, ignore: ['n', 'm'], default_country: 'au' })
   const other = readingText({
     sheet: null,
@@ -72,7 +72,7 @@ test('how a file is read is one text, in whichever order it was said', () => {
   expect(readingText({ sheet: 'S', map: {}, ignore: [], default_country: null })).not.toBe(one)
 })
 
-test('lines that were accepted are part of how a file was read, in whatever order they were named', () => {
+test('accepted lines are part of readingText, in ascending order', () => {
   const read = (accept_lines?: number[]) =>
     readingText({
       sheet: null,
@@ -87,12 +87,12 @@ test('lines that were accepted are part of how a file was read, in whatever orde
   expect(read()).not.toContain('accept_lines')
 })
 
-test('a row that is a duplicate and nothing else says of which row', () => {
+test('a valid duplicate row names the row that it repeats', () => {
   const reading = rowReading({ row: 5, duplicateOf: 2, body: undefined })
   expect(newRow(reading)).toMatchObject({ reason: 'is the same order as row 2', matchesRow: 2 })
 })
 
-test('a file that is read otherwise is another, and without a reading the identity is as it was', () => {
+test('the reading is part of the identity of a file; without a reading the identity has no such part', () => {
   const read = { sheet: null, map: {}, ignore: [], default_country: null }
   const plain = fileIdentity({ account: '', baseUrl: base }, 'ab', 7)
   const otherwise = fileIdentity({ account: '', baseUrl: base }, 'ab', 7, read)
@@ -100,7 +100,7 @@ test('a file that is read otherwise is another, and without a reading the identi
   expect(JSON.parse(otherwise)).toEqual(['file', '', base, 'ab', 7, readingText(read)])
 })
 
-test('everything that was said of the reading is in its text', () => {
+test('readingText contains every given setting and omits those that are null', () => {
   const text = readingText({
     sheet: 'S',
     map: { b: 'x', c: 'z', a: 'y' },
@@ -121,7 +121,7 @@ test('everything that was said of the reading is in its text', () => {
 
 const long = 'x'.repeat(300_000)
 
-/** With a letter that UTF-8 cannot hold, one of several bytes, and a text longer than a page. */
+/** First names: among them a lone surrogate, characters of several bytes, and a text longer than a page. */
 const names = ['Ann', 'Zoë', '\uD800', long, '伟']
 
 const orders = names.map((first_name, at): NewRow => {
@@ -141,7 +141,7 @@ const invalid: NewRow = {
   matchesRow: undefined,
 }
 
-test('every row is read again as it was, in its order, as often as asked', () => {
+test('packed rows are returned unchanged and in order, each time they are iterated', () => {
   const all = [orders[0], invalid, ...orders.slice(1)] as NewRow[]
   const rows = new PackedRows()
   for (const row of all) rows.push(row)
@@ -166,7 +166,7 @@ const result: ExternalResult = {
   shares: [],
 }
 
-test('what results files say of a row comes with it; nothing does where they are ignored', () => {
+test('a packed row has its external results; the list is empty if results files are ignored', () => {
   const [first, second] = orders as [NewRow, NewRow]
   const rows = new PackedRows()
   for (const row of [first, second]) rows.push(row)

@@ -9,7 +9,7 @@ const lasts =
     ' ',
   )
 
-/** A generator of numbers in [0, 1): the same for the same seed. */
+/** Returns a generator of numbers in [0, 1) that depends only on the seed. */
 function dice(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -18,7 +18,7 @@ function dice(seed: number): () => number {
   }
 }
 
-/** Made-up people as files of an HR desk have them: couples with one phone, colleagues behind one switchboard, namesakes. */
+/** Returns fictional people as HR files have them: couples with one phone, colleagues with one switchboard, namesakes. */
 export function ordinaryPeople(count: number, seed: number): Person[] {
   const roll = dice(seed)
   const pick = <T>(list: readonly T[]): T => list[Math.floor(roll() * list.length)] as T
@@ -36,12 +36,12 @@ export function ordinaryPeople(count: number, seed: number): Person[] {
   while (people.length < count) {
     const kind = roll()
     if (kind < 0.08) {
-      // A couple: one name, one phone, two first names.
+      // A couple has one last name and one phone, and two first names.
       const [last, number] = [pick(lasts), phone()]
       add('Charlotte', last, number)
       add('Hudson', last, number)
     } else if (kind < 0.1) {
-      // Colleagues behind one switchboard.
+      // Colleagues have the phone of one switchboard.
       const number = phone()
       for (const first of ['Priya', 'Mohammed', 'Olivia', 'Lucas', 'Svetlana'])
         add(first, pick(lasts), number)

@@ -11,14 +11,14 @@ const named = (id: number, name: string, status = 'ACTIVE'): Package => ({
   details: { reference_survey: null, background_checks: [] },
 })
 
-test('the successor has the same name, a newer id and is ACTIVE; of several the newest', () => {
+test('the likely successor has the same name, is ACTIVE and has the highest id above that of the package', () => {
   const gone = named(5, 'Screen', 'INACTIVE')
   expect(likelySuccessor(gone, [named(6, 'Screen'), named(8, 'Screen'), named(7, 'Screen')])?.id).toBe(8)
   expect(likelySuccessor(gone, [named(4, 'Screen'), named(5, 'Screen')])).toBeUndefined()
   expect(likelySuccessor(gone, [named(6, 'Other'), named(7, 'Screen', 'DISABLED')])).toBeUndefined()
 })
 
-test('what differs between two schemas, field by field', () => {
+test('schemaChanges lists the changed, new and removed fields of a schema', () => {
   const before = schemaOf({
     a: {
       same: ['string', true],
