@@ -100,7 +100,7 @@ export const promises: readonly Promised[] = [
     ],
     [
       '401 and 403 halt, and the row is pending again',
-      [weigh, 'a refusal of the key halts at once'],
+      [weigh, 'a 403 for the key halts the run at once'],
       ['usecases/batch/run.test.ts', 'a key that is refused halts, and the row is as it was'],
     ],
     [

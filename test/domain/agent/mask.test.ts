@@ -231,9 +231,12 @@ test.each([
   ['/srv/Smith 1.7.31/hires 2026.csv', '/srv/Smith …/hires 2026.csv'],
   ['/srv/(04) 8801 7700/new hires-2.csv', '/srv/(…/new hires-2.csv'],
   ['/srv/team/ann@b.example 1931.csv', '/srv/team/a…@b.example ….csv'],
-])('masking hides the names in the path of a report, and names of referees that no document contains: %s', (path, shown) => {
-  expect(maskDocument({ path }, new Set(), { reportsFolder: '/srv' })).toEqual({ path: shown ?? path })
-})
+])(
+  'masking hides the names in the path of a report, and names of referees that no document contains: %s',
+  (path, shown) => {
+    expect(maskDocument({ path }, new Set(), { reportsFolder: '/srv' })).toEqual({ path: shown ?? path })
+  },
+)
 
 test.each([
   ['the file has no column "email"', 'the file has no column "…"'],
@@ -255,19 +258,28 @@ test('the command in a hint stays valid if the names of people are words of the 
   })
 })
 
-test.each(['path', 'file', 'folder', 'results_file'])('the value of the key %s is treated as a path', (key) => {
-  expect(maskDocument({ [key]: '/srv/report-12' }, new Set())).toEqual({ [key]: '/srv/report-12' })
-})
+test.each(['path', 'file', 'folder', 'results_file'])(
+  'the value of the key %s is treated as a path',
+  (key) => {
+    expect(maskDocument({ [key]: '/srv/report-12' }, new Set())).toEqual({ [key]: '/srv/report-12' })
+  },
+)
 
-test.each(['code', 'approve_with', 'base_url', 'state'])('the value of the key %s comes from refcheck and is not masked', (key) => {
-  expect(maskDocument({ [key]: '"a" 1234567' }, new Set())).toEqual({ [key]: '"a" 1234567' })
-})
+test.each(['code', 'approve_with', 'base_url', 'state'])(
+  'the value of the key %s comes from refcheck and is not masked',
+  (key) => {
+    expect(maskDocument({ [key]: '"a" 1234567' }, new Set())).toEqual({ [key]: '"a" 1234567' })
+  },
+)
 
-test.each(['recipient', 'requester', 'fields'])('every value below the key %s is masked as personal data', (key) => {
-  expect(maskDocument({ [key]: { anything: 'x', list: ['y', { z: 1 }] } }, new Set())).toEqual({
-    [key]: { anything: '…', list: ['…', { z: '…' }] },
-  })
-})
+test.each(['recipient', 'requester', 'fields'])(
+  'every value below the key %s is masked as personal data',
+  (key) => {
+    expect(maskDocument({ [key]: { anything: 'x', list: ['y', { z: 1 }] } }, new Set())).toEqual({
+      [key]: { anything: '…', list: ['…', { z: '…' }] },
+    })
+  },
+)
 
 test('names are collected from the keys of names, also from lists; single letters are not names', () => {
   const documents = [
@@ -336,10 +348,13 @@ test.each([
     'additional_information[0].fields.….….…: is wrong',
   ],
   ['person 61488017-8801-4770-9193-108208810000 is known', 'person … is known'],
-])('masking leaves only field names, ids and words of refcheck in an error text of the service: %s', (text, shown) => {
-  const { error } = maskDocument({ error: text }, new Set()) as { error: string }
-  expect(error).toBe(shown)
-})
+])(
+  'masking leaves only field names, ids and words of refcheck in an error text of the service: %s',
+  (text, shown) => {
+    const { error } = maskDocument({ error: text }, new Set()) as { error: string }
+    expect(error).toBe(shown)
+  },
+)
 
 test('a status with more than one word is masked, also as the key of a count', () => {
   const text = 'Zoraidax Canaryname born 1931-07-19'

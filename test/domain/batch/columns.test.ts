@@ -65,7 +65,7 @@ test('a mapping determines the target of a header; a target that does not exist 
   expect(wrong.unknown).toEqual([{ header: 'refcheck_x', suggestion: 'email' }])
 })
 
-{ => test('a header named like a property of Object.prototype is an ordinary unknown header', () => { => {
+test('a header named like a property of Object.prototype is an ordinary unknown header', () => {
   expect(match(['constructor', '__proto__']).unknown.map(({ header }) => header)).toEqual([
     'constructor',
     '__proto__',
@@ -222,9 +222,12 @@ test.each([
   expect(suggestColumn(header, names)).toBe(column)
 })
 
-test.each(['', '***', 'Notes', 'number'])('suggestColumn(%j) returns undefined, because no target or more than one fits', (header) => {
-  expect(suggestColumn(header, names)).toBeUndefined()
-})
+test.each(['', '***', 'Notes', 'number'])(
+  'suggestColumn(%j) returns undefined, because no target or more than one fits',
+  (header) => {
+    expect(suggestColumn(header, names)).toBeUndefined()
+  },
+)
 
 test('a synonym suggests nothing if its target is not among the columns', () => {
   expect(suggestColumn('Surname', ['email'])).toBeUndefined()

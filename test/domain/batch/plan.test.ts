@@ -59,7 +59,7 @@ describe('a plan', () => {
       { batchId: 'b-9', seconds: pending > 1 ? 180 : 0, now: 1000, names: new Map([[8, 'Driver']]) },
     )
 
-  test('a plan says what would be sent, of which packages the most, and until when by quota', () => {
+  test('a plan lists the packages by number of orders, and the end that the quota allows', () => {
     expect(plan(3)).toMatchObject({
       packages: [
         { package_id: 8, name: 'Driver', orders: 2 },
@@ -82,7 +82,7 @@ describe('a plan', () => {
     ...allowed,
   }
 
-  test('a kept plan reads back as itself', () => {
+  test('a stored plan is read back unchanged', () => {
     const stored = storedPlan(plan(3), facts)
     expect(stored).toMatchObject({
       refcheck_plan: 1,
@@ -93,14 +93,14 @@ describe('a plan', () => {
   })
 
   test.each(['', 'x', 'null', '[]', '{}', '{"refcheck_plan":2}', '{"refcheck_plan":1,"file":"a"}'])(
-    'what is no plan is refused by its name: %j',
+    'a file that is not a plan is refused with its name: %j',
     (text) => {
       expect(() => parsePlan(text, 'plan.json')).toThrow(InvalidInputError)
       expect(() => parsePlan(text, 'plan.json')).toThrow(/plan\.json/)
     },
   )
 
-  test('a plan is for a file as it was', () => {
+  test('a plan is refused if the file has changed since', () => {
     const stored = storedPlan(plan(3), facts)
     expect(() => requireUnchanged(stored, 'ab', '')).not.toThrow()
     expect(() => requireUnchanged(stored, 'ac', '')).toThrow(/people\.csv/)
@@ -142,7 +142,7 @@ test('valid and invalid rows are counted, and only valid ones are orders of thei
   expect(check.problems).toMatchObject([{ row: 3, column: 'email' }])
 })
 
-test('a duplicate stays valid, and is no order; one that is invalid as well is counted as both', () => {
+test('a duplicate row counts as valid but not as an order; an invalid duplicate is counted as both', () => {
   const check = counted(rowReading(), rowReading({ row: 2, duplicateOf: 1 }), {
     ...bad(3),
     duplicateOf: 1,
@@ -155,17 +155,17 @@ test('a duplicate stays valid, and is no order; one that is invalid as well is c
   expect([...check.packages]).toEqual([[7, 1]])
 })
 
-test('a row without a package is no order of any', () => {
+test('a row without a package is not an order of any package', () => {
   expect(counted(rowReading({ packageId: undefined })).packages.size).toBe(0)
 })
 
-test('every change is kept', () => {
+test('every change is stored', () => {
   const changes = [{ row: 1, line: 2, column: 'phone', from: '+61 4', to: '+614' }]
   const check = counted(...Array.from({ length: 600 }, (_, at) => rowReading({ row: at + 1, changes })))
   expect(check.changes).toHaveLength(600)
 })
 
-test('rows are compared by package and person', () => {
+test('a row is a duplicate if package and person are equal', () => {
   const seen = new Duplicates()
   const of = (over: Partial<RowReading>) => markDuplicate(rowReading(over), seen).duplicateOf
   expect(of({ row: 1 })).toBeUndefined()
@@ -173,7 +173,7 @@ test('rows are compared by package and person', () => {
   expect(of({ row: 3, packageId: 8 })).toBeUndefined()
 })
 
-test('bad rows are one failure that names the first column; sound ones are none', () => {
+test('invalid rows cause one error that names the first column; valid rows cause none', () => {
   expect(invalidRowsError(counted(rowReading()), 'people.csv')).toBeUndefined()
   const one = invalidRowsError(counted(rowReading(), bad(2, 'phone')), 'people.csv')
   expect(one).toMatchObject({ code: 'invalid_input', field: 'phone' })
@@ -183,7 +183,7 @@ test('bad rows are one failure that names the first column; sound ones are none'
   )
 })
 
-test('the hint names how the valid rows alone are ordered, where there are any', () => {
+test('the hint contains --on-invalid skip if there are valid rows', () => {
   const hint = (check: BatchCheck, canSkip: boolean) =>
     invalidRowsError(check, 'people.csv', undefined, canSkip)?.hint ?? ''
   expect(hint(counted(rowReading(), bad(2)), true)).toContain('add --on-invalid skip')
@@ -191,7 +191,7 @@ test('the hint names how the valid rows alone are ordered, where there are any',
   expect(hint(counted(bad(1)), true)).not.toContain('--on-invalid')
 })
 
-describe('a file that is not begun', () => {
+describe('the error of a file that is not sent', () => {
   const plan = (pending: number, over: Partial<BatchCheck> = {}): Plan => ({
     counts: countsOf({ pending, duplicate: 1 }),
     packages: [],
@@ -222,7 +222,7 @@ describe('a file that is not begun', () => {
     },
   })
 
-  test('why a planned file is not begun: bad rows, unless they are skipped, or nothing to send', () => {
+  test('a planned file is refused if it has invalid rows that are not skipped, or no rows to send', () => {
     const invalid = { invalid: 1, problems: [problem(1)] }
     expect(planFailure(plan(1), 'people.csv', { skip: false })).toBeUndefined()
     expect(planFailure(plan(1, invalid), 'people.csv', { skip: false })).toMatchObject({ field: 'email' })
@@ -238,6 +238,6 @@ test.each([
   [' +61 400', '+61400', 'phone'],
   ['0400 000 000', '+61400000000', 'country'],
   ['1,234', '1234', 'number'],
-])('%j sent as %j was changed for its %s', (from, to, kind) => {
+])('the kind of the change from %j to %j is %s', (from, to, kind) => {
   expect(changeKind({ from, to })).toBe(kind)
 })

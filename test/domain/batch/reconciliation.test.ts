@@ -29,11 +29,11 @@ describe('evidence', () => {
   })
   const request = { request_id: 'r-1' } as RequestResource
 
-  test('nothing is left to settle where every row is proven', () => {
+  test('unreconciledError returns undefined if no row is open or ambiguous', () => {
     expect(unreconciledError(found(), 'b-1')).toBeUndefined()
   })
 
-  test('open and ambiguous rows are counted, and the first has its commands', () => {
+  test('the error counts open and ambiguous rows, and its hint has the command for the first of them', () => {
     const left = found({ open: [order(2)], ambiguous: [{ submission: order(3), requestIds: [], near: [] }] })
     expect(unreconciledError(left, undefined)).toMatchObject({ code: 'outcome_unknown' })
     expect(unreconciledError(left, undefined)?.message).toMatch(/^2 orders are /)
@@ -52,12 +52,12 @@ describe('evidence', () => {
     expect(fitsOtherSubmission(request, one, new Map([[one, [request]]]))).toBe(false)
   })
 
-  test('a request is shown with when it was created', () => {
+  test('a request is shown with the time of its creation', () => {
     const text = nearText({ requestId: 'r-1', createdAt: '2026-11-20', differs: [] })
     expect(text).toMatch(/r-1.*2026-11-20/)
   })
 
-  test('what differs is said, and that it fits where nothing does', () => {
+  test('a request is shown with its differences, or as fitting if it has none', () => {
     const near = { requestId: 'r-1', createdAt: '2026-11-20T10:00:00Z' }
     expect(nearText({ ...near, differs: [] })).toMatch(/, fits$/)
     expect(nearText({ ...near, differs: ['time'] })).toMatch(/fits but for: created outside the time/)
@@ -95,53 +95,53 @@ describe('a request that fits', () => {
     }
   }
 
-  describe('the time of the fit', () => {
+  describe('the time in which a request fits', () => {
     const time = (createdAt: number, ahead?: number, of = sent) => differences(of, request(createdAt), ahead)
 
-    test('its lower bound is a minute before the attempt', () => {
+    test('the time starts one minute before the attempt', () => {
       expect(time(attemptedAt - minute)).toEqual([])
       expect(time(attemptedAt - minute - 1)).toEqual(['time'])
     })
 
-    test('its upper bound is a minute after the attempt ended', () => {
+    test('the time ends one minute after the end of the attempt', () => {
       expect(time(changedAt + minute)).toEqual([])
       expect(time(changedAt + minute + 1)).toEqual(['time'])
     })
 
-    test('an attempt that never ended counts as ten minutes', () => {
+    test('an attempt without an end is assumed to have lasted ten minutes', () => {
       const died = { ...sent, changedAt: attemptedAt + 100 * minute }
       expect(time(attemptedAt + 11 * minute, undefined, died)).toEqual([])
       expect(time(attemptedAt + 11 * minute + 1, undefined, died)).toEqual(['time'])
     })
 
-    test.each([-5 * minute, 5 * minute])('a known clock difference of %i ms is allowed for', (ahead) => {
+    test.each([-5 * minute, 5 * minute])('a known clock difference of %i ms moves the time', (ahead) => {
       expect(time(attemptedAt + ahead - minute, ahead)).toEqual([])
       expect(time(changedAt + ahead + minute, ahead)).toEqual([])
       const [before, after] = [attemptedAt + Math.min(ahead, 0), changedAt + Math.max(ahead, 0)]
       expect(time(before - minute - 1, ahead)).toEqual(['time'])
       expect(time(after + minute + 1, ahead)).toEqual(['time'])
-      // A clock that was set right since the attempt.
+      // The clock may have been corrected since the attempt.
       expect(time(attemptedAt, ahead)).toEqual([])
-      // Between the two nothing fits.
+      // A time between the two intervals does not fit.
       expect(time(attemptedAt + ahead / 2, ahead)).toEqual(['time'])
     })
 
-    test('a difference of more than a day is a wrong date, not one to allow for', () => {
+    test('a clock difference of more than one day is ignored', () => {
       const day = 24 * 60 * minute
       expect(time(attemptedAt + day, day)).toEqual([])
       expect(time(attemptedAt + day + 1, day + 1)).toEqual(['time'])
     })
 
-    test('a request without a time that can be read does not fit', () => {
+    test('a request whose time cannot be parsed does not fit', () => {
       expect(differences(sent, { ...request(attemptedAt), created_at: 'soon' })).toEqual(['time'])
     })
 
-    test('a row that was never attempted fits nothing', () => {
+    test('no request fits a row that was never attempted', () => {
       expect(time(attemptedAt, 0, { ...sent, attemptedAt: undefined })).toEqual(['time'])
     })
   })
 
-  describe('everything but the time', () => {
+  describe('differences other than the time', () => {
     test.each<[string, Partial<RequestResource>, string[] | undefined]>([
       ['the same in another case', { recipient: { ...recipient, first_name: 'ANA' } }, []],
       ['a corrected phone', { recipient: { ...recipient, phone: '+61400000009' } }, ['person']],
@@ -169,19 +169,19 @@ describe('a request that fits', () => {
       expect(differences(sent, request(attemptedAt, changes))).toEqual(expected)
     })
 
-    test('a person who was removed fits nothing', () => {
+    test('no request fits a row whose recipient was erased', () => {
       expect(differences({ ...sent, recipient: undefined }, request(attemptedAt))).toBeUndefined()
     })
   })
 
-  describe('an id that the provider named', () => {
+  describe('an id that the provider has given', () => {
     const row = { ...sent, batchId: 'b-1', row: 2 }
 
-    test('that fits in all needs no further word', () => {
+    test('is accepted without confirmation if its request fits', () => {
       expect(differencesToConfirm(row, request(attemptedAt), [row], 0)).toEqual([])
     })
 
-    test('another spelling, requester or time is for a person to confirm', () => {
+    test('needs confirmation if name, requester or time differ', () => {
       const changes = {
         recipient: { ...recipient, last_name: 'Sylva' },
         requester: { email: 'x@example.com' },
@@ -216,23 +216,23 @@ describe('a request that fits', () => {
     ['the full name', { email: 'x@y.example', phone: '+1' }, true],
     ['the first name', { last_name: 'Y', email: 'x@y.example', phone: '+1' }, false],
     ['the last name', { first_name: 'X', email: 'x@y.example', phone: '+1' }, false],
-  ])('a request that shares only %s', (_what, changes, isShown) => {
+  ])('differences of a request that shares only %s with the row', (_what, changes, isShown) => {
     const found = differences(sent, request(attemptedAt, { recipient: { ...recipient, ...changes } }))
     expect(found).toEqual(isShown ? ['person'] : undefined)
   })
 
-  test('the requester is one in any case of the letters, on either side', () => {
+  test('the case of the requester’s e-mail is ignored', () => {
     const shouted = { ...sent, userEmail: 'OWNER@Example.com' }
     expect(differences(shouted, request(attemptedAt, { requester: { email: 'owner@example.com' } }))).toEqual(
       [],
     )
   })
 
-  test('a row that was never attempted fits nothing at the beginning of the clock either', () => {
+  test('a row that was never attempted does not fit a request with the time 0 either', () => {
     expect(differences({ ...sent, attemptedAt: undefined, changedAt: 0 }, request(0))).toEqual(['time'])
   })
 
-  test('whom a row was for whose name is gone, the fingerprints say', () => {
+  test('an erased row is compared by the result of the fingerprints', () => {
     const nameless = { ...sent, recipient: undefined }
     const by = (...persons: Parameters<typeof differences>[3][]) =>
       persons.map((each) => differences(nameless, request(attemptedAt), 0, each))
@@ -240,7 +240,7 @@ describe('a request that fits', () => {
   })
 })
 
-describe('an id that is to be recorded', () => {
+describe('the request of an id that the user wants to record', () => {
   const at = Date.UTC(2026, 10, 20, 12)
   const row = { ...batchRow({ row: 2, state: 'unknown', attemptedAt: at, changedAt: at }), packageId: 7 }
 
@@ -255,18 +255,18 @@ describe('an id that is to be recorded', () => {
     ...over,
   })
 
-  test('a request that fits in all is recorded without a question', () => {
+  test('a request without differences is recorded without confirmation', () => {
     expect(differencesToConfirm(row, request(), [], undefined)).toEqual([])
     expect(differencesToConfirm(row, request(), [{ batchId: 'b-1', row: 2 }], undefined)).toEqual([])
   })
 
-  test('what differs has to be confirmed', () => {
+  test('differences have to be confirmed', () => {
     expect(
       differencesToConfirm(row, request({ requester: { email: 'other@example.com' } }), [], undefined),
     ).toEqual(['requester'])
   })
 
-  test('a request of another person, of another package, or of another order is refused', () => {
+  test('a request for another person or package, or that belongs to another order, is refused', () => {
     const foreign = { first_name: 'Bo', last_name: 'Ng', email: 'bo@example.com', phone: '+61499999999' }
     expect(() => differencesToConfirm(row, request({ recipient: foreign }), [], undefined)).toThrow(
       InvalidInputError,
@@ -282,7 +282,7 @@ describe('an id that is to be recorded', () => {
     }
   })
 
-  test('a person is asked with both sides, and with what differs', () => {
+  test('the confirmation question contains the request and the row', () => {
     const text = confirmationQuestion(row, request({ recipient: { ...ann, first_name: 'Anne' } }), ['person'])
     for (const part of ['r-1', 'Anne Lee', 'Ann Lee', 'row 2', '2026-11-20 12:00 +00:00'])
       expect(text).toContain(part)
@@ -291,7 +291,7 @@ describe('an id that is to be recorded', () => {
     )
   })
 
-  test('the question shows both sides and when the row was sent, where that is known', () => {
+  test('the confirmation question contains the differences and the time of sending, or that it is unknown', () => {
     const other = request({ requester: { email: 'other@example.com' } })
     const asked = confirmationQuestion(row, other, ['requester'])
     expect(asked).toContain('sent 2026-11-20')
@@ -302,16 +302,16 @@ describe('an id that is to be recorded', () => {
   })
 })
 
-describe('a decision', () => {
+describe('a decision about an unknown row', () => {
   const minute = 60_000
   const unknown = batchRow({ state: 'unknown', attemptedAt: minute })
 
-  test('a row may be decided on from fifteen minutes after its attempt, to the millisecond', () => {
+  test('is possible from exactly fifteen minutes after the attempt', () => {
     expect(() => requireSendable(unknown, 16 * minute - 1)).toThrow(UsageError)
     expect(() => requireSendable(unknown, 16 * minute)).not.toThrow()
   })
 
-  test('the wait that is left is in whole minutes', () => {
+  test('the hint contains the remaining wait in whole minutes', () => {
     const hintAt = (now: number): string => {
       try {
         requireSendable(unknown, now)
@@ -324,32 +324,32 @@ describe('a decision', () => {
     expect(hintAt(16 * minute - 1)).toContain('1 min')
   })
 
-  test('without the moment of an attempt the last change counts', () => {
+  test('the wait starts at the last change if the time of the attempt is unknown', () => {
     const row = { ...unknown, attemptedAt: undefined, changedAt: 0 }
     expect(() => requireSendable(row, 15 * minute - 1)).toThrow(UsageError)
     expect(() => requireSendable(row, 15 * minute)).not.toThrow()
   })
 
   test.each(['pending', 'sending', 'accepted', 'rejected', 'invalid', 'duplicate', 'cancelled'] as const)(
-    'about a row that is %s there is nothing to decide',
+    'is refused for a row that is %s',
     (state) => {
       expect(() => requireSendable({ ...unknown, state }, 60 * minute)).toThrow(UsageError)
       expect(() => requireUnsettled({ ...unknown, state })).toThrow(/row 1 is /)
     },
   )
 
-  test('a row without its person waits as long, and can be decided on then', () => {
+  test('has the same wait for a row without its recipient', () => {
     const row = { ...unknown, recipient: undefined }
     expect(() => requireSendable(row, 16 * minute - 1)).toThrow(UsageError)
     expect(() => requireSendable(row, 16 * minute)).not.toThrow()
   })
 
-  test('recording what the provider has, and leaving a row, wait for nothing', () => {
+  test('needs no wait for recording a request and for dropping a row', () => {
     expect(() => requireUnsettled({ ...unknown, recipient: undefined })).not.toThrow()
   })
 })
 
-test('each answer that the provider may give has its command, whole', () => {
+test('the hint contains a complete command for each answer of the provider', () => {
   const recipient = { first_name: 'Ann', last_name: 'Lee', email: 'ann@example.com', phone: '+61412345678' }
   const row = { batchId: 'b-1', row: 2, recipient }
   const text = answersHint(row, recipient.email)
@@ -360,7 +360,7 @@ test('each answer that the provider may give has its command, whole', () => {
   expect(answersHint(row)).toContain('--confirm-email EMAIL')
 })
 
-test('a row without its recipient is closed and not ordered again', () => {
+test('the hint for a row without its recipient offers to close the row and not to order it', () => {
   const text = answersHint({ batchId: 'b-1', row: 2, recipient: undefined })
   expect(text).toContain(
     'close the row (nothing is sent; the person can then be ordered): refcheck batch reconcile b-1 --row 2 --confirm-email EMAIL',
@@ -380,14 +380,14 @@ test.each([
   expect(requestIdsIn(JSON.stringify(line), 'events')).toEqual([one])
 })
 
-test('each id once, whatever its case; empty lines and CRLF are passed over', () => {
+test('each id is returned once, in lowercase; empty lines and CRLF are ignored', () => {
   const text = `${JSON.stringify(event)}\r\n\r\n${JSON.stringify({ ...event, request_id: one.toUpperCase() })}\n`
   expect(requestIdsIn(text, 'events')).toEqual([one])
   expect(requestIdsIn('', 'events')).toEqual([])
 })
 
 test.each(['x', '[]', 'null', '{}', '{"request_id":"1"}', '{"body":"x"}', '{"body_base64":"x"}'])(
-  'a line without one is refused with its number: %s',
+  'a line without an id is refused with its line number: %s',
   (line) => {
     expect(() => requestIdsIn(`${JSON.stringify(event)}\n${line}`, 'events')).toThrow(InvalidInputError)
     expect(() => requestIdsIn(`${JSON.stringify(event)}\n${line}`, 'events')).toThrow(/^events: line 2 /)

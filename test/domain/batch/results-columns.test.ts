@@ -30,11 +30,11 @@ test('an erased person has no digests', () => {
   expect(resultsReader(resultColumns)?.(cells, position)?.digests).toBeUndefined()
 })
 
-test('a table without our columns is no results file', () => {
+test('a table without the columns of refcheck is not a results file', () => {
   expect(resultsReader(['email', 'refcheck_problem'])).toBeUndefined()
 })
 
-test('a results file of 0.1.0 has only the request id; a row without a state and an id is no external result', () => {
+test('a results file of version 0.1.0 has only the request id; a row with neither state nor id is not an external result', () => {
   const read = resultsReader(['refcheck_state', 'refcheck_request_id'])
   expect(read?.(['accepted', id.toUpperCase()], position)).toMatchObject({
     state: 'accepted',

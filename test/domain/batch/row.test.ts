@@ -21,7 +21,7 @@ describe('a row', () => {
   const four = ['first_name', 'last_name', 'email', 'phone']
   const ann = ['Ann', 'Lee', 'ann@example.com', '+61400000000']
 
-  /** Reads one row of a file with these columns. */
+  /** Reads one row of a file with the given headers. */
   function read(headers: readonly string[], cells: Cell[], rules: Partial<RowRules> = {}): RowReading {
     const schemas = [plainSchema, sampleSchema]
     const reader = rowReader({
@@ -39,14 +39,14 @@ describe('a row', () => {
   const wrong = ({ problems }: RowReading): [column: string, value: string][] =>
     problems.map(({ column, value }) => [column, value])
 
-  test('a sound row becomes a body, and says who it is for', () => {
+  test('a valid row becomes a request body, and its recipient is returned', () => {
     const { row, packageId, body, person, changes, problems } = read(four, ann)
     expect({ row, packageId, changes, problems }).toEqual({ row: 3, packageId: 7, changes: [], problems: [] })
     expect(body).toEqual({ package_id: 7, recipient: person })
     expect(person.email).toBe('ann@example.com')
   })
 
-  test('each column that is wrong has one problem, with the header and the value of the file', () => {
+  test('each invalid column has one problem with the header and the value of the file', () => {
     const found = read(['recipient.first_name', ...four.slice(1)], ['', 'Lee', 'nobody', '0400'])
     expect(found.body).toBeUndefined()
     expect(wrong(found)).toEqual([
@@ -57,7 +57,7 @@ describe('a row', () => {
     expect(found.problems.every(({ row }) => row === 3)).toBe(true)
   })
 
-  test('whom a row that is wrong is for is read as far as it can be', () => {
+  test('the recipient of an invalid row is returned with all values of the file', () => {
     expect(read(four, ['Ann', '', 'nobody', '+61400000000']).person).toEqual({
       first_name: 'Ann',
       last_name: '',
@@ -66,13 +66,13 @@ describe('a row', () => {
     })
   })
 
-  test('white space around a value is taken off, and that is a change', () => {
+  test('white space around a value is removed and listed as a change', () => {
     const { body, changes } = read(four, [' Ann ', ...ann.slice(1)])
     expect(body?.recipient.first_name).toBe('Ann')
     expect(changes).toEqual([{ row: 3, line: 4, column: 'first_name', from: ' Ann ', to: 'Ann' }])
   })
 
-  test('a national number is repaired where a country is said, one with a + never', () => {
+  test('a national phone number is repaired if a repair is given, and refused if the repair fails', () => {
     const repair = (text: string): string | undefined => (text.startsWith('04') ? '+61400000000' : undefined)
     const national = read(four, [...ann.slice(0, 3), '0400 000 000'], { repair })
     expect(national.body?.recipient.phone).toBe('+61400000000')
@@ -82,7 +82,7 @@ describe('a row', () => {
     expect(wrong(read(four, [...ann.slice(0, 3), '12'], { repair }))).toEqual([['phone', '12']])
   })
 
-  test('the package: of the flag, of the row, missing, none, another, or one that may not be ordered', () => {
+  test('the package comes from the flag or the row; a row without a package, or with an invalid, other or unknown one, is refused', () => {
     const headers = ['package_id', ...four]
     expect(read(headers, ['', ...ann]).packageId).toBe(7)
     expect(read(headers, ['7', ...ann], { packageId: undefined }).packageId).toBe(7)
@@ -97,7 +97,7 @@ describe('a row', () => {
   const fields = ['ncc_acic.date_of_birth', 'licence.licence_number', 'licence.commercial']
   const sample = { packageId: 12 }
 
-  test('additional information is put together check by check', () => {
+  test('additional information is grouped by check', () => {
     const { body, problems } = read([...four, ...fields], [...ann, '1990-04-23', 'A-1', 'yes'], sample)
     expect(problems).toEqual([])
     expect(body?.additional_information).toEqual([
@@ -106,7 +106,7 @@ describe('a row', () => {
     ])
   })
 
-  test('parts of lists stand in the order of their numbers, without holes; parts of objects by their names', () => {
+  test('parts of lists are ordered by number and without gaps; parts of objects are set by name', () => {
     const headers = [...four, ...fields, 'ncc_acic.aliases.2', 'ncc_acic.aliases.1', 'licence.issuer.name']
     const { body } = read(headers, [...ann, '1990-04-23', 'A-1', 'no', 'second', 'first', 'State'], sample)
     expect(body?.additional_information).toMatchObject([
@@ -117,31 +117,31 @@ describe('a row', () => {
     expect(hole.body?.additional_information).toMatchObject([{ fields: { aliases: ['second'] } }, {}])
   })
 
-  test('a part that does not fit the other parts is wrong', () => {
+  test('a list part whose name is not a number is refused', () => {
     const headers = [...four, ...fields, 'ncc_acic.aliases.x']
     const found = read(headers, [...ann, '1990-04-23', 'A-1', 'no', 'one'], sample)
     expect(wrong(found)).toEqual([['ncc_acic.aliases.x', 'one']])
   })
 
-  test('a field of another package is wrong where it holds something, and nothing where it is empty', () => {
+  test('a field of another package is refused if it has a value, and ignored if it is empty', () => {
     const headers = [...four, 'licence.points']
     expect(wrong(read(headers, [...ann, '1']))).toEqual([['licence.points', '1']])
     expect(read(headers, [...ann, '']).problems).toEqual([])
   })
 
-  test('a date that can only be one day is suggested', () => {
+  test('a date that can be read as one day only is suggested', () => {
     const { problems } = read([...four, ...fields], [...ann, '23/04/1990', 'A-1', 'no'], sample)
     expect(problems).toMatchObject([{ column: 'ncc_acic.date_of_birth', suggestion: '1990-04-23' }])
   })
 
-  test('a text that an apostrophe kept from being a formula is a change', () => {
+  test('a leading apostrophe that marks a cell as text is removed and listed as a change', () => {
     const marked: Cell = { kind: 'marked', text: '+61400000000', written: "'+61400000000" }
     const { body, changes } = read(four, [...ann.slice(0, 3), marked])
     expect(body?.recipient.phone).toBe('+61400000000')
     expect(changes).toEqual([{ row: 3, line: 4, column: 'phone', from: "'+61400000000", to: '+61400000000' }])
   })
 
-  test('fields that are called as an object’s own are fields like any other, missing ones too', () => {
+  test('fields named like properties of Object.prototype are read, and reported if they are missing', () => {
     const text = { type: 'string', required: true, description: '' } as const
     const named = JSON.parse(
       JSON.stringify({ plain: text, constructor: text }).replace('"plain"', '"__proto__"'),
@@ -177,28 +177,28 @@ describe('the order of columns', () => {
   const order = (...names: string[]): number[] =>
     readingOrder(names.map((name) => targetOf(name, fields) ?? unusedTarget)).map(({ at }) => at)
 
-  test('columns are read as they stand; the package, and what is unused, are not among them', () => {
+  test('columns are read in the order of the file, without the package and unused columns', () => {
     expect(order('email', 'nothing', 'package_id', 'phone')).toEqual([0, 3])
   })
 
-  test('parts of one list are read by their numbers, where the first of them stands', () => {
+  test('the parts of a list are read by number, at the position of the first of them', () => {
     expect(order('ncc_acic.aliases.10', 'email', 'ncc_acic.aliases.2', 'ncc_acic.aliases.1')).toEqual([
       3, 2, 0, 1,
     ])
   })
 })
 
-test('a list takes what comes by numbers, without holes', () => {
+test('a numbered part is appended to a list', () => {
   expect(insertNested(undefined, true, ['7'], 'a')).toEqual(['a'])
   expect(insertNested(['a'], true, ['1'], 'b')).toEqual(['a', 'b'])
 })
 
-test('an object takes what comes by names, as deep as they say', () => {
+test('a named part is set in an object, at any depth', () => {
   expect(insertNested(undefined, false, ['a', 'b'], 1)).toEqual({ a: { b: 1 } })
   expect(insertNested({ a: { b: 1 } }, false, ['a', 'c'], 2)).toEqual({ a: { b: 1, c: 2 } })
 })
 
-test('there is no place for a name in a list, a part of a value, or a second value of one name', () => {
+test('insertNested returns undefined for a name in a list, a part of a plain value, and a second value of one name', () => {
   expect(insertNested(undefined, true, ['x'], 'a')).toBeUndefined()
   expect(insertNested(undefined, true, ['12345'], 'a')).toBeUndefined()
   expect(insertNested(undefined, true, ['1', 'x'], 'a')).toBeUndefined()
@@ -208,6 +208,6 @@ test('there is no place for a name in a list, a part of a value, or a second val
   expect(insertNested(['a'], false, ['a'], 2)).toBeUndefined()
 })
 
-test('a name like a property of every object is a name like any other', () => {
+test('a part named like a property of Object.prototype is set like any other', () => {
   expect(Object.keys(insertNested(undefined, false, ['constructor'], 1) ?? {})).toEqual(['constructor'])
 })

@@ -4,7 +4,7 @@ import type { SubmissionState } from '../../../src/domain/submission/states.ts'
 
 export const ann = { first_name: 'Ann', last_name: 'Lee', email: 'ann@example.com', phone: '+61400000000' }
 
-/** Something wrong with a column of a row, which stands a line below its number. */
+/** A problem of a column; the line of a row is its number plus 1, because of the header line. */
 export const problem = (row: number, column = 'email', value = 'x', text = 'is wrong'): RowProblem => ({
   row,
   line: row + 1,
@@ -14,13 +14,13 @@ export const problem = (row: number, column = 'email', value = 'x', text = 'is w
   problem: text,
 })
 
-/** Counts of rows by state; `total` is their sum. */
+/** Returns row counts by state with their sum as `total`. */
 export function countsOf(states: Partial<Record<SubmissionState, number>>): BatchCounts {
   const total = Object.values(states).reduce((sum, count) => sum + count, 0)
   return { ...noCounts(), ...states, total }
 }
 
-/** A row that was read and is fit to be sent, unless given otherwise. */
+/** Returns the reading of a valid row, with `over` replacing its properties. */
 export const rowReading = (over: Partial<RowReading> = {}): RowReading => ({
   row: 1,
   source: { row: 1, line: 2, cells: [] },
@@ -32,7 +32,7 @@ export const rowReading = (over: Partial<RowReading> = {}): RowReading => ({
   ...over,
 })
 
-/** A row of a batch, pending unless given otherwise. */
+/** Returns a pending row of a batch, with `over` replacing its properties. */
 export const batchRow = (over: Partial<BatchRow> = {}): BatchRow => ({
   batchId: 'b-1',
   row: 1,

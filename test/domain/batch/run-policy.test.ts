@@ -55,27 +55,27 @@ function throttled(seconds: number): Outcome {
   }
 }
 
-/** The step after the last of several rows. */
+/** Returns the counters and the step after the last of the outcomes. */
 function after(...outcomes: readonly Outcome[]): { counters: RunCounters; step: unknown } {
   let last = { counters: initialCounters, step: undefined as unknown }
   for (const outcome of outcomes) last = nextStep(last.counters, outcome, options)
   return last
 }
 
-test('an accepted order goes on to the next row', () => {
+test('after an accepted order the run continues with the next row', () => {
   expect(after(accepted)).toEqual({ counters: { ...initialCounters, sent: 1 }, step: { kind: 'continue' } })
 })
 
-test('what went out is counted as sent, whatever came of it; a 429 and what never left is not', () => {
+test('every request that was sent counts as sent, except those answered with 429', () => {
   expect(after(accepted, rejected('recipient.phone'), lost, throttled(1), unsent).counters.sent).toBe(3)
 })
 
-test('a refusal of the key halts at once', () => {
+test('a 403 for the key halts the run at once', () => {
   const error = new ForbiddenError('the trial has ended', { status: 403 })
   expect(after({ kind: 'halted', error, answerStatus: 403 }).step).toEqual({ kind: 'halt', error })
 })
 
-test('a rejected row goes on, and the fifth in succession for one reason halts', () => {
+test('the run continues after a rejected row, and halts after the fifth in succession with the same reason', () => {
   const one = rejected('recipient.phone')
   expect(after(one, one, one, one).step).toEqual({ kind: 'continue' })
   expect(after(one, one, one, one, one).step).toMatchObject({
@@ -84,18 +84,18 @@ test('a rejected row goes on, and the fifth in succession for one reason halts',
   })
 })
 
-test('another reason, or an accepted row between them, starts the count of rejections again', () => {
+test('a different reason or an accepted row resets the count of equal rejections', () => {
   const [one, other] = [rejected('recipient.phone'), rejected('recipient.email')]
   expect(after(one, one, one, one, other).step).toEqual({ kind: 'continue' })
   expect(after(one, one, one, one, accepted, one).step).toEqual({ kind: 'continue' })
 })
 
-test('an unknown outcome between two rejections does not start their count again', () => {
+test('an unknown outcome does not reset the count of equal rejections', () => {
   const one = rejected('recipient.phone')
   expect(after(one, one, one, one, lost, one).step).toMatchObject({ kind: 'halt' })
 })
 
-test('a package that is gone is asked about, and halts whatever the list of packages says', () => {
+test('a 404 leads to a check of the package, and the run halts also if the package is still listed', () => {
   const error = new NotFoundError('resource not found', { status: 404 })
   expect(after({ kind: 'rejected', error, answerStatus: 404 }).step).toEqual({
     kind: 'find common error',
@@ -105,7 +105,7 @@ test('a package that is gone is asked about, and halts whatever the list of pack
   })
 })
 
-test('a 400 about additional information reads the schema again, and goes on where the rows still fit', () => {
+test('a 400 about additional information leads to a check of the schema, and otherwise the run continues', () => {
   expect(after(rejected('additional_information.ncc')).step).toEqual({
     kind: 'find common error',
     package: false,
@@ -114,7 +114,7 @@ test('a 400 about additional information reads the schema again, and goes on whe
   })
 })
 
-test('after an unknown outcome the service is asked whether it is well, and the third in succession halts', () => {
+test('an unknown outcome leads to a health check, and the third in succession halts the run', () => {
   expect(after(lost).step).toEqual({ kind: 'check health', afterwards: { kind: 'continue' } })
   expect(after(lost, lost).step).toMatchObject({ afterwards: { kind: 'continue' } })
   expect(after(lost, lost, lost).step).toMatchObject({
@@ -126,12 +126,12 @@ test('after an unknown outcome the service is asked whether it is well, and the 
 test.each([
   ['an accepted', accepted],
   ['a rejected', rejected('recipient.phone')],
-])('%s row starts the count of unknown outcomes again, a 429 does not', (_name, between) => {
+])('%s row resets the count of unknown outcomes, a 429 does not', (_name, between) => {
   expect(after(lost, lost, between, lost).step).toMatchObject({ afterwards: { kind: 'continue' } })
   expect(after(lost, lost, throttled(1), unsent, lost).step).toMatchObject({ afterwards: { kind: 'halt' } })
 })
 
-test('a service that mixes up its answers halts at the first', () => {
+test('an answer with the id of another order halts the run at once', () => {
   const error = new OutcomeUnknownError('this id is another order’s')
   const { counters, step } = after({ ...lost, error, halts: true })
   expect({ step, unknownsInARow: counters.consecutiveUnknowns }).toEqual({
@@ -140,7 +140,7 @@ test('a service that mixes up its answers halts at the first', () => {
   })
 })
 
-test('a single order ends with its first answer; only what created nothing is sent again', () => {
+test('a single order ends with its first answer, unless that is a 429 or nothing was sent', () => {
   const single = { ...options, isSingle: true }
   const refused: Outcome = { kind: 'halted', error: new ForbiddenError('no credits'), answerStatus: 403 }
   for (const outcome of [accepted, rejected('recipient.phone'), lost, refused])
@@ -154,20 +154,20 @@ test('a single order ends with its first answer; only what created nothing is se
   })
 })
 
-test('a 429 waits as long as the service says', () => {
+test('after a 429 the run waits for the time that the service states', () => {
   expect(after(throttled(7))).toEqual({
     counters: { ...initialCounters, waitedMs: 7_000 },
     step: { kind: 'wait', waitMs: 7_000 },
   })
 })
 
-test('an unreachable service is waited for twice as long each time, until a row is answered', () => {
+test('the wait for an unreachable service doubles each time, and an answer resets it', () => {
   expect(after(unsent).step).toEqual({ kind: 'wait', waitMs: 250 })
   expect(after(unsent, unsent).step).toEqual({ kind: 'wait', waitMs: 500 })
   expect(after(unsent, unsent, throttled(1), unsent).step).toEqual({ kind: 'wait', waitMs: 250 })
 })
 
-test('waits add up, those for the quota too, and past the budget the run halts', () => {
+test('all waits are added, also those for the quota, and the run halts if they exceed the budget', () => {
   const { counters } = after(throttled(4), throttled(3))
   expect(waitForQuota(counters, 3_000, options).step).toEqual({ kind: 'wait', waitMs: 3_000 })
   expect(waitForQuota(counters, 3_001, options).step).toMatchObject({
@@ -191,29 +191,29 @@ test.each([
     false,
   ],
   ['a 400 about the person', new InvalidInputError('recipient.phone: x', { status: 400 }), false],
-])('%s is about the package, so the batch halts: %s %s', (_name, error, expected) => {
+])('isAboutPackage for %s (%s): %s', (_name, error, expected) => {
   expect(isAboutPackage(error)).toBe(expected)
 })
 
-test('a refusal that repeats halts with the reason of the last, and keeps its status and field', () => {
+test('the error for equal rejections has the reason, status and field of the last one', () => {
   const error = new InvalidInputError('recipient.phone: no', { status: 400, field: 'recipient.phone' })
   const halt = equalRefusalsError(error, 5)
   expect(halt).toMatchObject({ code: 'incomplete', status: 400, field: 'recipient.phone', cause: error })
   expect(halt.message).toMatch(/5 .*recipient\.phone: no/)
 })
 
-test('many unknown outcomes halt as unknown', () => {
+test('the error for several unknown outcomes has the code outcome_unknown', () => {
   expect(manyUnknownError('cut', 3)).toMatchObject({ code: 'outcome_unknown' })
   expect(manyUnknownError('cut', 3).message).toMatch(/^3 .*cut$/)
 })
 
-test('a wait is in whole seconds, rounded up', () => {
+test('the wait for the quota is rounded up to whole seconds', () => {
   expect(quotaUsedUpError(1)).toMatchObject({ code: 'throttled', retryAfter: 1 })
   expect(quotaUsedUpError(1000).retryAfter).toBe(1)
   expect(quotaUsedUpError(1001).retryAfter).toBe(2)
 })
 
-test('only rows that are to be sent count, and one in flight is not settled yet', () => {
+test('progress counts only rows that were or will be sent, and a row in flight is not yet settled', () => {
   const counts = countsOf({
     accepted: 2,
     rejected: 1,
@@ -250,7 +250,7 @@ test.each([
   expect(nextQueuedStep(queued(counts, code), at + 1000, triedAt).kind).toBe(kind)
 })
 
-test('a rest ends', () => {
+test('the rest after a 403 ends after exactly fifteen minutes', () => {
   expect(nextQueuedStep(queued({ pending: 1 }, 'forbidden'), at + 899_999, undefined)).toEqual({
     kind: 'rest',
     untilMs: at + 900_000,
@@ -274,6 +274,6 @@ test.each([
   ['never another service', 'https://staging.example.com', 'c@example.com', 'one', 'd'],
   ['nobody', 'https://api.example.org', 'a@example.com', 'one', undefined],
   ['a request, whose account is not told', 'https://api.example.com', 'c@example.com', undefined, 'c'],
-] as const)('a batch is for %s', (_, baseUrl, userEmail, account, name) => {
+] as const)('findOrderer chooses: %s', (_, baseUrl, userEmail, account, name) => {
   expect(findOrderer({ baseUrl, userEmail, account }, profiles)?.name).toBe(name)
 })

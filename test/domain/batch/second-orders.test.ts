@@ -5,7 +5,7 @@ import { idsToRead } from '../../../src/domain/submission/unmatched.ts'
 const ids = (count: number): string[] => Array.from({ length: count }, (_, at) => `id-${at}`)
 const none = new Set<string>()
 
-test('at most ten reads an hour, and no request twice', () => {
+test('idsToRead returns at most ten ids per hour, and no id that was read before', () => {
   expect(idsToRead(ids(12), { known: none, reads: 0 })).toEqual(ids(10))
   expect(idsToRead(ids(12), { known: new Set(ids(10)), reads: 10 })).toEqual([])
   expect(idsToRead(ids(12), { known: new Set(ids(10)), reads: 11 })).toEqual([])
@@ -13,7 +13,7 @@ test('at most ten reads an hour, and no request twice', () => {
   expect(idsToRead(ids(12), { known: new Set(ids(9)), reads: 9 })).toEqual(['id-9'])
 })
 
-test('an id is one in any case of the letters', () => {
+test('the case of an id is ignored', () => {
   expect(idsToRead(['ID-1', 'id-1'], { known: none, reads: 0 })).toEqual(['id-1'])
   expect(idsToRead(['ID-1'], { known: new Set(['id-1']), reads: 0 })).toEqual([])
 })

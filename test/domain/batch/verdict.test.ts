@@ -20,11 +20,11 @@ const halted: RunEnd = { kind: 'halted', error: new ForbiddenError('no credits',
 const of = (states: Parameters<typeof countsOf>[0], end: RunEnd = done) =>
   runError('b-1', countsOf(states), end)
 
-test('all accepted is no failure', () => {
+test('a batch with only accepted rows has no error', () => {
   expect(of({ accepted: 3 })).toBeUndefined()
 })
 
-test('the first that applies: interrupted, unknown, halted, nothing sent, not all', () => {
+test('the error of a batch is the first that applies of interrupted, unknown, halted, nothing sent and incomplete', () => {
   const all = { accepted: 1, unknown: 1, pending: 1, rejected: 1 }
   expect(of(all, interrupted)?.code).toBe('interrupted')
   expect(of(all, halted)?.code).toBe('outcome_unknown')
@@ -34,7 +34,7 @@ test('the first that applies: interrupted, unknown, halted, nothing sent, not al
   expect(of({ invalid: 2 })?.code).toBe('invalid_input')
 })
 
-test('whatever is pending can be gone on with, and nothing else can', () => {
+test('the hint contains batch resume if rows are pending, and only then', () => {
   const goOn = 'refcheck batch resume b-1'
   expect(of({ accepted: 1, pending: 1 }, interrupted)?.hint).toContain(goOn)
   expect(of({ accepted: 1 }, interrupted)?.hint).toBeUndefined()
@@ -45,7 +45,7 @@ test('whatever is pending can be gone on with, and nothing else can', () => {
   expect(of({ accepted: 1, cancelled: 1 })?.hint).toContain('refcheck batch export b-1 --state cancelled')
 })
 
-test('unknown rows are reconciled first, and a halt is named as well', () => {
+test('the error of unknown rows also names the halt, and its hint starts with batch reconcile', () => {
   const one = of({ unknown: 1, accepted: 1 })
   expect(one?.message).toMatch(/^1 row /)
   expect(one?.hint).toContain('it with: refcheck batch reconcile b-1')
@@ -54,7 +54,7 @@ test('unknown rows are reconciled first, and a halt is named as well', () => {
   expect(two?.hint).toContain('them with: refcheck batch reconcile b-1')
 })
 
-test('a halt keeps the code of its cause where that is one of the contract’s, with status and wait', () => {
+test('the error of a halt has the code, status and wait of its cause; an internal error becomes incomplete', () => {
   const throttled = new ThrottledError('used up', { retryAfter: 9, status: 429 })
   expect(of({ pending: 1 }, { kind: 'halted', error: throttled })).toMatchObject({
     code: 'throttled',
@@ -66,7 +66,7 @@ test('a halt keeps the code of its cause where that is one of the contract’s, 
 
 const someStops = (over: Partial<ConflictCounts>): ConflictCounts => ({ ...noConflicts(), ...over })
 
-test('a duplicate of an unknown is unknown; rows that wait are incomplete; ordered before says when', () => {
+test('a duplicate of an unknown row has the code outcome_unknown; waiting rows are incomplete; earlier orders have their dates', () => {
   const first = runError(
     'b-1',
     countsOf({ accepted: 1, duplicate: 1 }),
@@ -100,13 +100,13 @@ test('a duplicate of an unknown is unknown; rows that wait are incomplete; order
 
 const one = (batchId: string) => ({ count: 1, batchId })
 
-test('only what is not accepted is counted, and only what there is', () => {
+test('the message counts the rows that were not accepted, without states that have no rows', () => {
   expect(of({ accepted: 1, rejected: 3, duplicate: 1 })?.message).toMatch(
     /^1 of 5 .*\(3 rejected, 1 duplicate\)/,
   )
 })
 
-test('nothing sent: dropped, ordered before, or no row fit; a file that was not taken in has no rows to look at', () => {
+test('nothingSentError tells left-out, duplicate and invalid rows apart; without a batch the hint has no batch rows', () => {
   expect(nothingSentError('b-1', countsOf({ cancelled: 2, duplicate: 1 }))).toMatchObject({
     code: 'invalid_input',
   })
@@ -126,7 +126,7 @@ const stop = (over: Partial<Submission>): Conflict => ({
   more: 0,
 })
 
-test('duplicates of a planned file are counted by what they match', () => {
+test('the conflicts of a planned file are counted by the state of the earlier order', () => {
   const conflicts = countConflicts([
     stop({ state: 'accepted', attemptedAt: 5 }),
     stop({ state: 'accepted', attemptedAt: 9 }),
@@ -144,7 +144,7 @@ test('duplicates of a planned file are counted by what they match', () => {
   expect(countConflicts([])).toEqual(noConflicts())
 })
 
-test('held rows count by what they are held for, and a duplicate of a row of one’s own that waits by nothing', () => {
+test('held rows are counted by reason, and duplicates of a waiting row of the same batch are not counted', () => {
   const group = { batchId: 'b-1', count: 2, first: undefined, last: undefined }
   const conflicts = countConflictGroups(
     [
@@ -173,7 +173,7 @@ test('held rows count by what they are held for, and a duplicate of a row of one
   })
 })
 
-test('the first and the last of what was ordered, in whatever order they are counted', () => {
+test('the earliest and the latest earlier order do not depend on the order of the groups', () => {
   const group = { state: 'accepted' as const, batchId: 'b-1', count: 1 }
   const { ordered } = countConflictGroups([
     { ...group, first: 5, last: 9 },
@@ -192,7 +192,7 @@ test('the first and the last of what was ordered, in whatever order they are cou
   })
 })
 
-test('duplicates of accepted orders count as ordered; rows left out on purpose are incomplete and no error to show', () => {
+test('duplicates of accepted orders cause no error; rows that the user left out are incomplete by choice of the user', () => {
   const ordered = someStops({ ordered: { ...noConflicts().ordered, count: 2, first: 0, last: 0 } })
   expect(runError('b-1', countsOf({ accepted: 1, duplicate: 2 }), done, ordered)).toBeUndefined()
   expect(runError('b-1', countsOf({ duplicate: 2 }), done, ordered)).toBeUndefined()

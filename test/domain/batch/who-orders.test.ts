@@ -4,11 +4,11 @@ import { requiresConfirmation } from '../../../src/domain/batch/run-policy.ts'
 
 const batch = { id: 'b-1', userEmail: 'Casey@example.com' }
 
-test('a key that can read one of the batch’s requests goes on with it', () => {
+test('a key that can read a request of the batch needs no confirmation', () => {
   expect(requiresConfirmation(batch, { by: 'request', isReadable: true })).toBe(false)
 })
 
-test('a key that can read none of them is another organisation’s: refused', () => {
+test('a key that cannot read a request of the batch is refused', () => {
   expect(() => requiresConfirmation(batch, { by: 'request', isReadable: false })).toThrow(
     expect.objectContaining({
       code: 'usage',
@@ -17,13 +17,13 @@ test('a key that can read none of them is another organisation’s: refused', ()
   )
 })
 
-test('with nothing accepted the user who began it has to be among the key’s users', () => {
+test('without accepted rows no confirmation is needed if the owner of the batch is among the users of the key', () => {
   expect(requiresConfirmation(batch, { by: 'users', emails: ['a@example.com', 'casey@EXAMPLE.com'] })).toBe(
     false,
   )
 })
 
-test('with neither a person confirms', () => {
+test('without accepted rows and without the owner among the users, confirmation is required', () => {
   expect(requiresConfirmation(batch, { by: 'users', emails: ['a@example.com'] })).toBe(true)
   expect(requiresConfirmation(batch, { by: 'users', emails: [] })).toBe(true)
 })

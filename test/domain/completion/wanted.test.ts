@@ -6,7 +6,7 @@ import { findProfile, findWanted } from '../../../src/domain/completion/wanted.t
 
 const commands = commandManifest()
 
-/** What is wanted at the end of a line: the candidates' values, or what else. */
+/** Returns the values that complete the line, or the kind of completion in angle brackets. */
 function at(line: string): string {
   const words = line.split(' ')
   const wanted = findWanted(commands, words.slice(0, -1), words.at(-1) ?? '', pageNames)
@@ -22,7 +22,7 @@ test.each([
   ['help webhook events d', 'drop'],
   ['nothing such', ''],
   ['compl', 'completion'],
-  // Flags, each once unless it may stand again, and their values.
+  // Flags and their values; a flag is offered once unless it may be repeated.
   ['request wait --fo', '--for'],
   ['request wait --for ', 'partial completed report'],
   ['request wait --for=p', '--for=partial'],
@@ -37,7 +37,7 @@ test.each([
   ['batch run --results ', '<files>'],
   ['batch run --results=x', '<files>'],
   ['report sync --output ', '<folders>'],
-  // What only this machine knows.
+  // Values that are read from this machine.
   ['batch run --package ', '<package>'],
   ['batch run --package=1', '<--package=package>'],
   ['schema show ', '<package>'],
@@ -70,13 +70,13 @@ test.each([
   expect(at(line)).toBe(wanted)
 })
 
-test('a command without arguments offers its flags; one that goes on offers both', () => {
+test('a command without arguments offers its flags, and the empty line offers topics and commands', () => {
   expect(at('packages list ')).toMatch(/^--json .*--status/)
   expect(at('')).toMatch(/\bbatch\b.*\bworker\b/)
   expect(at('')).not.toMatch(/\bcomplete\b/)
 })
 
-test('the profile that the line names', () => {
+test('findProfile returns the profile that the line names', () => {
   expect([
     findProfile(['ping', '--profile', 'a']),
     findProfile(['ping', '--profile=b']),

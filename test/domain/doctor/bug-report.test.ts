@@ -16,7 +16,7 @@ const observed = {
   store: undefined,
 }
 
-test('of a finding the check and its level, of a failure its code: no message, no hint', () => {
+test('a bug report contains check and level of a finding and the code of a failure, and no messages or hints', () => {
   const report = bugReport(observed)
   expect(report).toMatchObject({
     environment: ['REFCHECK_API_KEY'],

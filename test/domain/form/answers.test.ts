@@ -16,18 +16,18 @@ import { plainSchema, sampleBody, sampleSchema } from './sample-schema.ts'
 
 const fields = formFields(sampleSchema)
 
-test('a body becomes answers, and answers the same body', () => {
+test('a body converted to answers and back is unchanged', () => {
   const answers = readAnswers(sampleBody(), sampleSchema, fields)
   expect(answers.size).toBe(4 + 3 + 4)
   expect(bodyOf(sampleSchema, fields, answers)).toEqual(sampleBody())
 })
 
-test('what was given wrongly is refused before anything is asked', () => {
+test('an invalid value of the given body is refused before the first question', () => {
   const given = { package_id: 7, recipient: { phone: 'x' } } as DraftBody
   expect(() => readAnswers(given, plainSchema, formFields(plainSchema))).toThrow(InvalidInputError)
 })
 
-test('an answer taken back is gone, and so is a check without any', () => {
+test('a removed answer is left out of the body, and so is a check without answers', () => {
   const answers: Answers = new Map()
   const [first] = fields
   const date = fields[4]
@@ -38,14 +38,14 @@ test('an answer taken back is gone, and so is a check without any', () => {
   expect(bodyOf(sampleSchema, fields, answers)).toEqual({ package_id: 12, recipient: { first_name: 'Ann' } })
 })
 
-test('a review offers to go on at its last page alone, to change an answer, and to leave with or without the answers', () => {
+test('a review offers to send only on its last page, and on every page to change an answer and to leave', () => {
   expect(reviewChoices(1, 1).map(({ value }) => value)).toEqual(['send', 'change', 'leave', 'drop'])
   expect(reviewChoices(1, 2).map(({ value }) => value)).toEqual(['more', 'change', 'leave', 'drop'])
   expect(reviewChoices(2, 2).map(({ value }) => value)).toEqual(['send', 'again', 'change', 'leave', 'drop'])
   expect(reviewChoices(1, 2, true).map(({ value }) => value)).toEqual(['more', 'leave'])
 })
 
-test('each field is offered for a change, with its answer in words', () => {
+test('each field with its answer can be chosen for a change', () => {
   const offered = changeChoices(fields, readAnswers(sampleBody(), sampleSchema, fields))
   const labels = offered.map(({ label }) => label)
   expect(labels[0]).toBe('First name (Ann)')
@@ -58,7 +58,7 @@ test('each field is offered for a change, with its answer in words', () => {
   ])
 })
 
-test('of a kept draft what the schema does not take any more is left out, to be asked for again', () => {
+test('values of a stored draft that the schema no longer accepts are left out', () => {
   const stored = sampleBody()
   const changed = {
     ...stored,

@@ -21,7 +21,7 @@ function refusal(input: Uint8Array): string {
   return 'taken'
 }
 
-test('JSON in UTF-8 is taken, with and without a byte order mark', () => {
+test('JSON in UTF-8 is accepted with and without a byte order mark', () => {
   expect(parseBodyFile(bytes('{"a": "é"}'))).toEqual({ a: 'é' })
   expect(parseBodyFile(bytes([0xef, 0xbb, 0xbf], '{"a": "é"}'))).toEqual({ a: 'é' })
 })
@@ -55,11 +55,11 @@ test.each<[string, Uint8Array, string]>([
   ['a surrogate in UTF-8', bytes('"', [0xed, 0xa0, 0x80], '"'), 'body.json is not valid UTF-8 (byte 1)'],
   ['UTF-16', Buffer.from('\uFEFF{}', 'utf16le'), 'body.json is in UTF-16 (byte 0)'],
   ['UTF-16, big end first', Buffer.from('\uFEFF{}', 'utf16le').swap16(), 'body.json is in UTF-16 (byte 0)'],
-])('%s is refused, and where', (_name, input, message) => {
+])('%s is refused with the position', (_name, input, message) => {
   expect(refusal(input)).toBe(message)
 })
 
-test('the first bad byte is where the longest valid beginning ends', () => {
+test('findInvalidByte returns the length of the longest valid prefix', () => {
   assert(
     property(uint8Array({ maxLength: 12 }), (input) => {
       const at = findInvalidByte(input) ?? input.length

@@ -39,7 +39,7 @@ interface Given {
   yes: boolean
 }
 
-/** What a shell makes of the lines: the arguments of each, and its stdin. */
+/** Runs the lines in a shell and returns the arguments and the stdin of each command. */
 function runInShell(lines: readonly string[]): { args: string[]; stdin: string }[] {
   const script = String.raw`
     refcheck() { printf '%s\0' "$@"; printf '\001'; case "$*" in *'--file -'*) cat;; esac; printf '\002'; }
@@ -54,7 +54,7 @@ function runInShell(lines: readonly string[]): { args: string[]; stdin: string }
     })
 }
 
-/** As the command reads it, with its own flags and parser. */
+/** Returns the body that `request create` reads from the arguments and the stdin. */
 async function bodyOf(run: { args: string[]; stdin: string }, schema: PackageSchema): Promise<unknown> {
   const [topic, verb, ...argv] = run.args
   expect([topic, verb]).toEqual(['request', 'create'])
@@ -77,7 +77,7 @@ async function bodyOf(run: { args: string[]; stdin: string }, schema: PackageSch
   )
 }
 
-/** The body that comes of a line that has to carry it as JSON. */
+/** Returns the body of a command line that has to pass it as JSON on stdin, run in a shell. */
 async function bodyOnStdin(body: RequestBody, schema: PackageSchema): Promise<unknown> {
   const line = commandLine(body, schema)
   expect(line).toMatch(/^printf %s '\{.*\}' \| refcheck request create --file - --yes$/)
@@ -86,7 +86,7 @@ async function bodyOnStdin(body: RequestBody, schema: PackageSchema): Promise<un
   return bodyOf(run, schema)
 }
 
-test('reads as a person would type it', () => {
+test('a plain body becomes a command line of flags', () => {
   expect(commandLine(sampleBody(), sampleSchema)).toBe(
     'refcheck request create --package 12 --first-name Ann --last-name Lee --email ann@example.com ' +
       '--phone +61400000000 --field ncc_acic.date_of_birth=1990-04-23 --field ncc_acic.years_resident=3 ' +
@@ -95,7 +95,7 @@ test('reads as a person would type it', () => {
   )
 })
 
-test('other flags stand before --yes', () => {
+test('other flags are inserted before --yes', () => {
   const body = { package_id: 7, recipient: recipientOf({ last_name: "O'Neil" }) }
   expect(commandLine(body, plainSchema, ['--profile', 'my work'])).toBe(
     String.raw`refcheck request create --package 7 --first-name Ann --last-name 'O'\''Neil' --email ann@example.com ` +
@@ -103,7 +103,7 @@ test('other flags stand before --yes', () => {
   )
 })
 
-describe('what flags cannot say goes in as JSON', () => {
+describe('a body that flags cannot express is passed as JSON', () => {
   test.each<[string, unknown]>([
     ['a line break', [{ code: 'notes', fields: { remark: 'a\nb' } }]],
     ['NUL', [{ code: 'notes', fields: { remark: 'a\u0000b' } }]],
@@ -119,13 +119,13 @@ describe('what flags cannot say goes in as JSON', () => {
     expect(await bodyOnStdin(body, schema)).toEqual(body)
   })
 
-  test.each(['--yes', '-x', '-'])('a name that could be taken for a flag: %s', async (first_name) => {
+  test.each(['--yes', '-x', '-'])('a name that looks like a flag: %s', async (first_name) => {
     const body = { package_id: 7, recipient: recipientOf({ first_name }) }
     expect(await bodyOnStdin(body, plainSchema)).toEqual(body)
   })
 })
 
-test('the line, typed into a shell, makes exactly the body it was made from', async () => {
+test('a command line run in a shell produces exactly its original body', async () => {
   const schema = schemaOf({
     'x.y': { s: ['string', false], 'odd name=\'"$`\\': ['string', false], n: ['number', false] },
     x: {

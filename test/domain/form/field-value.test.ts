@@ -5,7 +5,7 @@ import { checkFieldValue, readFieldText } from '../../../src/domain/form/field-v
 
 const rule = (type: string, description = '', required = true) => ({ type, required, description })
 
-describe('a typed text', () => {
+describe('readFieldText', () => {
   test.each<[string, string, unknown]>([
     ['string', ' as it is ', ' as it is '],
     ['integer', '12', 12],
@@ -61,11 +61,11 @@ describe('a typed text', () => {
     ['object', '{"a": 1, "a": 2}', /"a" is given twice/],
     ['object', '["a"]', /^is an array, but an object is expected/],
     ['object', '', /is empty/],
-  ])('%s: %j is refused with its reason', (type, text, reason) => {
+  ])('%s: %j is refused with the reason', (type, text, reason) => {
     expect(readFieldText(rule(type), text).problem).toMatch(reason)
   })
 
-  test('an integer or a number read back from how JSON writes it is itself', () => {
+  test('a number formatted as JSON is read back unchanged', () => {
     assert(
       property(maxSafeInteger(), (value) => {
         expect(readFieldText(rule('integer'), JSON.stringify(value))).toEqual({ value })
@@ -98,7 +98,7 @@ describe('dates', () => {
   })
 
   test.each(['1/2/1990', '1990-4-3', '23 April 1990', '1990-04-23T00:00:00Z', '19900423', ''])(
-    'where YYYY-MM-DD is asked for, %j is refused',
+    '%j is refused if the description requires YYYY-MM-DD',
     (text) => {
       expect(checkFieldValue({ ...iso, required: false }, text)).toMatch(
         /^is not a date in the form YYYY-MM-DD/,
@@ -106,7 +106,7 @@ describe('dates', () => {
     },
   )
 
-  test('where a date is only mentioned, other forms pass and a day still has to exist', () => {
+  test('if the description only mentions a date, other forms are accepted, and an ISO date has to exist', () => {
     const mentioned = rule('string', 'Expiry date of the licence')
     expect(checkFieldValue(mentioned, '30/02/2026')).toBeUndefined()
     expect(checkFieldValue(mentioned, '2026-02-30')).toBe('is a day that does not exist')
@@ -118,11 +118,11 @@ test.each([
   ['a function', { at: () => 1 }, 'contains something that JSON does not allow'],
   ['NaN', { at: [Number.NaN] }, 'contains a number that JSON does not allow'],
   ['a bigint', { at: 1n }, 'contains something that JSON does not allow'],
-])('an object that holds %s', (_name, value, problem) => {
+])('an object that contains %s is refused', (_name, value, problem) => {
   expect(checkFieldValue(rule('object'), value)).toBe(problem)
 })
 
-test('a value nested without end is refused, not followed', () => {
+test('a value that contains itself is refused', () => {
   const endless: unknown[] = []
   endless.push(endless)
   expect(checkFieldValue(rule('array'), endless)).toBe('is nested deeper than 100 levels')

@@ -3,14 +3,14 @@ import { expect, test } from 'vitest'
 import { formFields } from '../../../src/domain/form/fields.ts'
 import { plainSchema, sampleSchema, schemaOf } from './sample-schema.ts'
 
-test('the recipient’s four come first and are required, whatever a schema says', () => {
+test('the four fields of the recipient come first and are always required', () => {
   const fields = formFields(plainSchema)
   expect(fields.map(({ column, required, group, code }) => [column, required, group, code])).toEqual(
     ['first_name', 'last_name', 'email', 'phone'].map((name) => [name, true, 'Recipient', undefined]),
   )
 })
 
-test('then the fields of each check, as the schema has them', () => {
+test('the fields of the checks follow in the order of the schema', () => {
   const columns = formFields(sampleSchema)
     .slice(4)
     .map(({ column }) => column)
@@ -34,6 +34,6 @@ test.each([
   ['ABN_number', 'ABN number'],
   ['street-name', 'Street name'],
   ['_', '_'],
-])('%s is called %s', (name, label) => {
+])('the label of the field %s is %s', (name, label) => {
   expect(formFields(schemaOf({ a: { [name]: ['string', false] } })).at(-1)?.label).toBe(label)
 })

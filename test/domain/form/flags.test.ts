@@ -15,11 +15,11 @@ function refusal(flags: BodyFlags, schema: PackageSchema = sampleSchema): string
   return 'taken'
 }
 
-test('no flag makes a draft with nothing in it', () => {
+test('without flags the draft is empty', () => {
   expect(bodyFromFlags({}, sampleSchema)).toEqual({ package_id: 12, recipient: {} })
 })
 
-test('each flag goes to its place, values read by their types, entries in the order they are named', () => {
+test('each flag sets its field with a value of the field’s type, and checks have the order of the flags', () => {
   const draft = bodyFromFlags(
     {
       firstName: 'Ann',
@@ -48,7 +48,7 @@ test('each flag goes to its place, values read by their types, entries in the or
   )
 })
 
-test('lists and groups as in a file: texts with ; between, and a flag for each part', () => {
+test('a list is read from texts separated by ";", and a group from one flag for each part', () => {
   const schema = schemaOf({
     id: { names: ['array', false], home: ['object', true], 'home.of': ['string', false] },
   })
@@ -117,7 +117,7 @@ test.each([
   expect(refusal({ fields: [field] })).toBe(message)
 })
 
-test('a package that takes nothing says so', () => {
+test('the message for a package without checks states that it takes none', () => {
   expect(refusal({ fields: ['a.b=1'] }, plainSchema)).toBe(
     '--field: "a" is not a check code of this package; it takes none',
   )
@@ -136,7 +136,7 @@ test('the hint names the package', () => {
   )
 })
 
-test('__proto__ is a name like any other', () => {
+test('__proto__ is an ordinary name of a check and of a field', () => {
   const schema = schemaOf(
     JSON.parse('{"__proto__": {"__proto__": ["string", false]}}') as Parameters<typeof schemaOf>[0],
   )
@@ -145,6 +145,6 @@ test('__proto__ is a name like any other', () => {
   expect(refusal({ fields: ['__proto__.constructor=x'] }, schema)).toMatch(/is not a field of the check/)
 })
 
-test('a megabyte of equals signs ends within the time a test has', () => {
+test('a flag with a million equals signs is refused within the time limit of a test', () => {
   expect(refusal({ fields: ['='.repeat(1_000_000)] }).length).toBeLessThan(300)
 })

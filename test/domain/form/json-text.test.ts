@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 
 import { lineAndColumn, readJson } from '../../../src/domain/form/json-text.ts'
 
-/** "line 1, column 2: reason", or the value. */
+/** Returns the value, or the fault as "LINE:COLUMN REASON". */
 function outcome(text: string): unknown {
   const { value, fault } = readJson(text)
   if (fault === undefined) return value
@@ -49,7 +49,7 @@ test('a carriage return, alone or with a line feed, ends a line', () => {
   expect(outcome('[\r x]')).toBe('2:2 has "x" where a value is expected')
 })
 
-test('a number is taken where a double holds it whole', () => {
+test('a number is accepted if a double represents it exactly', () => {
   expect(outcome('[9007199254740992, 1180591620717411303424, 1e21, 0.1]')).toEqual([
     2 ** 53,
     2 ** 70,
@@ -59,17 +59,17 @@ test('a number is taken where a double holds it whole', () => {
   expect(outcome('[9007199254740993]')).toMatch(/too large/)
 })
 
-test('the same name in two objects is no duplicate', () => {
+test('the same name in two objects is not a duplicate', () => {
   expect(outcome('[{"a": 1}, {"a": {"a": 2}}]')).toEqual([{ a: 1 }, { a: { a: 2 } }])
 })
 
-test('nesting is followed for 100 levels, and a million open brackets end in one reason', () => {
+test('up to 100 levels of nesting are read, and a million open brackets are one fault', () => {
   expect(readJson('['.repeat(100) + ']'.repeat(100)).fault).toBeUndefined()
   expect(outcome('['.repeat(101) + ']'.repeat(101))).toBe('1:101 is nested deeper than 100 levels')
   expect(outcome('['.repeat(1_000_000))).toBe('1:101 is nested deeper than 100 levels')
 })
 
-test('a megabyte of quotes, escapes or digits ends within the time a test has', () => {
+test('a megabyte of quotes, escapes or digits is read within the time limit of a test', () => {
   expect(outcome(`["${'\\"'.repeat(500_000)}`)).toBe('1:2 has a string without a closing quote')
   expect(outcome('"'.repeat(1_000_000))).toBe('1:3 has "\\"" where nothing more is expected')
   expect(outcome(`[${'1'.repeat(1_000_000)}]`)).toMatch(/too large/)
@@ -85,7 +85,7 @@ describe('compared with JSON.parse', () => {
     }
   }
 
-  test('any JSON text that hides nothing is read as it reads it', () => {
+  test('readJson returns the same value for valid JSON, unless a name is repeated or a number is too large', () => {
     assert(
       property(json(), (text) => {
         const { value, fault } = readJson(text)
@@ -98,7 +98,7 @@ describe('compared with JSON.parse', () => {
     )
   })
 
-  test('a text it refuses is refused, and one it takes has at most a duplicate, a big number or depth', () => {
+  test('readJson refuses every invalid text, and of valid ones only those with repeated names, large numbers or deep nesting', () => {
     const token = oneof(
       constantFrom(
         '{',

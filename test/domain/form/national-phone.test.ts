@@ -21,7 +21,7 @@ test.each([
   ['DE', '2026-03-12', 'a date'],
   ['AU', '0412 345 678 ext 5', 'a word'],
   ['AU', '12/03/2026', 'a date'],
-])('%s: %s is nobody’s to guess: %s', async (country, text) => {
+])('the number is not repaired for %s: %s (%s)', async (country, text) => {
   expect((await phoneRepair(country))(text)).toBeUndefined()
 })
 
@@ -32,11 +32,11 @@ test.each([
   ['+61 0412 345 678', 'has a 0 after the country calling code +61'],
   ['+49 30 12345 / 6789', 'holds "/"'],
   ['+49 30 12345 ext. 6', 'holds "e"'],
-])('%s would become another number: %s', (text, words) => {
+])('%s is refused, because digits would be lost or added: %s', (text, words) => {
   expect(readRecipientField('phone', text).problem).toContain(words)
 })
 
-test('what is dialled with its 0 keeps it', () => {
+test('an Italian number keeps its leading 0', () => {
   expect(readRecipientField('phone', '+39 06 1234 5678')).toEqual({ value: '+390612345678' })
 })
 
@@ -44,7 +44,7 @@ test.each([
   ['Ann Lee <ann@example.com>', 'a name beside the address', 'ann@example.com'],
   ['mailto:ann@example.com', 'begins with mailto:', 'ann@example.com'],
   ['ann\u200B@example.com', 'contains U+200B', undefined],
-])('%j: it is said what is wrong with the address', (text, words, suggestion) => {
+])('%j is refused with the reason', (text, words, suggestion) => {
   const reading = readRecipientField('email', text)
   expect(reading.problem).toContain(words)
   expect(reading.suggestion).toBe(suggestion)

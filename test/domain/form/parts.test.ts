@@ -16,12 +16,12 @@ test.each([
   expect(partsOfObject(description).join(' ')).toBe(parts)
 })
 
-test('parts of each item of a list, where the description says that each has them', () => {
+test('partsOfItems returns the parts that the description names for each item', () => {
   expect(partsOfItems('Every address, each with street and country.')).toEqual(['street', 'country'])
   expect(partsOfItems('Every other name the recipient has used; an empty list if none.')).toEqual([])
 })
 
-test('a help text of any length costs little', () => {
+test('a description of 300,000 characters is read quickly and has no parts', () => {
   const long = `x: ${'a, '.repeat(100_000)}`
   expect([partsOfObject(long), partsOfItems(long)]).toEqual([[], []])
 })

@@ -9,15 +9,18 @@ import {
   readStructure,
 } from '../../../src/domain/form/field-value.ts'
 
-test('items of a list stand between ;', () => {
+test('the items of a list are separated by ";"', () => {
   expect(readItems(' Ann ; Bea')).toEqual({ items: ['Ann', 'Bea'] })
   expect(readItems('Ann; ').problem).toMatch(/empty item/)
 })
 
-test.each(['none', 'None', 'N/A', '-', 'nil '])('%j alone is nobody’s name: there is nothing', (text) => {
-  expect(readItems(text)).toEqual({ problem: 'is no item; leave it empty if there are none' })
-  expect(readItems(`${text}; Ann`).items).toHaveLength(2)
-})
+test.each(['none', 'None', 'N/A', '-', 'nil '])(
+  '%j alone is refused: a list without items has to be left empty',
+  (text) => {
+    expect(readItems(text)).toEqual({ problem: 'is no item; leave it empty if there are none' })
+    expect(readItems(`${text}; Ann`).items).toHaveLength(2)
+  },
+)
 
 test.each([
   ['street: 12 High Street', ['street', '12 High Street']],
@@ -27,16 +30,16 @@ test.each([
   ['12: High Street', undefined],
   ['__proto__: x', undefined],
   [': x', undefined],
-])('a name and its value: %s', (text, pair) => {
+])('readPair of a name and its value: %s', (text, pair) => {
   expect(readPair(text, []).pair).toEqual(pair)
 })
 
-test('a name stands once, and has a value', () => {
+test('a repeated name and a name without a value are refused', () => {
   expect(readPair('street: x', ['street']).problem).toBe('has the name "street", which is already there')
   expect(readPair('street:', []).problem).toBe('has no value after "street:"')
 })
 
-test('JSON is known by its first sign', () => {
+test('JSON is recognised by its first character, "[" or "{"', () => {
   expect([
     startsLikeJson('array', ' ["a"]'),
     startsLikeJson('array', '{}'),
@@ -47,7 +50,7 @@ test('JSON is known by its first sign', () => {
   expect(readStructure('object', '{"a"').problem).toMatch(/^is not JSON/)
 })
 
-test('a group takes every name', () => {
+test('only a plain object is a group, and its keys may have any name, "__proto__" included', () => {
   expect([
     isObjectValue({}),
     isObjectValue([]),

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { problemsError, problemText, formatForMessage } from '../../../src/domain/form/problem.ts'
 
-test('a value is shown as it is, anything but a text as JSON, and cut after 80 characters', () => {
+test('a text is shown unchanged and other values as JSON, cut after 80 characters', () => {
   expect(formatForMessage('a "b"')).toBe('a "b"')
   expect(formatForMessage({ a: [1] })).toBe('{"a":[1]}')
   expect(formatForMessage(undefined)).toBe('undefined')
@@ -10,21 +10,21 @@ test('a value is shown as it is, anything but a text as JSON, and cut after 80 c
   expect(formatForMessage('x'.repeat(81))).toBe(`${'x'.repeat(80)}…`)
 })
 
-test('a value that JSON cannot say is named by its kind', () => {
+test('a value that JSON cannot represent is shown by its kind', () => {
   const round: unknown[] = []
   round.push(round)
   expect(formatForMessage(round)).toBe('a list')
   expect(formatForMessage({ round })).toBe('an object')
 })
 
-test('a sentence names the field, the value, what is wrong and what was meant', () => {
+test('the text of a problem contains the field, the value, the problem and the suggestion', () => {
   expect(problemText({ path: 'phone', value: '04', problem: 'has no +' })).toContain('phone: "04" has no +')
   expect(problemText({ path: 'phone', problem: 'is required', suggestion: '+61' })).toMatch(
     /^phone: is required.*"\+61"/,
   )
 })
 
-test('several problems are one refusal that names each, its field the first', () => {
+test('several problems become one error that names each of them and has the first field', () => {
   const found = problemsError(
     [
       { path: 'phone', problem: 'is required' },

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { formFields, reviewRows } from '../../../src/domain/form/fields.ts'
 import { sampleSchema, schemaOf } from './sample-schema.ts'
 
-test('asks for the recipient first, then check by check as the schema has them', () => {
+test('the form has the recipient first, then the checks in the order of the schema', () => {
   const questions = formFields(sampleSchema)
   expect(questions.map(({ column }) => column)).toEqual([
     'first_name',
@@ -38,20 +38,20 @@ test.each([
   ['VEVO_reference', 'VEVO reference'],
   ['__proto__', 'Proto'],
   ['___', '___'],
-])('%s reads as "%s"', (name, label) => {
+])('the label of %s is "%s"', (name, label) => {
   const schema = schemaOf(
     JSON.parse(`{"x": {"${name}": ["string", false]}}`) as Parameters<typeof schemaOf>[0],
   )
   expect(formFields(schema).at(-1)?.label).toBe(label)
 })
 
-test('a check without a display name goes by its code', () => {
+test('a check without a display name is named by its code', () => {
   const schema = schemaOf({ x: { y: ['string', false] } })
   for (const check of schema.fields.additional_information) check.display_name = ' '
   expect(formFields(schema).at(-1)?.group).toBe('x')
 })
 
-test('a review has a row for every field, and says what was not answered', () => {
+test('a review has a row for every field, with undefined for fields without an answer', () => {
   const fields = formFields(sampleSchema)
   const answers = new Map(
     fields.flatMap((field) => {

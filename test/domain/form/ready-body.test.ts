@@ -6,14 +6,14 @@ import { plainSchema, recipientOf, sampleBody, sampleSchema } from './sample-sch
 
 const ready = compileQuickCheck(sampleSchema)
 
-/** The sound body, changed. */
+/** Returns the valid sample body after `change`. */
 function changed(change: (body: ReturnType<typeof sampleBody>) => void): DraftBody {
   const body = sampleBody()
   change(body)
   return body
 }
 
-test('a sound body is ready as it stands', () => {
+test('the quick check returns a valid body unchanged', () => {
   expect(ready(sampleBody())).toEqual(sampleBody())
   const plain = { package_id: 7, recipient: recipientOf() } as DraftBody
   expect(compileQuickCheck(plainSchema)(plain)).toEqual(plain)
@@ -42,11 +42,11 @@ test.each<[string, (body: ReturnType<typeof sampleBody>) => void]>([
         fields: { date_of_birth: '1990-02-30' },
       } as never),
   ],
-])('%s is looked at the careful way', (_what, change) => {
+])('the quick check returns undefined for %s', (_what, change) => {
   expect(ready(changed(change))).toBeUndefined()
 })
 
-test('what is ready is what the careful way would send', () => {
+test('the quick check returns the same body as validateBody', () => {
   const { body, problems, changes } = validateBody(sampleBody(), sampleSchema)
   expect(problems ?? []).toEqual([])
   expect(changes ?? []).toEqual([])

@@ -11,11 +11,11 @@ describe('a phone number in E.164', () => {
     ['with brackets, dashes and dots', '+61 (400) 000-0.00'],
     ['with a no-break space', '+61\u00A0400 000 000'],
     ['with white space around it', ' +61400000000 '],
-  ])('taken %s', (_name, given) => {
+  ])('is accepted %s', (_name, given) => {
     expect(readRecipientField('phone', given)).toEqual({ value: '+61400000000' })
   })
 
-  test('taken with 15 digits, refused with 16', () => {
+  test('is accepted with 15 digits and refused with 16', () => {
     expect(readRecipientField('phone', '+123456789012345')).toEqual({ value: '+123456789012345' })
     expect(readRecipientField('phone', '+1234567890123456').problem).toBe(
       'has 16 digits; a phone number has at most 15',
@@ -45,14 +45,14 @@ describe('a phone number in E.164', () => {
     expect(readRecipientField('phone', given).problem).toMatch(reason)
   })
 
-  test('00 is shown as the + it stands for, and not taken for it', () => {
+  test('with 00 is refused, with + as suggestion', () => {
     const reading = readRecipientField('phone', '0061 400 000 000')
     expect(reading.problem).toMatch(/^has no \+/)
     expect(reading.suggestion).toBe('+61400000000')
     expect(readRecipientField('phone', '00').suggestion).toBeUndefined()
   })
 
-  test('whatever comes in, what comes out is a number the contract takes', () => {
+  test('is accepted exactly if the result fits the contract, and keeps all its digits', () => {
     const text = stringMatching(/^\+?[\d ().e+-]{0,20}$/)
     holds(
       property(text, (given) => {
@@ -67,7 +67,7 @@ describe('a phone number in E.164', () => {
 
 describe('an e-mail address', () => {
   test.each(['ann@example.com', 'ann.lee+checks@mail.example.co.uk', "o'neil@example.com"])(
-    'taken: %s',
+    'is accepted: %s',
     (given) => {
       expect(readRecipientField('email', given)).toEqual({ value: given })
     },
@@ -89,7 +89,7 @@ describe('an e-mail address', () => {
 })
 
 describe('a name', () => {
-  test('is trimmed, and otherwise left as its owner writes it', () => {
+  test('is trimmed and otherwise unchanged', () => {
     expect(readRecipientField('first_name', '  Zoë-Marie  \n')).toEqual({ value: 'Zoë-Marie' })
     expect(readRecipientField('last_name', "O'Neil 王")).toEqual({ value: "O'Neil 王" })
   })
@@ -105,7 +105,7 @@ describe('a name', () => {
   })
 })
 
-test('a reason never repeats the value, which is shown once next to it', () => {
+test('the reason does not repeat the value', () => {
   holds(
     property(
       constantFrom('email', 'phone', 'first_name'),

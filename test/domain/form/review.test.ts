@@ -4,7 +4,7 @@ import type { FieldValue } from '../../../src/contract/request.ts'
 import { formFields, formatAnswer, reviewRows, formatValue } from '../../../src/domain/form/fields.ts'
 import { plainSchema } from './sample-schema.ts'
 
-test('every field of the form has its row, with an answer where there is one', () => {
+test('reviewRows has a row for every field, with its answer or undefined', () => {
   const fields = formFields(plainSchema)
   const [first] = fields
   const rows = reviewRows(fields, new Map(first === undefined ? [] : [[first, 'Ann']]))
@@ -16,7 +16,7 @@ test('every field of the form has its row, with an answer where there is one', (
   ])
 })
 
-test('a value as a person reads it', () => {
+test('formatValue shows yes and no for booleans, and JSON for lists and objects', () => {
   expect([true, false, 1.5, ['a'], { b: null }, null].map(formatValue)).toEqual([
     'yes',
     'no',
@@ -28,7 +28,7 @@ test('a value as a person reads it', () => {
   expect(formatValue('x'.repeat(200))).toBe('x'.repeat(200))
 })
 
-test('a review shows an answer whole and in words, never as JSON', () => {
+test('formatAnswer shows a whole answer as text and not as JSON', () => {
   const address = { street: '12 High Street', state: 'VIC', since: 1990, own: true, unit: null }
   const answers = [['a', 'b c'], [], [1], {}, address, [{ a: ['b', 'c'] }, { a: 'd' }]]
   expect(answers.map((answer) => formatAnswer(answer as FieldValue))).toEqual([

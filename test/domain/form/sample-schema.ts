@@ -9,7 +9,7 @@ const recipient = {
 
 type Definition = [type: string, required: boolean, description?: string]
 
-/** A package schema as the service would send it, read by the contract. */
+/** Returns a package schema that the contract has parsed, as from an answer of the service. */
 export function schemaOf(
   checks: Readonly<Record<string, Readonly<Record<string, Definition>>>>,
   id = 12,
@@ -32,10 +32,10 @@ export function schemaOf(
   })
 }
 
-/** Nothing but the recipient. */
+/** A schema with the recipient and no checks. */
 export const plainSchema = schemaOf({}, 7)
 
-/** Every type, required and optional, and a check that needs nothing. */
+/** A schema with required and optional fields of every type, and a check without required fields. */
 export const sampleSchema = schemaOf({
   ncc_acic: {
     date_of_birth: ['string', true, 'Date of birth (YYYY-MM-DD)'],
@@ -59,7 +59,7 @@ export const recipientOf = (over: Readonly<Record<string, unknown>> = {}) => ({
   ...over,
 })
 
-/** A body that sampleSchema takes. */
+/** Returns a valid body for sampleSchema. */
 export const sampleBody = () => ({
   package_id: 12,
   recipient: recipientOf(),

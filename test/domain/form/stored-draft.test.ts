@@ -20,14 +20,14 @@ const draftOf = (over: Partial<StoredDraft> = {}): StoredDraft => ({
   ...over,
 })
 
-test('a draft is read as it was kept; anything else is none', () => {
+test('a stored draft is read back unchanged; any other text is undefined', () => {
   const draft = draftOf()
   expect(parseDraft(JSON.stringify(draft))).toEqual(draft)
   const others = ['', '{}', 'null', JSON.stringify({ ...draft, id: '../x' })]
   expect(others.map(parseDraft)).toEqual([undefined, undefined, undefined, undefined])
 })
 
-test('only drafts of the same service, user, account and package are gone on from, the newest first', () => {
+test('only drafts of the same service, user, account and package are offered, the newest first', () => {
   const owner = { baseUrl: 'https://api.example.com', userEmail: 'ANA@example.com', account: '' }
   const newer = draftOf({
     id: '1',
@@ -45,7 +45,7 @@ test('only drafts of the same service, user, account and package are gone on fro
   expect(selectDrafts(all, owner, 102).map(({ id }) => id)).toEqual(['0123456789abcdef'])
 })
 
-test('its title names the person, the package, how many answers, and when', () => {
+test('the title of a draft contains the person, the package, the number of answers and the date', () => {
   expect(draftTitle(draftOf())).toMatch(/^Zoë, 102 Identity check, 2 answers, 2026-11-2/)
   const unnamed = draftOf({
     body: {
@@ -57,7 +57,7 @@ test('its title names the person, the package, how many answers, and when', () =
   expect(draftTitle(unnamed)).toMatch(/^Nobody named yet, 102 Identity check, 1 answer, /)
 })
 
-test('a purge finds it by the e-mail, or by when it was saved', () => {
+test('a purge selects a draft by the e-mail or by the time of saving', () => {
   const draft = draftOf()
   const savedAt = Date.parse(draft.saved_at)
   expect([

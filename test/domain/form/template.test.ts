@@ -11,7 +11,7 @@ import { templateBytes } from '../../../src/sheets/rewrite.ts'
 
 const string = { type: 'string', required: true }
 
-/** A schema of one check; read as the service's answer would be. */
+/** Returns a schema of one check, parsed as an answer of the service. */
 function schemaOf(
   fields: Record<string, { type: string; required: boolean; description: string }>,
   code = 'k',
@@ -29,7 +29,7 @@ function schemaOf(
   )
 }
 
-/** Written by hand, so that a field called __proto__ is one. */
+/** Formats the JSON by hand, because an object literal would lose a field named __proto__. */
 function fieldsJson(fields: Record<string, unknown>): string {
   return `{${Object.entries(fields)
     .map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`)
@@ -46,7 +46,7 @@ const everyType = schemaOf({
   map: { type: 'object', required: false, description: '' },
 })
 
-test('what each field wants is said in its note', () => {
+test('the note of a column states the type of its field and whether it is required', () => {
   const notes = Object.fromEntries(templateColumns(everyType).map(({ header, note }) => [header, note]))
   expect(notes).toEqual({
     first_name: 'Recipient: First name\nRequired, text.',
@@ -64,7 +64,7 @@ test('what each field wants is said in its note', () => {
   })
 })
 
-test('numbers are numbers, everything else is text, and a yes or no is chosen from a list', () => {
+test('columns of numbers are not text columns, and a yes or no is chosen from a list', () => {
   const columns = templateColumns(everyType)
   expect(columns.filter(({ text }) => text !== true).map(({ header }) => header)).toEqual([
     'k.count',
@@ -73,7 +73,7 @@ test('numbers are numbers, everything else is text, and a yes or no is chosen fr
   expect(columns.find(({ header }) => header === 'k.flag')?.choices).toEqual(['yes', 'no'])
 })
 
-test('every cell of the example would be taken', () => {
+test('every cell of the example is valid', () => {
   for (const { header, example } of templateColumns(everyType)) {
     const definition = everyType.fields.additional_information[0]?.fields[header.replace('k.', '')]
     const problem =
@@ -96,7 +96,7 @@ test('an object has a column for each part that its description lists', () => {
   expect(templateColumns(schemaOf({ vague })).at(-1)?.header).toBe('k.vague')
 })
 
-test('no placeholder of a body would be sent', () => {
+test('every placeholder of a template body is invalid', () => {
   const { problems = [] } = validateBody(templateBody(everyType), everyType)
   expect(problems.map(({ column }) => column)).toEqual(templateColumns(everyType).map(({ header }) => header))
 })
@@ -124,7 +124,7 @@ const hostileSchema = schemaOf(
 )
 
 test.each(['csv', 'xlsx'] as const)(
-  'names of the service are safe in %s, and read back as they are',
+  'hostile field names are safe in %s, and are read back unchanged',
   async (format) => {
     const columns = templateColumns(hostileSchema)
     const bytes = await bytesOf(templateBytes(columns, format))
@@ -136,13 +136,13 @@ test.each(['csv', 'xlsx'] as const)(
   },
 )
 
-test('a body keeps them too', () => {
+test('hostile field names are in a template body unchanged', () => {
   const text = JSON.stringify(templateBody(hostileSchema))
   expect(text).toContain('"__proto__":""')
   expect(Object.getPrototypeOf({})).toBe(Object.prototype)
 })
 
-test('two fields of one name, a NUL in a CSV and a name no cell holds are refused', () => {
+test('two fields with one column, a NUL in a CSV, and a name too long for a cell are refused', () => {
   const text = { type: 'string', required: true, description: '' }
   expect(() => templateColumns(schemaOf({ a: text, 'a ': text }))).toThrow(
     'package 7 has two fields for the column "k.a"',
@@ -163,7 +163,7 @@ test.each([
   expect(templateFormat(format, output)).toBe(expected)
 })
 
-test('a name that promises what is not written is refused', () => {
+test('a file extension that is not a template format, or contradicts --format, is refused', () => {
   expect(() => templateFormat(undefined, 'people.ods')).toThrow('a template cannot be written as .ods')
   expect(() => templateFormat('csv', 'people.xlsx')).toThrow('--format csv contradicts --output people.xlsx')
   expect(templateFormat('csv', 'people.ods')).toBe('csv')

@@ -8,23 +8,23 @@ import { faultRow } from '../../harness/faults/fault-row.ts'
 
 faultRow('prototype', 'prototypes changed', { of: /__proto__|constructor|prototype/ })
 
-/** The problems as a person reads them, one a line. */
+/** Returns the texts of all problems. */
 function problemsOf(input: unknown, schema: PackageSchema = sampleSchema): string[] {
   return validateBody(input, schema).problems?.map((each) => problemText(each)) ?? []
 }
 
-/** The sample body with one thing changed. */
+/** Returns the sample body after `change`. */
 function bodyWith(change: (body: ReturnType<typeof sampleBody>) => void) {
   const body = sampleBody()
   change(body)
   return body
 }
 
-test('a body that follows the schema is passed on as it is', () => {
+test('a valid body is returned unchanged', () => {
   expect(validateBody(sampleBody(), sampleSchema)).toEqual({ body: sampleBody(), changes: [] })
 })
 
-test('a package that asks for nothing takes a body with and without an empty array', () => {
+test('a package without checks accepts a body with and without an empty array', () => {
   const body = { package_id: 7, recipient: recipientOf() }
   expect(validateBody(body, plainSchema).body).toEqual(body)
   expect(validateBody({ ...body, additional_information: [] }, plainSchema).body).toEqual({
@@ -33,7 +33,7 @@ test('a package that asks for nothing takes a body with and without an empty arr
   })
 })
 
-test('what is tidied is a change: phone marks, and white space around names and address', () => {
+test('removed punctuation of phones and white space around names and e-mails are listed as changes', () => {
   const recipient = recipientOf({ first_name: ' Ann', email: 'ann@example.com ', phone: '+61 (400) 000-000' })
   const { body, changes } = validateBody({ package_id: 7, recipient }, plainSchema)
   expect(body?.recipient).toEqual(recipientOf())
@@ -44,7 +44,7 @@ test('what is tidied is a change: phone marks, and white space around names and 
   ])
 })
 
-test('every problem is found, in the order of the body, not just the first', () => {
+test('all problems are found, in the order of the body', () => {
   const body = {
     package_id: '12',
     recipient: { first_name: '', last_name: 5, email: 'ann', nickname: 'A' },
@@ -99,7 +99,7 @@ describe('the shape of the body', () => {
     expect(problemsOf({ ...sampleBody(), ...over })).toContain(problem)
   })
 
-  test('a recipient’s field at the top is sent to its place', () => {
+  test('a recipient’s field at the top level is refused with its correct path', () => {
     expect(problemsOf({ ...sampleBody(), phone: '+61400000000' })).toEqual([
       'phone: is not a field of a request (did you mean "recipient.phone"?)',
     ])
@@ -138,7 +138,7 @@ describe('the shape of the body', () => {
     ])
   })
 
-  test('an entry without fields names those it requires', () => {
+  test('the problem of an entry without fields names the required ones', () => {
     const body = { ...sampleBody(), additional_information: [{ code: 'licence' }] }
     expect(problemsOf(body)).toContain(
       'additional_information[0].fields: is required, with licence_number, commercial',
@@ -146,7 +146,7 @@ describe('the shape of the body', () => {
   })
 })
 
-test('wrong types are refused by name, null among them', () => {
+test('values of a wrong type, and null, are refused with both types', () => {
   const body = bodyWith(({ additional_information: [, licence] }) => {
     Object.assign(licence?.fields ?? {}, { licence_number: 1, points: '1', commercial: 'no', issuer: [] })
   })
@@ -165,7 +165,7 @@ test('wrong types are refused by name, null among them', () => {
   `)
 })
 
-test('a problem carries the column a batch file has for the field', () => {
+test('a problem has the column of a batch file for its field', () => {
   const { problems } = validateBody(
     { package_id: 12, recipient: recipientOf({ phone: '0400' }) },
     sampleSchema,
@@ -178,7 +178,7 @@ test('a problem carries the column a batch file has for the field', () => {
   ])
 })
 
-test('a draft may lack anything, and may hold nothing wrong', () => {
+test('a draft may lack required fields, and must not contain invalid values', () => {
   expect(validateDraft({ recipient: { phone: '+61 400 000 000' } }, sampleSchema)).toEqual({
     draft: { package_id: 12, recipient: { phone: '+61400000000' } },
     changes: [{ path: 'recipient.phone', column: 'phone', from: '+61 400 000 000', to: '+61400000000' }],
@@ -187,7 +187,7 @@ test('a draft may lack anything, and may hold nothing wrong', () => {
   expect(problems?.map(({ path }) => path)).toEqual(['recipient.nick', 'recipient.phone'])
 })
 
-describe('__proto__ and constructor are names like any other', () => {
+describe('fields named __proto__ and constructor', () => {
   const schema = schemaOf(
     JSON.parse(
       '{"x": {"__proto__": ["string", true], "constructor": ["integer", false], "toString": ["string", false]}}',
@@ -199,14 +199,14 @@ describe('__proto__ and constructor are names like any other', () => {
         "additional_information": [{"code": "x", "fields": ${fields}}]}`,
     )
 
-  test('given, they are sent', () => {
+  test('are in the body', () => {
     const { body } = validateBody(bodyOf('{"__proto__": "a", "constructor": 1}'), schema)
     expect(JSON.stringify(body?.additional_information)).toBe(
       '[{"code":"x","fields":{"__proto__":"a","constructor":1}}]',
     )
   })
 
-  test('unknown to a schema whose maps have a prototype, they are refused all the same', () => {
+  test('are refused by a schema without them, even if its objects have a prototype', () => {
     const plain = schemaOf({ x: { y: ['string', false] } })
     for (const check of plain.fields.additional_information) check.fields = { ...check.fields }
     expect(problemsOf(bodyOf('{"constructor": "a"}'), plain)).toEqual([
@@ -214,13 +214,13 @@ describe('__proto__ and constructor are names like any other', () => {
     ])
   })
 
-  test('left out, they are missing, not inherited', () => {
+  test('are missing if they are not given, and not inherited', () => {
     expect(problemsOf(bodyOf('{}'), schema)).toEqual([
       'additional_information[0].fields.__proto__: is required',
     ])
   })
 
-  test('unknown, they are refused', () => {
+  test('are refused where the schema has no such field', () => {
     const fields = '{"__proto__": "a", "hasOwnProperty": 1}'
     expect(problemsOf(bodyOf(fields), schema)).toEqual([
       'additional_information[0].fields.hasOwnProperty: is not a field of the check "x"; it takes __proto__, constructor, toString',
@@ -237,7 +237,7 @@ describe('__proto__ and constructor are names like any other', () => {
     ])
   })
 
-  test('the prototype of everything is left alone', () => {
+  test('do not change Object.prototype', () => {
     const before = Object.getOwnPropertyNames(Object.prototype)
     validateBody(
       bodyOf('{"__proto__": {"polluted": 1}, "constructor": {"prototype": {"polluted": 1}}}'),
@@ -248,7 +248,7 @@ describe('__proto__ and constructor are names like any other', () => {
   })
 })
 
-test('a megabyte in every place ends within the time a test has, and is cut in what is shown', () => {
+test('a body with a megabyte in every value is validated within the time limit of a test, with short problem texts', () => {
   const long = 'a@'.repeat(500_000)
   const body = {
     package_id: 12,

@@ -34,7 +34,7 @@ const kindOf = (
   batch: typeof file | typeof single = file,
 ): string | undefined => findAttention({ ...row, ...change }, batch, null, now)?.kind
 
-test('a row in flight, finished, pending or decided needs no attention', () => {
+test('a row needs no attention if it is in flight, completed, waiting or decided', () => {
   expect(kindOf({})).toBe(undefined)
   for (const requestStatus of ['RECEIVED', 'PARTIAL', 'COMPLETED'])
     expect(kindOf({ requestStatus })).toBe(undefined)
@@ -58,14 +58,14 @@ test('a request that ended CANCELLED or ERROR is listed until it is acknowledged
   }
 })
 
-test('what was rejected is shown for 30 days, and a single order’s rejection not at all', () => {
+test('a rejected row is listed for 30 days, and a rejected single order is not listed', () => {
   const [recent, old] = [now - maxRejectedDays * day, now - maxRejectedDays * day - 1]
   expect(kindOf({ state: 'rejected', changedAt: recent })).toBe('rejected')
   expect(kindOf({ state: 'rejected', changedAt: old })).toBe(undefined)
   expect(kindOf({ state: 'rejected', changedAt: recent }, single)).toBe(undefined)
 })
 
-test('a request that goes on for more than 7 days needs attention, counted from when it was ordered', () => {
+test('a request that is not completed 7 days after its order needs attention', () => {
   const long = now - longWaitDays * day - 1
   expect(kindOf({ attemptedAt: long })).toBe('waiting')
   expect(kindOf({ attemptedAt: undefined, addedAt: long })).toBe('waiting')
@@ -89,7 +89,7 @@ test('a request that goes on for more than 7 days needs attention, counted from 
 const batch = (change: Partial<Batch>): Batch =>
   ({ ...file, counts: { ...noCounts(), pending: 2 }, changedAt: 5, ...change }) as Batch
 
-test('a batch with rows to send is stopped unless a process runs it or a worker will', () => {
+test('a batch with rows to send is stopped unless it has a runner or is queued', () => {
   const halt = { at: 7, code: 'forbidden', message: 'no credits remain', hint: undefined }
   expect(batchAttention(batch({}))).toMatchObject({ kind: 'stopped', command: 'refcheck batch resume b1' })
   expect(batchAttention(batch({ halt }))).toMatchObject({ kind: 'halted', reason: 'no credits remain' })
@@ -100,7 +100,7 @@ test('a batch with rows to send is stopped unless a process runs it or a worker 
   expect(batchAttention(batch({ kind: 'single' }))).toBe(undefined)
 })
 
-test('one command is for a batch’s rows together, and for all requests, in order of precedence', () => {
+test('rows of one batch have one command, waiting requests have one for all, and groups are ordered by precedence', () => {
   const of = (kind: Attention['kind'], batchId: string, requestId: string | null): Attention => ({
     kind,
     batch_id: batchId,

@@ -39,7 +39,7 @@ test('an empty store needs no attention', () => {
   })
 })
 
-test('one that was not read since it was accepted was received', () => {
+test('a request that was never read counts as RECEIVED', () => {
   expect(
     countStatuses([order('a', undefined, 0), order('b', 'PARTIAL', 0), order('c', 'PARTIAL', 0)]),
   ).toEqual({
@@ -48,7 +48,7 @@ test('one that was not read since it was accepted was received', () => {
   })
 })
 
-test('in flight is what has no terminal status, as old as the oldest read of it', () => {
+test('requests without a terminal status are in flight, and read_since is the oldest of their reads', () => {
   const accepted = [
     order('a', 'RECEIVED', 3000),
     order('b', undefined, 2000),
@@ -62,7 +62,7 @@ test('in flight is what has no terminal status, as old as the oldest read of it'
   })
 })
 
-test('the five newest completed, with the files that the folder has of each', () => {
+test('the reports are those of the five newest completed requests, with the number of their files', () => {
   const recipient = { first_name: 'Ana', last_name: 'Silva', email: 'ana@example.com', phone: '+61400000001' }
   const accepted = Array.from({ length: 7 }, (_, at) => ({
     ...order(`r${at}`, 'COMPLETED', at),
@@ -83,12 +83,12 @@ test('the five newest completed, with the files that the folder has of each', ()
     ['r3', 0],
     ['r2', 0],
   ])
-  // Also those that are not among the newest count, and no person who was removed.
+  // All completed requests are counted; new reports exclude the request with files and the erased person.
   expect([completed, fresh]).toEqual([7, 5])
   expect(createOverview({ ...nothing, accepted }, 9).reports[0]?.files).toBe(null)
 })
 
-test('orders of others are counted by service and account, as far as there are any', () => {
+test('orders of other users are counted by service and account, without groups that have none', () => {
   const batch = (baseUrl: string, account: string | undefined, counts: object): Batch =>
     ({ baseUrl, account, counts: { ...noCounts(), ...counts } }) as Batch
   const otherBatches = [
@@ -105,7 +105,7 @@ test('orders of others are counted by service and account, as far as there are a
   ])
 })
 
-test('a batch is in flight while rows of it are to be sent; a single order is not a batch', () => {
+test('a batch is in flight while it has rows to send; a single order is not listed as a batch', () => {
   const batch = (id: string, change: object): Batch =>
     ({ id, kind: 'file', name: id, addedAt: 0, counts: noCounts(), ...change }) as Batch
   const batches = [
@@ -118,7 +118,7 @@ test('a batch is in flight while rows of it are to be sent; a single order is no
   expect(inFlight.batches.map(({ batch_id: id }) => id)).toEqual(['open', 'sending'])
 })
 
-test('what needs a person is in the order of how grave it is', () => {
+test('attention is ordered by precedence', () => {
   const of = (kind: Attention['kind']): Attention => ({ kind }) as Attention
   const { attention } = createOverview(
     { ...nothing, attention: [of('waiting'), of('error'), of('unknown')] },

@@ -24,7 +24,7 @@ const row = {
   changedAt: 2000,
 } as const
 
-test('an accepted order has its request’s status, RECEIVED until one is read', () => {
+test('an accepted order has the status of its request, which is RECEIVED until it is read', () => {
   expect(personRow(row, user)).toEqual({
     name: 'Ana Silva',
     email: 'ana@example.com',
@@ -44,7 +44,7 @@ test('an accepted order has its request’s status, RECEIVED until one is read',
   })
 })
 
-test('a row that was not accepted has its state; one that never was a whole order what could be read', () => {
+test('a row that was not accepted has its state, and an invalid row the values that could be read', () => {
   const invalid = {
     ...row,
     state: 'invalid',
@@ -57,7 +57,7 @@ test('a row that was not accepted has its state; one that never was a whole orde
   expect(found).toMatchObject({ ordered_at: null, read_at: null, request_id: null })
 })
 
-test('a duplicate names the request that it belongs to, and is counted once with it', () => {
+test('a duplicate has the id of the request that it repeats, and both count as one person', () => {
   const duplicate = {
     ...row,
     state: 'duplicate',
@@ -69,7 +69,7 @@ test('a duplicate names the request that it belongs to, and is counted once with
   const again = personRow({ ...duplicate, matches: { requestId: 'r1' } }, user)
   expect(again).toMatchObject({ status: 'duplicate', request_id: 'r1' })
   expect(removeDuplicates([first, again])).toEqual([first])
-  // The other row is in another file.
+  // A duplicate stays if the row that it repeats is in another file.
   expect(removeDuplicates([again])).toEqual([again])
   expect(
     countPeople([
@@ -87,7 +87,7 @@ test('a duplicate names the request that it belongs to, and is counted once with
   ).toBe(2)
 })
 
-test('a row that is left out or dropped shows no order, and is none of those to be completed', () => {
+test('a row that is left out or dropped has no order and does not count as one', () => {
   const others = { requestId: undefined, matches: { requestId: 'r9' } }
   const leftOut = personRow({ ...row, ...others, state: 'cancelled', attemptedAt: undefined }, user)
   expect(leftOut).toMatchObject({ status: 'left out', request_id: null, ordered_at: null })
@@ -100,7 +100,7 @@ test('a row that is left out or dropped shows no order, and is none of those to 
   expect(countOrders([leftOut, dropped, held, cancelled])).toBe(2)
 })
 
-test('statuses are counted in the order of a chart, one that is not known last', () => {
+test('statuses are counted in the order of the chart, with unknown ones last', () => {
   const of = (status: string): { status: string } => ({ status })
   expect(statusCounts([of('NEW'), of('ERROR'), of('pending'), of('COMPLETED'), of('ERROR')])).toEqual([
     ['COMPLETED', 1],

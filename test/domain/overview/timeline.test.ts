@@ -4,11 +4,11 @@ import { timelineOf } from '../../../src/domain/overview/people.ts'
 
 const at = (text: string): number => new Date(text).getTime()
 
-test('nothing happened: there is no line', () => {
+test('without orders there is no timeline', () => {
   expect(timelineOf([], [])).toBe(undefined)
 })
 
-test('one day is drawn by the hour, and an hour in which nothing happened keeps its place', () => {
+test('a single day is divided by the hour, including hours without events', () => {
   expect(
     timelineOf([at('2026-11-20T09:59:59'), at('2026-11-20T09:00:00')], [at('2026-11-20T11:30:00')]),
   ).toEqual({
@@ -26,7 +26,7 @@ test.each([
   ['2026-10-16T12:00:00', '2026-11-20T12:00:00', 'day', 36, '10-16'],
   ['2026-06-03T12:00:00', '2026-11-20T12:00:00', 'week', 25, '06-01'],
   ['2024-12-31T12:00:00', '2026-11-20T12:00:00', 'month', 24, '2024-12'],
-])('from %s to %s by the %s', (first, last, per, bars, label) => {
+])('the time from %s to %s is divided by the %s', (first, last, per, bars, label) => {
   const found = timelineOf([at(first)], [at(last)])
   expect(found).toMatchObject({ unit: per })
   expect(found?.buckets).toHaveLength(bars)

@@ -13,10 +13,10 @@ import {
 const minute = { calls: 60, seconds: 60 }
 const hour = { calls: 1000, seconds: 3600 }
 const windows = [minute, hour]
-/** On no boundary of a minute. */
+/** A time that is not the start of a minute. */
 const start = Date.UTC(2026, 10, 21, 9, 30, 17)
 
-/** Takes places at one moment until there is none; how many there were, and the wait. */
+/** Claims calls at one time until a wait is needed; returns the book, the number of calls and the wait. */
 function fill(book: QuotaBook, now: number, kind: 'create' | 'poll' = 'create'): [QuotaBook, number, number] {
   for (let taken = 0; ; taken += 1) {
     const { state, waitMs } = claimCall(book, kind, now)
@@ -25,8 +25,8 @@ function fill(book: QuotaBook, now: number, kind: 'create' | 'poll' = 'create'):
   }
 }
 
-describe('while it is not known when a window starts', () => {
-  test('a minute’s calls may go at once, and the next ones a minute after them', () => {
+describe('while the start of a window is unknown', () => {
+  test('the calls of a minute may be made at once, and the next ones a minute later', () => {
     const [book, taken, waitMs] = fill(emptyBook(windows), start)
     expect(taken).toBe(60)
     expect(waitMs).toBeGreaterThan(60_000)
@@ -35,7 +35,7 @@ describe('while it is not known when a window starts', () => {
     expect(fill(book, start + waitMs)[1]).toBe(60)
   })
 
-  test('no stretch of a minute holds more than a minute’s calls, wherever a window may start', () => {
+  test('no period of a minute has more calls than the limit, wherever it starts', () => {
     let book = emptyBook(windows)
     const sent: number[] = []
     for (let now = start; now < start + 20 * 60_000; now += 137) {
@@ -50,7 +50,7 @@ describe('while it is not known when a window starts', () => {
     expect(sent.length).toBeGreaterThanOrEqual(970)
   })
 
-  test('an hour’s calls are the hour’s limit', () => {
+  test('an hour has exactly the number of calls of its limit', () => {
     let book = emptyBook(windows)
     let sent = 0
     for (let now = start; now < start + 3_600_000; now += 500) {
@@ -62,8 +62,8 @@ describe('while it is not known when a window starts', () => {
   })
 })
 
-describe('what a 429 says wins', () => {
-  test('no call is made before the time it names, and then a whole window is open', () => {
+describe('the time of a 429 has precedence', () => {
+  test('no call is made before the stated time, and from then on the window is empty', () => {
     const [full] = fill(emptyBook(windows), start)
     const book = withThrottle(full, 12, start + 1000)
     const end = start + 13_000
@@ -77,12 +77,12 @@ describe('what a 429 says wins', () => {
     expect(quotaStatus(book, end).windows[0]).toMatchObject({ used: 0, left: 60, learnt: false })
   })
 
-  test('what went before the end counts no more in that window, and still does in the others', () => {
+  test('calls before the stated end no longer count in that window, and still count in the others', () => {
     const book = withThrottle(recordCalls(emptyBook(windows), 60, start), 12, start + 1000)
     expect(quotaStatus(book, start + 13_000).windows.map(({ used }) => used)).toEqual([0, 60])
   })
 
-  test('calls go one by one for an hour after it, so that one of them finds out the next time', () => {
+  test('for an hour after a 429 calls are spaced, so that a single call meets the next limit', () => {
     const end = start + 13_000
     const [after, taken, waitMs] = fill(withThrottle(emptyBook(windows), 12, start + 1000), end)
     expect([taken, waitMs]).toEqual([1, 1000])
@@ -90,7 +90,7 @@ describe('what a 429 says wins', () => {
     expect(fill(after, start + 3_602_000)[1]).toBe(60)
   })
 
-  test('a wait that was assumed is waited, and teaches nothing', () => {
+  test('an assumed wait is waited, and does not set the end of a window', () => {
     const book = withThrottle(recordCalls(emptyBook(windows), 990, start - 600_000), 60, start, false)
     expect(claimCall(book, 'create', start).waitMs).toBe(60_000)
     expect(quotaStatus(book, start + 60_000).windows).toMatchObject([
@@ -99,13 +99,13 @@ describe('what a 429 says wins', () => {
     ])
   })
 
-  test('a wait that ends where the hour was stated to end is about the hour', () => {
+  test('a wait that ends at the known end of the hour is attributed to the hour', () => {
     const once = withThrottle(emptyBook(windows), 1800, start)
     const later = start + 1_800_000 + 3_600_000 - 20_000
     expect(quotaStatus(withThrottle(once, 20, later), later).windows[1]).toMatchObject({ learnt: true })
   })
 
-  test('a long wait is about the hour', () => {
+  test('a wait of more than a minute is attributed to the hour', () => {
     const book = withThrottle(emptyBook(windows), 1800, start)
     expect(claimCall(book, 'create', start + 1).waitMs).toBe(1_799_999)
     expect(quotaStatus(book, start).windows.map(({ learnt, left }) => [learnt, left])).toEqual([
@@ -114,7 +114,7 @@ describe('what a 429 says wins', () => {
     ])
   })
 
-  test('a short wait is about the window that is fuller', () => {
+  test('a short wait is attributed to the fuller window', () => {
     let book = emptyBook(windows)
     book = recordCalls(book, 990, start)
     expect(
@@ -125,14 +125,14 @@ describe('what a 429 says wins', () => {
   })
 })
 
-describe('creates go first', () => {
-  test('a loop of reads keeps half of a window free while creates are made, and a few places always', () => {
+describe('creates have precedence over reads', () => {
+  test('repeated reads leave half of a window free while creates are made, and otherwise a few calls', () => {
     const creating = claimCall(emptyBook(windows), 'create', start).state
     expect(fill(creating, start + 1, 'poll')[1]).toBe(29)
     expect(fill(emptyBook(windows), start, 'poll')[1]).toBe(57)
   })
 
-  test('loops of reads use three quarters of an hour’s calls at most, and a fifth of them at once', () => {
+  test('repeated reads stay within 950 calls an hour, and continue at least every five minutes', () => {
     let book = emptyBook(windows)
     const read: number[] = []
     for (let now = start; now < start + 4 * 3_600_000; now += 900) {
@@ -144,17 +144,17 @@ describe('creates go first', () => {
       read.map((at, first) => read.findIndex((other) => other >= at + ms) - first)
     expect(Math.max(...within(3_600_000))).toBeLessThanOrEqual(950)
     expect(read.length).toBeGreaterThan(3 * 750)
-    // No stretch of five minutes without a read.
+    // There is a read in each period of five minutes.
     expect(Math.max(...read.map((at, one) => at - (read[one - 1] ?? at)))).toBeLessThan(300_000)
   })
 
-  test('a read of a loop does not take the place that a create waits for', () => {
+  test('a repeated read does not use the call that a create waits for', () => {
     const [book, , waitMs] = fill(emptyBook(windows), start)
     expect(claimCall(book, 'poll', start + waitMs).waitMs).toBeGreaterThan(0)
     expect(claimCall(book, 'create', start + waitMs).waitMs).toBe(0)
   })
 
-  test('reads counted after the fact take places, beyond the limit too', () => {
+  test('calls that are recorded afterwards count, also above the limit', () => {
     const book = recordCalls(emptyBook(windows), 65, start)
     expect(claimCall(book, 'create', start).waitMs).toBeGreaterThan(60_000)
     expect(quotaStatus(book, start).windows[0]).toMatchObject({ used: 60, left: 0 })
@@ -164,7 +164,7 @@ describe('creates go first', () => {
 describe('a clock that jumps', () => {
   const day = 86_400_000
 
-  test('back by a day: what was counted still counts, and no wait is longer than an hour’s window', () => {
+  test('back by a day: recorded calls still count, and no wait is longer than the hour’s window', () => {
     const [book] = fill(emptyBook(windows), start)
     const { waitMs } = claimCall(book, 'create', start - day)
     expect(waitMs).toBeGreaterThan(0)
@@ -174,13 +174,13 @@ describe('a clock that jumps', () => {
     )
   })
 
-  test('forward by a day: windows are over', () => {
+  test('forward by a day: all windows are empty', () => {
     const [book] = fill(emptyBook(windows), start)
     expect(fill(book, start + day)[1]).toBe(60)
   })
 })
 
-test('a book of other windows is begun again', () => {
+test('a stored book with other windows is replaced by an empty one', () => {
   const [book] = fill(emptyBook(windows), start)
   expect(bookOf(JSON.parse(JSON.stringify(book)), windows)).toEqual(JSON.parse(JSON.stringify(book)))
   expect(bookOf(book, [{ calls: 5, seconds: 1 }])).toEqual(emptyBook([{ calls: 5, seconds: 1 }]))
@@ -190,22 +190,22 @@ test('a book of other windows is begun again', () => {
 const learnt = (book: QuotaBook, now: number): boolean[] =>
   quotaStatus(book, now).windows.map((window) => window.learnt)
 
-test('a book is of other windows where one number of one of them differs', () => {
+test('a difference in one number of one window is enough for an empty book', () => {
   const book = recordCalls(emptyBook(windows), 1, start)
   const longer = [minute, { calls: 1000, seconds: 7200 }]
   const more = [minute, { calls: 2000, seconds: 3600 }]
   for (const others of [longer, more]) expect(bookOf(book, others)).toEqual(emptyBook(others))
 })
 
-test('a window is free again when its last call is its length ago, at the latest', () => {
+test('a window resets at the latest one window length after its last call', () => {
   const once = recordCalls(emptyBook([minute]), 3, 60_000)
-  // Hundredths of 600 ms, a minute, and a second on the way.
+  // The time of a call is rounded up to a hundredth of the window, 600 ms; then a minute and one second of transit follow.
   expect(quotaStatus(once, 60_000).windows[0]?.resetsAt).toBe(121_600)
   expect(quotaStatus(recordCalls(once, 2, 90_000), 90_000).windows[0]?.resetsAt).toBe(151_600)
   expect(quotaStatus(emptyBook([minute]), 90_000).windows[0]?.resetsAt).toBe(90_000)
 })
 
-test('calls are spaced as the shortest window allows, a second at most, until an hour after a 429', () => {
+test('for an hour after a 429 calls are spaced by the shortest window, with at most one second between them', () => {
   const spacing = (all: (typeof minute)[]): number => {
     const throttled = withThrottle(emptyBook(all), 1, start)
     return claimCall(recordCalls(throttled, 1, start + 5_000), 'create', start + 5_000).waitMs
@@ -218,14 +218,14 @@ test('calls are spaced as the shortest window allows, a second at most, until an
   expect([later(3_600_000), later(3_600_001)]).toEqual([1000, 0])
 })
 
-describe('which window a 429 is about', () => {
-  /** The minute's end was stated; long after it the hour is nearly half full, the minute empty. */
+describe('the window to which a 429 is attributed', () => {
+  /** The end of the minute is known; ten minutes later the hour is nearly half full and the minute is empty. */
   const throttled = recordCalls(withThrottle(emptyBook(windows), 7, start), 400, start + 60_000)
   const later = start + 600_000
   const wait = (book: QuotaBook, end: number, now = later): boolean[] =>
     learnt(withThrottle(book, (end - now) / 1000, now), now)
 
-  test('where no end was stated, or another, the fuller one', () => {
+  test('is the fuller one if the wait does not end at a known end', () => {
     expect(wait(throttled, start + 630_000)).toEqual([false, true])
   })
 
@@ -233,28 +233,28 @@ describe('which window a 429 is about', () => {
     ['the same end a whole number of minutes later', 0],
     ['a second earlier', -1000],
     ['two seconds later', 2000],
-  ])('%s is the minute', (_what, off) => {
+  ])('is the minute for %s', (_what, off) => {
     expect(wait(throttled, start + 607_000 + off)).toEqual([true, false])
   })
 
-  test('three seconds off it is another end', () => {
+  test('is the fuller one if the wait ends three seconds from the known end', () => {
     expect(wait(throttled, start + 610_000)).toEqual([false, true])
   })
 
-  test('an end that was stated weighs half a window: one that is full weighs more', () => {
+  test('is a full window rather than one with a known end', () => {
     const ofHour = withThrottle(emptyBook(windows), 1800, start)
     const at = start + 1_800_000 + 3_600_000 - 20_000
     expect(learnt(withThrottle(recordCalls(ofHour, 60, at), 20, at), at)).toEqual([true, false])
   })
 
-  test('a window whose end was never stated has none on the clock either', () => {
+  test('is not a window that would end on the full hour if its end was never stated', () => {
     const ofMinute = withThrottle(emptyBook(windows), 7, start)
     const onTheHour = Date.UTC(2026, 10, 21, 10)
     const now = onTheHour - 30_000
     expect(learnt(withThrottle(recordCalls(ofMinute, 12, now), 30, now), now)).toEqual([true, false])
   })
 
-  test('a second longer than a window may be that window, two are not', () => {
+  test('is a window that is one second shorter than the wait, but not one that is two seconds shorter', () => {
     const full = recordCalls(emptyBook(windows), 60, start)
     expect(learnt(withThrottle(full, 61, start), start)).toEqual([true, false])
     expect(learnt(withThrottle(full, 62, start), start)).toEqual([false, true])
@@ -263,7 +263,7 @@ describe('which window a 429 is about', () => {
   test.each([
     ['minute first', windows],
     ['hour first', windows.toReversed()],
-  ])('where both are alike, the shorter: %s', (_what, all) => {
+  ])('is the shorter one if both are equally full: %s', (_what, all) => {
     const { windows: stand } = quotaStatus(withThrottle(emptyBook(all), 30, start), start)
     expect(stand.filter((each) => each.learnt).map(({ seconds }) => seconds)).toEqual([60])
   })
@@ -272,12 +272,12 @@ describe('which window a 429 is about', () => {
 describe('a clock that is set back, to the millisecond', () => {
   const day = 86_400_000
 
-  test('a wait that was stated is waited from there, no longer', () => {
+  test('a stated wait lasts as long from the new time', () => {
     const throttled = withThrottle(emptyBook(windows), 12, start)
     expect(claimCall(throttled, 'create', start - day).waitMs).toBe(12_000)
   })
 
-  test('calls of several moments all count, each once', () => {
+  test('calls of several times are each counted once', () => {
     const book = recordCalls(recordCalls(emptyBook(windows), 5, start), 7, start + 1000)
     expect(quotaStatus(book, start - day).windows.map(({ used }) => used)).toEqual([12, 12])
   })

@@ -15,7 +15,7 @@ const windows = [
 ]
 const start = Date.UTC(2026, 10, 21, 9, 30, 17)
 
-/** When the last of so many really has its place. */
+/** Returns after how many seconds the last of the creates is allowed, by simulating all claims. */
 function really(stored: QuotaBook, creates: number): number {
   let [book, at] = [stored, start]
   for (let done = 0; done < creates;) {
@@ -27,13 +27,13 @@ function really(stored: QuotaBook, creates: number): number {
   return (at - start) / 1000
 }
 
-test('what fits into the windows takes no time by quota, only what each call takes', () => {
+test('calls that fit into the windows take only the time of the calls', () => {
   expect(secondsForCreates(emptyBook(windows), 0, start)).toBe(0)
   expect(secondsForCreates(emptyBook(windows), 60, start)).toBe(0)
   expect(secondsForCreates(emptyBook(windows), 60, start, 200)).toBeCloseTo(12)
 })
 
-test('29 left of 80 wait for the minute that the first 51 and nine reads filled', () => {
+test('29 creates wait until the minute that 60 earlier calls filled is over', () => {
   const book = recordCalls(emptyBook(windows), 60, start - 10_000)
   const left = secondsForCreates(book, 29, start)
   expect(left).toBeGreaterThan(50)
@@ -41,13 +41,13 @@ test('29 left of 80 wait for the minute that the first 51 and nine reads filled'
   expect(left).toBe(really(book, 29))
 })
 
-test('a 429 is waited out, and calls go one by one after it', () => {
+test('the estimate includes the wait of a 429 and the spacing after it', () => {
   const book = withThrottle(emptyBook(windows), 40, start)
   expect(secondsForCreates(book, 1, start)).toBe(40)
   expect(secondsForCreates(book, 11, start)).toBe(50)
 })
 
-test('for more than an hour’s calls it is right to 3 in 100', () => {
+test('the estimate for more calls than an hour allows differs by less than 3 percent', () => {
   const book = recordCalls(emptyBook(windows), 300, start - 600_000)
   for (const creates of [500, 1000, 2500]) {
     const [estimated, is] = [secondsForCreates(book, creates, start), really(book, creates)]
@@ -69,6 +69,6 @@ test.each([
     3646,
   ],
   ['calls that take longer than their windows', [{ calls: 10, seconds: 60 }], 25, 60_000, 1500],
-])('whole rounds: %s', (_what, all, creates, callMs, seconds) => {
+])('several full windows: %s', (_what, all, creates, callMs, seconds) => {
   expect(secondsForCreates(emptyBook(all), creates, start, callMs)).toBeCloseTo(seconds)
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { parseWindows, windowsFor } from '../../../src/domain/quota/windows.ts'
 
-test('calls/seconds, several with commas between', () => {
+test('windows are written as calls/seconds, separated by commas', () => {
   expect(parseWindows('60/60,1000/3600', '--quota')).toEqual([
     { calls: 60, seconds: 60 },
     { calls: 1000, seconds: 3600 },
@@ -17,7 +17,7 @@ test.each(['', '60', '60/', '/60', '0/60', '60/0', '1e3/60', '-1/60', '60/60,', 
   },
 )
 
-test('the document’s windows hold unless something is said, and that only for this machine', () => {
+test('the windows of the API document apply unless REFCHECK_QUOTA is set, which only a loopback URL allows', () => {
   const documented = [
     { calls: 60, seconds: 60 },
     { calls: 1000, seconds: 3600 },
@@ -28,6 +28,6 @@ test('the document’s windows hold unless something is said, and that only for 
   expect(() => windowsFor('https://api.example.com', '5/60')).toThrow(/REFCHECK_QUOTA/)
 })
 
-test('of what is no quota forty characters are shown', () => {
+test('the error for an invalid quota shows forty characters of the text', () => {
   expect(() => parseWindows(`60${'x'.repeat(100)}`, '--quota')).toThrow(`"60${'x'.repeat(38)}" is not`)
 })

@@ -10,10 +10,10 @@ test.each([
   ['police.pdf', 'nothing', 'file'],
   ['police.PDF', 'file', 'file'],
   ['police', 'file', 'file'],
-] as const)('--output %s where there is %s: a %s', (typed, existing, kind) => {
+] as const)('--output %s for an existing %s is a %s', (typed, existing, kind) => {
   expect(parseDestination(typed, `/abs/${typed}`, existing, true).kind).toBe(kind)
 })
 
-test('several reports never go into one file', () => {
+test('several reports with a file as --output are refused', () => {
   expect(() => parseDestination('a.pdf', '/a.pdf', 'nothing', false)).toThrow('--output: a.pdf is a file')
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { FileNames } from '../../../src/domain/report/template.ts'
 
-test('those that would be called the same are numbered in the order they come', () => {
+test('reports with the same name are numbered in order', () => {
   const names = new FileNames([])
   expect(['a', 'b', 'c'].map((key) => names.assign(key, 'Shah.pdf'))).toEqual([
     'Shah.pdf',
@@ -17,13 +17,13 @@ test.each([
   ['straße.pdf', 'STRASSE.pdf'],
   ['straße.pdf', 'STRAẞE.pdf'],
   ['ﬁle.pdf', 'file.pdf'],
-])('%s and %s are one name on some disk', (one, other) => {
+])('%s and %s count as one name, because some file systems do not distinguish them', (one, other) => {
   const names = new FileNames([])
   names.assign('a', one)
   expect(names.assign('b', other)).toBe(other.replace('.pdf', '-2.pdf'))
 })
 
-test('a report keeps the number it has on record, whatever comes before it now', () => {
+test('a recorded report has the same number again, in any order of the reports', () => {
   const recorded = [
     { key: 'a', file: 'Shah.pdf' },
     { key: 'b', file: 'Shah-2.pdf' },
@@ -36,7 +36,7 @@ test('a report keeps the number it has on record, whatever comes before it now',
   ])
 })
 
-test('another name than the one on record is a new one, and never another report’s', () => {
+test('a new name for a recorded report is never the name of another report', () => {
   const names = new FileNames([
     { key: 'a', file: 'old.pdf' },
     { key: 'b', file: 'new.pdf' },
@@ -44,12 +44,12 @@ test('another name than the one on record is a new one, and never another report
   expect(names.assign('a', 'new.pdf')).toBe('new-2.pdf')
 })
 
-test.each(['Shah-1.pdf', 'Shah-NaN.pdf', 'Shah-02.pdf'])('%s is no number of Shah.pdf', (file) => {
+test.each(['Shah-1.pdf', 'Shah-NaN.pdf', 'Shah-02.pdf'])('%s is not a numbered name of Shah.pdf', (file) => {
   const names = new FileNames([{ key: 'a', file }])
   expect(names.assign('a', 'Shah.pdf')).toBe('Shah.pdf')
 })
 
-test('a report that likes to be called as another one is numbered keeps that name', () => {
+test('a report whose own name looks like a numbered name has this name again', () => {
   const names = new FileNames([{ key: 'a', file: 'Shah-2.pdf' }])
   expect(names.assign('a', 'Shah-2.pdf')).toBe('Shah-2.pdf')
 })

@@ -43,7 +43,7 @@ const request = (status: string): RequestResource => ({
 const [target] = reportTargets(request('COMPLETED'), 'https://api.example.com')
 if (target === undefined) throw new Error('the request has a check')
 
-test('what a manifest says of a report; counts are null until its request is final', () => {
+test('subjectOf returns the manifest entry of a report, with counts only if they are given', () => {
   expect(subjectOf(target)).toEqual({
     service: 'https://api.example.com',
     request_id: 'r-1',
@@ -63,7 +63,7 @@ test('what a manifest says of a report; counts are null until its request is fin
   })
 })
 
-test('a record as scripts read it', () => {
+test('storedReport returns the JSON of a stored report', () => {
   const record = { ...subjectOf(target), file: 'a.pdf', bytes: 3, sha256: 'ab', stored_at: '' }
   expect(storedReport(record, '/a.pdf', true)).toEqual({
     check_id: 'c-1',
@@ -78,11 +78,11 @@ test('a record as scripts read it', () => {
 test.each(['COMPLETED', 'CANCELLED', 'ERROR'])('%s is final', (status) => {
   expect(isFinal(request(status))).toBe(true)
 })
-test.each(['RECEIVED', 'IN_PROGRESS', 'PARTIAL', 'ON_HOLD'])('%s is not', (status) => {
+test.each(['RECEIVED', 'IN_PROGRESS', 'PARTIAL', 'ON_HOLD'])('%s is not final', (status) => {
   expect(isFinal(request(status))).toBe(false)
 })
 
-test('a check that ended without a report has none to come; any other may still have one', () => {
+test('the hint says that no report follows for a check that is CANCELLED or ERROR, and only then', () => {
   for (const status of ['CANCELLED', 'ERROR'])
     expect(missingReportError('Police', status).hint).toBe(noReportFollows)
   for (const status of ['RECEIVED', 'COMPLETED'])
@@ -90,7 +90,7 @@ test('a check that ended without a report has none to come; any other may still 
   expect(missingReportError('Police', 'RECEIVED')).toMatchObject({ code: 'not_found' })
 })
 
-test('so has a request without checks, once it has ended', () => {
+test('the hint says that no report follows for a request without checks that has ended', () => {
   expect(missingChecks(request('ERROR'))).toMatchObject({
     requestId: 'r-1',
     checkId: null,
@@ -100,13 +100,13 @@ test('so has a request without checks, once it has ended', () => {
   expect(missingChecks(request('RECEIVED')).error.hint).toBeUndefined()
 })
 
-test('files that are in the way are named', () => {
+test('the errors for changed and existing files name the file', () => {
   expect(fileChangedError('a.pdf')).toMatchObject({ code: 'incomplete' })
   expect(fileChangedError('a.pdf').message).toContain('"a.pdf"')
   expect(fileExistsError('it is a folder', 'a.pdf').message).toMatch(/"a\.pdf".*it is a folder/)
 })
 
-test('failures of one report leave the others; those of the disk, the quota and ourselves end it', () => {
+test('errors of one report do not stop the others; errors of the disk, the quota and the program do', () => {
   const one = [
     NotFoundError,
     ForbiddenError,
@@ -120,7 +120,7 @@ test('failures of one report leave the others; those of the disk, the quota and 
   expect(all.map((Kind) => isAboutOneReport(new Kind('x')))).toEqual(all.map(() => false))
 })
 
-test('what is missing in one sentence; the hint is about what may still come', () => {
+test('one error counts the missing reports, and its hint is about reports that may still follow', () => {
   const never = missingReport(target, missingReportError('Police', 'CANCELLED'))
   const later = missingReport(target, missingReportError('Police', 'RECEIVED'))
   expect(incompleteError([])).toBeUndefined()
@@ -137,7 +137,7 @@ const stored = storedReport(
   false,
 )
 
-test('what filing came to, what is there and what is missing apart', () => {
+test('filingResult separates stored and missing reports', () => {
   const missing = requestWithoutReports('r-2', new NotFoundError('no such request'))
   expect(filingResult([stored, missing], { unfinished: 1, notReady: 0, failure: undefined })).toEqual({
     reports: [stored, missing],
@@ -149,7 +149,7 @@ test('what filing came to, what is there and what is missing apart', () => {
   })
 })
 
-test('what was not come to has what ended it all, and is left out where nothing did', () => {
+test('reports that were not tried get the error that stopped the run, or are left out without one', () => {
   const missing = missingReport(target, new NotFoundError('gone'))
   const outcomes = [stored, missing, target, { untried: 'r-2' }]
   expect(reportsWithEnding(outcomes, undefined)).toEqual([stored, missing])
@@ -162,13 +162,13 @@ test('what was not come to has what ended it all, and is left out where nothing 
   ])
 })
 
-test('a referee is named wherever the report is', () => {
+test('the records of a reference report contain the referee id', () => {
   const reference = { ...target, refereeId: '7' }
   expect(subjectOf(reference).referee_id).toBe('7')
   expect(missingReport(reference, new NotFoundError('gone')).refereeId).toBe('7')
 })
 
-test('the hint of a report of a known request names that request', () => {
+test('the hint of a report whose request is known contains the request id', () => {
   const hint = 'See whether the report is ready with "refcheck request get" and the id of its request.'
   const error = new NotFoundError('resource not found', { hint, status: 404 })
   expect(missingReport(target, error).error).toMatchObject({
@@ -181,7 +181,7 @@ test('the hint of a report of a known request names that request', () => {
   expect(missingReport(target, other).error).toBe(other)
 })
 
-test('a check that is COMPLETED without a report will have one', () => {
+test('the message for a COMPLETED check without a report says that it is not available yet', () => {
   expect(missingReportError('Police', 'COMPLETED').message).toBe(
     'Police: the check is COMPLETED, but its report is not available yet',
   )
@@ -190,7 +190,7 @@ test('a check that is COMPLETED without a report will have one', () => {
   )
 })
 
-test('a hint of the one that is missing stands in the place of running it again', () => {
+test('the hint of a missing report replaces the hint to run again', () => {
   const later = missingReport(target, new NotFoundError('not ready'))
   expect(incompleteError([later])).toMatchObject({
     hint: 'What is on disk is skipped.',

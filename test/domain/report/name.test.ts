@@ -16,7 +16,7 @@ test.each([
   ['lpt1', 'lpt1-'],
   ['com¹', 'com¹-'],
   ['  spaces  ', 'spaces'],
-  // Windows takes dots and spaces off the end of a name by itself.
+  // Windows removes dots and spaces from the end of a name.
   ['ends. . ', 'ends'],
   ['CON .txt', 'CON-txt'],
   ['nul. ', 'nul-'],
@@ -28,7 +28,7 @@ test.each([
   expect(namePart(hostile)).toBe(safe)
 })
 
-test('a part of any length is cut between characters', () => {
+test('a long part is cut between two characters', () => {
   expect(Buffer.byteLength(namePart('é'.repeat(9000)))).toBe(60)
   expect(namePart('𝒳'.repeat(9000))).toBe('𝒳'.repeat(15))
 })
@@ -39,30 +39,30 @@ test.each([
   ['éé', 3, 'é'],
   ['🙂a', 4, '🙂'],
   ['🙂a', 3, ''],
-])('%j in %i bytes is %j', (text, bytes, cut) => {
+])('%j truncated to %i bytes is %j', (text, bytes, cut) => {
   expect(truncate(text, bytes)).toBe(cut)
 })
 
-test('a part that is cut at a dash does not end in one', () => {
+test('a part that is cut after a dash does not end with the dash', () => {
   expect(namePart(`${'x'.repeat(59)} ${'y'.repeat(9)}`)).toBe('x'.repeat(59))
 })
 
-test('only the beginning of a text is looked at', () => {
+test('only the first 400 characters of a text are used', () => {
   expect(namePart(`${'/'.repeat(399)}xy`)).toBe('x')
 })
 
-test('an id without a letter that a file may have is called unnamed', () => {
+test('an id without allowed characters becomes "unnamed"', () => {
   expect(plainReportName('7', '///')).toBe('report-7-referee-unnamed.pdf')
 })
 
-test('a report asked for by its ids is called after them', () => {
+test('the name of a report that is requested by ids consists of the ids', () => {
   expect(plainReportName('7', undefined)).toBe('report-7.pdf')
   expect(plainReportName('8fdec42c-8142-447a-94bd-92a51a5554a7', '7')).toBe(
     'report-8fdec42c-8142-447a-94bd-92a51a5554a7-referee-7.pdf',
   )
 })
 
-test('whatever ids the service sends, the name is one part of a path that every system takes', () => {
+test('for any ids the name is a single path part that is valid on every system', () => {
   const text = fc.oneof(
     fc.string(),
     fc.string({ unit: 'binary' }),

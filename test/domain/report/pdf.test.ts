@@ -8,7 +8,7 @@ import {
   pdfTailBytes,
 } from '../../../src/domain/report/source.ts'
 
-test('of a header that is given twice the first counts', () => {
+test('the first value of a repeated header is used', () => {
   expect([headerValue('ab'), headerValue(['ab', 'b']), headerValue([]), headerValue(undefined)]).toEqual([
     'ab',
     'ab',
@@ -17,11 +17,11 @@ test('of a header that is given twice the first counts', () => {
   ])
 })
 
-test('an answer that is no PDF is tried again later, with why', () => {
+test('an answer that is not a PDF is an unavailable error with the reason', () => {
   expect(notPdfError('it ends early')).toMatchObject({ code: 'unavailable' })
   expect(notPdfError('it ends early').message).toContain('it ends early')
 })
 
-test('the marks of a PDF, and where readers look for the second', () => {
+test('a PDF starts with %PDF- and has %%EOF within its last 1024 bytes', () => {
   expect([pdfStart, pdfEnd, pdfTailBytes]).toEqual(['%PDF-', '%%EOF', 1024])
 })

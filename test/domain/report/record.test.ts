@@ -27,12 +27,12 @@ const record: ReportRecord = {
   package_id: null,
 }
 
-test('a manifest and a line of the journal read back as they were written', () => {
+test('a manifest and a journal line are read back unchanged', () => {
   expect(parseManifest(JSON.stringify([record]), 'manifest.json')).toEqual([record])
   expect(parseJournalLine(JSON.stringify(record))).toEqual(record)
 })
 
-test('a path may be as long as systems take', () => {
+test('a path may have 4096 characters', () => {
   const file = 'x'.repeat(4096)
   expect(parseJournalLine(JSON.stringify({ ...record, file }))?.file).toBe(file)
 })
@@ -47,7 +47,7 @@ test.each([
   'a\0.pdf',
   '',
   'x'.repeat(4097),
-])('a file that leads elsewhere is no record: %j', (file) => {
+])('a record with an unsafe path is refused: %j', (file) => {
   expect(() => parseManifest(JSON.stringify([{ ...record, file }]), 'm')).toThrow(IoError)
   expect(parseJournalLine(JSON.stringify({ ...record, file }))).toBeUndefined()
 })
@@ -58,11 +58,11 @@ test.each([
   { sha256: 'A'.repeat(64) },
   { sha256: 'a'.repeat(63) },
   { stored_at: 'now' },
-])('nor is one with %j', (over) => {
+])('a record with %j is refused', (over) => {
   expect(parseJournalLine(JSON.stringify({ ...record, ...over }))).toBeUndefined()
 })
 
-test('what is something else is refused by its path, and half a line is passed over', () => {
+test('a file that is not a manifest is refused with its path, and an incomplete journal line is ignored', () => {
   for (const text of ['', '{}', '{"name":"a web page"}', '[1]']) {
     expect(() => parseManifest(text, '/reports/manifest.json')).toThrow(/manifest\.json/)
   }
@@ -74,12 +74,12 @@ test('a record of an earlier version has no e-mail and package', () => {
   expect(parseJournalLine(JSON.stringify(earlier))).toEqual(record)
 })
 
-test('the table has a column for each thing a record says', () => {
+test('the table has a column for each property of a record', () => {
   expect(manifestTable([record])).toEqual([Object.keys(record), Object.values(record)])
   expect(manifestTable([])).toHaveLength(1)
 })
 
-test('every report has a key of its own, whatever characters its ids hold', () => {
+test('different reports have different keys, whatever characters their ids contain', () => {
   const ids = { service: 'https://a.example', request_id: 'r', check_id: 'c', referee_id: null }
   const keys = [
     ids,

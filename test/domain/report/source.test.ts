@@ -14,7 +14,7 @@ test.each<[ReportTarget, string]>([
   [background, checkId],
   [background, checkId.toUpperCase()],
   [reference, `${checkId}/referees/r%3A7%2F%C3%A4`],
-])('a URL that names the report is called', (report, path) => {
+])('a URL with the ids of the report is accepted', (report, path) => {
   expect(() => requireUrlOf(report, url(path))).not.toThrow()
 })
 
@@ -30,29 +30,29 @@ test.each<[string, ReportTarget, string]>([
   expect(() => requireUrlOf(report, url(path))).toThrow(expect.objectContaining({ code: 'unavailable' }))
 })
 
-test('a signed URL is filed under the ids of its path', () => {
+test('the ids of a report URL are read from its path', () => {
   expect(sourceIds({ kind: 'url', url: url(`${checkId.toUpperCase()}/referees/r%2D1`) })).toEqual({
     checkId,
     refereeId: 'r-1',
   })
 })
 
-test('ids are taken as they are given', () => {
+test('given ids are returned unchanged', () => {
   expect(sourceIds({ kind: 'ids', checkId, refereeId: 'r-1' })).toMatchObject({ checkId, refereeId: 'r-1' })
 })
 
-test('a check whose id the service writes in upper case is the same', () => {
+test('the case of a check id is ignored', () => {
   expect(() => requireUrlOf({ ...background, checkId: checkId.toUpperCase() }, url(checkId))).not.toThrow()
 })
 
-test('the refusal names what was asked for', () => {
+test('the error names the report that was requested', () => {
   expect(() => requireUrlOf(background, url(other))).toThrow(
     new RegExp(`for another check or referee than ${checkId}$`),
   )
   expect(() => requireUrlOf(reference, url(other))).toThrow(`than ${checkId}, referee r:7/ä`)
 })
 
-test('one report is asked for by its ids or its URL', () => {
+test('ids and a URL select a single report, a batch does not', () => {
   expect(isSingle({ kind: 'ids', checkId, refereeId: undefined })).toBe(true)
   expect(isSingle({ kind: 'url', url: url(checkId) })).toBe(true)
   expect(isSingle({ kind: 'batch', batchId: 'b' })).toBe(false)

@@ -1,6 +1,6 @@
 import type { ReportTarget } from '../../../src/domain/report/source.ts'
 
-/** A finished background check of a person who does not exist. */
+/** A completed background check of a fictional person. */
 export const policeCheck: ReportTarget = {
   service: 'https://api.example.com',
   requestId: '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55',

@@ -32,7 +32,7 @@ const request: RequestResource = {
   ],
 }
 
-test('a report for each background check and each referee; checks not created yet have none', () => {
+test('each background check and each referee has a report; checks that are not created yet have none', () => {
   expect(
     reportTargets(request, 'https://api.example.com').map(({ checkId, refereeId, title, url }) => [
       checkId,
@@ -65,7 +65,7 @@ test.each([
   ['COMPLETED', undefined, false],
   ['IN_PROGRESS', undefined, false],
   ['CANCELLED', 'https://x', false],
-])('%s with the URL %s: no report will come: %s', (status, url, never) => {
+])('hasEndedWithoutReport for %s with the URL %s is %s', (status, url, never) => {
   const [target] = reportTargets(request, 'https://api.example.com')
   expect(target && hasEndedWithoutReport({ ...target, status, url })).toBe(never)
 })

@@ -13,12 +13,12 @@ const referee: ReportTarget = {
 }
 const nameOf = (template: string, target = policeCheck): string => parseTemplate(template).name(target)
 
-test('the default sorts by person and tells the check', () => {
+test('the default name starts with the person, followed by the check', () => {
   expect(nameOf(defaultTemplate)).toMatch(/^O-Brien-Tomás_National-police-check_[0-9a-f]{8}\.pdf$/)
   expect(nameOf(defaultTemplate, referee)).toMatch(/^O-Brien-Tomás_reference-Remy-Referee_[0-9a-f]{8}\.pdf$/)
 })
 
-test('two reports never share a default name, even of people and checks that do', () => {
+test('reports of the same person and check have different default names', () => {
   const other = { ...policeCheck, checkId: '0015c63c-2f1d-4eb8-b4bd-fc4b646f731c' }
   const again = { ...policeCheck, refereeId: '7' }
   expect(new Set([policeCheck, other, again].map((each) => nameOf(defaultTemplate, each))).size).toBe(3)
@@ -32,7 +32,7 @@ test.each([
     'HR/101/tomas-example-com (8fdec42c-8142-447a-94bd-92a51a5554a7).pdf',
   ],
   ['{request_id}.PDF', '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55.pdf'],
-  // A background check has no referee; what is left between fields is trimmed away.
+  // A background check has no referee; separators around empty fields are removed.
   ['{last_name}_{referee_name}_{referee_id}', 'O-Brien.pdf'],
   ['{referee_name}', 'unnamed.pdf'],
   ['{referee_id}/{last_name}', 'unnamed/O-Brien.pdf'],
@@ -42,17 +42,17 @@ test.each([
   expect(nameOf(template)).toBe(name)
 })
 
-test('a reference is called after its referee, where the template says so', () => {
+test('a template may use the name and id of the referee', () => {
   expect(nameOf('{referee_name} {referee_id}', referee)).toBe('Remy-Referee 837930.pdf')
 })
 
-test('a part of the path has 240 bytes at most', () => {
+test('a part of the path has at most 240 bytes', () => {
   expect(nameOf(`${'x'.repeat(230)}{package_id}${'y'.repeat(230)}`)).toBe(
     `${'x'.repeat(230)}101${'y'.repeat(7)}.pdf`,
   )
 })
 
-test('as long and as deep as is allowed is taken, one more is not', () => {
+test('a template with 500 characters or 8 folders is accepted, and one with more is refused', () => {
   const long = `{id}${'x'.repeat(496)}`
   expect(() => parseTemplate(long)).not.toThrow()
   expect(() => parseTemplate(`${long}x`)).toThrow('it is longer than 500 characters')
@@ -61,7 +61,7 @@ test('as long and as deep as is allowed is taken, one more is not', () => {
   expect(() => parseTemplate(`a/${deep}`)).toThrow('it has more than 8 folders')
 })
 
-test('a date that is none is said to be none', () => {
+test('a creation time that is not a date becomes "undated"', () => {
   expect(nameOf('{date}', { ...policeCheck, createdAt: '../..' })).toBe('undated.pdf')
   expect(nameOf('{date}', { ...policeCheck, createdAt: '2026-02-30 or so' })).toBe('2026-02-30.pdf')
 })
@@ -96,7 +96,7 @@ test('a numbered name keeps its extension', () => {
   ])
 })
 
-test('whatever the service sends, every part of the path is one that every system takes', () => {
+test('for any values every part of the path is valid on every system', () => {
   const text = fc.oneof(
     fc.string(),
     fc.string({ unit: 'binary' }),

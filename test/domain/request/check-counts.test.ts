@@ -5,7 +5,7 @@ import { checksText, countChecks } from '../../../src/domain/request/listed-requ
 const background = (status: string) => ({ type: 'background', status })
 const reference = (status: string) => ({ type: 'reference', status })
 
-test('checks are kept as counts by type and status, whatever order they came in', () => {
+test('checks are stored as counts by type and status, in any order of the checks', () => {
   const stored = checksText([
     reference('COMPLETED'),
     background('ERROR'),
@@ -19,7 +19,7 @@ test('checks are kept as counts by type and status, whatever order they came in'
   expect(checksText([])).toBe('{}')
 })
 
-test('the checks of several requests are summed, and those of whom none are known are not of them', () => {
+test('the checks of several requests are added; requests with unknown checks are not counted', () => {
   const orders = [
     { checks: checksText([background('COMPLETED'), reference('IN_PROGRESS')]) },
     { checks: checksText([reference('IN_PROGRESS'), background('COMPLETED')]) },
@@ -33,7 +33,7 @@ test('the checks of several requests are summed, and those of whom none are know
   })
 })
 
-test('a type that an object has of itself is counted as any other', () => {
+test('a type named __proto__ is counted like any other', () => {
   const text = checksText([{ type: '__proto__', status: 'constructor' }])
   const { by_type: counts } = countChecks([{ checks: text }])
   expect(Object.entries(counts).map(([type, statuses]) => [type, Object.entries(statuses)])).toEqual([
