@@ -483,20 +483,11 @@ function maskAt(value: unknown, key: string, isPersonal: boolean, names: NamesOf
   if (Array.isArray(value)) return value.map((each) => maskAt(each, key, isPersonal, names))
   if (typeof value === 'object' && value !== null) {
     const inside = isPersonal || personalKeys.has(key)
-    // The message of an error with an HTTP status is a text of the service.
-    const isAnswer = 'status' in value && typeof value.status === 'number'
     return Object.fromEntries(
       Object.entries(value).map(([name, inner]) => {
-        if (isAnswer && name === 'field') return [name, maskReason(String(inner))]
-        const maskKey = keyForMask(name, {
-          isInByType: key === 'by_type',
-          isAnswer,
-          isBatch: 'batch_id' in value,
-        })
-        return [
-          definedWordKeys.has(key) && !isDefinedWord(name) ? withheldText : name,
-          maskAt(inner, maskKey, inside, names),
-        ]
+        if (name === 'field' && isAnswer(value)) return [name, maskReason(String(inner))]
+        const shownName = definedWordKeys.has(key) && !isDefinedWord(name) ? withheldText : name
+        return [shownName, maskAt(inner, keyForMask(name, value, key), inside, names)]
       }),
     )
   }
@@ -518,15 +509,15 @@ function maskAt(value: unknown, key: string, isPersonal: boolean, names: NamesOf
 }
 
 /** Returns the key by which the value of a key is masked: keys of the same name have different contents. */
-function keyForMask(
-  name: string,
-  { isAnswer, isBatch, isInByType }: { isAnswer: boolean; isBatch: boolean; isInByType: boolean },
-): string {
-  if (isInByType) return 'statuses'
-  if (isAnswer && name === 'message') return 'reason'
+function keyForMask(name: string, parent: object, parentKey: string): string {
+  if (parentKey === 'by_type') return 'statuses'
+  if (name === 'message' && isAnswer(parent)) return 'reason'
   // A batch has the name of its file.
-  return isBatch && name === 'name' ? 'file' : name
+  return name === 'name' && 'batch_id' in parent ? 'file' : name
 }
+
+/** The message of an error with an HTTP status is a text of the service. */
+const isAnswer = (value: object): boolean => 'status' in value && typeof value.status === 'number'
 
 /** The parts of a JSON Schema that `keepDeclared` uses. */
 interface DeclaredShape {
