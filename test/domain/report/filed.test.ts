@@ -194,7 +194,7 @@ test('the hint of a missing report replaces the hint to run again', () => {
   const later = missingReport(target, new NotFoundError('not ready'))
   expect(incompleteError([later])).toMatchObject({
     hint: 'What is on disk is skipped.',
-    again: 'Run again later',
+    rerunLabel: 'Run again later',
   })
   const denied = missingReport(target, new ForbiddenError('no', { hint: 'Ask an administrator.' }))
   expect(incompleteError([denied])).toMatchObject({ hint: 'Ask an administrator.' })
