@@ -76,6 +76,8 @@ test('a wait that timed out names up to five requests, and is continued by the c
   const open = (count: number) =>
     Array.from({ length: count }, (_, at) => request('RECEIVED', [], `r-${at + 1}`))
   expect(waitFailure(open(6), 0, 'terminal')?.rerunLabel).toBe('Continue with')
-  expect(waitFailure(open(6), 0, 'terminal')?.message).toMatch(/^timed out: (Ann Lee is RECEIVED, ){5}1 more$/)
+  expect(waitFailure(open(6), 0, 'terminal')?.message).toMatch(
+    /^timed out: (Ann Lee is RECEIVED, ){5}1 more$/,
+  )
   expect(waitFailure(open(1), 2, 'terminal')?.message).toContain('2 not read yet')
 })
