@@ -40,7 +40,10 @@ export const promises: readonly Promised[] = [
   ...of('States of a submission', [
     [
       'the table of states',
-      ['domain/submission/states.test.ts', 'the table of states of src/docs/ordering.md, section 1'],
+      [
+        'domain/submission/states.test.ts',
+        'the transitions are those of the table in src/docs/ordering.md, section 1',
+      ],
     ],
     [
       'compared in the transaction that takes it to sending',
@@ -48,7 +51,7 @@ export const promises: readonly Promised[] = [
     ],
     [
       'a release covers the matches that were shown',
-      ['domain/submission/release.test.ts', 'by row covers the order'],
+      ['domain/submission/release.test.ts', 'a release by row covers the listed order'],
     ],
     [
       'cancelling takes held and duplicate rows too',
@@ -81,13 +84,13 @@ export const promises: readonly Promised[] = [
     ],
     ['the outcome before it is told', ['usecases/batch/run.test.ts', 'reported once it is on disk']],
     ['a busy store is waited for', ['usecases/request/busy.test.ts', 'a store that is busy for 90 s']],
-    ['201 with a UUID: accepted', [outcome, '201 with a UUID: accepted']],
+    ['201 with a UUID: accepted', [outcome, '201 with a UUID is accepted']],
     [
       'a UUID that is another order’s: unknown, and the batch halts',
-      [outcome, 'a request that is another order’s already'],
+      [outcome, 'an answer with the request of another order'],
       ['usecases/batch/run.test.ts', 'because the id is another order’s halts at once'],
     ],
-    ['400: rejected, with its field', [outcome, '400 in the envelope: rejected']],
+    ['400: rejected, with its field', [outcome, '400 in the envelope is rejected']],
     [
       'a 400 for a field reads the schema again',
       [rules, 'a 400 for a missing field'],
@@ -95,7 +98,7 @@ export const promises: readonly Promised[] = [
     ],
     [
       '404 (package gone) halts',
-      [weigh, 'a package that is gone is asked about'],
+      [weigh, 'a 404 leads to a check of the package'],
       ['usecases/batch/run.test.ts', 'halt where the package is gone'],
     ],
     [
@@ -114,7 +117,7 @@ export const promises: readonly Promised[] = [
       [sent, 'a refused port: not sent'],
       [outcome, 'a failure before'],
     ],
-    ['a firewall’s own page is no word of the service', [outcome, 'of a firewall’s own page']],
+    ['a firewall’s own page is no word of the service', [outcome, 'that may come from a firewall']],
     [
       'an id found in a 5xx body is read',
       [unknown, 'a read that shows this package and person proves it'],
@@ -147,7 +150,7 @@ export const promises: readonly Promised[] = [
     [
       'a second name of the store is refused',
       [logged, 'a store with a second name (hard link)'],
-      ['domain/store/second-name.test.ts', 'a second name is refused'],
+      ['domain/store/second-name.test.ts', 'a store with two names, or that is a mount point, is refused'],
     ],
     ['PostgreSQL: any number of runners', [runners, 'three machines share a file']],
     ['one unknown pauses all of them', [runners, 'every machine pings the service before its next order']],
@@ -211,21 +214,27 @@ export const promises: readonly Promised[] = [
       [twice, 'a corrected phone, a similar name (Anne) or a new e-mail'],
       [twice, 'three rows of one file'],
     ],
-    ['a couple’s phone is mentioned', ['domain/submission/shared-phone.test.ts', 'a couple with one phone']],
+    [
+      'a couple’s phone is mentioned',
+      [
+        'domain/submission/shared-phone.test.ts',
+        'an order of another person with the same phone is reported',
+      ],
+    ],
     [
       'request create asks once, default No',
       ['commands/similar-shown.test.ts', 'request create names the similar order in its final question'],
     ],
     [
       '--shared lets an agency’s people go',
-      ['domain/batch/compare.test.ts', 'are let go by one shared value'],
+      ['domain/batch/compare.test.ts', 'releases 500 people with the e-mail of an agency'],
     ],
     [
       'similar to one whose outcome is unknown: held until settled or dropped',
       ['store/ledger/compared-at-sending.test.ts', 'held until that is settled or dropped'],
-      ['domain/submission/match.test.ts', 'holds the rows of its own file too, whatever was allowed'],
+      ['domain/submission/match.test.ts', 'holds the rows of its own file whatever is allowed'],
     ],
-    ['1,000 ordinary people: nobody held', ['domain/batch/compare.test.ts', 'of 1,000 ordinary people']],
+    ['1,000 ordinary people: nobody held', ['domain/batch/compare.test.ts', 'among 1,000 typical people']],
     [
       'results beside the file are heard',
       [others, 'each person who was ordered by the results file is a duplicate'],
@@ -244,7 +253,10 @@ export const promises: readonly Promised[] = [
       ['store/ledger/unmatched-requests.test.ts', 'holds a row at its claim'],
     ],
     ['a possible second order is told of', [orphans, 'reported as a possible second order']],
-    ['at most ten calls an hour', ['domain/batch/second-orders.test.ts', 'at most ten reads an hour']],
+    [
+      'at most ten calls an hour',
+      ['domain/batch/second-orders.test.ts', 'idsToRead returns at most ten ids per hour'],
+    ],
   ]),
   ...of('Rollback detection', [
     ['request sent, log entry flushed, attempt committed', [recording, 'is recorded by the next one']],

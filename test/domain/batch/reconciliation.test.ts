@@ -154,7 +154,7 @@ describe('a request that fits', () => {
       ['another package', { package_id: 103 }, ['package']],
       ['another requester', { requester: { email: 'member@example.com' } }, ['requester']],
       [
-        'somebody else',
+        'another person',
         {
           recipient: {
             first_name: 'Ben',
@@ -196,7 +196,7 @@ describe('a request that fits', () => {
     test.each<[string, Partial<RequestResource>, { batchId: string; row: number }[], string]>([
       ['of another package', { package_id: 103 }, [], 'invalid_input'],
       [
-        'for somebody else',
+        'for another person',
         { recipient: { first_name: 'B', last_name: 'C', email: 'b@example.com', phone: '+1' } },
         [],
         'invalid_input',

@@ -29,7 +29,7 @@ const referee = (status: string, report_pdf_url: string | null) => ({
   report_pdf_url,
 })
 
-/** Goals that a status reaches, and those for which nothing more will come. */
+/** All goals; `reachedBy` returns those that a status reaches, `endedBy` those for which a wait is over. */
 const goals: WaitGoal[] = ['terminal', 'partial', 'completed', 'report']
 const reachedBy = (status: string) => goals.filter((goal) => isGoalReached(request(status), goal))
 const endedBy = (status: string) => goals.filter((goal) => isWaitOver(request(status), goal))
@@ -41,12 +41,12 @@ test.each([
   ['COMPLETED', goals, goals],
   ['CANCELLED', [], goals],
   ['ERROR', [], goals],
-])('%s reaches %j and settles %j', (status, reach, end) => {
+])('%s reaches the goals %j and ends the wait for %j', (status, reach, end) => {
   expect(reachedBy(status)).toEqual(reach)
   expect(endedBy(status)).toEqual(end)
 })
 
-test('a report is waited for after COMPLETED, as long as one of a completed check or referee is missing', () => {
+test('a wait for reports continues after COMPLETED while the report of a completed check or referee is missing', () => {
   const late = request('COMPLETED', [check(), check({ report_pdf_url: null })])
   expect([isGoalReached(late, 'report'), isWaitOver(late, 'report'), isWaitOver(late, 'terminal')]).toEqual([
     false,
@@ -65,14 +65,14 @@ test('a report is waited for after COMPLETED, as long as one of a completed chec
   expect(of(referee('COMPLETED', null))).toBe(false)
 })
 
-test('what a wait has come to: all reached, timed out, or ended without', () => {
+test('a wait fails if it timed out, or if a request ended without the goal', () => {
   expect(waitFailure([request('COMPLETED')], 0, 'terminal')).toBeUndefined()
   expect(waitFailure([request('COMPLETED'), request('RECEIVED')], 0, 'terminal')?.code).toBe('timed_out')
   expect(waitFailure([request('COMPLETED')], 1, 'terminal')?.code).toBe('timed_out')
   expect(waitFailure([request('CANCELLED'), request('COMPLETED')], 0, 'terminal')?.code).toBe('incomplete')
 })
 
-test('a wait that timed out names up to five requests, and is continued by the command itself', () => {
+test('the error of a wait that timed out names up to five requests, and the same command continues it', () => {
   const open = (count: number) =>
     Array.from({ length: count }, (_, at) => request('RECEIVED', [], `r-${at + 1}`))
   expect(waitFailure(open(6), 0, 'terminal')?.rerunLabel).toBe('Continue with')

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { ambiguousStart, isWholeId } from '../../../src/domain/request/id-start.ts'
 
-test('the candidates of a start that several ids have are listed, five at most', () => {
+test('the error for the ambiguous start of an id lists at most five candidates', () => {
   const two = [
     ['3f2b8c1e', 'Ana Silva, COMPLETED'],
     ['3f2b9999', 'Bo Nguyen'],
@@ -18,7 +18,7 @@ test('the candidates of a start that several ids have are listed, five at most',
   expect(hint).toMatch(/\n {2}and 2 more$/)
 })
 
-test('a whole id has 36 characters', () => {
+test('a complete id has 36 characters', () => {
   expect(isWholeId('3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55')).toBe(true)
   expect(isWholeId('3f2b8c1e')).toBe(false)
 })

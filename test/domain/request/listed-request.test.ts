@@ -10,17 +10,17 @@ import { batchRow } from '../batch/rows.ts'
 
 const order = (over: Parameters<typeof batchRow>[0] = {}) => ({ ...batchRow(over), packageId: 7 })
 
-test('only what may exist on the service is listed', () => {
+test('only orders that may exist at the service are listed', () => {
   const not = submissionStates.filter((state) => !statesAtService.includes(state))
   expect(not).toEqual(['pending', 'rejected', 'held', 'invalid', 'duplicate', 'cancelled'])
 })
 
-test('a status is the request’s own, or the order’s state where it has none', () => {
+test('the status is that of the request, or the state of the order if there is none', () => {
   expect(requestStatusOf(order({ state: 'accepted', requestStatus: 'PARTIAL' }))).toBe('PARTIAL')
   expect(requestStatusOf(order({ state: 'unknown' }))).toBe('unknown')
 })
 
-test('what is not known is null; the time is that of the attempt, or of when it was added', () => {
+test('unknown values are null; the time is that of the attempt, or of adding the row', () => {
   expect(toListedRequest(order({ state: 'unknown', addedAt: 1000, reason: 'cut' }))).toMatchObject({
     request_id: null,
     status: null,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { pauseBeforeRead, safetyPause } from '../../../src/domain/request/goal.ts'
 
-test('a tenth of the time that it has stood still, from a second to two minutes', () => {
+test('the pause is a tenth of the time since the last change, from one second to two minutes', () => {
   expect(pauseBeforeRead(0)).toBe(1000)
   expect(pauseBeforeRead(10_000)).toBe(1000)
   expect(pauseBeforeRead(10_001)).toBe(1001)
@@ -11,13 +11,13 @@ test('a tenth of the time that it has stood still, from a second to two minutes'
   expect(pauseBeforeRead(Infinity)).toBe(120_000)
 })
 
-test('reads of a request that stands still for a day stay few', () => {
+test('a request that does not change for a day is read fewer than 800 times', () => {
   let reads = 0
   for (let stood = 0; stood < 86_400_000; stood += pauseBeforeRead(stood)) reads += 1
   expect(reads).toBeLessThan(800)
 })
 
-test('with a receiver the reads of a thousand requests use half of the hour’s quota at most', () => {
+test('with a receiver the reads of a thousand requests use at most half of the hour’s quota', () => {
   const every = Math.max(safetyPause.minMs, 1000 * safetyPause.perRequestMs)
   expect((1000 * 3_600_000) / every).toBeLessThanOrEqual(500)
 })

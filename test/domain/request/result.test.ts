@@ -9,7 +9,7 @@ import {
   TimedOutError,
 } from '../../../src/errors/kinds.ts'
 
-test('the most severe of several errors decides: what stopped it all, what stays so, then what takes time', () => {
+test('the most severe error is the first that applies of interrupted, throttled, not found, timed out and incomplete', () => {
   const errors = [
     new IncompleteError('ended CANCELLED'),
     new TimedOutError('timed out'),
@@ -23,12 +23,12 @@ test('the most severe of several errors decides: what stopped it all, what stays
   }
 })
 
-test('the first of two that are alike, and none of none', () => {
+test('of two equally severe errors the first is returned, and undefined without errors', () => {
   const [first, second] = [new NotFoundError('one'), new NotFoundError('two')]
   expect(mostSevere([undefined, first, second])).toBe(first)
   expect(mostSevere([undefined])).toBeUndefined()
 })
 
-test('a result with an error is one that was not read', () => {
+test('a result with an error is unread', () => {
   expect(isUnread({ requestId: 'r', error: new NotFoundError('gone') })).toBe(true)
 })

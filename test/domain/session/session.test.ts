@@ -17,7 +17,7 @@ const invalid = (message: string): unknown =>
   expect.objectContaining({ code: 'invalid_input', message, hint: expect.stringMatching(/./) })
 
 test.each([key, `${key}\n`, `${key}\r\n`])(
-  'a key of 32 characters, with or without a pipe’s line break',
+  'a key of 32 characters is accepted with or without a line break at the end',
   (text) => {
     expect(checkApiKey(text)).toBe(key)
   },
@@ -51,7 +51,7 @@ test.each([
   expect(() => checkApiKey(text)).toThrow(invalid(message))
 })
 
-test('a refused key is never in the error, not even a piece of it', () => {
+test('the error for an invalid key contains no part of the key', () => {
   assert(
     property(stringMatching(/^[!-~]{33,60}$/), (text) => {
       let refusal = ''
@@ -66,7 +66,7 @@ test('a refused key is never in the error, not even a piece of it', () => {
   )
 })
 
-test('every 32 characters of printable ASCII are a key, nothing else is', () => {
+test('exactly the texts of 32 printable ASCII characters are accepted as keys', () => {
   assert(
     property(stringMatching(/^[!-~]{32}$/), (text) => {
       expect(checkApiKey(text)).toBe(text)
@@ -84,7 +84,7 @@ test.each([
   'ana@example.com',
   'Ana.Lee+refs@mail.example.com.au',
   `${'a'.repeat(64)}@${'b.'.repeat(90)}example`,
-])('%.30s is an e-mail', (text) => {
+])('%.30s is accepted as an e-mail', (text) => {
   expect(checkEmail(text)).toBe(text)
 })
 
@@ -107,7 +107,7 @@ test.each([
   expect(() => checkEmail(text)).toThrow(invalid(message))
 })
 
-test('a webhook secret is any one line', () => {
+test('a webhook secret may be any single line', () => {
   expect(checkWebhookSecret('whsec_ä b\n')).toBe('whsec_ä b')
   expect(checkWebhookSecret(' ')).toBe(' ')
 })
@@ -122,7 +122,7 @@ test.each([
   expect(() => checkWebhookSecret(text)).toThrow(invalid(message))
 })
 
-test('of a key only the last four characters are shown', () => {
+test('a masked key has only its last four characters', () => {
   expect(maskKey(key)).toBe('****pQRS')
 })
 
@@ -141,7 +141,7 @@ test.each([
   ['http://localhost:4010/', 'http://localhost:4010'],
   ['http://[::1]:4010', 'http://[::1]:4010'],
   ['https://10.0.0.1', 'https://10.0.0.1'],
-])('%j is kept as %s', (text, stored) => {
+])('%j is stored as %s', (text, stored) => {
   expect(parseBaseUrl(text)).toBe(stored)
 })
 
@@ -189,7 +189,7 @@ test.each([
   )
 })
 
-test('what may be a password or a key pasted by mistake is not repeated', () => {
+test('a text that may be a password or a key is not in the error', () => {
   for (const text of [
     'https://ana:hunter2@x.example',
     'https://x.example/?key=hunter2',
@@ -212,12 +212,12 @@ test.each([
   ['http://128.0.0.1', false],
   ['http://[::2]', false],
   ['http://sandbox.localhost.example', false],
-])('%s on this machine: %s, and the wire agrees', (url, here) => {
+])('%s is a loopback URL: %s; isLoopbackHost returns the same for its host', (url, here) => {
   expect(isLoopbackUrl(url)).toBe(here)
   expect(isLoopbackHost(new URL(url).hostname)).toBe(here)
 })
 
-test('what is no URL is not this machine', () => {
+test('a text that is not a URL is not a loopback URL', () => {
   expect(isLoopbackUrl('127.0.0.1')).toBe(false)
 })
 
@@ -228,12 +228,12 @@ test.each([
   ['https://a.example', 'https://a.example:8443', false],
   ['https://a.example', 'https://b.a.example', false],
   ['https://a.example', '', false],
-])('%s and %s are one origin: %s', (one, other, same) => {
+])('%s and %s have the same origin: %s', (one, other, same) => {
   expect(isSameOrigin(one, other)).toBe(same)
 })
 
 test.each(['default', 'Work-2', 'a', '_', '007', 'toString', 'x'.repeat(64)])(
-  '"%s" names a profile',
+  '"%s" is a valid profile name',
   (name) => {
     expect(checkProfileName(name)).toBe(name)
   },
@@ -256,7 +256,7 @@ test.each([
   'größe',
   '[0]',
   'x'.repeat(65),
-])('%j does not', (name) => {
+])('%j is not a valid profile name', (name) => {
   expect(() => checkProfileName(name)).toThrow(
     expect.objectContaining({
       code: 'invalid_input',
@@ -265,6 +265,6 @@ test.each([
   )
 })
 
-test('100,000 characters are refused at once and not repeated whole', () => {
+test('a name of 100,000 characters is refused and is not in the error', () => {
   expect(() => checkProfileName('a'.repeat(100_000))).toThrow(/^"…" is not a valid name for a profile$/)
 })

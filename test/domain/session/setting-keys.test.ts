@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { settingDefinition, settingDefinitions } from '../../../src/domain/session/setting-keys.ts'
 
-test('the settings, each with its meaning in one line', () => {
+test('each setting has a meaning of one line', () => {
   expect(settingDefinitions.map(({ key, meaning }) => `${key}: ${meaning}`)).toMatchInlineSnapshot(`
     [
       "package: Package to order",
@@ -19,7 +19,7 @@ test('the settings, each with its meaning in one line', () => {
 })
 
 test.each(settingDefinitions.map((each) => [each.key, each.example]))(
-  '%s takes its example, %s',
+  '%s accepts its example, %s',
   (key, value) => {
     expect(settingDefinition(key).parse(value)).toBe(value)
   },
@@ -36,7 +36,7 @@ test.each([
   ['store', 'postgres://ledger@db.example.com:5432/refcheck?sslmode=verify-full'],
   ['store', 'postgresql://ledger@/refcheck?host=/run/postgresql'],
   ['output-dir', './with space/größe'],
-])('%s takes %s', (key, value) => {
+])('%s accepts %s', (key, value) => {
   expect(settingDefinition(key).parse(value)).toBe(value)
 })
 
@@ -44,7 +44,7 @@ test('an account is stored without spaces around it and in lower case', () => {
   expect(settingDefinition('account').parse(' Acme.Pty_Ltd-1 ')).toBe('acme.pty_ltd-1')
 })
 
-test('a country code is kept in capitals', () => {
+test('a country code is stored in upper case', () => {
   expect(settingDefinition('default-country').parse('au')).toBe('AU')
 })
 
@@ -89,7 +89,7 @@ test.each([
   )
 })
 
-test('a refusal says what is wanted and how', () => {
+test('the error for an invalid value has the allowed values and an example', () => {
   expect(() => settingDefinition('concurrency').parse('many')).toThrow(
     expect.objectContaining({
       message: 'concurrency: "many" is not a whole number from 1 to 64',
@@ -101,7 +101,7 @@ test('a refusal says what is wanted and how', () => {
 test.each([
   'postgres://ledger:hunter2@localhost/refcheck',
   'postgresql://u@localhost/refcheck?password=hunter2',
-])('a store address with a password in it is refused, and not repeated (%#)', (address) => {
+])('a store address with a password is refused, and the password is not in the error (%#)', (address) => {
   expect(() => settingDefinition('store').parse(address)).toThrow(
     expect.objectContaining({
       code: 'invalid_input',
@@ -111,7 +111,7 @@ test.each([
   )
 })
 
-test('an unknown setting: the known ones are named', () => {
+test('the error for an unknown setting lists the settings', () => {
   expect(() => settingDefinition('__proto__')).toThrow(
     expect.objectContaining({
       code: 'usage',

@@ -4,7 +4,7 @@ import { checkEmail, selectUsers } from '../../../src/domain/session/users.ts'
 import { InvalidInputError } from '../../../src/errors/kinds.ts'
 import type { User } from '../../../src/contract/user.ts'
 
-test('an address is returned as it is', () => {
+test('a valid e-mail is returned unchanged', () => {
   expect(checkEmail('ana@example.com')).toBe('ana@example.com')
 })
 
@@ -15,13 +15,13 @@ test.each(['', 'a@b.co\r\nX: y', 'nobody', 'a b@example.com', 'a@b@c.example', '
   },
 )
 
-test('an address has 254 characters at most', () => {
+test('an e-mail has at most 254 characters', () => {
   const of = (length: number): string => `a@${'b'.repeat(length - 6)}.com`
   expect(() => checkEmail(of(255))).toThrow(/255/)
   expect(() => checkEmail(of(254))).not.toThrow(/254 are/)
 })
 
-test('only what looks like an address is repeated: a key that was pasted in its place is not', () => {
+test('the error contains the text only if it has an @, so that a pasted key is not repeated', () => {
   expect(() => checkEmail('s3cretkeys3cretkey')).toThrow(/^(?!.*s3cret)/)
   expect(() => checkEmail('a@b@c')).toThrow(/"a@b@c"/)
   expect(() => checkEmail('', 'REFCHECK_USER_EMAIL')).toThrow(/^REFCHECK_USER_EMAIL /)
@@ -40,7 +40,7 @@ const user = (email: string, role: string, ...teams: string[]): User => ({
 const users = [user('o', 'owner', 'Hiring'), user('m', 'member', 'Hiring', 'Legal'), user('s', 'support')]
 const chosen = (role?: string, team?: string) => selectUsers(users, { role, team }).map(({ email }) => email)
 
-test('a role, a team by its name or id, or both; case does not matter', () => {
+test('users are selected by role, by name or id of the team, or by both; case is ignored', () => {
   expect(chosen()).toEqual(['o', 'm', 's'])
   expect(chosen('OWNER')).toEqual(['o'])
   expect(chosen(undefined, 'hiring')).toEqual(['o', 'm'])

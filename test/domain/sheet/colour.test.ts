@@ -8,7 +8,7 @@ test.each([
   ['f2f2f2', 'ffffff'],
   ['4472c4', '4472c4'],
   ['000000', '0a0a0a'],
-])('%s on %s is not seen, nor the other way round', (text, background) => {
+])('%s and %s are too similar to be distinguished, in either order', (text, background) => {
   const [one = white, other = black] = [parseColour(text), parseColour(background)]
   expect([isSameColour(one, other), isSameColour(other, one)]).toEqual([true, true])
 })
@@ -18,11 +18,11 @@ test.each([
   ['ffff00', 'ffffff'],
   ['ffffff', '4472c4'],
   ['404040', '000000'],
-])('%s on %s is seen', (text, background) => {
+])('%s and %s can be distinguished', (text, background) => {
   expect(isSameColour(parseColour(text) ?? white, parseColour(background) ?? white)).toBe(false)
 })
 
-test('a colour is six digits, with or without its opacity', () => {
+test('a colour is parsed from six hexadecimal digits, with or without opacity', () => {
   expect(['FF4472C4', '4472c4', '', '#ffffff', 'red'].map(parseColour)).toEqual([
     [68, 114, 196],
     [68, 114, 196],
@@ -32,7 +32,7 @@ test('a colour is six digits, with or without its opacity', () => {
   ])
 })
 
-test('a tint leads to white above 0 and to black below', () => {
+test('a tint above 0 changes a colour towards white, and below 0 towards black', () => {
   expect([1, 0.5, 0, -0.5, -1].map((tint) => applyTint([100, 100, 100], tint))).toEqual([
     white,
     [177.5, 177.5, 177.5],

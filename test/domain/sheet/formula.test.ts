@@ -5,7 +5,7 @@ import { processorMs } from '../../harness/processor-time.ts'
 import { addFormulaMarks, removeFormulaMarks } from '../../../src/domain/sheet/formula.ts'
 
 test.each(['=1+1', '+a', '-a', '@x', '\tx', '\rx', "'=x", '＝1+1', '＠x'])(
-  '%j is kept from being run',
+  '%j gets a leading apostrophe, so that it is not run as a formula',
   (text) => {
     expect(addFormulaMarks(text)).toBe(`'${text}`)
     expect(removeFormulaMarks(addFormulaMarks(text))).toBe(text)
@@ -13,13 +13,13 @@ test.each(['=1+1', '+a', '-a', '@x', '\tx', '\rx', "'=x", '＝1+1', '＠x'])(
 )
 
 test.each(['', 'Ann', '+61 400 000 000', '-5', '+1.5', "O'Brien", "'tis", 'a=b'])(
-  '%j is written as it is',
+  '%j is written unchanged',
   (text) => {
     expect(addFormulaMarks(text)).toBe(text)
   },
 )
 
-test('what has no mark loses none', () => {
+test('removeFormulaMarks returns undefined for a text without a mark', () => {
   expect([removeFormulaMarks("'tis"), removeFormulaMarks('=x'), removeFormulaMarks('')]).toEqual([
     undefined,
     undefined,
@@ -30,7 +30,7 @@ test('what has no mark loses none', () => {
 const delimiters = [',', ';', '\t', '|']
 
 test.each(delimiters)(
-  'what is written in a file with %j between cells runs no formula where it is split at another',
+  'a text in a file with %j between cells has no formula either if it is split at another delimiter',
   (own) => {
     for (const other of [...delimiters.filter((each) => each !== own), '\n', '\r'])
       for (const start of ['=', '+', '-', '@', '\uFF1D', "'="])
@@ -39,7 +39,7 @@ test.each(delimiters)(
   },
 )
 
-test('whatever is written reads back as itself', () => {
+test('every text is unchanged after adding and removing formula marks', () => {
   const piece = fc.constantFrom(
     '=',
     '+',
@@ -70,7 +70,7 @@ test('whatever is written reads back as itself', () => {
 })
 
 test.each([' ', '"', '\n', '\t', "'", ';', '; '])(
-  '300,000 of %j behind a formula are written within a second',
+  '300,000 times %j after a formula are written within a second',
   (each) => {
     expect(processorMs(() => addFormulaMarks(`a;=${each.repeat(300_000)}x`))).toBeLessThan(1000)
   },

@@ -16,12 +16,12 @@ test.each([
   ['="00045678"', 'is a formula that a spreadsheet shows as "00045678"'],
   ['#REFUSED! 1990-07-05', 'was refused when it was read before'],
   ['Jos\uFFFD', 'holds \uFFFD'],
-])('%s is no longer what was typed', (text, words) => {
+])('%s is reported as damaged by a spreadsheet program', (text, words) => {
   expect(findDamage(text)).toContain(words)
 })
 
 test.each(['Zoë', '#1 Street', '= 5', 'Err on the side', '007', '+61412345678', '', '#hashtag', 'what? yes'])(
-  '%j is as it was typed',
+  '%j is not reported as damaged',
   (text) => {
     expect(findDamage(text)).toBeUndefined()
   },
@@ -65,11 +65,11 @@ test.each([
   'Ñandú',
   'Ștefan',
   'Đặng Văn',
-])('%s is a name as it is', (text) => {
+])('%s is not a damaged name', (text) => {
   expect(findNameDamage(text)).toBeUndefined()
 })
 
-test('a hundred thousand letters take no time', () => {
+test('texts of 100,000 characters are checked within half a second', () => {
   const texts = [
     'Ã'.repeat(100_000),
     'Ã©'.repeat(50_000),
@@ -86,7 +86,7 @@ test('a hundred thousand letters take no time', () => {
   expect(took).toBeLessThan(500)
 })
 
-test('half of a letter and a NUL are damage in any field', () => {
+test('a lone surrogate and a NUL are damage in any field', () => {
   expect(findDamage('Nurse \uD83D')).toBe('holds half of a letter')
   expect(findDamage('Nurse\0')).toBe('holds a NUL character')
   expect(findDamage('Nurse \u{1F642}')).toBeUndefined()

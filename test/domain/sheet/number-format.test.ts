@@ -19,25 +19,25 @@ test.each([
   '0;-0;;@',
   '@* ',
   '"a;b"0',
-])('a text is shown as it is in %s', (format) => {
+])('a text is shown unchanged with the format %s', (format) => {
   expect(showsText(format)).toBe(true)
 })
 
 test.each([';;;', '"Mr "@', '@" (left)"', '0;0;0;"n/a"', '@@', '[$x-409]@', '@*.', '\\x@'])(
-  'a text is hidden or changed in %s',
+  'a text is hidden or changed with the format %s',
   (format) => {
     expect(showsText(format)).toBe(false)
   },
 )
 
-test('a semicolon in quotes, after a backslash or in brackets parts nothing', () => {
+test('a semicolon in quotes or after a backslash does not separate sections', () => {
   expect(sectionsOf('"a;b"0;\\;#')).toEqual([
     { codes: '0', before: 'a;b', after: '', within: '', isConditional: false },
     { codes: '#', before: ';', after: '', within: '', isConditional: false },
   ])
 })
 
-test('a number is shown by the section of its sign, unless conditions say', () => {
+test('a number is shown by the section for its sign; a format with conditions has no such section', () => {
   const shownBy = (value: number, format: string) => {
     const found = numberSection(value, format)
     return found && [found.section.codes, found.addsMinus]
@@ -66,7 +66,7 @@ test.each([
   [0, '0;-0;;@', undefined],
   [5, '[<9]0;"more"', undefined],
   [412_345_678, '0000000000', undefined],
-])('%d as %s is seen as %s', (value, format, shown) => {
+])('%d with the format %s is shown as %s', (value, format, shown) => {
   expect(displayedNumber(value, format)).toBe(shown)
 })
 
@@ -84,7 +84,7 @@ test.each([
   [85, '"EUR 85"'],
   [85, '0" Kč"'],
   [85, '[$R$-416] 0'],
-])('%d as %s is the number that is seen', (value, format) => {
+])('%d with the format %s is shown as the same number', (value, format) => {
   expect(findDisplayDifference(value, format)).toBeUndefined()
 })
 
@@ -118,6 +118,6 @@ test.each([
   [85, '0"½"'],
   [85, '0"‰"'],
   [85, '"Mr "0'],
-])('%d as %s is seen as something else', (value, format) => {
+])('%d with the format %s is shown as something else', (value, format) => {
   expect(findDisplayDifference(value, format)).toBeDefined()
 })

@@ -21,7 +21,7 @@ test.each([
   expect(of(requested, output)).toBe(format)
 })
 
-test('a name that ends otherwise is refused, and so is one that contradicts --format', () => {
+test('a file extension without a format is refused, and so is one that contradicts --format', () => {
   expect(() => of(undefined, 'people.pdf')).toThrow('--output people.pdf: a list cannot be written as .pdf')
   expect(() => of('csv', 'people.xlsx')).toThrow('--format csv contradicts --output people.xlsx')
 })

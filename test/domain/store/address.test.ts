@@ -16,7 +16,7 @@ test.each([
 })
 
 test.each(['mysql://u:hunter2@host', 'file:///x', 'postgres://[broken', 'postgres:db', 'a\0b', ' ', 'a\nb'])(
-  '%j is no address, and nothing behind the scheme is repeated',
+  '%j is not an address, and the error contains no password of it',
   (text) => {
     const address = parseStoreAddress(text)
     expect(address.kind).toBe('none')
@@ -35,7 +35,7 @@ test.each([
   'psql "postgres://u:hunter2@h/db"',
   '"orders.db"',
   'orders.db ',
-])('%j, an address that is slightly off, is never taken for the name of a new file', (text) => {
+])('%j, a mistyped address, is not accepted as a file name', (text) => {
   const address = parseStoreAddress(text)
   expect(address.kind).toBe('none')
   expect(JSON.stringify(address)).not.toContain('hunter2')

@@ -84,7 +84,7 @@ const anyRecord: fc.Arbitrary<LogRecord> = fc.oneof(
   fc.record({ kind: fc.constant('note' as const), ...numbered }),
 )
 
-test('what was formatted is parsed, whatever texts it holds', () => {
+test('formatted records are parsed unchanged, whatever texts they contain', () => {
   const text = records.map(format).join('')
   expect(parse(text)).toEqual({ records, damaged: 0, bytes: Buffer.byteLength(text) })
   expect(parse('')).toEqual({ records: [], damaged: 0, bytes: 0 })
@@ -95,7 +95,7 @@ test('what was formatted is parsed, whatever texts it holds', () => {
   )
 })
 
-test('an incomplete last line is skipped, wherever it ends, and is read again once it is complete', () => {
+test('an incomplete last line is skipped, wherever it ends, and read when it is complete', () => {
   const before = `${format(header)}${format(entry(1))}`
   const last = format(entry(2))
   for (let length = 0; length < last.length; length += 1) {
@@ -133,14 +133,14 @@ test('a complete line with any one character changed is damaged', () => {
   )
 })
 
-test('a log is the original only where host, machine, path and file are those of its header', () => {
+test('a log is the original only if host, machine, path and file are those of its header', () => {
   const { origin } = header
   expect(isAtOrigin(header, { ...origin })).toBe(true)
   for (const part of ['host', 'machine', 'path', 'file'] as const)
     expect(isAtOrigin(header, { ...origin, [part]: 'other' })).toBe(false)
 })
 
-test('fingerprints are erased in lines of the same length, and those of other attempts stay', () => {
+test('erasing fingerprints keeps the length of the lines and the fingerprints of other attempts', () => {
   const text = [entry(1), entry(2), records[2]].map((each) => format(each as LogRecord)).join('')
   const [only, ...others] = eraseFingerprints(text, new Set(['a2', 'a3']), digest)
   expect(others).toEqual([])
@@ -154,7 +154,7 @@ test('fingerprints are erased in lines of the same length, and those of other at
   expect(isErasedFingerprint(first.person)).toBe(false)
 })
 
-test('an erasure that was interrupted within a line is finished', () => {
+test('an erasure that was interrupted within a line is completed by the next one', () => {
   const text = format(entry(1))
   const [line] = eraseFingerprints(text, new Set(['a1']), digest)
   if (line === undefined) throw new Error('nothing is erased')
@@ -166,7 +166,7 @@ test('an erasure that was interrupted within a line is finished', () => {
   expect(eraseFingerprints(`\n${line.after}`, new Set(['a1']), digest)).toEqual([])
 })
 
-test('a damaged line names no attempt, so nothing in it is erased', () => {
+test('nothing is erased in a damaged line, because its attempt is unknown', () => {
   const damaged = format(entry(1)).replace('["entry"', '{"entry"')
   expect(eraseFingerprints(damaged, new Set(['a1']), digest)).toEqual([])
 })

@@ -23,12 +23,12 @@ const closed: ExaminedLogs = {
   step: 'acceptance',
 }
 
-test('a sound store has no findings, and fails nothing', () => {
+test('a sound store has no findings and no error', () => {
   expect(listFindings([], open)).toEqual([])
   expect(unsoundStoreError('/l', [], open)).toBeUndefined()
 })
 
-test('why it is closed comes first, then what was recovered, who has not reported, and the damage', () => {
+test('the findings are the reasons for closing, then recovered rows, unreported machines and damage', () => {
   const found = listFindings(['a page is torn'], { ...closed, recovered: ['row 2'], unreported: [log] })
   expect(found).toEqual([
     'it is a backup that is used as a store',
@@ -38,20 +38,20 @@ test('why it is closed comes first, then what was recovered, who has not reporte
   ])
 })
 
-test('damage comes before being closed, since nothing is to be ordered with it', () => {
+test('the error is about damage before it is about the closing', () => {
   expect(unsoundStoreError('/l', ['a page is torn'], closed)?.message).toMatch(/"\/l".*a page is torn/)
   const error = unsoundStoreError('/l', [], closed)
   expect(error).toMatchObject({ code: 'io' })
   expect(error?.hint).toContain('refcheck store check --accept-older')
 })
 
-test('accepting is not offered while a machine has not reported: it is named', () => {
+test('while a machine has not reported, the hint names it and has no --accept-older', () => {
   const hint = unsoundStoreError('/l', [], { ...closed, step: 'reports', unreported: [log] })?.hint
   expect(hint).toContain('not reported: hr-2 (no order)')
   expect(hint).not.toContain('--accept-older')
 })
 
-test('where all have reported, the question is another one than where attempts may be lost', () => {
+test('confirmation and acceptance have different texts', () => {
   expect(formatNextStep('confirmation', [])).toContain('If no other machine ordered with the store')
   expect(formatNextStep('acceptance', [])).toContain('All waiting rows are held')
 })

@@ -25,7 +25,7 @@ const log = (id: string, facts: Partial<LogReport> = {}): LogReport => ({
   ...facts,
 })
 
-test('every registered log has to report for this closing, however long ago it was used, unless it is excluded', () => {
+test('every registered log that is not excluded has to report for this closing, even if it was last used long ago', () => {
   const logs = [
     log('1', { reportedFor: 'c2' }),
     log('2', { reportedFor: 'c1' }),
@@ -41,12 +41,12 @@ test.each([
   ['all have, and commits do not wait', [], {}, false, 'confirmation'],
   ['a backup was restored', [], { reasons: ['restored'] }, true, 'confirmation'],
   ['attempts were lost otherwise', [], { reasons: ['server', 'log_missing'] }, true, 'acceptance'],
-] as const)('a closed store of which %s', (_, logs, facts, isReplicated, step) => {
+] as const)('the reopen step of a closed store if %s', (_, logs, facts, isReplicated, step) => {
   const found = { ...closing, ...facts, reasons: [...('reasons' in facts ? facts.reasons : closing.reasons)] }
   expect(findReopenStep(found, logs, { isReplicated })).toBe(step)
 })
 
-test('attempts that a machine has read and no log has brought back are a loss, until one does', () => {
+test('missing attempts add the reason "older" to a closing, so that reopening needs acceptance', () => {
   expect(addLossReason(closing)).toEqual(closing)
   expect(addLossReason({ ...closing, missing: [] }).reasons).toEqual(['server'])
   const lost = addLossReason({ ...closing, missing: ['a1'] })
@@ -54,14 +54,14 @@ test('attempts that a machine has read and no log has brought back are a loss, u
   expect(findReopenStep(lost, [], { isReplicated: true })).toBe('acceptance')
 })
 
-test('a register that lost logs gets them back from the copies that other logs hold', () => {
+test('merging registers adds missing logs and takes the later time of each log', () => {
   const [one, two] = [log('1'), log('2')]
   const later = { ...one, lastAttemptAt: one.lastAttemptAt + 1 }
   expect(mergeRegisters([one], [two, later, two])).toEqual([later, two])
   expect(mergeRegisters([later], [one])).toEqual([later])
 })
 
-test('a machine is named by its host, its identifier or its log', () => {
+test('logs are found by host, machine or log id', () => {
   const logs = [log('1'), log('2', { host: 'hr-1' }), log('3')]
   expect(findLogsByName(logs, 'hr-1').map(({ id }) => id)).toEqual(['1', '2'])
   expect(findLogsByName(logs, 'm-2').map(({ id }) => id)).toEqual(['2'])
@@ -69,7 +69,7 @@ test('a machine is named by its host, its identifier or its log', () => {
   expect(findLogsByName(logs, 'hr')).toEqual([])
 })
 
-test('each reason is a clause', () => {
+test('each reason for closing becomes a clause', () => {
   expect(closingClauses({ ...closing, reasons: ['server', 'log_damaged'] })).toEqual([
     'its database is on another server than before',
     'the log of its attempts is damaged',
@@ -85,7 +85,7 @@ test('each reason is a clause', () => {
   ])
 })
 
-test('what a command that orders is refused with says which machines have not reported', () => {
+test('the error for a closed store names the machines that have not reported', () => {
   expect(storeClosedError('/ledger.sqlite', closing, [])).toMatchObject({
     message: 'the store "/ledger.sqlite" is closed: its database is on another server than before',
     hint: expect.stringContaining('refcheck store check') as string,

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { columnsWithRule, erasurePolicy, statesNotErased } from '../../../src/domain/store/erasure.ts'
 import type { Submission } from '../../../src/domain/submission/submission.ts'
 
-/** Where each field of a submission is kept; a new one does not compile until it is said. */
+/** The columns of each field of a submission; a new field does not compile without an entry here. */
 const columnsOf: Record<keyof Submission, readonly string[]> = {
   batchId: ['submissions.batch_id'],
   row: ['submissions.row_number'],
@@ -27,7 +27,7 @@ const columnsOf: Record<keyof Submission, readonly string[]> = {
   field: ['submissions.field'],
 }
 
-test('of every field of a submission it is said what becomes of it', () => {
+test('the erasure policy has a rule for every field of a submission', () => {
   const known = new Set(
     Object.entries(erasurePolicy).flatMap(([table, columns]) =>
       Object.values(columns)
@@ -42,7 +42,7 @@ test('of every field of a submission it is said what becomes of it', () => {
   ).toEqual([])
 })
 
-test('whatever names the person, or quotes what was sent, is emptied', () => {
+test('columns that identify the person or quote the request are emptied', () => {
   expect(columnsWithRule('submissions', 'emptied')).toEqual([
     'first_name',
     'last_name',
@@ -59,7 +59,7 @@ test('whatever names the person, or quotes what was sent, is emptied', () => {
   expect(columnsWithRule('decisions', 'emptied')).toEqual(['why'])
 })
 
-test('the keyed fingerprints go with --completely alone, so that an old file orders no person twice', () => {
+test('the keyed fingerprints are emptied only with --completely, so that an old file does not order a person twice', () => {
   expect(columnsWithRule('submissions', 'emptied with --completely')).toEqual([
     'fingerprint',
     'person_print',
@@ -68,11 +68,11 @@ test('the keyed fingerprints go with --completely alone, so that an old file ord
   ])
 })
 
-test('a named person’s rows that wait are cancelled, and only what may be in flight stays', () => {
+test('erasing a person excludes only rows that may be in flight', () => {
   expect(statesNotErased({ email: 'ann@example.com' })).toEqual(['sending', 'unknown', 'dropped'])
   expect(statesNotErased({ requestId: 'r' })).toEqual(['sending', 'unknown', 'dropped'])
 })
 
-test('by age, nothing that may still be sent or settled is touched', () => {
+test('erasing by age excludes rows that may still be sent or settled', () => {
   expect(statesNotErased({ endedBefore: 0 })).toEqual(['pending', 'sending', 'unknown', 'dropped', 'held'])
 })

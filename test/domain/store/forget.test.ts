@@ -12,16 +12,16 @@ test.each([
   ['people.csv', false],
   ['priyanka.csv', false],
   ['nurses of march.csv', false],
-])('%s names Priya: %s', (name, names) => {
+])('%s contains the name of Priya: %s', (name, names) => {
   expect(containsPersonName(name, priya)).toBe(names)
 })
 
-test('a name of two letters is in no file’s name, and an empty name names no person', () => {
+test('names of two letters and empty names are never found in a file name', () => {
   expect(containsPersonName('al.csv', { firstName: 'Al', lastName: undefined, email: undefined })).toBe(false)
   expect(containsPersonName('', { firstName: '', lastName: undefined, email: '' })).toBe(false)
 })
 
-test('an unfinished purge says what may be left', () => {
+test('the error of an incomplete purge says what may remain and who can remove it', () => {
   expect(notScrubbedError('/d/s', { isLeftTo: 'another process' })).toMatchObject({
     code: 'incomplete',
     message: expect.stringContaining('another process uses it') as string,

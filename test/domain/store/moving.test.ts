@@ -15,7 +15,7 @@ import {
 const move: Move = { id: 'm', to: '/b o', isDone: false }
 const quiet = { inFlight: 0, holder: undefined, isForwarding: false }
 
-test('the old place names the new one, as a command that can be pasted', () => {
+test('the error for a moved store contains a command with the new address', () => {
   expect(storeMovedError('/a', { ...move, isDone: true })).toMatchObject({
     message: 'the store "/a" was moved to "/b o"',
     hint: expect.stringContaining(`refcheck config set store '/b o'`) as string,
@@ -23,14 +23,14 @@ test('the old place names the new one, as a command that can be pasted', () => {
   expect(storeMovedError('/a', move).hint).toContain(`refcheck store move /a '/b o'`)
 })
 
-test('no other process uses the store', () => {
+test('a store that another process uses is not moved', () => {
   expect(() => requireUnused('/a', quiet)).not.toThrow()
   expect(() => requireUnused('/a', { ...quiet, inFlight: 1 })).toThrow('an order is in flight')
   expect(() => requireUnused('/a', { ...quiet, isForwarding: true })).toThrow('a receiver forwards')
   expect(() => requireUnused('/a', { ...quiet, holder: 'process 7' })).toThrow('process 7')
 })
 
-test('it goes to one place, another one that is empty, and one command takes it there', () => {
+test('a move requires another, empty target, always the same one, and only one command at a time', () => {
   expect(() => requireOtherAddress('/a', '/a')).toThrow('the same store')
   expect(() => requireEmpty('/b', ['events'])).toThrow('a store already (events)')
   expect(() => requireSameTarget('/a', undefined, '/c')).not.toThrow()
@@ -42,14 +42,14 @@ test('it goes to one place, another one that is empty, and one command takes it 
     expect(() => requireMoveInProgress('/a', now, move)).toThrow('another command moves it too')
 })
 
-test('what differs between the two is named by its tables', () => {
+test('a difference between the two stores is reported by table', () => {
   const digest = { table: 'events', rows: 1, sha256: 'a' }
   expect(() => requireEqual([digest], [digest])).not.toThrow()
   for (const other of [[], [{ ...digest, rows: 2 }], [{ ...digest, sha256: 'b' }]])
     expect(() => requireEqual([digest], other)).toThrow('differs from the store in: events')
 })
 
-test('a password is not for the command line', () => {
+test('an address with a password is refused on the command line', () => {
   expect(() => requireNoPassword('TO', 'postgres://u:p@127.0.0.1/d')).toThrow('TO: a password is refused')
   for (const fine of ['postgres://u@127.0.0.1/d', 'a.sqlite']) requireNoPassword('TO', fine)
 })

@@ -13,7 +13,7 @@ function refusal(url: string): string {
   return 'why' in result ? result.why : 'accepted'
 }
 
-test('all parts of an address', () => {
+test('all parts of an address are parsed', () => {
   expect(
     read(
       'postgres://ledger:p%40ss%2F%3A@db.example.com:6432/orders?sslmode=verify-full&sslrootcert=/etc/ca.pem',
@@ -83,7 +83,7 @@ test.each([
   'postgres://u@localhost/db?secret=1',
   'postgres://u@localhost/db?sslmode=disable&sslmode=secret',
   'postgres://u@localhost/db?host=secret',
-])('%s is refused, and nothing of it is repeated', (url) => {
+])('%s is refused, and the error contains no secret of it', (url) => {
   const why = refusal(url)
   expect(why).not.toBe('accepted')
   expect(why).not.toMatch(/secret|hunter2/)
@@ -100,10 +100,10 @@ test.each([
   ['*:*:*:*:', undefined],
   ['not a line', undefined],
   ['', undefined],
-])('a passfile %j', (passfile, password) => {
+])('the password is read from the passfile %j', (passfile, password) => {
   expect(passwordIn(passfile, server)).toBe(password)
 })
 
-test('a socket is localhost in a passfile', () => {
+test('a socket is found as localhost in a passfile', () => {
   expect(passwordIn('localhost:*:*:*:one', read('postgres://u@/db?host=/run/postgresql'))).toBe('one')
 })

@@ -10,12 +10,12 @@ test.each([
   ['24mo', '2024-03-31T10:00:00.000Z'],
   ['25mo', '2024-02-29T10:00:00.000Z'],
   ['7y', '2019-03-31T10:00:00.000Z'],
-])('%s keeps what ended since %s', (text, since) => {
+])('the retention %s starts at %s', (text, since) => {
   expect(new Date(retentionStart(text, now) ?? 0).toISOString()).toBe(since)
 })
 
 test.each(['', '0d', '1', '1w', '-1d', '1.5y', '1e3d', ' 1d', '100000d', '24 mo'])(
-  '%j is no retention',
+  '%j is not a retention',
   (text) => {
     expect(retentionStart(text, now)).toBeUndefined()
   },

@@ -75,7 +75,7 @@ describe('known heads', () => {
     )
   })
 
-  test('two attempts under one number both count, because no store has both', () => {
+  test('two attempts with the same number are both known heads, because no store has both', () => {
     expect(learned(head('a', 3, 'x'), head('a', 3, 'y'), head('a', 3, 'x'))).toEqual([
       head('a', 3, 'x'),
       head('a', 3, 'y'),
@@ -89,7 +89,7 @@ test.each<[Partial<Fence>, ReturnType<typeof findFenceFailure>]>([
   [{ generation: 'g3', hasHeads: false }, 'generation'],
   [{ isSameEpoch: false, generation: 'g3' }, 'epoch'],
   [{ isOpen: false, isSameEpoch: false }, 'closed'],
-])('a claim that finds %j fails by %s', (found, failure) => {
+])('a claim with the fence %j fails with %s', (found, failure) => {
   const sound: Fence = { isOpen: true, isSameEpoch: true, generation: 'g2', hasHeads: true }
   expect(findFenceFailure({ ...sound, ...found }, 'g2')).toBe(failure)
 })
@@ -105,7 +105,7 @@ test.each([
   expect(findEpochChange(before, { ...before, ...difference })).toBe(change)
 })
 
-test('a generation is the current one, a former one or unknown', () => {
+test('a generation is compared as the same, former or unknown', () => {
   expect(['g2', 'g1', 'g3'].map((each) => compareGeneration(each, store.generations))).toEqual([
     'same',
     'former',
@@ -115,7 +115,7 @@ test('a generation is the current one, a former one or unknown', () => {
 
 describe('detecting a rollback', () => {
   test.each<[string, Partial<StoreFacts>, Partial<ComparedLog>[], string[]]>([
-    ['a store as it was left', {}, [{}], []],
+    ['an unchanged store', {}, [{}], []],
     ['a store without attempts and without a log', { hasAttempts: false }, [], []],
     ['an entry that the store lacks', {}, [{ missing: [entry(1)] }], ['older']],
     ['a noted head that the store lacks', {}, [{ lacksHead: true }], ['older']],
@@ -157,7 +157,7 @@ describe('detecting a rollback', () => {
     expect(found.reasons).toEqual(reasons)
   })
 
-  test('what several logs miss is recovered once each, in the order of the attempts', () => {
+  test('an entry that several logs have and the store lacks is recovered once, in the order of the attempts', () => {
     const [one, two, three] = [
       entry(2, { at: 9 }),
       entry(3, { at: 5 }),
@@ -170,7 +170,7 @@ describe('detecting a rollback', () => {
     expect(detectRollback(store, logs).missing).toEqual([two, three, one])
   })
 
-  /** A store that commits attempts, a log that gets each one later or never, and a copy of the store that is restored. */
+  /** Histories in which a store commits attempts, some of them are not logged, and a copy of the store may be restored. */
   const histories = fc.record({
     attempts: fc.integer({ min: 0, max: 12 }),
     unlogged: fc.uniqueArray(fc.nat({ max: 12 })),
@@ -178,7 +178,7 @@ describe('detecting a rollback', () => {
     isPutBack: fc.boolean(),
   })
 
-  test('a kill before the log is written closes nothing, and a store is closed exactly where it lost a logged attempt', () => {
+  test('a store is closed exactly if it lacks a logged attempt, and not if an attempt was not logged', () => {
     fc.assert(
       fc.property(histories, ({ attempts, unlogged, copiedAt, isPutBack }) => {
         const numbers = Array.from({ length: attempts }, (_, at) => at + 1)
@@ -187,7 +187,7 @@ describe('detecting a rollback', () => {
         const missing = logged.filter((number) => !known.has(number)).map((number) => entry(number))
         const { reasons } = detectRollback({ ...store, hasAttempts: known.size > 0 }, [{ ...log, missing }])
         expect(reasons).toEqual(missing.length > 0 ? ['older'] : [])
-        // The head alone tells it, without comparing every entry.
+        // Comparing only the heads has the same result as comparing every entry.
         const heads: KnownHeads = new Map()
         for (const number of logged) addKnownHead(heads, entry(number))
         const hasHeads = [...heads.values()].flat().every(({ number }) => known.has(number))
@@ -229,18 +229,18 @@ describe('an entry that the store lacks', () => {
     expect(found).toMatchObject({ target, state })
   })
 
-  test('changes no row where it was never sent', () => {
+  test('changes no row if it was never sent', () => {
     expect(recovered({ state: 'pending' }, 'pending')).toBe('attempt alone')
   })
 
   test.each(['unknown', 'dropped'] as const)(
-    'that was rejected leaves a row that another attempt may have ordered as it is: %s',
+    'that was rejected does not change a row whose other attempt may have ordered: %s',
     (state) => {
       expect(recovered({ state: 'rejected' }, state)).toBe('attempt alone')
     },
   )
 
-  test('may be a second order where its row was ordered by another attempt, unless it was rejected', () => {
+  test('is a possible duplicate if another attempt ordered its row, unless it was rejected', () => {
     expect(recovered({ state: 'accepted', requestId: 'r' }, 'accepted')).toMatchObject({
       isPossibleDuplicate: true,
       requestId: 'r',
@@ -249,7 +249,7 @@ describe('an entry that the store lacks', () => {
     expect(recovered(undefined, 'held')).toMatchObject({ isPossibleDuplicate: false })
   })
 
-  test('never leaves a person who may have been ordered free to be ordered again', () => {
+  test('never lets a person who may have been ordered be ordered again', () => {
     const mayBeSent = [undefined, ...submissionStates.filter((state) => state !== 'pending')]
     fc.assert(
       fc.property(

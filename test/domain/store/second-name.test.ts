@@ -5,18 +5,18 @@ import { faultRow } from '../../harness/faults/fault-row.ts'
 
 faultRow('second-name', 'taken')
 
-test('a store with one name that is no mount point is used', () => {
+test('a store with one name that is not a mount point is accepted', () => {
   expect(() => requireOneName('/d/s', { names: 1, isMount: false })).not.toThrow()
 })
 
-test('a second name is refused, with what to do', () => {
+test('a store with two names, or that is a mount point, is refused', () => {
   expect(() => requireOneName('/d/s', { names: 2, isMount: false })).toThrow(
     'cannot use the store "/d/s": the file has 2 names (hard links)',
   )
   expect(() => requireOneName('/d/s', { names: 1, isMount: true })).toThrow('the file is mounted by itself')
 })
 
-test('mount points are read as Linux writes them', () => {
+test('mount points are read from mountinfo, with its escaped spaces', () => {
   const mountinfo = [
     '22 1 0:20 / /proc rw,relatime shared:5 - proc proc rw',
     '98 1 8:1 /home/ann/ledger.sqlite /data/my\\040store/ledger.sqlite rw - ext4 /dev/sda1 rw',

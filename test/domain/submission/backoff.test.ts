@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { backoffMs } from '../../../src/domain/submission/outcome.ts'
 
-test('each wait is twice the one before, half of it fixed and half of it chance', () => {
+test('each wait is twice the previous one; half of it is fixed and half random', () => {
   expect([1, 2, 3].map((attempt) => backoffMs(attempt, 0))).toEqual([250, 500, 1000])
   expect([1, 2, 3].map((attempt) => backoffMs(attempt, 0.999_999))).toEqual([500, 1000, 2000])
 })

@@ -19,14 +19,14 @@ const waysTo = (from: SubmissionState, to: SubmissionState): string[] =>
     }
   })
 
-test('a change is possible where the table has it, and nowhere else', () => {
+test('a change is possible exactly if the table of transitions has it', () => {
   for (const from of submissionStates) {
     const possible = submissionStates.filter((to) => waysTo(from, to).length > 0)
     expect(possible.toSorted()).toEqual([...transitions[from]].toSorted())
   }
 })
 
-test('unknown, dropped and accepted are left by a decision, and no other state by one but pending with proof', () => {
+test('a decision changes only unknown, dropped and accepted, and pending to accepted by evidence', () => {
   for (const from of submissionStates) {
     for (const to of transitions[from]) {
       const isEvidence = from === 'pending' && to === 'accepted'
@@ -36,7 +36,7 @@ test('unknown, dropped and accepted are left by a decision, and no other state b
   }
 })
 
-test('rejected is left by a retry, and no other state by one', () => {
+test('a retry changes only rejected', () => {
   for (const from of submissionStates) {
     for (const to of transitions[from]) {
       expect(waysTo(from, to).includes('retry'), `${from} to ${to}`).toBe(leavesByRetry.includes(from))

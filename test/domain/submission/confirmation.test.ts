@@ -6,13 +6,13 @@ const ann = { first_name: 'Ann', last_name: 'Lee', email: 'ann@example.com', pho
 const at = { baseUrl: 'https://api.example.com', userEmail: 'ana@example.com' }
 const pack = { id: 101, name: 'Standard employment screen' }
 
-test('one person: what, for whom by name and e-mail, where and as whom', () => {
+test('the question for one order has the package, the recipient, the service and the user', () => {
   expect(orderQuestion({ package: pack, count: 1, people: [ann] }, at)).toBe(
     'Order 101 Standard employment screen for Ann Lee (ann@example.com) at api.example.com as ana@example.com?',
   )
 })
 
-test('few people are named, many are counted', () => {
+test('up to five people are named, and more are counted', () => {
   const asked = (count: number): string =>
     orderQuestion(
       { package: { id: 101 }, count, people: Array.from({ length: Math.min(count, 6) }, () => ann) },
@@ -25,7 +25,7 @@ test('few people are named, many are counted', () => {
   expect(asked(6)).toBe('Order package 101 for 6 people at api.example.com as ana@example.com?')
 })
 
-test('names that would fill a screen are left out, so that the number of people is always seen', () => {
+test('names that are too long are left out of the question, and so are e-mails that are too long', () => {
   const named = (letter: string, email: string) => ({
     ...ann,
     first_name: letter.repeat(100),
@@ -45,13 +45,13 @@ test('names that would fill a screen are left out, so that the number of people 
   )
 })
 
-test('with a person who has no name any more they are counted', () => {
+test('people are counted if one of them was erased', () => {
   expect(orderQuestion({ package: { id: 101 }, count: 2, people: [ann, undefined] }, at)).toContain(
     ' for 2 people at ',
   )
 })
 
-test('rows with packages of their own, rows that are left out, and a gateway’s path', () => {
+test('the question contains the rows that are left out and the path of the service, and no package if the rows have different ones', () => {
   const gateway = { ...at, baseUrl: 'https://gw.example.com/staging' }
   expect(orderQuestion({ package: undefined, count: 9, people: [ann], leftOut: 1 }, gateway)).toBe(
     'Order checks for 9 people at gw.example.com/staging as ana@example.com, and leave out 1 row?',

@@ -6,7 +6,7 @@ import { ann } from '../batch/rows.ts'
 const shared = (change: Partial<typeof ann>) =>
   sharedDigests(personDigests(ann), personDigests({ ...ann, ...change }))
 
-test('digests are normalised as the fingerprint is, and no spreadsheet reads a number in them', () => {
+test('digests are normalised like fingerprints, and start with x so that no spreadsheet program reads a number', () => {
   const { first_name, last_name, email, phone } = ann
   const other = {
     first_name: ` ${first_name.toUpperCase()} `,

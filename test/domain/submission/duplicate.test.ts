@@ -27,7 +27,7 @@ const stopFor = (over: Partial<Submission>, stop: Partial<Conflict> = {}): Confl
 const here = 'https://api.example.com'
 const duplicateOf = (over: Submission) => duplicateError(stopFor(over), here)
 
-test('each kind of conflict names its person, and how to go on', () => {
+test('the error for a duplicate names the person and the next command', () => {
   const accepted = duplicateOf(match({ state: 'accepted', requestId: 'r-1', requestStatus: 'PARTIAL' }))
   expect(accepted.code).toBe('duplicate')
   expect(accepted.message).toMatch(/package 7 .*"ann@example\.com".*r-1.*PARTIAL/)
@@ -35,20 +35,20 @@ test('each kind of conflict names its person, and how to go on', () => {
   expect(duplicateOf(match({ state: 'pending' })).hint).toContain('refcheck batch resume b-1')
 })
 
-test('an order in flight or unknown is never sent past: --allow-duplicate is not offered', () => {
+test('--allow-duplicate is not offered for an order that is in flight or unknown', () => {
   expect(duplicateOf(match({ state: 'sending' })).hint).not.toContain('add --allow-duplicate')
   const unknown = duplicateOf(match({ state: 'unknown' }))
   expect(unknown.hint).not.toContain('add --allow-duplicate')
   expect(unknown.hint).toMatch(/refcheck batch reconcile b-1$/)
 })
 
-test('an order that a person dropped is settled by its row', () => {
+test('the hint for a dropped order has the command that reconciles its row', () => {
   const dropped = duplicateOf(match({ state: 'dropped', row: 3 }))
   expect(dropped.message).toMatch(/with an unknown outcome, and dropped$/)
   expect(dropped.hint).toMatch(/refcheck batch reconcile b-1 --row 3$/)
 })
 
-test('of an order at another URL both answers are commands, whole', () => {
+test('the hint for an order at another URL has a complete command for each answer', () => {
   const stop = stopFor({ baseUrl: 'https://old.example.com' }, { reason: 'other_service' })
   expect(duplicateError(stop, here).hint?.split('\n').slice(1)).toEqual([
     'They are the same: refcheck store same-service https://old.example.com https://api.example.com',
@@ -56,17 +56,17 @@ test('of an order at another URL both answers are commands, whole', () => {
   ])
 })
 
-test('a person who was removed is not named', () => {
+test('the error does not name an erased person', () => {
   expect(duplicateOf(match({ state: 'accepted', recipient: undefined })).message).not.toContain('@')
 })
 
-test('an id that the answer named is in the hint, before the command that reconciles it', () => {
+test('the hint contains the request id that the answer of the service offered', () => {
   const unknown = match({ state: 'unknown' })
   expect(reconcileHint({ ...unknown, offeredId: 'r-9' })).toContain('request r-9')
   expect(reconcileHint({ ...unknown, offeredId: undefined })).not.toContain('named')
 })
 
-test('what it matches is named for scripts', () => {
+test('the error has the matching order as data for scripts', () => {
   const error = duplicateError(stopFor({ state: 'accepted', requestId: 'r-1' }), here)
   expect(error.order).toEqual({ requestId: 'r-1', batchId: 'b-1', row: 1, match: 'exact' })
   const similar = duplicateError(
@@ -78,7 +78,7 @@ test('what it matches is named for scripts', () => {
   expect(similar.hint).toContain('--allow-similar')
 })
 
-test('every reason has its words and a way on', () => {
+test('every conflict reason has a text and a hint', () => {
   for (const reason of conflictReasons) {
     expect(heldReasonTexts[reason]).not.toBe('')
     expect(duplicateError(stopFor({}, { reason }), here).hint).not.toBe('')

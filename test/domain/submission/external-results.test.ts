@@ -55,7 +55,7 @@ function verdict(
   return stop === undefined ? 'goes' : `${stop.becomes}: ${stop.reason}`
 }
 
-test('rejected, invalid, cancelled and held rows say nothing', () => {
+test('rejected, invalid, cancelled and held rows are not evidence', () => {
   expect(submissionStates.filter((state) => !isEvidence({ state }))).toEqual([
     'rejected',
     'held',
@@ -85,18 +85,18 @@ test.each([
   expect(verdict(change)).toBe(shown),
 )
 
-test('a person who released the row has decided', () => {
+test('an external result that was released is not a conflict', () => {
   expect(verdict({ state: 'pending', requestId: undefined }, {}, {}, true)).toBe('goes')
   expect(verdict({}, {}, {}, true)).toBe('goes')
 })
 
-test('another account is not seen; without one everybody is', () => {
+test('results of another account are ignored; a row without an account is compared with all', () => {
   expect(verdict({ account: 'acme' }, {}, { account: 'beta' })).toBe('goes')
   expect(verdict({ account: 'acme' }, {}, { account: 'acme' })).toBe('duplicate: same')
   expect(verdict({ account: 'acme' })).toBe('duplicate: same')
 })
 
-test('--allow-duplicate passes what was ordered more than 7 days ago, as ever', () => {
+test('--allow-duplicate passes a result that was ordered more than 7 days ago', () => {
   expect(verdict({}, { duplicate: true })).toBe('held: recent')
   expect(verdict({ at: 90 * day }, { duplicate: true })).toBe('goes')
   expect(verdict({ state: 'pending', at: 90 * day, requestId: undefined }, { duplicate: true })).toBe(
@@ -104,11 +104,11 @@ test('--allow-duplicate passes what was ordered more than 7 days ago, as ever', 
   )
 })
 
-test('its position is named', () => {
+test('the position of an external result is its line and file', () => {
   expect(externalResultPosition(externalResult)).toBe('line 3 of people.results.csv')
 })
 
-test('results that are read again: the same keeps its number, what changed is new, what is gone is silent', () => {
+test('when results are read again, equal ones keep their number, changed ones are added, and missing ones become cancelled', () => {
   const files = new Set(['people.results.csv'])
   const waits: ExternalResult = { ...externalResult, state: 'pending', requestId: undefined }
   const own: ExternalResult = { ...externalResult, file: 'input.csv' }
@@ -132,7 +132,7 @@ test.each([
   ['unknown', undefined, 'unknown'],
   ['dropped', undefined, 'unknown'],
 ] as const)(
-  'a results row that is %s with the id %s tells of an order that is %s, sent once',
+  'orderOfResult of a row that is %s with the id %s is an order that is %s with one attempt',
   (state, requestId, is) => {
     const { baseUrl, packageId, addedAt } = row
     expect(
@@ -147,7 +147,7 @@ test.each([
   },
 )
 
-test('of two equal lines each is read once', () => {
+test('two equal lines become two results', () => {
   const both = [externalResult, { ...externalResult, line: 4 }]
   expect(mergeExternalResults([externalResult], new Set([externalResult.file]), both)).toEqual(both)
 })

@@ -27,7 +27,7 @@ test.each([
   ['full-width digits', { phone: '＋６１４０００００００１' }],
   ['a trunk zero after the country code', { phone: '+610400000001' }],
   ['a trunk zero in brackets', { phone: '+61 (0)400 000 001' }],
-])('%s does not make a person new', (_what, changes) => {
+])('a difference in %s does not make another person', (_what, changes) => {
   expect(same(changes)).toBe(true)
 })
 
@@ -39,7 +39,7 @@ test.each([
   ['ligatures', 'Griﬃn', 'Griffin'],
   ['spaces within', 'Mary  Ann', 'Mary Ann'],
   ['İ and its small form', 'İpek', 'i\u0307pek'],
-])('%s do not make a person new', (_what, one, other) => {
+])('a difference in %s does not make another person either', (_what, one, other) => {
   expect(same({ first_name: one }, { first_name: other })).toBe(true)
 })
 
@@ -49,11 +49,11 @@ test.each([
   ['last name', { last_name: 'Silveira' }],
   ['e-mail', { email: 'ana.silva+2@example.com' }],
   ['phone', { phone: '+61400000002' }],
-])('another %s is another person', (_what, changes) => {
+])('a different %s makes another person', (_what, changes) => {
   expect(same(changes)).toBe(false)
 })
 
-test('what stands in one field is never taken for the next one', () => {
+test('first and last name are not joined when they are compared', () => {
   const swapped = { ...recipient, first_name: 'AnaSilva', last_name: '' }
   expect(same(swapped)).toBe(false)
 })
@@ -66,12 +66,12 @@ describe('an order is the same', () => {
     expect(orderIdentity({ ...key, baseUrl: 'HTTPS://Service.example:443/' })).toBe(identity)
   })
 
-  test('not on another one: neither a sandbox nor staging conflicts with production', () => {
+  test('but not on another service: neither a sandbox nor staging conflicts with production', () => {
     expect(orderIdentity({ ...key, baseUrl: 'http://127.0.0.1:4010' })).not.toBe(identity)
     expect(orderIdentity({ ...key, baseUrl: 'https://service.example/staging' })).not.toBe(identity)
   })
 
-  test('by any name of this machine', () => {
+  test('for all loopback names of a port', () => {
     const local = (baseUrl: string): string => orderIdentity({ ...key, baseUrl })
     expect(local('http://127.0.0.1:4010')).toBe(local('http://localhost:4010'))
     expect(local('http://[::1]:4010')).toBe(local('http://localhost:4010'))
@@ -84,7 +84,7 @@ describe('an order is the same', () => {
   })
 })
 
-test('any text, in upper or lower case, in any Unicode form, spaced anyhow, is one and the same', () => {
+test('case, Unicode form and outer spaces never make another person', () => {
   const form = constantFrom('NFC', 'NFD', 'NFKC', 'NFKD')
   const rule = property(string({ unit: 'grapheme' }), form, boolean(), (text, unicodeForm, upper) => {
     const cased = upper ? text.toUpperCase() : text.toUpperCase().toLowerCase()
@@ -93,7 +93,7 @@ test('any text, in upper or lower case, in any Unicode form, spaced anyhow, is o
   assert(rule, { numRuns: 2_000 })
 })
 
-test('a value that many share is compared as an e-mail where it has an @, and else as a phone', () => {
+test('a shared value is compared as an e-mail if it has an @, and as a phone otherwise', () => {
   expect(sharedKey(' Office@Agency.example')).toBe('office@agency.example')
   expect(sharedKey('+61 (400) 000-001')).toBe('61400000001')
   expect(sharedKey('desk 1')).toBe('1')
@@ -114,7 +114,7 @@ test('a zero within a number, or in one without a country code, is not a trunk z
   expect(sharedKey('6100400')).toBe('6100400')
 })
 
-test('two base URLs in turn are two services each time', () => {
+test('two alternating base URLs are always two services', () => {
   const [one, other] = ['https://api.example.com/a/', 'https://api.example.com/b']
   expect([one, other, one].map(serviceOf)).toEqual([
     'https://api.example.com/a',
@@ -123,7 +123,7 @@ test('two base URLs in turn are two services each time', () => {
   ])
 })
 
-test('two services of this machine at one port of two addresses are two where reports are filed', () => {
+test('addressOf distinguishes the loopback addresses of one port, which reports are filed by', () => {
   const urls = [
     'http://127.0.0.1:4280',
     'http://[::1]:4280/',

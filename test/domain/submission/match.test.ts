@@ -72,7 +72,7 @@ describe('the same person', () => {
     },
   )
 
-  test('--allow-duplicate passes what was accepted more than 7 days ago, and holds what is newer', () => {
+  test('--allow-duplicate passes an order that was accepted more than 7 days ago, and holds a newer one', () => {
     const duplicate = { duplicate: true }
     expect(verdict(same({ changedAt: 92 * day }), duplicate)).toBe('goes')
     expect(verdict(same({ changedAt: 93 * day }), duplicate)).toBe('held: recent')
@@ -80,7 +80,7 @@ describe('the same person', () => {
   })
 
   test.each(submissionStates.filter((state) => state !== 'accepted'))(
-    '--allow-duplicate never passes what is %s',
+    '--allow-duplicate never passes an order that is %s',
     (state) => {
       expect(verdict(same({ state, changedAt: 0 }), { duplicate: true, similar: true })).toBe(
         'duplicate: same',
@@ -88,7 +88,7 @@ describe('the same person', () => {
     },
   )
 
-  test('whose request ended in ERROR is held, not a duplicate', () => {
+  test('is held and not a duplicate if the request ended in ERROR', () => {
     expect(verdict(same({ requestStatus: 'ERROR' }))).toBe('held: ended_in_error')
   })
 
@@ -102,7 +102,7 @@ describe('the same person', () => {
 describe('another service', () => {
   const elsewhere = { baseUrl: 'https://old.example.com' }
 
-  test('a gateway that may be renamed holds until the user decides whether it is one', () => {
+  test('an order at another URL holds the row until the user decides whether both are one service', () => {
     expect(verdict(same(elsewhere))).toBe('held: other_service')
     expect(verdict(same(elsewhere), {}, {}, relationsWith({ isSameService: () => true }))).toBe(
       'duplicate: same',
@@ -110,25 +110,25 @@ describe('another service', () => {
     expect(verdict(same(elsewhere), {}, {}, relationsWith({ isSameService: () => false }))).toBe('goes')
   })
 
-  test('staging on one gateway is not production', () => {
+  test('a path that the user declared as different is another service', () => {
     const staging = { baseUrl: 'https://api.example.com/staging' }
     expect(verdict(same(staging), {}, {}, relationsWith({ isSameService: () => false }))).toBe('goes')
   })
 
-  test('a rehearsal on this machine says nothing of a service elsewhere', () => {
+  test('an order at a loopback URL does not conflict with another service, or the reverse', () => {
     expect(verdict(same({ baseUrl: 'http://127.0.0.1:4010' }))).toBe('goes')
     expect(verdict(same(), {}, { baseUrl: 'http://localhost:4010' })).toBe('goes')
   })
 })
 
 describe('another package', () => {
-  test('is another order, unless a move joined the two, however long the chain', () => {
+  test('is another order, unless moves connect the two packages, directly or in a chain', () => {
     expect(verdict(same({ packageId: 5 }))).toBe('goes')
     const moved = relationsWith({ relatedIds: new Set([5, 6, 7]) })
     expect(verdict(same({ packageId: 5 }), {}, {}, moved)).toBe('duplicate: same')
   })
 
-  test('that is gone and seems to be replaced by this one holds', () => {
+  test('is held if it is a likely predecessor of this one', () => {
     const gone = relationsWith({ predecessors: new Set([5]) })
     expect(verdict(same({ packageId: 5 }), {}, {}, gone)).toBe('held: replaced_package')
     expect(verdict(similarTo({ packageId: 5 }), {}, {}, gone)).toBe('held: similar')
@@ -137,19 +137,19 @@ describe('another package', () => {
 })
 
 describe('a similar person', () => {
-  test('is held, and a release of the two lets it go', () => {
+  test('is held until the user releases the pair', () => {
     expect(verdict(similarTo())).toBe('held: similar')
     expect(verdict(similarTo(), {}, {}, relationsWith({ isReleased: () => true }))).toBe('goes')
   })
 
-  test('whose outcome is unknown holds until that is settled; dropped is merely similar', () => {
+  test('is held as similar_unknown while its outcome is unknown; dropped counts as similar', () => {
     expect(verdict(similarTo({ state: 'unknown' }), { similar: true }, { kind: 'single' })).toBe(
       'held: similar_unknown',
     )
     expect(verdict(similarTo({ state: 'dropped' }))).toBe('held: similar')
   })
 
-  test('whose outcome is unknown holds the rows of its own file too, whatever was allowed; one in flight does not', () => {
+  test('with an unknown outcome holds the rows of its own file whatever is allowed; one in flight does not', () => {
     const office = { ...ann, first_name: 'Bob', last_name: 'High', phone: '+61999999999' }
     for (const allowed of [{ similar: true }, { shared: [ann.email] }]) {
       const ownRow = (over: Partial<Submission>) =>
@@ -167,13 +167,13 @@ describe('a similar person', () => {
     expect(verdict(similarTo({ batchId: 'new', row: 2, state: 'sending' }))).toBe('held: similar')
   })
 
-  test('--allow-similar with a file speaks of its own rows alone, with a single order of all', () => {
+  test('--allow-similar applies to the rows of its own file, and for a single order to all orders', () => {
     expect(verdict(similarTo({ batchId: 'new', row: 2 }), { similar: true })).toBe('goes')
     expect(verdict(similarTo(), { similar: true })).toBe('held: similar')
     expect(verdict(similarTo(), { similar: true }, { kind: 'single' })).toBe('goes')
   })
 
-  test('--shared releases own rows that share only that, and no person with the same full name', () => {
+  test('--shared releases rows of the file that share only this value, and no person with the same full name', () => {
     const shared = [ann.email]
     const other = { ...ann, first_name: 'Bob', last_name: 'High', phone: '+61999999999' }
     expect(verdict(similarTo({ batchId: 'new', row: 2, recipient: other }), { shared })).toBe('goes')
@@ -186,8 +186,8 @@ describe('a similar person', () => {
   })
 })
 
-describe('of several', () => {
-  test('a duplicate precedes a similar one, and unknown precedes accepted', () => {
+describe('several conflicts', () => {
+  test('are shown with a duplicate before a similar person, and unknown before accepted', () => {
     const found = findConflicts(
       row,
       [similarTo(), same(), same({ state: 'unknown', row: 3 })],
@@ -204,12 +204,12 @@ describe('of several', () => {
   })
 })
 
-test('a similar person under another package, or at another service, is no conflict', () => {
+test('a similar person under another package or at another service is not a conflict', () => {
   expect(verdict(similarTo({ packageId: 3 }))).toBe('goes')
   expect(verdict(similarTo({ baseUrl: 'https://other.example.com' }))).toBe('goes')
 })
 
-test('the reason of highest precedence is shown, and only what a person may decide is released', () => {
+test('the order of precedence, and the reasons that cannot be released', () => {
   expect(conflictReasons).toEqual([
     'store_forgot',
     'same',
@@ -242,7 +242,7 @@ test('of several similar persons the most similar one is shown', () => {
   }
 })
 
-test('the seven days of a renewal, to the millisecond', () => {
+test('--allow-duplicate passes an order from exactly seven days on', () => {
   const duplicate = { duplicate: true }
   expect(verdict(same({ changedAt: 93 * day - 1 }), duplicate)).toBe('goes')
   expect(verdict(same({ changedAt: 93 * day }), duplicate)).toBe('held: recent')
@@ -253,13 +253,13 @@ test('a row is never compared with itself', () => {
   expect(verdict(same({ batchId: 'old', row: 1 }))).toBe('duplicate: same')
 })
 
-test('an accepted order that a person released is no conflict, though it ended in ERROR', () => {
+test('an accepted order that was released is not a conflict, even if it ended in ERROR', () => {
   const released = relationsWith({ isReleased: () => true })
   expect(verdict(same({ requestStatus: 'ERROR' }), {}, {}, released)).toBe('goes')
   expect(verdict(same({ state: 'unknown' }), {}, {}, released)).toBe('duplicate: same')
 })
 
-test('under a replaced package the same person goes where a person said so, each way by itself', () => {
+test('--allow-similar for a single order, or a release, passes the same person under a replaced package', () => {
   const gone = relationsWith({ predecessors: new Set([5]) })
   const old = same({ packageId: 5 })
   expect(verdict(old, { similar: true }, { kind: 'single' }, gone)).toBe('goes')
@@ -268,7 +268,7 @@ test('under a replaced package the same person goes where a person said so, each
   expect(verdict(old, {}, {}, { ...gone, isReleased: () => true })).toBe('goes')
 })
 
-test('an erased person is shown with what the fingerprints found them by', () => {
+test('an erased person is shown with the value whose fingerprint is equal', () => {
   const shares = (candidate: Candidate) =>
     findConflict(row, [candidate], nothingAllowed, relationsWith())?.shares
   const erasedPerson = { ...similarTo(), order: order({ recipient: undefined }) }
@@ -276,11 +276,11 @@ test('an erased person is shown with what the fingerprints found them by', () =>
   expect(shares({ ...erasedPerson, hasSameEmail: false })).toEqual(['phone'])
 })
 
-test('a damaged fingerprint makes no person new', () => {
+test('a person with equal details is the same even if the fingerprint differs', () => {
   expect(verdict({ ...same(), isSamePerson: false })).toBe('duplicate: same')
 })
 
-test('of several conflicts for one reason the state of highest precedence is shown, then the newest', () => {
+test('of several conflicts with one reason the state with the highest precedence is shown, then the newest order', () => {
   const shownFirst = (...states: Partial<Submission>[]) =>
     findConflict(row, states.map(same), nothingAllowed, relationsWith())?.order
   const from = conflictingStates.map((state, at) => ({ state, row: at + 1 }))
@@ -306,7 +306,7 @@ test('a single order can be confirmed against a similar person or a replaced pac
   expect(asked).toEqual(['replaced_package', 'similar'])
 })
 
-describe('what a results file says', () => {
+describe('an external result', () => {
   const externalResult: ExternalResult = {
     file: '/d/people.results.csv',
     line: 3,
@@ -323,7 +323,7 @@ describe('what a results file says', () => {
   const compareResult = (over: Partial<ExternalResult>, k = relationsWith()) =>
     findConflict({ ...row, externalResults: [{ ...externalResult, ...over }] }, [], nothingAllowed, k)
 
-  test('an order of the same person makes the row a duplicate, which names the line', () => {
+  test('of the same person makes the row a duplicate that names the line', () => {
     expect(compareResult({})).toMatchObject({
       becomes: 'duplicate',
       reason: 'same',
@@ -333,7 +333,7 @@ describe('what a results file says', () => {
     })
   })
 
-  test('external results are numbered from 1, so that a release covers the one that was shown', () => {
+  test('is numbered from 1, so that a release covers the result that was shown', () => {
     const two = findConflicts(
       { ...row, externalResults: [externalResult, externalResult] },
       [],
@@ -361,7 +361,7 @@ describe('what a results file says', () => {
   })
 })
 
-describe('a request that no row of the store ordered', () => {
+describe('an unmatched request', () => {
   const request = unmatchedOrder({
     service: row.baseUrl,
     requestId: 'r-1',
@@ -378,7 +378,7 @@ describe('a request that no row of the store ordered', () => {
     expect(findConflict(row, [alikes], nothingAllowed, relationsWith())?.shares).toEqual(['email'])
   })
 
-  test('is passed by a release, and by --allow-duplicate where it is older than 7 days', () => {
+  test('is passed by a release, and by --allow-duplicate if it is older than 7 days', () => {
     expect(verdict(samePersons, {}, {}, relationsWith({ isReleased: () => true }))).toBe('goes')
     const old = { ...samePersons, order: { ...request, changedAt: 92 * day } }
     expect(verdict(old, { duplicate: true })).toBe('goes')
@@ -386,7 +386,7 @@ describe('a request that no row of the store ordered', () => {
     expect(verdict(samePersons, { duplicate: true }, { kind: 'single' })).toBe('goes')
   })
 
-  test('of another package or service says what it says of an order', () => {
+  test('of another package or service is compared like an order', () => {
     const other = { ...samePersons, order: { ...request, packageId: 8 } }
     expect(verdict(other)).toBe('goes')
     expect(verdict(other, {}, {}, relationsWith({ predecessors: new Set([8]) }))).toBe(

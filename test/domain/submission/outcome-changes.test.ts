@@ -22,7 +22,7 @@ const unsent = { kind: 'unsent', error: new UnavailableError('refused') } as Out
 const throttled = { kind: 'throttled', error: new ThrottledError('used up'), answerStatus: 429 } as Outcome
 const halted = { kind: 'halted', error: new UnavailableError('gone'), answerStatus: 404 } as Outcome
 
-test('what each outcome makes of its row', () => {
+test('changeFor returns the change of the row for accepted, rejected and unknown outcomes', () => {
   expect(changeFor(accepted, 5)).toEqual({
     to: 'accepted',
     at: 5,
@@ -46,13 +46,13 @@ test('what each outcome makes of its row', () => {
   })
 })
 
-test('only where nothing was ordered may the row be sent again', () => {
+test('a row becomes pending again only if nothing was ordered', () => {
   for (const outcome of [unsent, throttled, halted])
     expect(changeFor(outcome, 5)).toMatchObject({ to: 'pending', at: 5 })
   expect(changeFor(throttled, 5)).toMatchObject({ answerStatus: 429, reason: 'used up' })
 })
 
-test('the error of an outcome that could not be recorded has the whole outcome, and why', () => {
+test('the error for an outcome that could not be recorded has the outcome and the reason', () => {
   expect(outcomeText(accepted)).toContain('r-1')
   expect(outcomeText(unknown)).toContain('cut')
   for (const outcome of [rejected, unsent, throttled, halted])
@@ -65,7 +65,7 @@ test('the error of an outcome that could not be recorded has the whole outcome, 
   expect(notRecordedError({ attempt, outcome: unknown }, 'x').hint).not.toContain('--request-id')
 })
 
-test('a store that failed without an error is said to have failed', () => {
+test('the reason is "the store failed" if the store failed without an error', () => {
   const attempt = { batchId: 'b-1', row: 2 } as Attempt
   expect(notRecordedError({ attempt, outcome: accepted }, 'x').message).toMatch(/: the store failed$/)
 })

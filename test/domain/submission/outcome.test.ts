@@ -11,7 +11,7 @@ import {
   unsent,
 } from '../../usecases/request/answers.ts'
 
-test('201 with a UUID: accepted', () => {
+test('201 with a UUID is accepted', () => {
   expect(outcomeOf(taken())).toEqual({
     kind: 'accepted',
     requestId,
@@ -20,12 +20,12 @@ test('201 with a UUID: accepted', () => {
   })
 })
 
-test('201 with a UUID and no status: accepted, as RECEIVED', () => {
+test('201 with a UUID and no status is accepted, with the status RECEIVED', () => {
   const answer = answered(201, { data: { request_id: requestId }, status_message: 'ok', message: '' })
   expect(outcomeOf(answer)).toMatchObject({ kind: 'accepted', requestStatus: 'RECEIVED' })
 })
 
-test('400 in the envelope: rejected, with the field its message names', () => {
+test('400 in the envelope is rejected, with the field that the message names', () => {
   const outcome = outcomeOf(clientError(400, 'recipient.phone: must be in E.164 format'))
   expect(outcome).toMatchObject({
     kind: 'rejected',
@@ -34,7 +34,7 @@ test('400 in the envelope: rejected, with the field its message names', () => {
   })
 })
 
-test('404 in the envelope: rejected', () => {
+test('404 in the envelope is rejected', () => {
   expect(outcomeOf(clientError(404, 'resource not found'))).toMatchObject({
     kind: 'rejected',
     answerStatus: 404,
@@ -46,7 +46,7 @@ test.each([
   [401, 'invalid API key', 'unauthenticated'],
   [403, 'organisation has no credits remaining', 'forbidden'],
 ])(
-  '%i in the envelope: nothing was created, and the next order would fare the same',
+  '%i in the envelope halts the batch, because the next order would be refused too',
   (status, message, code) => {
     expect(outcomeOf(clientError(status, message))).toMatchObject({
       kind: 'halted',
@@ -55,11 +55,11 @@ test.each([
   },
 )
 
-test('a failure before the connection stood: unsent', () => {
+test('a failure before the connection is established is unsent', () => {
   expect(outcomeOf(unsent)).toMatchObject({ kind: 'unsent', error: { code: 'unavailable' } })
 })
 
-test('a failure once a byte may have left: unknown', () => {
+test('a failure after a byte may have been sent is unknown', () => {
   expect(outcomeOf(lost)).toMatchObject({
     kind: 'unknown',
     reason: 'the connection was cut',
@@ -144,7 +144,7 @@ test.each([
     'a 5xx that says client_error',
     answered(500, { data: null, status_message: 'client_error', message: 'x' }),
   ],
-])('%s: unknown', (_name, answer) => {
+])('%s is unknown', (_name, answer) => {
   expect(outcomeOf(answer)).toMatchObject({ kind: 'unknown', answerStatus: answer.status })
 })
 
@@ -155,11 +155,11 @@ test.each([
   ['nowhere', serverError(500), undefined],
   ['a key of another name', serverError(500, { id: requestId }), undefined],
   ['an inherited property', serverError(500, Object.create({ request_id: requestId })), undefined],
-])('an id in %s is offered for proof', (_where, answer, id) => {
+])('an id in %s is offered as evidence', (_where, answer, id) => {
   expect(outcomeOf(answer)).toMatchObject({ kind: 'unknown', offeredId: id })
 })
 
-test.each([401, 403, 429])('a %i of a firewall’s own page is no word of the service: unknown', (status) => {
+test.each([401, 403, 429])('a %i that may come from a firewall is unknown', (status) => {
   const inData = answered(status, { data: {}, status_message: 'client_error', message: 'blocked' }, '5')
   const inMessage = clientError(status, `blocked; reference ${requestId}`, '5')
   const both = answered(
@@ -171,21 +171,21 @@ test.each([401, 403, 429])('a %i of a firewall’s own page is no word of the se
   for (const answer of [inData, inMessage, both, noData]) {
     expect(outcomeOf(answer)).toMatchObject({ kind: 'unknown', answerStatus: status })
   }
-  // An id may be the order's own, so a read decides.
+  // The id may be that of this order, so reading the request decides.
   expect(outcomeOf(inMessage)).toMatchObject({ offeredId: requestId })
 })
 
-test('a 400 may repeat an id that was sent: rejected all the same', () => {
+test('a 400 whose message repeats an id that was sent is rejected', () => {
   expect(outcomeOf(clientError(400, `reference.employer: "${requestId}" is no name`))).toMatchObject({
     kind: 'rejected',
   })
 })
 
-test('ids of requests are kept in lowercase, in whatever case they came', () => {
+test('request ids are stored in lowercase', () => {
   expect(outcomeOf(taken(requestId.toUpperCase()))).toMatchObject({ kind: 'accepted', requestId })
 })
 
-test('a request that is another order’s already makes the outcome unknown, and halts a batch', () => {
+test('an answer with the request of another order makes the outcome unknown and halts the batch', () => {
   const accepted = outcomeOf(taken())
   if (accepted.kind !== 'accepted') throw new Error('it has to be accepted')
   expect(takenRequestOutcome(accepted, { batchId: 'b-1', row: 3 })).toMatchObject({
@@ -197,14 +197,14 @@ test('a request that is another order’s already makes the outcome unknown, and
   })
 })
 
-test('the status of a new request is the service’s word, or RECEIVED where it says none', () => {
+test('the status of a new request is that of the answer, or RECEIVED if the answer has none', () => {
   const withStatus = (status: unknown) =>
     outcomeOf(answered(201, { data: { request_id: requestId, status }, status_message: 'ok', message: '' }))
   expect(withStatus('PENDING')).toMatchObject({ requestStatus: 'PENDING' })
   for (const none of ['', 5, null]) expect(withStatus(none)).toMatchObject({ requestStatus: 'RECEIVED' })
 })
 
-test('a 400 or 404 that repeats an id in its sentence is a refusal all the same', () => {
+test('a 400 or 404 whose message contains an id is rejected; a 403 is unknown', () => {
   for (const status of [400, 404]) {
     expect(outcomeOf(clientError(status, `no such thing as ${requestId}`))).toMatchObject({
       kind: 'rejected',
@@ -213,13 +213,13 @@ test('a 400 or 404 that repeats an id in its sentence is a refusal all the same'
   expect(outcomeOf(clientError(403, `no such thing as ${requestId}`))).toMatchObject({ kind: 'unknown' })
 })
 
-test('an unknown outcome says what came back', () => {
+test('the reason of an unknown outcome contains the status and message of the answer', () => {
   expect(outcomeOf(serverError(503, null, 'try again later'))).toMatchObject({
     reason: 'the service failed (503): try again later',
   })
 })
 
-test('an id that is no UUID is none', () => {
+test('an id that is not a UUID is ignored', () => {
   const answer = answered(201, { data: { request_id: 'r-1' }, status_message: 'ok', message: '' })
   expect(outcomeOf(answer)).toMatchObject({ kind: 'unknown', offeredId: undefined })
 })

@@ -6,7 +6,7 @@ import {
   relationsOf,
 } from '../../../src/domain/submission/conflicts.ts'
 
-test('a package is one with all that moves join it to, however long the chain and in whatever order', () => {
+test('a package is related to all packages that moves connect it with, directly or in a chain', () => {
   const pairs = [
     [1, 2],
     [6, 7],
@@ -18,7 +18,7 @@ test('a package is one with all that moves join it to, however long the chain an
   expect([...relatedPackages(2, pairs)].toSorted((a, b) => a - b)).toEqual([1, 2])
 })
 
-test('one that nothing was moved to or from is alone', () => {
+test('a package without moves is related only to itself', () => {
   expect([...relatedPackages(3, [[1, 2]])]).toEqual([3])
 })
 
@@ -35,7 +35,7 @@ const pair = (
   ...over,
 })
 
-test('a service is one with itself, and with another as a person decided, in either order; else it is not known', () => {
+test('a service is the same as itself; for another one the user’s decision counts, in either direction', () => {
   const decisions = [
     { service: 'https://b.example.com', otherService: at.service, isSame: true },
     { service: at.service, otherService: 'https://c.example.com', isSame: false },
@@ -45,7 +45,7 @@ test('a service is one with itself, and with another as a person decided, in eit
   expect(services.map((each) => isSameService(each))).toEqual([true, true, false, undefined])
 })
 
-test('moves join packages; a likely successor of any of them only makes a predecessor', () => {
+test('moved packages are related; a package with a likely successor among them is a predecessor', () => {
   const { relatedIds, predecessors } = relationsOf(
     at,
     [],
@@ -54,7 +54,7 @@ test('moves join packages; a likely successor of any of them only makes a predec
   expect([relatedIds, predecessors]).toEqual([new Set([7, 6]), new Set([3])])
 })
 
-test('pairs of another service count where it was said to be this one', () => {
+test('relations of another service count if the user declared it as the same service', () => {
   const other = 'https://b.example.com'
   const pairs = [pair(6, 7, { service: other })]
   expect(relationsOf(at, [], pairs).relatedIds).toEqual(new Set([7]))

@@ -35,14 +35,14 @@ const shown = (heldFor: Conflict['reason'], over: Partial<ListedConflict> = {}):
   ...over,
 })
 
-/** Whether a release covers the one order that the row is held for and is listed with. */
+/** Returns whether a release covers the conflict, which is the only one of the row and is listed with it. */
 const isCovered = (release: Release, one: Conflict): boolean =>
   (releasedConflicts(release, row, [one], shown(one.reason)) ?? []).includes(one)
 
 const byRow: Release = { kind: 'rows', rows: [1] }
 const all: Release = { kind: 'all' }
 
-test('by row covers what is merely similar, replaced, recent or ended in ERROR, and nothing else', () => {
+test('a release by row covers similar, replaced, recent and failed orders, and not other reasons', () => {
   for (const reason of ['similar', 'replaced_package', 'recent', 'ended_in_error'] as const)
     expect([reason, isCovered(byRow, stop(reason))]).toEqual([reason, true])
   for (const reason of ['same', 'similar_unknown', 'other_service'] as const)
@@ -50,7 +50,7 @@ test('by row covers what is merely similar, replaced, recent or ended in ERROR, 
   expect(isCovered({ kind: 'rows', rows: [2] }, stop('similar'))).toBe(false)
 })
 
-test('of all covers the merely similar; of a shared value not whom the full name joins', () => {
+test('a release of all covers similar persons; one of a shared value excludes those with the same full name', () => {
   expect(isCovered(all, stop('similar'))).toBe(true)
   expect(isCovered(all, stop('ended_in_error'))).toBe(false)
   const shared: Release = { kind: 'shared', value: ann.email }
@@ -58,7 +58,7 @@ test('of all covers the merely similar; of a shared value not whom the full name
   expect(isCovered(shared, stop('similar', { shares: ['email', 'name'] }))).toBe(false)
 })
 
-test('by row covers the order that the row is listed with; of all covers each of them', () => {
+test('a release by row covers the listed order; a release of all covers every similar order', () => {
   const [one, other] = [
     stop('similar'),
     stop('similar', { order: { ...batchRow({ batchId: 'old', row: 4 }), packageId: 7 } }),
@@ -67,16 +67,16 @@ test('by row covers the order that the row is listed with; of all covers each of
   expect(releasedConflicts(all, row, [one, other], shown('similar'))).toEqual([one, other])
 })
 
-test('a row that is named is looked at again though nothing of it is covered; another is left', () => {
+test('a row that the release names is compared again even if nothing is covered; other rows are not', () => {
   expect(releasedConflicts(byRow, row, [stop('same')], shown('same'))).toEqual([])
   expect(releasedConflicts(all, row, [stop('same')], shown('same'))).toBeUndefined()
 })
 
-test('a row in whose way nothing stands any more is about to go, whatever is released', () => {
+test('a row without conflicts is compared again by any release', () => {
   expect(releasedConflicts(all, row, [], shown('similar'))).toEqual([])
 })
 
-test('a row that a forgetful store held goes by its number or with all, never by a shared value', () => {
+test('a row that is held as store_forgot is released by its number or with all, and not by a shared value', () => {
   const uncertain = shown('store_forgot', { batchId: undefined, row: undefined })
   expect(releasedConflicts(byRow, row, [], uncertain)).toEqual([])
   expect(releasedConflicts(all, row, [], uncertain)).toEqual([])

@@ -6,7 +6,7 @@ const staging = 'https://gw.example.com/staging'
 const prod = 'https://gw.example.com/prod'
 
 test.each([
-  ['the same but for the slash', prod, `${prod}/`, undefined, 'one'],
+  ['the same URL with a final slash', prod, `${prod}/`, undefined, 'one'],
   ['the names of this machine', 'http://127.0.0.1:4010', 'http://localhost:4010', undefined, 'one'],
   ['another port of this machine', 'http://127.0.0.1:4010', 'http://localhost:4011', true, 'other'],
   ['a rehearsal on this machine', 'http://localhost:4010', prod, undefined, 'other'],

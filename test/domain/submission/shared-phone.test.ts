@@ -21,7 +21,7 @@ const candidate = (order = {}) => ({
 })
 const relations = { relatedIds: new Set([7]) }
 
-test('a couple with one phone is mentioned', () => {
+test('an order of another person with the same phone is reported', () => {
   expect(findPhoneSharer(row, [candidate()], relations)?.recipient).toBe(bob)
 })
 
@@ -31,11 +31,11 @@ test.each([
   ['found by the e-mail', [candidate({ recipient: { ...bob, phone: '+61400000099' } })]],
   ['whose person was removed', [candidate({ recipient: undefined })]],
   ['who may be the same person', [candidate({ recipient: { ...bob, first_name: 'Anne' } })]],
-])('somebody %s is not', (_what, candidates) => {
+])('an order %s is not reported', (_what, candidates) => {
   expect(findPhoneSharer(row, candidates, relations)).toBeUndefined()
 })
 
-/** Two people with one phone and nothing else: only their names can join them. */
+/** Returns the similarity of two people who share only their phone, so that it depends on their names. */
 const withOnePhone = (one: [string, string], other: [string, string]) =>
   similarity(
     { first_name: one[0], last_name: one[1], email: 'one@x.example', phone: '+61400000001' },
@@ -66,7 +66,7 @@ test.each<[string, [string, string], [string, string], 'similar' | 'phone']>([
   expect(withOnePhone(one, other)).toBe(kind)
 })
 
-/** The smallest number of differences, by trying what the first letters may come from. */
+/** Returns the edit distance with swaps of neighbours, by trying all edits at the first letters. */
 function differences(one: string, other: string): number {
   if (one === '' || other === '') return one.length + other.length
   if (one[0] === other[0]) return differences(one.slice(1), other.slice(1))
@@ -82,7 +82,7 @@ function differences(one: string, other: string): number {
   )
 }
 
-test('with one phone two first names agree if, and only if, the differences are at most a third of the letters of the longer one', () => {
+test('with one phone two first names agree exactly if at most a third of the letters of the longer one differ', () => {
   const name = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 7 })
   fc.assert(
     fc.property(name, name, (one, other) => {

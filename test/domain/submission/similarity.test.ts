@@ -7,7 +7,7 @@ faultRow('similar', 'pairs judged otherwise')
 
 type Person = [first: string, last: string, email: string, phone: string]
 
-/** Sixty pairs of people: the same, held until a person says so, mentioned alone, or of no concern. */
+/** Sixty pairs of people: the same person, held until the user decides, only mentioned, or without conflict. */
 const pairs: [verdict: 'same' | 'held' | 'mentioned' | 'goes', why: string, one: Person, other: Person][] = [
   [
     'same',
@@ -384,11 +384,11 @@ test.each(pairs)('%s: %s', (verdict, _why, one, other) => {
   expect(verdictOf(other, one)).toBe(verdict)
 })
 
-test('a name is folded past case, accents and apostrophes', () => {
+test('foldedName ignores case, accents and apostrophes', () => {
   expect(foldedName(' O’Brien-Zoë ')).toBe('obrienzoe')
 })
 
-test('all that two people share is returned, and nothing that they do not', () => {
+test('similarity returns exactly the values that two people share', () => {
   const ann = { first_name: 'Ann', last_name: 'Low', email: 'ann@example.com', phone: '+61400000001' }
   const swapped = { first_name: 'Low', last_name: 'Ann', email: 'low@example.com', phone: '+61400000001' }
   expect(similarity(ann, swapped)).toEqual({ kind: 'similar', shares: ['phone', 'name'] })

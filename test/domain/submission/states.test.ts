@@ -9,24 +9,24 @@ import {
   waitingStates,
 } from '../../../src/domain/submission/states.ts'
 
-test('every state has its ways on', () => {
+test('every state has its transitions', () => {
   expect(Object.keys(transitions).sort()).toEqual([...submissionStates].sort())
 })
 
-test('an order is sent from pending alone', () => {
+test('only a pending order can be sent', () => {
   expect(submissionStates.filter((state) => transitions[state].includes('sending'))).toEqual(['pending'])
 })
 
-test('what was accepted is unknown at most, which a decision alone leaves: no person is ordered twice by a change of state', () => {
+test('an accepted order can only become unknown, which only a decision changes, so that no person is ordered twice', () => {
   expect(transitions.accepted).toEqual(['unknown'])
   expect(leavesByDecision).toContain('unknown')
 })
 
-test('an order in flight ends as one of the answers, or goes back where nothing was sent', () => {
+test('an order in flight becomes accepted, rejected or unknown, or pending again if nothing was sent', () => {
   expect([...transitions.sending].sort()).toEqual(['accepted', 'pending', 'rejected', 'unknown'])
 })
 
-test('the table of states of src/docs/ordering.md, section 1', () => {
+test('the transitions are those of the table in src/docs/ordering.md, section 1', () => {
   expect(transitions).toEqual({
     pending: ['sending', 'duplicate', 'held', 'cancelled', 'accepted'],
     sending: ['pending', 'accepted', 'rejected', 'unknown'],
@@ -41,7 +41,7 @@ test('the table of states of src/docs/ordering.md, section 1', () => {
   })
 })
 
-test('which states a person’s word leaves, which may still become an order, and which wait', () => {
+test('the states that a retry or a decision changes, that may still become an order, and that wait', () => {
   expect({
     leavesByRetry,
     leavesByDecision,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { isUnmatched, unmatchedOrder } from '../../../src/domain/submission/unmatched.ts'
 
-test('a request that no row ordered is an accepted order of a batch of its own, in a row that no batch has', () => {
+test('an unmatched request is an accepted order in row 0 of a batch with the id of the request', () => {
   const order = unmatchedOrder({
     service: 'https://api.example.com',
     requestId: 'r-1',

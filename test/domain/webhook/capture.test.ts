@@ -12,7 +12,7 @@ const body =
 const length = Buffer.byteLength(body)
 const signature = sign(Buffer.from(body), signingKey(secret))
 
-/** Chunks of 20 bytes. */
+/** Returns the bytes in the chunked encoding, with chunks of 20 bytes. */
 function chunks(bytes: Buffer, end: string): string {
   let text = ''
   for (let at = 0; at < bytes.length; at += 20) {
@@ -22,7 +22,7 @@ function chunks(bytes: Buffer, end: string): string {
   return `${text}0${end}${end}`
 }
 
-/** Latin-1 throughout, so that the body's bytes stay what they are. */
+/** The body as Latin-1 text, which preserves its bytes. */
 const raw = Buffer.from(body).toString('latin1')
 const head = `POST /hook HTTP/1.1\r\nHost: x\r\nX-Service-Signature: ${signature}\r\n`
 const sized = `${head}Content-Length: ${length}\r\n\r\n${raw}`
@@ -71,14 +71,14 @@ test.each([
   expect(verifyDelivery(delivery, secret).valid).toBe(true)
 })
 
-test('Content-Length counts bytes, and is honoured to the byte', () => {
+test('Content-Length counts bytes, and the body has exactly that many', () => {
   const short = sized.replace(`Content-Length: ${length}`, `Content-Length: ${length - 1}`)
   const delivery = parseCapturedRequest(Buffer.from(short, 'latin1'))
   expect(delivery.body.byteLength).toBe(length - 1)
   expect(verifyDelivery(delivery, secret).valid).toBe(false)
 })
 
-test('an empty body is a body', () => {
+test('a captured request may have an empty body', () => {
   const delivery = parseCapturedRequest(Buffer.from(`${head}Content-Length: 0\r\n\r\n`))
   expect(delivery.body.byteLength).toBe(0)
 })
@@ -105,7 +105,7 @@ test.each([
   )
 })
 
-/** What it failed with, unless it was read or refused in order. */
+/** Returns the error of `read`, unless it is an InvalidInputError. */
 function faultOf(read: () => unknown): unknown {
   try {
     read()
@@ -115,7 +115,7 @@ function faultOf(read: () => unknown): unknown {
   return undefined
 }
 
-test('whatever bytes come, they are read or refused in order', () => {
+test('any bytes are either read or refused with an InvalidInputError', () => {
   const pieces = fc.constantFrom(
     head,
     'Content-Length: 5\r\n',
@@ -147,7 +147,7 @@ test('whatever bytes come, they are read or refused in order', () => {
   )
 })
 
-test('a value loses the spaces and tabs around it and nothing else', () => {
+test('only spaces and tabs around a header value are removed', () => {
   const delivery = parseCapturedRequest(
     Buffer.from(`X-Service-Signature: \t a\u00a0b \u00a0 \r\n\r\n`, 'latin1'),
   )

@@ -26,6 +26,6 @@ test.each([
   ['no last chunk', '3\r\nabc\r\n'],
   ['a size beyond all bodies', 'FFFFFFFF\r\nabc\r\n0\r\n'],
   ['more chunks than a delivery has', `${'1\na\n'.repeat(100_001)}0\n`],
-])('%s does not decode', (_what, text) => {
+])('%s is not decoded', (_what, text) => {
   expect(decoded(text)).toBeUndefined()
 })

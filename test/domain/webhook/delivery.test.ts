@@ -21,11 +21,11 @@ test.each([
   [299, true],
   [300, false],
   [null, false],
-])('an answer of %s takes the event: %s', (status, taken) => {
+])('an answer of %s accepts the event: %s', (status, taken) => {
   expect(isAccepted({ status })).toBe(taken)
 })
 
-test('what a receiver said is one line, cut, without the secret', () => {
+test('the excerpt of an answer is one line of at most 120 characters without the secret', () => {
   expect(excerptOf(Buffer.from(' a\n\tb s3cret '), 's3cret')).toBe('a b ***')
   expect(excerptOf(Buffer.from('a b'), '')).toBe('a b')
   expect(excerptOf(Buffer.from('x'.repeat(120)), '')).toBe('x'.repeat(120))
@@ -40,7 +40,7 @@ const reply = (failure: string): Reply => ({
   excerpt: '',
 })
 
-test('an unreachable receiver: the host alone is named, and a certificate has a hint of its own', () => {
+test('the error for an unreachable receiver names only the host, and has a hint for an invalid certificate', () => {
   const gone = createUnreachableError('https://me.example:8443/hook?token=t', reply('connection refused'))
   expect(gone).toMatchObject({ code: 'unavailable', message: 'me.example:8443: connection refused' })
   const untrusted = createUnreachableError('https://me.example/', reply('its certificate is self-signed'))
@@ -52,19 +52,19 @@ test('a URL is shown without its query', () => {
   expect(withoutQuery('https://me.example/hook?token=t#x')).toBe('https://me.example/hook')
 })
 
-test('a failed forward is tried again within a second (src/docs/cli.md), and no event is put off for longer than two waits', () => {
+test('a failed forward is tried again within a second (src/docs/cli.md), and no event is delayed for longer than two waits', () => {
   expect(firstRetryMs).toBeLessThan(1000)
   expect(maxForwardDelayMs).toBe(2 * maxRetryDelayMs)
 })
 
-test('each pause is twice the one before, up to the longest; the last attempt that is allowed drops the event', () => {
+test('each pause is twice the previous one up to the maximum; after the last allowed attempt the event is dropped', () => {
   expect([1, 2, 3, 7, 8, 9, 1000].map((attempts) => retryDelay(attempts))).toEqual([
     500, 1000, 2000, 32_000, 60_000, 60_000, 60_000,
   ])
   expect([1, 2, 3].map((attempts) => retryDelay(attempts, 2))).toEqual([500, 'dropped', 'dropped'])
 })
 
-test('an event stands in the order of the document, a reason only where there is one', () => {
+test('an event has the key order of the API document, and a reason only if it is given', () => {
   const event = { status: 'ERROR', request_id: 'r-1', event: eventName }
   expect(eventText(event)).toBe('{"event":"request.updated","request_id":"r-1","status":"ERROR"}')
   expect(eventText({ ...event, error_reason: 'x' })).toBe(

@@ -18,7 +18,7 @@ const event = {
 const sent = Buffer.from(JSON.stringify(event))
 const signature = sign(sent, signingKey(secret))
 
-/** A delivery of `wasSent` that arrived here as `body`. */
+/** Returns a delivery with `body`, whose signature is that of `wasSent`. */
 function arrivedAs(body: string | Uint8Array, wasSent: string | Uint8Array = sent) {
   return {
     body: Buffer.from(body),
@@ -75,7 +75,7 @@ test.each([
   ['truncated', arrivedAs(text.slice(0, -1))],
   ['truncated', arrivedAs(text.slice(0, -2))],
   ['text_added', arrivedAs(`${text} -- end of message`)],
-])('what happened to the body is named, and it stays refused: %s', (cause, delivery) => {
+])('the change of the body is diagnosed, and the delivery is refused: %s', (cause, delivery) => {
   expect(verifyDelivery(delivery, secret).valid).toBe(false)
   const diagnosis = diagnose(delivery, secret)
   expect(diagnosis?.cause).toBe(cause)
@@ -93,12 +93,12 @@ test.each([
   ['signature_repeated', [`${signature}, ${signature}`]],
   ['signature_repeated', [signature + signature]],
   ['signature_repeated', ['0'.repeat(64), signature]],
-])('what happened to the signature is named, and it stays refused: %s', (cause, signatures) => {
+])('the change of the signature is diagnosed, and the delivery is refused: %s', (cause, signatures) => {
   expect(verifyDelivery({ body: sent, signatures }, secret).valid).toBe(false)
   expect(diagnose({ body: sent, signatures }, secret)?.cause).toBe(cause)
 })
 
-test('two changes at once are both named', () => {
+test('two changes at once are both diagnosed', () => {
   const found = diagnose({ body: Buffer.from(`${text}\n`), signatures: [`sha256=${signature}`] }, secret)
   expect(found?.message).toBe(
     'It would match without the newline at its end: an editor, echo or a here-document added it, and with its signature without its prefix.',
@@ -114,7 +114,7 @@ test.each([
     Buffer.from('00112233445566778899', 'hex'),
     'decoded from hexadecimal',
   ],
-])('the secret is another one: %s', (_name, used, words) => {
+])('a signature with another secret is diagnosed: %s', (_name, used, words) => {
   const own = '00112233445566778899'
   const delivery = { body: sent, signatures: [sign(sent, signingKey(used))] }
   const others = [{ name: 'the secret of profile "acme"', secret: 'whsec-of-another' }]
@@ -124,7 +124,7 @@ test.each([
   })
 })
 
-test('a secret that was saved with its quotes is named', () => {
+test('a secret that was saved with quotes is diagnosed', () => {
   const signatures = [sign(sent, signingKey('whsec-x'))]
   for (const own of ['"whsec-x"', "'whsec-x'"]) {
     expect(diagnose({ body: sent, signatures }, own)?.message).toBe(
@@ -133,13 +133,13 @@ test('a secret that was saved with its quotes is named', () => {
   }
 })
 
-test('what a gzip unpacks to is read no further than any delivery goes', () => {
+test('a gzip body is unpacked only up to the size limit of a delivery', () => {
   const body = gzipSync(Buffer.alloc(8 * 1024 * 1024))
   expect(diagnose({ body, signatures: [signature] }, secret)).toBeUndefined()
   expect(diagnose({ body: Buffer.from([0x1f, 0x8b, 8, 0]), signatures: [signature] }, secret)).toBeUndefined()
 })
 
-test('no diagnosis says more than it knows', () => {
+test('there is no diagnosis if the body has other content or the signature is missing or too short', () => {
   expect(
     diagnose({ body: Buffer.from(text.replace('ERROR', 'OTHER')), signatures: [signature] }, secret),
   ).toBeUndefined()
@@ -147,7 +147,7 @@ test('no diagnosis says more than it knows', () => {
   expect(diagnose({ body: sent, signatures: [signature.slice(0, 8)] }, secret)).toBeUndefined()
 })
 
-test('other secrets are asked for only where it fails', async () => {
+test('other secrets are read only if the verification fails', async () => {
   const others = (): never => {
     throw new Error('asked')
   }
@@ -156,7 +156,7 @@ test('other secrets are asked for only where it fails', async () => {
   })
 })
 
-test('a guess never accepts and never throws, whatever came', () => {
+test('a diagnosis never accepts a delivery and never throws, for any bytes', () => {
   const bytes = fc.oneof(
     fc.uint8Array({ maxLength: 200 }),
     fc.json().map((each) => Buffer.from(each)),
@@ -170,14 +170,14 @@ test('a guess never accepts and never throws, whatever came', () => {
   )
 })
 
-test('a body nested without end is not written again', () => {
+test('a deeply nested body is not reformatted', () => {
   const deep = Buffer.from('['.repeat(100_000) + ']'.repeat(100_000))
   expect(diagnose({ body: deep, signatures: [signature] }, secret)).toBeUndefined()
 })
 
 const body = '{"event":"request.updated","status":"PARTIAL","name":"Zoë"}'
 
-/** The cause under which the bytes that were signed are found in what arrived. */
+/** Returns the cause of the variant of the received body that equals the signed text, or undefined. */
 function causeOf(arrived: string | Uint8Array, signed: string): string | undefined {
   for (const { cause, bytes } of bodyVariants(Buffer.from(arrived))) {
     if (Buffer.from(bytes).equals(Buffer.from(signed))) return cause
@@ -200,14 +200,14 @@ test('UTF-16 and text encoded twice are found', () => {
   expect(causeOf(Buffer.from(Buffer.from(body).toString('latin1')), body)).toBe('encoding_changed')
 })
 
-test('what was taken off is found too', () => {
+test('removed newlines, byte order marks and line ends are found', () => {
   expect(causeOf(body, `${body}\n`)).toBe('trailing_newline_removed')
   expect(causeOf(body, `\uFEFF${body}`)).toBe('byte_order_mark_removed')
   expect(causeOf('a\nb', 'a\r\nb')).toBe('line_ends_changed')
   expect(causeOf('a\r\nb', 'a\nb')).toBe('line_ends_changed')
 })
 
-test('a large body has the cheap changes alone, and a deep one is not written again', () => {
+test('a large body has only the variants that are fast to compute, and a deeply nested one is not reformatted', () => {
   const large = `{"a":"${'x'.repeat(300_000)}"}`
   expect([...bodyVariants(Buffer.from(large))].length).toBeLessThan(10)
   const deep = `${'['.repeat(5000)}${']'.repeat(5000)}`

@@ -28,13 +28,13 @@ const event = (over: Partial<ReceivedEvent> = {}): ReceivedEvent => ({
 const identity = (over: Partial<ReceivedEvent> = {}): string =>
   identityOf(event(over), (bytes) => `hash of ${Buffer.from(bytes).toString()}`)
 
-test('two deliveries are one event by request and status, whatever their bytes and the case of the id', () => {
+test('two deliveries with the same request and status are one event, whatever their bytes and the case of the id', () => {
   expect(identity({ body: Buffer.from('{ }'), requestId: 'r-1' })).toBe(identity())
   expect(identity({ status: 'COMPLETED' })).not.toBe(identity())
   expect(identity({ requestId: 'r-2' })).not.toBe(identity())
 })
 
-test('one that is odd is only ever the same as itself', () => {
+test('an event with an oddity is identified by its bytes', () => {
   const odd = { oddity: 'is not known' }
   expect(identity(odd)).toBe('hash of {}')
   expect(identity({ ...odd, body: Buffer.from('x') })).toBe('hash of x')
@@ -42,7 +42,7 @@ test('one that is odd is only ever the same as itself', () => {
 
 const of = (body: string | Uint8Array) => readEvent(Buffer.from(body), 'ab', 5)
 
-test('an event of the document is read whole, and nothing is odd about it', () => {
+test('an event as in the API document is read completely and has no oddity', () => {
   const body = eventBody()
   expect(of(body)).toEqual({
     receivedAt: 5,
@@ -59,7 +59,7 @@ test.each([
   ['an unknown status', eventBody(requestIds[0], 'SHINY'), /SHINY/],
   ['an unknown event', eventBody().replace('updated', 'created'), /request\.created/],
   ['an id that is no UUID', eventBody('42'), /UUID/],
-])('%s is odd, and what it says is kept', (_what, body, remark) => {
+])('%s is an oddity, and the values of the event are stored', (_what, body, remark) => {
   const found = of(body)
   expect(found.oddity).toMatch(remark)
   expect(found.requestId).toBeDefined()
@@ -69,12 +69,12 @@ test.each([
   ['no JSON', 'x'],
   ['another document', '{"a":1}'],
   ['no UTF-8', Buffer.from([0xff, 0xfe])],
-])('%s says nothing, and is odd', (_what, body) => {
+])('%s is an oddity, and the event has no values', (_what, body) => {
   expect(of(body)).toMatchObject({ requestId: undefined, status: undefined, event: undefined })
   expect(of(body).oddity).toBeDefined()
 })
 
-test('a remark never repeats more than the beginning of what came', () => {
+test('an oddity contains only the beginning of a long value', () => {
   expect(of(eventBody(requestIds[0], 'X'.repeat(500))).oddity?.length).toBeLessThan(120)
 })
 
@@ -95,7 +95,7 @@ const listEvent = (over: Partial<InboxEvent> = {}): InboxEvent => ({
   ...over,
 })
 
-test('what is not known is null, and times are ISO 8601', () => {
+test('unknown values of an event are null, and times are in ISO 8601', () => {
   expect(toListedEvent(listEvent())).toEqual({
     id: 3,
     received_at: '1970-01-01T00:00:01.000Z',
@@ -112,7 +112,7 @@ test('what is not known is null, and times are ISO 8601', () => {
   })
 })
 
-test('an event is forwarded once a receiver has taken it; until then it waits', () => {
+test('an event waits until a receiver has accepted it, and is then forwarded', () => {
   expect(toListedEvent(listEvent({ forward: 'waiting' }))).toMatchObject({
     forwarded: false,
     forwarding: 'waits',
@@ -123,7 +123,7 @@ test('an event is forwarded once a receiver has taken it; until then it waits', 
   })
 })
 
-test('one that was given up is neither forwarded nor does it wait', () => {
+test('a dropped event is not forwarded and does not wait', () => {
   expect(toListedEvent(listEvent({ forward: 'dropped', attempts: 3 }))).toMatchObject({
     forwarded: false,
     dropped: true,
@@ -135,13 +135,13 @@ test('one that was given up is neither forwarded nor does it wait', () => {
   )
 })
 
-test('a body is shown as text, with its bytes as well where it is none', () => {
+test('a body is shown as text, and also in base64 if it is not UTF-8', () => {
   expect(toDetailedEvent(listEvent())).toMatchObject({ body: '{"a":"é"}', body_base64: null })
   const bytes = Buffer.from([0xff, 0x00])
   expect(toDetailedEvent(listEvent({ body: bytes }))).toMatchObject({ body_base64: bytes.toString('base64') })
 })
 
-test('an exported line holds the exact bytes', () => {
+test('an exported line contains the exact bytes of the body', () => {
   const withMark = Buffer.from('\uFEFF{}')
   const text = JSON.parse(formatExportLine(listEvent({ body: withMark }))) as { body: string }
   expect(Buffer.from(text.body)).toEqual(withMark)
@@ -154,14 +154,14 @@ test('an exported line holds the exact bytes', () => {
   expect(coded.body).toBeUndefined()
 })
 
-test('how many were not acknowledged, of how many', () => {
+test('the message for events that were not forwarded counts them if there are several', () => {
   expect(notForwardedMessage(1, 1)).not.toMatch(/\d/)
   expect(notForwardedMessage(1, 3)).toMatch(/^1 of 3 /)
 })
 
 const reasonIn = (text: string): string | undefined => errorReasonOf(new TextEncoder().encode(text))
 
-test('the reason of an event, where it says one', () => {
+test('errorReasonOf returns the reason of an event, or undefined if it has none', () => {
   expect(reasonIn('{"status":"ERROR","error_reason":"no such partner"}')).toBe('no such partner')
   for (const body of ['{}', 'null', '[]', '3', '"x"', '', '{', '{"error_reason":7}', '{"error_reason":""}']) {
     expect(reasonIn(body)).toBeUndefined()

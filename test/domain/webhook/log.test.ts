@@ -56,7 +56,7 @@ test.each<[string, object]>([
   expect(await verdicts(readLog(Buffer.from(JSON.stringify(entry))))).toEqual(['line 1 valid'])
 })
 
-test('the answer of webhook.site’s API, over many lines', async () => {
+test('a log may be an answer of the API of webhook.site over several lines', async () => {
   const of = (content: string): object => ({ content, headers: { 'x-service-signature': [signature] } })
   const text = JSON.stringify({ data: [of(logBody), of(`${logBody} `)], total: 2 }, null, 2)
   expect(await verdicts(readLog(Buffer.from(text)))).toEqual([
@@ -65,7 +65,7 @@ test('the answer of webhook.site’s API, over many lines', async () => {
   ])
 })
 
-test('when it was received is taken where it is said with its offset', () => {
+test('the time of receipt is read only if it has an offset', () => {
   const at = (received_at: unknown) =>
     [...readLog(Buffer.from(JSON.stringify({ signature, body: logBody, received_at })))][0]?.receivedAt
   expect(at('2026-11-01T12:00:00.000Z')).toBe(Date.UTC(2026, 10, 1, 12))
@@ -74,7 +74,7 @@ test('when it was received is taken where it is said with its offset', () => {
     expect(at(other)).toBeUndefined()
 })
 
-test('each line is judged by itself, and says where it stands', async () => {
+test('each line has its own result and position', async () => {
   const lines = [
     JSON.stringify({ signature, body: logBody }),
     '',
@@ -119,7 +119,7 @@ test('one JSON array is a log as well', async () => {
   ])
 })
 
-test('an HTTP archive: its POSTs, by text and by base64', async () => {
+test('the POSTs of an HTTP archive are read as text and as base64', async () => {
   const pairs = [{ name: 'X-Service-Signature', value: signature }]
   const post = (postData: object): object => ({ request: { method: 'POST', headers: pairs, postData } })
   const har = {
@@ -158,11 +158,11 @@ test.each([
     'one JSON document of more than',
   ],
   ['an archive that is none', () => readHar(Buffer.from('{}')), 'has no log.entries'],
-])('a file that is no log is refused: %s', async (_name, read, message) => {
+])('a file that is not a log is refused: %s', async (_name, read, message) => {
   await expect(verdicts(read())).rejects.toThrow(message)
 })
 
-test('of a thousand forged lines the first fifty are looked into', async () => {
+test('of a thousand forged lines only the first fifty get a diagnosis', async () => {
   const line = JSON.stringify({ signature, body: `${logBody}\n` })
   const lines = await verdicts(readLog(Buffer.from(`${line}\n`.repeat(1000))))
   expect(lines.filter((each) => each.endsWith('trailing_newline_added'))).toHaveLength(50)

@@ -5,8 +5,8 @@ import { faultRow } from '../../harness/faults/fault-row.ts'
 
 const fault = faultRow('forged', 'accepted', { of: /mutated/ })
 
-/** The whole of it: node test/bench/webhook-mutations/run.ts */
-test('of 5,000 mutated deliveries none is accepted and none brings the verifying down', () => {
+/** The full campaign is run by: node test/bench/webhook-mutations/run.ts */
+test('of 5,000 mutated deliveries none is accepted and none makes the verification throw', () => {
   const { deliveries, accepted, crashes, kinds } = campaign(5000, 20261121)
   fault.cases(deliveries, deliveries - accepted.length - crashes.length)
   fault.note(`${kinds} kinds, ${crashes.length} crashes, seed 20261121`)

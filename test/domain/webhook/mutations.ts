@@ -5,10 +5,10 @@ import { parseCapturedRequest } from '../../../src/domain/webhook/capture.ts'
 import { verifyWith } from '../../../src/domain/webhook/verify.ts'
 import { RefcheckError } from '../../../src/errors/kinds.ts'
 
-/** Numbers below `bound` from a seed, the same ones every time. */
+/** Returns a pseudo-random integer from 0 to below `bound`; the sequence depends only on the seed. */
 export type Dice = (bound: number) => number
 
-/** Mulberry32, by Tommy Ettinger (public domain). */
+/** Returns the generator Mulberry32 by Tommy Ettinger (public domain). */
 export function dice(seed: number): Dice {
   let state = seed >>> 0
   return (bound) => {
@@ -42,7 +42,7 @@ type SignatureChange = (signature: string, roll: Dice, body: Buffer) => string[]
 const insert = (body: Buffer, at: number, bytes: Buffer | string): Buffer =>
   Buffer.concat([body.subarray(0, at), Buffer.from(bytes), body.subarray(at)])
 
-/** What may happen to a body. Some leave it as it is now and then; those do not count. */
+/** Changes of a body by name. Some of them occasionally change nothing; such deliveries are not counted. */
 const bodyChanges: Readonly<Record<string, BodyChange>> = {
   'a bit flipped'(body, roll) {
     const changed = Buffer.from(body)
@@ -172,7 +172,7 @@ export interface CampaignResult {
   kinds: number
 }
 
-/** Mutated deliveries through the program's own reading and verifying; what is accepted or throws is named. */
+/** Parses and verifies `count` mutated deliveries, and returns those that are accepted or throw. */
 export function campaign(count: number, seed: number): CampaignResult {
   const roll = dice(seed)
   const accepted: string[] = []
@@ -189,7 +189,7 @@ export function campaign(count: number, seed: number): CampaignResult {
     try {
       if (mutated.judge()) accepted.push(what)
     } catch (error) {
-      // A capture that cannot be read is refused in order.
+      // A capture that cannot be parsed is correctly refused with a RefcheckError.
       if (!(error instanceof RefcheckError)) crashes.push(`${what}: ${String(error)}`)
     }
   }
@@ -201,7 +201,7 @@ interface Mutated {
   judge: () => boolean
 }
 
-/** Undefined where the mutation left everything as it was. */
+/** Returns a mutated delivery, or undefined if the mutation changed nothing. */
 function mutate(from: Original, roll: Dice): Mutated | undefined {
   const position = roll(20)
   if (position < 8) {
@@ -226,7 +226,7 @@ function mutate(from: Original, roll: Dice): Mutated | undefined {
       }
 }
 
-/** Directly, or as a captured request where the signature can stand in a header unchanged. */
+/** Verifies the delivery directly, or as a captured request if the signatures are valid header values. */
 function mutation(kind: string, body: Buffer, signatures: string[], roll: Dice): Mutated {
   const travels = signatures.every((each) => /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(each))
   if (!travels || roll(2) === 0) return { kind, judge: () => verifyWith({ body, signatures }, key).valid }

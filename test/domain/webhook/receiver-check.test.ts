@@ -16,7 +16,7 @@ const outcomeOf = (...levels: ('must' | 'advice')[]) => ({
   milliseconds: 1.6,
 })
 
-test('the verdict follows from the findings; with strict, advice counts like the rest', () => {
+test('the verdict depends on the findings; with --strict an advice fails the case too', () => {
   const verdict = (strict: boolean, ...levels: ('must' | 'advice')[]) =>
     caseReport(question, outcomeOf(...levels), strict).verdict
   expect([verdict(false), verdict(false, 'advice'), verdict(false, 'advice', 'must')]).toEqual([
@@ -27,12 +27,12 @@ test('the verdict follows from the findings; with strict, advice counts like the
   expect([verdict(true), verdict(true, 'advice')]).toEqual(['passed', 'failed'])
 })
 
-test('the first ten answers are kept, with times as one reads them', () => {
+test('a report contains the first ten answers with rounded times', () => {
   const { answers, milliseconds } = caseReport(question, outcomeOf(), false)
   expect([answers.length, answers[0]?.milliseconds, milliseconds]).toEqual([10, 1.3, 2])
 })
 
-test('cases are counted by verdict; only a failed one fails the exam', () => {
+test('cases are counted by verdict, and only a failed case fails the receiver check', () => {
   const of = (...levels: ('must' | 'advice')[]) => caseReport(question, outcomeOf(...levels), false)
   const cases = [of(), of('advice'), skipCase(question, 'no secret')]
   expect(receiverReport('u', cases, { deliveries: 5, accepted: [1.4, 9.6] })).toMatchObject({
@@ -45,7 +45,7 @@ test('cases are counted by verdict; only a failed one fails the exam', () => {
   expect(failed).toMatchObject({ passed: false, slowest_ms: null })
 })
 
-test('a case without findings is not judged where the answers do not show the rule; a finding is judged', () => {
+test('a case without findings is not judged if the answers cannot show the rule; a finding is judged', () => {
   const unseen = 'cannot be seen'
   expect(caseReport(question, { ...outcomeOf(), unseen }, false)).toMatchObject({
     verdict: 'not_judged',
@@ -68,7 +68,7 @@ test('a stored list keeps its order, and more fields are ignored', () => {
   ])
 })
 
-test('a last line without its end may be half written; any other line is refused', () => {
+test('an incomplete last line is ignored; any other invalid line is refused', () => {
   const line = `${JSON.stringify(event)}\n`
   expect(parseStoredLines(Buffer.from(`${line}{"request_id": "b`))).toEqual([event])
   expect(() => parseStoredLines(Buffer.from(`${line}{"request_id": "b\n`))).toThrow(
@@ -85,7 +85,7 @@ const pairs = (slower: number, faster: number, equal = 0): [number, number][] =>
   ...Array.from({ length: equal }, (): [number, number] => [1, 1]),
 ]
 
-test('a sign test tells slower from noise: fewer than 1 of 1,000,000 checks by chance', () => {
+test('the sign test reports a slower answer by chance in fewer than 1 of 1,000,000 checks', () => {
   // Of 60 tosses of a fair coin 49 or more are heads in 4.4 of 10,000,000 series, 48 or more in 1.6 of 1,000,000.
   expect([isSlower(pairs(49, 11)), isSlower(pairs(48, 12)), isSlower(pairs(0, 60))]).toEqual([
     true,

@@ -16,7 +16,7 @@ const body = Buffer.from(
 )
 const signature = sign(body, signingKey(secret))
 
-test('a good signature gives the event', () => {
+test('a valid signature returns the event', () => {
   expect(verifyDelivery({ body, signatures: [signature] }, secret)).toEqual({
     valid: true,
     event: JSON.parse(body.toString()) as unknown,
@@ -27,7 +27,7 @@ test('a good signature gives the event', () => {
 test.each([
   ['is no UTF-8', Buffer.from('"\xff"', 'latin1')],
   ['is no JSON', Buffer.from('{')],
-])('a body that %s is validly signed, and is no event', (_what, odd) => {
+])('a body that %s may have a valid signature, and has no event', (_what, odd) => {
   expect(verifyDelivery({ body: odd, signatures: [signBody(odd, secret)] }, secret)).toMatchObject({
     valid: true,
     event: null,
@@ -44,12 +44,12 @@ test.each([
   ['cut', [signature.slice(1)], 'the signature has 63 characters instead of 64'],
   ['not hex', ['g'.repeat(64)], 'the signature contains characters that are not hexadecimal'],
   ['another body’s', ['0'.repeat(64)], 'the signature does not match the body'],
-])('refused, and why: %s', (_name, signatures, message) => {
+])('a delivery is refused with the reason: %s', (_name, signatures, message) => {
   const { valid, event, failure } = verifyDelivery({ body, signatures }, secret)
   expect({ valid, event, message: failure?.message }).toEqual({ valid: false, event: null, message })
 })
 
-test('one changed byte anywhere in the body is refused', () => {
+test('a body with one changed byte at any position is refused', () => {
   for (let at = 0; at < body.length; at += 1) {
     const edited = Buffer.from(body)
     edited[at] = (edited[at] ?? 0) ^ 1
@@ -70,7 +70,7 @@ test.each([
   expect(verifyDelivery(delivery, secret).valid).toBe(true)
 })
 
-test('every signature header of a captured request is seen', () => {
+test('all signature headers of a captured request are read', () => {
   const delivery = parseCapturedRequest(
     Buffer.from(`${head}X-Service-Signature: ${signature}\r\n\r\n${body.toString()}`),
   )
@@ -89,7 +89,7 @@ test.each([
   expect(() => parseCapturedRequest(Buffer.from(text))).toThrow(message)
 })
 
-test('the diagnosis replaces the hint, and without one the hint stays', () => {
+test('a diagnosis replaces the hint; without a diagnosis the hint stays', () => {
   const failure = new BadSignatureError('the signature is missing', { hint: 'Add --signature.' })
   expect(withDiagnosis(failure, undefined).failure).toBe(failure)
   const diagnosis = { cause: 'bom_added', message: 'A byte order mark was added.' }
@@ -103,10 +103,10 @@ test.each([
   [1, 1, '1 of 1 delivery is not valid'],
   [1, 2, '1 of 2 deliveries is not valid'],
   [2, 2, '2 of 2 deliveries are not valid'],
-])('%i of %i in words', (failed, of, message) => {
+])('the error for %i invalid of %i deliveries', (failed, of, message) => {
   expect(createInvalidDeliveriesError(failed, of).message).toBe(message)
 })
 
-test('an empty body is not signed', () => {
+test('signing an empty body is refused', () => {
   expect(() => signBody(new Uint8Array(), secret)).toThrow('there is nothing to sign: the body is empty')
 })

@@ -10,6 +10,6 @@ test.each([
   ['abe\u0301', 'ab…'],
   [`a${'\u0301'.repeat(99)}`, 'a\u0301\u0301…'],
   ['👩\u200D👩', '👩\u200D…'],
-])('%j in three units is %j', (text, cut) => {
+])('%j cut to three units is %j', (text, cut) => {
   expect(cutText(text, 3)).toBe(cut)
 })

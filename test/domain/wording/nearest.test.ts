@@ -9,17 +9,17 @@ test.each([
   ['EMAIL', 'email'],
   ['phon', 'phone'],
   ['firstname', 'first_name'],
-])('%s was probably meant to be %s', (word, meant) => {
+])('the nearest word to %s is %s', (word, meant) => {
   expect(findNearestWord(word, known)).toBe(meant)
 })
 
-test('a third of its letters may be wrong, one at least', () => {
+test('up to a third of the letters may differ, and at least one', () => {
   expect(findNearestWord('xxail', known)).toBeUndefined()
   expect(findNearestWord('ab', ['ac'])).toBe('ac')
   expect(findNearestWord('ab', ['cd'])).toBeUndefined()
 })
 
-test('of two as near the first is taken, and nothing long is compared', () => {
+test('of two equally near words the first is returned, and words of more than 64 characters are not compared', () => {
   expect(findNearestWord('cat', ['bat', 'hat'])).toBe('bat')
   expect(findNearestWord('x'.repeat(64), ['x'.repeat(64)])).toBe('x'.repeat(64))
   expect(findNearestWord('x'.repeat(65), ['x'.repeat(65)])).toBeUndefined()

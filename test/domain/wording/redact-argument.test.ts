@@ -11,7 +11,7 @@ test.each([
   ['EqQm4LRGWP4mk2aEguh', 'EqQm4LRGWP4mk2aEguh'],
   ['a/b\\c"d(e&f=g%h<i>j\'k0123456789', '…'],
   ['a sentence that is rather long and surely no key', 'a sentence that is rather long and surely no key'],
-])('what may be a key is not repeated: %j', (argument, shown) => {
+])('an argument that may be a key is redacted: %j', (argument, shown) => {
   expect(redactArgument(argument)).toBe(shown)
 })
 
@@ -97,7 +97,7 @@ const ordinary = [
   'postgres-primary.internal.example.com',
 ]
 
-test('names of files and profiles, addresses, ids, dates and e-mail addresses stay as they are', () => {
+test('names of files and profiles, addresses, ids, dates and e-mail addresses are not redacted', () => {
   expect(ordinary.filter((each) => redactKeys(each) !== each || findKeys(each).length > 0)).toEqual([])
 })
 
@@ -136,7 +136,7 @@ const decorations: ((key: string) => string)[] = [
   (key) => `exports/2026/${key}.csv`,
 ]
 
-test('a key is not repeated, whatever stands next to it', () => {
+test('a key is redacted, whatever text is next to it', () => {
   const shown = keys.flatMap((key) =>
     decorations
       .map((decorated) => decorated(key))
@@ -153,7 +153,7 @@ test('a key is not repeated, whatever stands next to it', () => {
 })
 
 test.each(['t', 'token', 'access_token', 'api_key', 'key', 'X-Signature', 'sig', 'client-secret'])(
-  'the value of a query parameter %s is not repeated, whatever it is',
+  'any value of a query parameter %s is redacted',
   (name) => {
     expect(redactArgument(`https://hr.example.com/a?${name}=SECRET&x=1`)).toBe(
       `https://hr.example.com/a?${name}=…&x=1`,

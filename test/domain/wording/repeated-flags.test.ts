@@ -45,11 +45,11 @@ test.each([
   'Run refcheck as that user',
   'Approve it with: refcheck approve KXRT-WMPH --profile other',
   'somerefcheck batch list',
-])('%j stays', (text) => {
+])('%j gets no flags', (text) => {
   expect(keep(text)).toBe(text)
 })
 
-test('nothing is kept where nothing was typed, behind --, or where a shell would not take it as it is', () => {
+test('no flags are repeated if none was given, after --, for commands without profile, or if the value needs quotes', () => {
   expect(commandsFor(['batch', 'list'])).toBe(repeatNoFlags)
   expect(commandsFor(['batch', 'run', '--', '--profile', 'x'])).toBe(repeatNoFlags)
   expect(commandsFor(['batch', 'list', '--profile', 'a b'])).toBe(repeatNoFlags)
@@ -60,7 +60,7 @@ test('nothing is kept where nothing was typed, behind --, or where a shell would
   )
 })
 
-test('of which sandbox is said again, to those of its commands that ask one', () => {
+test('the base URL of a sandbox is repeated for the sandbox commands that call it', () => {
   const steered = commandsFor(['sandbox', 'logs', '--base-url', 'http://127.0.0.1:4400'])
   expect(steered('Set one with: refcheck sandbox set webhook-url URL')).toBe(
     'Set one with: refcheck sandbox set webhook-url URL --base-url http://127.0.0.1:4400',
@@ -68,7 +68,7 @@ test('of which sandbox is said again, to those of its commands that ask one', ()
   expect(steered('List them with: refcheck sandbox rules')).toBe('List them with: refcheck sandbox rules')
 })
 
-test('in JSON only a command and a hint are our own words', () => {
+test('in JSON the flags are added only to commands and hints', () => {
   const row = {
     name: 'see: refcheck quota',
     command: 'refcheck quota',

@@ -7,7 +7,7 @@ test.each([
   [' Ann \u00A0\u3000\n Lee ', 'Ann Lee'],
   ['x'.repeat(100), 'x'.repeat(100)],
   ['x'.repeat(101), `${'x'.repeat(100)}…`],
-  // Never cut within a character, and not after a space.
+  // A name is never cut within a character or after a space.
   [`${'x'.repeat(99)}👩 Lee`, `${'x'.repeat(99)}…`],
   [`${'x'.repeat(98)}👩‍👩‍👧 Lee`, `${'x'.repeat(98)}…`],
   [`${'x'.repeat(99)}e\u0301 Lee`, `${'x'.repeat(99)}…`],
@@ -19,7 +19,7 @@ test.each([
   expect(shownName(name)).toBe(shown)
 })
 
-test('a person is shown by both names, each cut for itself, and by e-mail', () => {
+test('a person is shown with both names, each cut separately, and the e-mail', () => {
   const person = { first_name: 'x'.repeat(200), last_name: 'Lee', email: 'x@example.com' }
   expect(personName(person)).toBe(`${'x'.repeat(100)}… Lee`)
   expect(personWithEmail(person)).toBe(`${'x'.repeat(100)}… Lee (x@example.com)`)

@@ -14,7 +14,7 @@ test.each([
   ['Asia/Kathmandu', '2026-11-20 17:45 +05:45', '2026-11-20', '17:45:05'],
   ['America/St_Johns', '2026-11-20 08:30 -03:30', '2026-11-20', '08:30:05'],
   ['Pacific/Kiritimati', '2026-11-21 02:00 +14:00', '2026-11-21', '02:00:05'],
-])('in %s it is %s', (zone, time, day, clock) => {
+])('in the time zone %s the time is %s', (zone, time, day, clock) => {
   process.env['TZ'] = zone
   expect([localTime(noon), localDay(noon), localClock(noon)]).toEqual([time, day, clock])
   expect(localTime(new Date(noon).toISOString())).toBe(time)

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { formatCount, escapeXml } from '../../../src/domain/wording/text.ts'
 import { shellWord } from '../../../src/domain/wording/pasted-command.ts'
 
-test('a shell reads every word back as it is, and plain ones stay without quotes', () => {
+test('a shell reads every quoted word unchanged, and plain words have no quotes', () => {
   const words = [
     'people.csv',
     'Größe.csv',
@@ -26,11 +26,11 @@ test('a shell reads every word back as it is, and plain ones stay without quotes
   expect(quoted.slice(0, 5)).toEqual(['people.csv', 'Größe.csv', "'a b'", String.raw`'it'\''s'`, "''"])
 })
 
-test('a text stays text in XML', () => {
+test('special characters are escaped in XML', () => {
   expect(escapeXml(`<a href="b">'&amp;`)).toBe(`&lt;a href=&quot;b&quot;&gt;'&amp;amp;`)
 })
 
-test('counts agree', () => {
+test('the noun agrees with the count', () => {
   expect([0, 1, 2].map((count) => formatCount(count, 'row'))).toEqual(['0 rows', '1 row', '2 rows'])
   expect(formatCount(2, 'run is', 'runs are')).toBe('2 runs are')
 })

@@ -4,7 +4,7 @@ import { logEntry } from '../../../src/domain/worker/events.ts'
 
 const at = Date.UTC(2026, 10, 21, 9)
 
-test('a line of the log', () => {
+test('a log entry has time, level, event and its fields', () => {
   expect(logEntry({ name: 'row', profile: 'acme', batchId: 'b', row: 3, state: 'accepted' }, at)).toEqual({
     time: '2026-11-21T09:00:00.000Z',
     level: 'info',
@@ -16,7 +16,7 @@ test('a line of the log', () => {
   })
 })
 
-test('what needs attention is a warning', () => {
+test('an event that needs attention has the level warn', () => {
   expect(logEntry({ name: 'refreshed', profile: 'acme', code: undefined }, at)).toMatchObject({
     level: 'info',
   })
