@@ -65,11 +65,11 @@ describe('the provider has the request (--request-id)', () => {
     const command = `batch reconcile ${id} --row 2 --request-id ${requestId}`
     expect(await here.type(command)).toMatchInlineSnapshot(`
       $ refcheck batch reconcile BATCH_1 --row 2 --request-id REQUEST_2
-      2> Error: request REQUEST_2 differs from row 2: created outside the time of the attempt
+      2> Error: request REQUEST_2 differs from the order of Ana Row2 (line 3): created outside the time of the attempt
       2> Nothing was recorded. A person has to confirm it on a terminal: refcheck batch reconcile BATCH_1 --row 2 --request-id REQUEST_2
       exit 2
     `)
-    const no = [{ ask: /Record this request for row 2\?/, confirm: false }]
+    const no = [{ ask: /Record this request for Ana Row2 \(line 3\)\?/, confirm: false }]
     expect((await here.type(command, { answers: no })).code).toBe(2)
     const yes = [{ ask: /Different: created outside the time of the attempt/, confirm: true }]
     expect((await here.type(command, { answers: yes })).code).toBe(0)
@@ -102,7 +102,7 @@ describe('the provider has the request (--request-id)', () => {
     const { id } = await createUnknownRow(here)
     expect(await here.type(`batch reconcile ${id} --row 2`)).toMatchInlineSnapshot(`
       $ refcheck batch reconcile BATCH_1 --row 2
-      2> Error: what the provider said of row 2 is missing
+      2> Error: what the provider said of Ana Row2 (line 3) is missing
       2> Ask the provider whether they have a request for this person, and record the answer.
       2> They have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID
       2> They do not have it, order it now (a new order): refcheck batch reconcile BATCH_1 --row 2 --confirm-email a2+cut-after@example.com

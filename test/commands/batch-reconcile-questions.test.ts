@@ -37,12 +37,12 @@ test('on a terminal there is a question for each unknown row, with the time from
     2>
     ? Does the provider have a request for Ana Row2 (a2+cut-after@example.com), 102 Identity check only, sent 2026-11-20 12:00 +00:00?: They do not have it: order it
     2>
-    2> row 2 was sent less than 15 minutes ago: its event may still arrive
+    2> the order of Ana Row2 (line 3) was sent less than 15 minutes ago: its event may still arrive
     2> Nothing was sent. Run this again in 15 min.
     2>
     ? Does the provider have a request for Ana Row2 (a2+cut-after@example.com), 102 Identity check only, sent 2026-11-20 12:00 +00:00?: Nobody knows: never send it
     2>
-    2> Ana Row2 will not be sent again.
+    2> Ana Row2 (line 3) will not be sent again.
     2>
     2> 1 order is still not settled.
     2> Once the provider has answered: refcheck batch reconcile BATCH_1
@@ -61,15 +61,15 @@ test('on a terminal there is a question for each unknown row, with the time from
     2> No event names this person. That proves nothing: ask the provider.
     2>
     ? Does the provider have a request for Ana Row1 (a1+cut-before@example.com), 102 Identity check only, sent 2026-11-20 12:00 +00:00?: They do not have it: order it
-    2> Warning: Ana Row1 may have been ordered already. Sending again may order, and charge for, a second check on the same person.
-    ? Type the e-mail of Ana Row1 to order again: wrong@example.com
+    2> Warning: Ana Row1 (line 2) may have been ordered already. Sending again may order, and charge for, a second check on the same person.
+    ? Type the e-mail of Ana Row1 (line 2) to order again: wrong@example.com
     2>
-    2> row 1: this is not the recipient’s e-mail
-    2> Nothing was done. See whom the row is for with: refcheck batch rows BATCH_1 --state unknown
+    2> this is not the e-mail of Ana Row1 (line 2)
+    2> Nothing was done. See the e-mail with: refcheck batch rows BATCH_1 --state unknown
     2>
     ? Does the provider have a request for Ana Row1 (a1+cut-before@example.com), 102 Identity check only, sent 2026-11-20 12:00 +00:00?: Nobody knows: never send it
     2>
-    2> Ana Row1 will not be sent again.
+    2> Ana Row1 (line 2) will not be sent again.
     2>
     Nothing is left to settle.
     exit 0
@@ -103,7 +103,7 @@ test('on a terminal the id of the provider’s request is recorded, and the ques
     ? Does the provider have a request for Ana Row2 (a2+cut-after@example.com), 102 Identity check only, sent 2026-11-20 12:00 +00:00?: They have it
     ? Id of their request: REQUEST_2
     2>
-    2> Ana Row2 is ordered: request REQUEST_2
+    2> Ana Row2 (line 3) is ordered: request REQUEST_2
     2>
     Nothing is left to settle.
     exit 0

@@ -235,15 +235,15 @@ test('an unknown row is sent again only 15 minutes after the attempt, and with t
   const again = `batch reconcile ${id} --row 2 --confirm-email`
   expect(await here.type(`${again} a2+500-before@example.com`)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --row 2 --confirm-email a2+500-before@example.com
-    2> Error: row 2 was sent less than 15 minutes ago: its event may still arrive
+    2> Error: the order of Ana Row2 (line 3) was sent less than 15 minutes ago: its event may still arrive
     2> Nothing was sent. Run this again in 15 min.
     exit 2
   `)
   await here.clock.advance(16 * minute)
   expect(await here.type(`${again} a1@example.com`)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --row 2 --confirm-email a1@example.com
-    2> Error: row 2: this is not the recipient’s e-mail
-    2> Nothing was done. See whom the row is for with: refcheck batch rows BATCH_1 --state unknown
+    2> Error: this is not the e-mail of Ana Row2 (line 3)
+    2> Nothing was done. See the e-mail with: refcheck batch rows BATCH_1 --state unknown
     exit 2
   `)
   expect(posts(here)).toBe(2)
@@ -251,7 +251,7 @@ test('an unknown row is sent again only 15 minutes after the attempt, and with t
   expect(await here.type(`${again} A2+500-before@example.com`)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --row 2 --confirm-email A2+500-before@example.com
     2> Ana Row2 unknown: the service failed (500): internal server error
-    Ana Row2: the outcome is still unknown
+    Ana Row2 (line 3): the outcome is still unknown
 
     batch  BATCH_1
     people.csv, package 102
@@ -275,7 +275,7 @@ test('a dropped row is never sent', async () => {
   const drop = `batch reconcile ${id} --row 2 --drop --confirm-email a2+cut-before@example.com`
   expect(await here.type(`${drop} --reason 'they have no such request'`)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --row 2 --drop --confirm-email a2+cut-before@example.com --reason 'they have no such request'
-    Ana Row2 will not be sent again.
+    Ana Row2 (line 3) will not be sent again.
 
     batch  BATCH_1
     people.csv, package 102
@@ -308,10 +308,10 @@ test('on a terminal the e-mail is asked for after a warning', async () => {
   expect(await here.type(`batch reconcile ${id} --row 2`, { answers })).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --row 2
     ? Does the provider have a request for Ana Row2 (a2+cut-before@example.com), 102 Identity check only, sent 2026-11-20 12:00 +00:00?: They do not have it: order it
-    2> Warning: Ana Row2 may have been ordered already. Sending again may order, and charge for, a second check on the same person.
-    ? Type the e-mail of Ana Row2 to order again: somebody@else.example
-    2> Error: row 2: this is not the recipient’s e-mail
-    2> Nothing was done. See whom the row is for with: refcheck batch rows BATCH_1 --state unknown
+    2> Warning: Ana Row2 (line 3) may have been ordered already. Sending again may order, and charge for, a second check on the same person.
+    ? Type the e-mail of Ana Row2 (line 3) to order again: somebody@else.example
+    2> Error: this is not the e-mail of Ana Row2 (line 3)
+    2> Nothing was done. See the e-mail with: refcheck batch rows BATCH_1 --state unknown
     exit 2
   `)
   expect(here.ordered()).toEqual(['a1@example.com'])
@@ -346,7 +346,7 @@ test('a decision about an accepted row, or a row that does not exist, is refused
   const decide = (row: number) => `batch reconcile ${batch_id} --row ${row} --confirm-email a1@example.com`
   expect(await here.all([decide(1), decide(9)])).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --row 1 --confirm-email a1@example.com
-    2> Error: row 1 is accepted, not unknown: there is nothing to decide
+    2> Error: Ana Row1 (line 2) is accepted, not unknown: there is nothing to decide
     2> List the unknown rows with: refcheck batch rows BATCH_1 --state unknown
     exit 2
 

@@ -320,6 +320,7 @@ test('a file with an invalid row is not ordered; --on-invalid skip leaves the ro
     2> people.csv: 3 rows
     2>   2 orders of 102 Identity check only
     2>   1 row invalid, not sent
+    2>     Ana Row2 (line 3): email has no @; an e-mail address looks like ann@example.com
     2> Sending takes under a minute
     2>
     ✔ 2 of 3 people in people.csv are ordered; left out: 1 invalid
@@ -337,10 +338,18 @@ test('a file with an invalid row is not ordered; --on-invalid skip leaves the ro
     2> See the reason for each row with: refcheck batch rows BATCH_1
     exit 10
   `)
+  const id = String((await type('batch list --jq .[].batch_id --quiet')).stdout).trim()
   expect(await type('batch list')).toMatchInlineSnapshot(`
     $ refcheck batch list
     BATCH ID                              NAME        ADDED AT    ORDERED  FINISHED  STATE
     BATCH_1                               people.csv  2026-11-20  2 of 3   0         done
+    exit 0
+  `)
+  expect(await type(`batch rows ${id} --state invalid`, { tty: true, env: { NO_COLOR: '1' } })).toMatchInlineSnapshot(`
+    $ NO_COLOR=1 refcheck batch rows BATCH_1 --state invalid
+    ROW  LINE  NAME      STATE    EMAIL           OUTCOME
+    2    3     Ana Row2  invalid  not an address  email has no @; an e-mail address
+                                                  looks like ann@example.com
     exit 0
   `)
   expect(ordered()).toEqual(['a1@example.com', 'a3@example.com'])

@@ -110,7 +110,7 @@ test('batch rows lists held rows with the similar person and the next command; i
     2    3     Anna Mueller  held   anna.m@example.com  held: has the same phone as
                                                         Anna Müller
                                                         (anna.mueller@example.com),
-                                                        row 1, ordered 2026-11-20
+                                                        line 2, ordered 2026-11-20
                                                         12:00 +00:00
     2> Decide about each held row:
     2>   refcheck batch release BATCH_1
@@ -119,16 +119,16 @@ test('batch rows lists held rows with the similar person and the next command; i
   expect(await type(rows, { answers: [] })).toMatchInlineSnapshot(`
     $ refcheck batch rows BATCH_1 --state held
     ROW  LINE  STATE  EMAIL               OUTCOME
-    2    3     held   anna.m@example.com  held: has the same phone as Anna Müller (anna.mueller@example.com), row 1, ordered 2026-11-20 12:00 +00:00
+    2    3     held   anna.m@example.com  held: has the same phone as Anna Müller (anna.mueller@example.com), line 2, ordered 2026-11-20 12:00 +00:00
     2> Decide about each held row: refcheck batch release BATCH_1
     exit 0
   `)
   expect(await type(rows)).toMatchInlineSnapshot(`
     $ refcheck batch rows BATCH_1 --state held
     ROW  LINE  STATE  EMAIL               OUTCOME
-    2    3     held   anna.m@example.com  held: has the same phone as Anna Müller (anna.mueller@example.com), row 1, ordered 2026-11-20 12:00 +00:00
-    2> Order Anna Mueller: refcheck batch release BATCH_1 --row 2
-    2> Leave Anna Mueller out: refcheck batch cancel BATCH_1 --row 2
+    2    3     held   anna.m@example.com  held: has the same phone as Anna Müller (anna.mueller@example.com), line 2, ordered 2026-11-20 12:00 +00:00
+    2> Order Anna Mueller (line 3): refcheck batch release BATCH_1 --row 2
+    2> Leave Anna Mueller (line 3) out: refcheck batch cancel BATCH_1 --row 2
     exit 0
   `)
   const listed = await type(`${rows} --json`)

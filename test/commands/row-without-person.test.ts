@@ -49,12 +49,12 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an unknown row without its per
     expect(await here.all([`${close} a1@example.com`, `${close} A2@example.com`, `batch rows ${id}`]))
       .toMatchInlineSnapshot(`
         $ refcheck batch reconcile BATCH_1 --row 2 --confirm-email a1@example.com
-        2> Error: row 2: this is not the recipient’s e-mail
-        2> Nothing was done. See whom the row is for with: refcheck batch rows BATCH_1 --state unknown
+        2> Error: this is not the e-mail of line 3
+        2> Nothing was done. See the e-mail with: refcheck batch rows BATCH_1 --state unknown
         exit 2
 
         $ refcheck batch reconcile BATCH_1 --row 2 --confirm-email A2@example.com
-        row 2 is cancelled
+        line 3 is cancelled
 
         batch  BATCH_1
         people.csv, package 102
@@ -81,7 +81,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an unknown row without its per
     const { here, id } = await createRowWithoutPerson()
     expect(await here.all([`batch reconcile ${id} --row 2`, `batch reconcile ${id}`])).toMatchInlineSnapshot(`
       $ refcheck batch reconcile BATCH_1 --row 2
-      2> Error: what the provider said of row 2 is missing
+      2> Error: what the provider said of line 3 is missing
       2> Ask the provider whether they have a request for this person, and record the answer.
       2> They have it: refcheck batch reconcile BATCH_1 --row 2 --request-id UUID
       2> They do not have it, close the row (nothing is sent; the person can then be ordered): refcheck batch reconcile BATCH_1 --row 2 --confirm-email EMAIL
@@ -103,13 +103,13 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an unknown row without its per
     const { here, id } = await createRowWithoutPerson()
     const answers = [
       { ask: /have a request for/, choose: /close the row/ },
-      { ask: /e-mail of row 2/, type: 'a2@example.com' },
+      { ask: /e-mail of line 3/, type: 'a2@example.com' },
     ]
     expect(await here.type(`batch reconcile ${id} --row 2`, { answers })).toMatchInlineSnapshot(`
       $ refcheck batch reconcile BATCH_1 --row 2
       ? Does the provider have a request for the person of this row (removed from this store), 102 Identity check only, sent 2026-11-20 12:00 +00:00?: They do not have it: close the row
-      ? Type the e-mail of row 2’s recipient to close the row: a2@example.com
-      row 2 is cancelled
+      ? Type the e-mail of line 3’s recipient to close the row: a2@example.com
+      line 3 is cancelled
 
       batch  BATCH_1
       people.csv, package 102

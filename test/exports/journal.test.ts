@@ -167,7 +167,7 @@ test('they have it: the request that the provider named is read and recorded, an
     const refused = await failure(() => journal.decide(client, lost, { requestId: other.request_id }))
     expect(refused).toMatchObject({
       code: 'invalid_input',
-      message: `request ${other.request_id} is for somebody else, so it is not the order of row 1`,
+      message: `request ${other.request_id} is for somebody else, so it is not the order of Priya Shah`,
     })
     expect((await journal.orders()).map(({ state }) => state)).toEqual(['unknown'])
     expect(await journal.decide(client, lost, { requestId: own })).toMatchObject({
@@ -176,7 +176,7 @@ test('they have it: the request that the provider named is read and recorded, an
     })
     expect(await failure(() => journal.decide(client, lost, { drop: true }))).toMatchObject({
       code: 'usage',
-      message: 'row 1 is accepted, not unknown: there is nothing to decide',
+      message: 'Priya Shah is accepted, not unknown: there is nothing to decide',
     })
   })
 })
@@ -199,7 +199,7 @@ test('they do not have it: the order is sent again once, from 15 minutes after t
     const early = await failure(() => journal.decide(client, unknown, { confirmEmail: 'priya@example.com' }))
     expect(early).toMatchObject({
       code: 'usage',
-      message: 'row 1 was sent less than 15 minutes ago: its event may still arrive',
+      message: 'the order of Priya Shah was sent less than 15 minutes ago: its event may still arrive',
     })
     return unknown
   }, options)
@@ -212,7 +212,7 @@ test('they do not have it: the order is sent again once, from 15 minutes after t
     const wrong = await failure(() => journal.decide(client, lost, { confirmEmail: 'mei@example.com' }))
     expect(wrong).toMatchObject({
       code: 'invalid_input',
-      message: 'row 1: this is not the recipient’s e-mail',
+      message: 'this is not the e-mail of Priya Shah',
     })
     expect(posts()).toBe(1)
     const sent = await journal.decide(client, lost, { confirmEmail: 'priya@example.com' })

@@ -33,7 +33,7 @@ export default class BatchRows extends BaseCommand<typeof BatchRows> {
     const showsHeld = !this.flags.json && !this.flags.csv && rows.some(({ state }) => state === 'held')
     const heldRows = showsHeld ? await listHeld(services, batch) : []
     const heldTexts = new Map(
-      heldRows.map(({ held: row, other }) => [row.row, heldText(row, other?.recipient)]),
+      heldRows.map(({ held: row, other }) => [row.row, heldText(row, other)]),
     )
     const isForPerson = this.context.streams.stdout.isTTY && !this.flags.json && !this.flags.csv
     const names = isForPerson ? await namesOfRows(services, batch, states) : undefined

@@ -156,14 +156,11 @@ export function matchInError({ batchId, row, requestId, externalResult }: Match)
   return { requestId, ...(externalResult === undefined && { batchId, row }), match: 'exact' }
 }
 
-/**
- * Returns why a held row is held. `other` is the person of the order that it conflicts with, if this store has that
- * person.
- */
-export const heldText = (row: BatchRow, other: Recipient | undefined): string => errorOf(row, other) ?? ''
+/** Returns why a held row is held. `other` is the order that it conflicts with, if this store has it. */
+export const heldText = (row: BatchRow, other: BatchRow | undefined): string => errorOf(row, other) ?? ''
 
 /** Returns the reason why a row is not accepted, as one sentence without advice. */
-function errorOf(row: BatchRow, other?: Recipient): string | null {
+function errorOf(row: BatchRow, other?: BatchRow): string | null {
   const { state, reason, field, matches, heldFor, shares, batchId } = row
   if (state === 'accepted') return null
   if (heldFor === 'unmatched_request' && state === 'held')
@@ -175,7 +172,7 @@ function errorOf(row: BatchRow, other?: Recipient): string | null {
         : heldFor === 'similar' || heldFor === 'similar_unknown'
           ? `held: has the same ${sharedText(shares)} as`
           : `held: ${heldReasonTexts[heldFor]}:`
-    return `${reasonText} ${other === undefined ? matchText(matches, batchId) : personText(matches, batchId, other)}`
+    return `${reasonText} ${other?.recipient === undefined ? matchText(matches, batchId) : personText(matches, batchId, { ...other.recipient, line: other.line })}`
   }
   if (reason === undefined) return null
   return field === undefined || reason.startsWith(field) ? reason : `${field}: ${reason}`
@@ -200,10 +197,10 @@ function matchText(
 function personText(
   { batchId, row, requestId, state, orderedAt }: Match,
   ownBatchId: string,
-  other: Recipient,
+  { line, ...other }: Recipient & Pick<BatchRow, 'line'>,
 ): string {
   const isOrdered = requestId !== undefined && orderedAt !== undefined
-  const rowText = batchId === ownBatchId ? [`row ${row}`] : []
+  const rowText = batchId === ownBatchId ? [line === undefined ? `row ${row}` : `line ${line}`] : []
   const stateText = state === 'unknown' ? 'unknown outcome' : state
   const details = isOrdered ? [`ordered ${localTime(orderedAt)}`] : stateText === undefined ? [] : [stateText]
   return [personWithEmail(other), ...rowText, ...details].join(', ')

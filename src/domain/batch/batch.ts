@@ -112,6 +112,8 @@ export interface BatchRow extends Omit<Submission, 'packageId'> {
   /** Why the row is held, and what it has in common with the order that it matches. */
   heldFor: ConflictReason | undefined
   shares: readonly Shared[]
+  /** The line in the file as a spreadsheet program counts. It is not stored; set if the file was read for it. */
+  line?: number | undefined
 }
 
 export interface Match {
@@ -161,10 +163,11 @@ export function noCounts(): BatchCounts {
 }
 
 /** Returns the person and line of a row, such as `Ana Silva (line 3)`; the number of the row if neither is known. */
-export function formatRow(
-  { row, recipient }: Pick<BatchRow, 'row'> & Partial<Pick<BatchRow, 'recipient'>>,
-  line: number | undefined,
-): string {
+export function formatRow({
+  row,
+  recipient,
+  line,
+}: Pick<BatchRow, 'row'> & Partial<Pick<BatchRow, 'recipient' | 'line'>>): string {
   const position = line === undefined ? undefined : `line ${line}`
   if (recipient === undefined) return position ?? `row ${row}`
   return position === undefined ? personName(recipient) : `${personName(recipient)} (${position})`

@@ -120,7 +120,7 @@ export function nextForHeld(rows: readonly HeldRow[], isAsked: boolean): string 
     return `Settle the order with an unknown outcome first: refcheck batch reconcile ${batchId}`
   }
   const { batchId, row } = first
-  const rowText = formatRow(first, undefined)
+  const rowText = formatRow(first)
   if (isAsked) return `Decide about each held row: refcheck batch release ${batchId}`
   return [
     `Order ${rowText}: refcheck batch release ${batchId} --row ${row}`,
@@ -130,7 +130,8 @@ export function nextForHeld(rows: readonly HeldRow[], isAsked: boolean): string 
 
 function sideBySide(held: BatchRow, other: BatchRow | undefined): string[] {
   const { recipient, shares, matches } = held
-  const label = matches?.state === 'accepted' ? 'ordered' : `row ${matches?.row}`
+  const rowText = other?.line === undefined ? `row ${matches?.row}` : `line ${other.line}`
+  const label = matches?.state === 'accepted' ? 'ordered' : rowText
   const timeText = matches?.orderedAt === undefined ? '' : `, ${localTime(matches.orderedAt)}`
   const labelledLine = (what: string, text: string): string => `  ${what.padEnd(8)} ${text}`
   const person = (recipientOrNone: BatchRow['recipient']): string =>

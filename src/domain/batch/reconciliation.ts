@@ -2,7 +2,7 @@ import type { RequestResource, Recipient } from '../../contract/request.ts'
 import { OutcomeUnknownError, DuplicateError, InvalidInputError, UsageError } from '../../errors/kinds.ts'
 import type { SecondOrder } from '../submission/unmatched.ts'
 import type { RowId, Submission } from '../submission/submission.ts'
-import { formatCount, personName } from '../wording/text.ts'
+import { formatCount, personName, personWithEmail } from '../wording/text.ts'
 import { localClock, localTime } from '../wording/time.ts'
 import { personKey, isSamePerson } from '../submission/identity.ts'
 import { formatRow, type BatchRow } from './batch.ts'
@@ -159,32 +159,35 @@ export function differencesText(differs: readonly Difference[]): string {
  * another order has that request. `byFingerprints` is the match of a row whose name was erased.
  */
 export function differencesToConfirm(
-  row: SentOrder & RowId,
+  row: SentOrder & RowId & Pick<BatchRow, 'line'>,
   request: RequestResource,
-  holders: readonly RowId[],
+  holders: readonly (RowId & Partial<Pick<Submission, 'recipient'>>)[],
   clockDifferenceMs: number | undefined,
   byFingerprints?: PersonMatch,
 ): Difference[] {
   const otherHolder = holders.find((each) => each.batchId !== row.batchId || each.row !== row.row)
   if (otherHolder !== undefined) {
+    const { recipient, row: number, batchId } = otherHolder
+    const whose =
+      recipient === undefined ? `row ${number} of batch ${batchId}` : personWithEmail(recipient)
     throw new DuplicateError(
-      `request ${request.request_id} is the order of row ${otherHolder.row} of batch ${otherHolder.batchId} already`,
+      `request ${request.request_id} is the order of ${whose} already`,
       { hint: 'Nothing was recorded. One request is one order: check the id with the provider.' },
     )
   }
   const found = differences(row, request, clockDifferenceMs, byFingerprints)
-  if (found === undefined) throw otherOrderError(request, row.row, 'for somebody else')
-  if (found.includes('package')) throw otherOrderError(request, row.row, `of package ${request.package_id}`)
+  if (found === undefined) throw otherOrderError(request, row, 'for somebody else')
+  if (found.includes('package')) throw otherOrderError(request, row, `of package ${request.package_id}`)
   return found
 }
 
 function otherOrderError(
   { request_id }: RequestResource,
-  row: number,
+  row: Parameters<typeof formatRow>[0],
   description: string,
 ): InvalidInputError {
   return new InvalidInputError(
-    `request ${request_id} is ${description}, so it is not the order of row ${row}`,
+    `request ${request_id} is ${description}, so it is not the order of ${formatRow(row)}`,
     {
       hint: `Nothing was recorded. Check the id with the provider; "refcheck request get ${request_id}" shows that request.`,
     },
@@ -193,15 +196,17 @@ function otherOrderError(
 
 /** Returns the question about a request that differs: it shows both sides and the differences. */
 export function confirmationQuestion(
-  { row, recipient, userEmail, attemptedAt }: SentOrder & Pick<Submission, 'row'>,
+  row: SentOrder & Pick<BatchRow, 'row' | 'line'>,
   request: RequestResource,
   differs: readonly Difference[],
 ): string {
+  const { recipient, userEmail, attemptedAt } = row
+  const who = recipient === undefined ? 'a person whose name is not known here' : personText(recipient)
   const sentAt = attemptedAt === undefined ? 'at an unknown time' : localTime(attemptedAt)
   return (
     `Request ${request.request_id} is ${personText(request.recipient)}, created ${localTime(request.created_at)} by ${request.requester.email}. ` +
-    `Row ${row} is ${recipient === undefined ? 'a person whose name is not known here' : personText(recipient)}, sent ${sentAt} by ${userEmail}. ` +
-    `Different: ${differencesText(differs)}. Record this request for row ${row}?`
+    `The order is for ${who}, sent ${sentAt} by ${userEmail}. ` +
+    `Different: ${differencesText(differs)}. Record this request for ${formatRow(row)}?`
   )
 }
 
@@ -227,7 +232,7 @@ export type ProvidersAnswer =
 /** Throws UsageError for a row that is not unknown or dropped. It is called before any question. */
 export function requireUnsettled(row: BatchRow): void {
   if (row.state === 'unknown' || row.state === 'dropped') return
-  throw new UsageError(`row ${row.row} is ${row.state}, not unknown: there is nothing to decide`, {
+  throw new UsageError(`${formatRow(row)} is ${row.state}, not unknown: there is nothing to decide`, {
     hint: `List the unknown rows with: refcheck batch rows ${row.batchId} --state unknown`,
   })
 }
@@ -259,7 +264,7 @@ export function unknownDetails(near: readonly NearMatch[], sendableAt: number | 
 
 /** Describes the state of a row after a decision: `Row 2 is ordered: request …`. */
 export function rowOutcome(before: BatchRow, after: BatchRow | undefined): string {
-  const rowText = formatRow(before, undefined)
+  const rowText = formatRow(before)
   if (after?.state === 'dropped') return `${rowText} will not be sent again.`
   if (after?.state === 'unknown') return `${rowText}: the outcome is still unknown`
   if (after?.state !== 'accepted') return `${rowText} is ${after?.state}`
@@ -271,7 +276,7 @@ export function requireSendable(row: BatchRow, now: number): void {
   requireUnsettled(row)
   const waitMs = sendableInMs(row, now)
   if (waitMs > 0) {
-    throw new UsageError(`row ${row.row} was sent less than 15 minutes ago: its event may still arrive`, {
+    throw new UsageError(`the order of ${formatRow(row)} was sent less than 15 minutes ago: its event may still arrive`, {
       hint: `Nothing was sent. Run this again in ${Math.ceil(waitMs / 60_000)} min.`,
     })
   }

@@ -169,8 +169,10 @@ export function planText(plan: Plan, name: string, terminal: Terminal, showChang
   if (packages.length !== 1) lines.push(`  ${formatCount(counts.pending, 'order')} to send`)
   if (repeatCount > 0) lines.push(`  ${formatCount(repeatCount, 'row')} the same as an earlier row, not sent`)
   lines.push(...remarkLines(plan, plan.unlikely))
-  if (counts.invalid > 0)
+  if (counts.invalid > 0) {
     lines.push(`  ${styled(terminal, 'red', formatCount(counts.invalid, 'row'))} invalid, not sent`)
+    lines.push(...invalidLines(plan.check.problems))
+  }
   if (counts.pending > 0) lines.push(`Sending takes ${timeText(seconds, endsAt)}`)
   return changes.length > 0 ? `${lines.join('\n')}\n\n${changesText(changes, showChanges)}` : lines.join('\n')
 }
@@ -330,6 +332,15 @@ function notSentLines(matches: Plan['matches'], why: string): string[] {
 function firstLines<T>(all: readonly T[], max: number, lineFor: (each: T) => string, unit = ''): string[] {
   const lines = all.slice(0, max).map((each) => `    ${sanitize(lineFor(each))}`)
   return all.length > max ? [...lines, `    … and ${all.length - max} more${unit}`] : lines
+}
+
+/** Returns the invalid rows, each with its first problem. */
+function invalidLines(problems: readonly RowProblem[]): string[] {
+  const firstOfRows = [...Map.groupBy(problems, ({ row }) => row).values()].flatMap(([first]) => first ?? [])
+  return firstLines(firstOfRows, maxNamed, ({ row, line, person = '', column, problem }) => {
+    const at = positionText(row, line)
+    return `${person === '' ? at : `${shownName(person)} (${at})`}: ${column} ${problem}`
+  })
 }
 
 /**

@@ -263,7 +263,7 @@ export function runEventText(event: RunEvent): string | undefined {
   switch (event.name) {
     case 'row':
       return ['rejected', 'unknown', 'duplicate', 'held'].includes(event.state)
-        ? `${sanitize(formatRow(event, undefined))} ${event.state}: ${sanitize(event.reason ?? '')}`
+        ? `${sanitize(formatRow(event))} ${event.state}: ${sanitize(event.reason ?? '')}`
         : undefined
     case 'outage':
       return `${sanitize(event.reason)}; paused; checking again in ${event.seconds} s`
@@ -287,13 +287,13 @@ function reconciliationText({ settled, ambiguous, asked = 0 }: Reconciliation): 
   return [
     ...settled.map(
       ({ submission, requestId }) =>
-        `${sanitize(formatRow(submission, undefined))} was accepted: request ${requestId}`,
+        `${sanitize(formatRow(submission))} was accepted: request ${requestId}`,
     ),
     ...ambiguous.flatMap(({ submission, near }) =>
       asked > 0 && submission.state === 'unknown'
         ? []
         : [
-            `${sanitize(formatRow(submission, undefined))}: no request matches for certain; a person has to decide`,
+            `${sanitize(formatRow(submission))}: no request matches for certain; a person has to decide`,
             ...near.map((each) => `  ${sanitize(nearText(each))}`),
           ],
     ),

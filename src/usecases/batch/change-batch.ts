@@ -108,7 +108,7 @@ export async function decideHeldRows(
     try {
       const newState = await decideHeldRow(ports, batch, {
         number,
-        line: lines.get(number),
+        lines,
         position: `${index + 1} of ${numbers.length}`,
         verb,
       })
@@ -133,10 +133,15 @@ async function decideHeldRow(
   batch: Batch,
   {
     number,
-    line,
+    lines,
     position,
     verb,
-  }: { number: number; line: number | undefined; position: string; verb: 'order' | 'release' },
+  }: {
+    number: number
+    lines: ReadonlyMap<number, number>
+    position: string
+    verb: 'order' | 'release'
+  },
 ): Promise<SubmissionState | 'later' | undefined> {
   const { batches, prompter, waiting, clock, api, packageNames } = ports
   const packages = await packageNames.get(batch)
@@ -145,12 +150,12 @@ async function decideHeldRow(
     const row = await findRow(batches, batch.id, number)
     if (row?.state !== 'held') return row?.state
     const { matches } = row
-    const other = await findConflictingRow(batches, row)
+    const other = await findConflictingRow(batches, row, lines)
     const conflict = `${row.heldFor} ${matches?.batchId} ${matches?.row}`
     const question = heldQuestion({ held: row, other }, verb, packages)
     if (question === undefined || conflict === lastConflict) return 'held'
     lastConflict = conflict
-    ports.onQuestion([`${formatRow(row, line)} of ${batch.name} is held (${position})`, ...question.details])
+    ports.onQuestion([`${formatRow({ ...row, line: lines.get(number) })} of ${batch.name} is held (${position})`, ...question.details])
     const answer = await prompter.select({ message: question.message, choices: question.choices })
     if (answer === 'later') return answer
     const decision = { at: clock.now(), by: api.userEmail }

@@ -13,13 +13,14 @@ import type { HeldRow } from '../../domain/batch/held-question.ts'
 import { isUnmatched } from '../../domain/submission/unmatched.ts'
 import { type OrderToConfirm, maxNamed } from '../../domain/submission/confirmation.ts'
 import { personName } from '../../domain/wording/text.ts'
+import type { FileReading } from '../../domain/batch/new-row.ts'
 import type { SubmissionState } from '../../domain/submission/states.ts'
 import type { Recipient } from '../../contract/request.ts'
 import { ambiguousStart, isWholeId } from '../../domain/request/id-start.ts'
 import { localDay } from '../../domain/wording/time.ts'
 import { NotFoundError, UsageError, InternalError, InterruptedError } from '../../errors/kinds.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
-import { linesOfRows } from './results-file.ts'
+import { fileOfBatch, linesOfRows } from './results-file.ts'
 import type { BatchOverview } from '../../domain/overview/overview.ts'
 import type { ExportedRow, ResultsOf } from '../../domain/batch/results.ts'
 
@@ -122,32 +123,63 @@ export async function listRows(
   return rows
 }
 
-/** Returns the names of the people of a batch, by row. */
+/**
+ * Returns the names of the people of a batch, by row. The store has no name of an invalid row, so that it is read from
+ * the file.
+ */
 export async function namesOfRows(
-  { batches }: Pick<Services, 'batches'>,
-  { id }: Batch,
+  { batches, files }: Pick<Services, 'batches' | 'files'>,
+  batch: Batch,
   states: readonly SubmissionState[] | undefined,
 ): Promise<ReadonlyMap<number, string>> {
   const names = new Map<number, string>()
-  for await (const { row, recipient } of batches.rows(id, { states }))
+  const unnamed = new Set<number>()
+  for await (const { row, recipient, state } of batches.rows(batch.id, { states })) {
     if (recipient !== undefined) names.set(row, personName(recipient))
+    else if (state === 'invalid') unnamed.add(row)
+  }
+  const file = unnamed.size === 0 ? undefined : await fileOfBatch(files, batch)
+  if (file === undefined) return names
+  const { matchColumns } = await import('../../domain/batch/columns.ts')
+  const { map, ignore } = JSON.parse(batch.reading) as FileReading
+  const { targets } = matchColumns(file.sheet.columns, [], { map, ignore })
+  for await (const { row, cells } of file.sheet.rows()) {
+    if (!unnamed.has(row)) continue
+    const textOf = (column: 'first_name' | 'last_name'): string => {
+      const cell = cells[targets.findIndex((target) => target.column === column)] ?? ''
+      return typeof cell === 'string' ? cell : cell.text
+    }
+    const name = personName({ first_name: textOf('first_name'), last_name: textOf('last_name') })
+    if (name !== '') names.set(row, name)
+  }
   return names
 }
 
-/** Returns the order that a held row conflicts with; undefined if this store does not have it. */
+/**
+ * Returns the order that a held row conflicts with; undefined if this store does not have it. `lines` are those of the
+ * batch of the held row.
+ */
 export async function findConflictingRow(
   batches: Pick<Batches, 'rows'>,
-  { matches }: BatchRow,
+  { matches, batchId }: BatchRow,
+  lines: ReadonlyMap<number, number>,
 ): Promise<BatchRow | undefined> {
   const isStored = matches !== undefined && matches.externalResult === undefined && !isUnmatched(matches)
-  return isStored ? findRow(batches, matches.batchId, matches.row) : undefined
+  const other = isStored ? await findRow(batches, matches.batchId, matches.row) : undefined
+  return other?.batchId === batchId ? { ...other, line: lines.get(other.row) } : other
 }
 
 /** Lists the held rows of a batch, each with the order that it conflicts with. */
-export async function listHeld({ batches }: Pick<Services, 'batches'>, { id }: Batch): Promise<HeldRow[]> {
+export async function listHeld(
+  { batches, files }: Pick<Services, 'batches' | 'files'>,
+  batch: Batch,
+): Promise<HeldRow[]> {
+  const lines = await linesOfRows(files, batch)
   const rows: HeldRow[] = []
-  for await (const held of batches.rows(id, { states: ['held'] }))
-    rows.push({ held, other: await findConflictingRow(batches, held) })
+  for await (const row of batches.rows(batch.id, { states: ['held'] })) {
+    const held = { ...row, line: lines.get(row.row) }
+    rows.push({ held, other: await findConflictingRow(batches, held, lines) })
+  }
   return rows
 }
 

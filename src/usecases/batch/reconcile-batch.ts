@@ -71,7 +71,7 @@ export async function reconcileByDecision(
 ): Promise<RunOutcome & { text?: string }> {
   const { batches, prompter } = ports
   const batch = await findBatch(ports, decision.batchId)
-  const row = await findRow(batches, batch.id, decision.row)
+  const row = await findRowWithLine(ports, batch, decision.row)
   if (row === undefined) {
     throw new UsageError(`row ${decision.row} is not in batch ${batch.id}`, {
       hint: `List the unknown rows with: refcheck batch rows ${batch.id} --state unknown`,
@@ -83,7 +83,7 @@ export async function reconcileByDecision(
     const end = await applyAnswer(ports, batch, row, answer, decision.reason)
     return { ...end, text: rowOutcome(row, await findRow(batches, batch.id, row.row)) }
   }
-  const failure = new OutcomeUnknownError(`row ${row.row} is still not settled`, {
+  const failure = new OutcomeUnknownError(`the order of ${formatRow(row)} is still not settled`, {
     hint: answersHint(row, row.recipient?.email),
     order: { batchId: batch.id, row: row.row },
   })
@@ -139,13 +139,12 @@ async function decideUnknownRow(
   const number = submission.row
   for (let isShown = false; ; isShown = true) {
     const batch = await findBatch(ports, submission.batchId)
-    const row = await findRow(batches, batch.id, number)
+    const row = await findRowWithLine(ports, batch, number)
     if (row?.state !== 'unknown') return true
     try {
       if (!isShown) {
         requireDecidable(ports, batch, row)
-        const line = await lineOfRow(await fileOfBatch(ports.files, batch), number)
-        const who = formatRow(row, line) + (batch.kind === 'file' ? ` of ${batch.name}` : '')
+        const who = formatRow(row) + (batch.kind === 'file' ? ` of ${batch.name}` : '')
         const details = unknownDetails(near, await whenSendable(ports, row))
         onLines([`${who} may have been ordered (${position})`, ...details])
       }
@@ -171,6 +170,16 @@ async function decideUnknownRow(
       onLines(failureLines(error))
     }
   }
+}
+
+/** Returns a row with its line, which messages about the row name. */
+async function findRowWithLine(
+  { batches, files }: Pick<StartServices, 'batches' | 'files'>,
+  batch: Batch,
+  number: number,
+): Promise<BatchRow | undefined> {
+  const row = await findRow(batches, batch.id, number)
+  return row && { ...row, line: await lineOfRow(await fileOfBatch(files, batch), number) }
 }
 
 /** Returns the time from which a row may be sent again; undefined if it may be sent now. */
@@ -234,7 +243,7 @@ async function orderAgain(
 }
 
 async function askEmail({ prompter, onBatchEvent }: StartServices, row: BatchRow): Promise<string> {
-  const who = formatRow(row, undefined)
+  const who = formatRow(row)
   if (prompter === undefined) {
     throw new UsageError('there is no terminal to confirm the recipient’s e-mail on', {
       hint: 'Nothing was done. Run it again with --confirm-email EMAIL.',
@@ -255,7 +264,7 @@ async function askAnswer(
 ): Promise<ProvidersAnswer | undefined> {
   const { recipient, packageId } = row
   if (prompter === undefined) {
-    throw new UsageError(`what the provider said of row ${row.row} is missing`, {
+    throw new UsageError(`what the provider said of ${formatRow(row)} is missing`, {
       hint: answersHint(row, recipient?.email),
     })
   }

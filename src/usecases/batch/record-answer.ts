@@ -6,7 +6,7 @@ import {
   requireUnsettled,
   differencesToConfirm,
 } from '../../domain/batch/reconciliation.ts'
-import type { Batch, BatchRow } from '../../domain/batch/batch.ts'
+import { formatRow, type Batch, type BatchRow } from '../../domain/batch/batch.ts'
 import { heldElsewhereError } from '../../domain/batch/batch-status.ts'
 import { acceptedByEvidence, changedElsewhereError } from '../../domain/submission/outcome.ts'
 import type { Change } from '../../domain/submission/states.ts'
@@ -112,8 +112,8 @@ export async function queueAgain(
       ? await ledger.isEmailOf(row, confirmedEmail)
       : confirmedEmail.trim().toLowerCase() === row.recipient.email.toLowerCase()
   if (!isEmailOfPerson) {
-    throw new InvalidInputError(`row ${row.row}: this is not the recipient’s e-mail`, {
-      hint: `Nothing was done. See whom the row is for with: refcheck batch rows ${row.batchId} --state ${row.state}`,
+    throw new InvalidInputError(`this is not the e-mail of ${formatRow(row)}`, {
+      hint: `Nothing was done. See the e-mail with: refcheck batch rows ${row.batchId} --state ${row.state}`,
     })
   }
   const [to, reason] =
@@ -143,7 +143,7 @@ async function recordRequest(
     const command = `refcheck batch reconcile ${row.batchId} --row ${row.row} --request-id ${request.request_id}`
     if (prompter === undefined) {
       const text = differencesText(differs)
-      throw new UsageError(`request ${request.request_id} differs from row ${row.row}: ${text}`, {
+      throw new UsageError(`request ${request.request_id} differs from the order of ${formatRow(row)}: ${text}`, {
         hint: `Nothing was recorded. A person has to confirm it on a terminal: ${command}`,
       })
     }

@@ -78,7 +78,10 @@ export async function startBatch(
     waitBudgetMs,
     checksPackage: isPlanned !== true,
     describeRow: async (row, batch) =>
-      formatRow(row, await lineOfRow(openedFile ?? (await fileOfBatch(files, batch)), row.row)),
+      formatRow({
+        ...row,
+        line: await lineOfRow(openedFile ?? (await fileOfBatch(files, batch)), row.row),
+      }),
     listUnmatchedIds: () => inbox.listUnmatchedIds(run.api.baseUrl),
     confirmStarterLeft: confirmUserLeft(prompter, run.api),
     onStart(batch) {
@@ -286,7 +289,7 @@ async function batchPackageError(ports: RunServices, batch: Batch): Promise<Refc
 async function firstRows(
   { batches }: RunServices,
   batch: Batch,
-  describeRow: RunBatchOptions['describeRow'] = async (row) => formatRow(row, undefined),
+  describeRow: RunBatchOptions['describeRow'] = async (row) => formatRow(row),
 ): Promise<FirstRows> {
   const { id, counts } = batch
   const first = async (state: 'held' | 'unknown' | 'duplicate'): Promise<BatchRow | undefined> => {

@@ -24,7 +24,7 @@ describe('on PostgreSQL a machine whose clock is ahead', () => {
     const again = `batch reconcile ${id} --row 1 --confirm-email a1@example.com`
     expect(await here.type(again, { clock: ahead })).toMatchInlineSnapshot(`
       $ refcheck batch reconcile BATCH_1 --row 1 --confirm-email a1@example.com
-      2> Error: row 1 was sent less than 15 minutes ago: its event may still arrive
+      2> Error: the order of Ana Row1 (line 2) was sent less than 15 minutes ago: its event may still arrive
       2> Nothing was sent. Run this again in 15 min.
       exit 2
     `)
@@ -62,7 +62,7 @@ describe('on PostgreSQL an order of a machine whose clock is behind', () => {
   test('by 16 minutes also waits for 15 minutes after an unknown outcome', async () => {
     const [here, id] = await orderWithClockBehind(16 * minute, { kind: 'cut', when: 'after' })
     const again = await here.type(`batch reconcile ${id} --row 1 --confirm-email a1@example.com`)
-    expect(again.stderr).toContain('row 1 was sent less than 15 minutes ago')
+    expect(again.stderr).toContain('the order of Ana Row1 (line 2) was sent less than 15 minutes ago')
     expect(here.ordered()).toEqual(['a1@example.com'])
   })
 

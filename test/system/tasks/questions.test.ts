@@ -108,7 +108,7 @@ test('reconcile orders with an unknown outcome', async () => {
     2> Identity check only, sent YYYY-MM-DD HH:MM +00:00? They have it
     2> ✔ Id of their request: REQUEST_1
 
-    2> Mei Ito is ordered: request REQUEST_1
+    2> Mei Ito (line 2) is ordered: request REQUEST_1
 
 
     2> Jo Ray (line 3) of people.csv may have been ordered (2 of 2)
@@ -118,7 +118,7 @@ test('reconcile orders with an unknown outcome', async () => {
     2> ✔ Does the provider have a request for Jo Ray (jo+cut-before@example.com), 102
     2> Identity check only, sent YYYY-MM-DD HH:MM +00:00? Nobody knows: never send it
 
-    2> Jo Ray will not be sent again.
+    2> Jo Ray (line 3) will not be sent again.
 
     Nothing is left to settle.
     exit 0

@@ -103,7 +103,7 @@ describe('they have it', () => {
   test('what differs is shown, and a person confirms it', async () => {
     const { states, changes } = await answer(has, {
       ...reading({ requester: { email: 'other@example.com' } }),
-      answers: [{ ask: /Different: another requester\. Record this request for row 1\?$/, confirm: true }],
+      answers: [{ ask: /Different: another requester\. Record this request for Ana Silva\?$/, confirm: true }],
     })
     expect(states).toEqual(['accepted'])
     expect(changes).toMatchObject([
@@ -141,7 +141,7 @@ describe('they have it', () => {
     expect(done).toMatchObject({
       thrown: {
         code: 'usage',
-        message: `request ${idOf(1)} differs from row 1: another requester`,
+        message: `request ${idOf(1)} differs from the order of Ana Silva: another requester`,
         hint: expect.stringContaining(`--row 1 --request-id ${idOf(1)}`) as string,
       },
     })
@@ -256,7 +256,7 @@ describe('they do not have it, order it', () => {
   test.each([['somebody@example.com'], ['']])('another e-mail (%j) sends nothing', async (typed) => {
     const { done, states, changes } = await answer(order(typed))
     expect(done).toMatchObject({
-      thrown: { code: 'invalid_input', message: 'row 1: this is not the recipient’s e-mail' },
+      thrown: { code: 'invalid_input', message: 'this is not the e-mail of Ana Silva' },
     })
     expect({ states, changes }).toEqual({ states: ['unknown'], changes: [] })
     // No process holds the batch then.
@@ -336,7 +336,7 @@ describe('what the provider said', () => {
       /--request-id UUID[^]*--confirm-email person1@example\.com[^]*--drop$/,
     ) as string
     expect(done).toMatchObject({
-      failure: { code: 'outcome_unknown', message: 'row 1 is still not settled', hint },
+      failure: { code: 'outcome_unknown', message: 'the order of Ana Silva is still not settled', hint },
     })
   })
 
@@ -355,7 +355,7 @@ describe('what the provider said', () => {
     const batch = await takenIn(store, { rows: orderRows(2, 7) })
     const pending = await answer({ kind: 'leave' }, { row: 2, batchId: batch.id })
     expect(pending.done).toMatchObject({
-      thrown: { message: 'row 2 is pending, not unknown: there is nothing to decide' },
+      thrown: { message: 'Ana Silva is pending, not unknown: there is nothing to decide' },
     })
   })
 
