@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import type { App } from './app.ts'
 import type { RefcheckError } from '../errors/kinds.ts'
 import { orderQuestion } from '../domain/submission/confirmation.ts'
-import { statusOf } from '../domain/batch/batch-status.ts'
+import { type BatchStatus, statusOf } from '../domain/batch/batch-status.ts'
 import { withoutPostponed } from '../domain/batch/verdict.ts'
 import { continuedBatchText, batchEventText } from '../output/views/batches.ts'
 import type { OrderFileServices, OrderFilePrompts } from '../usecases/batch/order-file.ts'
@@ -192,5 +192,12 @@ export async function batchView(app: App, batch: Batch, isJson: boolean): Promis
   const resultsFile = existsSync(batch.resultsFile ?? '') ? batch.resultsFile : undefined
   const { listStoppedRows } = await import('../usecases/batch/read-batch.ts')
   const rowsNotSent = isJson ? await listStoppedRows(await app.services('batches', 'files'), batch) : []
-  return batchStatusView(statusOf({ ...batch, resultsFile }), rowsNotSent)
+  return batchStatusView(await statusWithPackage(app, { ...batch, resultsFile }), rowsNotSent)
+}
+
+/** Returns the status of a batch with the name of its package, if that is known from an earlier list of packages. */
+export async function statusWithPackage(app: App, batch: Batch): Promise<BatchStatus> {
+  if (batch.packageId === undefined) return statusOf(batch)
+  const packageNames = await app.service('packageNames')
+  return statusOf(batch, (await packageNames.get(batch)).get(batch.packageId))
 }

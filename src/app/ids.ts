@@ -45,7 +45,7 @@ export async function resolveRequestId(
   }
   const { findRequestOfPerson } = await import('../usecases/request/read-requests.ts')
   const { argv = [] } = app.context
-  return findRequestOfPerson(await app.services('ledger'), text, {
+  return findRequestOfPerson(await app.services('ledger', 'packageNames'), text, {
     baseUrl: session.baseUrl,
     prompter,
     commandFor: (requestId) =>

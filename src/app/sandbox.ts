@@ -65,16 +65,36 @@ export async function sandboxStories() {
   return (await import('../sandbox/service/stories.ts')).storyTable
 }
 
+/** The profile of `sandbox start --login` without --profile. */
+export const sandboxProfile = 'sandbox'
+
 /**
- * Throws a UsageError if the profile with this name belongs to another service: `sandbox start --login` would
- * overwrite its API key.
+ * Checks whether `sandbox start --login` may save its key as the profile `named`, by default "sandbox". The key of
+ * another service is never overwritten, and that of another sandbox only if the user agrees; the default profile is
+ * replaced with a note. Throws a UsageError or InterruptedError if the profile stays as it is.
  */
-export async function requireSandboxProfile(app: App, name: string): Promise<void> {
+export async function requireSandboxProfile(
+  app: App,
+  { named, port, json }: { named: string | undefined; port: number; json: boolean },
+): Promise<void> {
+  const name = named ?? sandboxProfile
   const storedProfile = await (await app.service('settings')).profile(name)
-  if (storedProfile === undefined || isLoopbackUrl(storedProfile.baseUrl)) return
-  throw new UsageError(`profile "${name}" is of ${storedProfile.baseUrl}, and is kept`, {
-    hint: 'Choose another name: refcheck sandbox start --login --profile NAME',
-  })
+  if (storedProfile === undefined) return
+  const hint = 'Choose another name: refcheck sandbox start --login --profile NAME'
+  const { baseUrl, userEmail } = storedProfile
+  if (!isLoopbackUrl(baseUrl))
+    throw new UsageError(`profile "${name}" is of ${baseUrl}, and is kept`, { hint })
+  if (new URL(baseUrl).port === String(port)) return
+  if (named === undefined) {
+    app.note(`The profile "${name}" is replaced; it was of ${baseUrl}.`)
+    return
+  }
+  const prompter = json ? undefined : app.prompter()
+  if (prompter === undefined)
+    throw new UsageError(`profile "${name}" is of another sandbox, ${baseUrl}, and is kept`, { hint })
+  const message = `Profile "${name}" is of ${userEmail} at ${baseUrl}. Replace it, with its key, by this sandbox?`
+  if (!(await prompter.confirm({ message, isDestructive: true })))
+    throw new InterruptedError(`cancelled; the profile "${name}" is as it was`)
 }
 
 /** Returns the default rules of a sandbox, which decide what the API document leaves open. */

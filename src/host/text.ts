@@ -86,3 +86,12 @@ function withoutSequences(text: string): string {
   const rest = text.slice(closedLength).replaceAll(opener, `${replacement}]`)
   return stripVTControlCharacters(text.slice(0, closedLength)) + stripVTControlCharacters(rest)
 }
+
+const units = String.raw`(?:ms|s|min|h|d|kB|MB|GB)\b`
+const beforeUnit = new RegExp(String.raw`(?<=\d) (?=${units})`, 'g')
+const noBreakBeforeUnit = new RegExp(String.raw`(?<=\d)\u00A0(?=${units})`, 'g')
+
+/** Replaces the space between a number and its unit by one at which no line is broken, until `separateUnits`. */
+export const joinUnits = (text: string): string => text.replaceAll(beforeUnit, '\u00A0')
+
+export const separateUnits = (text: string): string => text.replaceAll(noBreakBeforeUnit, ' ')

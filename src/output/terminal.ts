@@ -6,7 +6,7 @@ import { wrapAnsi } from 'fast-wrap-ansi'
 
 import { type Environment, variable } from '../host/process.ts'
 import type { Secrets } from '../host/secrets.ts'
-import { sanitize } from '../host/text.ts'
+import { joinUnits, sanitize, separateUnits } from '../host/text.ts'
 
 /** The properties of the output that a view depends on. */
 export interface Terminal {
@@ -217,14 +217,15 @@ function wrapLine(line: string, columns: number): string {
 
 /**
  * Wraps a line without a command. In an indented line the continuation is indented further, so that lists stay
- * readable.
+ * readable. A number stays with its unit.
  */
 function wrapSentence(line: string, columns: number): string {
   const [start = ''] = /^ */.exec(line) ?? []
-  const [first = '', ...rest] = wrapAnsi(line.slice(start.length), columns - start.length).split('\n')
+  const text = joinUnits(line.slice(start.length))
+  const [first = '', ...rest] = wrapAnsi(text, columns - start.length).split('\n')
   const indent = start === '' ? '' : `${start}${continuationIndent}`
   const continuation = rest.length === 0 ? [] : wrapAnsi(rest.join(' '), columns - indent.length).split('\n')
-  return [start + first, ...continuation.map((each) => indent + each)].join('\n')
+  return separateUnits([start + first, ...continuation.map((each) => indent + each)].join('\n'))
 }
 
 /** Splits a command into several lines that a shell joins again: each line but the last ends in a backslash. */

@@ -3,7 +3,7 @@ import { type Readable, Writable } from 'node:stream'
 import { wrapAnsi } from 'fast-wrap-ansi'
 
 import { InterruptedError, UsageError, PromptBackError } from '../errors/kinds.ts'
-import { sanitize } from '../host/text.ts'
+import { joinUnits, sanitize, separateUnits } from '../host/text.ts'
 import type { ConfirmQuestion, Prompter, SecretQuestion, SelectQuestion, TextQuestion } from './prompter.ts'
 
 export interface TerminalOptions {
@@ -142,14 +142,18 @@ export class TerminalPrompter implements Prompter {
   }
 
   /**
-   * Wraps a question between words. Leaves room for the mark before it and for `after`, a text that follows it and is
-   * not broken.
+   * Wraps a question between words. Leaves room for the mark before it and for `after`, a text that follows it on the
+   * line of its last word.
    */
   #drawQuestion(message: string, after = ''): string {
-    const text = sanitize(message)
+    const text = joinUnits(sanitize(message))
     const width = this.#options.output.columns - 2
-    if (after === '') return wrapAnsi(text, width, { hard: true })
-    return wrapAnsi(`${text} ${after}`, width, { hard: true }).slice(0, -after.length).replace(/ $/, '')
+    const wrapped = (line: string): string => separateUnits(wrapAnsi(line, width, { hard: true }))
+    if (after === '') return wrapped(text)
+    const end = `\u00A0${after}`
+    const whole = wrapped(`${text}${end}`)
+    if (whole.endsWith(end)) return whole.slice(0, -end.length)
+    return wrapped(`${text} ${after}`).slice(0, -after.length).replace(/ $/, '')
   }
 
   /** Wraps a choice between words, and indents its further lines. inquirer would break lines within words. */

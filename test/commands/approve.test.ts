@@ -113,7 +113,7 @@ test('a planned file is shown as batch run shows it, and ordered only if it has 
     ? Order 102 Identity check only for 2 people (Ana One (a1@example.com), Bo Two (a2@example.com)) at 127.0.0.1:PORT as olive.owner@example.com? yes
     ␍2> ␛[2K[--------------------]  0 of 2; 0 s left␍2> ␛[2K[##########----------]  1 of 2; 0 s left␍2> ␛[2K[####################]  2 of 2␍2> ␛[2K (no newline)
     batch  BATCH_1
-    HOME/people.csv, package 102
+    HOME/people.csv, 102 Identity check only
 
     2  accepted
     2  rows
@@ -259,7 +259,7 @@ test('an agent can plan people without a file', async () => {
     ? Order 102 Identity check only for 2 people (Priya Example (priya@example.com), Mei Example (mei@example.com)) at 127.0.0.1:PORT as olive.owner@example.com? yes
     ␍2> ␛[2K[--------------------]  0 of 2; 0 s left␍2> ␛[2K[##########----------]  1 of 2; 0 s left␍2> ␛[2K[####################]  2 of 2␍2> ␛[2K (no newline)
     batch  BATCH_1
-    plan CODE, package 102
+    plan CODE, 102 Identity check only
 
     2  accepted
     2  rows

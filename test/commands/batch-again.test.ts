@@ -19,7 +19,7 @@ test('batch run of a finished file reports that nothing is left to do, and does 
     ✔ All 2 people in people.csv are ordered, on 2026-11-20 12:00 +00:00; nothing to do
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     2  accepted
     2  rows
@@ -105,7 +105,7 @@ test('a file counts as ordered if an earlier batch ordered its people, even if t
     2 of 2 people in people.csv are ordered; 1 held, to decide whether to order again
 
     batch  BATCH_2
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     1  held
     1  cancelled
@@ -124,7 +124,7 @@ test('a file counts as ordered if an earlier batch ordered its people, even if t
     ✔ All 2 people in people.csv are ordered, on 2026-11-20 12:00 +00:00; nothing to do
 
     batch  BATCH_2
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     2  cancelled
     2  rows
@@ -150,7 +150,7 @@ test('the plan and the result name a person whose request was CANCELLED, and rep
     1 person in people.csv is ordered, on 2026-11-20 12:00 +00:00; the request of 1 was CANCELLED
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     1  accepted
     1  row
@@ -175,7 +175,7 @@ test('the plan and the result name a person whose request was CANCELLED, and rep
        1 before, on 2026-11-20 12:00 +00:00; the request of 1 was CANCELLED
 
     batch  BATCH_2
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     1  accepted
     1  duplicate
@@ -203,7 +203,7 @@ test('a file with requests that ended without a result is reported as no success
     2 of 3 people in people.csv are ordered; the request of 1 was CANCELLED; left out: 1 invalid
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     2  accepted
     1  invalid

@@ -35,7 +35,7 @@ test('batch status counts the checks by status and type, as the requests were la
   expect(await type(`batch status ${id}`)).toMatchInlineSnapshot(`
     $ refcheck batch status BATCH_1
     batch  BATCH_1
-    people.csv, package 101
+    people.csv, 101 Standard employment screen
 
     3  accepted
     3  rows
@@ -52,7 +52,7 @@ test('batch status counts the checks by status and type, as the requests were la
   expect(await type(`batch status ${id}`)).toMatchInlineSnapshot(`
     $ refcheck batch status BATCH_1
     batch  BATCH_1
-    people.csv, package 101
+    people.csv, 101 Standard employment screen
 
     3  accepted
     3  rows

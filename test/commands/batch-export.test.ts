@@ -46,7 +46,7 @@ test('batch export prints the rows as JSON, or writes a file that can be run and
     $ refcheck batch cancel BATCH_1 --yes
     2> Cancelled 2 rows; they will not be sent.
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     2  accepted
     2  cancelled

@@ -50,7 +50,7 @@ test('the results of a workbook have its column widths, and a message lists what
     ✔ 1 person in people.xlsx is ordered
 
     batch  BATCH_1
-    people.xlsx, package 102
+    people.xlsx, 102 Identity check only
 
     1  accepted
     1  row
@@ -94,7 +94,7 @@ test('the results of a workbook with macros are a workbook without macros, whose
     ✔ 1 person in people.xlsm is ordered
 
     batch  BATCH_1
-    people.xlsm, package 102
+    people.xlsm, 102 Identity check only
 
     1  accepted
     1  row

@@ -17,7 +17,7 @@ test('package 102 is replaced at row 16: resume sends nothing, a move continues 
     2> Moved 44 rows to package 107.
     2> Order them with: refcheck batch resume BATCH_1
     batch  BATCH_1
-    people.csv, package 107
+    people.csv, 107 Identity check only
 
     16  accepted
     44  pending
@@ -85,10 +85,10 @@ test('--drop is possible while the batch does not run, and the person cannot be 
   const { batch_id } = started.json() as { batch_id: string }
   expect(await here.type(`batch reconcile ${batch_id} --row 1 --drop`)).toMatchInlineSnapshot(`
     $ refcheck batch reconcile BATCH_1 --row 1 --drop
-    Ana Row1 will not be sent again.
+    Ana Row1 (line 2) will not be sent again.
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     1  dropped
     1  row

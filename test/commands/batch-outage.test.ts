@@ -47,7 +47,7 @@ test('an outage makes one row unknown: nothing more is sent until the service an
     2 of 3 people in people.csv are ordered; 1 unknown
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     2  accepted
     1  unknown
@@ -78,7 +78,7 @@ test('a batch that is run again during the outage gets no second row with an unk
     2 of 3 people in people.csv are ordered; 1 unknown
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     2  accepted
     1  unknown
@@ -109,7 +109,7 @@ test('three unknown outcomes in a row halt the batch, even if the service answer
     0 of 6 people in people.csv are ordered; 3 pending, 3 unknown
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     3  pending
     3  unknown

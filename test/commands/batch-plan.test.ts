@@ -37,7 +37,7 @@ test('batch plan prints or writes a plan, and batch run --plan orders its rows',
     ✔ All 2 people in HOME/people.csv are ordered
 
     batch  BATCH_1
-    HOME/people.csv, package 102
+    HOME/people.csv, 102 Identity check only
 
     2  accepted
     2  rows

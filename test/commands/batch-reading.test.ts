@@ -107,7 +107,7 @@ test('on a terminal the user chooses whether hidden rows are ordered', async () 
     ✔ 1 person in people.xlsx is ordered
 
     batch  BATCH_1
-    people.xlsx, package 102
+    people.xlsx, 102 Identity check only
 
     1  accepted
     1  row

@@ -25,7 +25,7 @@ test('a plan shows a person with an unknown outcome neither as ordered nor as a 
       1 row ordered before, not sent
         Ana Row1 (line 3): ordered 2026-11-20 12:00 +00:00
       1 row that may have been ordered before, not sent
-        Ana Row2 (line 2): row 2 of batch BATCH_1 (unknown)
+        Ana Row2 (line 2): sent 2026-11-20 12:00 +00:00 (unknown)
     exit 0
   `)
   expect(await here.type('batch run again.csv --package 102 --dry-run')).toMatchInlineSnapshot(`
@@ -35,7 +35,7 @@ test('a plan shows a person with an unknown outcome neither as ordered nor as a 
       1 row ordered before, not sent
         Ana Row1 (line 3): ordered 2026-11-20 12:00 +00:00
       1 row that may have been ordered before, not sent
-        Ana Row2 (line 2): row 2 of batch BATCH_1 (unknown)
+        Ana Row2 (line 2): sent 2026-11-20 12:00 +00:00 (unknown)
     2> Error: 1 row is the same as an order whose outcome is unknown
     2> Settle that first: refcheck batch reconcile BATCH_1
     exit 8
@@ -54,7 +54,7 @@ test('if an event names a request that fits the row alone, the row is accepted',
   expect(await here.type(`batch status ${id}`)).toMatchInlineSnapshot(`
     $ refcheck batch status BATCH_1
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     2  accepted
     2  rows
@@ -254,7 +254,7 @@ test('an unknown row is sent again only 15 minutes after the attempt, and with t
     Ana Row2 (line 3): the outcome is still unknown
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     1  accepted
     1  unknown
@@ -278,7 +278,7 @@ test('a dropped row is never sent', async () => {
     Ana Row2 (line 3) will not be sent again.
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     1  accepted
     1  dropped
@@ -329,7 +329,7 @@ test('after the decision, an order of request create is sent again by batch reco
     Ana Example is ordered: request REQUEST_1
 
     batch  BATCH_1
-    request create, package 102
+    request create, 102 Identity check only
 
     1  accepted
     1  row

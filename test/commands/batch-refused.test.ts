@@ -52,7 +52,7 @@ test('a message has the number of rows that results as CSV leave out, and runnin
       ✔ 1 person in people.xlsx is ordered
 
       batch  BATCH_1
-      people.xlsx, package 102
+      people.xlsx, 102 Identity check only
 
       1  accepted
       1  row

@@ -27,7 +27,7 @@ test('if the results file cannot be written, the outcomes of the rows are still 
     2 of 2 people in people.csv are ordered
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     2  accepted
     2  rows
@@ -119,7 +119,7 @@ test('the results of a file that changes during the run are not written, and the
     ✔ All 2 people in people.csv are ordered
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     2  accepted
     2  rows
@@ -163,7 +163,7 @@ test('a later run can choose another results file, and the same command again co
     2 of 3 people in people.csv are ordered; 1 pending
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     2  accepted
     1  pending
@@ -227,7 +227,7 @@ test('--allow-duplicate for rows that are duplicates in an existing batch names 
     ✔ All 2 people in more.csv are ordered, on 2026-11-20 12:00 +00:00; nothing to do
 
     batch  BATCH_2
-    more.csv, package 102
+    more.csv, 102 Identity check only
 
     1  accepted
     1  duplicate

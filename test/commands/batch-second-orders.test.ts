@@ -100,7 +100,7 @@ test('a run reports a possible second order once, from the events in the store',
        1 before
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     2  accepted
     2  rows
@@ -212,7 +212,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a request that was made withou
         1 of 2 people in people.csv is ordered; 1 held
 
         batch  BATCH_1
-        people.csv, package 102
+        people.csv, 102 Identity check only
 
         1  accepted
         1  held
@@ -239,8 +239,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a request that was made withou
       $ refcheck batch rows BATCH_1 --state held
       ROW  LINE  STATE  EMAIL           OUTCOME
       1    2     held   a1@example.com  held: request REQUEST_1, which was not ordered with this store, is for this person
-      2> Order Ana Row1: refcheck batch release BATCH_1 --row 1
-      2> Leave Ana Row1 out: refcheck batch cancel BATCH_1 --row 1
+      2> Order Ana Row1 (line 2): refcheck batch release BATCH_1 --row 1
+      2> Leave Ana Row1 (line 2) out: refcheck batch cancel BATCH_1 --row 1
       exit 0
 
       $ refcheck batch rows BATCH_1 --state held --json
@@ -268,7 +268,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a request that was made withou
       $ refcheck batch release BATCH_1 --row 1
       2> Released 1 row. Order with: refcheck batch resume BATCH_1
       batch  BATCH_1
-      people.csv, package 102
+      people.csv, 102 Identity check only
 
       1  accepted
       1  pending
@@ -284,7 +284,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a request that was made withou
          1 before
 
       batch  BATCH_1
-      people.csv, package 102
+      people.csv, 102 Identity check only
 
       2  accepted
       2  rows
@@ -381,7 +381,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a request that was made withou
         1 of 2 people in people.csv is ordered; 1 held
 
         batch  BATCH_1
-        people.csv, package 102
+        people.csv, 102 Identity check only
 
         1  accepted
         1  held

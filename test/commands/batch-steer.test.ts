@@ -41,7 +41,7 @@ test('batch list, batch status and batch rows show the progress; the beginning o
   expect(await here.type(`batch status ${id.slice(0, 8)}`)).toMatchInlineSnapshot(`
     $ refcheck batch status BATCH_1…
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     2  accepted
     2  pending
@@ -185,7 +185,7 @@ test('batch cancel cancels the rows that were not sent, and resume does not send
       $ refcheck batch cancel BATCH_1 --yes
       2> Cancelled 2 rows; they will not be sent.
       batch  BATCH_1
-      people.csv, package 102
+      people.csv, 102 Identity check only
 
       2  accepted
       2  cancelled
@@ -198,7 +198,7 @@ test('batch cancel cancels the rows that were not sent, and resume does not send
       ✔ 2 of 4 people in people.csv are ordered; left out: 2 cancelled
 
       batch  BATCH_1
-      people.csv, package 102
+      people.csv, 102 Identity check only
 
       2  accepted
       2  cancelled
@@ -226,7 +226,7 @@ test('batch run reports rows that were cancelled before they were sent, and batc
     0 of 2 people in people.csv are ordered; 2 cancelled
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     2  cancelled
     2  rows
@@ -280,7 +280,7 @@ test('batch retry queues rejected rows, and batch resume sends them', async () =
     1 of 2 people in people.csv is ordered; 1 rejected
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     1  accepted
     1  rejected
@@ -301,7 +301,7 @@ test('batch retry queues rejected rows, and batch resume sends them', async () =
     1 of 2 people in people.csv is ordered; 1 pending
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     1  accepted
     1  pending
@@ -319,7 +319,7 @@ test('batch retry queues rejected rows, and batch resume sends them', async () =
        1 before
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     2  accepted
     2  rows

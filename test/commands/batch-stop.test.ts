@@ -18,7 +18,7 @@ test('--max stops after that number of orders, and the same command continues th
     2 of 5 people in people.csv are ordered; 3 pending
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     2  accepted
     3  pending
@@ -38,7 +38,7 @@ test('--max stops after that number of orders, and the same command continues th
        2 before
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     5  accepted
     5  rows
@@ -92,7 +92,7 @@ test('a batch that another user continues reports this', async () => {
     1 of 3 people in people.csv is ordered; 2 pending
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     1  accepted
     2  pending
@@ -131,7 +131,7 @@ test('Ctrl-C finishes the row in flight and reports what is left, and the same c
     3 of 5 people in people.csv are ordered; 2 pending
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     3  accepted
     2  pending
@@ -171,7 +171,7 @@ test('Ctrl-C finishes the row in flight and reports what is left, and the same c
     4 of 5 people in people.csv are ordered; 1 pending
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     4  accepted
     1  pending

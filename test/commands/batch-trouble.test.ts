@@ -24,7 +24,7 @@ test('a row whose answer is lost is unknown, the other rows are sent, and anothe
     2 of 3 people in people.csv are ordered; 1 unknown
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     2  accepted
     1  unknown
@@ -101,7 +101,7 @@ test('a throttled row is sent after the time that the answer demands', async () 
     ✔ All 2 people in people.csv are ordered
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     2  accepted
     2  rows
@@ -130,7 +130,7 @@ test('without credits the run halts, the rows stay pending, and the batch contin
     2 of 4 people in people.csv are ordered; 2 pending
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     2  accepted
     2  pending
@@ -149,7 +149,7 @@ test('without credits the run halts, the rows stay pending, and the batch contin
   expect(await type(`batch status ${batch_id}`)).toMatchInlineSnapshot(`
     $ refcheck batch status BATCH_1
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     2  accepted
     2  pending
@@ -175,7 +175,7 @@ test('without credits the run halts, the rows stay pending, and the batch contin
        2 before
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     4  accepted
     4  rows
@@ -199,7 +199,7 @@ test('the run halts if the trial is over or the key was replaced', async () => {
     1 of 4 people in people.csv is ordered; 3 pending
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     1  accepted
     3  pending
@@ -221,7 +221,7 @@ test('the run halts if the trial is over or the key was replaced', async () => {
     1 of 4 people in people.csv is ordered; 3 pending
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     1  accepted
     3  pending
@@ -256,7 +256,7 @@ test('if the package is replaced, the run halts and names the successor and the 
     1 of 3 people in people.csv is ordered; 2 pending
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     1  accepted
     2  pending
@@ -334,7 +334,7 @@ test('if the package is gone and the reason cannot be read, the run still halts 
     1 of 3 people in people.csv is ordered; 2 pending
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     1  accepted
     2  pending

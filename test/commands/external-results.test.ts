@@ -68,7 +68,7 @@ describe('a results file of another store next to the input', () => {
          2 before, on 2026-11-20 12:00 +00:00
 
       batch  BATCH_2
-      people.csv, package 102
+      people.csv, 102 Identity check only
 
       1  accepted
       2  duplicate
@@ -103,8 +103,8 @@ describe('a results file of another store next to the input', () => {
       1    2     duplicate  a1@example.com  is the same order as request REQUEST_1 (line 2 of people.results.csv, ordered 2026-11-20 12:00 +00:00)
       2    3     held       a2@example.com  held: may have been ordered, by what a results file says: line 3 of people.results.csv (pending)
       3    4     held       a3@example.com  held: may have been ordered, by what a results file says: line 4 of people.results.csv (pending)
-      2> Order Ana Row2: refcheck batch release BATCH_2 --row 2
-      2> Leave Ana Row2 out: refcheck batch cancel BATCH_2 --row 2
+      2> Order Ana Row2 (line 3): refcheck batch release BATCH_2 --row 2
+      2> Leave Ana Row2 (line 3) out: refcheck batch cancel BATCH_2 --row 2
       exit 0
     `)
     const released = await here.all([`batch release ${batch_id} --row 2`, `batch resume ${batch_id} --yes`], {
@@ -114,7 +114,7 @@ describe('a results file of another store next to the input', () => {
       $ refcheck batch release BATCH_2 --row 2
       2> Released 1 row. Order with: refcheck batch resume BATCH_2
       batch  BATCH_2
-      people.csv, package 102
+      people.csv, 102 Identity check only
 
       1  pending
       1  held
@@ -128,7 +128,7 @@ describe('a results file of another store next to the input', () => {
       2 of 3 people in people.csv are ordered; 1 held
 
       batch  BATCH_2
-      people.csv, package 102
+      people.csv, 102 Identity check only
 
       1  accepted
       1  held

@@ -32,7 +32,7 @@ test('a run asks about a held row at its end, and orders it after the answer', a
     ✔ All 3 people in people.csv are ordered
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     3  accepted
     3  rows

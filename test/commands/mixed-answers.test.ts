@@ -210,7 +210,7 @@ describe('one request id for two orders does not count as two orders', () => {
       1 of 4 people in people.csv is ordered; 2 pending, 1 unknown
 
       batch  BATCH_1
-      people.csv, package 102
+      people.csv, 102 Identity check only
 
       1  accepted
       2  pending
@@ -344,7 +344,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)(
         1 of 2 people in two.csv is ordered; 1 pending
 
         batch  BATCH_2
-        two.csv, package 102
+        two.csv, 102 Identity check only
 
         1  accepted
         1  pending

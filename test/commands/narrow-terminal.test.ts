@@ -46,7 +46,7 @@ test('lines that are too long for the terminal are wrapped between two words', a
   expect(await type(`batch status ${batch}`, on80)).toMatchInlineSnapshot(`
     $ refcheck batch status BATCH_1
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     1  pending
     3  unknown

@@ -157,7 +157,7 @@ test.each(stores)(
       1 of 3 people in people.csv is ordered; 2 held
 
       batch  BATCH_1
-      people.csv, package 102
+      people.csv, 102 Identity check only
 
       1  accepted
       2  held
@@ -173,7 +173,7 @@ test.each(stores)(
       $ refcheck batch release BATCH_1 --row 2
       2> Released 1 row. Order with: refcheck batch resume BATCH_1
       batch  BATCH_1
-      people.csv, package 102
+      people.csv, 102 Identity check only
 
       1  accepted
       1  pending
@@ -186,7 +186,7 @@ test.each(stores)(
       $ refcheck batch cancel BATCH_1 --row 3
       2> Cancelled 1 row; it will not be sent.
       batch  BATCH_1
-      people.csv, package 102
+      people.csv, 102 Identity check only
 
       1  accepted
       1  pending
@@ -207,7 +207,7 @@ test.each(stores)(
       ✔ 2 of 3 people in people.csv are ordered; left out: 1 cancelled
 
       batch  BATCH_1
-      people.csv, package 102
+      people.csv, 102 Identity check only
 
       2  accepted
       1  cancelled
@@ -237,7 +237,7 @@ test.each(stores)(
       again.csv: 1 row
         0 orders to send
         1 row already waiting in a batch, not sent
-          Ana Row1 (line 2): row 1 of batch BATCH_1 (pending)
+          Ana Row1 (line 2): waiting in batch BATCH_1
       2> Error: nothing was sent: 1 row waits in batch BATCH_1
       2> Resume that batch with: refcheck batch resume BATCH_1
       exit 10
@@ -266,14 +266,14 @@ test.each(stores)(
       2> more.csv: 3 rows
       2>   1 order of 102 Identity check only
       2>   2 rows already waiting in a batch, not sent
-      2>     Ana Row1 (line 2): row 1 of batch BATCH_1 (pending)
-      2>     Ana Row2 (line 3): row 2 of batch BATCH_1 (pending)
+      2>     Ana Row1 (line 2): waiting in batch BATCH_1
+      2>     Ana Row2 (line 3): waiting in batch BATCH_1
       2> Sending takes under a minute
       2>
       1 of 3 people in more.csv is ordered; 2 duplicate
 
       batch  BATCH_2
-      more.csv, package 102
+      more.csv, 102 Identity check only
 
       1  accepted
       2  duplicate
@@ -290,7 +290,7 @@ test.each(stores)(
         $ refcheck batch cancel BATCH_1 --yes
         2> Cancelled 2 rows; they will not be sent.
         batch  BATCH_1
-        people.csv, package 102
+        people.csv, 102 Identity check only
 
         2  cancelled
         2  rows
@@ -308,7 +308,7 @@ test.each(stores)(
            1 before
 
         batch  BATCH_2
-        more.csv, package 102
+        more.csv, 102 Identity check only
 
         3  accepted
         3  rows

@@ -67,7 +67,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a row that is pending again, o
          1 before
 
       batch  BATCH_1
-      people.csv, package 102
+      people.csv, 102 Identity check only
 
       2  accepted
       2  rows

@@ -111,7 +111,7 @@ test('a batch does not exceed the quota', async () => {
     ✔ All 65 people in people.csv are ordered
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     65  accepted
     65  rows

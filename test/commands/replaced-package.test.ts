@@ -26,7 +26,7 @@ test('resume sends nothing under a replaced package, and a person ordered under 
     1 of 3 people in people.csv is ordered; 2 pending
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     1  accepted
     2  pending
@@ -63,7 +63,7 @@ test('resume sends nothing under a replaced package, and a person ordered under 
     2 of 3 people in fixed.csv are ordered; 1 held
 
     batch  BATCH_2
-    fixed.csv, package 107
+    fixed.csv, 107 Identity check only
 
     2  accepted
     1  held

@@ -31,11 +31,14 @@ test('on a terminal a name or an e-mail selects the one request that it fits; se
     .toMatchInlineSnapshot(`
       $ NO_COLOR=1 refcheck request get example
       2> 3 orders of this store are for "example":
-      2>   Abbe Example, abbe@example.com, package 102, RECEIVED, 2026-11-20 12:00
+      2>   Abbe Example, abbe@example.com, RECEIVED 2026-11-20 12:00, 102 Identity check
+      2>     only
       2>     refcheck request get REQUEST_3
-      2>   Zoë Example, zoe@example.com, package 102, RECEIVED, 2026-11-20 12:00
+      2>   Zoë Example, zoe@example.com, RECEIVED 2026-11-20 12:00, 102 Identity check
+      2>     only
       2>     refcheck request get REQUEST_2
-      2>   Priya Example, priya@example.com, package 102, COMPLETED, 2026-11-20 12:00
+      2>   Priya Example, priya@example.com, COMPLETED 2026-11-20 12:00, 102 Identity
+      2>     check only
       2>     refcheck request get REQUEST_1
       exit 2
 
@@ -143,35 +146,37 @@ test('request get with a name reports an order with an unknown outcome, also nex
   expect(await here.type('request get dora', unasked)).toMatchInlineSnapshot(`
     $ NO_COLOR=1 refcheck request get dora
     2> 2 orders of this store are for "dora":
-    2>   Dora Reis, reis@example.com, package 102, RECEIVED, 2026-11-20 12:00
+    2>   Dora Reis, reis@example.com, RECEIVED 2026-11-20 12:00, 102 Identity check
+    2>     only
     2>     refcheck request get REQUEST_2
-    2>   Dora Example, dora@example.com, package 102, perhaps ordered, 2026-11-20 12:00
+    2>   Dora Example, dora@example.com, perhaps ordered 2026-11-20 12:00, 102 Identity
+    2>     check only
     2>     refcheck batch reconcile BATCH_1
     exit 2
   `)
   const offered = [
-    'Dora Reis, reis@example.com, package 102, RECEIVED, 2026-11-20 12:00',
-    'Dora Example, dora@example.com, package 102, perhaps ordered, 2026-11-20 12:00',
+    'Dora Reis, reis@example.com, RECEIVED 2026-11-20 12:00, 102 Identity check only',
+    'Dora Example, dora@example.com, perhaps ordered 2026-11-20 12:00, 102 Identity check only',
   ]
   const ask = 'Which order for "dora"?'
   expect(await here.type('request get dora', { ...screen, answers: [{ ask, offered, choose: /Reis/ }] }))
     .toMatchInlineSnapshot(`
-    $ NO_COLOR=1 refcheck request get dora
-    ? Which order for "dora"?: Dora Reis, reis@example.com, package 102, RECEIVED, 2026-11-20 12:00
-    Dora Reis  RECEIVED
-      request    REQUEST_2
-      package    102 Identity check only
-      recipient  reis@example.com, +61412345679
-      created    2026-11-20 12:00 +00:00 by olive.owner@example.com
+      $ NO_COLOR=1 refcheck request get dora
+      ? Which order for "dora"?: Dora Reis, reis@example.com, RECEIVED 2026-11-20 12:00, 102 Identity check only
+      Dora Reis  RECEIVED
+        request    REQUEST_2
+        package    102 Identity check only
+        recipient  reis@example.com, +61412345679
+        created    2026-11-20 12:00 +00:00 by olive.owner@example.com
 
-    CHECK                            STATUS    REPORT   ID
-    Identity check (Facet Identity)  RECEIVED  not yet  -
-    exit 0
-  `)
+      CHECK                            STATUS    REPORT   ID
+      Identity check (Facet Identity)  RECEIVED  not yet  -
+      exit 0
+    `)
   expect(await here.type('request get dora', { ...screen, answers: [{ ask, choose: /Example/ }] }))
     .toMatchInlineSnapshot(`
       $ NO_COLOR=1 refcheck request get dora
-      ? Which order for "dora"?: Dora Example, dora@example.com, package 102, perhaps ordered, 2026-11-20 12:00
+      ? Which order for "dora"?: Dora Example, dora@example.com, perhaps ordered 2026-11-20 12:00, 102 Identity check only
       2> Error: Dora Example (dora@example.com) is perhaps ordered: the outcome is
       2> unknown
       2> Find out with: refcheck batch reconcile BATCH_1

@@ -44,7 +44,7 @@ test('request wait --batch waits for all requests of a batch, and stores their s
   expect(await type(`batch status ${id}`)).toMatchInlineSnapshot(`
     $ refcheck batch status BATCH_1
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     4  accepted
     1  invalid

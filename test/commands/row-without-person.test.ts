@@ -57,7 +57,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an unknown row without its per
         line 3 is cancelled
 
         batch  BATCH_1
-        people.csv, package 102
+        people.csv, 102 Identity check only
 
         1  accepted
         1  cancelled
@@ -112,7 +112,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an unknown row without its per
       line 3 is cancelled
 
       batch  BATCH_1
-      people.csv, package 102
+      people.csv, 102 Identity check only
 
       1  accepted
       1  cancelled
@@ -155,14 +155,20 @@ test('if two orders are answered with a third person’s request, neither has it
     exit 1
 
     $ refcheck store check --accept-older --yes
+    accepted  it lacked 2 attempts that were made with it
+    Brought back from the attempt logs: 2 orders
+      a person whose name is lost: package 102, sent at 2026-11-20 12:00 +00:00, row 1 of batch BATCH_2, unknown
+      a person whose name is lost: package 102, sent at 2026-11-20 12:00 +00:00, row 1 of batch BATCH_1, unknown
     sound  HOME/data/ledger.sqlite (by the attempt logs of this machine)
+
+    Next: refcheck request list --refresh
     exit 0
 
     $ refcheck request list
-    REQUEST ID                            STATUS    ORDERED AT  NAME         PACKAGE
-    REQUEST_2                             RECEIVED  2026-11-20  Dee Example  102 Identity check only
-    -                                     unknown   2026-11-20  -            102 Identity check only
-    -                                     unknown   2026-11-20  -            102 Identity check only
+    REQUEST ID                            STATUS    ORDERED AT        NAME         PACKAGE
+    REQUEST_2                             RECEIVED  2026-11-20        Dee Example  102 Identity check only
+    -                                     unknown   2026-11-20 12:00  -            102 Identity check only
+    -                                     unknown   2026-11-20 12:00  -            102 Identity check only
     exit 0
 
     $ refcheck request create --package 102 --first-name Ana --last-name Example --email ana@example.com --phone +61412345678 --yes

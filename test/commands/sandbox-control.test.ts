@@ -215,6 +215,38 @@ test('sandbox renew-key revokes the old key, and a login with the printed key wo
   expect(again).toEqual({ api_key: expect.stringMatching(/^\w{32}$/) as string })
 })
 
+test('sandbox start --login asks before it replaces the profile of another sandbox', async () => {
+  const { type, env } = await sandboxProcess()
+  const printed = await type('sandbox renew-key')
+  const login = `auth login --profile acme --base-url ${env['REFCHECK_BASE_URL']} --email ${env['REFCHECK_USER_EMAIL']}`
+  await type(`${login} --with-key --insecure-storage`, { stdin: printed.stdout })
+  const start = 'sandbox start --port 0 --login --profile acme'
+  const profile = async (): Promise<unknown> =>
+    (await type('auth status --profile acme --jq .base_url')).stdout.trim()
+  expect(await type(start)).toMatchInlineSnapshot(`
+    $ refcheck sandbox start --port 0 --login --profile acme
+    2> Error: profile "acme" is of another sandbox, http://127.0.0.1:PORT_1, and is kept
+    2> Choose another name: refcheck sandbox start --login --profile NAME
+    exit 2
+  `)
+  const no = [{ ask: /^Profile "acme" is of /, confirm: false }]
+  expect(await type(start, { answers: no })).toMatchInlineSnapshot(`
+    $ refcheck sandbox start --port 0 --login --profile acme
+    ? Profile "acme" is of olive.owner@example.com at http://127.0.0.1:PORT_1. Replace it, with its key, by this sandbox? no
+    2> Cancelled; the profile "acme" is as it was
+    exit 130
+  `)
+  expect(await profile()).toBe(env['REFCHECK_BASE_URL'])
+  const stop = new AbortController()
+  const yes = await type(start, {
+    answers: [{ ask: /^Profile "acme" is of /, confirm: true }],
+    signal: stop.signal,
+    onWrite: (stream) => stream === 'stdout' && stop.abort(),
+  })
+  expect(yes.stdout).toContain('Profile "acme" is logged in to it, and in use.')
+  expect(await profile()).not.toBe(env['REFCHECK_BASE_URL'])
+})
+
 test('sandbox start --fixture reads people and packages from YAML, and refuses an invalid file with its line', async () => {
   const fixture = join(temporaryFolder(), 'good.yaml')
   const { write, type } = await session({ newcomer: true })

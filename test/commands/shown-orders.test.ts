@@ -33,8 +33,8 @@ test.each(stores)(
       $ refcheck batch rows BATCH_2
       ROW  LINE  STATE  EMAIL               OUTCOME
       1    2     held   office@example.com  held: has the same e-mail and name as Ann Low (office@example.com), ordered 2026-11-20 12:00 +00:00
-      2> Order Ann Low: refcheck batch release BATCH_2 --row 1
-      2> Leave Ann Low out: refcheck batch cancel BATCH_2 --row 1
+      2> Order Ann Low (line 2): refcheck batch release BATCH_2 --row 1
+      2> Leave Ann Low (line 2) out: refcheck batch cancel BATCH_2 --row 1
       exit 0
 
       $ refcheck batch release BATCH_2 --row 1
@@ -45,7 +45,7 @@ test.each(stores)(
       $ refcheck batch release BATCH_2 --row 1
       2> Released 1 row. Order with: refcheck batch resume BATCH_2
       batch  BATCH_2
-      more.csv, package 102
+      more.csv, 102 Identity check only
 
       1  pending
       1  row

@@ -32,6 +32,7 @@ describe('a store with attempts and no log', () => {
       $ refcheck store check --accept-older --yes
       2> 2 waiting rows are now held: nobody knows whether they were sent. See them, and release what is to be sent:
       2>   refcheck batch rows BATCH_1 --state held
+      accepted  the log of its attempts is missing
       sound  HOME/data/ledger.sqlite (by the attempt logs of this machine)
       exit 0
 
@@ -40,7 +41,7 @@ describe('a store with attempts and no log', () => {
       2 of 4 people in people.csv are ordered; 2 held
 
       batch  BATCH_1
-      people.csv, package 102
+      people.csv, 102 Identity check only
 
       2  accepted
       2  held
@@ -97,7 +98,7 @@ test('without a folder for the attempt log nothing is sent, unless --without-lis
     2 of 4 people in people.csv are ordered; 2 pending
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     2  accepted
     2  pending
@@ -117,7 +118,7 @@ test('without a folder for the attempt log nothing is sent, unless --without-lis
        2 before
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     4  accepted
     4  rows
@@ -137,22 +138,22 @@ test('a store file that is renamed still uses its attempt log, and a new store c
   renameSync(storePathOf(here), moved)
   expect(await here.type(batchRunLine(' --max 1'), { env: { REFCHECK_STORE: moved } }))
     .toMatchInlineSnapshot(`
-    $ REFCHECK_STORE=HOME/moved.sqlite refcheck batch run people.csv --package 102 --yes --max 1
-    2> people.csv is batch BATCH_1: 2 of 4 accepted, 2 rows are left to send.
-    3 of 4 people in people.csv are ordered; 1 pending
+      $ REFCHECK_STORE=HOME/moved.sqlite refcheck batch run people.csv --package 102 --yes --max 1
+      2> people.csv is batch BATCH_1: 2 of 4 accepted, 2 rows are left to send.
+      3 of 4 people in people.csv are ordered; 1 pending
 
-    batch  BATCH_1
-    people.csv, package 102
+      batch  BATCH_1
+      people.csv, 102 Identity check only
 
-    3  accepted
-    1  pending
-    4  rows
+      3  accepted
+      1  pending
+      4  rows
 
-    results  HOME/people.results.csv
-    2> Error: 3 of 4 rows were accepted (1 pending)
-    2> Resume with: refcheck batch resume BATCH_1
-    exit 10
-  `)
+      results  HOME/people.results.csv
+      2> Error: 3 of 4 rows were accepted (1 pending)
+      2> Resume with: refcheck batch resume BATCH_1
+      exit 10
+    `)
   expect(await here.type(orderArguments('New'))).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name New --last-name Example --email new@example.com --phone +61412345678 --yes
     created  REQUEST_4                             RECEIVED

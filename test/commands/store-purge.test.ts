@@ -175,7 +175,7 @@ test('pending rows of a purged person are cancelled', async () => {
     ✔ 1 of 2 people in people.csv is ordered; left out: 1 cancelled
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     1  accepted
     1  cancelled
@@ -242,7 +242,7 @@ test('--completely leaves no fingerprint in the store and in the attempt log', a
     ✔ 1 person in again.csv is ordered
 
     batch  BATCH_2
-    again.csv, package 102
+    again.csv, 102 Identity check only
 
     1  accepted
     1  row

@@ -43,8 +43,8 @@ test('a store restored from before two orders is closed; after --accept-older th
 
       $ refcheck store check
       wrong  it lacked 2 attempts that were made with it
-      wrong  Ana Row2 (a2@example.com): package 102, sent at 2026-11-20 12:00 +00:00, row 2 of batch BATCH_1, accepted
-      wrong  Ana Row3 (a3@example.com): package 102, sent at 2026-11-20 12:00 +00:00, row 3 of batch BATCH_1, accepted
+      wrong  Ana Row2 (a2@example.com): package 102, sent at 2026-11-20 12:00 +00:00, people.csv, accepted
+      wrong  Ana Row3 (a3@example.com): package 102, sent at 2026-11-20 12:00 +00:00, people.csv, accepted
       2> Error: the store "HOME/data/ledger.sqlite" is closed: it lacked 2 attempts that were made with it
       2> If there is a newer copy of the store, put it in its place. All waiting rows are held when you continue, since they may have been sent: refcheck store check --accept-older
       exit 1
@@ -70,8 +70,8 @@ test('a store restored from before two orders is closed; after --accept-older th
       "sound": false,
       "findings": [
         "it lacked 2 attempts that were made with it",
-        "Ana Row2 (a2@example.com): package 102, sent at 2026-11-20 12:00 +00:00, row 2 of batch BATCH_1, accepted",
-        "Ana Row3 (a3@example.com): package 102, sent at 2026-11-20 12:00 +00:00, row 3 of batch BATCH_1, accepted"
+        "Ana Row2 (a2@example.com): package 102, sent at 2026-11-20 12:00 +00:00, people.csv, accepted",
+        "Ana Row3 (a3@example.com): package 102, sent at 2026-11-20 12:00 +00:00, people.csv, accepted"
       ],
       "state": "closed",
       "machines": [
@@ -84,8 +84,8 @@ test('a store restored from before two orders is closed; after --accept-older th
         }
       ],
       "recovered": [
-        "Ana Row2 (a2@example.com): package 102, sent at 2026-11-20 12:00 +00:00, row 2 of batch BATCH_1, accepted",
-        "Ana Row3 (a3@example.com): package 102, sent at 2026-11-20 12:00 +00:00, row 3 of batch BATCH_1, accepted"
+        "Ana Row2 (a2@example.com): package 102, sent at 2026-11-20 12:00 +00:00, people.csv, accepted",
+        "Ana Row3 (a3@example.com): package 102, sent at 2026-11-20 12:00 +00:00, people.csv, accepted"
       ],
       "error": {
         "code": "io",
@@ -100,7 +100,13 @@ test('a store restored from before two orders is closed; after --accept-older th
     $ refcheck store check --accept-older --yes
     2> 1 waiting row is now held: nobody knows whether it was sent. See it, and release what is to be sent:
     2>   refcheck batch rows BATCH_1 --state held
+    accepted  it lacked 2 attempts that were made with it
+    Brought back from the attempt logs: 2 orders
+      Ana Row2 (a2@example.com): package 102, sent at 2026-11-20 12:00 +00:00, people.csv, accepted
+      Ana Row3 (a3@example.com): package 102, sent at 2026-11-20 12:00 +00:00, people.csv, accepted
     sound  HOME/data/ledger.sqlite (by the attempt logs of this machine)
+
+    Next: refcheck request list --refresh
     exit 0
   `)
   expect(await here.all([batchRunLine(), 'batch reconcile', orderArguments('New')])).toMatchInlineSnapshot(`
@@ -109,7 +115,7 @@ test('a store restored from before two orders is closed; after --accept-older th
     3 of 4 people in people.csv are ordered; 1 held
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     3  accepted
     1  held
@@ -222,7 +228,7 @@ test('a backup sends nothing when it is opened as a store, and never closes the 
     4 of 6 people in people.csv are ordered; 2 pending
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     4  accepted
     2  pending
@@ -237,7 +243,13 @@ test('a backup sends nothing when it is opened as a store, and never closes the 
     $ REFCHECK_STORE=HOME/copy.sqlite refcheck store check --accept-older --yes
     2> 2 waiting rows are now held: nobody knows whether they were sent. See them, and release what is to be sent:
     2>   refcheck batch rows BATCH_1 --state held
+    accepted  it is a backup that is used as a store; it lacked 2 attempts that were made with it
+    Brought back from the attempt logs: 2 orders
+      Ana Row3 (a3@example.com): package 102, sent at 2026-11-20 12:00 +00:00, people.csv, accepted
+      Ana Row4 (a4@example.com): package 102, sent at 2026-11-20 12:00 +00:00, people.csv, accepted
     sound  HOME/copy.sqlite (by the attempt logs of this machine)
+
+    Next: refcheck request list --refresh
     exit 0
 
     $ REFCHECK_STORE=HOME/copy.sqlite refcheck batch run people.csv --package 102 --yes
@@ -245,7 +257,7 @@ test('a backup sends nothing when it is opened as a store, and never closes the 
     4 of 6 people in people.csv are ordered; 2 held
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     4  accepted
     2  held
@@ -282,7 +294,7 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
       0 of 3 people in people.csv are ordered; 2 pending, 1 unknown
 
       batch  BATCH_1
-      people.csv, package 102
+      people.csv, 102 Identity check only
 
       2  pending
       1  unknown

@@ -38,7 +38,7 @@ test('batch queue sends nothing; a worker orders the rows, and its log has no na
     ? Order 102 Identity check only for 2 people (Ana Row1 (a1@example.com), Ana Row2 (a2@example.com)) at 127.0.0.1:PORT as olive.owner@example.com? yes
     2> Nothing was sent yet. A running "refcheck worker" orders the rows.
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     2  pending
     2  rows

@@ -72,6 +72,24 @@ test.each(['bash', 'zsh', 'fish'] as const)('a running %s completes a typed comm
   // If several values are possible, they are listed.
   screen.press('refcheck schema show 10\t\t')
   await screen.until('104')
+  await screen.until('Executive screen')
+})
+
+test('bash lists ids with names, and inserts ids alone', async () => {
+  const here = await worldWithOrders()
+  const screen = await openShell(here, 'bash')
+  const other = here.sandbox.requests()[1]?.request_id ?? ''
+  screen.press('refcheck request get \t\t')
+  await screen.until(`${here.request}  (Priya Example (priya@example.com) RECEIVED)`)
+  await screen.until(`${other}  (Mei Ito (mei@example.com) RECEIVED)`)
+  expect(screen.visibleText()).toMatchInlineSnapshot()
+  screen.press(`${here.request.slice(0, 4)}\t`)
+  await screen.until(`> refcheck request get ${here.request}`)
+  screen.press(`${keys.ctrlU}bind 'set show-all-if-ambiguous on'\rrefcheck schema show 1\t`)
+  await screen.until('106  (Volunteer screen (withdrawn))')
+  await screen.until(/> refcheck schema show 10$/m)
+  screen.press('2\t')
+  await screen.until(/> refcheck schema show 102$/m)
 })
 
 test('pressing TAB never runs the typed text', async () => {

@@ -1,7 +1,6 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { batchArgs } from '../../cli/flags/values.ts'
-import { updateResultsFile } from '../../app/batch.ts'
-import { statusOf } from '../../domain/batch/batch-status.ts'
+import { updateResultsFile, statusWithPackage } from '../../app/batch.ts'
 import { formatCount } from '../../domain/wording/text.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
 import { cancelBatch } from '../../usecases/batch/change-batch.ts'
@@ -32,7 +31,9 @@ export default class BatchCancel extends BaseCommand<typeof BatchCancel> {
       } finally {
         await updateResultsFile(this.app, batch)
       }
-      return this.answer(batchStatusView(statusOf(await findBatch(services, batch.id))))
+      return this.answer(
+        batchStatusView(await statusWithPackage(this.app, await findBatch(services, batch.id))),
+      )
     }
     const { pending, held, duplicate } = batch.counts
     const waitingCount = pending + held + duplicate
@@ -50,6 +51,6 @@ export default class BatchCancel extends BaseCommand<typeof BatchCancel> {
         ? 'No row is waiting to be sent; there is nothing to cancel.'
         : cancelledText(cancelledCount),
     )
-    this.answer(batchStatusView(statusOf(await findBatch(services, batch.id))))
+    this.answer(batchStatusView(await statusWithPackage(this.app, await findBatch(services, batch.id))))
   }
 }

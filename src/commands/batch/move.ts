@@ -1,7 +1,6 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag, batchArgs, packageIdFlag } from '../../cli/flags/values.ts'
-import { updateResultsFile } from '../../app/batch.ts'
-import { statusOf } from '../../domain/batch/batch-status.ts'
+import { updateResultsFile, statusWithPackage } from '../../app/batch.ts'
 import { formatCount } from '../../domain/wording/text.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
 import { moveBatch } from '../../usecases/batch/change-batch.ts'
@@ -39,6 +38,6 @@ export default class BatchMove extends BaseCommand<typeof BatchMove> {
         ...(movedCount > 0 ? [`Order them with: refcheck batch resume ${batch.id}`] : []),
       ].join('\n'),
     )
-    this.answer(batchStatusView(statusOf(await findBatch(batchServices, batch.id))))
+    this.answer(batchStatusView(await statusWithPackage(this.app, await findBatch(batchServices, batch.id))))
   }
 }

@@ -1,10 +1,9 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { timeoutFlag, batchIdArg, uuidFlag } from '../../cli/flags/values.ts'
-import { showLines, startServices } from '../../app/batch.ts'
+import { showLines, startServices, statusWithPackage } from '../../app/batch.ts'
 import { readInput } from '../../app/input.ts'
 import { requestIdsIn } from '../../domain/webhook/read-event.ts'
 import { type ProvidersAnswer, unreconciledError } from '../../domain/batch/reconciliation.ts'
-import { statusOf } from '../../domain/batch/batch-status.ts'
 import { NotFoundError } from '../../errors/kinds.ts'
 import { batchResultView, batchStatusView, reconciledView } from '../../output/views/batches.ts'
 import { acknowledgeSecondOrder } from '../../usecases/batch/reconcile.ts'
@@ -95,7 +94,10 @@ export default class BatchReconcile extends BaseCommand<typeof BatchReconcile> {
     )
     const decision = { batchId: batchId ?? '', row, answer: this.parseProvidersAnswer(), reason }
     const { batch, text, failure } = await reconcileByDecision(services, decision)
-    this.answer(batchResultView(batchStatusView(statusOf(batch)), text, undefined), failure)
+    this.answer(
+      batchResultView(batchStatusView(await statusWithPackage(this.app, batch)), text, undefined),
+      failure,
+    )
   }
 
   /** Returns the provider's answer that the flags state, or undefined. --drop overrides --confirm-email. */

@@ -1,10 +1,9 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { batchArgs } from '../../cli/flags/values.ts'
-import { statusOf } from '../../domain/batch/batch-status.ts'
 import { sharedKey } from '../../domain/submission/identity.ts'
 import type { Release } from '../../domain/submission/conflicts.ts'
 import { formatCount } from '../../domain/wording/text.ts'
-import { createHeldDecider, updateResultsFile } from '../../app/batch.ts'
+import { createHeldDecider, updateResultsFile, statusWithPackage } from '../../app/batch.ts'
 import { batchStatusView } from '../../output/views/batches.ts'
 import { releaseRows } from '../../usecases/batch/change-batch.ts'
 import { findBatchToRun } from '../../usecases/batch/read-batch.ts'
@@ -56,7 +55,9 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
     if (leftOutCount > 0)
       app.reporter.note(`Left out ${formatCount(leftOutCount, 'row')}; nothing is ordered for it.`)
     if (leftOutCount > 0 && releasedCount === 0)
-      return this.answer(batchStatusView(statusOf((await services.batches.find(batch.id)) ?? batch)))
+      return this.answer(
+        batchStatusView(await statusWithPackage(this.app, (await services.batches.find(batch.id)) ?? batch)),
+      )
     app.reporter.note(
       releasedCount === 0
         ? release === undefined
@@ -64,7 +65,9 @@ export default class BatchRelease extends BaseCommand<typeof BatchRelease> {
           : 'No held row matches; nothing was released.'
         : `Released ${formatCount(releasedCount, 'row')}. Order with: refcheck batch resume ${batch.id}`,
     )
-    this.answer(batchStatusView(statusOf((await services.batches.find(batch.id)) ?? batch)))
+    this.answer(
+      batchStatusView(await statusWithPackage(this.app, (await services.batches.find(batch.id)) ?? batch)),
+    )
   }
 
   private parseRelease(): Release {

@@ -1,8 +1,7 @@
 import { formatCount } from '../../domain/wording/text.ts'
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { batchArgs } from '../../cli/flags/values.ts'
-import { updateResultsFile } from '../../app/batch.ts'
-import { statusOf } from '../../domain/batch/batch-status.ts'
+import { updateResultsFile, statusWithPackage } from '../../app/batch.ts'
 import { batchResultView, batchStatusView, unfinishedText } from '../../output/views/batches.ts'
 import { retryBatch } from '../../usecases/batch/change-batch.ts'
 import { countOrdered, findBatch } from '../../usecases/batch/read-batch.ts'
@@ -35,7 +34,7 @@ export default class BatchRetry extends BaseCommand<typeof BatchRetry> {
     )
     const updatedBatch = await findBatch(services, batch.id)
     const { id, name, counts } = updatedBatch
-    const status = batchStatusView(statusOf(updatedBatch))
+    const status = batchStatusView(await statusWithPackage(this.app, updatedBatch))
     if (queuedCount === 0) return this.answer(status)
     const ordered = await countOrdered(services, updatedBatch)
     const text = unfinishedText(name, counts, ordered)

@@ -6,10 +6,8 @@ import { reachFlags, tlsFlags, readTlsFiles } from '../../cli/flags/server.ts'
 import { parseWindows } from '../../domain/quota/windows.ts'
 import { login as logIn } from '../../usecases/session/login.ts'
 import { saveWebhookSecret } from '../../usecases/session/webhook-secret.ts'
-import { controlToken, requireSandboxProfile, sandboxServices } from '../../app/sandbox.ts'
+import { controlToken, requireSandboxProfile, sandboxProfile, sandboxServices } from '../../app/sandbox.ts'
 import { sandboxView } from '../../output/views/sandbox.ts'
-
-const sandboxProfile = 'sandbox'
 
 export default class SandboxStart extends BaseCommand<typeof SandboxStart> {
   static override summary = 'Start a sandbox, and run it until Ctrl-C'
@@ -69,7 +67,8 @@ export default class SandboxStart extends BaseCommand<typeof SandboxStart> {
     const { port, speed, quota, seed, login, data, fixture } = this.flags
     const { signal } = this
     const profile = this.flags.profile ?? sandboxProfile
-    if (login) await requireSandboxProfile(this.app, profile)
+    if (login)
+      await requireSandboxProfile(this.app, { named: this.flags.profile, port, json: this.flags.json })
     this.pinCode()
     const { startSandbox } = await import('../../usecases/sandbox/start.ts')
     const server = await startSandbox(await sandboxServices(this.context), {

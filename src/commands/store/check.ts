@@ -48,9 +48,11 @@ export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
     const moveError =
       examination?.closing?.move === undefined ? undefined : unsoundStoreError(location, [], examination)
     if (moveError !== undefined) throw moveError
-    if (examination?.closing !== undefined && examination.step !== 'reports') {
+    const accepted =
+      examination?.closing === undefined || examination.step === 'reports' ? undefined : examination
+    if (accepted !== undefined) {
       const question =
-        examination.step === 'acceptance'
+        accepted.step === 'acceptance'
           ? 'Continue with a store that does not know all of its attempts?'
           : 'Open the store, because no other machine has ordered with it?'
       await this.confirm(question, this.flags.yes)
@@ -59,7 +61,10 @@ export default class StoreCheck extends BaseCommand<typeof StoreCheck> {
     const damage = await maintenance.check()
     const examined = await rollbacks.examine()
     const findings = listFindings(damage, examined)
-    this.answer(storeCheckView(location, findings, examined), unsoundStoreError(location, damage, examined))
+    this.answer(
+      storeCheckView(location, findings, examined, accepted),
+      unsoundStoreError(location, damage, examined),
+    )
   }
 
   async #reportHeld({ held }: { held: number }): Promise<void> {

@@ -39,12 +39,16 @@ export function summaryOf(batch: Batch) {
 
 export type BatchStatus = ReturnType<typeof statusOf>
 
-/** The summary of a batch with details for an operator. Times are ISO 8601. */
-export function statusOf(batch: Batch) {
+/**
+ * The summary of a batch with details for an operator. Times are ISO 8601. `packageName` is the name of its package, if
+ * it is known.
+ */
+export function statusOf(batch: Batch, packageName?: string) {
   const { halt, holder } = batch
   return {
     summary: summaryOf(batch),
     name: batch.name,
+    packageName,
     added_at: isoTime(batch.addedAt),
     changed_at: isoTime(batch.changedAt),
     base_url: batch.baseUrl,

@@ -21,15 +21,23 @@ export function localDay(time: number | string): string {
 }
 
 /**
- * Returns a function that formats the times of one list: as dates, or to the minute if two times have the same date.
+ * Returns how a list shows the time of an entry: by its day, or to the minute if another entry of the same day has the
+ * same name.
  */
-export function listedTimes(times: readonly number[]): (time: number) => string {
-  return new Set(times.map(localDay)).size === times.length ? localDay : localMinute
+export function listedTime<Entry>(
+  entries: readonly Entry[],
+  timeOf: (entry: Entry) => number | string,
+  nameOf: (entry: Entry) => string = () => '',
+): (entry: Entry) => string {
+  const dayAndName = (entry: Entry): string => `${localDay(timeOf(entry))} ${nameOf(entry)}`
+  const groups = Map.groupBy(entries, dayAndName)
+  return (entry) =>
+    (groups.get(dayAndName(entry))?.length ?? 0) > 1 ? localMinute(timeOf(entry)) : localDay(timeOf(entry))
 }
 
-/** Returns a time to the minute in the time zone of the process: `2026-11-20 22:00`. */
-function localMinute(time: number): string {
-  const date = new Date(time)
+/** Wall time to the minute where the reader is: `2026-11-20 22:00`. */
+function localMinute(at: number | string): string {
+  const date = new Date(at)
   return `${dayOf(date)} ${padToTwo(date.getHours())}:${padToTwo(date.getMinutes())}`
 }
 

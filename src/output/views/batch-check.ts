@@ -421,9 +421,10 @@ function similarPerson(
 }
 
 function earlierOrderText({ order, externalResult }: Conflict): string {
-  const { requestId, requestStatus, state, batchId, row, attemptedAt, changedAt } = order
+  const { requestId, requestStatus, state, batchId, attemptedAt, changedAt } = order
   if (externalResult !== undefined) return `ordered, by ${externalResultPosition(externalResult)}`
-  if (requestId === undefined) return `row ${row} of batch ${batchId} (${state})`
+  if (state === 'pending') return `waiting in batch ${batchId}`
+  if (requestId === undefined) return `sent ${localTime(attemptedAt ?? changedAt)} (${state})`
   const end = requestStatus === 'CANCELLED' || requestStatus === 'ERROR' ? `, ended ${requestStatus}` : ''
   return `ordered ${localTime(attemptedAt ?? changedAt)}${end}`
 }

@@ -1,6 +1,7 @@
 import { formatRow, type BatchCounts } from '../../domain/batch/batch.ts'
 import type { BatchEvent, BatchProgress, RunEvent } from '../../domain/batch/run-policy.ts'
 import { nearText, type Reconciliation } from '../../domain/batch/reconciliation.ts'
+import { packageWithName } from '../../domain/submission/confirmation.ts'
 import type { SecondOrder } from '../../domain/submission/unmatched.ts'
 import {
   type BatchStatus,
@@ -10,7 +11,7 @@ import {
 } from '../../domain/batch/batch-status.ts'
 import type { SheetAppearance } from '../../domain/sheet/appearance.ts'
 import { formatCount, personName, personWithEmail } from '../../domain/wording/text.ts'
-import { localClock, localDay, localTime } from '../../domain/wording/time.ts'
+import { listedTime, localClock, localTime } from '../../domain/wording/time.ts'
 import { sanitize } from '../../host/text.ts'
 import { formatDuration, progressLine, styled, type Terminal, statusStyle, wrapLines } from '../terminal.ts'
 import { jsonText, type ListView, type View } from '../view.ts'
@@ -140,13 +141,16 @@ export function batchStatusView(status: BatchStatus, stopped: readonly StoppedRo
   }
 }
 
-function statusLines({ summary, name, queued, halt, holder }: BatchStatus, terminal: Terminal): string[] {
-  const { batch_id, package_id, counts, results_file } = summary
+function statusLines(
+  { summary, name, packageName, queued, halt, holder }: BatchStatus,
+  terminal: Terminal,
+): string[] {
+  const { batch_id, package_id: id, counts, results_file } = summary
   const shown = states.filter((state) => counts[state] > 0)
   const width = String(counts.total).length
   return [
     `${styled(terminal, 'bold', 'batch')}  ${batch_id}`,
-    `${sanitize(name)}${package_id === null ? '' : `, package ${package_id}`}`,
+    sanitize(`${name}${id === null ? '' : `, ${packageWithName({ id, name: packageName })}`}`),
     '',
     ...shown.map(
       (state) =>
@@ -166,6 +170,7 @@ function statusLines({ summary, name, queued, halt, holder }: BatchStatus, termi
 }
 
 export function batchListView(batches: readonly CountedBatch[]): ListView<CountedBatch> {
+  const addedAt = listedTime(batches, (batch) => batch.added_at)
   return {
     rows: batches,
     columns: [
@@ -176,10 +181,7 @@ export function batchListView(batches: readonly CountedBatch[]): ListView<Counte
       },
       { name: 'name' },
       { name: 'package_id', extra: true },
-      {
-        name: 'added_at',
-        show: (row) => localDay(row.added_at),
-      },
+      { name: 'added_at', show: addedAt },
       { name: 'progress', value: (row) => `${row.accepted} of ${row.total}`, extra: true },
       { name: 'ordered', show: (row) => `${row.ordered} of ${row.total}` },
       { name: 'finished' },
@@ -286,8 +288,7 @@ export function runEventText(event: RunEvent): string | undefined {
 function reconciliationText({ settled, ambiguous, asked = 0 }: Reconciliation): string {
   return [
     ...settled.map(
-      ({ submission, requestId }) =>
-        `${sanitize(formatRow(submission))} was accepted: request ${requestId}`,
+      ({ submission, requestId }) => `${sanitize(formatRow(submission))} was accepted: request ${requestId}`,
     ),
     ...ambiguous.flatMap(({ submission, near }) =>
       asked > 0 && submission.state === 'unknown'

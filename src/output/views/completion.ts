@@ -52,7 +52,7 @@ export function candidateLines(candidates: readonly Completion[]): string {
 /** The script does not need the package bash-completion, and does not evaluate the text that the user typed. */
 const bash = String.raw`# bash completion for refcheck
 _refcheck() {
-  local at word value cur=() words=()
+  local at word value about cur=() words=() shown=()
   COMPREPLY=()
   # bash takes "--flag=value" for three words.
   for ((at = 1; at <= COMP_CWORD; at++)); do
@@ -66,15 +66,21 @@ _refcheck() {
   done
   cur=${'$'}{words[${'$'}{#words[@]} - 1]}
   unset "words[${'$'}{#words[@]} - 1]"
-  while IFS=$'\t' read -r value _; do
+  while IFS=$'\t' read -r value about; do
     case $value in
       :files | :folders) compopt -o default 2>/dev/null ;;
       ?*)
         [[ $cur == --*=* ]] && value=${'$'}{value#*=}
-        COMPREPLY+=("$(printf %q "$value")")
+        value=$(printf %q "$value")
+        COMPREPLY+=("$value")
+        shown+=("$value${'$'}{about:+  (${'$'}{about:0:60})}")
         ;;
     esac
   done < <(refcheck complete "--current=$cur" -- "${'$'}{words[@]}" 2>/dev/null)
+  # bash lists these and inserts only what all of them start with (COMP_TYPE is a code of readline: ?, ! or @).
+  case ${'$'}{COMP_TYPE-} in
+    63 | 33 | 64) ((${'$'}{#shown[@]} > 1)) && COMPREPLY=("${'$'}{shown[@]}") ;;
+  esac
 }
 if type compopt >/dev/null 2>&1; then
   complete -F _refcheck refcheck

@@ -5,7 +5,7 @@ import type { Check, Referee, RequestResource } from '../../contract/request.ts'
 import { statusCounts } from '../../domain/overview/people.ts'
 import type { PrintedRequest } from '../../domain/request/listed-request.ts'
 import { isUnread, type RequestResult } from '../../domain/request/result.ts'
-import { localDay, localTime } from '../../domain/wording/time.ts'
+import { listedTime, localTime } from '../../domain/wording/time.ts'
 import { cutName, formatBytes, personName, formatCount } from '../../domain/wording/text.ts'
 import { shellWord } from '../../domain/wording/pasted-command.ts'
 import { sanitize } from '../../host/text.ts'
@@ -182,6 +182,11 @@ function readiness(
 
 /** Shows the requests of the journal. A row whose status was never read shows the state of its order instead. */
 export function listedRequestsView(requests: readonly PrintedRequest[]): ListView<PrintedRequest> {
+  const orderedAt = listedTime(
+    requests,
+    (row) => row.ordered_at,
+    ({ recipient: person }) => (person === null ? '' : personName(person)),
+  )
   return {
     rows: requests,
     json: ({ failure, ...row }) => (failure === undefined ? row : { ...row, error: failureJson(failure) }),
@@ -196,7 +201,7 @@ export function listedRequestsView(requests: readonly PrintedRequest[]): ListVie
         value: (row) => row.status ?? row.state,
         style: (row) => (row.status === null ? 'yellow' : statusStyle(row.status)),
       },
-      { name: 'ordered_at', show: (row) => localDay(row.ordered_at) },
+      { name: 'ordered_at', show: orderedAt },
       {
         name: 'name',
         value: ({ recipient: person }) => person && `${person.first_name} ${person.last_name}`,

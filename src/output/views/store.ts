@@ -66,6 +66,8 @@ export function storeCheckView(
   location: string,
   findings: readonly string[],
   { closing, unreported, logs, recovered }: ExaminedLogs,
+  /** The store as it was before it was opened again. */
+  accepted?: ExaminedLogs,
 ): View {
   return {
     json: {
@@ -80,13 +82,39 @@ export function storeCheckView(
         reported: unreported.every((log) => log.id !== id),
         excluded: isExcluded,
       })),
-      recovered,
+      recovered: accepted?.recovered ?? recovered,
     },
     text: (terminal) =>
-      findings.length === 0
-        ? `${styled(terminal, 'green', 'sound')}  ${sanitize(location)} (by the attempt logs of this machine)`
-        : findings.map((finding) => `${styled(terminal, 'red', 'wrong')}  ${sanitize(finding)}`).join('\n'),
+      [
+        ...(accepted === undefined ? [] : acceptedLines(accepted)),
+        ...(findings.length === 0
+          ? [
+              `${styled(terminal, 'green', 'sound')}  ${sanitize(location)} (by the attempt logs of this machine)`,
+            ]
+          : findings.map((finding) => `${styled(terminal, 'red', 'wrong')}  ${sanitize(finding)}`)),
+        ...(accepted === undefined || accepted.recovered.length === 0
+          ? []
+          : ['', 'Next: refcheck request list --refresh']),
+      ].join('\n'),
   }
+}
+
+const maxRecovered = 10
+
+/** What was accepted, and the orders that the attempt logs brought back. */
+function acceptedLines({ closing, recovered }: ExaminedLogs): string[] {
+  const reasons = closing === undefined ? [] : closingClauses(closing)
+  const more = recovered.length - maxRecovered
+  return [
+    `accepted  ${sanitize(reasons.join('; '))}`,
+    ...(recovered.length === 0
+      ? []
+      : [
+          `Brought back from the attempt logs: ${formatCount(recovered.length, 'order')}`,
+          ...recovered.slice(0, maxRecovered).map((each) => `  ${sanitize(each)}`),
+          ...(more > 0 ? [`  and ${more} more`] : []),
+        ]),
+  ]
 }
 
 export function storeMigratedView(migrated: { location: string; from: number; to: number }): View {

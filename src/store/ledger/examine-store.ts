@@ -156,29 +156,32 @@ function* missingAttempts(ids: readonly string[]): Work<Set<string>> {
 
 const selectRecovered = `
 SELECT a.id, a.began_at, s.batch_id, s.row_number, s.package_id, s.first_name, s.last_name, s.email, s.state, s.matches_batch,
-  s.matches_row
+  s.matches_row, b.name
 FROM attempts a JOIN submissions s ON s.batch_id = a.batch_id AND s.row_number = a.row_number
+  JOIN batches b ON b.id = s.batch_id
 WHERE {isIn a.id, ids} ORDER BY a.began_at, s.batch_id, s.row_number`
 
 type SelectedRecovered = Pick<
   SelectedRow,
   'batchId' | 'row' | 'packageId' | 'state' | 'matchesBatch' | 'matchesRow'
 > &
-  StoredRecipient & { beganAt: number }
+  StoredRecipient & { beganAt: number; name: string | undefined }
 
 /** Formats recovered attempts as sentences, with the person's name if the store still has it. */
 function* formatRecovered(attemptIds: readonly string[]): Work<string[]> {
   const found = yield* all<SelectedRecovered>(selectRecovered, { ids: attemptIds })
   return found.map((row) => {
-    const name =
+    const who =
       row.email === undefined
         ? 'a person whose name is lost'
         : `${row.firstName} ${row.lastName} (${row.email})`
+    const position =
+      row.email === undefined || row.name === undefined ? `row ${row.row} of batch ${row.batchId}` : row.name
     const duplicate =
       row.matchesBatch === undefined
         ? ''
         : `, a possible duplicate of row ${row.matchesRow} of batch ${row.matchesBatch}`
-    return `${name}: package ${row.packageId}, sent at ${localTime(row.beganAt)}, row ${row.row} of batch ${row.batchId}, ${row.state}${duplicate}`
+    return `${who}: package ${row.packageId}, sent at ${localTime(row.beganAt)}, ${position}, ${row.state}${duplicate}`
   })
 }
 

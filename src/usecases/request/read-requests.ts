@@ -25,7 +25,8 @@ import type { Ledger } from '../../store/ledger/ledger.ts'
 import type { Inbox } from '../../store/ledger/inbox.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
-import { listedTimes } from '../../domain/wording/time.ts'
+import { packageWithName } from '../../domain/submission/confirmation.ts'
+import { listedTime } from '../../domain/wording/time.ts'
 import { personName, personWithEmail } from '../../domain/wording/text.ts'
 import type { Recipient } from '../../contract/request.ts'
 import { foldedName } from '../../domain/submission/similarity.ts'
@@ -270,7 +271,7 @@ export async function findRequestId(
  * `commandFor`: the command of the user with an id instead of `text`.
  */
 export async function findRequestOfPerson(
-  { ledger }: { ledger: Pick<Ledger, 'list'> },
+  { ledger, packageNames }: Pick<Services, 'packageNames'> & { ledger: Pick<Ledger, 'list'> },
   text: string,
   {
     baseUrl,
@@ -292,11 +293,13 @@ export async function findRequestOfPerson(
     })
   }
   if (others.length === 0) return requestIdOfOrder(only)
-  const timeText = listedTimes(found.map(({ changedAt }) => changedAt))
-  const describeOrder = ({ recipient, requestId, packageId, changedAt, ...order }: Submission): string => {
+  const names = await packageNames.get(only)
+  const timeText = listedTime(found, ({ changedAt }) => changedAt)
+  const describeOrder = (order: Submission): string => {
+    const { recipient, requestId, packageId: id } = order
     const who = recipient === undefined ? 'removed' : `${personName(recipient)}, ${recipient.email}`
     const status = requestId === undefined ? 'perhaps ordered' : (order.requestStatus ?? 'RECEIVED')
-    return `${who}, package ${packageId}, ${status}, ${timeText(changedAt)}`
+    return `${who}, ${status} ${timeText(order)}, ${packageWithName({ id, name: names.get(id) })}`
   }
   if (prompter === undefined) {
     const candidates = found.map((order) => {

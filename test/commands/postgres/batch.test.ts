@@ -48,7 +48,7 @@ test('on PostgreSQL a batch is run, run again and listed, and a duplicate order 
     ✔ All 3 people in people.csv are ordered
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     3  accepted
     3  rows
@@ -63,7 +63,7 @@ test('on PostgreSQL a batch is run, run again and listed, and a duplicate order 
     ✔ All 3 people in people.csv are ordered, on DAY TIME; nothing to do
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     3  accepted
     3  rows

@@ -73,7 +73,7 @@ test('a database user without the right to change tables can use a store that it
     ✔ All 2 people in people.csv are ordered
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     2  accepted
     2  rows
@@ -105,7 +105,7 @@ test('a database user without the right to change tables can use a store that it
     ✔ All 2 people in people.csv are ordered, on DAY TIME; nothing to do
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     2  accepted
     2  rows

@@ -118,7 +118,7 @@ test('store backup refuses a store on PostgreSQL; store purge works on it', asyn
     ✔ All 2 people in people.csv are ordered
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     2  accepted
     2  rows
@@ -146,7 +146,7 @@ test('store backup refuses a store on PostgreSQL; store purge works on it', asyn
     ✔ All 2 people in people.csv are ordered, on DAY TIME; nothing to do
 
     batch  BATCH_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     2  accepted
     2  rows

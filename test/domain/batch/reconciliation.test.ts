@@ -284,8 +284,7 @@ describe('the request of an id that the user wants to record', () => {
 
   test('the confirmation question contains the request and the row', () => {
     const text = confirmationQuestion(row, request({ recipient: { ...ann, first_name: 'Anne' } }), ['person'])
-    for (const part of ['r-1', 'Anne Lee', 'Ann Lee', 'row 2', '2026-11-20 12:00 +00:00'])
-      expect(text).toContain(part)
+    for (const part of ['r-1', 'Anne Lee', 'Ann Lee', '2026-11-20 12:00 +00:00']) expect(text).toContain(part)
     expect(confirmationQuestion({ ...row, recipient: undefined }, request(), ['person'])).not.toContain(
       'undefined',
     )
@@ -334,7 +333,7 @@ describe('a decision about an unknown row', () => {
     'is refused for a row that is %s',
     (state) => {
       expect(() => requireSendable({ ...unknown, state }, 60 * minute)).toThrow(UsageError)
-      expect(() => requireUnsettled({ ...unknown, state })).toThrow(/row 1 is /)
+      expect(() => requireUnsettled({ ...unknown, state })).toThrow(/ is .*, not unknown: /)
     },
   )
 

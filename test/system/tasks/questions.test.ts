@@ -42,7 +42,7 @@ test('decide whether a held row is another person', async () => {
     ✔ All 2 people in people.csv are ordered
 
     batch  ID_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     2  accepted
     2  rows
@@ -66,7 +66,7 @@ test('reconcile orders with an unknown outcome', async () => {
   at.transcript()
   await at.type('refcheck batch reconcile', 'They have it')
   expect(at.screen()).toMatchInlineSnapshot(`
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     2  unknown
     2  rows

@@ -65,7 +65,7 @@ describe('a store that lost attempts', () => {
     expect(recovered).toEqual(
       [2, 3].map(
         (row) =>
-          `Ana Silva (person${row}@example.com): package 12, sent at 2026-11-21 09:30 +00:00, row ${row} of batch ${batchId}, unknown`,
+          `Ana Silva (person${row}@example.com): package 12, sent at 2026-11-21 09:30 +00:00, people.csv, unknown`,
       ),
     )
     expect(await store.ledger.list({ batchId, states: ['unknown'] })).toMatchObject([
