@@ -161,6 +161,19 @@ test.each(['light', 'dark'] as const)(
   },
 )
 
+test('at 400 pixels the status of each request and the state of each delivery are visible without scrolling', async () => {
+  const visit = await openSandboxPage({ webhookUrl: 'http://127.0.0.1:9/hook' }, { width: 400 })
+  await order(visit, 'Maximiliane', 'maximiliane.von.hohenstein@department.example.com')
+  await visit.page.goto(visit.url)
+  await visit.page.getByRole('button', { name: /^Advance the request/ }).click()
+  await visit.page.locator('section', { hasText: 'Webhook deliveries' }).locator('tbody tr').first().waitFor()
+  for (const table of await visit.page.locator('table').all())
+    for (const pill of await table.locator('.pill:visible').all()) {
+      const box = await pill.boundingBox()
+      expect((box?.x ?? 400) + (box?.width ?? 0)).toBeLessThanOrEqual(400)
+    }
+})
+
 test('with a width of 320 pixels only the tables scroll horizontally', async () => {
   const visit = await openSandboxPage({}, { width: 320 })
   await order(visit, 'Ana')

@@ -52,7 +52,7 @@ export function candidateLines(candidates: readonly Completion[]): string {
 /** The script does not need the package bash-completion, and does not evaluate the text that the user typed. */
 const bash = String.raw`# bash completion for refcheck
 _refcheck() {
-  local at word value about cur=() words=() shown=()
+  local at word value about room cur=() words=() shown=()
   COMPREPLY=()
   # bash takes "--flag=value" for three words.
   for ((at = 1; at <= COMP_CWORD; at++)); do
@@ -73,7 +73,9 @@ _refcheck() {
         [[ $cur == --*=* ]] && value=${'$'}{value#*=}
         value=$(printf %q "$value")
         COMPREPLY+=("$value")
-        shown+=("$value${'$'}{about:+  (${'$'}{about:0:60})}")
+        room=$((${'$'}{COLUMNS:-80} - ${'$'}{#value} - 5))
+        ((room < 20)) && room=20
+        shown+=("$value${'$'}{about:+  (${'$'}{about:0:room})}")
         ;;
     esac
   done < <(refcheck complete "--current=$cur" -- "${'$'}{words[@]}" 2>/dev/null)

@@ -225,10 +225,10 @@ function renderRequests(requests: readonly RequestResource[]): Piece {
         <thead>
           <tr>
             <th scope="col">Recipient</th>
-            <th scope="col">Package</th>
             <th scope="col">Status</th>
-            <th scope="col">Checks</th>
-            <th scope="col">Request</th>
+            <th scope="col" class="wide">Package</th>
+            <th scope="col" class="wide">Checks</th>
+            <th scope="col" class="wide">Request</th>
             <th scope="col">Action</th>
           </tr>
         </thead>
@@ -252,12 +252,12 @@ function renderRequestRow({
   const name = toSafeText(`${recipient.first_name} ${recipient.last_name}`)
   return html`<tr>
     <th scope="row">${name}<br /><small>${toSafeText(recipient.email)}</small></th>
-    <td>${String(packageId)}</td>
     <td>${pill(status)}</td>
-    <td>
+    <td class="wide">${String(packageId)}</td>
+    <td class="wide">
       ${checks.map((check) => html`<div>${check.type === 'reference' ? 'References' : toSafeText(check.check_name ?? check.type)} ${pill(check.status)}</div>`)}
     </td>
-    <td><code>${id}</code></td>
+    <td class="wide"><code>${id}</code></td>
     <td>
       ${
         endedStatuses.has(status)
@@ -288,8 +288,8 @@ function renderDeliveries(deliveries: readonly DeliveryRecord[]): Piece {
           <tr>
             <th scope="col">Event</th>
             <th scope="col">State</th>
-            <th scope="col">Attempts</th>
-            <th scope="col">Last answer</th>
+            <th scope="col" class="wide">Attempts</th>
+            <th scope="col" class="wide">Last answer</th>
             <th scope="col">Action</th>
           </tr>
         </thead>
@@ -299,8 +299,8 @@ function renderDeliveries(deliveries: readonly DeliveryRecord[]): Piece {
               html`<tr>
                 <th scope="row">${pill(status)}<br /><code>${request_id}</code></th>
                 <td>${pill(state, state.replaceAll('_', ' '))}</td>
-                <td>${String(attempts)}</td>
-                <td>${toSafeText(outcome ?? '-')}</td>
+                <td class="wide">${String(attempts)}</td>
+                <td class="wide">${toSafeText(outcome ?? '-')}</td>
                 <td>
                   <button
                     id="redeliver-${id}"
@@ -364,6 +364,9 @@ td button { padding: .1rem .6rem; }
 td div { white-space: nowrap; } td div + div { margin-top: .15rem; }
 #log { margin: 0; padding: .6rem .9rem; max-height: 24rem; overflow: auto; border: 1px solid var(--edge); border-radius: .4rem; font: .8rem/1.6 ui-monospace, monospace; }
 #log p { margin: 0; overflow-wrap: anywhere; white-space: pre-wrap; }
+@media (max-width: 575px) {
+  th, td { padding-inline: .3rem; } tbody th { overflow-wrap: anywhere; } th code { white-space: normal; }
+}
 `
 
 /**

@@ -96,7 +96,7 @@ test('order checks for a file of people', async () => {
     ✔ All 3 people in people.csv are ordered
 
     batch  ID_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     3  accepted
     3  rows
@@ -133,9 +133,6 @@ test('order the valid rows of a file with invalid ones', async () => {
   `)
   await at.type(`${run} --on-invalid skip`, '(y/N)')
   expect(at.screen()).toMatchInlineSnapshot(`
-    $ refcheck batch run people.csv --package 102
-    people.csv: 4 rows, 3 valid, 1 invalid
-
     LINE  PERSON   COLUMN  VALUE  PROBLEM
     5     Ann Low  email   ann    has no @; an e-mail address looks like
                                   ann@example.com
@@ -152,6 +149,8 @@ test('order the valid rows of a file with invalid ones', async () => {
     2> people.csv: 4 rows
     2>   3 orders of 102 Identity check only
     2>   1 row invalid, not sent
+    2>     Ann Low (line 5): email has no @; an e-mail address looks like
+    2>       ann@example.com
     2> Sending takes under a minute
 
     2> ? Order 102 Identity check only for 3 people (Priya Shah (priya@example.com),
@@ -165,7 +164,7 @@ test('order the valid rows of a file with invalid ones', async () => {
     ✔ 3 of 4 people in people.csv are ordered; left out: 1 invalid
 
     batch  ID_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     3  accepted
     1  invalid
@@ -200,7 +199,7 @@ test('continue a batch that was halted', async () => {
     0 of 3 people in people.csv are ordered; 3 pending
 
     batch  ID_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     3  pending
     3  rows
@@ -230,7 +229,7 @@ test('continue a batch that was halted', async () => {
     ✔ All 3 people in people.csv are ordered
 
     batch  ID_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     3  accepted
     3  rows
@@ -323,7 +322,7 @@ test('see the progress of a batch', async () => {
     exit 0
     $ refcheck batch status ID_1
     batch  ID_1
-    people.csv, package 102
+    people.csv, 102 Identity check only
 
     3  accepted
     3  rows
