@@ -89,6 +89,7 @@ test('bash lists ids with names, and inserts ids alone', async () => {
   await screen.until(/> refcheck schema show 10$/m)
   screen.press('2\t')
   await screen.until(/> refcheck schema show 102$/m)
+  expect(screen.visibleText()).not.toContain('schema show 102  (')
 })
 
 test('pressing TAB never runs the typed text', async () => {
