@@ -39,7 +39,7 @@ describe('the provider has the request (--request-id)', () => {
     ])
     expect(here.read('people.results.csv')).toContain(`,accepted,${requestId},`)
     const again = await here.type(`batch reconcile ${id} --row 2 --request-id ${requestId}`)
-    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('row 2 is accepted')])
+    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('Ana Row2 (line 3) is accepted')])
   })
 
   test('the id of another order, another person’s request or no request is refused, and the row stays unknown', async () => {

@@ -128,10 +128,10 @@ test('batch list shows how many people are ordered, also by an earlier batch, an
   await type('batch run more.csv --package 102 --yes --max 1')
   expect(await type('batch list')).toMatchInlineSnapshot(`
     $ refcheck batch list
-    BATCH ID                              NAME        ADDED AT    ORDERED  FINISHED  STATE
-    BATCH_3                               more.csv    2026-12-20  3 of 4   2         stopped
-    BATCH_2                               again.csv   2026-11-20  1 of 1   1         done
-    BATCH_1                               people.csv  2026-11-20  2 of 2   2         done
+    BATCH ID                              NAME        ADDED AT          ORDERED  FINISHED  STATE
+    BATCH_3                               more.csv    2026-12-20        3 of 4   2         stopped
+    BATCH_2                               again.csv   2026-11-20 12:00  1 of 1   1         done
+    BATCH_1                               people.csv  2026-11-20 12:00  2 of 2   2         done
     exit 0
   `)
   const listed = (await type('batch list --json')).json()

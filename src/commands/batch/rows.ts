@@ -32,9 +32,7 @@ export default class BatchRows extends BaseCommand<typeof BatchRows> {
     const rows = await listRows(services, batch, states)
     const showsHeld = !this.flags.json && !this.flags.csv && rows.some(({ state }) => state === 'held')
     const heldRows = showsHeld ? await listHeld(services, batch) : []
-    const heldTexts = new Map(
-      heldRows.map(({ held: row, other }) => [row.row, heldText(row, other)]),
-    )
+    const heldTexts = new Map(heldRows.map(({ held: row, other }) => [row.row, heldText(row, other)]))
     const isForPerson = this.context.streams.stdout.isTTY && !this.flags.json && !this.flags.csv
     const names = isForPerson ? await namesOfRows(services, batch, states) : undefined
     const rowsWithReasons = await withListedReasons(rows, inbox, () => batch.baseUrl)

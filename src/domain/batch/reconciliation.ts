@@ -168,12 +168,10 @@ export function differencesToConfirm(
   const otherHolder = holders.find((each) => each.batchId !== row.batchId || each.row !== row.row)
   if (otherHolder !== undefined) {
     const { recipient, row: number, batchId } = otherHolder
-    const whose =
-      recipient === undefined ? `row ${number} of batch ${batchId}` : personWithEmail(recipient)
-    throw new DuplicateError(
-      `request ${request.request_id} is the order of ${whose} already`,
-      { hint: 'Nothing was recorded. One request is one order: check the id with the provider.' },
-    )
+    const whose = recipient === undefined ? `row ${number} of batch ${batchId}` : personWithEmail(recipient)
+    throw new DuplicateError(`request ${request.request_id} is the order of ${whose} already`, {
+      hint: 'Nothing was recorded. One request is one order: check the id with the provider.',
+    })
   }
   const found = differences(row, request, clockDifferenceMs, byFingerprints)
   if (found === undefined) throw otherOrderError(request, row, 'for somebody else')
@@ -276,9 +274,12 @@ export function requireSendable(row: BatchRow, now: number): void {
   requireUnsettled(row)
   const waitMs = sendableInMs(row, now)
   if (waitMs > 0) {
-    throw new UsageError(`the order of ${formatRow(row)} was sent less than 15 minutes ago: its event may still arrive`, {
-      hint: `Nothing was sent. Run this again in ${Math.ceil(waitMs / 60_000)} min.`,
-    })
+    throw new UsageError(
+      `the order of ${formatRow(row)} was sent less than 15 minutes ago: its event may still arrive`,
+      {
+        hint: `Nothing was sent. Run this again in ${Math.ceil(waitMs / 60_000)} min.`,
+      },
+    )
   }
 }
 

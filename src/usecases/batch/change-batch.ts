@@ -155,7 +155,10 @@ async function decideHeldRow(
     const question = heldQuestion({ held: row, other }, verb, packages)
     if (question === undefined || conflict === lastConflict) return 'held'
     lastConflict = conflict
-    ports.onQuestion([`${formatRow({ ...row, line: lines.get(number) })} of ${batch.name} is held (${position})`, ...question.details])
+    ports.onQuestion([
+      `${formatRow({ ...row, line: lines.get(number) })} of ${batch.name} is held (${position})`,
+      ...question.details,
+    ])
     const answer = await prompter.select({ message: question.message, choices: question.choices })
     if (answer === 'later') return answer
     const decision = { at: clock.now(), by: api.userEmail }

@@ -143,9 +143,12 @@ async function recordRequest(
     const command = `refcheck batch reconcile ${row.batchId} --row ${row.row} --request-id ${request.request_id}`
     if (prompter === undefined) {
       const text = differencesText(differs)
-      throw new UsageError(`request ${request.request_id} differs from the order of ${formatRow(row)}: ${text}`, {
-        hint: `Nothing was recorded. A person has to confirm it on a terminal: ${command}`,
-      })
+      throw new UsageError(
+        `request ${request.request_id} differs from the order of ${formatRow(row)}: ${text}`,
+        {
+          hint: `Nothing was recorded. A person has to confirm it on a terminal: ${command}`,
+        },
+      )
     }
     if (
       !(await prompter.confirm({ message: confirmationQuestion(row, request, differs), isDestructive: true }))

@@ -103,7 +103,9 @@ describe('they have it', () => {
   test('what differs is shown, and a person confirms it', async () => {
     const { states, changes } = await answer(has, {
       ...reading({ requester: { email: 'other@example.com' } }),
-      answers: [{ ask: /Different: another requester\. Record this request for Ana Silva\?$/, confirm: true }],
+      answers: [
+        { ask: /Different: another requester\. Record this request for Ana Silva\?$/, confirm: true },
+      ],
     })
     expect(states).toEqual(['accepted'])
     expect(changes).toMatchObject([
