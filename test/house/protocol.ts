@@ -60,18 +60,18 @@ export const promises: readonly Promised[] = [
     ['a compare-and-set on state and attempt', [states, 'a change is made only while the row still stands']],
     [
       'an answer for a row that has moved on is kept and told',
-      [unknown, 'an answer that comes when another process took this one for dead still counts'],
+      [unknown, 'an answer is recorded even if another process has made the row unknown'],
     ],
   ]),
   ...of('One submission', [
     [
       'on disk before the first byte leaves',
-      [ordering, 'the journal says "sending", in another process’s eyes'],
+      [ordering, 'another process reads the state "sending"'],
       ['store/ledger/sqlite/journal.test.ts', 'a commit is flushed before it returns'],
     ],
     [
       'not sent more than 5 s after that commit',
-      [ordering, 'a journal that is more than 5 s old'],
+      [ordering, 'a journal entry that is more than 5 s old'],
       ['domain/submission/attempt.test.ts', 'more than five seconds after it was journaled'],
     ],
     [
@@ -88,29 +88,29 @@ export const promises: readonly Promised[] = [
     [
       'a UUID that is another order’s: unknown, and the batch halts',
       [outcome, 'an answer with the request of another order'],
-      ['usecases/batch/run.test.ts', 'because the id is another order’s halts at once'],
+      ['usecases/batch/run.test.ts', 'with the id of another order halts the run at once'],
     ],
     ['400: rejected, with its field', [outcome, '400 in the envelope is rejected']],
     [
       'a 400 for a field reads the schema again',
       [rules, 'a 400 for a missing field'],
-      ['usecases/batch/run.test.ts', 'halt where the schema has changed'],
+      ['usecases/batch/run.test.ts', 'halt the run if the schema has changed'],
     ],
     [
       '404 (package gone) halts',
       [weigh, 'a 404 leads to a check of the package'],
-      ['usecases/batch/run.test.ts', 'halt where the package is gone'],
+      ['usecases/batch/run.test.ts', 'halt the run if the package is gone'],
     ],
     [
       '401 and 403 halt, and the row is pending again',
       [weigh, 'a 403 for the key halts the run at once'],
-      ['usecases/batch/run.test.ts', 'a key that is refused halts, and the row is as it was'],
+      ['usecases/batch/run.test.ts', 'a 403 for the key halts the run, and the row stays pending'],
     ],
     [
       '429 waits as Retry-After says',
-      [ordering, 'a 429: after its Retry-After'],
-      [ordering, 'a 429 that makes no sense'],
-      ['usecases/batch/run.test.ts', 'a 429 is waited out for as long as it says'],
+      [ordering, 'after the Retry-After of a 429'],
+      [ordering, 'after a minute if the Retry-After of a 429 is invalid'],
+      ['usecases/batch/run.test.ts', 'after a 429 the run waits for the stated time'],
     ],
     [
       'before the connection stood: not sent',
@@ -120,20 +120,20 @@ export const promises: readonly Promised[] = [
     ['a firewall’s own page is no word of the service', [outcome, 'that may come from a firewall']],
     [
       'an id found in a 5xx body is read',
-      [unknown, 'a read that shows this package and person proves it'],
-      [unknown, 'an id that another order has proves nothing'],
-      ['usecases/batch/run.test.ts', 'with an id is read, and is the order where that shows it'],
+      [unknown, 'a read with the same package and person is evidence'],
+      [unknown, 'the id of another order is no evidence'],
+      ['usecases/batch/run.test.ts', 'with an id is resolved by reading the request'],
     ],
     [
       'after any unknown nothing more until a ping and a read answer well',
       ['commands/batch-outage.test.ts', 'an outage makes one row unknown'],
-      ['usecases/batch/run.test.ts', 'until a ping and a read answer well'],
+      ['usecases/batch/run.test.ts', 'nothing is sent until the health check succeeds'],
     ],
     [
       'three unknowns in a row halt',
       ['commands/batch-outage.test.ts', 'three unknown outcomes in a row halt the batch'],
     ],
-    ['found in sending at start-up: unknown', [unknown, 'an order whose process died in flight is unknown']],
+    ['found in sending at start-up: unknown', [unknown, 'an order in flight whose process died becomes unknown']],
     ['a read answers what was asked', [mixed, 'a read of a request that returns another request']],
     [
       'a report is filed under the check its URL names',
@@ -331,7 +331,7 @@ export const promises: readonly Promised[] = [
     ['a starter who has left', [answers, 'a batch whose starter has left the organisation continues']],
   ]),
   ...of('The quota', [
-    ['a place is taken before a create', ['usecases/batch/run.test.ts', 'the quota is waited for']],
+    ['a place is taken before a create', ['usecases/batch/run.test.ts', 'a wait for the quota is reported']],
     ['REFCHECK_QUOTA on loopback only', [quota, 'REFCHECK_QUOTA is for a service on this machine']],
     ['a read is never at fault for its count', [quota, 'a read succeeds even if it cannot be counted']],
     ['a 429 wins over what was counted', [quota, 'later commands wait for the Retry-After of a 429']],

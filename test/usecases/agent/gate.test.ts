@@ -4,7 +4,7 @@ import { ConcurrencyLimit } from '../../../src/usecases/agent/calls.ts'
 
 const never = new AbortController().signal
 
-test('four jobs run at a time, in their order, and a hundred wait; more are refused', async () => {
+test('four jobs run at a time in order, up to a hundred wait, and more are refused', async () => {
   const limit = new ConcurrencyLimit()
   const done: number[] = []
   let [running, max] = [0, 0]
@@ -21,7 +21,7 @@ test('four jobs run at a time, in their order, and a hundred wait; more are refu
   await expect(limit.run(never, async () => 'free')).resolves.toBe('free')
 })
 
-test('a job that fails lets the next one in, and one that is cancelled while it waits never runs', async () => {
+test('after a job that failed the next one runs, and a job that is cancelled while it waits never runs', async () => {
   const limit = new ConcurrencyLimit()
   const held = Promise.withResolvers<void>()
   const first = Array.from({ length: 4 }, async () =>

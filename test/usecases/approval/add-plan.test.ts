@@ -16,7 +16,7 @@ const owner = {
 }
 const what = { kind: 'order', body: '{}' } as const
 
-test('fifty plans wait at most, and free their places as they expire', async () => {
+test('at most fifty plans can wait, and expired plans do not count', async () => {
   const clock = new ManualClock({ auto: true })
   const data = join(temporaryFolder(), 'data')
   const plans = openOrderPlans({
@@ -31,7 +31,7 @@ test('fifty plans wait at most, and free their places as they expire', async () 
   expect(await findWaitingPlans(ports)).toHaveLength(1)
 })
 
-test('a code that is in use is drawn again', async () => {
+test('a plan code that is in use is replaced by another one', async () => {
   const data = join(temporaryFolder(), 'data')
   const plans = openOrderPlans({
     paths: { config: data, data },

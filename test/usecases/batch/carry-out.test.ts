@@ -30,7 +30,7 @@ afterEach(() => store.close())
 
 type World = NonNullable<Parameters<typeof runnerOf>[1]>
 
-/** Runs a batch, of two people unless stated otherwise, and says in what order things were done. */
+/** Runs a batch, by default with two rows, and returns the steps in their order. */
 async function carriedOut(world: World = {}, options: Partial<RunBatchOptions> = {}, given?: NewFileBatch) {
   const batch = given ?? (await takenIn(store, { rows: orderRows(2) }))
   const runner = runnerOf(store, { ...world, api: { ...packages, ...world.api } })
@@ -60,16 +60,16 @@ async function carriedOut(world: World = {}, options: Partial<RunBatchOptions> =
 const both = [taken(idOf(1)), taken(idOf(2))]
 
 describe('a run', () => {
-  test('sends what is pending, and writes the results of what stands then', async () => {
+  test('sends the pending rows and then writes the results', async () => {
     const { done, steps, states, events } = await carriedOut({ creates: both })
-    // No ping and read are made where nothing is unknown.
+    // Without unknown rows there is no health check.
     expect(events.map(({ name }) => name)).toEqual(['row', 'row'])
     expect(states).toEqual(['accepted', 'accepted'])
     expect(steps).toEqual(['before 0', 'start 2', 'write 2'])
     expect(done).toMatchObject({ failure: undefined, batch: { holder: undefined, counts: { accepted: 2 } } })
   })
 
-  test('lets go of the batch in the end, however it ends', async () => {
+  test('releases the batch at the end, also after an error', async () => {
     const { batch } = await carriedOut({ creates: both })
     const failing = () => Promise.reject(new TypeError('a fault of ours'))
     const { done } = await carriedOut({}, { writeResults: failing }, batch)
@@ -77,14 +77,14 @@ describe('a run', () => {
     await expectFree(store, batch.id)
   })
 
-  test('of which nothing is pending sends nothing, and asks no question', async () => {
+  test('without pending rows sends nothing and does not check the package', async () => {
     const { batch } = await carriedOut({ creates: both })
     const listPackages = () => Promise.reject(new UnavailableError('down'))
     const { done, steps, sent } = await carriedOut({ api: { listPackages } }, { checksPackage: true }, batch)
     expect([done, steps, sent]).toMatchObject([{ failure: undefined }, ['start 0', 'write 2'], 0])
   })
 
-  test('of one row goes as well', async () => {
+  test('of a single row has the same steps', async () => {
     const { steps } = await carriedOut(
       { creates: [taken()] },
       {},
@@ -93,14 +93,14 @@ describe('a run', () => {
     expect(steps).toEqual(['before 0', 'start 1', 'write 1'])
   })
 
-  test('of a batch that workers have takes it from them, a worker’s own leaves it', async () => {
+  test('removes a queued batch from the queue, unless the runner is a worker', async () => {
     const batch = await takenIn(store)
     await store.batches.recordQueued(batch.id, sentAt)
     await carriedOut({ creates: [lost] }, { max: 1, isQueued: true }, batch)
     expect((await store.batches.find(batch.id))?.queuedAt).toBe(sentAt)
     await carriedOut({ creates: [taken()] }, { max: 1 }, batch)
     expect((await store.batches.find(batch.id))?.queuedAt).toBeUndefined()
-    // One that they do not have is not written to for it.
+    // A batch that is not queued is not changed for this.
     store.batches.recordQueued = () => Promise.reject(new Error('it is not queued'))
     const fresh = await takenIn(store, { rows: orderRows(1, 40) })
     expect((await carriedOut({ creates: [taken(idOf(9))] }, {}, fresh)).states).toEqual(['accepted'])
@@ -116,14 +116,14 @@ describe('a run', () => {
       },
     })
     expect(sent).toBe(0)
-    // Loopback names are one service.
+    // All loopback names of a port are one service.
     const local = await takenIn(store, { baseUrl: 'http://localhost:4010', rows: orderRows(1, 9) })
     expect((await carriedOut({ creates: [taken()] }, {}, local)).states).toEqual(['accepted'])
   })
 })
 
-describe('one runner a batch', () => {
-  test('a second one is refused, and sends nothing', async () => {
+describe('one runner per batch', () => {
+  test('a second runner is refused and sends nothing', async () => {
     const batch = await takenIn(store)
     const lease = await store.batches.acquire(batch.id)
     store.batches.acquire = () => Promise.resolve(undefined)
@@ -132,7 +132,7 @@ describe('one runner a batch', () => {
     await lease?.release()
   })
 
-  test('rows of a runner that died become unknown first, never pending', async () => {
+  test('rows in flight of a runner that died become unknown and not pending', async () => {
     const batch = await takenIn(store, { rows: orderRows(2) })
     const [row] = await rowsOf(store, batch.id)
     if (row !== undefined) await sendRow(store, row, 'in flight')
@@ -142,7 +142,7 @@ describe('one runner a batch', () => {
     expect(events).toMatchObject([{ name: 'well' }, { name: 'row', row: 2 }])
   })
 
-  test('a row in flight that no process recovers is looked for three times, and then nothing is sent', async () => {
+  test('if a row in flight is not recovered after three attempts, nothing is sent', async () => {
     const batch = await takenIn(store, { rows: orderRows(2) })
     const [row] = await rowsOf(store, batch.id)
     if (row !== undefined) await sendRow(store, row, 'in flight')
@@ -156,7 +156,7 @@ describe('one runner a batch', () => {
     await expectFree(store, batch.id)
   })
 
-  test('a hold that the caller has is taken over and released', async () => {
+  test('a lease that the caller passes is used and released', async () => {
     const batch = await takenIn(store, { rows: orderRows(1) })
     let released = 0
     const held = { release: () => Promise.resolve(void (released += 1)) }
@@ -165,7 +165,7 @@ describe('one runner a batch', () => {
     expect(released).toBe(1)
   })
 
-  test('runners that share a batch run next to one that has a row in flight', async () => {
+  test('a runner of a shared batch sends while another runner has a row in flight', async () => {
     const batch = await takenIn(store, { rows: orderRows(2) })
     const [row] = await rowsOf(store, batch.id)
     if (row !== undefined) await sendRow(store, row, 'in flight')
@@ -183,7 +183,7 @@ describe('the package', () => {
   const down = () => Promise.reject(new UnavailableError('down'))
   const gone = { api: { ...packagesOf({ status: 'DISABLED' }, { id: 13 }), packageSchema: down } }
 
-  test('that is gone: nothing is sent, `batch move` is named, and the batch halts', async () => {
+  test('that is gone halts the batch before anything is sent, and the hint names `batch move`', async () => {
     const { done, states, sent, steps, batch } = await carriedOut(gone, { checksPackage: true })
     expect({ states, sent }).toEqual({ states: ['pending', 'pending'], sent: 0 })
     const hint = expect.stringContaining(`refcheck batch move ${batch.id} --package 13`) as string
@@ -193,18 +193,18 @@ describe('the package', () => {
     expect(halt).toMatchObject({ code: 'not_found', at: sentAt, hint })
   })
 
-  test('is not asked about where it was planned just now', async () => {
+  test('is not checked without checksPackage', async () => {
     expect((await carriedOut({ ...gone, creates: both })).states).toEqual(['accepted', 'accepted'])
   })
 
-  test('that can be ordered again: what halted it before is erased', async () => {
+  test('that can be ordered again removes the earlier halt', async () => {
     const batch = await takenIn(store, { rows: orderRows(1) })
     expect((await carriedOut(gone, { checksPackage: true }, batch)).sent).toBe(0)
     await carriedOut({ creates: [taken()] }, { checksPackage: true }, batch)
     expect((await store.batches.find(batch.id))?.halt).toBeUndefined()
   })
 
-  test('that rows name themselves is asked about, row by row', async () => {
+  test('of each row is checked if the rows name their own packages', async () => {
     const rows = [orderRow(1, 'a@example.com'), { ...orderRow(2, 'b@example.com'), packageId: 14 }]
     const batch = await takenIn(store, { packageId: undefined, rows })
     const { done, sent } = await carriedOut({}, { checksPackage: true }, batch)
@@ -212,7 +212,7 @@ describe('the package', () => {
     expect({ done, sent }).toMatchObject({ done: { failure: { message } }, sent: 0 })
   })
 
-  test('that cannot be asked about halts; a store that fails is thrown', async () => {
+  test('that cannot be checked halts the batch; an error of the store is thrown', async () => {
     const away = await carriedOut({ api: { listPackages: down } }, { checksPackage: true })
     expect({ done: away.done, sent: away.sent }).toMatchObject({
       done: { failure: { code: 'unavailable' } },
@@ -225,10 +225,10 @@ describe('the package', () => {
   })
 })
 
-describe('it reconciles by itself', () => {
+describe('automatic reconciliation', () => {
   const named = { listUnmatchedIds: () => Promise.resolve([idOf(1)]) }
 
-  test('when it starts and at its end, before the results are written', async () => {
+  test('takes place at the start and at the end of a run, before the results are written', async () => {
     const { batch } = await unknownRows(store, { rows: orderRows(2) })
     const found: unknown[] = []
     const { steps } = await carriedOut({}, { onReconciled: (each) => found.push(each) }, batch)
@@ -236,7 +236,7 @@ describe('it reconciles by itself', () => {
     expect(found).toHaveLength(2)
   })
 
-  test('what an event proves is accepted before anything is sent', async () => {
+  test('accepts a row that an event proves before anything is sent', async () => {
     const { batch } = await unknownRows(store)
     const { states, done } = await carriedOut(
       { reads: { [idOf(1)]: requestFor(1) }, signal: new AbortController().signal },
@@ -246,7 +246,7 @@ describe('it reconciles by itself', () => {
     expect({ states, done }).toMatchObject({ states: ['accepted'], done: { failure: undefined } })
   })
 
-  test('what was dropped is reconciled like an unknown', async () => {
+  test('reconciles a dropped row like an unknown one', async () => {
     const { batch, rows } = await unknownRows(store)
     const decision = { by: 'a person', why: 'nobody knows' }
     for (const row of rows)
@@ -255,7 +255,7 @@ describe('it reconciles by itself', () => {
     expect(states).toEqual(['accepted'])
   })
 
-  test('a service that is away then is no reason to stop; a store that fails is', async () => {
+  test('does not stop the run if the service is unreachable; an error of the store is thrown', async () => {
     const { batch } = await unknownRows(store)
     const away = (error: Error) => carriedOut({ reads: { [idOf(1)]: error } }, named, batch)
     expect((await away(new UnavailableError('down'))).done).toMatchObject({
@@ -267,7 +267,7 @@ describe('it reconciles by itself', () => {
     expect((await away(surprise)).done).toEqual({ thrown: surprise })
   })
 
-  test('an unknown outcome from before: the service is asked whether it is well before the next row', async () => {
+  test('leads to a health check before the next row if an outcome stays unknown', async () => {
     const batch = await takenIn(store, { rows: orderRows(2) })
     const [row] = await rowsOf(store, batch.id)
     if (row !== undefined) await sendRow(store, row, { to: 'unknown', reason: 'cut' })
@@ -280,7 +280,7 @@ describe('it reconciles by itself', () => {
     })
   })
 
-  test('where nothing is left to send it is not asked', async () => {
+  test('makes no health check if no rows are left to send', async () => {
     const { batch } = await unknownRows(store)
     const ping = () => Promise.reject(new ForbiddenError('no longer a member'))
     const { done } = await carriedOut({ api: { ping } }, {}, batch)
@@ -299,7 +299,7 @@ describe('another organisation', () => {
     expect({ done, sent, steps }).toMatchObject({ done: { thrown: { code: 'usage' } }, sent: 0, steps: [] })
   })
 
-  test('a service that cannot say halts the batch, and nothing is sent', async () => {
+  test('is not detected if the service fails: the batch halts and nothing is sent', async () => {
     const batch = await started()
     const down = new UnavailableError('down')
     const { done, sent } = await carriedOut({ api: { listUsers: () => Promise.reject(down) } }, {}, batch)
@@ -307,7 +307,7 @@ describe('another organisation', () => {
     expect((await store.batches.find(batch.id))?.halt).toMatchObject({ message: 'down' })
   })
 
-  test('a starter who has left strands no batch: a person confirms', async () => {
+  test('is not assumed if the user confirms that the owner of the batch has left', async () => {
     const batch = await started()
     const asked: string[] = []
     const confirmStarterLeft = ({ userEmail }: { userEmail: string }) => {
@@ -319,8 +319,8 @@ describe('another organisation', () => {
   })
 })
 
-describe('in the end', () => {
-  test('what halted it is kept, with the results of what stands', async () => {
+describe('the end of a run', () => {
+  test('records the halt and writes the results', async () => {
     const { done, steps, batch } = await carriedOut({ creates: [clientError(403, 'no credits')] })
     expect(done).toMatchObject({ failure: { code: 'forbidden' } })
     expect(steps).toEqual(['before 0', 'start 2', 'write 0'])
@@ -330,7 +330,7 @@ describe('in the end', () => {
     })
   })
 
-  test('Ctrl-C: the results are written, and nothing is read any more', async () => {
+  test('after Ctrl-C writes the results and reads nothing', async () => {
     const stop = new AbortController()
     const create = () => {
       stop.abort()
@@ -342,7 +342,7 @@ describe('in the end', () => {
     expect((await store.batches.find(batch.id))?.halt).toBeUndefined()
   })
 
-  test('results that cannot be written hide nothing of what became of the rows', async () => {
+  test('with a results file that cannot be written still reports the outcome of the rows', async () => {
     const disk = new IoError('no space is left')
     const events: unknown[] = []
     const options = {
@@ -361,7 +361,7 @@ describe('in the end', () => {
       await takenIn(store, { rows }),
     )
     expect(halted.done).toMatchObject({ failure: { code: 'forbidden' } })
-    // A file of people that was changed meanwhile is a person's doing.
+    // A people file that the user changed meanwhile is not a failure of the run.
     const changed = new InvalidInputError('line 3 has changed')
     const written = { ...options, writeResults: () => Promise.reject(changed) }
     const fresh = await takenIn(store, { rows: orderRows(1, 50) })
@@ -370,7 +370,7 @@ describe('in the end', () => {
     expect(events).toEqual([disk, changed])
   })
 
-  test('the results file is named where it is written, and only there', async () => {
+  test('names the results file only if it was written', async () => {
     const resultsFile = '/nowhere/people.results.csv'
     const batch = await takenIn(store, { rows: orderRows(1), resultsFile })
     const { done } = await carriedOut({ creates: [taken()] }, {}, batch)
@@ -379,7 +379,7 @@ describe('in the end', () => {
     expect(none.done).toMatchObject({ batch: { resultsFile: undefined }, failure: undefined })
   })
 
-  test('the first rows that wait for a person are named', async () => {
+  test('names the first rows that need a decision', async () => {
     const rows = [...orderRows(2), { ...orderRow(3, 'PERSON1@example.com') }]
     const batch = await takenIn(store, { rows })
     const { done } = await carriedOut({ creates: [taken(idOf(1)), lost] }, {}, batch)

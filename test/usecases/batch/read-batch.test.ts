@@ -21,7 +21,7 @@ const found = (id: string) =>
     ({ code, message }: { code: string; message: string }) => `${code}: ${message}`,
   )
 
-test('a batch is found by its id or the start of it; a start that several have names them', async () => {
+test('a batch is found by its id or a unique start of it', async () => {
   const [one, two, other] = ['aaaa1', 'aaaa2', 'bbbb1'].map(idAfter) as [string, string, string]
   for (const [at, id] of [one, two, other].entries())
     await takenIn(store, { id, identity: id, rows: orderRows(1, at + 1) })
@@ -33,7 +33,7 @@ test('a batch is found by its id or the start of it; a start that several have n
   expect(await found(nobodys)).toBe(`not_found: no batch ${nobodys} in this store`)
 })
 
-test('the rows that were not sent because of what they match, in the order of the file', async () => {
+test('listStoppedRows returns the rows with conflicts in the order of the file', async () => {
   const { ports } = runnerOf(store)
   const stopped = async (id: string) => {
     const batch = await store.batches.find(id)

@@ -52,8 +52,8 @@ const knows = (...rows: number[]) => ({
 })
 const everything = { batchId: undefined, ids: undefined }
 
-describe('what batch reconcile takes ids from', () => {
-  test('the webhook inbox: those that no submission holds', async () => {
+describe('the ids that batch reconcile uses', () => {
+  test('are those in the webhook inbox that belong to no row', async () => {
     const { batch } = await unknownRows(store)
     await store.inbox.add([eventOf(idOf(1))], false)
     const found = await reconcileByEvidence(runnerOf(store, knows(1)).ports, everything)
@@ -61,7 +61,7 @@ describe('what batch reconcile takes ids from', () => {
     expect(await statesOf(store, batch.id)).toEqual(['accepted'])
   })
 
-  test('a file of captured events instead, where there is one', async () => {
+  test('are those in a file of captured events instead, if it is given', async () => {
     await unknownRows(store, { rows: orderRows(2) })
     await store.inbox.add([eventOf(idOf(2))], false)
     const { ports, api } = runnerOf(store, knows(1))
@@ -73,8 +73,8 @@ describe('what batch reconcile takes ids from', () => {
   })
 })
 
-describe('whose rows it settles', () => {
-  test('those of every batch, unless one is named', async () => {
+describe('the rows that it settles', () => {
+  test('are those of all batches, or of the given batch', async () => {
     const { batch: one } = await unknownRows(store)
     const { batch: other } = await unknownRows(store, { rows: orderRows(1, 2) })
     const { ports } = runnerOf(store, knows(1, 2))
@@ -88,21 +88,21 @@ describe('whose rows it settles', () => {
     expect(rest).toMatchObject({ settled: [{ submission: { batchId: one.id } }] })
   })
 
-  test('a row found in flight whose process is gone is unknown then, and settled at once', async () => {
+  test('include a row in flight of a process that died', async () => {
     await beginOne(store.ledger, 'person1@example.com')
     const row = requestFor(1, { requester: { email: 'member@example.com' } })
     const { ports } = runnerOf(store, { reads: { [idOf(1)]: row } })
     expect((await reconcileByEvidence(ports, { batchId: undefined, ids: [idOf(1)] })).settled).toHaveLength(1)
   })
 
-  test('a batch that is in no store is reported', async () => {
+  test('an unknown batch is an error', async () => {
     const { ports } = runnerOf(store)
     await expect(reconcileByEvidence(ports, { batchId: 'nowhere', ids: [] })).rejects.toMatchObject({
       code: 'not_found',
     })
   })
 
-  test('a dropped row is reconciled like an unknown', async () => {
+  test('include dropped rows', async () => {
     const { batch, rows } = await unknownRows(store)
     const decision = { by: 'a person', why: 'nobody knows' }
     for (const row of rows)
@@ -112,7 +112,7 @@ describe('whose rows it settles', () => {
   })
 })
 
-test('a request for a person ordered here that this store did not make is reported as a possible second order', async () => {
+test('an unmatched request for a person who was ordered with this store is reported as a possible duplicate', async () => {
   const batch = await takenIn(store, { rows: orderRows(1) })
   const [row] = await rowsOf(store, batch.id)
   if (row !== undefined)
@@ -134,7 +134,7 @@ describe('the results file', () => {
   const reconcileAll = (batchId?: string) =>
     reconcileByEvidence(runnerOf(store, knows(1)).ports, { batchId, ids: [idOf(1)] })
 
-  test('tells what was settled by proof, and by a person', async () => {
+  test('contains rows that were settled by evidence and by a decision', async () => {
     await unknownRows(store, { ...peopleFile(folder, 2), rows: orderRows(2) })
     await reconcileAll()
     expect(results()).toContain(`accepted,${idOf(1)},RECEIVED`)
@@ -149,7 +149,7 @@ describe('the results file', () => {
     expect(results()).toContain('dropped,')
   })
 
-  test('is left alone where the file of people is not what it was', async () => {
+  test('is not written if the people file has changed', async () => {
     const file = peopleFile(folder)
     await unknownRows(store, file)
     writeFileSync(file.path ?? '', 'first_name\nBob\n')
@@ -157,7 +157,7 @@ describe('the results file', () => {
     expect(results).toThrow('ENOENT')
   })
 
-  test('is left alone where nothing was settled', async () => {
+  test('is not written if nothing was settled', async () => {
     await unknownRows(store, peopleFile(folder))
     await reconcileByEvidence(runnerOf(store).ports, { batchId: undefined, ids: [] })
     expect(results).toThrow('ENOENT')
@@ -174,7 +174,7 @@ describe('the results file', () => {
     expect(await statesOf(store, batch.id)).toEqual(['accepted'])
   })
 
-  test('of a store whose rows cannot be read any more fails as it does', async () => {
+  test('is not written if the rows cannot be read, and the error is thrown', async () => {
     await unknownRows(store, peopleFile(folder))
     const surprise = new TypeError('a fault of ours')
     const { ports } = runnerOf(store, knows(1))
@@ -185,7 +185,7 @@ describe('the results file', () => {
     await expect(reconcileByEvidence(ports, { batchId: undefined, ids: [idOf(1)] })).rejects.toBe(surprise)
   })
 
-  test('that a colleague wrote since is read before a row is sent again', async () => {
+  test('of a colleague is read before a row is sent again', async () => {
     const file = { ...peopleFile(folder), name: 'people.csv' }
     const colleague = await memoryStore()
     const other = await takenIn(colleague, { ...file, rows: orderRows(1) })

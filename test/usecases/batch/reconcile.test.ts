@@ -17,7 +17,7 @@ beforeEach(async () => {
 })
 afterEach(() => store.close())
 
-/** What a service that knows these requests answers to reads of them. */
+/** Returns the answers to reads of a service that has the given requests. */
 const knowing = (...requests: RequestResource[]) => ({
   reads: Object.fromEntries(requests.map((each) => [each.request_id, each])),
 })
@@ -25,8 +25,8 @@ const knowing = (...requests: RequestResource[]) => ({
 const recipient = { ...personOf('bob@example.com'), first_name: 'Bob' }
 const foreign = requestFor(2, { recipient })
 
-describe('proof', () => {
-  test('a match that is unique both ways: accepted, with the evidence kept', async () => {
+describe('evidence', () => {
+  test('a match that is unique in both directions makes the row accepted and is recorded as evidence', async () => {
     const { batch, submissions } = await unknownRows(store)
     const request = requestFor(1)
     const changes: Change[] = []
@@ -62,7 +62,7 @@ describe('proof', () => {
     expect(api.readIds).toEqual([idOf(1)])
   })
 
-  test('each id is read once, whichever way it is written, and kept in lowercase', async () => {
+  test('each id is read once, whatever its case, and stored in lowercase', async () => {
     const capital = 'AAAAAAAA-0000-4000-8000-000000000001'
     const lower = capital.toLowerCase()
     const { batch, submissions } = await unknownRows(store, { offeredId: capital })
@@ -72,20 +72,20 @@ describe('proof', () => {
     expect(await rowsOf(store, batch.id)).toMatchObject([{ state: 'accepted', requestId: lower }])
   })
 
-  test('an id that a failed answer named is read, though no event named it', async () => {
+  test('an id in a failed answer is read even if no event has it', async () => {
     const { batch, submissions } = await unknownRows(store, { offeredId: idOf(1) })
     await reconcile(runnerOf(store, knowing(requestFor(1))).ports, submissions, [])
     expect(await statesOf(store, batch.id)).toEqual(['accepted'])
   })
 
-  test('of one row of two leaves the other as it was', async () => {
+  test('for one of two rows does not change the other one', async () => {
     const { batch, submissions } = await unknownRows(store, { rows: orderRows(2) })
     const found = await reconcile(runnerOf(store, knowing(requestFor(2))).ports, submissions, [idOf(2)])
     expect(found).toMatchObject({ settled: [{ submission: { row: 2 } }], open: [{ row: 1 }] })
     expect(await statesOf(store, batch.id)).toEqual(['unknown', 'accepted'])
   })
 
-  test('a row that has changed meanwhile is left alone, and what was found is shown', async () => {
+  test('a row that has changed meanwhile is not changed, and the matching request is shown', async () => {
     const { submissions } = await unknownRows(store)
     const { ports } = runnerOf(store, {
       ...knowing(requestFor(1)),
@@ -98,8 +98,8 @@ describe('proof', () => {
   })
 })
 
-describe('what is no proof', () => {
-  test('two requests that fit one row: both are shown, and the row stays unknown', async () => {
+describe('cases without evidence', () => {
+  test('two requests that fit one row are both shown, and the row stays unknown', async () => {
     const { batch, submissions } = await unknownRows(store)
     const requests = [requestFor(1), requestFor(1, { request_id: idOf(7) })]
     const found = await reconcile(runnerOf(store, knowing(...requests)).ports, submissions, [
@@ -121,7 +121,7 @@ describe('what is no proof', () => {
   })
 
   test('one request that fits two rows is shown for both', async () => {
-    // Two accounts do not see each other's people.
+    // Orders of two accounts are not compared with each other, so both rows may have the same person.
     const all = []
     for (const account of ['one', 'two']) {
       await store.accounts.add(account, 0)
@@ -134,7 +134,7 @@ describe('what is no proof', () => {
     )
   })
 
-  test('one that a row has become is shown for no similar person', async () => {
+  test('a request that is the order of one row is not shown for a similar person', async () => {
     const similar = { ...personOf('person1@example.com'), first_name: 'Anne' }
     const rows = [{ ...orderRow(1, 'person1@example.com'), recipient: similar }]
     const { submissions: first } = await unknownRows(store, { account: 'one' })
@@ -148,7 +148,7 @@ describe('what is no proof', () => {
     expect(found).toMatchObject({ ambiguous: [], settled: [{ submission: first[0] }], open: second })
   })
 
-  test('all but the time (a clock 5 minutes off) is shown; a difference that is known is allowed for', async () => {
+  test('a request that differs only in time is shown; it is evidence if the clock difference is known', async () => {
     const { batch, submissions } = await unknownRows(store)
     const world = knowing(requestFor(1, { created_at: '2026-11-21T09:35:00.000Z' }))
     const found = await reconcile(runnerOf(store, world).ports, submissions, [idOf(1)])
@@ -158,14 +158,14 @@ describe('what is no proof', () => {
     expect((await reconcile(runnerOf(store, ahead).ports, submissions, [idOf(1)])).settled).toHaveLength(1)
   })
 
-  test('silence, and requests for other people', async () => {
+  test('no requests, or requests for other people', async () => {
     const { batch, submissions } = await unknownRows(store)
     const found = await reconcile(runnerOf(store, knowing(foreign)).ports, submissions, [idOf(2)])
     expect(found).toEqual({ settled: [], ambiguous: [], open: submissions, reads: 1 })
     expect(await statesOf(store, batch.id)).toEqual(['unknown'])
   })
 
-  test('another organisation’s id, which cannot be read, keeps no other from being read', async () => {
+  test('an id that cannot be read does not stop the reading of the others', async () => {
     const { batch, submissions } = await unknownRows(store)
     const none = new NotFoundError('no such request')
     const { ports } = runnerOf(store, { reads: { [idOf(9)]: none, [idOf(1)]: requestFor(1) } })
@@ -173,7 +173,7 @@ describe('what is no proof', () => {
     expect(await statesOf(store, batch.id)).toEqual(['accepted'])
   })
 
-  test('a service that is away: what it failed with is thrown', async () => {
+  test('the error of an unreachable service is thrown', async () => {
     const { submissions } = await unknownRows(store)
     const down = new UnavailableError('down')
     const { ports } = runnerOf(store, { reads: { [idOf(1)]: down } })
@@ -181,8 +181,8 @@ describe('what is no proof', () => {
   })
 })
 
-describe('what is read', () => {
-  test('no id that another order holds', async () => {
+describe('the reads', () => {
+  test('exclude ids of other orders', async () => {
     const other = await takenIn(store, { rows: orderRows(1, 5) })
     const [row] = await rowsOf(store, other.id)
     if (row !== undefined)
@@ -193,14 +193,14 @@ describe('what is read', () => {
     expect(api.readIds).toEqual([])
   })
 
-  test('nothing for rows of another service, which stay as they are', async () => {
+  test('exclude rows of another service, which stay unchanged', async () => {
     const { submissions } = await unknownRows(store, { baseUrl: 'http://127.0.0.1:4010/other' })
     const { ports, api } = runnerOf(store)
     expect(await reconcile(ports, submissions, [idOf(1)])).toMatchObject({ open: submissions, reads: 0 })
     expect(api.readIds).toEqual([])
     const here = await unknownRows(store, { rows: [orderRow(1, 'bob@example.com')] })
     const all = [...submissions, ...here.submissions]
-    // The elsewhere's person is read of here, which proves nothing of an order there.
+    // A request at this service is no evidence for a row of another service.
     const found = await reconcile(runnerOf(store, knowing(requestFor(1, { recipient }))).ports, all, [
       idOf(1),
     ])
@@ -208,7 +208,7 @@ describe('what is read', () => {
     expect(found.open).toEqual(submissions)
   })
 
-  test('within the quota: a wait is reported in seconds', async () => {
+  test('stay within the quota, and waits are reported in seconds', async () => {
     const { submissions } = await unknownRows(store)
     const { ports, api, clock } = runnerOf(store, {
       ...knowing(requestFor(2), requestFor(3)),
@@ -226,23 +226,23 @@ describe('what is read', () => {
   })
 })
 
-describe('a person whose name is gone', () => {
+describe('an erased person', () => {
   const nameless = async () =>
     (await unknownRows(store)).submissions.map((each) => Object.assign(each, { recipient: undefined }))
 
-  test('is known by the fingerprints alone', async () => {
+  test('is recognised by the fingerprints', async () => {
     const submissions = await nameless()
     const found = await reconcile(runnerOf(store, knowing(requestFor(1))).ports, submissions, [idOf(1)])
     expect(found.settled).toHaveLength(1)
   })
 
-  test('is shown no request of another person', async () => {
+  test('has no request of another person among the matches', async () => {
     const submissions = await nameless()
     const found = await reconcile(runnerOf(store, knowing(requestFor(2))).ports, submissions, [idOf(2)])
     expect(found).toMatchObject({ ambiguous: [], open: submissions })
   })
 
-  test('whose fingerprints are gone too is shown no request', async () => {
+  test('without fingerprints has no matches', async () => {
     const submissions = await nameless()
     const { ports } = runnerOf(store, {
       ...knowing(requestFor(1)),

@@ -74,8 +74,8 @@ const reading = (changes: Parameters<typeof requestFor>[1] = {}, row = 1) => ({
   reads: { [idOf(1)]: requestFor(row, changes) },
 })
 
-describe('they have it', () => {
-  test('one read shows this row’s order: recorded at once, with who said so and why', async () => {
+describe('the answer that the provider has a request', () => {
+  test('records a request that fits, with the user and the reason', async () => {
     const { done, changes, states, api, clock } = await answer(has, { ...reading(), clock: later(1) })
     expect(done).toMatchObject({ failure: undefined, batch: { counts: { accepted: 1 } } })
     expect({ states, read: api.readIds }).toEqual({ states: ['accepted'], read: [idOf(1)] })
@@ -93,14 +93,14 @@ describe('they have it', () => {
     ])
   })
 
-  test('the reason that was given is kept', async () => {
+  test('records the given reason', async () => {
     const { changes } = await answer(has, { ...reading(), reason: 'they wrote on Monday' })
     expect(changes).toMatchObject([
       { decision: { why: 'they wrote on Monday; a read showed this row’s order' } },
     ])
   })
 
-  test('what differs is shown, and a person confirms it', async () => {
+  test('shows the differences, which the user confirms', async () => {
     const { states, changes } = await answer(has, {
       ...reading({ requester: { email: 'other@example.com' } }),
       answers: [
@@ -117,7 +117,7 @@ describe('they have it', () => {
     ])
   })
 
-  test('that question is a grave one', async () => {
+  test('asks this question as a destructive one', async () => {
     const graves: unknown[] = []
     const prompter = new ScriptedPrompter([{ ask: /^Request/, confirm: true }])
     const confirm = prompter.confirm.bind(prompter)
@@ -129,7 +129,7 @@ describe('they have it', () => {
     expect(graves).toEqual([true])
   })
 
-  test('a person who says no leaves the row as it was', async () => {
+  test('does not change the row if the user says no', async () => {
     const { done, states, changes } = await answer(has, {
       ...reading({ created_at: '2026-11-21T10:30:00.000Z' }),
       answers: [{ ask: /Different: created outside the time of the attempt/, confirm: false }],
@@ -138,7 +138,7 @@ describe('they have it', () => {
     expect({ states, changes }).toEqual({ states: ['unknown'], changes: [] })
   })
 
-  test('without a terminal what differs is refused, with the command to say it again', async () => {
+  test('is refused without a terminal if there are differences, with the command', async () => {
     const { done, states } = await answer(has, reading({ requester: { email: 'other@example.com' } }))
     expect(done).toMatchObject({
       thrown: {
@@ -150,7 +150,7 @@ describe('they have it', () => {
     expect(states).toEqual(['unknown'])
   })
 
-  test('a request that another order holds belongs to no second one', async () => {
+  test('is refused for a request of another order', async () => {
     const other = await takenIn(store, { rows: orderRows(1, 5) })
     const [row] = await rowsOf(store, other.id)
     if (row !== undefined)
@@ -167,7 +167,7 @@ describe('they have it', () => {
     })
   })
 
-  test('a row whose name is gone is known by its fingerprints', async () => {
+  test('compares an erased row by its fingerprints', async () => {
     const { batch } = await unknownRows(store)
     const rows = store.batches.rows.bind(store.batches)
     store.batches.rows = async function* (...args) {
@@ -196,7 +196,7 @@ describe('they have it', () => {
   })
 })
 
-describe('leave it', () => {
+describe('the answer to drop the row', () => {
   test('is recorded at once, and nothing is sent', async () => {
     const { done, states, changes, clock } = await answer({ kind: 'leave' }, { clock: later(1) })
     expect(done).toMatchObject({ failure: undefined, batch: { counts: { dropped: 1 } } })
@@ -211,7 +211,7 @@ describe('leave it', () => {
     ])
   })
 
-  test('the reason that was given is kept, and a dropped one cannot be dropped again', async () => {
+  test('records the given reason, and is refused for a dropped row', async () => {
     const { changes, id } = await answer({ kind: 'leave' }, { reason: 'nobody knows' })
     expect(changes).toMatchObject([{ decision: { why: 'nobody knows' } }])
     const again = await answer({ kind: 'leave' }, { batchId: id })
@@ -224,8 +224,8 @@ describe('leave it', () => {
   })
 })
 
-describe('they do not have it, order it', () => {
-  test('sends this row alone, and keeps who decided, when and why', async () => {
+describe('the answer to order the row again', () => {
+  test('sends only this row, and records who decided, when and why', async () => {
     const { done, states, changes, api, clock } = await answer(order(' PERSON1@example.com '), {
       rows: 2,
       creates: [taken(idOf(8))],
@@ -242,7 +242,7 @@ describe('they do not have it, order it', () => {
     ])
   })
 
-  test('leaves what is pending next to it as it was', async () => {
+  test('does not change other pending rows', async () => {
     const batch = await takenIn(store, { rows: orderRows(3) })
     const [, second] = await rowsOf(store, batch.id)
     if (second !== undefined) await sendRow(store, second, { to: 'unknown', reason: 'cut' })
@@ -255,24 +255,24 @@ describe('they do not have it, order it', () => {
     expect({ states, sent: api.sent.length }).toEqual({ states: ['pending', 'accepted', 'pending'], sent: 1 })
   })
 
-  test.each([['somebody@example.com'], ['']])('another e-mail (%j) sends nothing', async (typed) => {
+  test.each([['somebody@example.com'], ['']])('with another e-mail (%j) sends nothing', async (typed) => {
     const { done, states, changes } = await answer(order(typed))
     expect(done).toMatchObject({
       thrown: { code: 'invalid_input', message: 'this is not the e-mail of Ana Silva' },
     })
     expect({ states, changes }).toEqual({ states: ['unknown'], changes: [] })
-    // No process holds the batch then.
+    // The lease of the batch is released.
     const [batch] = await store.batches.list()
     await expectFree(store, batch?.id ?? '')
   })
 
-  test('not within 15 minutes of the attempt, and no question is asked before that is checked', async () => {
+  test('is refused within 15 minutes of the attempt, before any question', async () => {
     const { done, states } = await answer(order(), { clock: later(14), answers: [] })
     expect(done).toMatchObject({ thrown: { message: expect.stringContaining('15 minutes') as string } })
     expect(states).toEqual(['unknown'])
   })
 
-  test('on a terminal the recipient’s e-mail is typed, after a warning', async () => {
+  test('asks for the recipient’s e-mail on a terminal, after a warning', async () => {
     const { states, batchEvents } = await answer(order(), {
       creates: [taken(idOf(8))],
       answers: [{ ask: 'Type the e-mail of Ana Silva to order again:', type: 'person1@example.com' }],
@@ -281,7 +281,7 @@ describe('they do not have it, order it', () => {
     expect(batchEvents[0]).toEqual({ name: 'may-order-again', who: 'Ana Silva' })
   })
 
-  test('without a terminal and without the e-mail nothing is done', async () => {
+  test('does nothing without a terminal and without the e-mail', async () => {
     const { done, states } = await answer(order())
     expect(done).toMatchObject({
       thrown: { code: 'usage', hint: 'Nothing was done. Run it again with --confirm-email EMAIL.' },
@@ -289,7 +289,7 @@ describe('they do not have it, order it', () => {
     expect(states).toEqual(['unknown'])
   })
 
-  test('not while a runner holds the batch', async () => {
+  test('is refused while a runner has the batch', async () => {
     const { batch } = await unknownRows(store)
     const { done, states } = await answer(order('person1@example.com'), {
       batchId: batch.id,
@@ -307,7 +307,7 @@ describe('they do not have it, order it', () => {
     expect(api.sent).toEqual([])
   })
 
-  test('of a single order too, whose one row it is', async () => {
+  test('can be given for a single order too', async () => {
     const attempt = await beginOne(store.ledger, 'person1@example.com')
     await store.ledger.move(attempt, { to: 'unknown', at: sentAt, reason: 'cut' })
     const { batchId } = attempt
@@ -319,17 +319,17 @@ describe('they do not have it, order it', () => {
     await expectFree(store, batchId, 'single')
   })
 
-  test('an answer that is lost once more leaves it unknown', async () => {
+  test('leaves the row unknown if the outcome is unknown again', async () => {
     const { done, states } = await answer(order('person1@example.com'), { creates: [lost] })
     expect(states).toEqual(['unknown'])
     expect(done).toMatchObject({ failure: { code: 'outcome_unknown' } })
   })
 })
 
-describe('what the provider said', () => {
+describe('the question for the provider’s answer', () => {
   const question = /^Does the provider have a request for Ana Silva \(person1@example\.com\), package 12/
 
-  test('is asked by name on a terminal, and "later" leaves the row with the three answers', async () => {
+  test('names the recipient, and "later" returns the commands for all answers', async () => {
     const { done, states } = await answer(undefined, {
       answers: [{ ask: question, choose: 'I do not know yet' }],
     })
@@ -342,14 +342,14 @@ describe('what the provider said', () => {
     })
   })
 
-  test('is what is done', async () => {
+  test('leads to the chosen action', async () => {
     const { states } = await answer(undefined, {
       answers: [{ ask: question, choose: 'Nobody knows: never send it' }],
     })
     expect(states).toEqual(['dropped'])
   })
 
-  test('is for a row of the batch alone that is not settled', async () => {
+  test('is refused for a row that is not in the batch or is settled', async () => {
     const { done } = await answer({ kind: 'leave' }, { row: 7 })
     expect(done).toMatchObject({
       thrown: { message: expect.stringMatching(/^row 7 is not in batch/) as string },
@@ -361,13 +361,13 @@ describe('what the provider said', () => {
     })
   })
 
-  test('a row that was dropped may be found or ordered after all', async () => {
+  test('can be answered for a dropped row', async () => {
     const { id } = await answer({ kind: 'leave' })
     expect((await answer(has, { ...reading(), batchId: id })).states).toEqual(['accepted'])
   })
 })
 
-test('an order that was accepted and could not be recorded is handed back by its id, the same way', async () => {
+test('an accepted order that could not be recorded is recorded by its request id', async () => {
   const disk = new IoError('no space is left')
   const { end, batch } = await runThree(store, {
     creates: [taken(idOf(1))],
@@ -379,7 +379,7 @@ test('an order that was accepted and could not be recorded is handed back by its
   expect(states).toEqual(['accepted', 'pending', 'pending'])
 })
 
-test('a service that is away settles nothing', async () => {
+test('an unreachable service settles nothing', async () => {
   const down = new UnavailableError('down')
   const { done, states } = await answer(has, { reads: { [idOf(1)]: down } })
   expect({ done, states }).toEqual({ done: { thrown: down }, states: ['unknown'] })

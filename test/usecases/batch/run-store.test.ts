@@ -20,12 +20,12 @@ const [, two = ''] = ids
 const allTaken = ids.map((id) => taken(id))
 
 describe('Ctrl-C', () => {
-  test('before anything sends nothing', async () => {
+  test('before the first row sends nothing', async () => {
     const { end, sent } = await runThree(store, { signal: AbortSignal.abort() })
     expect({ end, sent }).toEqual({ end: { kind: 'interrupted' }, sent: 0 })
   })
 
-  test('while a row is in flight: it is finished, and no other is begun', async () => {
+  test('while a row is in flight completes this row and starts no other', async () => {
     const stop = new AbortController()
     const create = () => {
       stop.abort()
@@ -38,7 +38,7 @@ describe('Ctrl-C', () => {
     })
   })
 
-  test('once the next row is journaled, of which no byte has left: it is pending again', async () => {
+  test('after the next row is journaled and before it is sent makes it pending again', async () => {
     const stop = new AbortController()
     const onEvent = ({ name }: RunEvent) => name === 'row' && stop.abort()
     const { end, states, sent, batch } = await runThree(store, {
@@ -52,7 +52,7 @@ describe('Ctrl-C', () => {
     expect(second).toMatchObject({ reason: 'interrupted before it was sent', attempts: 1 })
   })
 
-  test('in the middle of an outage', async () => {
+  test('during an outage ends the run', async () => {
     const stop = new AbortController()
     const ping = () => {
       stop.abort()
@@ -62,7 +62,7 @@ describe('Ctrl-C', () => {
     expect(end).toEqual({ kind: 'interrupted' })
   })
 
-  test('next to a process that took the row from its own is reported', async () => {
+  test('is reported with an internal error if another process changed the row', async () => {
     const stop = new AbortController()
     const { end } = await runThree(store, {
       creates: [taken()],
@@ -79,7 +79,7 @@ describe('Ctrl-C', () => {
 describe('other runners of the batch', () => {
   const nothing: ClaimOutcome = { waitMs: 0, attempt: undefined, conflict: undefined }
 
-  /** What the first turns come to, before those of the store. */
+  /** Returns a ledger whose first claims have the given outcomes; the later ones are those of the store. */
   const first = (...turns: ClaimOutcome[]) => ({
     beginInQuota: ((...args) => {
       const turn = turns.shift()
@@ -87,7 +87,7 @@ describe('other runners of the batch', () => {
     }) satisfies Store['ledger']['beginInQuota'],
   })
 
-  test('a row that another has is waited for a moment; one that was asked for alone has changed elsewhere', async () => {
+  test('a row that another runner has is waited for; with `only` it is an internal error', async () => {
     const { end, sleeps, states } = await runThree(store, {
       creates: allTaken,
       ledger: first({ ...nothing, isTaken: true }),
@@ -103,12 +103,12 @@ describe('other runners of the batch', () => {
     expect(alone).toMatchObject({ sent: 0, end: { thrown: { code: 'internal' } } })
   })
 
-  test('a row that is no longer as it was read has changed elsewhere', async () => {
+  test('a row that changed since it was read is an internal error', async () => {
     const { end, sent } = await runThree(store, { ledger: first(nothing) })
     expect({ end, sent }).toMatchObject({ sent: 0, end: { thrown: { code: 'internal' } } })
   })
 
-  test('an unknown outcome of one pauses all: the service is asked before anything goes out', async () => {
+  test('an open circuit breaker leads to a health check before anything is sent', async () => {
     const broken = { ...nothing, isBreakerOpen: true }
     const { end, events } = await runThree(store, { creates: allTaken, ledger: first(broken) })
     expect(end).toEqual({ kind: 'done' })
@@ -140,7 +140,7 @@ describe('other runners of the batch', () => {
 })
 
 describe('a store that fails', () => {
-  test('as an order is recorded: its id is reported, and nothing more is sent', async () => {
+  test('while an order is recorded: the error has the request id, and nothing more is sent', async () => {
     const disk = new IoError('cannot use the store: no space is left on the disk')
     const { sent, end } = await runThree(store, {
       creates: [taken()],
@@ -155,7 +155,7 @@ describe('a store that fails', () => {
     })
   })
 
-  test('to read while an order is in flight: the order is recorded first', async () => {
+  test('while an order is in flight: the order is recorded first', async () => {
     const disk = new IoError('cannot use the store: it cannot be read')
     const { batches } = store
     const read = batches.findNextPending.bind(batches)
@@ -170,7 +170,7 @@ describe('a store that fails', () => {
     expect(states).toEqual(['accepted', 'pending', 'pending'])
   })
 
-  test('in a way that is not foreseen is reported as it is, and what is refused halts', async () => {
+  test('with an unexpected error: it is thrown; a refusal halts the run', async () => {
     const surprise = new TypeError('a fault of ours')
     const beginInQuota = () => Promise.reject(surprise)
     expect((await runThree(store, { ledger: { beginInQuota } })).end).toEqual({ thrown: surprise })

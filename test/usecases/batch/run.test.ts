@@ -24,7 +24,7 @@ const allTaken = ids.map((id) => taken(id))
 const row = (number: number, state: string, reason?: string) =>
   ({ name: 'row', row: number, state, reason }) as RunEvent
 
-describe('one row after the other', () => {
+describe('the rows in order', () => {
   test('each is sent once, and reported once it is on disk', async () => {
     const { end, events, states, sent } = await runThree(store, { creates: allTaken })
     expect({ end, sent }).toEqual({ end: { kind: 'done' }, sent: 3 })
@@ -32,7 +32,7 @@ describe('one row after the other', () => {
     expect(events).toEqual([row(1, 'accepted'), row(2, 'accepted'), row(3, 'accepted')])
   })
 
-  test('as many as were asked for, which those that were rejected count among', async () => {
+  test('at most `max` rows are sent, including rejected ones', async () => {
     const refused = clientError(400, 'recipient.email: is not accepted')
     const { end, states, sent } = await runThree(store, { creates: [refused, taken(two)] }, { max: 2 })
     expect({ end, sent }).toEqual({ end: { kind: 'limited' }, sent: 2 })
@@ -41,7 +41,7 @@ describe('one row after the other', () => {
     expect(whole).toEqual({ kind: 'limited' })
   })
 
-  test('one row alone, and nothing where it is not pending', async () => {
+  test('with `only` just this row is sent, and nothing if it is not pending', async () => {
     const { end, states, batch } = await runThree(store, { creates: [taken(two)] }, { only: 2 })
     expect(end).toEqual({ kind: 'done' })
     expect(states).toEqual(['pending', 'accepted', 'pending'])
@@ -49,14 +49,14 @@ describe('one row after the other', () => {
     expect(again).toEqual({ kind: 'done' })
   })
 
-  test('a row that is rejected is reported with the service’s words, and the next one goes', async () => {
+  test('a rejected row is reported with the message of the service, and the next one is sent', async () => {
     const refused = clientError(400, 'recipient.email: is not accepted')
     const { events, states } = await runThree(store, { creates: [refused, taken(two), refused] })
     expect(states).toEqual(['rejected', 'accepted', 'rejected'])
     expect(events[0]).toEqual(row(1, 'rejected', 'recipient.email: is not accepted'))
   })
 
-  test('a key that is refused halts, and the row is as it was', async () => {
+  test('a 403 for the key halts the run, and the row stays pending', async () => {
     const { end, events, states, sent } = await runThree(store, {
       creates: [taken(one), clientError(403, 'the role may not order')],
     })
@@ -65,7 +65,7 @@ describe('one row after the other', () => {
     expect(events).toEqual([row(1, 'accepted'), row(2, 'pending', 'the role may not order')])
   })
 
-  test('what came in a row’s way since is reported, and others go on', async () => {
+  test('a row with a new conflict is held and reported, and the others are sent', async () => {
     const batch = await takenIn(store, { rows: orderRows(4) })
     const bodyFor = (number: number) => ({
       package_id: 12,
@@ -73,7 +73,7 @@ describe('one row after the other', () => {
     })
     const options = { allowDuplicate: false, waitBudgetMs: 0 }
     const other = runnerOf(store, { creates: [taken(), taken(three)] })
-    // The rows are not in the way of a single order of another package.
+    // The pending rows do not conflict with a single order of another package.
     for (const number of [1, 3])
       await createRequest(other.ports, { ...bodyFor(number), package_id: 13 }, options)
     await store.waiting.recordLikelySuccessors(batch.baseUrl, [[13, 12]], batch.addedAt)
@@ -90,7 +90,7 @@ describe('one row after the other', () => {
 })
 
 describe('waiting', () => {
-  test('a 429 is waited out for as long as it says, and the same row goes again', async () => {
+  test('after a 429 the run waits for the stated time and sends the same row again', async () => {
     const { end, events, sleeps, states } = await runThree(store, {
       creates: [clientError(429, 'too many requests', '7'), ...allTaken],
     })
@@ -99,23 +99,23 @@ describe('waiting', () => {
       row(1, 'pending', 'too many requests'),
       { name: 'waiting', cause: 'throttled', seconds: 7, understood: true, reason: 'too many requests' },
     ])
-    // Afterwards the quota lets them go a second apart.
+    // Afterwards the quota spaces the calls by one second.
     expect(sleeps).toEqual([7000, 1000, 1000])
   })
 
-  test('a 429 holds back others with the key too', async () => {
+  test('a 429 also delays other processes with the key', async () => {
     const { ports, events } = runnerOf(store, { creates: [clientError(429, 'too many requests', '7')] })
     const batch = await takenIn(store)
     expect(await sendPendingRows(ports, batch.id, { ...noLimit, waitBudgetMs: 0 })).toMatchObject({
       kind: 'halted',
     })
-    // Of a wait that is too long nothing is reported: there is none.
+    // A wait that is too long is not reported, because it does not take place.
     expect(events).toEqual([row(1, 'pending', 'too many requests')])
     const { notBefore } = await ports.governor.status()
     expect(notBefore).toBe(ports.clock.now() + 7000)
   })
 
-  test('where no byte left, the row goes again after a backoff that grows', async () => {
+  test('a row of which no byte was sent is sent again after a growing backoff', async () => {
     const { events, sleeps, sent } = await runThree(store, { creates: [unsent, unsent, ...allTaken] })
     const waits = events.filter(({ name }) => name === 'waiting')
     expect(waits).toEqual(
@@ -126,11 +126,11 @@ describe('waiting', () => {
         reason: unsent.kind === 'unsent' ? unsent.error.message : '',
       })),
     )
-    // The middle of what the backoff of a first and a second failure may be.
+    // These are the middle values of the first and the second backoff.
     expect({ sleeps, sent }).toEqual({ sleeps: [375, 750], sent: 5 })
   })
 
-  test('the quota is waited for, and what that takes is reported; not for longer than one may wait', async () => {
+  test('a wait for the quota is reported, and is not longer than the wait budget', async () => {
     const windows = [{ calls: 2, seconds: 60 }]
     const { end, events, sleeps } = await runThree(store, { creates: allTaken, windows })
     expect(end).toEqual({ kind: 'done' })
@@ -148,11 +148,11 @@ describe('waiting', () => {
 })
 
 describe('an outcome that is unknown', () => {
-  test('costs one row: nothing is sent until a ping and a read answer well, and that is reported', async () => {
+  test('affects one row: nothing is sent until the health check succeeds, which is reported', async () => {
     const { end, events, states } = await runThree(store, { creates: [lost, taken(two), lost] })
     expect(end).toEqual({ kind: 'done' })
     expect(states).toEqual(['unknown', 'accepted', 'unknown'])
-    // After the last one there is nothing to go on with.
+    // After the last row no health check is needed.
     const why = 'the connection was cut'
     expect(events).toEqual([
       row(1, 'unknown', why),
@@ -162,7 +162,7 @@ describe('an outcome that is unknown', () => {
     ])
   })
 
-  test('of the last row that is to be sent is followed by nothing', async () => {
+  test('of the last row to send is not followed by a health check', async () => {
     const { end, events } = await runThree(store, { creates: [lost] }, { max: 1 })
     expect({ end, events }).toEqual({
       end: { kind: 'limited' },
@@ -170,7 +170,7 @@ describe('an outcome that is unknown', () => {
     })
   })
 
-  test('an outage is asked about ever less often, for as long as may be waited', async () => {
+  test('leads to health checks at growing intervals, within the wait budget', async () => {
     const down = new UnavailableError('503 from a gateway')
     let fails = 6
     const api = {
@@ -183,7 +183,7 @@ describe('an outcome that is unknown', () => {
     expect(outages[0]?.reason).toBe(down.message)
   })
 
-  test('an outage that outlasts the wait, or that waiting does not help, halts; what it says is waited at least', async () => {
+  test('halts the run if the outage outlasts the wait budget or is a refusal; a Retry-After is the minimum wait', async () => {
     const rest = { creates: [lost] }
     const away = (why: Error) => ({ ...rest, api: { listUsers: () => Promise.reject(why) } })
     const down = new UnavailableError('down', { retryAfter: 8 })
@@ -199,7 +199,7 @@ describe('an outcome that is unknown', () => {
     })
   })
 
-  test('from before is asked about first', async () => {
+  test('from an earlier run leads to a health check first', async () => {
     const refused = new ForbiddenError('no longer a member')
     const { end, sent } = await runThree(
       store,
@@ -209,13 +209,13 @@ describe('an outcome that is unknown', () => {
     expect({ end, sent }).toEqual({ end: { kind: 'halted', error: refused }, sent: 0 })
   })
 
-  test('three in a row halt', async () => {
+  test('three times in succession halts the run', async () => {
     const { end, states, sent } = await runThree(store, { creates: [lost, lost, lost] })
     expect(end).toMatchObject({ kind: 'halted', error: { code: 'outcome_unknown' } })
     expect({ states, sent }).toEqual({ states: Array(3).fill('unknown'), sent: 3 })
   })
 
-  test('with an id is read, and is the order where that shows it', async () => {
+  test('with an id is resolved by reading the request', async () => {
     const recipient = personOf('person1@example.com')
     const read = requestOf({ package_id: 12, recipient }, 'RECEIVED', requestId)
     const { end, events, states, api } = await runThree(store, {
@@ -228,7 +228,7 @@ describe('an outcome that is unknown', () => {
     })
     expect(end).toEqual({ kind: 'done' })
     expect(api.readIds).toEqual([requestId, three])
-    // The second read answers about another request, which proves nothing.
+    // The second read returns another request, which is no evidence.
     expect(states).toEqual(['accepted', 'accepted', 'unknown'])
     expect(events.slice(0, 4)).toEqual([
       row(1, 'unknown', 'the service failed (500): internal server error'),
@@ -238,7 +238,7 @@ describe('an outcome that is unknown', () => {
     ])
   })
 
-  test('because the id is another order’s halts at once', async () => {
+  test('with the id of another order halts the run at once', async () => {
     const { end, states } = await runThree(store, { creates: [taken(one), taken(one)] })
     expect(end).toMatchObject({
       kind: 'halted',
@@ -251,7 +251,7 @@ describe('an outcome that is unknown', () => {
 describe('rows that would all be rejected', () => {
   const missing = clientError(400, 'additional_information[0].fields.consent: is required')
 
-  test('halt where the schema has changed, and how many do not fit is said', async () => {
+  test('halt the run if the schema has changed, with the number of rows that do not fit', async () => {
     const packageSchema = () => Promise.resolve(schemaOf({ consent: { method: ['string', true] } }, 12))
     const { end, states } = await runThree(store, { creates: [missing], api: { packageSchema } })
     expect(end).toMatchObject({
@@ -263,7 +263,7 @@ describe('rows that would all be rejected', () => {
     expect(states).toEqual(['rejected', 'pending', 'pending'])
   })
 
-  test('go on where the rest fits', async () => {
+  test('do not halt the run if the remaining rows fit', async () => {
     const batch = await takenIn(store, {
       rows: [1, 2].map((number) => {
         const recipient = personOf(`person${number}@example.com`)
@@ -277,7 +277,7 @@ describe('rows that would all be rejected', () => {
     expect(await statesOf(store, batch.id)).toEqual(['rejected', 'accepted'])
   })
 
-  test('halt where the package is gone, and what became of it is read', async () => {
+  test('halt the run if the package is gone, which is read from the list of packages', async () => {
     const listPackages = () => Promise.resolve([])
     const { end, sent } = await runThree(store, {
       creates: [clientError(404, 'not found')],
@@ -290,7 +290,7 @@ describe('rows that would all be rejected', () => {
     expect(sent).toBe(1)
   })
 
-  test('halt with what kept the reason from being read', async () => {
+  test('halt the run with the error if the reason cannot be read', async () => {
     const down = new UnavailableError('down')
     const { end } = await runThree(store, {
       creates: [clientError(404, 'not found')],

@@ -30,7 +30,7 @@ const owner: User = {
   job_title: '',
 }
 
-/** A store that ends with its test. */
+/** Opens a store in memory. */
 export function memoryStore(): Promise<Store> {
   const folder = '/nowhere'
   const paths = { config: folder, data: folder }
@@ -46,7 +46,7 @@ export function memoryStore(): Promise<Store> {
   })
 }
 
-/** What a test changes of the world that a run has. */
+/** Services and settings that a test replaces in a run. */
 interface RunWorld extends Script {
   ledger?: Partial<Ledger>
   api?: Partial<Api>
@@ -65,7 +65,7 @@ interface Runner {
   batchEvents: BatchEvent[]
 }
 
-/** All that running a batch needs, over a real store and a service that follows a script and answers pings well. */
+/** Returns the services of a run, with a real store and a scripted service whose health check succeeds. */
 export function runnerOf(store: Store, world: RunWorld = {}): Runner {
   const { ledger = {}, signal, windows, clock: given, prompter, onEvent, ...script } = world
   const ordering = scriptedOrdering(
@@ -122,7 +122,7 @@ async function* nothing(): AsyncGenerator<Uint8Array> {
   // Nothing is piped in.
 }
 
-/** Takes in a file, of three people unless stated otherwise. */
+/** Adds a batch to the store, with three rows by default. */
 export async function takenIn(
   store: Store,
   { rows = orderRows(3), ...changes }: Partial<NewFileBatch> & { rows?: NewRow[] } = {},
@@ -132,7 +132,7 @@ export async function takenIn(
   return batch
 }
 
-/** Runs a file of three people to its end. */
+/** Adds a batch of three rows and sends them. */
 export async function runThree(store: Store, world: RunWorld, limits: Partial<RunLimits> = {}) {
   const batch = await takenIn(store)
   const { ports, api, clock, events } = runnerOf(store, world)

@@ -15,7 +15,7 @@ interface World {
   confirm?: boolean
 }
 
-/** Whether a batch may go on, and what was asked of whom. */
+/** Returns the result of the check and the calls and questions that it made. */
 async function goesOn({
   accepted = [],
   userEmail = 'owner@example.com',
@@ -70,16 +70,16 @@ const down = new UnavailableError('down')
 const refused = { thrown: { code: 'usage' } }
 
 describe('a batch with accepted requests', () => {
-  test('goes on under a key that can read one of them', async () => {
+  test('is sent with a key that can read one of them', async () => {
     expect(await goesOn({ accepted: [idOf(1), idOf(2)] })).toEqual({ end: undefined, asked: [idOf(1)] })
   })
 
-  test('also under another user’s', async () => {
+  test('is sent with such a key of another user too', async () => {
     const { end } = await goesOn({ accepted: [idOf(1)], userEmail: 'starter@example.com' })
     expect(end).toBeUndefined()
   })
 
-  test('three are tried: one may have been removed at the service, or its id be lost here', async () => {
+  test('has up to three requests read, because one may have been removed at the service or its id lost here', async () => {
     const reads = { [idOf(1)]: gone, [idOf(2)]: gone }
     expect(await goesOn({ accepted: [idOf(1), idOf(2), idOf(3)], reads })).toEqual({
       end: undefined,
@@ -88,7 +88,7 @@ describe('a batch with accepted requests', () => {
     expect(await goesOn({ accepted: [undefined, idOf(2)] })).toEqual({ end: undefined, asked: [idOf(2)] })
   })
 
-  test('under a key that can read none of them is refused, and no person can say otherwise', async () => {
+  test('is refused with a key that can read none of them, without a question', async () => {
     const reads = Object.fromEntries([1, 2, 3].map((each) => [idOf(each), gone]))
     const { end, asked } = await goesOn({ accepted: [1, 2, 3, 4].map(idOf), reads, confirm: true })
     expect(end).toMatchObject({
@@ -113,17 +113,17 @@ describe('a batch with accepted requests', () => {
   })
 })
 
-describe('a batch of which nothing was accepted', () => {
-  test('goes on under the user who began it, without a question', async () => {
+describe('a batch without accepted requests', () => {
+  test('is sent by its owner without a question', async () => {
     expect(await goesOn({})).toEqual({ end: undefined, asked: [] })
   })
 
-  test('goes on where the user who began it is among the key’s users', async () => {
+  test('is sent if its owner is among the users of the key', async () => {
     const world = { userEmail: 'starter@example.com', users: ['a@example.com', 'Starter@example.com'] }
     expect(await goesOn(world)).toEqual({ end: undefined, asked: ['users'] })
   })
 
-  test('with neither a person confirms', async () => {
+  test('needs a confirmation otherwise', async () => {
     const left = { userEmail: 'starter@example.com', users: ['a@example.com'] }
     const { end, asked } = await goesOn({ ...left, confirm: true })
     expect({ end, asked }).toEqual({ end: undefined, asked: ['users', 'a person about the-batch'] })

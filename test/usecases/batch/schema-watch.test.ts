@@ -5,7 +5,7 @@ import { schemaOf } from '../../domain/form/sample-schema.ts'
 import { orderRows } from '../../store/ledger/files.ts'
 import { schemaMismatchError } from '../../../src/usecases/batch/packages.ts'
 
-test('after a field was refused the schema is read again, past the copy that is kept', async () => {
+test('after a field was refused the schema is read from the service and not from the cache', async () => {
   const store = await memoryStore()
   const batch = await takenIn(store, { rows: orderRows(2) })
   const schema = schemaOf({ consent: { method: ['string', true] } })

@@ -15,7 +15,7 @@ beforeEach(async () => {
 })
 afterEach(() => store.close())
 
-/** Person 1 was ordered, as request 1. */
+/** Adds an accepted order of person 1 with the id of request 1, and returns the batch id. */
 async function ordered(changes: Partial<NewFileBatch> = {}): Promise<string> {
   const batch = await takenIn(store, { rows: orderRows(1), ...changes })
   const [row] = await rowsOf(store, batch.id)
@@ -30,11 +30,11 @@ const reported = (batchId: string) => [
   { requestId: idOf(9), createdAt: unmatched.created_at, order: { requestId: idOf(1), batchId, row: 1 } },
 ]
 
-test('a request that this store did not make, for a person ordered here, is reported until it is acknowledged', async () => {
+test('an unmatched request for a person who was ordered with this store is reported until it is acknowledged', async () => {
   const batchId = await ordered()
   const { ports, api } = runnerOf(store, { reads })
   expect(await findSecondOrders(ports, [idOf(9)])).toEqual(reported(batchId))
-  // It is read once, and reported though no event names it any more.
+  // The request is read once, and is still reported without an event.
   expect(await findSecondOrders(ports, [])).toEqual(reported(batchId))
   expect(api.readIds).toEqual([idOf(9)])
   expect(await acknowledgeSecondOrder(ports, idOf(9))).toBe(true)
@@ -43,14 +43,14 @@ test('a request that this store did not make, for a person ordered here, is repo
   expect(await acknowledgeSecondOrder(ports, idOf(8))).toBe(false)
 })
 
-test('an order of ours is no second one, and is not read', async () => {
+test('an order of this store is not a possible duplicate and is not read', async () => {
   await ordered()
   const { ports, api } = runnerOf(store)
   expect(await findSecondOrders(ports, [idOf(1)])).toEqual([])
   expect(api.readIds).toEqual([])
 })
 
-test('a row whose outcome was unknown and that has become it since is reported no more', async () => {
+test('a request that has become the order of a row is no longer reported', async () => {
   await ordered()
   const { ports } = runnerOf(store, { reads })
   expect(await findSecondOrders(ports, [idOf(9)])).toHaveLength(1)
@@ -66,7 +66,7 @@ test.each([
   ['another person', requestFor(2, { request_id: idOf(9) })],
   ['another package', { ...unmatched, package_id: 13 }],
   ['another spelling', { ...unmatched, recipient: { ...unmatched.recipient, first_name: 'Anne' } }],
-])('for %s it is none second order, and is read once', async (_, request) => {
+])('a request for %s is not a possible duplicate, and is read once', async (_, request) => {
   await ordered()
   const { ports, api } = runnerOf(store, { reads: { [idOf(9)]: request } })
   expect(await findSecondOrders(ports, [idOf(9)])).toEqual([])
@@ -74,13 +74,13 @@ test.each([
   expect(api.readIds).toEqual([idOf(9)])
 })
 
-test('for a person ordered at another service, or never accepted, it is none', async () => {
+test('a request for a person ordered at another service, or never accepted, is not a possible duplicate', async () => {
   await ordered({ baseUrl: 'http://127.0.0.1:4010/other' })
   await unknownRows(store)
   expect(await findSecondOrders(runnerOf(store, { reads }).ports, [idOf(9)])).toEqual([])
 })
 
-test('of several orders for a person the newest is named', async () => {
+test('the newest of several orders for a person is named', async () => {
   await ordered({ account: 'one' })
   await store.accounts.add('two', 0)
   const batch = await takenIn(store, { rows: orderRows(1), account: 'two', addedAt: Date.UTC(2026, 10, 22) })
@@ -90,7 +90,7 @@ test('of several orders for a person the newest is named', async () => {
   expect(second?.order).toEqual({ requestId: idOf(2), batchId: batch.id, row: 1 })
 })
 
-test('a request that this user cannot read is nothing to tell of, and another user may read it', async () => {
+test('a request that this user cannot read is not reported, and another user can read it', async () => {
   const batchId = await ordered()
   const missing = { reads: { [idOf(9)]: new NotFoundError('no such request') } }
   const { ports, api } = runnerOf(store, missing)
@@ -101,7 +101,7 @@ test('a request that this user cannot read is nothing to tell of, and another us
   expect(await findSecondOrders(other.ports, [idOf(9)])).toEqual(reported(batchId))
 })
 
-test('a service that is away: what is known is reported, and the rest is read another time', async () => {
+test('if the service is unreachable, known requests are reported and the others are read later', async () => {
   const batchId = await ordered()
   const away = { reads: { ...reads, [idOf(8)]: new UnavailableError('down') } }
   const { ports, api } = runnerOf(store, away)

@@ -32,7 +32,7 @@ async function found({ id }: Pick<NewFileBatch, 'id'>): Promise<Batch> {
   return batch
 }
 
-/** What a job came to, or what was thrown; no process holds the batch then. */
+/** Returns the result or the error of a job, and checks that the lease of the batch is released. */
 async function ends(
   batch: Pick<NewFileBatch, 'id'>,
   job: (batch: Batch) => Promise<unknown>,
@@ -50,7 +50,7 @@ const usage = (message: string | RegExp, hint?: string) => ({
   },
 })
 
-/** Row by row: pending, accepted, rejected, unknown. */
+/** Adds a batch whose rows are pending, accepted, rejected and unknown. */
 async function inFourStates(): Promise<NewFileBatch> {
   const batch = await takenIn(store, { rows: orderRows(4) })
   const [, two, three, four] = await rowsOf(store, batch.id)
@@ -60,7 +60,7 @@ async function inFourStates(): Promise<NewFileBatch> {
   return batch
 }
 
-/** An order that was made, and a file of one who is similar: another first name, and the same e-mail and phone. */
+/** Adds an earlier order and a file with a similar person: another first name, and the same e-mail and phone. */
 async function similarFile(state: 'accepted' | 'unknown' = 'accepted'): Promise<NewFileBatch> {
   const earlier = await takenIn(store, { rows: orderRows(1) })
   const [row] = await rowsOf(store, earlier.id)
@@ -81,7 +81,7 @@ const anne = (number: number) =>
     recipient: { ...personOf('person1@example.com'), first_name: 'Anne' },
   }) as NewRow
 
-describe('a runner that has the batch keeps it', () => {
+describe('a batch that a runner has', () => {
   const jobs: [string, (batch: Batch) => Promise<unknown>][] = [
     ['cancel', (batch) => cancelBatch(runnerOf(store).ports, batch)],
     ['retry', (batch) => retryBatch(runnerOf(store).ports, batch, undefined)],
@@ -89,7 +89,7 @@ describe('a runner that has the batch keeps it', () => {
     ['move', (batch) => moveBatch(runnerOf(store, successor).ports, batch, 13)],
   ]
 
-  test.each(jobs)('%s is refused, and every row is as it was', async (_, job) => {
+  test.each(jobs)('%s is refused, and no row changes', async (_, job) => {
     const batch = await inFourStates()
     const before = await statesOf(store, batch.id)
     store.batches.acquire = () => Promise.resolve(undefined)
@@ -102,7 +102,7 @@ describe('a runner that has the batch keeps it', () => {
 })
 
 describe('cancel', () => {
-  test('whole: what was not sent never is, and what may have been ordered stays', async () => {
+  test('of a batch cancels its pending rows and no others', async () => {
     const batch = await inFourStates()
     expect(await ends(batch, (each) => cancelBatch(runnerOf(store).ports, each))).toBe(1)
     expect(await rowsOf(store, batch.id)).toMatchObject([
@@ -113,13 +113,13 @@ describe('cancel', () => {
     ])
   })
 
-  test('by row: it is the same person', async () => {
+  test('of a row cancels a held row', async () => {
     const batch = await similarFile()
     expect(await ends(batch, (each) => cancelBatch(runnerOf(store).ports, each, [1]))).toBe(1)
     expect(await statesOf(store, batch.id)).toEqual(['cancelled', 'pending'])
   })
 
-  test('by row: one that was sent is not, and that is said', async () => {
+  test('of a row that was sent is refused', async () => {
     const batch = await inFourStates()
     const came = await ends(batch, (each) => cancelBatch(runnerOf(store).ports, each, [1, 4]))
     expect(came).toMatchObject(
@@ -133,19 +133,19 @@ describe('retry', () => {
   const retry = (batch: Pick<NewFileBatch, 'id'>, rows?: number[]) =>
     ends(batch, (each) => retryBatch(runnerOf(store).ports, each, rows))
 
-  test('queues rejected rows again, and no others', async () => {
+  test('makes rejected rows pending, and no others', async () => {
     const batch = await inFourStates()
     expect(await retry(batch)).toBe(1)
     expect(await statesOf(store, batch.id)).toEqual(['pending', 'accepted', 'pending', 'unknown'])
   })
 
-  test('of a row that was named', async () => {
+  test('of a given row makes it pending', async () => {
     const batch = await inFourStates()
     expect(await retry(batch, [3])).toBe(1)
     expect(await statesOf(store, batch.id)).toEqual(['pending', 'accepted', 'pending', 'unknown'])
   })
 
-  test('of a row that is not rejected queues nothing: of all none whose outcome is unknown', async () => {
+  test('of a row that is not rejected is refused and changes nothing', async () => {
     const batch = await inFourStates()
     expect(await retry(batch, [3, 4])).toMatchObject(
       usage(
@@ -160,7 +160,7 @@ describe('retry', () => {
     expect(await statesOf(store, batch.id)).toEqual(['pending', 'accepted', 'rejected', 'unknown'])
   })
 
-  test('compares again: a person who was ordered meanwhile is a duplicate', async () => {
+  test('compares the row again, and a person who was ordered meanwhile is a duplicate', async () => {
     const batch = await inFourStates()
     await takenIn(store, { rows: orderRows(1, 3) })
     expect(await retry(batch)).toBe(0)
@@ -172,19 +172,19 @@ describe('release', () => {
   const release = (batch: Pick<NewFileBatch, 'id'>, what: Release) =>
     ends(batch, (each) => releaseRows(runnerOf(store).ports, each, what, 'owner@example.com'))
 
-  test('by row: two people, and the row may be sent', async () => {
+  test('of a row makes it pending', async () => {
     const batch = await similarFile()
     expect(await statesOf(store, batch.id)).toEqual(['held', 'pending'])
     expect(await release(batch, { kind: 'rows', rows: [1] })).toEqual({ rows: [1], left: [] })
     expect(await statesOf(store, batch.id)).toEqual(['pending', 'pending'])
   })
 
-  test('of all that are merely similar', async () => {
+  test('of all covers rows held for a similar person', async () => {
     const batch = await similarFile()
     expect(await release(batch, { kind: 'all' })).toMatchObject({ rows: [1] })
   })
 
-  test('of what many people share, except whom the full name joins too', async () => {
+  test('of a shared value excludes a person whose full name is also equal', async () => {
     const email = 'agency@example.com'
     const member = (row: number, first_name: string, phone: string) =>
       ({ ...orderRow(row, email), recipient: { first_name, last_name: 'Lee', email, phone } }) as NewRow
@@ -200,7 +200,7 @@ describe('release', () => {
     expect(await statesOf(store, batch.id)).toEqual(['pending', 'pending', 'held'])
   })
 
-  test('of a row that is not held is refused, with those that were', async () => {
+  test('of a row that is not held is refused, and the error names the rows that were released', async () => {
     const batch = await similarFile()
     expect(await release(batch, { kind: 'rows', rows: [1, 2] })).toMatchObject(
       usage(`row 2 of batch ${batch.id} is not held; released: 1`, '--state held'),
@@ -210,14 +210,14 @@ describe('release', () => {
     )
   })
 
-  test('of a duplicate is refused: that is no row that is held', async () => {
+  test('of a duplicate is refused, because it is not held', async () => {
     await takenIn(store, { rows: orderRows(2) })
     const batch = await takenIn(store, { rows: orderRows(2) })
     const came = await release(batch, { kind: 'rows', rows: [2] })
     expect(came).toMatchObject(usage(`row 2 of batch ${batch.id} is not held`))
   })
 
-  test('covers what was shown: another order that is similar holds again', async () => {
+  test('covers the conflict that was shown; another similar order holds the row again', async () => {
     const batch = await similarFile()
     const third = { ...personOf('third@example.com'), email: 'person1@example.com', first_name: 'Anna' }
     const more = await takenIn(store, {
@@ -234,18 +234,18 @@ describe('release', () => {
     expect(await release(batch, { kind: 'rows', rows: [1] })).toMatchObject({ rows: [1] })
   })
 
-  test('similar to one whose outcome is unknown: held until that is settled', async () => {
+  test('is refused while the outcome of the similar order is unknown', async () => {
     const batch = await similarFile('unknown')
     const earlier = (await store.batches.list()).find(({ id }) => id !== batch.id)
     expect(await release(batch, { kind: 'rows', rows: [1] })).toMatchObject(
       usage(/^row 1 cannot be released: it/, `refcheck batch reconcile ${earlier?.id}`),
     )
     expect(await statesOf(store, batch.id)).toEqual(['held', 'pending'])
-    // Of all that are merely similar this is none, and nothing is said of a row that was not named.
+    // A release of all does not cover this row, and does not report rows that were not named.
     expect(await release(batch, { kind: 'all' })).toMatchObject({ rows: [] })
   })
 
-  test('the same person under another URL is held until a person says whether the two are one service', async () => {
+  test('is refused for an order at another URL until the user decides whether both are one service', async () => {
     const [at, elsewhere] = ['http://127.0.0.1:4010', 'https://old.example.com']
     const batch = await similarFile()
     // A store in memory takes orders for this machine alone; what it is held for is shown as if it were elsewhere.
@@ -271,7 +271,7 @@ describe('move', () => {
     world: Parameters<typeof runnerOf>[1] = successor,
   ) => ends(batch, (each) => moveBatch(runnerOf(store, world).ports, each, packageId))
 
-  /** Rows whose bodies are whole orders. */
+  /** Returns rows whose bodies are complete requests. */
   const wholeRows = (count: number, from = 1, packageId = 12): NewRow[] =>
     Array.from({ length: count }, (_, at) => {
       const recipient = personOf(`person${at + from}@example.com`)
@@ -279,7 +279,7 @@ describe('move', () => {
       return { row: at + 1, state: 'pending', packageId, recipient, body }
     })
 
-  test('takes what is left to the successor; what was ordered stays', async () => {
+  test('changes pending and rejected rows to the successor, and no rows that may be ordered', async () => {
     const batch = await takenIn(store, { rows: wholeRows(4) })
     const [one, two, three] = await rowsOf(store, batch.id)
     if (one) await sendRow(store, one, { to: 'accepted', requestId: idOf(1), requestStatus: 'RECEIVED' })
@@ -299,7 +299,7 @@ describe('move', () => {
       expect([row, JSON.parse(Buffer.from(body).toString())]).toMatchObject([row, { package_id: 13 }])
   })
 
-  test('from then on the same person under the one is an exact match under the other', async () => {
+  test('makes the same person under either package a duplicate', async () => {
     const batch = await takenIn(store, { rows: wholeRows(2) })
     const [one] = await rowsOf(store, batch.id)
     if (one) await sendRow(store, one, { to: 'accepted', requestId: idOf(1), requestStatus: 'RECEIVED' })
@@ -311,7 +311,7 @@ describe('move', () => {
     expect(await statesOf(store, again.id)).toEqual(['duplicate'])
   })
 
-  test('with a row that is invalid there moves nothing', async () => {
+  test('with a row that is invalid for the new package moves nothing', async () => {
     const batch = await takenIn(store, { rows: wholeRows(2) })
     const packageSchema = () => Promise.resolve(schemaOf({ consent: { method: ['string', true] } }, 13))
     const came = await move(batch, 13, { api: { ...successor.api, packageSchema } })
@@ -324,7 +324,7 @@ describe('move', () => {
     expect((await rowsOf(store, batch.id)).map(({ packageId }) => packageId)).toEqual([12, 12])
   })
 
-  test('to the package that it is for, or of rows that name their own, is refused', async () => {
+  test('to the same package, or of rows that name their own, is refused', async () => {
     const batch = await takenIn(store, { rows: wholeRows(1) })
     expect(await move(batch, 12)).toMatchObject(usage(`batch ${batch.id} is already for package 12`))
     const own = await takenIn(store, { rows: wholeRows(1, 7), packageId: undefined })
@@ -336,7 +336,7 @@ describe('move', () => {
     expect(await move(batch)).toMatchObject(usage(/and this profile is for http:\/\/127\.0\.0\.1:4010$/))
   })
 
-  test('to a package that is not there, or cannot be ordered, moves nothing', async () => {
+  test('to a package that does not exist or cannot be ordered moves nothing', async () => {
     const batch = await takenIn(store, { rows: wholeRows(1) })
     expect(await move(batch, 14)).toMatchObject({ thrown: { code: 'not_found', field: 'package_id' } })
     const inactive = { api: { ...packagesOf({ id: 13, status: 'INACTIVE' }), ...schema } }
@@ -346,7 +346,7 @@ describe('move', () => {
     expect(await found(batch)).toMatchObject({ packageId: 12 })
   })
 
-  test('of nothing joins no packages', async () => {
+  test('without rows to move does not relate the packages', async () => {
     const batch = await takenIn(store, { rows: wholeRows(1) })
     await cancelBatch(runnerOf(store).ports, await found(batch))
     expect(await move(batch)).toMatchObject(usage(`batch ${batch.id} has no rows left to move`))
@@ -359,7 +359,7 @@ describe('move', () => {
     expect(await statesOf(store, again.id)).toEqual(['pending'])
   })
 
-  test('reads the schema again, whatever the cache says', async () => {
+  test('reads the schema from the service and not from the cache', async () => {
     const batch = await takenIn(store, { rows: wholeRows(1) })
     const { ports } = runnerOf(store, successor)
     const old = schemaOf({ consent: { method: ['string', true] } }, 13)

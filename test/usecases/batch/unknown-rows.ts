@@ -19,19 +19,19 @@ import type { Store } from '../../../src/store/ledger/store.ts'
 
 export { memoryStore, rowsOf, runnerOf }
 
-/** Half past nine: when rows are sent here. */
+/** The time at which the tests send rows, 09:30. */
 export const sentAt = halfPastNine().now()
 
 /** An id of a request. */
 export const idOf = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
 
-/** What the service knows of the order of a row of `orderRows`. */
+/** Returns the request at the service for a row of `orderRows`. */
 export function requestFor(row: number, changes: Partial<RequestResource> = {}): RequestResource {
   const recipient = personOf(`person${row}@example.com`)
   return { ...requestOf({ package_id: 12, recipient }, 'RECEIVED', idOf(row)), ...changes }
 }
 
-/** Takes a row to `sending`, and a second later to what its attempt came to. */
+/** Begins an attempt for the row, and records its outcome a second later. */
 export async function sendRow(
   store: Store,
   from: RowVersion,
@@ -49,7 +49,7 @@ export async function sendRow(
   if (outcome !== 'in flight') await store.ledger.move(attempt, { ...outcome, at: sentAt + 1000 })
 }
 
-/** Takes a file in, of one person unless stated otherwise, and loses the answer to each of its rows. */
+/** Adds a batch, by default with one row, and makes each of its rows unknown. */
 export async function unknownRows(
   store: Store,
   {
@@ -65,7 +65,7 @@ export async function unknownRows(
   return { batch, rows: await rowsOf(store, batch.id), submissions }
 }
 
-/** A clock of so many minutes after the rows were sent. */
+/** Returns a clock that is the given number of minutes after the rows were sent. */
 export function later(minutes: number): ManualClock {
   const clock = halfPastNine()
   clock.jump(minutes * 60_000)
@@ -79,7 +79,7 @@ const standard: Package = {
   details: { reference_survey: null, background_checks: [] },
 }
 
-/** The service's packages by their ids: active, unless stated otherwise. */
+/** Returns an API that lists the given packages, ACTIVE by default. */
 export const packagesOf = (...all: Partial<Package>[]) => ({
   listPackages: () =>
     Promise.resolve(all.map((each): Package => Object.assign(structuredClone(standard), each))),
@@ -88,7 +88,7 @@ export const packagesOf = (...all: Partial<Package>[]) => ({
 /** Package 12 can be ordered. */
 export const packages = packagesOf({})
 
-/** A file of so many people in a folder, and what a batch that was made from it knows of that. */
+/** Writes a people file with `count` rows, and returns the properties of a batch from it. */
 export function peopleFile(
   folder: string,
   count = 1,
@@ -101,7 +101,7 @@ export function peopleFile(
   return { path, sha256, resultsFile: join(folder, 'people.results.csv') }
 }
 
-/** No process holds the batch. */
+/** Checks that the lease of the batch is free. */
 export async function expectFree(store: Store, id: string, kind: 'file' | 'single' = 'file'): Promise<void> {
   const lease = await store.ledger.acquire({ id, kind })
   expect(lease).toBeDefined()

@@ -10,7 +10,7 @@ const well = (name: string, after: string[] = []): Check => ({
 })
 const broken = (name: string, error: Error): Check => ({ name, check: () => Promise.reject(error) })
 
-test('everything is looked at, and the first failure decides', async () => {
+test('all checks run, and the error is that of the first failure', async () => {
   const { findings, failure } = await checkMachine([
     well('one'),
     broken('two', new UnavailableError('away', { hint: 'Wait.' })),
@@ -26,7 +26,7 @@ test('everything is looked at, and the first failure decides', async () => {
   expect(failure?.code).toBe('unavailable')
 })
 
-test('what stands on something that failed is not looked at, nor what stands on that', async () => {
+test('a check is skipped if one that it depends on failed or was skipped', async () => {
   const { findings } = await checkMachine([
     broken('service', new UnavailableError('away')),
     well('key', ['service']),
@@ -39,7 +39,7 @@ test('what stands on something that failed is not looked at, nor what stands on 
   ])
 })
 
-test('a fault of the program and Ctrl-C end it', async () => {
+test('unexpected errors and Ctrl-C are thrown', async () => {
   await expect(checkMachine([broken('one', new TypeError('bug'))])).rejects.toThrow('bug')
   await expect(checkMachine([broken('one', new InterruptedError('stop'))])).rejects.toThrow('stop')
 })

@@ -36,7 +36,7 @@ describe('lists and groups', () => {
   const fieldsOf = async (answers: Answer[]) =>
     JSON.stringify((await held(schema, known(), [...answers, yes])).additional_information?.[0]?.fields)
 
-  test('a list item by item, several with ; between them; a group by the parts of its description', async () => {
+  test('a list is asked for item by item, several separated by ";", and a group by the parts of its description', async () => {
     const answers: Answer[] = [
       { ask: first, type: 'Baker', help: 'Where worked. Press Enter when there are no more.' },
       { ask: `${jobs}, item 2`, type: 'Cook;', refused: 'has an empty item beside a ;' },
@@ -51,7 +51,7 @@ describe('lists and groups', () => {
     )
   })
 
-  test('a required list may be empty where that is said, a group not', async () => {
+  test('a required list may be empty if that is confirmed, a required group may not', async () => {
     const none: Answer[] = [
       { ask: first, type: '' },
       { ask: `${jobs}: none at all?`, confirm: false },
@@ -70,7 +70,7 @@ describe('lists and groups', () => {
     expect(await fieldsOf(answers)).toBe('{"jobs":[],"home":{"country":"Fiji"}}')
   })
 
-  test('where nothing names the parts, an address never becomes a name', async () => {
+  test('without named parts, an address is not accepted as a name', async () => {
     const line = `${extra}, name and value`
     const answers: Answer[] = [
       { ask: first, type: 'Baker' },
@@ -100,7 +100,7 @@ describe('lists and groups', () => {
     )
   })
 
-  test('a change starts from what is there, and an emptied item is taken away', async () => {
+  test('a change starts with the previous answer, and an emptied item is removed', async () => {
     const change = 'Is everything correct?'
     const answers: Answer[] = [
       { ask: first, type: 'Baker; Cook' },
@@ -122,7 +122,7 @@ describe('lists and groups', () => {
     expect(await fieldsOf(answers)).toBe('{"jobs":["Cook"],"home":{"street":"12 High Street","state":"VIC"}}')
   })
 
-  test('a list of groups, where each item has parts', async () => {
+  test('a list whose items have parts is asked for as groups', async () => {
     const homes = schemaOf({ cv: { homes: ['array', true, 'Every address, each with street and country.'] } })
     const label = 'Check cv: Homes'
     const body = await held(homes, known(), [
@@ -138,7 +138,7 @@ describe('lists and groups', () => {
     })
   })
 
-  test('back leads through the parts of an item and its items to the question before', async () => {
+  test('the back key leads through parts and items to the previous question', async () => {
     const homes = schemaOf({
       cv: {
         title: ['string', true, 'T'],

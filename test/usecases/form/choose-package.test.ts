@@ -11,12 +11,12 @@ const packageOf = (id: number, status: string, details?: Package['details']): Pa
   details: details ?? { reference_survey: null, background_checks: [] },
 })
 
-test('where one is ACTIVE no question is asked', async () => {
+test('if only one package is ACTIVE, it is chosen without a question', async () => {
   const packages = [packageOf(1, 'INACTIVE'), packageOf(2, 'ACTIVE'), packageOf(3, 'DISABLED')]
   expect((await choosePackage(new ScriptedPrompter(), packages)).id).toBe(2)
 })
 
-test('of several ACTIVE ones a person chooses, and is offered no other', async () => {
+test('if several packages are ACTIVE, only these are offered', async () => {
   const prompter = new ScriptedPrompter([
     { ask: 'Which package?', choose: 'Package 3 (3)', offered: ['Package 1 (1)', 'Package 3 (3)'] },
   ])
@@ -25,7 +25,7 @@ test('of several ACTIVE ones a person chooses, and is offered no other', async (
   prompter.finish()
 })
 
-test('each choice tells what the package holds', async () => {
+test('each choice describes the content of the package', async () => {
   const full = packageOf(1, 'ACTIVE', {
     reference_survey: { id: 5, name: 'Managers', min_referees: 2 },
     background_checks: [

@@ -23,7 +23,7 @@ const nothing = (schema: PackageSchema): DraftBody => ({ package_id: schema.id, 
 /** A draft with the recipient given, so that only the check is asked for. */
 const known = (): DraftBody => ({ package_id: 12, recipient: recipientOf() })
 
-test('a person is asked, shown what is wrong as they answer, shown a review, and says yes', async () => {
+test('an interview asks each question, refuses invalid answers, shows a review and asks for confirmation', async () => {
   const shown: ReviewRow[][] = []
   const answers: Answer[] = [
     { ask: 'First name (required)', type: '', refused: 'is empty, but required' },
@@ -44,7 +44,7 @@ test('a person is asked, shown what is wrong as they answer, shown a review, and
   ])
 })
 
-test('only what the flags left out is asked for', async () => {
+test('only fields without a flag are asked for', async () => {
   const given = {
     package_id: 7,
     recipient: { first_name: 'Ann', last_name: 'Lee', phone: '+61 400 000 000' },
@@ -89,7 +89,7 @@ test('each scalar type is asked for by its description and checked by its type',
 })
 
 describe('going back', () => {
-  test('leads to the question before, with its answer; within a group to the part before', async () => {
+  test('leads to the previous question with its answer, and within a group to the previous part', async () => {
     const schema = schemaOf({ cv: { home: ['object', true, 'Address: street and country.'] } })
     const given = { package_id: 12, recipient: { ...recipientOf(), first_name: undefined, phone: undefined } }
     const body = await held(schema, given as unknown as DraftBody, [
@@ -117,7 +117,7 @@ describe('going back', () => {
   })
 })
 
-test('what is improbable is asked about, given or typed, and may be kept', async () => {
+test('an implausible value is asked about, whether given or typed, and may be used', async () => {
   const schema = schemaOf({
     id: { born: ['string', true, 'Date of birth (YYYY-MM-DD)'], home: ['object', false, 'Address'] },
   })
@@ -136,7 +136,7 @@ test('what is improbable is asked about, given or typed, and may be kept', async
   expect(body.additional_information).toEqual([{ code: 'id', fields: { born: '1862-03-04' } }])
 })
 
-test('the person is reported once they are known, before the other questions, and again when changed', async () => {
+test('onPerson is called when the recipient is complete, before the other questions, and after a change', async () => {
   const schema = schemaOf({ visa: { number: ['string', true] } })
   const met: string[] = []
   const drafts: number[] = []
@@ -205,7 +205,7 @@ describe('the review', () => {
     expect(shown).toEqual(['Ann', 'Anna', 'Anna'])
   })
 
-  test('an optional answer can be given late, and taken back', async () => {
+  test('an optional answer can be added and removed', async () => {
     const given: DraftBody = {
       ...known(),
       additional_information: [
@@ -279,7 +279,7 @@ describe('the review', () => {
     expect(body.recipient.first_name).toBe('Anna')
   })
 
-  test('that is left tells how to go on from the answers', async () => {
+  test('that is left has a hint with the command that continues', async () => {
     const leaving = held(plainSchema, nothing(plainSchema), [
       { ask: 'First name (required)', type: 'Zoë' },
       { ask: 'Last name (required)', type: "O'Brien" },
@@ -291,7 +291,7 @@ describe('the review', () => {
     })
   })
 
-  test('is left out for one who has said yes beforehand, and so is what is optional', async () => {
+  test('is skipped with `review: false`, and so are optional questions', async () => {
     expect(await held(plainSchema, complete(), [], { review: false })).toEqual(complete())
     const schema = schemaOf({ visa: { number: ['string', true], note: ['string', false] } })
     const body = await held(schema, known(), [{ ask: 'Check visa: Number (required)', type: 'A1' }], {
@@ -307,7 +307,7 @@ test('Ctrl-C at any question ends it', async () => {
   ).rejects.toMatchObject({ code: 'interrupted' })
 })
 
-test('what is wrong in the flags is said before anything is asked', async () => {
+test('invalid flags are refused before the first question', async () => {
   const given = { package_id: 7, recipient: { phone: '0400', email: 'x' } }
   await expect(held(plainSchema, given, [])).rejects.toMatchObject({
     code: 'invalid_input',

@@ -62,7 +62,7 @@ describe('a clock that jumps', () => {
       expect(clock.monotonic() - startedAt).toBe(30_000)
     }))
 
-  test('to and fro while another process waits: it waits once', async () =>
+  test('back and forth while another process waits: the process waits once', async () =>
     onOneStore(async (process, clock) => {
       const [one, other] = [await process(), await process()]
       await one.throttled(100)
@@ -85,7 +85,7 @@ describe('what one process received applies to the others', () => {
       expect(clock.sleeps).toEqual([42_000])
     }))
 
-  test('a wait that the budget does not allow is refused, and takes no place', async () =>
+  test('a wait that exceeds the budget is refused, and no call is counted', async () =>
     onOneStore(async (process) => {
       const pace = await process()
       await pace.throttled(42)
@@ -108,7 +108,7 @@ describe('what one process received applies to the others', () => {
     }))
 })
 
-/** The Retry-After of a 429, and the seconds that are waited. */
+/** The Retry-After of a 429, and the resulting wait in seconds. */
 const table: [header: string | undefined, seconds: number][] = [
   ['0', 1],
   ['1', 1],
@@ -132,7 +132,7 @@ const table: [header: string | undefined, seconds: number][] = [
   [undefined, 60],
 ]
 
-test.each(table)('Retry-After %j: %i s, and no hot loop', async (header, seconds) =>
+test.each(table)('Retry-After %j leads to a wait of %i s each time', async (header, seconds) =>
   onOneStore(async (process, clock) => {
     const pace = await process()
     for (let refusal = 0; refusal < 5; refusal += 1) {

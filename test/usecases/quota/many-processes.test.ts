@@ -17,13 +17,13 @@ describe('eight processes on one store and one key, an hour on a virtual clock',
   )
 
   test.each(shareOf(seeds.slice(0, 4), 1))(
-    'seed %i: with a key that strangers use as well, one call a window finds out',
+    'seed %i: if other programs use the key too, at most one call per window gets a 429',
     // An hour of a virtual clock, on a machine that is busy with other tests.
     { timeout: 120_000 },
     async (seed) => {
       const tally = await anHour({ seed, start: startOf(seed), strangers: 30 })
       const [first = 0, ...later] = refusedByWindow(tally)
-      // No process knew of the foreign calls yet, so a burst may be in transit.
+      // No process knows of the other calls yet, so up to one call of each process may be in transit.
       expect(first, `seed ${seed}`).toBeLessThanOrEqual(processes)
       expect(Math.max(0, ...later), `seed ${seed}: ${later.join(' ')}`).toBeLessThanOrEqual(1)
     },

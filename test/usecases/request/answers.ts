@@ -18,11 +18,11 @@ export const order: RequestBody = {
   },
 }
 
-/** A phone of one's own: who shares one may be the same person. */
+/** Returns a phone that is different for each e-mail, because people with one phone may be similar. */
 const phoneOf = (email: string): string =>
   `+61${Array.from(Buffer.from(email)).reduce((sum, byte) => (sum * 31 + byte) % 1_000_000_000, 7)}`
 
-/** Another person each time. */
+/** Returns an order for another person for each e-mail. */
 export function orderFor(email: string): RequestBody {
   return { ...order, recipient: { ...order.recipient, email, phone: phoneOf(email) } }
 }
@@ -53,7 +53,7 @@ export function taken(id = requestId): Answered {
   return answered(201, { data, status_message: 'ok', message: '' })
 }
 
-/** What a read of a request shows. */
+/** Returns the request resource of an order. */
 export function requestOf(body: RequestBody, status = 'RECEIVED', id = requestId): RequestResource {
   return {
     request_id: id,

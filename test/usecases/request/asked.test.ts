@@ -49,7 +49,7 @@ describe('a similar person was ordered', () => {
 
   beforeEach(() => ordering(order, { creates: [taken(idOf(1))] }))
 
-  test('a person who says no orders nothing, and nothing of it is kept', async () => {
+  test('an answer of no orders nothing and stores nothing', async () => {
     const { asked, onSimilar } = asking(false)
     const { done, api } = await ordering(named('Anna'), {}, { onSimilar })
     expect({ done, sent: api.sent, asked }).toMatchObject({
@@ -60,7 +60,7 @@ describe('a similar person was ordered', () => {
     expect(await states()).toEqual(['accepted'])
   })
 
-  test('a person who says yes orders, and is asked about each who is similar', async () => {
+  test('an answer of yes is needed for each similar person', async () => {
     const { asked, onSimilar } = asking(true)
     expect((await ordering(named('Anna'), { creates: [taken(idOf(2))] }, { onSimilar })).done).toMatchObject({
       requestId: idOf(2),
@@ -74,7 +74,7 @@ describe('a similar person was ordered', () => {
     expect({ done, sent: api.sent }).toMatchObject({ done: { thrown: { code: 'duplicate' } }, sent: [] })
   })
 
-  test('where no person can be asked it is refused', async () => {
+  test('without a question the order is refused', async () => {
     const { done, api } = await ordering(named('Anna'))
     expect({ done, sent: api.sent }).toMatchObject({ done: { thrown: { code: 'duplicate' } }, sent: [] })
   })
@@ -85,7 +85,7 @@ describe('a similar person was ordered', () => {
   })
 })
 
-test('what comes in its way once it is added is reported, and nothing of it waits', async () => {
+test('a conflict found after the order was added is reported, and the order is cancelled', async () => {
   await ordering({ ...order, package_id: 13 }, { creates: [taken(idOf(1))] })
   const { done, api } = await ordering(order, {
     ledger: {
@@ -99,7 +99,7 @@ test('what comes in its way once it is added is reported, and nothing of it wait
   expect(await states()).toEqual(['accepted', 'cancelled'])
 })
 
-test('a row that is no longer as it was left has changed elsewhere', async () => {
+test('an order that another process changed is an internal error', async () => {
   const nothing = { waitMs: 0, attempt: undefined, conflict: undefined }
   const { done, api } = await ordering(order, { ledger: { beginInQuota: () => Promise.resolve(nothing) } })
   expect({ done, sent: api.sent }).toMatchObject({ done: { thrown: { code: 'internal' } }, sent: [] })
@@ -111,7 +111,7 @@ describe('the quota', () => {
   /** One call was made within the last minute. */
   const used = async () => ordering(orderFor('first@example.com'), { creates: [taken(idOf(1))], windows })
 
-  test('is waited for, and what that takes is reported in seconds', async () => {
+  test('is waited for, and the wait is reported in seconds', async () => {
     await used()
     const { done, events, clock } = await ordering(order, { creates: [taken(idOf(2))], windows })
     expect(done).toMatchObject({ requestId: idOf(2) })
@@ -120,7 +120,7 @@ describe('the quota', () => {
     expect(events).toContainEqual({ name: 'paced', seconds: waitMs / 1000 })
   })
 
-  test('is not waited for longer than one may; nothing is sent, and nothing waits', async () => {
+  test('is not waited for longer than the wait budget; nothing is sent, and the order is cancelled', async () => {
     await used()
     const { done, api, clock } = await ordering(order, { windows }, { waitBudgetMs: 59_999 })
     expect({ done, sent: api.sent, sleeps: clock.sleeps }).toMatchObject({
@@ -131,7 +131,7 @@ describe('the quota', () => {
     expect(await states()).toEqual(['accepted', 'cancelled'])
   })
 
-  test('exactly as long as one may is not too long', async () => {
+  test('is waited for if the wait is exactly the wait budget', async () => {
     await used()
     const { clock } = await ordering(orderFor('second@example.com'), { windows, creates: [taken(idOf(2))] })
     const [waitMs = 0] = clock.sleeps
@@ -155,7 +155,7 @@ describe('the quota', () => {
     expect(await states()).toEqual(['accepted', 'cancelled'])
   })
 
-  test('a 429 counts for every program with the key; a connection that did not stand does not', async () => {
+  test('is changed by a 429 for all processes with the key, and not by a connection that was not established', async () => {
     const throttled = await ordering(order, { creates: [clientError(429, 'too many', '7'), taken(idOf(2))] })
     expect(throttled.clock.sleeps[0]).toBe(7000)
     const { notBefore } = await throttled.ports.governor.status()
@@ -167,7 +167,7 @@ describe('the quota', () => {
   })
 })
 
-test('an outcome that is unknown names its row, and the same order stays refused', async () => {
+test('the error of an unknown outcome names its row, and the same order is refused', async () => {
   const { done } = await ordering(order, { creates: [lost] })
   const [row] = await store.ledger.list({})
   const hint = expect.stringContaining(`batch reconcile ${row?.batchId}`) as string

@@ -8,7 +8,7 @@ import { order, requestId, taken } from './answers.ts'
 import { refusal, scriptedOrdering, twoMinutes } from './scripted-ordering.ts'
 import { createRequest } from '../../../src/usecases/request/create.ts'
 
-/** A clock that lets go of a lock once it has slept for so long. */
+/** A clock that releases a lock after it has slept for `leftMs`. */
 class ReleasingClock extends ManualClock {
   readonly #release: () => void
   #leftMs: number
@@ -25,7 +25,7 @@ class ReleasingClock extends ManualClock {
   }
 }
 
-/** The service takes an order, and from that moment on another process writes for `busyMs`. */
+/** Returns services whose store another process locks for `busyMs` from the moment the order is accepted. */
 async function orderedWhileBusy(busyMs: number) {
   const home = scratch(1)
   onTestFinished(() => home.end())
@@ -46,7 +46,7 @@ test('a store that is busy for 90 s while an outcome is recorded is waited for',
   expect(await ledger.list({})).toMatchObject([{ state: 'accepted', requestId }])
 })
 
-test('one that is busy without end: the error is the place that tells the outcome', async () => {
+test('if the store is busy for ten minutes, the error has the outcome', async () => {
   const { parts } = await orderedWhileBusy(Number.POSITIVE_INFINITY)
   const start = parts.clock.monotonic()
   expect(await refusal(parts)).toMatchObject({

@@ -32,7 +32,7 @@ const ordering = (script: Script, over = ledger): ScriptedOrdering =>
 const states = async (): Promise<string[]> => (await ledger.list({})).map(({ state }) => state)
 const hint = (pattern: RegExp) => ({ hint: expect.stringMatching(pattern) as string })
 
-test('an order that is taken: the id, journaled', async () => {
+test('an accepted order is recorded with its request id', async () => {
   const parts = ordering({ creates: [taken()] })
   const created = await createRequest(parts, order, twoMinutes)
   expect(created).toEqual({
@@ -54,7 +54,7 @@ test('an order that is taken: the id, journaled', async () => {
   ])
 })
 
-test('the journal says "sending", in another process’s eyes, before the first byte leaves', async () => {
+test('another process reads the state "sending" before the first byte is sent', async () => {
   const other = await home.open()
   const seen: string[] = []
   const readStore = async () => {
@@ -66,7 +66,7 @@ test('the journal says "sending", in another process’s eyes, before the first 
 })
 
 describe('the same order twice', () => {
-  test('is refused with what it matches, when that was, and how to go on', async () => {
+  test('is refused with the matching request, its time and a hint', async () => {
     await createRequest(ordering({ creates: [taken()] }), order, twoMinutes)
     const shouting = {
       ...order,
@@ -158,7 +158,7 @@ describe('refused by the service', () => {
   test.each([
     [clientError(400, 'recipient.phone: invalid'), { code: 'invalid_input', field: 'recipient.phone' }],
     [clientError(404, 'resource not found'), { code: 'not_found' }],
-  ])('a body that is not taken: its own error, and a corrected order is free', async (answer, error) => {
+  ])('a rejected body has its own error, and a corrected order can be sent', async (answer, error) => {
     expect(await refusal(ordering({ creates: [answer] }))).toMatchObject(error)
     expect(await states()).toEqual(['rejected'])
     await createRequest(ordering({ creates: [taken()] }), order, twoMinutes)
@@ -168,7 +168,7 @@ describe('refused by the service', () => {
   test.each([
     [clientError(401, 'invalid API key'), 'unauthenticated'],
     [clientError(403, 'organisation has no credits remaining'), 'forbidden'],
-  ])('key or membership: %#, nothing was created, the same order is free', async (answer, code) => {
+  ])('a refused key or membership creates nothing, and the same order can be sent: %#', async (answer, code) => {
     const parts = ordering({ creates: [answer] })
     expect(await refusal(parts)).toMatchObject({ code })
     expect(await states()).toEqual(['cancelled'])
@@ -177,8 +177,8 @@ describe('refused by the service', () => {
   })
 })
 
-describe('what created nothing is tried again, as a new attempt', () => {
-  test('a 429: after its Retry-After', async () => {
+describe('a call that created nothing is repeated as a new attempt', () => {
+  test('after the Retry-After of a 429', async () => {
     const parts = ordering({ creates: [clientError(429, 'rate limit exceeded', '17'), taken()] })
     await createRequest(parts, order, twoMinutes)
     expect(parts.clock.sleeps).toEqual([17_000])
@@ -189,13 +189,13 @@ describe('what created nothing is tried again, as a new attempt', () => {
     expect(await ledger.list({})).toMatchObject([{ state: 'accepted', attempts: 2 }])
   })
 
-  test('a 429 that makes no sense: after a minute, and it says so', async () => {
+  test('after a minute if the Retry-After of a 429 is invalid, which is reported', async () => {
     const parts = ordering({ creates: [clientError(429, 'rate limit exceeded', 'soon'), taken()] })
     await createRequest(parts, order, twoMinutes)
     expect(parts.events[0]).toMatchObject({ name: 'waiting', seconds: 60, understood: false })
   })
 
-  test('a connection that never stood: with growing pauses', async () => {
+  test('after growing pauses if the connection is not established', async () => {
     const parts = ordering({ creates: [unsent, unsent, unsent, taken()] })
     await createRequest(parts, order, twoMinutes)
     expect(parts.clock.sleeps).toEqual([375, 750, 1500])
@@ -207,7 +207,7 @@ describe('what created nothing is tried again, as a new attempt', () => {
     parts.api.expectDone()
   })
 
-  test('not when the wait is longer than what is left: throttled, nothing ordered, the order is free', async () => {
+  test('but not if the wait exceeds the budget: the order is cancelled and can be sent later', async () => {
     const parts = ordering({ creates: [clientError(429, 'rate limit exceeded', '3600')] })
     expect(await refusal(parts)).toMatchObject({
       code: 'throttled',
@@ -220,14 +220,14 @@ describe('what created nothing is tried again, as a new attempt', () => {
     await createRequest(ordering({ creates: [taken()] }), order, twoMinutes)
   })
 
-  test('until the budget is used up, all waits together', async () => {
+  test('until all waits together exceed the budget', async () => {
     const creates = Array.from({ length: 3 }, () => clientError(429, 'rate limit exceeded', '50'))
     const parts = ordering({ creates })
     expect(await refusal(parts)).toMatchObject({ code: 'throttled' })
     expect(parts.clock.sleeps).toEqual([50_000, 50_000])
   })
 
-  test('an hour without a connection ends as unreachable', async () => {
+  test('until the budget of an hour without a connection is used up', async () => {
     const creates = Array.from({ length: 200 }, () => unsent)
     const parts = ordering({ creates })
     expect(await refusal(parts, { waitBudgetMs: 3_600_000 })).toMatchObject({
@@ -237,14 +237,14 @@ describe('what created nothing is tried again, as a new attempt', () => {
     expect(await states()).toEqual(['cancelled'])
   })
 
-  test('with no budget there is one attempt', async () => {
+  test('but not without a budget', async () => {
     const parts = ordering({ creates: [unsent] })
     expect(await refusal(parts, { waitBudgetMs: 0 })).toMatchObject({ code: 'unavailable' })
   })
 })
 
-describe('a journal that is more than 5 s old when the bytes would leave', () => {
-  /** A machine that is suspended for a while after its next commits. */
+describe('a journal entry that is more than 5 s old before the order is sent', () => {
+  /** Returns a ledger after whose claims the given pauses take place, as if the machine was suspended. */
   function suspended(...pauses: (() => Promise<void>)[]): Ledger {
     return {
       ...bound(ledger),
@@ -256,7 +256,7 @@ describe('a journal that is more than 5 s old when the bytes would leave', () =>
     }
   }
 
-  /** One of the two clocks goes on, the other one stands. */
+  /** Advances one of the two clocks and not the other. */
   async function pass(clock: ManualClock, ms: number, which: 'wall' | 'monotonic'): Promise<void> {
     if (which === 'wall') {
       clock.jump(ms)
@@ -267,7 +267,7 @@ describe('a journal that is more than 5 s old when the bytes would leave', () =>
   }
 
   test.each(['wall', 'monotonic'] as const)(
-    'by the %s clock: no byte leaves, another attempt',
+    'by the %s clock leads to a new attempt, and no byte of the first one is sent',
     async (which) => {
       const clock = halfPastNine()
       const sleepy = suspended(() => pass(clock, 5_001, which))
@@ -282,7 +282,7 @@ describe('a journal that is more than 5 s old when the bytes would leave', () =>
     },
   )
 
-  test('5 s are not too many, and a wall clock set back is no reason', async () => {
+  test('is sent if it is 5 s old, also if the wall clock is set back', async () => {
     const clock = halfPastNine()
     const setBack = async (): Promise<void> => {
       await pass(clock, 5_000, 'monotonic')
@@ -301,7 +301,7 @@ describe('a journal that is more than 5 s old when the bytes would leave', () =>
   })
 })
 
-test('an order that another process has changed meanwhile is not sent, and not waited for', async () => {
+test('an order that another process changed is not sent and not repeated', async () => {
   const changed: Ledger = {
     ...bound(ledger),
     beginInQuota: () => Promise.resolve({ waitMs: 0, attempt: undefined, conflict: undefined }),
@@ -311,7 +311,7 @@ test('an order that another process has changed meanwhile is not sent, and not w
   expect({ sent: parts.api.sent, sleeps: parts.clock.sleeps }).toEqual({ sent: [], sleeps: [] })
 })
 
-test('a store in memory orders on this machine, and nowhere else', async () => {
+test('a store in memory can order only from a loopback service', async () => {
   const memory = await home.store(':memory:')
   const local = scriptedOrdering(memory, { creates: [taken()] })
   await createRequest(local, order, twoMinutes)

@@ -15,13 +15,13 @@ const ports = (orders: Submission[], unclaimed: string[] = []) => ({
   inbox: { listUnmatchedIds: async () => unclaimed },
 })
 
-test('one that starts so is meant, ordered here or reported by an event', async () => {
+test('a unique start finds the id of a request that was ordered here or reported by an event', async () => {
   expect(await findRequestId(ports([order('3f2b8c1e')]), '3f2b')).toBe('3f2b8c1e')
   expect(await findRequestId(ports([], ['3f2b8c1e', '9999']), '3f2b')).toBe('3f2b8c1e')
   expect(await findRequestId(ports([order('3f2b8c1e')], ['3f2b8c1e']), '3f2b')).toBe('3f2b8c1e')
 })
 
-test('none and several are refused, with what to do', async () => {
+test('a start without or with several requests is refused with a hint', async () => {
   await expect(findRequestId(ports([]), '3f2b')).rejects.toMatchObject({
     code: 'not_found',
     message: 'no request of this store starts with "3f2b"',

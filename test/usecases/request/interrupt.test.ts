@@ -26,7 +26,7 @@ afterEach(() => home.end())
 const ordering = (script: Script): ScriptedOrdering =>
   scriptedOrdering(store, script, { signal: stop.signal })
 
-/** Ctrl-C is pressed while this answer is in transit. */
+/** Returns a create during which Ctrl-C is pressed and that has the given answer. */
 function interruptedBefore(answer: CreateAnswer): () => CreateAnswer {
   return () => {
     stop.abort()
@@ -34,14 +34,14 @@ function interruptedBefore(answer: CreateAnswer): () => CreateAnswer {
   }
 }
 
-test('before anything: nothing is sent, and nothing journaled', async () => {
+test('Ctrl-C before the order sends nothing and journals nothing', async () => {
   stop.abort()
   const parts = ordering({})
   await expect(createRequest(parts, order, options)).rejects.toMatchObject({ code: 'interrupted' })
   expect(await ledger.list({})).toEqual([])
 })
 
-test('while the store is being asked: nothing is sent, and the same order is free', async () => {
+test('Ctrl-C while the store is read sends nothing, and the same order can be sent later', async () => {
   const slow: Ledger = {
     ...bound(ledger),
     async recover(at) {
@@ -55,7 +55,7 @@ test('while the store is being asked: nothing is sent, and the same order is fre
   expect(await ledger.list({})).toMatchObject([{ state: 'cancelled', attempts: 0 }])
 })
 
-test('the exchange under way is finished: an order that is accepted is reported, with the interruption', async () => {
+test('Ctrl-C during the call waits for the answer, and an accepted order is reported with the interruption', async () => {
   const created = await createRequest(ordering({ creates: [interruptedBefore(taken())] }), order, options)
   expect(created).toMatchObject({
     requestId,
@@ -77,7 +77,7 @@ test.each([
   [clientError(429, 'rate limit exceeded', '5'), 'cancelled', 'nothing was ordered (rate limit exceeded)'],
   [unsent, 'cancelled', 'nothing was ordered (connection refused)'],
   [lost, 'unknown', 'the order may or may not have been accepted (the connection was cut)'],
-])('and one that is not taken is journaled, then told as interrupted: %#', async (answer, state, known) => {
+])('Ctrl-C during a call without an accepted order records its outcome and reports the interruption: %#', async (answer, state, known) => {
   const parts = ordering({ creates: [interruptedBefore(answer)] })
   await expect(createRequest(parts, order, options)).rejects.toMatchObject({
     code: 'interrupted',
@@ -87,7 +87,7 @@ test.each([
   parts.api.expectDone()
 })
 
-test('an unknown one comes with what to do', async () => {
+test('the interruption of an order with an unknown outcome has a hint', async () => {
   await expect(
     createRequest(ordering({ creates: [interruptedBefore(lost)] }), order, options),
   ).rejects.toMatchObject({
@@ -95,14 +95,14 @@ test('an unknown one comes with what to do', async () => {
   })
 })
 
-test('while it waits: nothing was ordered, and the same order is free', async () => {
+test('Ctrl-C during a wait orders nothing, and the same order can be sent later', async () => {
   const parts = ordering({ creates: [clientError(429, 'rate limit exceeded', '5')] })
   parts.onEvent = () => stop.abort()
   await expect(createRequest(parts, order, options)).rejects.toMatchObject({ code: 'interrupted' })
   expect(await ledger.list({})).toMatchObject([{ state: 'cancelled' }])
 })
 
-test('no proof is read for a person who wants to leave; the id is kept', async () => {
+test('after Ctrl-C no request is read as evidence, and the offered id is stored', async () => {
   const offering = serverError(500, { request_id: requestId })
   const parts = ordering({ creates: [interruptedBefore(offering)], reads: { [requestId]: requestOf(order) } })
   await expect(createRequest(parts, order, options)).rejects.toMatchObject({ code: 'interrupted' })

@@ -46,7 +46,7 @@ async function ordered(
 const emails = async (filter: Parameters<typeof listRequests>[1]): Promise<(string | undefined)[]> =>
   (await listRequests({ ledger, clock }, filter)).map(({ recipient }) => recipient?.email)
 
-test('lists what was ordered, in the API’s own words', async () => {
+test('lists orders with the terms of the API', async () => {
   const batchId = await ordered('a@example.com', id(1))
   expect(await listRequests({ ledger, clock }, {})).toEqual([
     {
@@ -66,7 +66,7 @@ test('lists what was ordered, in the API’s own words', async () => {
   ])
 })
 
-test('what may have been ordered is listed too, with the reason; what was refused is not', async () => {
+test('orders with an unknown outcome are listed with the reason, and refused ones are not', async () => {
   await ordered('a@example.com', lost)
   await ordered('b@example.com', clientError(400, 'recipient.phone: invalid'))
   await ordered('c@example.com', clientError(401, 'invalid API key'))
@@ -75,7 +75,7 @@ test('what may have been ordered is listed too, with the reason; what was refuse
   ])
 })
 
-test('an order whose process died in flight is found by listing', async () => {
+test('an order in flight whose process died is listed as unknown', async () => {
   const dying = { ...bound(ledger), move: () => Promise.reject(new Error('dead')) }
   const parts = scriptedOrdering({ ledger: dying, batches: store.batches }, { creates: [taken()] }, { clock })
   const options = { allowDuplicate: false, waitBudgetMs: 0 }
@@ -105,7 +105,7 @@ describe('refreshing', () => {
     return { api, shown, done: refreshRequests({ api, ledger, clock, signal, onProgress }, filter) }
   }
 
-  test('reads each unfinished request of this service, and keeps its status', async () => {
+  test('reads each unfinished request of this service and stores its status', async () => {
     await ordered('a@example.com', id(1))
     await ordered('b@example.com', id(2))
     await ordered('c@example.com', lost)
@@ -132,7 +132,7 @@ describe('refreshing', () => {
     expect((await refresh({ reads }, { status: 'partial' }).done).requests).toHaveLength(1)
   })
 
-  test('goes on after a 404, and stops at what the next read would meet too', async () => {
+  test('continues after a 404, and stops at an error that applies to all reads', async () => {
     for (const n of [1, 2, 3, 4]) await ordered(`${n}@example.com`, id(n))
     const reads = {
       [id(1)]: new NotFoundError('resource not found'),
@@ -149,7 +149,7 @@ describe('refreshing', () => {
     expect(requests.map(({ status }) => status)).toEqual(['RECEIVED', 'PARTIAL', 'RECEIVED', 'RECEIVED'])
   })
 
-  test('interrupted, it keeps what it has read', async () => {
+  test('stops with an interruption after Ctrl-C', async () => {
     await ordered('a@example.com', id(1))
     const stop = new AbortController()
     stop.abort()

@@ -6,9 +6,9 @@ import type { RequestResource } from '../../../src/contract/request.ts'
 
 export interface Script {
   baseUrl?: string
-  /** The answers to creates, in order. A function is called at the moment the bytes would leave. */
+  /** The answers to creates, in order. A function is called when the request is sent. */
   creates?: (CreateAnswer | (() => CreateAnswer | Promise<CreateAnswer>))[]
-  /** What each read answers, by id. */
+  /** The answer or error of each read, by request id. */
   reads?: Record<string, RequestResource | Error>
 }
 
@@ -16,11 +16,11 @@ export interface ScriptedApi extends Api {
   /** The bodies that were sent, as text. */
   readonly sent: string[]
   readonly readIds: string[]
-  /** Fails where the script was not played to its end. */
+  /** Fails if answers of the script were not used. */
   expectDone(): void
 }
 
-/** A service that says what a test wrote down, and fails on anything else. */
+/** Returns an API that gives the scripted answers and fails for any other call. */
 export function scriptedApi({
   baseUrl = 'http://127.0.0.1:4010',
   creates = [],

@@ -14,11 +14,11 @@ export const twoMinutes: CreateOptions = { allowDuplicate: false, waitBudgetMs: 
 export interface ScriptedOrdering extends OrderServices {
   api: ScriptedApi
   clock: ManualClock
-  /** What was reported on the way. */
+  /** The events that were reported. */
   events: RunEvent[]
 }
 
-/** Half past nine on a morning, and time that passes by sleeping. */
+/** Returns a clock that starts at 09:30 and advances only by sleeping. */
 export function halfPastNine(): ManualClock {
   return new ManualClock({ now: Date.UTC(2026, 10, 21, 9, 30), auto: true })
 }
@@ -33,7 +33,7 @@ const unlimited: Governor = {
   secondsFor: () => 0,
 }
 
-/** All that ordering needs: a service that follows a script, time that passes by sleeping, random numbers that are even. */
+/** Returns the services for an order: a scripted API, a clock that advances by sleeping, and constant random numbers. */
 export function scriptedOrdering(
   { ledger, batches }: Pick<Store, 'ledger' | 'batches'>,
   script: Script,
@@ -54,7 +54,7 @@ export function scriptedOrdering(
   }
 }
 
-/** Orders once, and answers what was thrown; throws where it was ordered. */
+/** Returns the error of an order; throws if the order was accepted. */
 export async function refusal(
   parts: OrderServices,
   options: Partial<CreateOptions> = {},

@@ -44,7 +44,7 @@ describe('an outcome that is unknown', () => {
     ['a redirect', answered(307, undefined)],
     ['a 201 without an id', answered(201, { data: null, status_message: 'ok', message: '' })],
     ['an API that throws', () => Promise.reject(new Error('a fault of ours'))],
-  ])('%s: exit 8, nothing is sent again, and the hint says what to do', async (_what, answer) => {
+  ])('after %s is an error with the hint to reconcile, and nothing is sent again', async (_what, answer) => {
     const parts = ordering({ creates: [answer] })
     expect(await refusal(parts)).toMatchObject({
       code: 'outcome_unknown',
@@ -57,7 +57,7 @@ describe('an outcome that is unknown', () => {
     expect(await states()).toEqual(['unknown'])
   })
 
-  test('a fault of ours is reported as a connection that broke, with the fault as its cause', async () => {
+  test('after an unexpected error is reported as a broken connection, with the error as its cause', async () => {
     const fault = new TypeError('a fault of ours')
     const refused = await refusal(ordering({ creates: [() => Promise.reject(fault)] }))
     expect(refused).toMatchObject({
@@ -66,7 +66,7 @@ describe('an outcome that is unknown', () => {
     })
   })
 
-  test('a failure that has its sentence keeps it', async () => {
+  test('after an error with a message has this message', async () => {
     const failure = new UnavailableError('no answer came within 60 s')
     const refused = await refusal(ordering({ creates: [() => Promise.reject(failure)] }))
     expect(refused).toMatchObject({
@@ -78,7 +78,7 @@ describe('an outcome that is unknown', () => {
   describe('with an id in its answer', () => {
     const offering = serverError(500, { request_id: requestId })
 
-    test('a read that shows this package and person proves it', async () => {
+    test('a read with the same package and person is evidence', async () => {
       const reads = { [requestId]: requestOf(order, 'IN_PROGRESS') }
       const parts = ordering({ creates: [offering], reads })
       const created = await createRequest(parts, order, twoMinutes)
@@ -94,7 +94,7 @@ describe('an outcome that is unknown', () => {
       ['an order of the day before', { ...requestOf(order), created_at: '2026-11-20T09:30:00.000Z' }],
       ['another request', requestOf(order, 'RECEIVED', '00000000-0000-4000-8000-000000000009')],
       ['an error', new UnavailableError('the service failed (500)')],
-    ])('a read that shows %s proves nothing', async (_what, shown) => {
+    ])('a read with %s is no evidence', async (_what, shown) => {
       const parts = ordering({ creates: [offering], reads: { [requestId]: shown } })
       expect(await refusal(parts)).toMatchObject({
         code: 'outcome_unknown',
@@ -103,7 +103,7 @@ describe('an outcome that is unknown', () => {
       expect(await ledger.list({})).toMatchObject([{ state: 'unknown', offeredId: requestId }])
     })
 
-    test('an id that another order has proves nothing', async () => {
+    test('the id of another order is no evidence', async () => {
       await createRequest(ordering({ creates: [taken()] }), order, twoMinutes)
       const reads = { [requestId]: requestOf(order) }
       const parts = ordering({ creates: [offering], reads })
@@ -111,7 +111,7 @@ describe('an outcome that is unknown', () => {
       expect(await states()).toEqual(['accepted', 'unknown'])
     })
 
-    test('it is `unknown` on disk before it is read', async () => {
+    test('the row is recorded as unknown before the read', async () => {
       const parts = ordering({ creates: [offering] })
       const seen: string[] = []
       parts.api.getRequest = async () => {
@@ -124,7 +124,7 @@ describe('an outcome that is unknown', () => {
   })
 })
 
-test('an order whose process died in flight is unknown, and said so', async () => {
+test('an order in flight whose process died becomes unknown and is reported', async () => {
   const dying = ordering({}, { ...bound(ledger), move: () => Promise.reject(new Error('dead')) })
   await refusal(dying)
   expect(await states()).toEqual(['sending'])
@@ -134,7 +134,7 @@ test('an order whose process died in flight is unknown, and said so', async () =
   expect(await states()).toEqual(['unknown', 'accepted'])
 })
 
-describe('a store that cannot write the outcome down', () => {
+describe('a store that cannot record', () => {
   const disk = new IoError('cannot use the store: the disk reported an error')
   const broken = (): Ledger => ({ ...bound(ledger), move: () => Promise.reject(disk) })
 
@@ -142,21 +142,21 @@ describe('a store that cannot write the outcome down', () => {
     [taken(), new RegExp(`the order was accepted as request ${requestId}, but this could not be recorded`)],
     [lost, /may or may not have been accepted \(the connection was cut\), but this could not/],
     [clientError(400, 'recipient.phone: invalid'), /nothing was ordered \(recipient\.phone: invalid\), but/],
-  ])('says what is known, once: %#', async (answer, message) => {
+  ])('the outcome leads to an error with the outcome: %#', async (answer, message) => {
     expect(await refusal(ordering({ creates: [answer] }, broken()))).toMatchObject({
       code: 'io',
       message: expect.stringMatching(message) as string,
     })
   })
 
-  test('or the intent: nothing is sent', async () => {
+  test('the attempt sends nothing', async () => {
     const parts = ordering({}, { ...bound(ledger), beginInQuota: () => Promise.reject(disk) })
     expect(await refusal(parts)).toBe(disk)
     expect(parts.api.sent).toEqual([])
   })
 })
 
-test('an answer that comes when another process took this one for dead still counts', async () => {
+test('an answer is recorded even if another process has made the row unknown', async () => {
   const slow = async () => {
     const other = await home.open()
     const [row] = await other.list({})
@@ -169,7 +169,7 @@ test('an answer that comes when another process took this one for dead still cou
 })
 
 test.each(['dropped', 'pending'] as const)(
-  'an answer that comes when the row was taken for dead and is %s by now is kept and told',
+  'an answer is recorded and reported even if another process has made the row unknown and then %s',
   async (to) => {
     const slow = async () => {
       const other = await home.open()

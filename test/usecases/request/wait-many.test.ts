@@ -5,7 +5,7 @@ import { waiting } from './waiting.ts'
 const hour = 3_600_000
 
 test(
-  '500 requests with a receiver: fewer reads, and changes are seen seconds after they came',
+  'a wait for 500 requests with a receiver makes fewer reads and finds changes ten times sooner',
   { timeout: 2 * 60_000 },
   async () => {
     const options = { seed: 12, requests: 500, spanMs: 6 * hour }

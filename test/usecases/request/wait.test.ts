@@ -10,7 +10,7 @@ const slow = 2 * minute
 const hour = 3_600_000
 
 describe('one request', () => {
-  test('a change is seen within a tenth of the time it took, or two minutes', async () => {
+  test('is read at most two minutes after each change', async () => {
     for (const seed of [1, 2, 3, 4, 5]) {
       const { lateness, failure } = await waiting({ seed, requests: 1, spanMs: 2 * hour, receiver: 'none' })
       expect(failure).toBeUndefined()
@@ -18,13 +18,13 @@ describe('one request', () => {
     }
   })
 
-  test('a day of standing still costs fewer than a thousand reads', async () => {
+  test('is read fewer than a thousand times on a day without changes', async () => {
     const statuses = ['RECEIVED', 'COMPLETED']
     const { reads } = await waiting({ seed: 7, requests: 1, spanMs: 24 * hour, receiver: 'none', statuses })
     expect(reads.length).toBeLessThan(1000)
   })
 
-  test.each(['CANCELLED', 'ERROR'])('%s: over with the read that sees it', async (end) => {
+  test.each(['CANCELLED', 'ERROR'])('ends the wait with the first read that shows %s', async (end) => {
     const statuses = ['RECEIVED', 'IN_PROGRESS', end]
     const { failure, lateness, longMs } = await waiting({
       seed: 3,
@@ -40,7 +40,7 @@ describe('one request', () => {
 })
 
 describe('500 requests at once', () => {
-  test('stay inside the quota, and none that is finished is read again', async () => {
+  test('stay within the quota, and a finished request is not read again', async () => {
     const { reads, wasted, failure } = await waiting({
       seed: 11,
       requests: 500,
@@ -52,7 +52,7 @@ describe('500 requests at once', () => {
     expect(maxWithin(reads, hour)).toBeLessThanOrEqual(950)
   })
 
-  test('--timeout ends it although most were not read yet', async () => {
+  test('end with --timeout even if most were not read yet', async () => {
     const { reads, failure, longMs } = await waiting({
       seed: 13,
       requests: 500,
@@ -67,21 +67,21 @@ describe('500 requests at once', () => {
 })
 
 describe('with a receiver', () => {
-  test('few requests: silence is believed, a change is read at once', { timeout: slow }, async () => {
+  test('few requests are read rarely, and a change is read at once', { timeout: slow }, async () => {
     const { reads, lateness } = await waiting({ seed: 5, requests: 10, spanMs: 6 * hour, receiver: 'runs' })
     const without = await waiting({ seed: 5, requests: 10, spanMs: 6 * hour, receiver: 'none' })
     expect(reads.length).toBeLessThan(without.reads.length / 2)
     expect(lateness.sort((a, b) => a - b)[lateness.length >> 1]).toBeLessThan(3000)
   })
 
-  test('that has died: the next change is seen by a safety read, and reads go on by themselves', async () => {
+  test('that has died, the next change is found by a safety read, and regular reads continue', async () => {
     const { lateness, failure } = await waiting({ seed: 6, requests: 10, spanMs: 6 * hour, receiver: 'dies' })
     expect(failure).toBeUndefined()
     expect(Math.max(...lateness)).toBeLessThan(6 * minute)
   })
 })
 
-test('an event that the store tells of is looked for at once; one that it does not, at the next look', async () => {
+test('an event that the store announces is read at once; any other at the next poll', async () => {
   const clock = new ManualClock()
   const events: { id: number; requestId: string; status: string }[] = []
   let announce: ((what: 'event') => void) | undefined

@@ -12,9 +12,9 @@ import { scratch } from '../../store/ledger/scratch.ts'
 export interface Waiting {
   seed: number
   requests: number
-  /** When the last request is finished at the latest, in ms. */
+  /** The latest time at which the last request is finished, in ms. */
   spanMs: number
-  /** Whether events come into the inbox; `dies`: only in the first half of the span. */
+  /** Whether events are added to the inbox; `dies` means only in the first half of the span. */
   receiver: 'none' | 'runs' | 'dies'
   goal?: WaitGoal
   /** The statuses of each request, in order. */
@@ -42,7 +42,7 @@ interface Life {
 const usual = ['RECEIVED', 'IN_PROGRESS', 'PARTIAL', 'COMPLETED']
 const eventDelayMs = 800
 
-/** The wait, governor and store themselves, against requests that progress on a virtual clock. */
+/** Waits, with the real governor and store, for requests that progress on a virtual clock. */
 export async function waiting(options: Waiting): Promise<Waited> {
   const { seed, requests, spanMs, receiver, goal = 'terminal', statuses = usual } = options
   const random = seeded(seed)
@@ -99,7 +99,7 @@ function life(at: number, spanMs: number, statuses: readonly string[], random: (
   return { id, changes: statuses.map((status, which) => ({ at: changeTimes[which] ?? 0, status })) }
 }
 
-/** An inbox that has, whenever it is looked into, the events that a receiver would have got by then. */
+/** Returns an inbox that adds, before each read, the events that a receiver would have received by then. */
 function fed(
   inbox: Inbox,
   clock: ManualClock,
@@ -132,7 +132,7 @@ function fed(
   }
 }
 
-/** The most reads in any stretch of so many ms. */
+/** Returns the largest number of reads in any period of `ms`. */
 export function maxWithin(reads: readonly number[], ms: number): number {
   let [from, max] = [0, 0]
   for (const [to, at] of reads.entries()) {

@@ -16,7 +16,7 @@ function input(service: UserService, home: Home, more: Partial<LoginInput> = {})
   return { baseUrl, apiKey: key, email: 'ana@example.com', settings, secrets, connect, ...more }
 }
 
-test('checks live with the key and the e-mail, saves the profile, makes it current', async () => {
+test('a login calls the service with key and e-mail, saves the profile and makes it current', async () => {
   await using service = await start()
   using home = openHome()
   const result = await login(input(service, home, { baseUrl: `${service.baseUrl}/`, apiKey: `${key}\n` }))
@@ -63,7 +63,7 @@ test.each([
   expect(home.files()).toEqual(before)
 })
 
-test('a user who is not in the list: no names, but how to see them', async () => {
+test('the error for an unknown user has no names of others, but the command that lists them', async () => {
   await using service = await start()
   using home = openHome()
   const failure: unknown = await login(input(service, home, { email: 'ghost@example.com' })).catch(
@@ -76,7 +76,7 @@ test('a user who is not in the list: no names, but how to see them', async () =>
   expect(JSON.stringify(failure)).not.toMatch(/ana@|bo\.li@/i)
 })
 
-test('no answer: unavailable, and nothing is saved', async () => {
+test('a login without an answer is unavailable and saves nothing', async () => {
   using home = openHome()
   const service = await start()
   const settings = input(service, home)
@@ -96,7 +96,7 @@ test('a damaged settings file is reported before anything is sent', async () => 
   expect(home.files()).toEqual(['{', null])
 })
 
-test('a profile that cannot be saved leaves no key behind', async () => {
+test('if a profile cannot be saved, its key is not stored', async () => {
   await using service = await start()
   using home = openHome()
   const settings = {
@@ -107,7 +107,7 @@ test('a profile that cannot be saved leaves no key behind', async () => {
   expect(await home.secrets.storage('default', 'api-key')).toBeUndefined()
 })
 
-test('a new key for the same base URL: the other profiles that held another one are named', async () => {
+test('a login with a new key names the other profiles of the base URL that have another key', async () => {
   await using service = await start()
   using home = openHome()
   await home.add('old', service.baseUrl, otherKey)
@@ -120,7 +120,7 @@ test('a new key for the same base URL: the other profiles that held another one 
   expect(await home.settings.currentProfile()).toBe('new')
 })
 
-test('a profile’s own old key is no other profile’s', async () => {
+test('the profile whose key is replaced is not among the other profiles with an old key', async () => {
   await using service = await start()
   using home = openHome()
   await home.add('work', service.baseUrl, otherKey)
@@ -131,7 +131,7 @@ test('a profile’s own old key is no other profile’s', async () => {
   expect((await home.secrets.read('work', 'api-key'))?.value).toBe(key)
 })
 
-test('without a name: the profile that is this one already, else default, else by the host', async () => {
+test('without a profile name: the existing profile of this user and service, else "default", else a name made from the host', async () => {
   await using service = await start()
   using home = openHome()
   await home.add('mine', service.baseUrl, otherKey, 'Ana@Example.com')
@@ -159,7 +159,7 @@ test.each([
   expect(await login(input(service, home, { baseUrl, connect }))).toMatchObject({ profile: name })
 })
 
-test('with a known user at hand, the e-mails one may use are offered for the new key', async () => {
+test('if a saved profile of this service has a user that the new key accepts, the e-mails of all users are offered', async () => {
   await using service = await start()
   using home = openHome()
   const asked = { ...input(service, home), email: undefined }
@@ -175,7 +175,7 @@ test('with a known user at hand, the e-mails one may use are offered for the new
   ])
 })
 
-test('a key the service refuses offers nothing, after one call', async () => {
+test('a key that the service refuses offers no e-mails, after one call', async () => {
   await using service = await start()
   using home = openHome()
   await home.add('one', service.baseUrl, otherKey, 'ana@example.com')

@@ -22,7 +22,7 @@ class MemoryKeychain implements Keychain {
   }
 }
 
-test('the list, by name: which is current, where each key is kept, its last four characters', async () => {
+test('the list is ordered by name and has the current profile, and the storage and last four characters of each key', async () => {
   using home = openHome()
   expect(await listProfiles(home)).toEqual([])
   await home.add('work', work, key)
@@ -53,7 +53,7 @@ test('the list, by name: which is current, where each key is kept, its last four
   expect(JSON.stringify(list)).not.toContain('hush')
 })
 
-test('a locked keychain hides the four characters, not the list', async () => {
+test('with a locked keychain the list has no characters of the key', async () => {
   const keychain = new MemoryKeychain()
   using home = openHome(keychain)
   await home.add('work', work, key)
@@ -61,7 +61,7 @@ test('a locked keychain hides the four characters, not the list', async () => {
   expect(await listProfiles(home)).toMatchObject([{ profile: 'work', key_from: 'keychain', key: null }])
 })
 
-test('switching', async () => {
+test('switchProfile changes the current profile and refuses an unknown one', async () => {
   using home = openHome()
   await home.add('work', work, key)
   await home.add('home', work, key)
@@ -95,7 +95,7 @@ test('logging out removes the profile, its key and its webhook secret', async ()
   })
 })
 
-test('from the keychain too; what it does not give up is said', async () => {
+test('logging out removes keys from the keychain too, and reports those that could not be removed', async () => {
   const keychain = new MemoryKeychain()
   using home = openHome(keychain)
   await home.add('work', work, key)
@@ -111,7 +111,7 @@ test('from the keychain too; what it does not give up is said', async () => {
   expect(await listProfiles(home)).toEqual([])
 })
 
-test('which one: the argument, --profile, REFCHECK_PROFILE, the current one', async () => {
+test('logging out uses the first of the argument, --profile, REFCHECK_PROFILE and the current profile', async () => {
   using home = openHome()
   for (const name of ['a', 'b', 'c', 'd']) await home.add(name, work, key)
   const sources = { env: { REFCHECK_PROFILE: 'c' }, ...home }
@@ -121,7 +121,7 @@ test('which one: the argument, --profile, REFCHECK_PROFILE, the current one', as
   expect(await logout({ env: {}, ...home })).toMatchObject({ profile: 'd' })
 })
 
-test('a profile that is not there, or cannot be', async () => {
+test('logging out of an unknown or invalid profile is refused', async () => {
   using home = openHome()
   await home.add('work', work, key)
   await expect(logout({ name: 'wrok', env: {}, ...home })).rejects.toMatchObject({
@@ -133,7 +133,7 @@ test('a profile that is not there, or cannot be', async () => {
   expect(await listProfiles(home)).toHaveLength(1)
 })
 
-test('status: which session, its key masked, that it works and as whom', async () => {
+test('the status has the session with its masked key, whether it works, and the user', async () => {
   await using service = await UserService.start({ key, emails: ['ana@example.com'] })
   using home = openHome()
   await home.add('work', service.baseUrl, key)
@@ -153,7 +153,7 @@ test('status: which session, its key masked, that it works and as whom', async (
   expect(JSON.stringify(answer)).not.toContain(key)
 })
 
-test('status from the environment alone', async () => {
+test('the status may come from the environment alone', async () => {
   await using service = await UserService.start({ key, emails: ['ana@example.com'] })
   const env = {
     REFCHECK_BASE_URL: service.baseUrl,
@@ -169,7 +169,7 @@ test.each([
   ['a revoked key', otherKey, 'ana@example.com', 'unauthenticated'],
   ['a user who left', key, 'zoe@example.com', 'forbidden'],
   ['a user who is not in the list', key, 'ghost@example.com', 'forbidden'],
-])('status with %s: the session as it is, and why it does not work', async (_name, apiKey, email, code) => {
+])('the status with %s has the session and the error', async (_name, apiKey, email, code) => {
   await using service = await UserService.start({ key, emails: ['ana@example.com'] })
   using home = openHome()
   await home.add('work', service.baseUrl, apiKey, email)
@@ -179,7 +179,7 @@ test.each([
   })
 })
 
-test('no session: exit 3', async () => {
+test('the status without a session is refused as unauthenticated', async () => {
   using home = openHome()
   await using service = await UserService.start({ key, emails: [] })
   await expect(sessionStatus({ env: {}, ...home, connect: service.connect })).rejects.toMatchObject({

@@ -11,7 +11,7 @@ const env = {
   REFCHECK_USER_EMAIL: 'env@example.com',
 }
 
-test('all three in the environment are enough: no profile and no file is touched', async () => {
+test('with all three variables in the environment no profile and no file is read', async () => {
   expect(await resolveSession({ env: { ...env, REFCHECK_PROFILE: 'nobody' }, ...untouchable })).toEqual({
     baseUrl: 'https://env.example.com',
     apiKey: otherKey,
@@ -21,7 +21,7 @@ test('all three in the environment are enough: no profile and no file is touched
   })
 })
 
-test('without them: the current profile, and where its key is kept', async () => {
+test('without variables the session is that of the current profile, with the storage of its key', async () => {
   using opened = openHome()
   await opened.add('home', home, otherKey)
   await opened.add('work', work, key)
@@ -34,7 +34,7 @@ test('without them: the current profile, and where its key is kept', async () =>
   })
 })
 
-test('REFCHECK_PROFILE overrides the current one, --profile overrides both', async () => {
+test('REFCHECK_PROFILE overrides the current profile, and --profile overrides both', async () => {
   using opened = openHome()
   await opened.add('home', home, otherKey)
   await opened.add('work', work, key)
@@ -44,7 +44,7 @@ test('REFCHECK_PROFILE overrides the current one, --profile overrides both', asy
   expect(await resolveSession({ ...chosen, profile: 'work' })).toMatchObject({ profile: 'work', apiKey: key })
 })
 
-test('--profile names all three values, whatever the environment says', async () => {
+test('with --profile all three values come from the profile and not from the environment', async () => {
   using opened = openHome()
   await opened.add('work', work, key)
   const session = await resolveSession({ profile: 'work', env, ...opened })
@@ -53,7 +53,7 @@ test('--profile names all three values, whatever the environment says', async ()
   expect(await resolveSession({ profile: 'work', env: broken, ...opened })).toEqual(session)
 })
 
-test('a part of the environment overrides the same part of the profile', async () => {
+test('each variable of the environment overrides its value of the profile', async () => {
   using opened = openHome()
   await opened.add('work', work, key)
   expect(await resolveSession({ env: { REFCHECK_USER_EMAIL: 'env@example.com' }, ...opened })).toEqual({
@@ -77,7 +77,7 @@ test('an empty variable counts as unset', async () => {
   expect(await resolveSession({ env: empty, ...opened })).toMatchObject({ profile: 'work', apiKey: key })
 })
 
-test('a kept key never goes to another origin: REFCHECK_BASE_URL alone does not redirect it', async () => {
+test('a stored key is never sent to another origin, even if REFCHECK_BASE_URL names it', async () => {
   using opened = openHome()
   await opened.add('work', work, key)
   for (const elsewhere of ['https://evil.example', `${work}:8443`, 'http://127.0.0.1:4010']) {
@@ -98,7 +98,7 @@ test('a kept key never goes to another origin: REFCHECK_BASE_URL alone does not 
   })
 })
 
-test('nor when the profile’s base URL was changed after the key was saved', async () => {
+test('a stored key is not used if the base URL of its profile was changed afterwards', async () => {
   using opened = openHome()
   await opened.add('work', work, key)
   await opened.settings.saveProfile(
@@ -115,7 +115,7 @@ test('nor when the profile’s base URL was changed after the key was saved', as
   }
 })
 
-test('not logged in: exit 3 and how to log in', async () => {
+test('without a login the error is unauthenticated, with the command for it', async () => {
   using opened = openHome()
   await expect(resolveSession({ env: {}, ...opened })).rejects.toMatchObject({
     code: 'unauthenticated',
@@ -125,7 +125,7 @@ test('not logged in: exit 3 and how to log in', async () => {
   expect(opened.files()).toEqual([null, null])
 })
 
-test('a key alone: what else is missing', async () => {
+test('with only a key in the environment the error names the missing value', async () => {
   using opened = openHome()
   await expect(resolveSession({ env: { REFCHECK_API_KEY: key }, ...opened })).rejects.toMatchObject({
     code: 'usage',
@@ -139,7 +139,7 @@ test('a key alone: what else is missing', async () => {
   })
 })
 
-test('a profile without a key: exit 3, unless the environment has one for it', async () => {
+test('a profile without a key is unauthenticated, unless the environment has a key', async () => {
   using opened = openHome()
   await opened.add('work', work)
   const noKey = {
@@ -158,7 +158,7 @@ test('a profile without a key: exit 3, unless the environment has one for it', a
   await expect(resolveSession({ ...named, env })).rejects.toMatchObject(noKey)
 })
 
-test('a profile that is not there: the known ones are named', async () => {
+test('the error for an unknown profile names the profiles', async () => {
   using opened = openHome()
   await expect(resolveSession({ profile: 'wrok', env: {}, ...opened })).rejects.toMatchObject({
     code: 'usage',
@@ -195,14 +195,14 @@ test.each([
   ],
   ['REFCHECK_API_KEY', 'tooshort', /^REFCHECK_API_KEY has 8 characters instead of 32$/],
   ['REFCHECK_USER_EMAIL', 'a@b.example\r\nX: y', /^REFCHECK_USER_EMAIL contains a line break/],
-])('a wrong %s is told by its name', async (name, value, message) => {
+])('the error for an invalid %s contains its name', async (name, value, message) => {
   await expect(resolveSession({ env: { ...env, [name]: value }, ...untouchable })).rejects.toMatchObject({
     code: 'invalid_input',
     message: expect.stringMatching(message),
   })
 })
 
-test('what a hand put into the files is checked too, and never quoted', async () => {
+test('invalid values in the files are refused and not quoted', async () => {
   using opened = openHome()
   await opened.add('work', 'http://work.example.com', key)
   await expect(resolveSession({ env: {}, ...opened })).rejects.toThrow(

@@ -17,13 +17,13 @@ import { openSettings, type Settings } from '../../../src/store/config/settings.
 export const key = 'K3y0123456789abcdefghijklmnopQRS'
 export const otherKey = '0th3r123456789abcdefghijklmnopQR'
 
-/** Settings and secrets in a folder of their own, on a real disk. */
+/** Settings and secrets in a separate folder on disk. */
 export interface Home extends Disposable {
   settings: Settings
   secrets: Secrets
   /** Saves a profile and makes it the current one. */
   add(name: string, baseUrl: string, apiKey?: string, userEmail?: string): Promise<void>
-  /** The bytes of the files as they stand; null where there is none. */
+  /** Returns the contents of both files, with null for a missing file. */
   files(): (string | null)[]
 }
 
@@ -51,7 +51,7 @@ export function openHome(keychain?: Keychain): Home {
   }
 }
 
-/** Settings and secrets that fail the test when anything touches them. */
+/** Settings and secrets that throw at any access. */
 export const untouchable = {
   settings: forbidden('the settings') as Settings,
   secrets: forbidden('the secrets') as Secrets,
@@ -86,9 +86,9 @@ interface Organisation {
   emails: string[]
 }
 
-/** GET /v1/users of the document, on loopback, for one organisation. */
+/** A loopback server for GET /v1/users of the API document, with one organisation. */
 export class UserService implements AsyncDisposable {
-  /** What came in: method, path, key and e-mail. */
+  /** The requests that were received: path, key and e-mail. */
   readonly calls: { path: string; key: string | undefined; email: string | undefined }[] = []
   readonly #server: Server
   readonly #http = new HttpClient({ clock, env: {}, userAgent: 'refcheck-test' })

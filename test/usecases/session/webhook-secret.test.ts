@@ -10,14 +10,14 @@ import { openHome, key, untouchable } from './setup.ts'
 const env = { REFCHECK_WEBHOOK_SECRET: 'from-env\n' }
 const work = 'https://work.example.com'
 
-test('the environment’s overrides the profile’s, and no file is touched for it', async () => {
+test('a secret in the environment overrides that of the profile, and no file is read', async () => {
   expect(await resolveWebhookSecret({ env, ...untouchable })).toEqual({
     secret: 'from-env',
     from: 'environment',
   })
 })
 
-test('stored with the current profile, next to its key, it is found again', async () => {
+test('a secret is stored with the current profile and found again', async () => {
   using opened = openHome()
   await opened.add('work', work, key)
   expect(await saveWebhookSecret({ env: {}, ...opened, secret: 'hush\n' })).toEqual({
@@ -28,7 +28,7 @@ test('stored with the current profile, next to its key, it is found again', asyn
   expect((await opened.secrets.read('work', 'api-key'))?.value).toBe(key)
 })
 
-test('--profile names the profile whose secret counts; one without takes the environment’s', async () => {
+test('--profile determines the secret; a profile without one uses that of the environment', async () => {
   using opened = openHome()
   await opened.add('home', work, key)
   await opened.add('work', work, key)
@@ -57,7 +57,7 @@ test.each(['', '\n'])('an empty REFCHECK_WEBHOOK_SECRET (%j) is an error, not an
   })
 })
 
-test('none anywhere: how to give one', async () => {
+test('the error for a missing secret says how to set one', async () => {
   using opened = openHome()
   const none = {
     code: 'usage',
@@ -69,7 +69,7 @@ test('none anywhere: how to give one', async () => {
   await expect(resolveWebhookSecret({ env: {}, ...opened })).rejects.toMatchObject(none)
 })
 
-test('an empty one is not kept, and without a profile there is nowhere to', async () => {
+test('an empty secret is refused, and so is saving one without a profile', async () => {
   using opened = openHome()
   await expect(saveWebhookSecret({ env: {}, ...opened, secret: 'hush' })).rejects.toMatchObject({
     code: 'usage',
@@ -82,7 +82,7 @@ test('an empty one is not kept, and without a profile there is nowhere to', asyn
   expect(await opened.secrets.storage('work', 'webhook-secret')).toBeUndefined()
 })
 
-test('removed, it is gone and the key is not', async () => {
+test('removing the secret does not remove the key', async () => {
   using opened = openHome()
   await opened.add('work', work, key)
   await saveWebhookSecret({ env: {}, ...opened, secret: 'hush' })

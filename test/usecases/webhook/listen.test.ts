@@ -16,7 +16,7 @@ import { scratch } from '../../store/ledger/scratch.ts'
 
 const key = signingKey('a-secret-of-a-test')
 
-/** A receiver over an inbox whose commits end when the test says so. */
+/** Returns a receiver with an inbox whose commits the test completes. */
 function receiving() {
   const commits: { events: readonly ReceivedEvent[]; end: (error?: Error) => void }[] = []
   let wake: (() => void) | undefined
@@ -49,7 +49,7 @@ function receiving() {
   return { commits, commit, deliver }
 }
 
-test('deliveries that arrive while others are committed share the next commit, and each is answered after its own', async () => {
+test('deliveries during a commit share the next commit, and each is answered after its own commit', async () => {
   const { commits, commit, deliver } = receiving()
   const first = deliver('{"n": 1}')
   const before = await commit(0)
@@ -64,7 +64,7 @@ test('deliveries that arrive while others are committed share the next commit, a
   expect(await Promise.all(others)).toEqual([204, 204])
 })
 
-test('deliveries of a commit that failed are not acknowledged, and later ones are kept', async () => {
+test('deliveries of a failed commit are not acknowledged, and later ones are stored', async () => {
   const { commit, deliver } = receiving()
   const lost = [deliver('{"n": 1}'), deliver('{"n": 2}')]
   const failing = await commit(0)
@@ -78,7 +78,7 @@ test('deliveries of a commit that failed are not acknowledged, and later ones ar
 
 const locked = new IoError('the store is locked')
 
-/** A real inbox with two events of two requests, whose notes of what was taken fail `times` times. */
+/** Returns a relay and a real inbox with two events, whose recordForwarded fails `times` times. */
 async function relayed(times: number, deliver: (event: InboxEvent) => Promise<ForwardResult>) {
   const home = scratch()
   onTestFinished(() => home.end())
@@ -113,7 +113,7 @@ function withForwarded(inbox: Inbox, forwarded: Inbox['recordForwarded']): Inbox
   })
 }
 
-test('what was acknowledged but could not be recorded is recorded later and never forwarded twice', async () => {
+test('an acknowledged event that could not be recorded is recorded later and not forwarded twice', async () => {
   const handed: number[] = []
   const { inbox, run } = await relayed(2, async ({ id }) => {
     handed.push(id)
@@ -128,7 +128,7 @@ test('what was acknowledged but could not be recorded is recorded later and neve
   }
 })
 
-test('a store that fails ends the relay only when nothing is in flight any more', async () => {
+test('if the store fails, the relay ends only after the deliveries in flight', async () => {
   const slow = Promise.withResolvers<ForwardResult>()
   const { run } = await relayed(1, async ({ id }) =>
     id === 1 ? { isAccepted: true, answer: '204' } : slow.promise,
@@ -144,7 +144,7 @@ test('a store that fails ends the relay only when nothing is in flight any more'
   expect(hasEnded).toBe(true)
 })
 
-test('nothing is forwarded once another may have taken over, and the rest is when it is not so', async () => {
+test('nothing is forwarded with a lost lease, and all events are with a valid one', async () => {
   const handed: number[] = []
   const { run } = await relayed(0, async ({ id }) => {
     handed.push(id)

@@ -19,10 +19,10 @@ async function check(url: string, options: Partial<ReceiverCheckOptions> = {}) {
   return checkReceiver({ http, clock: systemClock, random: systemRandom, url, secret, ...options })
 }
 
-/** A machine that is busy does not make a receiver late. */
+/** A time limit that a receiver on a busy machine does not exceed. */
 const unhurried = { withinMs: 60_000 }
 
-/** What the answers of a right receiver do not show. */
+/** Cases that the answers of a correct receiver cannot show. */
 const unseen = [
   'constant-time',
   'stored-first',
@@ -35,7 +35,7 @@ const unseen = [
   'stored-restart',
 ]
 
-test.each(rightHandlers)('no false alarm on a right handler: %s', async (_framework, start) => {
+test.each(rightHandlers)('a correct handler passes all cases: %s', async (_framework, start) => {
   const { report, failure } = await check(await start(), unhurried)
   const others = report.cases.filter(({ verdict }) => verdict !== 'passed' && verdict !== 'not_judged')
   expect(others.map(({ id, findings, reason }) => ({ id, findings, reason }))).toEqual([])
@@ -47,7 +47,7 @@ test.each(rightHandlers)('no false alarm on a right handler: %s', async (_framew
 const ids = (cases: readonly CaseReport[], verdict: Verdict): string[] =>
   cases.filter((each) => each.verdict === verdict).map(({ id }) => id)
 
-test.each(plantedFaults)('a planted fault is told: $fault', async ({ start, failed, advised = [] }) => {
+test.each(plantedFaults)('a planted fault is found: $fault', async ({ start, failed, advised = [] }) => {
   const { report, failure } = await check(await start(), unhurried)
   expect({ failed: ids(report.cases, 'failed'), advised: ids(report.cases, 'advised') }).toEqual({
     failed,
@@ -56,7 +56,7 @@ test.each(plantedFaults)('a planted fault is told: $fault', async ({ start, fail
   expect(failure?.code).toBe(failed.length === 0 ? undefined : 'incomplete')
 })
 
-test('who verifies what json.dumps of Python makes of an event is reported as such, not that its secret is wrong', async () => {
+test('a receiver that verifies the output of Python’s json.dumps gets this finding, and not that its secret is wrong', async () => {
   const planted = plantedFaults.find(({ fault }) => fault.includes('json.dumps'))
   const { report, failure } = await check((await planted?.start()) ?? '')
   expect(report.cases[0]?.findings.map(({ text }) => text)).toContain(rewritesJson)
@@ -65,7 +65,7 @@ test('who verifies what json.dumps of Python makes of an event is reported as su
 
 const lateAnswer = 'store the event, answer, and process it afterwards'
 
-test('an answer after 10 s is reported, by the clock that the check was given', async () => {
+test('an answer after 10 s fails, by the given clock', async () => {
   const clock = new ManualClock()
   const start = handler({
     async statusFor() {
@@ -86,7 +86,7 @@ test('an answer after 10 s is reported, by the clock that the check was given', 
   expect(patient.report.cases).toMatchObject([{ id: 'in-time', verdict: 'passed' }])
 })
 
-test('after three answers that never came the rest is not judged', async () => {
+test('after three missing answers the remaining cases are not judged', async () => {
   const start = handler({
     statusFor: (body) => (body.includes('ERROR') ? 0 : 204),
     answer: (response, status) => void (status === 0 ? undefined : response.writeHead(status).end()),
@@ -108,7 +108,7 @@ test('after three answers that never came the rest is not judged', async () => {
   expect(failure?.message).toBe('the receiver failed 3 of 46 cases')
 })
 
-test('a receiver that dies of what is no event', async () => {
+test('a receiver that dies of a signed body that is not an event fails this case', async () => {
   const start = handler({
     statusFor(body) {
       if (body.toString() === 'null') dead = true
@@ -126,10 +126,10 @@ test('a receiver that dies of what is no event', async () => {
   ])
 })
 
-test('a receiver with another secret: nothing else can be said about it', async () => {
+test('of a receiver with another secret nothing else is judged', async () => {
   const { report, failure } = await check(await handler({})(), { secret: 'another' })
   expect(report.counts).toMatchObject({ failed: 1, passed: 0 })
-  // The others tell a wrong secret from wrong bytes and from another encoding.
+  // The other deliveries distinguish a wrong secret from wrong bytes and from another encoding.
   expect(report.deliveries).toBe(3)
   expect(report.cases[1]).toMatchObject({
     verdict: 'not_judged',
@@ -140,14 +140,14 @@ test('a receiver with another secret: nothing else can be said about it', async 
   )
 })
 
-test('advice fails it only where it is asked to be strict', async () => {
+test('advice fails the check only with `strict`', async () => {
   const start = handler({ statusFor: (body) => (body.includes('ON_HOLD') ? 400 : 204) })
   expect((await check(await start(), { only: ['unknown'] })).failure).toBeUndefined()
   const strict = await check(await start(), { only: ['unknown'], strict: true })
   expect(strict.failure?.message).toBe('the receiver failed 1 of 2 cases')
 })
 
-test('connection refused: nothing is judged', async () => {
+test('if the connection is refused, nothing is judged', async () => {
   await expect(check('http://127.0.0.1:1/hook')).rejects.toMatchObject({
     code: 'unavailable',
     message: '127.0.0.1:1: connection refused',
@@ -155,7 +155,7 @@ test('connection refused: nothing is judged', async () => {
   })
 })
 
-test('a receiver that says the secret back is not repeated', async () => {
+test('a secret in an answer is masked in the report', async () => {
   const url = await serve((request, response) => {
     void bytesOf(request).then(() => response.writeHead(500).end(`my secret is ${secret}`))
   })
@@ -164,7 +164,7 @@ test('a receiver that says the secret back is not repeated', async () => {
   expect(JSON.stringify(report)).not.toContain(secret)
 })
 
-test('an interrupted exam ends', async () => {
+test('an interrupted receiver check ends', async () => {
   const stop = new AbortController()
   const start = handler({
     statusFor() {
@@ -175,20 +175,20 @@ test('an interrupted exam ends', async () => {
   await expect(check(await start(), { signal: stop.signal })).rejects.toThrow('stopped')
 })
 
-test('a receiver that verifies nothing is reported as such, and not that the bytes are the wrong ones', async () => {
+test('a receiver that verifies nothing gets this hint, and not that it verifies the wrong bytes', async () => {
   const { failure } = await check(await handler({ isGood: () => true })(), { only: ['signature'] })
   expect(failure?.hint).toBe(
     'It accepts events without a signature. Verify each before you use it, as in: refcheck help webhooks',
   )
 })
 
-test('who verifies JSON that was written again is shown what to take instead', async () => {
+test('a receiver that verifies reformatted JSON gets the hint to use the raw body', async () => {
   const planted = plantedFaults.find(({ fault }) => fault.startsWith('express: express.json()'))
   const { failure } = await check((await planted?.start()) ?? '', { only: ['bytes'] })
   expect(failure?.hint).toMatch(/^It does not verify the received bytes\. Take the raw body/)
 })
 
-test('a receiver that expects base64 gets that hint, not that its secret is wrong', async () => {
+test('a receiver that expects base64 gets this hint, and not that its secret is wrong', async () => {
   const start = handler({
     isGood: (body, signature) => signature === Buffer.from(hmac(body), 'hex').toString('base64'),
   })
@@ -197,7 +197,7 @@ test('a receiver that expects base64 gets that hint, not that its secret is wron
   expect(failure?.hint).toMatch(/^It expects the signature in base64\./)
 })
 
-test('a comparison that takes time for each right character is advice; one with === cannot be seen', async () => {
+test('a comparison whose time grows with each correct character is advised; one with === cannot be detected', async () => {
   const only = { ...unhurried, only: ['constant-time'] }
   const slow = handler({
     isGood(body, signature) {
@@ -205,7 +205,7 @@ test('a comparison that takes time for each right character is advice; one with 
       const came = String(signature)
       let same = 0
       while (same < 64 && came[same] === expected[same]) same += 1
-      // As if a thousand digests were made for each right character.
+      // Makes the comparison much slower for each correct character.
       for (let count = 0; count < same * 50; count += 1) hmac(body)
       return same === 64 && came.length === 64
     },
@@ -226,7 +226,7 @@ interface Stored {
 
 const pairOf = ({ request_id, status }: Stored): string => `${request_id} ${status}`
 
-/** A receiver that stores as it is set, the list of what it stored, and the ids of the cases that failed. */
+/** Checks a receiver that stores events with `store`, and returns the cases that failed. */
 async function storing(store: (event: Stored, stored: Stored[]) => void, steps: Partial<Steps> = {}) {
   const stored: Stored[] = []
   const start = handler({
@@ -252,7 +252,7 @@ const once = (event: Stored, stored: Stored[]): void => {
   if (!stored.some((each) => pairOf(each) === pairOf(event))) stored.push(event)
 }
 
-test('stored: a right receiver fails nothing; it cannot be seen what a restart loses', async () => {
+test('stored: a correct receiver fails no case, and losses at a restart cannot be detected', async () => {
   expect(await storing(once)).toEqual([])
   const { report } = await check(await handler({})(), {
     ...unhurried,
@@ -264,7 +264,7 @@ test('stored: a right receiver fails nothing; it cannot be seen what a restart l
   )
 })
 
-test('stored: repetitions, and statuses that are lost by request id alone', async () => {
+test('stored: repeated events, and statuses lost by deduplication on the request id alone, are found', async () => {
   expect((await storing((event, stored) => stored.push(event))).map(({ id }) => id)).toEqual([
     'stored-once',
     'stored-all',
@@ -282,7 +282,7 @@ test('stored: repetitions, and statuses that are lost by request id alone', asyn
   })
 })
 
-test('stored: the newest first, and one status of each request', async () => {
+test('stored: a list with the newest first, and a list with one status per request, are found', async () => {
   const [order] = await storing((event, stored) => {
     if (!stored.some((each) => pairOf(each) === pairOf(event))) stored.unshift(event)
   })
@@ -300,7 +300,7 @@ test('stored: the newest first, and one status of each request', async () => {
   )
 })
 
-test('stored: a list that cannot be read any more fails the case that needs it', async () => {
+test('stored: a list that can no longer be read fails the case that needs it', async () => {
   let readings = 0
   const { report } = await check(await handler({})(), {
     ...unhurried,

@@ -13,7 +13,7 @@ function queued(id: string, baseUrl: string): Batch {
 
 const minuteMs = 60_000
 
-/** A worker on a clock of the test's, a list of what is queued, and a way to tell it of news. */
+/** Starts a worker with a manual clock, a queue, and a function that announces a change of the queue. */
 function started(
   names: readonly string[],
   send: (name: string, batchId: string) => Promise<void>,
@@ -77,7 +77,7 @@ function started(
   }
 }
 
-test('a batch that the store tells of is sent at once; one that it does not, at the next look', async () => {
+test('a batch that the store announces is sent at once; any other at the next poll', async () => {
   const sent: [string, number][] = []
   const worker = started(['acme'], async (_, batchId) => {
     sent.push([batchId, worker.clock.monotonic()])
@@ -98,7 +98,7 @@ test('a batch that the store tells of is sent at once; one that it does not, at 
   await worker.stop()
 })
 
-test('keys are served side by side, each by itself: one that waits holds up no other, and a stop waits for it', async () => {
+test('profiles are served in parallel: one that waits does not delay another, and a stop waits for it', async () => {
   const slow = Promise.withResolvers<void>()
   const sent: string[] = []
   const worker = started(['acme', 'beta'], async (name, batchId) => {
@@ -120,7 +120,7 @@ test('keys are served side by side, each by itself: one that waits holds up no o
   expect(worker.events.at(-1)).toEqual({ name: 'stopped' })
 })
 
-test('requests are read again each minute, whatever came of it before', async () => {
+test('requests are refreshed each minute, also after a failure', async () => {
   const readAt: number[] = []
   const worker = started(['acme'], () => Promise.resolve(), {
     async refresh() {
@@ -143,7 +143,7 @@ test('requests are read again each minute, whatever came of it before', async ()
   await worker.stop()
 })
 
-test('a store that cannot be read for a while is looked at again, and what is queued there is sent', async () => {
+test('a store that cannot be read is read again later, and its queued batches are sent', async () => {
   let isGone = true
   const sent: string[] = []
   const worker = started(['acme'], async (_, batchId) => void sent.push(batchId), {

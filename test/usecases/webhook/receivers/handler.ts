@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 
 import { bytesOf, hmac, isGood, ledger, serve } from './served.ts'
 
-/** The steps of a right handler on node:http, each to be replaced by a faulty one. */
+/** The steps of a correct handler on node:http; a test replaces one by a faulty step. */
 export interface Steps {
   read: (request: IncomingMessage) => Promise<Buffer>
   signature: (request: IncomingMessage) => unknown
@@ -29,13 +29,13 @@ export function handler(steps: Partial<Steps>): () => Promise<string> {
         const status = all.isGood(body, all.signature(request)) ? await all.statusFor(body) : 401
         all.answer(response, status)
       }
-      // As an unhandled error is answered by the usual frameworks.
+      // Frameworks answer an unhandled error with 500.
       work().catch(() => response.writeHead(500).end())
     })
   }
 }
 
-/** What is done with an event once it is parsed; what is no event is refused first. */
+/** Returns a handler with `statusFor` for parsed events; a body that is not an event is refused. */
 export function taking(statusFor: (event: Event) => number | Promise<number>): () => Promise<string> {
   return handler({
     statusFor(body) {
@@ -45,7 +45,7 @@ export function taking(statusFor: (event: Event) => number | Promise<number>): (
   })
 }
 
-/** The comparisons that people write; each gets the right signature and what came. */
+/** Returns a handler with another comparison of the expected and the received signature. */
 export function comparing(matches: (expected: string, came: string) => boolean): () => Promise<string> {
   return handler({
     isGood: (body, signature) => typeof signature === 'string' && matches(hmac(body), signature),

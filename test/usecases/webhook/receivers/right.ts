@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest'
 
 import { bytesOf, isGood, ledger, serve } from './served.ts'
 
-/** A right handler in each framework, as its manual would have it: raw bytes first. */
+/** A correct handler for each framework, which reads the raw bytes as its manual describes. */
 export const rightHandlers: [framework: string, start: () => Promise<string>][] = [
   [
     'node:http',
@@ -29,7 +29,7 @@ export const rightHandlers: [framework: string, start: () => Promise<string>][] 
       const { statusFor } = ledger()
       const app = express()
       app.post('/hook', express.raw({ type: () => true, limit: '1mb' }), (request, response) => {
-        // With an empty body express.raw leaves an object.
+        // For an empty body express.raw sets an empty object.
         const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
         response.sendStatus(isGood(body, request.get('X-Service-Signature')) ? statusFor(body) : 401)
       })

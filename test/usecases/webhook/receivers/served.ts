@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net'
 
 import { onTestFinished } from 'vitest'
 
-/** What handlers are made for; each learns it as its own secret. */
+/** The secret of all handlers. */
 export const secret = 'whsec-of-a-receiver'
 
-/** Puts a listener on a port of loopback until the test is over. */
+/** Starts a loopback server that ends with the test, and returns its URL. */
 export async function serve(listener: RequestListener): Promise<string> {
   const server = createServer(listener)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -21,7 +21,7 @@ export async function serve(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`
 }
 
-/** Written apart from the program's own, from the document: "Lowercase hex HMAC-SHA256 of the raw body". */
+/** Implements the API document, independently of the program: "Lowercase hex HMAC-SHA256 of the raw body". */
 export function hmac(body: Uint8Array | string): string {
   return createHmac('sha256', secret).update(body).digest('hex')
 }
@@ -37,7 +37,7 @@ export async function bytesOf(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-/** What every right handler does with what was verified: keeps the pair once, whatever else is in it. */
+/** Returns the part of a correct handler after verification, which stores each pair of request id and status once. */
 export function ledger(): { statusFor: (body: Uint8Array) => number; seen: Set<string> } {
   const seen = new Set<string>()
   return {

@@ -9,7 +9,7 @@ import { onTestFinished } from 'vitest'
 import { comparing, handler, taking } from './handler.ts'
 import { bytesOf, isGood, serve } from './served.ts'
 
-/** A handler with one planted fault, and the cases that have to tell it. */
+/** A handler with one planted fault, and the cases that have to find it. */
 export interface Planted {
   fault: string
   start: () => Promise<string>
@@ -73,7 +73,7 @@ const frameworks: Planted[] = [
     fault: 'hono: context.req.json(), then the same',
     start() {
       const app = new Hono()
-      // As it does by itself, without printing.
+      // This is the default behaviour without printing the error.
       app.onError((_error, context) => context.body(null, 500))
       app.post('/hook', async (context) => {
         const text = JSON.stringify(await context.req.json())
@@ -157,7 +157,7 @@ const comparisons: Planted[] = [
   {
     fault: 'compares as many bytes as came',
     start: comparing((expected, came) => {
-      // Anything else is no byte at all: the result must not depend on the first digits of a base64 text.
+      // A text that is not hexadecimal has no bytes here, so that the digits at the start of base64 do not matter.
       const bytes = Buffer.from(/^[\da-f]*$/i.test(came) ? came : '', 'hex')
       return timingSafeEqual(bytes, Buffer.from(expected, 'hex').subarray(0, bytes.length))
     }),
@@ -329,18 +329,18 @@ function refusingLate(): () => Promise<string> {
   })
 }
 
-/** Work that takes a while, but no longer than until what it is there for has happened. */
+/** Waits until `until` is true, for at most 5000 turns of the event loop. */
 async function lingering(until: () => boolean): Promise<void> {
   for (let turn = 0; turn < 5000 && !until(); turn += 1) await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** Looks whether it has the pair, then stores it, and a constraint refuses the second. */
+/** Returns a handler that reads and then stores the pair without a lock, so that the second of two fails. */
 function racing(): () => Promise<string> {
   const rows = new Set<string>()
   return taking(async ({ request_id, status }) => {
     const pair = `${request_id} ${status}`
     if (rows.has(pair)) return 204
-    // The slower of two finds the row of the faster.
+    // The slower of two deliveries finds the row of the faster one.
     await lingering(() => rows.has(pair))
     if (rows.has(pair)) throw new Error('unique constraint')
     rows.add(pair)
