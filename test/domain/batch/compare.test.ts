@@ -284,7 +284,7 @@ test('if several earlier rows have the same e-mail, the row is compared with all
 })
 
 /** Implements section 4 of src/docs/ordering.md simply: compares each row with every earlier row that would be sent. */
-function comparedOneByOne(rows: readonly NewRow[]): unknown[] {
+function compareOneByOne(rows: readonly NewRow[]): unknown[] {
   const sent: { order: Submission; key: readonly string[] }[] = []
   return rows.map((row) => {
     if (row.state !== 'pending') return undefined
@@ -346,7 +346,7 @@ test('the result for rows with few phones is equal to that of comparing each row
         if (conflict === undefined) return ['pending', sharesPhone?.row]
         return [conflict.becomes, conflict.reason, conflict.shares, conflict.order.row, conflict.more]
       })
-      expect(found).toEqual(comparedOneByOne(rows))
+      expect(found).toEqual(compareOneByOne(rows))
     }),
   )
 })

@@ -16,7 +16,7 @@ const windows = [
 const start = Date.UTC(2026, 10, 21, 9, 30, 17)
 
 /** Returns after how many seconds the last of the creates is allowed, by simulating all claims. */
-function really(stored: QuotaBook, creates: number): number {
+function simulateSeconds(stored: QuotaBook, creates: number): number {
   let [book, at] = [stored, start]
   for (let done = 0; done < creates;) {
     const { state, waitMs } = claimCall(book, 'create', at)
@@ -38,7 +38,7 @@ test('29 creates wait until the minute that 60 earlier calls filled is over', ()
   const left = secondsForCreates(book, 29, start)
   expect(left).toBeGreaterThan(50)
   expect(left).toBeLessThan(53)
-  expect(left).toBe(really(book, 29))
+  expect(left).toBe(simulateSeconds(book, 29))
 })
 
 test('the estimate includes the wait of a 429 and the spacing after it', () => {
@@ -50,7 +50,7 @@ test('the estimate includes the wait of a 429 and the spacing after it', () => {
 test('the estimate for more calls than an hour allows differs by less than 3 percent', () => {
   const book = recordCalls(emptyBook(windows), 300, start - 600_000)
   for (const creates of [500, 1000, 2500]) {
-    const [estimated, is] = [secondsForCreates(book, creates, start), really(book, creates)]
+    const [estimated, is] = [secondsForCreates(book, creates, start), simulateSeconds(book, creates)]
     expect(Math.abs(estimated - is) / is).toBeLessThan(0.03)
   }
 })

@@ -175,15 +175,15 @@ describe('detecting a rollback', () => {
     attempts: fc.integer({ min: 0, max: 12 }),
     unlogged: fc.uniqueArray(fc.nat({ max: 12 })),
     copiedAt: fc.nat({ max: 12 }),
-    isPutBack: fc.boolean(),
+    isRestored: fc.boolean(),
   })
 
   test('a store is closed exactly if it lacks a logged attempt, and not if an attempt was not logged', () => {
     fc.assert(
-      fc.property(histories, ({ attempts, unlogged, copiedAt, isPutBack }) => {
+      fc.property(histories, ({ attempts, unlogged, copiedAt, isRestored }) => {
         const numbers = Array.from({ length: attempts }, (_, at) => at + 1)
         const logged = numbers.filter((number) => !unlogged.includes(number))
-        const known = new Set(isPutBack ? numbers.slice(0, copiedAt) : numbers)
+        const known = new Set(isRestored ? numbers.slice(0, copiedAt) : numbers)
         const missing = logged.filter((number) => !known.has(number)).map((number) => entry(number))
         const { reasons } = detectRollback({ ...store, hasAttempts: known.size > 0 }, [{ ...log, missing }])
         expect(reasons).toEqual(missing.length > 0 ? ['older'] : [])

@@ -24,7 +24,7 @@ describe.each(backends)('%s: a request that an event names and no row ordered', 
     store.unmatched.record(idOf(9), reading(changes), requestFor(1, { recipient: { ...recipient } }))
 
   /** Takes a file of person 1 in; why its row is held, and what it matches. */
-  async function takenIn(allow: { allowDuplicate?: boolean } = {}) {
+  async function addBatch(allow: { allowDuplicate?: boolean } = {}) {
     const batch = fileBatch({ addedAt: someTime, ...allow })
     await store.batches.add(batch, orderRows(1))
     const [row] = await rowsOf(store, batch.id)
@@ -62,7 +62,7 @@ describe.each(backends)('%s: a request that an event names and no row ordered', 
 
   test('holds a new order of its person, in a store that has no order yet as well', async () => {
     await read()
-    expect((await takenIn()).is).toEqual(['held', 'unmatched_request', idOf(9)])
+    expect((await addBatch()).is).toEqual(['held', 'unmatched_request', idOf(9)])
   })
 
   test.each([
@@ -75,16 +75,16 @@ describe.each(backends)('%s: a request that an event names and no row ordered', 
     ['nothing in common', { ...personOf('b@x.example'), phone: '+1999' }, 'pending'],
   ])('for somebody with %s: %s', async (_, recipient, state) => {
     await read(recipient)
-    expect((await takenIn()).is[0]).toBe(state)
+    expect((await addBatch()).is[0]).toBe(state)
   })
 
   test('of another loopback service holds nothing', async () => {
     await read(undefined, { service: 'http://localhost:4999' })
-    expect((await takenIn()).is[0]).toBe('pending')
+    expect((await addBatch()).is[0]).toBe('pending')
   })
 
   test('holds a row at its claim, where it was read after the file was taken in', async () => {
-    const { row, is } = await takenIn()
+    const { row, is } = await addBatch()
     expect(is[0]).toBe('pending')
     await read()
     expect(await beginAttempt(store.ledger, row, newAttempt())).toBeUndefined()
@@ -97,7 +97,7 @@ describe.each(backends)('%s: a request that an event names and no row ordered', 
   })
 
   test('holds nothing once a row of its service has it', async () => {
-    const { row } = await takenIn()
+    const { row } = await addBatch()
     await read()
     const other = fileBatch({ addedAt: someTime })
     await store.batches.add(other, orderRows(1, 5))
@@ -112,7 +112,7 @@ describe.each(backends)('%s: a request that an event names and no row ordered', 
   test('--allow-duplicate passes one that is older than 7 days, and no newer one', async () => {
     const days = (count: number) => ({ created_at: new Date(someTime - count * 24 * hour).toISOString() })
     await store.unmatched.record(idOf(9), reading(), requestFor(1, days(8)))
-    expect((await takenIn({ allowDuplicate: true })).is[0]).toBe('pending')
+    expect((await addBatch({ allowDuplicate: true })).is[0]).toBe('pending')
     await store.unmatched.record(idOf(8), reading(), requestFor(2, days(6)))
     const batch = fileBatch({ addedAt: someTime, allowDuplicate: true })
     await store.batches.add(batch, orderRows(1, 2))
@@ -126,7 +126,7 @@ describe.each(backends)('%s: a request that an event names and no row ordered', 
   ])('is kept without its fingerprints once the person is removed completely, %s', async (_, who) => {
     await read()
     await store.maintenance.purge(who, { dryRun: false, completely: false })
-    expect((await takenIn()).is[0]).toBe('held')
+    expect((await addBatch()).is[0]).toBe('held')
     await store.maintenance.purge(who, { dryRun: false, completely: true })
     const again = fileBatch({ addedAt: someTime })
     await store.batches.add(again, orderRows(1))

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { noLimit, takenIn } from './runner.ts'
+import { noLimit, addBatch } from './runner.ts'
 import {
   expectFree,
   idOf,
@@ -31,8 +31,8 @@ afterEach(() => store.close())
 type World = NonNullable<Parameters<typeof runnerOf>[1]>
 
 /** Runs a batch, by default with two rows, and returns the steps in their order. */
-async function carriedOut(world: World = {}, options: Partial<RunBatchOptions> = {}, given?: NewFileBatch) {
-  const batch = given ?? (await takenIn(store, { rows: orderRows(2) }))
+async function runBatch(world: World = {}, options: Partial<RunBatchOptions> = {}, given?: NewFileBatch) {
+  const batch = given ?? (await addBatch(store, { rows: orderRows(2) }))
   const runner = runnerOf(store, { ...world, api: { ...packages, ...world.api } })
   const steps: string[] = []
   const done = await reconcileAndSend(runner.ports, batch.id, {
@@ -61,7 +61,7 @@ const both = [taken(idOf(1)), taken(idOf(2))]
 
 describe('a run', () => {
   test('sends the pending rows and then writes the results', async () => {
-    const { done, steps, states, events } = await carriedOut({ creates: both })
+    const { done, steps, states, events } = await runBatch({ creates: both })
     // Without unknown rows there is no health check.
     expect(events.map(({ name }) => name)).toEqual(['row', 'row'])
     expect(states).toEqual(['accepted', 'accepted'])
@@ -70,45 +70,45 @@ describe('a run', () => {
   })
 
   test('releases the batch at the end, also after an error', async () => {
-    const { batch } = await carriedOut({ creates: both })
+    const { batch } = await runBatch({ creates: both })
     const failing = () => Promise.reject(new TypeError('a fault of ours'))
-    const { done } = await carriedOut({}, { writeResults: failing }, batch)
+    const { done } = await runBatch({}, { writeResults: failing }, batch)
     expect(done).toMatchObject({ thrown: { message: 'a fault of ours' } })
     await expectFree(store, batch.id)
   })
 
   test('without pending rows sends nothing and does not check the package', async () => {
-    const { batch } = await carriedOut({ creates: both })
+    const { batch } = await runBatch({ creates: both })
     const listPackages = () => Promise.reject(new UnavailableError('down'))
-    const { done, steps, sent } = await carriedOut({ api: { listPackages } }, { checksPackage: true }, batch)
+    const { done, steps, sent } = await runBatch({ api: { listPackages } }, { checksPackage: true }, batch)
     expect([done, steps, sent]).toMatchObject([{ failure: undefined }, ['start 0', 'write 2'], 0])
   })
 
   test('of a single row has the same steps', async () => {
-    const { steps } = await carriedOut(
+    const { steps } = await runBatch(
       { creates: [taken()] },
       {},
-      await takenIn(store, { rows: orderRows(1) }),
+      await addBatch(store, { rows: orderRows(1) }),
     )
     expect(steps).toEqual(['before 0', 'start 1', 'write 1'])
   })
 
   test('removes a queued batch from the queue, unless the runner is a worker', async () => {
-    const batch = await takenIn(store)
+    const batch = await addBatch(store)
     await store.batches.recordQueued(batch.id, sentAt)
-    await carriedOut({ creates: [lost] }, { max: 1, isQueued: true }, batch)
+    await runBatch({ creates: [lost] }, { max: 1, isQueued: true }, batch)
     expect((await store.batches.find(batch.id))?.queuedAt).toBe(sentAt)
-    await carriedOut({ creates: [taken()] }, { max: 1 }, batch)
+    await runBatch({ creates: [taken()] }, { max: 1 }, batch)
     expect((await store.batches.find(batch.id))?.queuedAt).toBeUndefined()
     // A batch that is not queued is not changed for this.
     store.batches.recordQueued = () => Promise.reject(new Error('it is not queued'))
-    const fresh = await takenIn(store, { rows: orderRows(1, 40) })
-    expect((await carriedOut({ creates: [taken(idOf(9))] }, {}, fresh)).states).toEqual(['accepted'])
+    const fresh = await addBatch(store, { rows: orderRows(1, 40) })
+    expect((await runBatch({ creates: [taken(idOf(9))] }, {}, fresh)).states).toEqual(['accepted'])
   })
 
   test('of a batch for another service is refused, and nothing is sent', async () => {
-    const batch = await takenIn(store, { baseUrl: 'http://127.0.0.1:4010/other' })
-    const { done, sent } = await carriedOut({}, {}, batch)
+    const batch = await addBatch(store, { baseUrl: 'http://127.0.0.1:4010/other' })
+    const { done, sent } = await runBatch({}, {}, batch)
     expect(done).toMatchObject({
       thrown: {
         code: 'usage',
@@ -117,33 +117,33 @@ describe('a run', () => {
     })
     expect(sent).toBe(0)
     // All loopback names of a port are one service.
-    const local = await takenIn(store, { baseUrl: 'http://localhost:4010', rows: orderRows(1, 9) })
-    expect((await carriedOut({ creates: [taken()] }, {}, local)).states).toEqual(['accepted'])
+    const local = await addBatch(store, { baseUrl: 'http://localhost:4010', rows: orderRows(1, 9) })
+    expect((await runBatch({ creates: [taken()] }, {}, local)).states).toEqual(['accepted'])
   })
 })
 
 describe('one runner per batch', () => {
   test('a second runner is refused and sends nothing', async () => {
-    const batch = await takenIn(store)
+    const batch = await addBatch(store)
     const lease = await store.batches.acquire(batch.id)
     store.batches.acquire = () => Promise.resolve(undefined)
-    const { done, sent } = await carriedOut({}, {}, batch)
+    const { done, sent } = await runBatch({}, {}, batch)
     expect({ done, sent }).toMatchObject({ done: { thrown: { code: 'incomplete' } }, sent: 0 })
     await lease?.release()
   })
 
   test('rows in flight of a runner that died become unknown and not pending', async () => {
-    const batch = await takenIn(store, { rows: orderRows(2) })
+    const batch = await addBatch(store, { rows: orderRows(2) })
     const [row] = await rowsOf(store, batch.id)
     if (row !== undefined) await sendRow(store, row, 'in flight')
-    const { states, events } = await carriedOut({ creates: [taken(idOf(2))] }, {}, batch)
+    const { states, events } = await runBatch({ creates: [taken(idOf(2))] }, {}, batch)
     expect(states).toEqual(['unknown', 'accepted'])
     // "After any unknown nothing more is sent until a ping and a read answer well."
     expect(events).toMatchObject([{ name: 'well' }, { name: 'row', row: 2 }])
   })
 
   test('if a row in flight is not recovered after three attempts, nothing is sent', async () => {
-    const batch = await takenIn(store, { rows: orderRows(2) })
+    const batch = await addBatch(store, { rows: orderRows(2) })
     const [row] = await rowsOf(store, batch.id)
     if (row !== undefined) await sendRow(store, row, 'in flight')
     let looks = 0
@@ -151,26 +151,26 @@ describe('one runner per batch', () => {
       looks += 1
       return Promise.resolve([])
     }
-    const { done, sent } = await carriedOut({ ledger: { recover } }, {}, batch)
+    const { done, sent } = await runBatch({ ledger: { recover } }, {}, batch)
     expect({ done, sent, looks }).toMatchObject({ done: { thrown: { code: 'internal' } }, sent: 0, looks: 3 })
     await expectFree(store, batch.id)
   })
 
   test('a lease that the caller passes is used and released', async () => {
-    const batch = await takenIn(store, { rows: orderRows(1) })
+    const batch = await addBatch(store, { rows: orderRows(1) })
     let released = 0
     const held = { release: () => Promise.resolve(void (released += 1)) }
     store.batches.acquire = () => Promise.reject(new Error('it is held already'))
-    expect((await carriedOut({ creates: [taken()] }, { lease: held }, batch)).states).toEqual(['accepted'])
+    expect((await runBatch({ creates: [taken()] }, { lease: held }, batch)).states).toEqual(['accepted'])
     expect(released).toBe(1)
   })
 
   test('a runner of a shared batch sends while another runner has a row in flight', async () => {
-    const batch = await takenIn(store, { rows: orderRows(2) })
+    const batch = await addBatch(store, { rows: orderRows(2) })
     const [row] = await rowsOf(store, batch.id)
     if (row !== undefined) await sendRow(store, row, 'in flight')
     Object.defineProperty(store.batches, 'isShared', { value: true })
-    const { states } = await carriedOut(
+    const { states } = await runBatch(
       { creates: [taken(idOf(2))], ledger: { recover: () => Promise.resolve([]) } },
       { max: 1 },
       batch,
@@ -184,7 +184,7 @@ describe('the package', () => {
   const gone = { api: { ...packagesOf({ status: 'DISABLED' }, { id: 13 }), packageSchema: down } }
 
   test('that is gone halts the batch before anything is sent, and the hint names `batch move`', async () => {
-    const { done, states, sent, steps, batch } = await carriedOut(gone, { checksPackage: true })
+    const { done, states, sent, steps, batch } = await runBatch(gone, { checksPackage: true })
     expect({ states, sent }).toEqual({ states: ['pending', 'pending'], sent: 0 })
     const hint = expect.stringContaining(`refcheck batch move ${batch.id} --package 13`) as string
     expect(done).toMatchObject({ failure: { code: 'not_found', hint } })
@@ -194,33 +194,33 @@ describe('the package', () => {
   })
 
   test('is not checked without checksPackage', async () => {
-    expect((await carriedOut({ ...gone, creates: both })).states).toEqual(['accepted', 'accepted'])
+    expect((await runBatch({ ...gone, creates: both })).states).toEqual(['accepted', 'accepted'])
   })
 
   test('that can be ordered again removes the earlier halt', async () => {
-    const batch = await takenIn(store, { rows: orderRows(1) })
-    expect((await carriedOut(gone, { checksPackage: true }, batch)).sent).toBe(0)
-    await carriedOut({ creates: [taken()] }, { checksPackage: true }, batch)
+    const batch = await addBatch(store, { rows: orderRows(1) })
+    expect((await runBatch(gone, { checksPackage: true }, batch)).sent).toBe(0)
+    await runBatch({ creates: [taken()] }, { checksPackage: true }, batch)
     expect((await store.batches.find(batch.id))?.halt).toBeUndefined()
   })
 
   test('of each row is checked if the rows name their own packages', async () => {
     const rows = [orderRow(1, 'a@example.com'), { ...orderRow(2, 'b@example.com'), packageId: 14 }]
-    const batch = await takenIn(store, { packageId: undefined, rows })
-    const { done, sent } = await carriedOut({}, { checksPackage: true }, batch)
+    const batch = await addBatch(store, { packageId: undefined, rows })
+    const { done, sent } = await runBatch({}, { checksPackage: true }, batch)
     const message = expect.stringContaining('package 14 is no longer available') as string
     expect({ done, sent }).toMatchObject({ done: { failure: { message } }, sent: 0 })
   })
 
   test('that cannot be checked halts the batch; an error of the store is thrown', async () => {
-    const away = await carriedOut({ api: { listPackages: down } }, { checksPackage: true })
+    const away = await runBatch({ api: { listPackages: down } }, { checksPackage: true })
     expect({ done: away.done, sent: away.sent }).toMatchObject({
       done: { failure: { code: 'unavailable' } },
       sent: 0,
     })
     const disk = new IoError('no space is left')
     store.waiting.recordLikelySuccessors = () => Promise.reject(disk)
-    const { done } = await carriedOut({}, { checksPackage: true }, away.batch)
+    const { done } = await runBatch({}, { checksPackage: true }, away.batch)
     expect(done).toEqual({ thrown: disk })
   })
 })
@@ -231,14 +231,14 @@ describe('automatic reconciliation', () => {
   test('takes place at the start and at the end of a run, before the results are written', async () => {
     const { batch } = await unknownRows(store, { rows: orderRows(2) })
     const found: unknown[] = []
-    const { steps } = await carriedOut({}, { onReconciled: (each) => found.push(each) }, batch)
+    const { steps } = await runBatch({}, { onReconciled: (each) => found.push(each) }, batch)
     expect(steps).toEqual(['look', 'start 0', 'look', 'write 0'])
     expect(found).toHaveLength(2)
   })
 
   test('accepts a row that an event proves before anything is sent', async () => {
     const { batch } = await unknownRows(store)
-    const { states, done } = await carriedOut(
+    const { states, done } = await runBatch(
       { reads: { [idOf(1)]: requestFor(1) }, signal: new AbortController().signal },
       named,
       batch,
@@ -251,13 +251,13 @@ describe('automatic reconciliation', () => {
     const decision = { by: 'a person', why: 'nobody knows' }
     for (const row of rows)
       await store.ledger.move(row, { to: 'dropped', at: sentAt, reason: 'dropped', decision })
-    const { states } = await carriedOut({ reads: { [idOf(1)]: requestFor(1) } }, named, batch)
+    const { states } = await runBatch({ reads: { [idOf(1)]: requestFor(1) } }, named, batch)
     expect(states).toEqual(['accepted'])
   })
 
   test('does not stop the run if the service is unreachable; an error of the store is thrown', async () => {
     const { batch } = await unknownRows(store)
-    const away = (error: Error) => carriedOut({ reads: { [idOf(1)]: error } }, named, batch)
+    const away = (error: Error) => runBatch({ reads: { [idOf(1)]: error } }, named, batch)
     expect((await away(new UnavailableError('down'))).done).toMatchObject({
       failure: { code: 'outcome_unknown' },
     })
@@ -268,11 +268,11 @@ describe('automatic reconciliation', () => {
   })
 
   test('leads to a health check before the next row if an outcome stays unknown', async () => {
-    const batch = await takenIn(store, { rows: orderRows(2) })
+    const batch = await addBatch(store, { rows: orderRows(2) })
     const [row] = await rowsOf(store, batch.id)
     if (row !== undefined) await sendRow(store, row, { to: 'unknown', reason: 'cut' })
     const ping = () => Promise.reject(new ForbiddenError('no longer a member'))
-    const { done, sent, states } = await carriedOut({ api: { ping } }, {}, batch)
+    const { done, sent, states } = await runBatch({ api: { ping } }, {}, batch)
     expect({ done, sent, states }).toMatchObject({
       done: { failure: { code: 'outcome_unknown' } },
       sent: 0,
@@ -283,7 +283,7 @@ describe('automatic reconciliation', () => {
   test('makes no health check if no rows are left to send', async () => {
     const { batch } = await unknownRows(store)
     const ping = () => Promise.reject(new ForbiddenError('no longer a member'))
-    const { done } = await carriedOut({ api: { ping } }, {}, batch)
+    const { done } = await runBatch({ api: { ping } }, {}, batch)
     expect(done).toMatchObject({ failure: { message: '1 row may or may not have been ordered' } })
     expect((await store.batches.find(batch.id))?.halt).toBeUndefined()
   })
@@ -291,18 +291,18 @@ describe('automatic reconciliation', () => {
 
 describe('another organisation', () => {
   const started = async (userEmail = 'starter@example.com') =>
-    takenIn(store, { rows: orderRows(2), userEmail })
+    addBatch(store, { rows: orderRows(2), userEmail })
 
   test('is refused before anything is sent', async () => {
     const batch = await started()
-    const { done, sent, steps } = await carriedOut({}, {}, batch)
+    const { done, sent, steps } = await runBatch({}, {}, batch)
     expect({ done, sent, steps }).toMatchObject({ done: { thrown: { code: 'usage' } }, sent: 0, steps: [] })
   })
 
   test('is not detected if the service fails: the batch halts and nothing is sent', async () => {
     const batch = await started()
     const down = new UnavailableError('down')
-    const { done, sent } = await carriedOut({ api: { listUsers: () => Promise.reject(down) } }, {}, batch)
+    const { done, sent } = await runBatch({ api: { listUsers: () => Promise.reject(down) } }, {}, batch)
     expect({ done, sent }).toMatchObject({ done: { failure: { code: 'unavailable' } }, sent: 0 })
     expect((await store.batches.find(batch.id))?.halt).toMatchObject({ message: 'down' })
   })
@@ -314,14 +314,14 @@ describe('another organisation', () => {
       asked.push(userEmail)
       return Promise.resolve(true)
     }
-    const { states } = await carriedOut({ creates: both }, { confirmStarterLeft }, batch)
+    const { states } = await runBatch({ creates: both }, { confirmStarterLeft }, batch)
     expect({ states, asked }).toEqual({ states: ['accepted', 'accepted'], asked: ['starter@example.com'] })
   })
 })
 
 describe('the end of a run', () => {
   test('records the halt and writes the results', async () => {
-    const { done, steps, batch } = await carriedOut({ creates: [clientError(403, 'no credits')] })
+    const { done, steps, batch } = await runBatch({ creates: [clientError(403, 'no credits')] })
     expect(done).toMatchObject({ failure: { code: 'forbidden' } })
     expect(steps).toEqual(['before 0', 'start 2', 'write 0'])
     expect((await store.batches.find(batch.id))?.halt).toMatchObject({
@@ -336,7 +336,7 @@ describe('the end of a run', () => {
       stop.abort()
       return lost
     }
-    const { done, steps, batch } = await carriedOut({ creates: [create], signal: stop.signal })
+    const { done, steps, batch } = await runBatch({ creates: [create], signal: stop.signal })
     expect(done).toMatchObject({ failure: { code: 'interrupted' } })
     expect(steps).toEqual(['before 0', 'start 2', 'write 0'])
     expect((await store.batches.find(batch.id))?.halt).toBeUndefined()
@@ -349,51 +349,51 @@ describe('the end of a run', () => {
       writeResults: () => Promise.reject(disk),
       onUnwritten: (error: Error) => events.push(error),
     }
-    const whole = await carriedOut({ creates: both }, options)
+    const whole = await runBatch({ creates: both }, options)
     expect(whole.done).toMatchObject({
       failure: { code: 'io', message: 'the results file was not written: no space is left' },
       batch: { resultsFile: undefined },
     })
     const rows = orderRows(1, 30)
-    const halted = await carriedOut(
+    const halted = await runBatch(
       { creates: [clientError(403, 'no')] },
       options,
-      await takenIn(store, { rows }),
+      await addBatch(store, { rows }),
     )
     expect(halted.done).toMatchObject({ failure: { code: 'forbidden' } })
     // A people file that the user changed meanwhile is not a failure of the run.
     const changed = new InvalidInputError('line 3 has changed')
     const written = { ...options, writeResults: () => Promise.reject(changed) }
-    const fresh = await takenIn(store, { rows: orderRows(1, 50) })
-    const { done } = await carriedOut({ creates: [taken(idOf(50))] }, written, fresh)
+    const fresh = await addBatch(store, { rows: orderRows(1, 50) })
+    const { done } = await runBatch({ creates: [taken(idOf(50))] }, written, fresh)
     expect(done).toMatchObject({ failure: undefined })
     expect(events).toEqual([disk, changed])
   })
 
   test('names the results file only if it was written', async () => {
     const resultsFile = '/nowhere/people.results.csv'
-    const batch = await takenIn(store, { rows: orderRows(1), resultsFile })
-    const { done } = await carriedOut({ creates: [taken()] }, {}, batch)
+    const batch = await addBatch(store, { rows: orderRows(1), resultsFile })
+    const { done } = await runBatch({ creates: [taken()] }, {}, batch)
     expect(done).toMatchObject({ batch: { resultsFile } })
-    const none = await carriedOut({}, { writeResults: () => Promise.resolve(false) }, batch)
+    const none = await runBatch({}, { writeResults: () => Promise.resolve(false) }, batch)
     expect(none.done).toMatchObject({ batch: { resultsFile: undefined }, failure: undefined })
   })
 
   test('names the first rows that need a decision', async () => {
     const rows = [...orderRows(2), { ...orderRow(3, 'PERSON1@example.com') }]
-    const batch = await takenIn(store, { rows })
-    const { done } = await carriedOut({ creates: [taken(idOf(1)), lost] }, {}, batch)
+    const batch = await addBatch(store, { rows })
+    const { done } = await runBatch({ creates: [taken(idOf(1)), lost] }, {}, batch)
     expect(done).toMatchObject({ failure: { code: 'outcome_unknown', order: { batchId: batch.id, row: 2 } } })
     const empty = { packageId: undefined, email: undefined, field: undefined, matchesRow: undefined }
     const invalid: NewRow = { row: 2, state: 'invalid', reason: 'phone is required', ...empty }
-    const again = await takenIn(store, { rows: [...orderRows(1), invalid] })
-    const nothing = await carriedOut({}, {}, again)
+    const again = await addBatch(store, { rows: [...orderRows(1), invalid] })
+    const nothing = await runBatch({}, {}, again)
     const order = { batchId: batch.id, row: 1, requestId: idOf(1), match: 'exact' }
     expect(nothing.done).toMatchObject({ failure: { code: 'duplicate', order } })
     const anne = orderRow(1, 'new@example.com')
     const recipient = { ...personOf('person1@example.com'), first_name: 'Anne' }
-    const held = await takenIn(store, { rows: [{ ...anne, recipient }] as NewRow[] })
+    const held = await addBatch(store, { rows: [{ ...anne, recipient }] as NewRow[] })
     const hint = expect.stringContaining(`refcheck batch release ${held.id} --row 1`) as string
-    expect((await carriedOut({}, {}, held)).done).toMatchObject({ failure: { code: 'incomplete', hint } })
+    expect((await runBatch({}, {}, held)).done).toMatchObject({ failure: { code: 'incomplete', hint } })
   })
 })

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
-import { memoryStore, runnerOf, takenIn } from './runner.ts'
+import { memoryStore, runnerOf, addBatch } from './runner.ts'
 import { orderRow, orderRows } from '../../store/ledger/files.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 import { findBatch, listStoppedRows } from '../../../src/usecases/batch/read-batch.ts'
@@ -24,7 +24,7 @@ const found = (id: string) =>
 test('a batch is found by its id or a unique start of it', async () => {
   const [one, two, other] = ['aaaa1', 'aaaa2', 'bbbb1'].map(idAfter) as [string, string, string]
   for (const [at, id] of [one, two, other].entries())
-    await takenIn(store, { id, identity: id, rows: orderRows(1, at + 1) })
+    await addBatch(store, { id, identity: id, rows: orderRows(1, at + 1) })
   expect(await found(one)).toBe(one)
   expect(await found('bbbb')).toBe(other)
   expect(await found('aaaa')).toBe('usage: 2 batches of this store start with "aaaa"')
@@ -39,9 +39,9 @@ test('listStoppedRows returns the rows with conflicts in the order of the file',
     const batch = await store.batches.find(id)
     return batch && (await listStoppedRows(ports, batch)).map(({ row, state }) => [row, state])
   }
-  const first = await takenIn(store)
+  const first = await addBatch(store)
   expect(await stopped(first.id)).toEqual([])
-  const second = await takenIn(store, {
+  const second = await addBatch(store, {
     rows: [
       orderRow(1, 'new@example.com'),
       ...orderRows(2).map((row) => Object.assign(row, { row: row.row + 1 })),

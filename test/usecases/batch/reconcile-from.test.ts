@@ -11,7 +11,7 @@ import { startBatch } from '../../../src/usecases/batch/start.ts'
 import { beginOne } from '../../store/ledger/batches.ts'
 import { orderRows, rowsOf, statesOf } from '../../store/ledger/files.ts'
 import { taken } from '../request/answers.ts'
-import { takenIn } from './runner.ts'
+import { addBatch } from './runner.ts'
 import {
   idOf,
   later,
@@ -113,7 +113,7 @@ describe('the rows that it settles', () => {
 })
 
 test('an unmatched request for a person who was ordered with this store is reported as a possible duplicate', async () => {
-  const batch = await takenIn(store, { rows: orderRows(1) })
+  const batch = await addBatch(store, { rows: orderRows(1) })
   const [row] = await rowsOf(store, batch.id)
   if (row !== undefined)
     await sendRow(store, row, { to: 'accepted', requestId: idOf(1), requestStatus: 'RECEIVED' })
@@ -188,7 +188,7 @@ describe('the results file', () => {
   test('of a colleague is read before a row is sent again', async () => {
     const file = { ...peopleFile(folder), name: 'people.csv' }
     const colleague = await memoryStore()
-    const other = await takenIn(colleague, { ...file, rows: orderRows(1) })
+    const other = await addBatch(colleague, { ...file, rows: orderRows(1) })
     const world = { api: packages, creates: [taken(idOf(5))] }
     expect((await startBatch(runnerOf(colleague, world).ports, other.id, {})).failure).toBeUndefined()
     await colleague.close()

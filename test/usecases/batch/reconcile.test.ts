@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { idOf, memoryStore, requestFor, runnerOf, sendRow, unknownRows } from './unknown-rows.ts'
-import { takenIn } from './runner.ts'
+import { addBatch } from './runner.ts'
 import { orderRow, orderRows, rowsOf, statesOf } from '../../store/ledger/files.ts'
 import { personOf } from '../../store/ledger/batches.ts'
 import type { RequestResource } from '../../../src/contract/request.ts'
@@ -183,7 +183,7 @@ describe('cases without evidence', () => {
 
 describe('the reads', () => {
   test('exclude ids of other orders', async () => {
-    const other = await takenIn(store, { rows: orderRows(1, 5) })
+    const other = await addBatch(store, { rows: orderRows(1, 5) })
     const [row] = await rowsOf(store, other.id)
     if (row !== undefined)
       await sendRow(store, row, { to: 'accepted', requestId: idOf(5), requestStatus: 'RECEIVED' })

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { runThree, takenIn } from './runner.ts'
+import { runThree, addBatch } from './runner.ts'
 import {
   expectFree,
   idOf,
@@ -151,7 +151,7 @@ describe('the answer that the provider has a request', () => {
   })
 
   test('is refused for a request of another order', async () => {
-    const other = await takenIn(store, { rows: orderRows(1, 5) })
+    const other = await addBatch(store, { rows: orderRows(1, 5) })
     const [row] = await rowsOf(store, other.id)
     if (row !== undefined)
       await sendRow(store, row, { to: 'accepted', requestId: idOf(1), requestStatus: 'RECEIVED' })
@@ -243,7 +243,7 @@ describe('the answer to order the row again', () => {
   })
 
   test('does not change other pending rows', async () => {
-    const batch = await takenIn(store, { rows: orderRows(3) })
+    const batch = await addBatch(store, { rows: orderRows(3) })
     const [, second] = await rowsOf(store, batch.id)
     if (second !== undefined) await sendRow(store, second, { to: 'unknown', reason: 'cut' })
     const { states, api } = await answer(order('person2@example.com'), {
@@ -354,7 +354,7 @@ describe('the question for the provider’s answer', () => {
     expect(done).toMatchObject({
       thrown: { message: expect.stringMatching(/^row 7 is not in batch/) as string },
     })
-    const batch = await takenIn(store, { rows: orderRows(2, 7) })
+    const batch = await addBatch(store, { rows: orderRows(2, 7) })
     const pending = await answer({ kind: 'leave' }, { row: 2, batchId: batch.id })
     expect(pending.done).toMatchObject({
       thrown: { message: 'Ana Silva is pending, not unknown: there is nothing to decide' },

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { memoryStore, noLimit, runnerOf, runThree, takenIn } from './runner.ts'
+import { memoryStore, noLimit, runnerOf, runThree, addBatch } from './runner.ts'
 import { clientError, lost, requestId, requestOf, serverError, taken, unsent } from '../request/answers.ts'
 import { schemaOf } from '../../domain/form/sample-schema.ts'
 import type { RunEvent } from '../../../src/domain/batch/run-policy.ts'
@@ -66,7 +66,7 @@ describe('the rows in order', () => {
   })
 
   test('a row with a new conflict is held and reported, and the others are sent', async () => {
-    const batch = await takenIn(store, { rows: orderRows(4) })
+    const batch = await addBatch(store, { rows: orderRows(4) })
     const bodyFor = (number: number) => ({
       package_id: 12,
       recipient: personOf(`person${number}@example.com`),
@@ -105,7 +105,7 @@ describe('waiting', () => {
 
   test('a 429 also delays other processes with the key', async () => {
     const { ports, events } = runnerOf(store, { creates: [clientError(429, 'too many requests', '7')] })
-    const batch = await takenIn(store)
+    const batch = await addBatch(store)
     expect(await sendPendingRows(ports, batch.id, { ...noLimit, waitBudgetMs: 0 })).toMatchObject({
       kind: 'halted',
     })
@@ -140,7 +140,7 @@ describe('waiting', () => {
     expect(events[2]).toEqual({ name: 'paced', seconds: waitMs / 1000 })
     await store.close()
     store = await memoryStore()
-    const batch = await takenIn(store)
+    const batch = await addBatch(store)
     const { ports } = runnerOf(store, { creates: allTaken, windows })
     const short = await sendPendingRows(ports, batch.id, { ...noLimit, waitBudgetMs: 59_999 })
     expect(short).toMatchObject({ kind: 'halted', error: { code: 'throttled' } })
@@ -264,7 +264,7 @@ describe('rows that would all be rejected', () => {
   })
 
   test('do not halt the run if the remaining rows fit', async () => {
-    const batch = await takenIn(store, {
+    const batch = await addBatch(store, {
       rows: [1, 2].map((number) => {
         const recipient = personOf(`person${number}@example.com`)
         const body = Buffer.from(JSON.stringify({ package_id: 12, recipient }))

@@ -47,7 +47,7 @@ export function memoryStore(): Promise<Store> {
 }
 
 /** Services and settings that a test replaces in a run. */
-interface RunWorld extends Script {
+interface RunOverrides extends Script {
   ledger?: Partial<Ledger>
   api?: Partial<Api>
   signal?: AbortSignal
@@ -66,7 +66,7 @@ interface Runner {
 }
 
 /** Returns the services of a run, with a real store and a scripted service whose health check succeeds. */
-export function runnerOf(store: Store, world: RunWorld = {}): Runner {
+export function runnerOf(store: Store, world: RunOverrides = {}): Runner {
   const { ledger = {}, signal, windows, clock: given, prompter, onEvent, ...script } = world
   const ordering = scriptedOrdering(
     { ledger: { ...bound(store.ledger), ...ledger }, batches: store.batches },
@@ -123,7 +123,7 @@ async function* nothing(): AsyncGenerator<Uint8Array> {
 }
 
 /** Adds a batch to the store, with three rows by default. */
-export async function takenIn(
+export async function addBatch(
   store: Store,
   { rows = orderRows(3), ...changes }: Partial<NewFileBatch> & { rows?: NewRow[] } = {},
 ): Promise<NewFileBatch> {
@@ -133,8 +133,8 @@ export async function takenIn(
 }
 
 /** Adds a batch of three rows and sends them. */
-export async function runThree(store: Store, world: RunWorld, limits: Partial<RunLimits> = {}) {
-  const batch = await takenIn(store)
+export async function runThree(store: Store, world: RunOverrides, limits: Partial<RunLimits> = {}) {
+  const batch = await addBatch(store)
   const { ports, api, clock, events } = runnerOf(store, world)
   const end = await sendPendingRows(ports, batch.id, { ...noLimit, ...limits }).catch((error: unknown) => ({
     thrown: error,

@@ -16,7 +16,7 @@ interface World {
 }
 
 /** Returns the result of the check and the calls and questions that it made. */
-async function goesOn({
+async function checkOrganisation({
   accepted = [],
   userEmail = 'owner@example.com',
   users = [],
@@ -71,26 +71,32 @@ const refused = { thrown: { code: 'usage' } }
 
 describe('a batch with accepted requests', () => {
   test('is sent with a key that can read one of them', async () => {
-    expect(await goesOn({ accepted: [idOf(1), idOf(2)] })).toEqual({ end: undefined, asked: [idOf(1)] })
+    expect(await checkOrganisation({ accepted: [idOf(1), idOf(2)] })).toEqual({
+      end: undefined,
+      asked: [idOf(1)],
+    })
   })
 
   test('is sent with such a key of another user too', async () => {
-    const { end } = await goesOn({ accepted: [idOf(1)], userEmail: 'starter@example.com' })
+    const { end } = await checkOrganisation({ accepted: [idOf(1)], userEmail: 'starter@example.com' })
     expect(end).toBeUndefined()
   })
 
   test('has up to three requests read, because one may have been removed at the service or its id lost here', async () => {
     const reads = { [idOf(1)]: gone, [idOf(2)]: gone }
-    expect(await goesOn({ accepted: [idOf(1), idOf(2), idOf(3)], reads })).toEqual({
+    expect(await checkOrganisation({ accepted: [idOf(1), idOf(2), idOf(3)], reads })).toEqual({
       end: undefined,
       asked: [idOf(1), idOf(2), idOf(3)],
     })
-    expect(await goesOn({ accepted: [undefined, idOf(2)] })).toEqual({ end: undefined, asked: [idOf(2)] })
+    expect(await checkOrganisation({ accepted: [undefined, idOf(2)] })).toEqual({
+      end: undefined,
+      asked: [idOf(2)],
+    })
   })
 
   test('is refused with a key that can read none of them, without a question', async () => {
     const reads = Object.fromEntries([1, 2, 3].map((each) => [idOf(each), gone]))
-    const { end, asked } = await goesOn({ accepted: [1, 2, 3, 4].map(idOf), reads, confirm: true })
+    const { end, asked } = await checkOrganisation({ accepted: [1, 2, 3, 4].map(idOf), reads, confirm: true })
     expect(end).toMatchObject({
       thrown: { code: 'usage', message: expect.stringContaining('another organisation') as string },
     })
@@ -98,16 +104,16 @@ describe('a batch with accepted requests', () => {
   })
 
   test('a service that does not answer well is what halts it', async () => {
-    expect((await goesOn({ accepted: [idOf(1)], reads: { [idOf(1)]: down } })).end).toBe(down)
+    expect((await checkOrganisation({ accepted: [idOf(1)], reads: { [idOf(1)]: down } })).end).toBe(down)
   })
 
   test('Ctrl-C, and what is not foreseen, are thrown', async () => {
     const world = { accepted: [idOf(1)], reads: { [idOf(1)]: down } }
-    expect((await goesOn({ ...world, signal: AbortSignal.abort() })).end).toEqual({ thrown: down })
+    expect((await checkOrganisation({ ...world, signal: AbortSignal.abort() })).end).toEqual({ thrown: down })
     const signal = new AbortController().signal
-    expect((await goesOn({ ...world, signal })).end).toBe(down)
+    expect((await checkOrganisation({ ...world, signal })).end).toBe(down)
     const surprise = new TypeError('a fault of ours')
-    expect((await goesOn({ accepted: [idOf(1)], reads: { [idOf(1)]: surprise } })).end).toEqual({
+    expect((await checkOrganisation({ accepted: [idOf(1)], reads: { [idOf(1)]: surprise } })).end).toEqual({
       thrown: surprise,
     })
   })
@@ -115,23 +121,23 @@ describe('a batch with accepted requests', () => {
 
 describe('a batch without accepted requests', () => {
   test('is sent by its owner without a question', async () => {
-    expect(await goesOn({})).toEqual({ end: undefined, asked: [] })
+    expect(await checkOrganisation({})).toEqual({ end: undefined, asked: [] })
   })
 
   test('is sent if its owner is among the users of the key', async () => {
     const world = { userEmail: 'starter@example.com', users: ['a@example.com', 'Starter@example.com'] }
-    expect(await goesOn(world)).toEqual({ end: undefined, asked: ['users'] })
+    expect(await checkOrganisation(world)).toEqual({ end: undefined, asked: ['users'] })
   })
 
   test('needs a confirmation otherwise', async () => {
     const left = { userEmail: 'starter@example.com', users: ['a@example.com'] }
-    const { end, asked } = await goesOn({ ...left, confirm: true })
+    const { end, asked } = await checkOrganisation({ ...left, confirm: true })
     expect({ end, asked }).toEqual({ end: undefined, asked: ['users', 'a person about the-batch'] })
-    expect((await goesOn({ ...left, confirm: false })).end).toMatchObject(refused)
-    expect((await goesOn(left)).end).toMatchObject(refused)
+    expect((await checkOrganisation({ ...left, confirm: false })).end).toMatchObject(refused)
+    expect((await checkOrganisation(left)).end).toMatchObject(refused)
   })
 
   test('a service that does not answer well is what halts it', async () => {
-    expect((await goesOn({ userEmail: 'starter@example.com', users: down })).end).toBe(down)
+    expect((await checkOrganisation({ userEmail: 'starter@example.com', users: down })).end).toBe(down)
   })
 })

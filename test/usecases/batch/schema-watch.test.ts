@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 
-import { memoryStore, runnerOf, takenIn } from './runner.ts'
+import { memoryStore, runnerOf, addBatch } from './runner.ts'
 import { schemaOf } from '../../domain/form/sample-schema.ts'
 import { orderRows } from '../../store/ledger/files.ts'
 import { schemaMismatchError } from '../../../src/usecases/batch/packages.ts'
 
 test('after a field was refused the schema is read from the service and not from the cache', async () => {
   const store = await memoryStore()
-  const batch = await takenIn(store, { rows: orderRows(2) })
+  const batch = await addBatch(store, { rows: orderRows(2) })
   const schema = schemaOf({ consent: { method: ['string', true] } })
   let reads = 0
   const packageSchema = () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
-import { takenIn } from './runner.ts'
+import { addBatch } from './runner.ts'
 import { idOf, later, memoryStore, requestFor, runnerOf, sendRow, unknownRows } from './unknown-rows.ts'
 import { orderRows, rowsOf } from '../../store/ledger/files.ts'
 import type { NewFileBatch } from '../../../src/domain/batch/batch.ts'
@@ -17,7 +17,7 @@ afterEach(() => store.close())
 
 /** Adds an accepted order of person 1 with the id of request 1, and returns the batch id. */
 async function ordered(changes: Partial<NewFileBatch> = {}): Promise<string> {
-  const batch = await takenIn(store, { rows: orderRows(1), ...changes })
+  const batch = await addBatch(store, { rows: orderRows(1), ...changes })
   const [row] = await rowsOf(store, batch.id)
   if (row === undefined) throw new Error('no row')
   await sendRow(store, row, { to: 'accepted', requestId: idOf(1), requestStatus: 'RECEIVED' })
@@ -83,7 +83,7 @@ test('a request for a person ordered at another service, or never accepted, is n
 test('the newest of several orders for a person is named', async () => {
   await ordered({ account: 'one' })
   await store.accounts.add('two', 0)
-  const batch = await takenIn(store, { rows: orderRows(1), account: 'two', addedAt: Date.UTC(2026, 10, 22) })
+  const batch = await addBatch(store, { rows: orderRows(1), account: 'two', addedAt: Date.UTC(2026, 10, 22) })
   const [row] = await rowsOf(store, batch.id)
   if (row) await sendRow(store, row, { to: 'accepted', requestId: idOf(2), requestStatus: 'RECEIVED' })
   const [second] = await findSecondOrders(runnerOf(store, { reads }).ports, [idOf(9)])

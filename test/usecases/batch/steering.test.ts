@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { takenIn } from './runner.ts'
+import { addBatch } from './runner.ts'
 import {
   expectFree,
   idOf,
@@ -51,8 +51,8 @@ const usage = (message: string | RegExp, hint?: string) => ({
 })
 
 /** Adds a batch whose rows are pending, accepted, rejected and unknown. */
-async function inFourStates(): Promise<NewFileBatch> {
-  const batch = await takenIn(store, { rows: orderRows(4) })
+async function addMixedBatch(): Promise<NewFileBatch> {
+  const batch = await addBatch(store, { rows: orderRows(4) })
   const [, two, three, four] = await rowsOf(store, batch.id)
   if (two) await sendRow(store, two, { to: 'accepted', requestId: idOf(2), requestStatus: 'RECEIVED' })
   if (three) await sendRow(store, three, { to: 'rejected', reason: 'recipient.email: is not accepted' })
@@ -61,8 +61,8 @@ async function inFourStates(): Promise<NewFileBatch> {
 }
 
 /** Adds an earlier order and a file with a similar person: another first name, and the same e-mail and phone. */
-async function similarFile(state: 'accepted' | 'unknown' = 'accepted'): Promise<NewFileBatch> {
-  const earlier = await takenIn(store, { rows: orderRows(1) })
+async function addSimilarFile(state: 'accepted' | 'unknown' = 'accepted'): Promise<NewFileBatch> {
+  const earlier = await addBatch(store, { rows: orderRows(1) })
   const [row] = await rowsOf(store, earlier.id)
   if (row === undefined) throw new Error('no row')
   await sendRow(
@@ -72,7 +72,7 @@ async function similarFile(state: 'accepted' | 'unknown' = 'accepted'): Promise<
       ? { to: 'accepted', requestId: idOf(1), requestStatus: 'RECEIVED' }
       : { to: 'unknown', reason: 'cut' },
   )
-  return takenIn(store, { rows: [anne(1), orderRow(2, 'other@example.com')] })
+  return addBatch(store, { rows: [anne(1), orderRow(2, 'other@example.com')] })
 }
 
 const anne = (number: number) =>
@@ -90,7 +90,7 @@ describe('a batch that a runner has', () => {
   ]
 
   test.each(jobs)('%s is refused, and no row changes', async (_, job) => {
-    const batch = await inFourStates()
+    const batch = await addMixedBatch()
     const before = await statesOf(store, batch.id)
     store.batches.acquire = () => Promise.resolve(undefined)
     await expect(job(await found(batch))).rejects.toMatchObject({
@@ -103,7 +103,7 @@ describe('a batch that a runner has', () => {
 
 describe('cancel', () => {
   test('of a batch cancels its pending rows and no others', async () => {
-    const batch = await inFourStates()
+    const batch = await addMixedBatch()
     expect(await ends(batch, (each) => cancelBatch(runnerOf(store).ports, each))).toBe(1)
     expect(await rowsOf(store, batch.id)).toMatchObject([
       { state: 'cancelled', reason: 'cancelled before it was sent', changedAt: sentAt },
@@ -114,13 +114,13 @@ describe('cancel', () => {
   })
 
   test('of a row cancels a held row', async () => {
-    const batch = await similarFile()
+    const batch = await addSimilarFile()
     expect(await ends(batch, (each) => cancelBatch(runnerOf(store).ports, each, [1]))).toBe(1)
     expect(await statesOf(store, batch.id)).toEqual(['cancelled', 'pending'])
   })
 
   test('of a row that was sent is refused', async () => {
-    const batch = await inFourStates()
+    const batch = await addMixedBatch()
     const came = await ends(batch, (each) => cancelBatch(runnerOf(store).ports, each, [1, 4]))
     expect(came).toMatchObject(
       usage(`row 4 of batch ${batch.id} is not waiting to be sent`, '--state pending,held'),
@@ -134,19 +134,19 @@ describe('retry', () => {
     ends(batch, (each) => retryBatch(runnerOf(store).ports, each, rows))
 
   test('makes rejected rows pending, and no others', async () => {
-    const batch = await inFourStates()
+    const batch = await addMixedBatch()
     expect(await retry(batch)).toBe(1)
     expect(await statesOf(store, batch.id)).toEqual(['pending', 'accepted', 'pending', 'unknown'])
   })
 
   test('of a given row makes it pending', async () => {
-    const batch = await inFourStates()
+    const batch = await addMixedBatch()
     expect(await retry(batch, [3])).toBe(1)
     expect(await statesOf(store, batch.id)).toEqual(['pending', 'accepted', 'pending', 'unknown'])
   })
 
   test('of a row that is not rejected is refused and changes nothing', async () => {
-    const batch = await inFourStates()
+    const batch = await addMixedBatch()
     expect(await retry(batch, [3, 4])).toMatchObject(
       usage(
         'row 4 is unknown; only rejected rows can be queued again',
@@ -161,8 +161,8 @@ describe('retry', () => {
   })
 
   test('compares the row again, and a person who was ordered meanwhile is a duplicate', async () => {
-    const batch = await inFourStates()
-    await takenIn(store, { rows: orderRows(1, 3) })
+    const batch = await addMixedBatch()
+    await addBatch(store, { rows: orderRows(1, 3) })
     expect(await retry(batch)).toBe(0)
     expect(await statesOf(store, batch.id)).toEqual(['pending', 'accepted', 'duplicate', 'unknown'])
   })
@@ -173,14 +173,14 @@ describe('release', () => {
     ends(batch, (each) => releaseRows(runnerOf(store).ports, each, what, 'owner@example.com'))
 
   test('of a row makes it pending', async () => {
-    const batch = await similarFile()
+    const batch = await addSimilarFile()
     expect(await statesOf(store, batch.id)).toEqual(['held', 'pending'])
     expect(await release(batch, { kind: 'rows', rows: [1] })).toEqual({ rows: [1], left: [] })
     expect(await statesOf(store, batch.id)).toEqual(['pending', 'pending'])
   })
 
   test('of all covers rows held for a similar person', async () => {
-    const batch = await similarFile()
+    const batch = await addSimilarFile()
     expect(await release(batch, { kind: 'all' })).toMatchObject({ rows: [1] })
   })
 
@@ -193,7 +193,7 @@ describe('release', () => {
       member(2, 'Bob', '+61400000002'),
       member(3, 'Ann', '+61400000003'),
     ]
-    const batch = await takenIn(store, { rows })
+    const batch = await addBatch(store, { rows })
     expect(await statesOf(store, batch.id)).toEqual(['pending', 'held', 'held'])
     expect(await release(batch, { kind: 'shared', value: 'else@example.com' })).toMatchObject({ rows: [] })
     expect(await release(batch, { kind: 'shared', value: email })).toMatchObject({ rows: [2] })
@@ -201,7 +201,7 @@ describe('release', () => {
   })
 
   test('of a row that is not held is refused, and the error names the rows that were released', async () => {
-    const batch = await similarFile()
+    const batch = await addSimilarFile()
     expect(await release(batch, { kind: 'rows', rows: [1, 2] })).toMatchObject(
       usage(`row 2 of batch ${batch.id} is not held; released: 1`, '--state held'),
     )
@@ -211,16 +211,16 @@ describe('release', () => {
   })
 
   test('of a duplicate is refused, because it is not held', async () => {
-    await takenIn(store, { rows: orderRows(2) })
-    const batch = await takenIn(store, { rows: orderRows(2) })
+    await addBatch(store, { rows: orderRows(2) })
+    const batch = await addBatch(store, { rows: orderRows(2) })
     const came = await release(batch, { kind: 'rows', rows: [2] })
     expect(came).toMatchObject(usage(`row 2 of batch ${batch.id} is not held`))
   })
 
   test('covers the conflict that was shown; another similar order holds the row again', async () => {
-    const batch = await similarFile()
+    const batch = await addSimilarFile()
     const third = { ...personOf('third@example.com'), email: 'person1@example.com', first_name: 'Anna' }
-    const more = await takenIn(store, {
+    const more = await addBatch(store, {
       allowSimilar: true,
       rows: [{ ...anne(1), recipient: third } as NewRow],
     })
@@ -235,7 +235,7 @@ describe('release', () => {
   })
 
   test('is refused while the outcome of the similar order is unknown', async () => {
-    const batch = await similarFile('unknown')
+    const batch = await addSimilarFile('unknown')
     const earlier = (await store.batches.list()).find(({ id }) => id !== batch.id)
     expect(await release(batch, { kind: 'rows', rows: [1] })).toMatchObject(
       usage(/^row 1 cannot be released: it/, `refcheck batch reconcile ${earlier?.id}`),
@@ -247,7 +247,7 @@ describe('release', () => {
 
   test('is refused for an order at another URL until the user decides whether both are one service', async () => {
     const [at, elsewhere] = ['http://127.0.0.1:4010', 'https://old.example.com']
-    const batch = await similarFile()
+    const batch = await addSimilarFile()
     // A store in memory takes orders for this machine alone; what it is held for is shown as if it were elsewhere.
     store.waiting.release = () => Promise.resolve({ rows: [], left: [{ row: 1, reason: 'other_service' }] })
     const find = store.batches.find.bind(store.batches)
@@ -280,7 +280,7 @@ describe('move', () => {
     })
 
   test('changes pending and rejected rows to the successor, and no rows that may be ordered', async () => {
-    const batch = await takenIn(store, { rows: wholeRows(4) })
+    const batch = await addBatch(store, { rows: wholeRows(4) })
     const [one, two, three] = await rowsOf(store, batch.id)
     if (one) await sendRow(store, one, { to: 'accepted', requestId: idOf(1), requestStatus: 'RECEIVED' })
     if (two) await sendRow(store, two, { to: 'rejected', reason: 'gone' })
@@ -300,11 +300,11 @@ describe('move', () => {
   })
 
   test('makes the same person under either package a duplicate', async () => {
-    const batch = await takenIn(store, { rows: wholeRows(2) })
+    const batch = await addBatch(store, { rows: wholeRows(2) })
     const [one] = await rowsOf(store, batch.id)
     if (one) await sendRow(store, one, { to: 'accepted', requestId: idOf(1), requestStatus: 'RECEIVED' })
     await move(batch)
-    const again = await takenIn(store, {
+    const again = await addBatch(store, {
       packageId: 13,
       rows: wholeRows(1, 1, 13),
     })
@@ -312,7 +312,7 @@ describe('move', () => {
   })
 
   test('with a row that is invalid for the new package moves nothing', async () => {
-    const batch = await takenIn(store, { rows: wholeRows(2) })
+    const batch = await addBatch(store, { rows: wholeRows(2) })
     const packageSchema = () => Promise.resolve(schemaOf({ consent: { method: ['string', true] } }, 13))
     const came = await move(batch, 13, { api: { ...successor.api, packageSchema } })
     expect(came).toMatchObject({
@@ -325,19 +325,19 @@ describe('move', () => {
   })
 
   test('to the same package, or of rows that name their own, is refused', async () => {
-    const batch = await takenIn(store, { rows: wholeRows(1) })
+    const batch = await addBatch(store, { rows: wholeRows(1) })
     expect(await move(batch, 12)).toMatchObject(usage(`batch ${batch.id} is already for package 12`))
-    const own = await takenIn(store, { rows: wholeRows(1, 7), packageId: undefined })
+    const own = await addBatch(store, { rows: wholeRows(1, 7), packageId: undefined })
     expect(await move(own)).toMatchObject(usage(/name packages of their own$/))
   })
 
   test('of a batch for another service is refused', async () => {
-    const batch = await takenIn(store, { rows: wholeRows(1), baseUrl: 'http://127.0.0.1:4010/other' })
+    const batch = await addBatch(store, { rows: wholeRows(1), baseUrl: 'http://127.0.0.1:4010/other' })
     expect(await move(batch)).toMatchObject(usage(/and this profile is for http:\/\/127\.0\.0\.1:4010$/))
   })
 
   test('to a package that does not exist or cannot be ordered moves nothing', async () => {
-    const batch = await takenIn(store, { rows: wholeRows(1) })
+    const batch = await addBatch(store, { rows: wholeRows(1) })
     expect(await move(batch, 14)).toMatchObject({ thrown: { code: 'not_found', field: 'package_id' } })
     const inactive = { api: { ...packagesOf({ id: 13, status: 'INACTIVE' }), ...schema } }
     expect(await move(batch, 13, inactive)).toMatchObject({
@@ -347,12 +347,12 @@ describe('move', () => {
   })
 
   test('without rows to move does not relate the packages', async () => {
-    const batch = await takenIn(store, { rows: wholeRows(1) })
+    const batch = await addBatch(store, { rows: wholeRows(1) })
     await cancelBatch(runnerOf(store).ports, await found(batch))
     expect(await move(batch)).toMatchObject(usage(`batch ${batch.id} has no rows left to move`))
     const { submissions } = await unknownRows(store, { rows: wholeRows(1) })
     expect(submissions).toMatchObject([{ state: 'unknown' }])
-    const again = await takenIn(store, {
+    const again = await addBatch(store, {
       packageId: 13,
       rows: wholeRows(1, 1, 13),
     })
@@ -360,7 +360,7 @@ describe('move', () => {
   })
 
   test('reads the schema from the service and not from the cache', async () => {
-    const batch = await takenIn(store, { rows: wholeRows(1) })
+    const batch = await addBatch(store, { rows: wholeRows(1) })
     const { ports } = runnerOf(store, successor)
     const old = schemaOf({ consent: { method: ['string', true] } }, 13)
     const schemas = { get: () => Promise.resolve(old), put: () => Promise.resolve() }

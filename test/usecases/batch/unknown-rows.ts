@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { expect } from 'vitest'
 
-import { memoryStore, runnerOf, takenIn } from './runner.ts'
+import { memoryStore, runnerOf, addBatch } from './runner.ts'
 import { requestOf } from '../request/answers.ts'
 import { halfPastNine } from '../request/scripted-ordering.ts'
 import { beginAttempt, personOf } from '../../store/ledger/batches.ts'
@@ -58,7 +58,7 @@ export async function unknownRows(
     ...changes
   }: Partial<NewFileBatch> & { rows?: NewRow[]; offeredId?: string } = {},
 ): Promise<{ batch: NewFileBatch; rows: BatchRow[]; submissions: Submission[] }> {
-  const batch = await takenIn(store, { rows, ...changes })
+  const batch = await addBatch(store, { rows, ...changes })
   for (const row of await rowsOf(store, batch.id))
     await sendRow(store, row, { to: 'unknown', reason: 'the connection was cut', offeredId })
   const submissions = await store.ledger.list({ batchId: batch.id })

@@ -10,7 +10,7 @@ const yes: Answer = { ask: 'Is everything correct?', choose: 'Yes, go on' }
 const known = (): DraftBody => ({ package_id: 12, recipient: recipientOf() })
 
 /** Holds an interview about `given` and sees that every answer was asked for. */
-async function held(schema: PackageSchema, given: DraftBody, answers: Answer[]) {
+async function runInterview(schema: PackageSchema, given: DraftBody, answers: Answer[]) {
   const prompter = new ScriptedPrompter(answers)
   const body = await interview(prompter, schema, given)
   prompter.finish()
@@ -34,7 +34,9 @@ describe('lists and groups', () => {
     { ask: `${home}, country (part 3 of 3)`, type: 'Australia' },
   ]
   const fieldsOf = async (answers: Answer[]) =>
-    JSON.stringify((await held(schema, known(), [...answers, yes])).additional_information?.[0]?.fields)
+    JSON.stringify(
+      (await runInterview(schema, known(), [...answers, yes])).additional_information?.[0]?.fields,
+    )
 
   test('a list is asked for item by item, several separated by ";", and a group by the parts of its description', async () => {
     const answers: Answer[] = [
@@ -125,7 +127,7 @@ describe('lists and groups', () => {
   test('a list whose items have parts is asked for as groups', async () => {
     const homes = schemaOf({ cv: { homes: ['array', true, 'Every address, each with street and country.'] } })
     const label = 'Check cv: Homes'
-    const body = await held(homes, known(), [
+    const body = await runInterview(homes, known(), [
       { ask: `${label}: is there one? (y/N)`, type: 'perhaps', refused: /neither yes nor no/ },
       { ask: `${label}: is there one? (y/N)`, type: 'y' },
       { ask: `${label}, item 1, street (part 1 of 2)`, type: '1 Main St' },
@@ -146,7 +148,7 @@ describe('lists and groups', () => {
       },
     })
     const label = 'Check cv: Homes'
-    const body = await held(homes, known(), [
+    const body = await runInterview(homes, known(), [
       { ask: 'Check cv: Title (required)', type: 'Cook' },
       { ask: `${label}: is there one? (y/N)`, back: true },
       { ask: 'Check cv: Title (required)', initial: 'Cook', type: 'Chef' },

@@ -11,7 +11,12 @@ import { plainSchema, recipientOf, sampleSchema, schemaOf } from '../../domain/f
 const yes: Answer = { ask: 'Is everything correct?', choose: 'Yes, go on' }
 
 /** Holds an interview about `given` and sees that every answer was asked for. */
-async function held(schema: PackageSchema, given: DraftBody, answers: Answer[], options?: InterviewOptions) {
+async function runInterview(
+  schema: PackageSchema,
+  given: DraftBody,
+  answers: Answer[],
+  options?: InterviewOptions,
+) {
   const prompter = new ScriptedPrompter(answers)
   const body = await interview(prompter, schema, given, options)
   prompter.finish()
@@ -35,7 +40,7 @@ test('an interview asks each question, refuses invalid answers, shows a review a
     { ask: 'Phone (required)', type: '+61 400 000 000' },
     yes,
   ]
-  const body = await held(plainSchema, nothing(plainSchema), answers, {
+  const body = await runInterview(plainSchema, nothing(plainSchema), answers, {
     show: (rows) => (shown.push(rows), 1),
   })
   expect(body).toEqual({ package_id: 7, recipient: recipientOf() })
@@ -49,7 +54,10 @@ test('only fields without a flag are asked for', async () => {
     package_id: 7,
     recipient: { first_name: 'Ann', last_name: 'Lee', phone: '+61 400 000 000' },
   }
-  const body = await held(plainSchema, given, [{ ask: 'Email (required)', type: 'ann@example.com' }, yes])
+  const body = await runInterview(plainSchema, given, [
+    { ask: 'Email (required)', type: 'ann@example.com' },
+    yes,
+  ])
   expect(body.recipient.phone).toBe('+61400000000')
 })
 
@@ -66,7 +74,7 @@ test('each scalar type is asked for by its description and checked by its type',
   })
   const asks = (label: string, required = true) =>
     `Check visa: ${label} (${required ? 'required' : 'optional'})`
-  const body = await held(schema, known(), [
+  const body = await runInterview(schema, known(), [
     { ask: asks('Date of birth'), type: '2026-02-30', refused: 'is a day that does not exist' },
     { ask: asks('Date of birth'), type: '1990-04-23', help: 'Date of birth (YYYY-MM-DD).' },
     { ask: asks('Visits'), type: '', refused: /^is not a whole number/ },
@@ -92,7 +100,7 @@ describe('going back', () => {
   test('leads to the previous question with its answer, and within a group to the previous part', async () => {
     const schema = schemaOf({ cv: { home: ['object', true, 'Address: street and country.'] } })
     const given = { package_id: 12, recipient: { ...recipientOf(), first_name: undefined, phone: undefined } }
-    const body = await held(schema, given as unknown as DraftBody, [
+    const body = await runInterview(schema, given as unknown as DraftBody, [
       { ask: 'First name (required)', type: 'Anne' },
       { ask: 'Phone (required)', back: true },
       { ask: 'First name (required)', initial: 'Anne', type: 'Anna' },
@@ -112,7 +120,9 @@ describe('going back', () => {
   })
 
   test('is not offered at the first question', async () => {
-    const asked = held(plainSchema, nothing(plainSchema), [{ ask: 'First name (required)', back: true }])
+    const asked = runInterview(plainSchema, nothing(plainSchema), [
+      { ask: 'First name (required)', back: true },
+    ])
     await expect(asked).rejects.toThrow('takes an answer to type')
   })
 })
@@ -132,7 +142,7 @@ test('an implausible value is asked about, whether given or typed, and may be us
     { ask: 'Check id: Home, name and value 1 (optional)', type: '' },
     yes,
   ]
-  const body = await held(schema, given, answers, { today: '2026-11-20' })
+  const body = await runInterview(schema, given, answers, { today: '2026-11-20' })
   expect(body.additional_information).toEqual([{ code: 'id', fields: { born: '1862-03-04' } }])
 })
 
@@ -140,7 +150,7 @@ test('onPerson is called when the recipient is complete, before the other questi
   const schema = schemaOf({ visa: { number: ['string', true] } })
   const met: string[] = []
   const drafts: number[] = []
-  await held(
+  await runInterview(
     schema,
     nothing(schema),
     [
@@ -168,7 +178,7 @@ describe('the review', () => {
 
   test('lets any answer be changed, and shows the answers again', async () => {
     const shown: (string | undefined)[] = []
-    const body = await held(
+    const body = await runInterview(
       plainSchema,
       complete(),
       [
@@ -220,7 +230,7 @@ describe('the review', () => {
       { ask: 'Is everything correct?', choose: 'Change an answer' },
       { ask: 'Change which answer?', choose: label },
     ]
-    const body = await held(sampleSchema, given, [
+    const body = await runInterview(sampleSchema, given, [
       { ask: 'Check ncc_acic: Aliases, item 1 (optional)', type: '' },
       { ask: 'Check notes: Remark (optional)', type: '' },
       ...change('Check ncc_acic: Years resident (3)'),
@@ -242,7 +252,7 @@ describe('the review', () => {
   })
 
   test('lets the person leave', async () => {
-    const leaving = held(plainSchema, complete(), [
+    const leaving = runInterview(plainSchema, complete(), [
       { ask: 'Is everything correct?', choose: 'Leave for now, and keep the answers' },
     ])
     await expect(leaving).rejects.toMatchObject({
@@ -254,9 +264,9 @@ describe('the review', () => {
   test('deletes the answers only after a yes: Enter, or a no, leads back to the review', async () => {
     const drop: Answer = { ask: 'Is everything correct?', choose: 'Cancel, and delete the answers' }
     const no: Answer = { ask: 'Delete all answers about Ann Lee?', confirm: false }
-    const { recipient } = await held(plainSchema, complete(), [drop, no, yes])
+    const { recipient } = await runInterview(plainSchema, complete(), [drop, no, yes])
     expect(recipient).toMatchObject({ first_name: 'Ann' })
-    const gone = held(plainSchema, complete(), [drop, { ...no, confirm: true }])
+    const gone = runInterview(plainSchema, complete(), [drop, { ...no, confirm: true }])
     await expect(gone).rejects.toMatchObject({
       code: 'interrupted',
       message: 'cancelled; nothing was ordered, and the answers are deleted',
@@ -275,12 +285,12 @@ describe('the review', () => {
       yes,
       { ask: 'Order for Anna?', confirm: true },
     ]
-    const body = await held(plainSchema, complete(), answers, { lastQuestion })
+    const body = await runInterview(plainSchema, complete(), answers, { lastQuestion })
     expect(body.recipient.first_name).toBe('Anna')
   })
 
   test('that is left has a hint with the command that continues', async () => {
-    const leaving = held(plainSchema, nothing(plainSchema), [
+    const leaving = runInterview(plainSchema, nothing(plainSchema), [
       { ask: 'First name (required)', type: 'Zoë' },
       { ask: 'Last name (required)', type: "O'Brien" },
       { ask: 'Email (required)', leave: true },
@@ -292,9 +302,9 @@ describe('the review', () => {
   })
 
   test('is skipped with `review: false`, and so are optional questions', async () => {
-    expect(await held(plainSchema, complete(), [], { review: false })).toEqual(complete())
+    expect(await runInterview(plainSchema, complete(), [], { review: false })).toEqual(complete())
     const schema = schemaOf({ visa: { number: ['string', true], note: ['string', false] } })
-    const body = await held(schema, known(), [{ ask: 'Check visa: Number (required)', type: 'A1' }], {
+    const body = await runInterview(schema, known(), [{ ask: 'Check visa: Number (required)', type: 'A1' }], {
       review: false,
     })
     expect(body.additional_information).toEqual([{ code: 'visa', fields: { number: 'A1' } }])
@@ -303,13 +313,13 @@ describe('the review', () => {
 
 test('Ctrl-C at any question ends it', async () => {
   await expect(
-    held(plainSchema, nothing(plainSchema), [{ ask: 'First name (required)', leave: true }]),
+    runInterview(plainSchema, nothing(plainSchema), [{ ask: 'First name (required)', leave: true }]),
   ).rejects.toMatchObject({ code: 'interrupted' })
 })
 
 test('invalid flags are refused before the first question', async () => {
   const given = { package_id: 7, recipient: { phone: '0400', email: 'x' } }
-  await expect(held(plainSchema, given, [])).rejects.toMatchObject({
+  await expect(runInterview(plainSchema, given, [])).rejects.toMatchObject({
     code: 'invalid_input',
     field: 'recipient.email',
     message: expect.stringMatching(

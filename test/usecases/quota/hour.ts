@@ -28,7 +28,7 @@ export interface Tally {
  * Eight processes, each with a connection of its own to one store, make calls with one key until the
  * virtual hour is over, at a random phase and with random latencies.
  */
-export async function anHour({ seed, start, strangers = 0 }: Hour): Promise<Tally> {
+export async function simulateHour({ seed, start, strangers = 0 }: Hour): Promise<Tally> {
   const random = seeded(seed)
   const clock = new ManualClock({ now: Date.UTC(2026, 10, 21, 9) + Math.floor(random() * 3_600_000) })
   const sandbox = createSandbox({ clock, seed, rules: { 'quota-window-start': start } })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import { shareOf } from '../../harness/share.ts'
-import { anHour, processes, refusedByWindow } from './hour.ts'
+import { simulateHour, processes, refusedByWindow } from './hour.ts'
 
 const seeds = Array.from({ length: 12 }, (_, at) => at + 1)
 const startOf = (seed: number): 'clock' | 'first-call' => (seed % 2 === 0 ? 'clock' : 'first-call')
@@ -10,7 +10,7 @@ describe('eight processes on one store and one key, an hour on a virtual clock',
   test.each(shareOf(seeds, 4))(
     'seed %i: at least 97% of the hour’s quota is used, nothing is refused',
     async (seed) => {
-      const tally = await anHour({ seed, start: startOf(seed) })
+      const tally = await simulateHour({ seed, start: startOf(seed) })
       expect(tally.answered, `seed ${seed}`).toBeGreaterThanOrEqual(970)
       expect(tally.refused, `seed ${seed}`).toEqual([])
     },
@@ -21,7 +21,7 @@ describe('eight processes on one store and one key, an hour on a virtual clock',
     // An hour of a virtual clock, on a machine that is busy with other tests.
     { timeout: 120_000 },
     async (seed) => {
-      const tally = await anHour({ seed, start: startOf(seed), strangers: 30 })
+      const tally = await simulateHour({ seed, start: startOf(seed), strangers: 30 })
       const [first = 0, ...later] = refusedByWindow(tally)
       // No process knows of the other calls yet, so up to one call of each process may be in transit.
       expect(first, `seed ${seed}`).toBeLessThanOrEqual(processes)
