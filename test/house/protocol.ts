@@ -133,7 +133,10 @@ export const promises: readonly Promised[] = [
       'three unknowns in a row halt',
       ['commands/batch-outage.test.ts', 'three unknown outcomes in a row halt the batch'],
     ],
-    ['found in sending at start-up: unknown', [unknown, 'an order in flight whose process died becomes unknown']],
+    [
+      'found in sending at start-up: unknown',
+      [unknown, 'an order in flight whose process died becomes unknown'],
+    ],
     ['a read answers what was asked', [mixed, 'a read of a request that returns another request']],
     [
       'a report is filed under the check its URL names',

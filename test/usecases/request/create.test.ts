@@ -168,13 +168,16 @@ describe('refused by the service', () => {
   test.each([
     [clientError(401, 'invalid API key'), 'unauthenticated'],
     [clientError(403, 'organisation has no credits remaining'), 'forbidden'],
-  ])('a refused key or membership creates nothing, and the same order can be sent: %#', async (answer, code) => {
-    const parts = ordering({ creates: [answer] })
-    expect(await refusal(parts)).toMatchObject({ code })
-    expect(await states()).toEqual(['cancelled'])
-    parts.api.expectDone()
-    await createRequest(ordering({ creates: [taken()] }), order, twoMinutes)
-  })
+  ])(
+    'a refused key or membership creates nothing, and the same order can be sent: %#',
+    async (answer, code) => {
+      const parts = ordering({ creates: [answer] })
+      expect(await refusal(parts)).toMatchObject({ code })
+      expect(await states()).toEqual(['cancelled'])
+      parts.api.expectDone()
+      await createRequest(ordering({ creates: [taken()] }), order, twoMinutes)
+    },
+  )
 })
 
 describe('a call that created nothing is repeated as a new attempt', () => {

@@ -77,15 +77,18 @@ test.each([
   [clientError(429, 'rate limit exceeded', '5'), 'cancelled', 'nothing was ordered (rate limit exceeded)'],
   [unsent, 'cancelled', 'nothing was ordered (connection refused)'],
   [lost, 'unknown', 'the order may or may not have been accepted (the connection was cut)'],
-])('Ctrl-C during a call without an accepted order records its outcome and reports the interruption: %#', async (answer, state, known) => {
-  const parts = ordering({ creates: [interruptedBefore(answer)] })
-  await expect(createRequest(parts, order, options)).rejects.toMatchObject({
-    code: 'interrupted',
-    message: `interrupted; ${known}`,
-  })
-  expect(await ledger.list({})).toMatchObject([{ state, attempts: 1 }])
-  parts.api.expectDone()
-})
+])(
+  'Ctrl-C during a call without an accepted order records its outcome and reports the interruption: %#',
+  async (answer, state, known) => {
+    const parts = ordering({ creates: [interruptedBefore(answer)] })
+    await expect(createRequest(parts, order, options)).rejects.toMatchObject({
+      code: 'interrupted',
+      message: `interrupted; ${known}`,
+    })
+    expect(await ledger.list({})).toMatchObject([{ state, attempts: 1 }])
+    parts.api.expectDone()
+  },
+)
 
 test('the interruption of an order with an unknown outcome has a hint', async () => {
   await expect(
