@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 const source = (path: string): string => new URL(`../../../src/${path}`, import.meta.url).href
 
-test('on Linux without a Secret Service there is no keychain: the kernel’s keyring is not taken for one', () => {
+test('on Linux without a Secret Service there is no keychain: the keyring of the kernel is not used', () => {
   const script = `
     import { canUseKeychain, systemKeychain } from ${JSON.stringify(source('store/config/keychain.ts'))}
     import { systemRandom } from ${JSON.stringify(source('host/random.ts'))}

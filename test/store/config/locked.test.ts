@@ -8,7 +8,7 @@ import { withLock } from '../../../src/store/config/locked.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { temporaryFolder } from '../../harness/world.ts'
 
-test('one at a time, and another one that does not let go is reported', async () => {
+test('one process at a time has the lock, and a process that does not release the lock is reported', async () => {
   const path = join(temporaryFolder(), 'config', 'config.json')
   const entered = Promise.withResolvers<void>()
   const done = Promise.withResolvers<void>()
@@ -29,7 +29,7 @@ test('one at a time, and another one that does not let go is reported', async ()
   expect(await withLock(path, { clock: systemClock }, async () => existsSync(`${path}.lock`))).toBe(true)
 })
 
-test('a folder that others may write to is refused, and nothing is made in it', async () => {
+test('a folder that other accounts may write to is refused, and nothing is created in it', async () => {
   const folder = join(temporaryFolder(), 'config')
   mkdirSync(folder)
   chmodSync(folder, 0o775)

@@ -12,7 +12,7 @@ function setUp() {
 }
 const mapping = { map: { first_name: 'Given' }, ignore: ['Notes'], reading: {} }
 
-test('a mapping is kept under its name, in any case of letters', async () => {
+test('a mapping is stored under its name, which is case-insensitive', async () => {
   const { folder, mappings } = setUp()
   expect(await mappings.get('workday')).toBeUndefined()
   await mappings.put('Workday', mapping)
@@ -20,14 +20,14 @@ test('a mapping is kept under its name, in any case of letters', async () => {
   expect(await mappings.get('WORKDAY')).toMatchObject({ map: { first_name: 'Given' }, ignore: ['Notes'] })
 })
 
-test.each(['', '../x', 'a b', '-x', 'x'.repeat(65)])('%j is no name of a mapping', async (name) => {
+test.each(['', '../x', 'a b', '-x', 'x'.repeat(65)])('%j is refused as the name of a mapping', async (name) => {
   await expect(setUp().mappings.get(name)).rejects.toMatchObject({
     code: 'usage',
     message: expect.stringContaining('is not a valid name for a mapping') as string,
   })
 })
 
-test('a key is no name, since the file would have it', async () => {
+test('an API key is refused as a name, because the file name would contain it', async () => {
   const name = 'EqQm4LRGWP4mk2aEguhezNLhRkBuyRra'
   const refused = { code: 'invalid_input', message: 'what looks like an API key is not a name for a mapping' }
   await expect(setUp().mappings.get(name)).rejects.toMatchObject(refused)
@@ -47,7 +47,7 @@ test.each(['{', '{}', '{"ignore":[1]}', '{"ignore":[],"map":{"first_name":7}}', 
   },
 )
 
-test('a mapping that maps nothing is one', async () => {
+test('a mapping without columns is valid', async () => {
   const { folder, mappings } = setUp()
   await mappings.put('workday', mapping)
   writeFileSync(join(folder, 'workday.json'), '{"ignore":["Notes"]}')

@@ -48,7 +48,7 @@ function open(options: Partial<SecretsOptions> = {}): Secrets {
   })
 }
 
-/** A keychain in memory that can be locked, as the system's own can. */
+/** A keychain in memory that can be locked like the keychain of the system. */
 class MemoryKeychain implements Keychain {
   readonly entries = new Map<string, string>()
   locked = false
@@ -78,7 +78,7 @@ const withKeychain = (keychain: Keychain): Secrets =>
 const onDisk = (): string => readFileSync(join(config, 'credentials.json'), 'utf8')
 
 describe('in a file', () => {
-  test('a secret is kept by profile and name, and read back with the base URL it was saved for', async () => {
+  test('a secret is stored by profile and name, and read back with the base URL that it was saved for', async () => {
     const secrets = open()
     expect(await secrets.read('work', 'api-key')).toBeUndefined()
     expect(existsSync(config)).toBe(false)
@@ -102,7 +102,7 @@ describe('in a file', () => {
     expect(readdirSync(config).sort()).toEqual(['credentials.json', 'credentials.json.lock'])
   })
 
-  test('a looser mode is fixed with a word', async () => {
+  test('looser permissions of the file are corrected with a warning', async () => {
     const secrets = open()
     await secrets.save('work', 'api-key', key, { baseUrl })
     chmodSync(secrets.path, 0o644)
@@ -113,7 +113,7 @@ describe('in a file', () => {
     ])
   })
 
-  test('removed, one or both, nothing of it is left on the disk', async () => {
+  test('a removed secret leaves nothing on the disk, whether one or both are removed', async () => {
     const secrets = open()
     await secrets.save('work', 'api-key', key, { baseUrl })
     await secrets.save('work', 'webhook-secret', 'hush')
@@ -126,7 +126,7 @@ describe('in a file', () => {
     })
   })
 
-  test('what a killed writer left next to the file goes with the next write', async () => {
+  test('the next write removes temporary files of a writer that was killed', async () => {
     const secrets = open()
     await secrets.save('work', 'api-key', key, { baseUrl })
     writeFileSync(join(config, '.credentials.json.00ff.tmp'), key)
@@ -171,7 +171,7 @@ describe('in a file', () => {
     expect(onDisk()).toBe(text)
   })
 
-  test('a symbolic link in its place is neither read nor written', async () => {
+  test('a file that is a symbolic link is neither read nor written', async () => {
     const outside = join(folder, 'outside')
     writeFileSync(outside, '{}')
     mkdirSync(config, { mode: 0o700 })
@@ -183,7 +183,7 @@ describe('in a file', () => {
 })
 
 describe('in a keychain', () => {
-  test('the secret stands there alone; the file only says so', async () => {
+  test('only the keychain contains the secret; the file names the keychain', async () => {
     const keychain = new MemoryKeychain()
     const secrets = withKeychain(keychain)
     expect(await secrets.save('work', 'api-key', key, { baseUrl })).toBe('keychain')
@@ -193,7 +193,7 @@ describe('in a keychain', () => {
     expect(onDisk()).not.toContain(key)
   })
 
-  test('a new one takes the old one’s place, from keychain to file and back', async () => {
+  test('a new secret replaces the old one, from keychain to file and back', async () => {
     const keychain = new MemoryKeychain()
     const secrets = withKeychain(keychain)
     await secrets.save('work', 'api-key', key, { baseUrl })
@@ -221,7 +221,7 @@ describe('in a keychain', () => {
     expect((await first.read('default', 'api-key'))?.value).toBe(key)
   })
 
-  test('removed, the entry is gone', async () => {
+  test('removing a secret removes its entry', async () => {
     const keychain = new MemoryKeychain()
     const secrets = withKeychain(keychain)
     await secrets.save('work', 'api-key', key, { baseUrl })
@@ -230,7 +230,7 @@ describe('in a keychain', () => {
     expect(await secrets.read('work', 'api-key')).toBeUndefined()
   })
 
-  test('an entry removed by another program is no secret, not a failure', async () => {
+  test('an entry that another program removed is read as no secret, without an error', async () => {
     const keychain = new MemoryKeychain()
     const secrets = withKeychain(keychain)
     await secrets.save('work', 'api-key', key, { baseUrl })
@@ -238,7 +238,7 @@ describe('in a keychain', () => {
     expect(await secrets.read('work', 'api-key')).toBeUndefined()
   })
 
-  test('one that fails its probe is not used: the file is', async () => {
+  test('if the probe of the keychain fails, the file is used', async () => {
     const keychain = new MemoryKeychain()
     keychain.locked = true
     expect(await withKeychain(keychain).save('work', 'api-key', key, { baseUrl })).toBe('file')
@@ -257,7 +257,7 @@ describe('in a keychain', () => {
     expect([...keychain.entries.keys()]).toEqual([expect.stringMatching(/^work\/api-key\//)])
   })
 
-  test('locked when it is needed, or not to be used: what to do instead', async () => {
+  test('a keychain that is locked or may not be used is reported with what the user can do', async () => {
     const keychain = new MemoryKeychain()
     const secrets = withKeychain(keychain)
     await secrets.save('work', 'api-key', key, { baseUrl })
@@ -313,7 +313,7 @@ test('two processes that save at once lose nothing; the file is private under um
   expect(modes).toEqual([0o700, 0o600, 0o600])
 }, 60_000)
 
-test('what is stored without a value is no secret, and one that the keychain does not hand out is reported', async () => {
+test('an entry without a value is read as no secret, and a secret that the keychain refuses to return is reported', async () => {
   mkdirSync(config, { mode: 0o700 })
   writeFileSync(join(config, 'credentials.json'), '{"secrets":{"work":{"api-key":{}}}}', { mode: 0o600 })
   expect(await open().read('work', 'api-key')).toBeUndefined()

@@ -43,7 +43,7 @@ const work = { baseUrl: 'https://api.example.com', userEmail: 'ana@example.com' 
 const home = { baseUrl: 'http://127.0.0.1:4010', userEmail: 'bo@example.com' }
 const modeOf = (path: string): number => statSync(path).mode & 0o777
 
-test('with nothing saved there is nothing, and reading makes no folder', async () => {
+test('without saved settings all values are empty, and reading creates no folder', async () => {
   expect(await settings.currentProfile()).toBeUndefined()
   expect(await settings.profile('work')).toBeUndefined()
   expect([...(await settings.values())]).toEqual([])
@@ -67,14 +67,14 @@ describe('profiles', () => {
     expect([...(await settings.profiles()).keys()]).toEqual(['work'])
   })
 
-  test('removing another one leaves the current one current', async () => {
+  test('removing another profile does not change the current profile', async () => {
     await settings.saveProfile('work', work, { makeCurrent: true })
     await settings.saveProfile('home', home, { makeCurrent: false })
     await settings.removeProfile('home')
     expect(await settings.currentProfile()).toBe('work')
   })
 
-  test('saved again, a profile keeps its own settings', async () => {
+  test('a profile that is saved again keeps its own settings', async () => {
     await settings.saveProfile('work', work, { makeCurrent: true })
     await settings.setValue('package', '7', 'work')
     await settings.saveProfile('work', { ...work, userEmail: 'cy@example.com' }, { makeCurrent: true })
@@ -82,7 +82,7 @@ describe('profiles', () => {
     expect((await settings.profile('work'))?.userEmail).toBe('cy@example.com')
   })
 
-  test('switching to one that is not there names the others', async () => {
+  test('switching to a profile that does not exist names the existing profiles', async () => {
     await expect(settings.switchTo('work')).rejects.toMatchObject({
       code: 'usage',
       message: 'no profile named "work"',
@@ -110,7 +110,7 @@ describe('profiles', () => {
     },
   )
 
-  test('a name like a method of every object is a name like any other', async () => {
+  test('a profile may have the name of a method of Object.prototype', async () => {
     expect(await settings.profile('toString')).toBeUndefined()
     await settings.saveProfile('toString', work, { makeCurrent: true })
     expect(await settings.profile('toString')).toEqual(work)
@@ -119,7 +119,7 @@ describe('profiles', () => {
 })
 
 describe('values', () => {
-  test('a profile’s own overrides the one for all', async () => {
+  test('the value of a profile overrides the value for all profiles', async () => {
     await settings.saveProfile('work', work, { makeCurrent: true })
     expect(await settings.setValue('default-country', 'au')).toBe('AU')
     await settings.setValue('timeout', '5m')
@@ -137,7 +137,7 @@ describe('values', () => {
     expect(await settings.value('timeout')).toBeUndefined()
   })
 
-  test('a value that fails its check, an unknown key or profile changes nothing', async () => {
+  test('an invalid value, an unknown key or an unknown profile changes nothing', async () => {
     await settings.setValue('package', '7')
     const before = readFileSync(settings.path)
     await expect(settings.setValue('package', '1e3')).rejects.toMatchObject({ code: 'invalid_input' })
@@ -148,7 +148,7 @@ describe('values', () => {
     expect(readFileSync(settings.path).equals(before)).toBe(true)
   })
 
-  test('written by hand: a number counts, a wrong value is reported when it is used', async () => {
+  test('a number that was written by hand is accepted, and a wrong value is reported when it is used', async () => {
     mkdirSync(config, { mode: 0o700 })
     writeFileSync(settings.path, '{"settings":{"package":7,"timeout":"soon"}}', { mode: 0o600 })
     expect(await settings.value('package')).toBe('7')
@@ -157,7 +157,7 @@ describe('values', () => {
 })
 
 describe('the file', () => {
-  test('is private, in a private folder, and what a newer version wrote there survives', async () => {
+  test('is private, in a private folder, and settings that a newer version wrote are preserved', async () => {
     mkdirSync(config, { mode: 0o700 })
     writeFileSync(
       settings.path,
@@ -173,7 +173,7 @@ describe('the file', () => {
     expect(readdirSync(config).sort()).toEqual(['config.json', 'config.json.lock'])
   })
 
-  test('looser permissions are fixed with a word, once; those of a folder that others may read stay', async () => {
+  test('looser permissions are corrected with one warning; those of a folder that others may read are not changed', async () => {
     await settings.setValue('package', '7')
     chmodSync(config, 0o755)
     chmodSync(settings.path, 0o644)
@@ -213,7 +213,7 @@ describe('the file', () => {
     expect(readFileSync(settings.path, 'utf8')).toBe(text)
   })
 
-  test('content that is not of the file’s schema is not written', async () => {
+  test('content that does not match the schema of the file is not written', async () => {
     await settings.saveProfile('work', work, { makeCurrent: true })
     const before = readFileSync(settings.path, 'utf8')
     const wrong = { ...work, baseUrl: 7 } as unknown as typeof work
@@ -223,7 +223,7 @@ describe('the file', () => {
     expect(readFileSync(settings.path, 'utf8')).toBe(before)
   })
 
-  test('a symbolic link in its place is neither read nor written', async () => {
+  test('a file that is a symbolic link is neither read nor written', async () => {
     const outside = join(folder, 'outside')
     writeFileSync(outside, '{"profile":"work"}')
     mkdirSync(config, { mode: 0o700 })
@@ -235,7 +235,7 @@ describe('the file', () => {
   })
 })
 
-/** Another process with the settings at hand. */
+/** Starts another process that loads the module of the settings. */
 async function elsewhere(statements: string): Promise<void> {
   const script = `
     import { openSettings } from ${JSON.stringify(source('store/config/settings.ts'))}

@@ -12,7 +12,7 @@ import { backends } from './scratch.ts'
 
 const createTable = 'CREATE TABLE t (id integer PRIMARY KEY, name text)'
 
-/** Two engines of one database with a table `t`, as two processes have them. */
+/** Two engines of one database with a table `t`, like those of two processes. */
 async function twoEngines(backend: (typeof backends)[number]): Promise<[Engine, Engine]> {
   if (backend === 'PostgreSQL') {
     const url = await emptyDatabase()
@@ -36,7 +36,7 @@ function* countRows(): Work<number> {
 }
 
 for (const backend of backends) {
-  test(`${backend}: statements answer rows, the first row or how many they changed`, async () => {
+  test(`${backend}: statements return rows, the first row or the number of changed rows`, async () => {
     const [engine] = await twoEngines(backend)
     expect(await engine.run(insertRow(1, 'one'))).toBe(1)
     expect(await engine.run(insertRow(2, 'two'))).toBe(1)
@@ -49,7 +49,7 @@ for (const backend of backends) {
     expect(await engine.run(run('UPDATE t SET name = :name', { name: 'other' }))).toBe(2)
   })
 
-  test(`${backend}: a list is a parameter, and an e-mail address is the same in any case`, async () => {
+  test(`${backend}: a list can be a parameter, and e-mail addresses are compared case-insensitively`, async () => {
     const [engine] = await twoEngines(backend)
     await engine.run(insertRow(1, 'One@example.com'))
     await engine.run(insertRow(2, 'two@example.com'))
@@ -59,7 +59,7 @@ for (const backend of backends) {
     expect(await engine.run(all(same, { email: 'ONE@EXAMPLE.COM' }))).toEqual([{ id: 1 }])
   })
 
-  test(`${backend}: a transaction is all of its work or nothing, and the failure is its own`, async () => {
+  test(`${backend}: a transaction applies all of its changes or none, and throws the error of its function`, async () => {
     const [engine, other] = await twoEngines(backend)
     const failed = engine.transaction(function* () {
       yield* insertRow(1, 'one')
@@ -74,7 +74,7 @@ for (const backend of backends) {
     expect(await other.run(countRows())).toBe(2)
   })
 
-  test(`${backend}: work learns of the failure of its statement where it asked for it`, async () => {
+  test(`${backend}: the error of a statement is thrown at the call that ran the statement`, async () => {
     const [engine] = await twoEngines(backend)
     await engine.run(insertRow(1, 'one'))
     const caught = await engine.run(
@@ -90,7 +90,7 @@ for (const backend of backends) {
     expect(caught).toBe('an internal rule of the store was violated')
   })
 
-  test(`${backend}: a snapshot sees one moment, whatever another process commits meanwhile`, async () => {
+  test(`${backend}: a snapshot does not see what another process commits meanwhile`, async () => {
     const [engine, other] = await twoEngines(backend)
     let written: Promise<number> | undefined
     const counts = await engine.snapshot(function* () {

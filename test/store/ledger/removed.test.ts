@@ -24,7 +24,7 @@ const ended = (requestId: string): ReceivedEvent => ({
   oddity: undefined,
 })
 
-describe.each(backends)('%s: a person who was removed', (backend) => {
+describe.each(backends)('%s: a person who was erased', (backend) => {
   let setup: Scratch
   let store: Store
   let key: { batchId: string; row: number }
@@ -50,7 +50,7 @@ describe.each(backends)('%s: a person who was removed', (backend) => {
 
   const bodyOf = async (id: number) => Buffer.from((await store.inbox.get(id))?.body ?? []).toString()
 
-  test('is brought back by no event: of one more the request and its status are kept', async () => {
+  test('is not stored again by an event: only the request and its status are stored', async () => {
     const added = await store.inbox.add([ended(one), ended(two)], false)
     const [own = 0, others = 0] = added.map(({ id }) => id)
     expect(await bodyOf(own)).toBe(`{"event":"request.updated","request_id":"${one}","status":"ERROR"}`)
@@ -59,7 +59,7 @@ describe.each(backends)('%s: a person who was removed', (backend) => {
     expect(await store.inbox.get(others)).toMatchObject({ signature: 'a'.repeat(64) })
   })
 
-  test('is in an event as it came until that is forwarded, and not after it', async () => {
+  test('is in the body of an event until that is forwarded, and not afterwards', async () => {
     const added = await store.inbox.add([ended(one), ended(two)], true)
     const [own = 0, others = 0] = added.map(({ id }) => id)
     expect(await bodyOf(own)).toContain('Ann Lee')
@@ -69,7 +69,7 @@ describe.each(backends)('%s: a person who was removed', (backend) => {
     expect(await store.inbox.get(own)).toMatchObject({ forward: 'done', attempts: 1, lastAnswer: '200' })
   })
 
-  test('is known by the fingerprints: the same person, a similar one, and another', async () => {
+  test('is recognised by the fingerprints: as the same person, a similar person or another person', async () => {
     const same = personOf('person1@example.com')
     expect(await store.ledger.personMatch(key, same)).toBe('same')
     expect(await store.ledger.personMatch(key, { ...same, first_name: 'Bob' })).toBe('similar')
@@ -80,12 +80,12 @@ describe.each(backends)('%s: a person who was removed', (backend) => {
     expect(await store.ledger.personMatch({ ...key, row: 2 }, same)).toBe('unknown')
   })
 
-  test('is known by nothing once the fingerprints are removed too', async () => {
+  test('is no longer recognised after the fingerprints are erased too', async () => {
     await store.maintenance.purge({ requestId: one }, { dryRun: false, completely: true })
     expect(await store.ledger.personMatch(key, personOf('person1@example.com'))).toBe('unknown')
   })
 
-  test('leaves no file behind that has the name, and waits no more', async () => {
+  test('leaves no file path in the batch, and the pending row is cancelled', async () => {
     const batch = fileBatch({ name: 'Person2 Silva.csv', path: '/home/hr/person2@example.com.csv' })
     await store.batches.add(batch, orderRows(2, 2))
     const purged = await store.maintenance.purge(
@@ -97,7 +97,7 @@ describe.each(backends)('%s: a person who was removed', (backend) => {
     expect(await store.batches.countRows(batch.id)).toMatchObject({ cancelled: 1, pending: 1 })
   })
 
-  test('by age goes with what has ended, and with no row that waits', async () => {
+  test('is erased by age only if the row has ended, and not if it is pending', async () => {
     const batch = fileBatch()
     await store.batches.add(batch, orderRows(1, 5))
     const before = { endedBefore: Date.now() + 1_000 }

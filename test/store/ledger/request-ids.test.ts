@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { beginOne, rowOf, someTime } from './batches.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
 
-describe.each(backends)('%s: a request id that several rows of a service are to have', (backend) => {
+describe.each(backends)('%s: a request id that several rows of one service could get', (backend) => {
   let setup: Scratch
   beforeEach(() => {
     setup = scratch(50, backend)
@@ -15,7 +15,7 @@ describe.each(backends)('%s: a request id that several rows of a service are to 
   const acceptedAs = (requestId: string) =>
     ({ to: 'accepted', at: someTime + 100, requestId, requestStatus: 'RECEIVED' }) as const
 
-  test('belongs to one of them, also where runners record it at the same moment', async () => {
+  test('is recorded for one row only, also if runners record it at the same time', async () => {
     const ledgers = await Promise.all(['', '', '', ''].map(() => setup.open()))
     for (let round = 0; round < 15; round += 1) {
       const requestId = randomUUID()
@@ -33,7 +33,7 @@ describe.each(backends)('%s: a request id that several rows of a service are to 
     }
   })
 
-  test('is free for the order of another service, and for a row after one that had moved on', async () => {
+  test('can be recorded for an order of another service, and for a row after a change of another row with this id was refused', async () => {
     const ledger = await setup.open()
     const requestId = randomUUID()
     const gone = await beginOne(ledger, 'gone@example.com')
@@ -48,7 +48,7 @@ describe.each(backends)('%s: a request id that several rows of a service are to 
     expect(await rowOf(ledger, second)).toMatchObject({ state: 'sending', requestId: undefined })
   })
 
-  test('stays with its row where the row that it is taken for has moved on', async () => {
+  test('is not moved to a row whose state has changed meanwhile', async () => {
     const ledger = await setup.open()
     const requestId = randomUUID()
     const holder = await beginOne(ledger, 'holder@example.com')

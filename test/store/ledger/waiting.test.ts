@@ -17,7 +17,7 @@ const at = someTime + 100
 const likeRow = (row: number, email: string, first_name = 'Anne') =>
   ({ ...orderRow(row, email), recipient: { ...personOf(email), first_name } }) as NewRow
 
-/** A results file says that the person of a row was ordered. */
+/** Returns an external result: a row of a results file which states that the person was ordered. */
 const externalResult = (changes: Partial<ExternalResult> = {}): ExternalResult => ({
   file: 'people.results.csv',
   line: 2,
@@ -68,8 +68,8 @@ describe.each(backends)('%s', (backend) => {
     await store.ledger.move(attempt, change)
   }
 
-  describe('another look', () => {
-    test('at a duplicate whose order was refused or cancelled queues it again, and no other', async () => {
+  describe('a recheck', () => {
+    test('makes a duplicate pending again if its order was rejected or cancelled, and no other duplicate', async () => {
       const first = await added(orderRows(3))
       const second = await added(orderRows(3))
       expect(await states(second)).toEqual(['duplicate', 'duplicate', 'duplicate'])
@@ -85,7 +85,7 @@ describe.each(backends)('%s', (backend) => {
       expect(await store.waiting.recheck(second, at)).toBe(0)
     })
 
-    test('at a held row: nothing conflicts with it any more', async () => {
+    test('makes a held row pending if no conflict is left', async () => {
       const first = await added([orderRow(1, 'ann@example.com')])
       const second = await added([likeRow(1, 'ann@example.com')])
       expect(await rowsOf(store, second)).toMatchObject([
@@ -98,7 +98,7 @@ describe.each(backends)('%s', (backend) => {
       ])
     })
 
-    test('at rows that were cancelled, or sent, changes nothing', async () => {
+    test('does not change rows that were cancelled or sent', async () => {
       const batchId = await added(orderRows(3))
       await become(batchId, 1, 'unknown')
       await store.batches.cancelWaiting(batchId, at, 'cancelled', 2)
@@ -107,8 +107,8 @@ describe.each(backends)('%s', (backend) => {
     })
   })
 
-  describe('what results files say', () => {
-    test('now: a pending row is compared at once, and who waits already with another look', async () => {
+  describe('external results', () => {
+    test('that are added stop a pending row at once, and a held row at its next recheck', async () => {
       const first = await added([orderRow(1, 'ann@example.com')])
       const batchId = await added([
         likeRow(1, 'ann@example.com'),
@@ -134,7 +134,7 @@ describe.each(backends)('%s', (backend) => {
       expect(await states(batchId)).toEqual(['duplicate', 'duplicate', 'pending'])
     })
 
-    test('no more: once the file says nothing of it the row goes', async () => {
+    test('that are removed no longer stop the row', async () => {
       const row = { ...orderRow(1, 'ann@example.com'), externalResults: [externalResult()] } as NewRow
       const batchId = await added([row])
       expect(await states(batchId)).toEqual(['duplicate'])
@@ -143,14 +143,14 @@ describe.each(backends)('%s', (backend) => {
       expect(await states(batchId)).toEqual(['pending'])
     })
 
-    test('along with the file is kept: another look finds the same', async () => {
+    test('that were added with the file are found again by a recheck', async () => {
       const row = { ...orderRow(1, 'ann@example.com'), externalResults: [externalResult()] } as NewRow
       const batchId = await added([row, orderRow(2, 'bob@example.com')])
       expect(await store.waiting.recheck(batchId, at)).toBe(0)
       expect(await states(batchId)).toEqual(['duplicate', 'pending'])
     })
 
-    test('counts no more where a person said so, and of no row that was sent or cancelled', async () => {
+    test('are ignored after ignoreResults, and do not change rows that were sent or cancelled', async () => {
       const row = (number: number, name: string) =>
         ({
           ...orderRow(number, `${name}@example.com`),
@@ -170,13 +170,13 @@ describe.each(backends)('%s', (backend) => {
     })
   })
 
-  test('a release of one row covers no other row of its file', async () => {
+  test('a release of one row does not release other rows of its file', async () => {
     const [email, phone] = ['ann@example.com', '+61400000077']
     const ann = { ...personOf(email), first_name: 'Ann', last_name: 'Lee', phone }
     const row = (number: number, recipient: typeof ann) =>
       ({ ...orderRow(number, recipient.email), recipient }) as NewRow
     await added([row(1, ann)])
-    // Each like her, and neither like the other.
+    // Each row is similar to the row of Ann, and the rows are not similar to each other.
     const batchId = await added([
       row(1, { ...ann, first_name: 'Bo', last_name: 'Ito', phone: '+61400000088' }),
       row(2, { ...ann, email: 'other@example.com' }),
@@ -207,7 +207,7 @@ describe.each(backends)('%s', (backend) => {
   })
 
   describe('a release', () => {
-    test('of all, or of what is shared, speaks of the file’s own rows from then on', async () => {
+    test('of all, or of a shared value, is stored in the batch and applies to the rows of its file', async () => {
       const rows = [orderRow(1, 'ann@example.com'), likeRow(2, 'ann@example.com', 'Bob')]
       for (const release of [{ kind: 'all' }, { kind: 'shared', value: 'ann@example.com' }] as const) {
         await store.accounts.add(release.kind, 0)
@@ -222,7 +222,7 @@ describe.each(backends)('%s', (backend) => {
       }
     })
 
-    test('by row says nothing of the others, and it holds when the row is compared again', async () => {
+    test('by row does not release other rows, and still applies when the row is compared again', async () => {
       const first = await added([orderRow(1, 'ann@example.com')])
       const batchId = await added([likeRow(1, 'ann@example.com', 'Bob'), likeRow(2, 'ann@example.com', 'Cy')])
       expect(await store.waiting.release(batchId, { kind: 'rows', rows: [1] }, by)).toEqual({
@@ -236,7 +236,7 @@ describe.each(backends)('%s', (backend) => {
       expect(await states(batchId)).toEqual(['accepted', 'held'])
     })
 
-    test('passes over duplicates, and rows that it does not speak of', async () => {
+    test('of all does not release duplicates, or rows that conflict with an unknown outcome', async () => {
       const first = await added([orderRow(1, 'ann@example.com'), orderRow(2, 'bob@example.com')])
       await become(first, 2, 'unknown')
       const batchId = await added([
@@ -249,7 +249,7 @@ describe.each(backends)('%s', (backend) => {
       expect(await states(batchId)).toEqual(['duplicate', 'pending', 'held'])
     })
 
-    test('that leaves a row says why it waits on', async () => {
+    test('that does not release a row returns the reason', async () => {
       const first = await added([orderRow(1, 'ann@example.com')])
       await become(first, 1, 'unknown')
       const batchId = await added([likeRow(1, 'ann@example.com')])
@@ -260,7 +260,7 @@ describe.each(backends)('%s', (backend) => {
     })
   })
 
-  test('a row that waits can be cancelled by its number, and no other', async () => {
+  test('only a row that was not sent can be cancelled by its number', async () => {
     const first = await added(orderRows(1))
     const batchId = await added([
       ...orderRows(2),
@@ -281,7 +281,7 @@ describe.each(backends)('%s', (backend) => {
   })
 
   describe('a move', () => {
-    test('takes what is left, in the order of the file', async () => {
+    test('includes pending and rejected rows, in the order of the file', async () => {
       const batchId = await added(orderRows(4))
       await become(batchId, 1, 'accepted')
       await become(batchId, 2, 'rejected')
@@ -294,14 +294,14 @@ describe.each(backends)('%s', (backend) => {
       expect(movable[1]).toMatchObject({ recipient: personOf('person4@example.com') })
     })
 
-    test('takes no person who was erased', async () => {
+    test('does not include a person who was erased', async () => {
       const batchId = await added(orderRows(2))
       for (const row of [1, 2]) await become(batchId, row, 'rejected')
       await store.maintenance.purge({ email: 'person1@example.com' }, { dryRun: false, completely: false })
       expect((await store.waiting.readMovable(batchId)).map(({ row }) => row)).toEqual([2])
     })
 
-    test('leaves a row that has changed meanwhile, and compares the others under the successor', async () => {
+    test('does not change a row that has changed meanwhile, and compares the others under the successor', async () => {
       const ordered = await added([{ ...orderRow(1, 'person3@example.com'), packageId: 13 }], {
         packageId: 13,
       })
@@ -318,7 +318,7 @@ describe.each(backends)('%s', (backend) => {
       ])
     })
 
-    test('of a held row whose match is gone by then lets it go', async () => {
+    test('makes a held row pending if its conflict no longer exists', async () => {
       const first = await added([orderRow(1, 'ann@example.com')])
       const batchId = await added([likeRow(1, 'ann@example.com'), orderRow(2, 'ann@example.com')])
       expect(await states(batchId)).toEqual(['held', 'duplicate'])
@@ -327,7 +327,7 @@ describe.each(backends)('%s', (backend) => {
       expect(await states(batchId)).toEqual(['pending', 'held'])
     })
 
-    test('is the same file under the successor from then on, unless that is a batch already', async () => {
+    test('gives the batch the identity of the file under the successor, unless another batch has it', async () => {
       const identity = (packageId: number) =>
         fileIdentity({ account: '', baseUrl: 'http://127.0.0.1:4010' }, '0'.repeat(64), packageId)
       const one = await added(orderRows(1), { identity: identity(12) })
@@ -340,7 +340,7 @@ describe.each(backends)('%s', (backend) => {
       expect((await store.batches.findByIdentity(identity(12)))?.id).toBe(two)
     })
 
-    test('to the same package, or of a single order, moves it', async () => {
+    test('to the same package, and a move of a single order, change the row', async () => {
       const batchId = await added(orderRows(1))
       expect(await store.waiting.moveRows(batchId, 12, await store.waiting.readMovable(batchId), at)).toBe(1)
       expect(await states(batchId)).toEqual(['pending'])
@@ -352,7 +352,7 @@ describe.each(backends)('%s', (backend) => {
       expect(await store.ledger.list({ batchId: single.id })).toMatchObject([{ packageId: 13 }])
     })
 
-    test('what will be sent is the new body, to the byte', async () => {
+    test('changes the body that will be sent to the new body, byte for byte', async () => {
       const batchId = await added(orderRows(1))
       const rows = (await store.waiting.readMovable(batchId)).map((row) =>
         Object.assign(row, { body: Buffer.from('{"package_id":13}') }),
@@ -364,11 +364,11 @@ describe.each(backends)('%s', (backend) => {
     })
   })
 
-  describe('packages that are gone, with a likely successor', () => {
+  describe('packages that no longer exist and have a likely successor', () => {
     const under = (packageId: number, rows = [{ ...orderRow(1, 'ann@example.com'), packageId } as NewRow]) =>
       added(rows, { packageId })
 
-    test('hold whom they were ordered under, at their service alone', async () => {
+    test('hold rows of people who were ordered under them, at their own service only', async () => {
       const first = await under(12)
       await become(first, 1, 'accepted')
       await store.waiting.recordLikelySuccessors('http://127.0.0.1:4010/other', [[12, 13]], at)
@@ -391,7 +391,7 @@ describe.each(backends)('%s', (backend) => {
       expect(await states(await under(14))).toEqual(['pending'])
     })
 
-    test('hold no person who only waits under them', async () => {
+    test('do not hold rows of people who are only pending under them', async () => {
       await under(12)
       await store.waiting.recordLikelySuccessors('http://127.0.0.1:4010', [[12, 13]], at)
       expect(await states(await under(13))).toEqual(['pending'])

@@ -23,7 +23,7 @@ const planOf = (code: string, at = now) =>
     { code, now: at, what: { kind: 'order', body: '{"name":"Priya"}' }, title: 'one' },
   )
 
-test('a plan is private, claimed once of many at the same time, and nothing of the person stays', async () => {
+test('a plan is private, only one of several concurrent claims succeeds, and a claimed plan contains no personal data', async () => {
   const { folder, plans, other } = setUp()
   expect(await plans.listWaiting()).toEqual([])
   expect(await plans.add(planOf('BCDF-BCDF'))).toBe(true)
@@ -47,7 +47,7 @@ test('a plan is private, claimed once of many at the same time, and nothing of t
   expect(await plans.claim('BCDF-BCDF', now)).toBeUndefined()
 })
 
-test('one that was cut short while it was claimed is used', async () => {
+test('a plan whose claim was interrupted counts as used', async () => {
   const { folder, plans } = setUp()
   await plans.add(planOf('BCDF-BCDF'))
   const text = readFileSync(join(folder, 'BCDF-BCDF.json'), 'utf8')
@@ -56,7 +56,7 @@ test('one that was cut short while it was claimed is used', async () => {
   expect(await plans.find('BCDF-BCDF')).toMatchObject({ used_at: '2026-11-20T12:00:00.000Z' })
 })
 
-test('what no user can approve or asks for any more is removed, and nothing else', async () => {
+test('expired plans are removed, and no other file is', async () => {
   const { folder, plans } = setUp()
   for (const [code, at] of [
     ['BCDF-BCDF', now - 49 * hour],
@@ -70,7 +70,7 @@ test('what no user can approve or asks for any more is removed, and nothing else
   expect(readdirSync(folder)).toEqual(['BCDF-BCDG.json', 'notes.txt'])
 })
 
-test('a link, a folder or a changed file under a plan’s name is refused', async () => {
+test('a link, a folder or a changed file with the name of a plan is refused', async () => {
   const { folder, plans } = setUp()
   await plans.add(planOf('BCDF-BCDF'))
   const text = readFileSync(join(folder, 'BCDF-BCDF.json'), 'utf8')
@@ -82,12 +82,12 @@ test('a link, a folder or a changed file under a plan’s name is refused', asyn
   await expect(plans.find('BCDF-BCDJ')).rejects.toThrow('has changed since it was made')
 })
 
-test('a plan that was claimed and says no time was used long ago', async () => {
+test('a claimed plan without a time has the first moment of 1970 as its time of use', async () => {
   const { folder, plans } = setUp()
   await plans.add(planOf('BCDF-BCDF'))
   writeFileSync(join(folder, 'BCDF-BCDG.used'), '{}', { mode: 0o600 })
   expect(await plans.find('BCDF-BCDG')).toMatchObject({ used_at: '1970-01-01T00:00:00.000Z' })
-  // When it was used is not recorded, so it may not go.
+  // A folder with the name of a plan is not removed.
   mkdirSync(join(folder, 'BCDF-BCDH.json'))
   await plans.removeExpired(now)
   expect(await plans.listWaiting()).toEqual(['BCDF-BCDF', 'BCDF-BCDH'])
@@ -97,21 +97,21 @@ test.each<[string, (plans: OrderPlans) => Promise<unknown>]>([
   ['listing', (plans) => plans.listWaiting()],
   ['adding', (plans) => plans.add(planOf('BCDF-BCDF'))],
   ['claiming', (plans) => plans.claim('BCDF-BCDF', now)],
-])('where a file stands in the place of the folder, %s is a failure of the disk', async (_what, work) => {
+])('if the path of the folder is a file, %s throws IoError', async (_what, work) => {
   const { folder, plans } = setUp()
   mkdirSync(join(folder, '..'), { mode: 0o700 })
   writeFileSync(folder, '')
   await expect(work(plans)).rejects.toMatchObject({ code: 'io' })
 })
 
-test('a folder under the name of a plan is in the way', async () => {
+test('a plan cannot be added if a folder has its name', async () => {
   const { folder, plans } = setUp()
   await plans.add(planOf('BCDF-BCDF'))
   mkdirSync(join(folder, 'BCDF-BCDG.json'))
   await expect(plans.add(planOf('BCDF-BCDG'))).rejects.toThrow('it is a folder')
 })
 
-test('a link in the place of the folder is not followed', async () => {
+test('a folder that is a symbolic link is not followed', async () => {
   const { folder, plans } = setUp()
   const elsewhere = join(folder, '..', '..', 'elsewhere')
   mkdirSync(elsewhere, { recursive: true, mode: 0o700 })

@@ -17,7 +17,7 @@ const pack = (id: number, name: string) =>
   })
 const key = { baseUrl: 'https://api.example.com', userEmail: 'ana@example.com' }
 
-test('names are kept privately by service and user; a list of some keeps the others', async () => {
+test('names are stored in private files by service and user; storing some packages does not remove the names of others', async () => {
   const data = join(temporaryFolder(), 'data')
   const names = openPackageNames({ paths: { config: data, data }, random })
   expect(await names.get(key)).toEqual(new Map())
@@ -45,7 +45,7 @@ test('names are kept privately by service and user; a list of some keeps the oth
   }
 })
 
-test('a disk that refuses them costs the names alone', async () => {
+test('a disk on which names cannot be stored causes no error', async () => {
   const data = join(temporaryFolder(), 'data')
   mkdirSync(data)
   writeFileSync(join(data, 'schemas'), 'a file where the folder should be')

@@ -60,7 +60,7 @@ function file(): string {
   return join(data, 'schemas', name ?? '')
 }
 
-test('what was put is got, to the field, until it is discarded', async () => {
+test('get returns every field of the schema that was put, until the schema is discarded', async () => {
   expect(await cache.get(key)).toBeUndefined()
   expect(existsSync(data)).toBe(false)
   await cache.put(key, schema)
@@ -72,14 +72,14 @@ test('what was put is got, to the field, until it is discarded', async () => {
   expect(await cache.get(key)).toBeUndefined()
 })
 
-test('a later schema takes the place of the earlier one', async () => {
+test('a later schema replaces the earlier one', async () => {
   await cache.put(key, schema)
   await cache.put(key, { ...schema, added_later: false })
   expect(await cache.get(key)).toEqual({ ...schema, added_later: false })
   expect(readdirSync(join(data, 'schemas'))).toHaveLength(1)
 })
 
-test('another service, user or package does not see it; another spelling of the user does', async () => {
+test('a schema is not returned for another service, user or package, but for another spelling of the user', async () => {
   await cache.put(key, schema)
   expect(await cache.get({ ...key, baseUrl: 'https://eu.example.com' })).toBeUndefined()
   expect(await cache.get({ ...key, userEmail: 'bo@example.com' })).toBeUndefined()
@@ -87,7 +87,7 @@ test('another service, user or package does not see it; another spelling of the 
   expect(await cache.get({ ...key, userEmail: 'Ana@Example.com' })).toEqual(schema)
 })
 
-test('files are private, looser ones are fixed with a word; folders are made private, and one that exists keeps its mode', async () => {
+test('files are private, and looser permissions are corrected with a warning; new folders are private, and an existing one keeps its mode', async () => {
   mkdirSync(data)
   chmodSync(data, 0o755)
   await cache.put(key, schema)
@@ -116,7 +116,7 @@ test.each([
   expect(await cache.get(key)).toEqual(schema)
 })
 
-test('a file moved to another key’s place is a miss there', async () => {
+test('a file that was moved to the path of another key is a miss there', async () => {
   await cache.put(key, schema)
   const first = file()
   await cache.put({ ...key, userEmail: 'bo@example.com' }, schema)
@@ -137,7 +137,7 @@ test('a symbolic link is a miss and is not written through', async () => {
   expect(readFileSync(outside, 'utf8')).toBe(before)
 })
 
-test('a data folder that cannot be made is an IoError for put, a miss for get', async () => {
+test('if the data folder cannot be created, put throws IoError and get returns a miss', async () => {
   writeFileSync(data, '')
   await expect(cache.put(key, schema)).rejects.toMatchObject({ code: 'io' })
   expect(await cache.get(key)).toBeUndefined()
