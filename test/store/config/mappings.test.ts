@@ -20,12 +20,15 @@ test('a mapping is stored under its name, which is case-insensitive', async () =
   expect(await mappings.get('WORKDAY')).toMatchObject({ map: { first_name: 'Given' }, ignore: ['Notes'] })
 })
 
-test.each(['', '../x', 'a b', '-x', 'x'.repeat(65)])('%j is refused as the name of a mapping', async (name) => {
-  await expect(setUp().mappings.get(name)).rejects.toMatchObject({
-    code: 'usage',
-    message: expect.stringContaining('is not a valid name for a mapping') as string,
-  })
-})
+test.each(['', '../x', 'a b', '-x', 'x'.repeat(65)])(
+  '%j is refused as the name of a mapping',
+  async (name) => {
+    await expect(setUp().mappings.get(name)).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining('is not a valid name for a mapping') as string,
+    })
+  },
+)
 
 test('an API key is refused as a name, because the file name would contain it', async () => {
   const name = 'EqQm4LRGWP4mk2aEguhezNLhRkBuyRra'
