@@ -18,7 +18,7 @@ function dice(seed: number): () => number {
   }
 }
 
-/** Returns fictional people as HR files have them: couples with one phone, colleagues with one switchboard, namesakes. */
+/** Returns fictional people like those of HR files: couples and colleagues with one phone, and namesakes. */
 export function ordinaryPeople(count: number, seed: number): Person[] {
   const roll = dice(seed)
   const pick = <T>(list: readonly T[]): T => list[Math.floor(roll() * list.length)] as T

@@ -199,7 +199,7 @@ test('a difference in one number of one window is enough for an empty book', () 
 
 test('a window resets at the latest one window length after its last call', () => {
   const once = recordCalls(emptyBook([minute]), 3, 60_000)
-  // The time of a call is rounded up to a hundredth of the window, 600 ms; then a minute and one second of transit follow.
+  // A call counts from the end of its hundredth of the window (600 ms), for a minute and one second of transit.
   expect(quotaStatus(once, 60_000).windows[0]?.resetsAt).toBe(121_600)
   expect(quotaStatus(recordCalls(once, 2, 90_000), 90_000).windows[0]?.resetsAt).toBe(151_600)
   expect(quotaStatus(emptyBook([minute]), 90_000).windows[0]?.resetsAt).toBe(90_000)

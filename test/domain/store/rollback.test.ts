@@ -170,7 +170,7 @@ describe('detecting a rollback', () => {
     expect(detectRollback(store, logs).missing).toEqual([two, three, one])
   })
 
-  /** Histories in which a store commits attempts, some of them are not logged, and a copy of the store may be restored. */
+  /** Histories in which a store commits attempts, some are not logged, and a copy of the store may be restored. */
   const histories = fc.record({
     attempts: fc.integer({ min: 0, max: 12 }),
     unlogged: fc.uniqueArray(fc.nat({ max: 12 })),

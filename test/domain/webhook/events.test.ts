@@ -34,7 +34,7 @@ test('two deliveries with the same request and status are one event, whatever th
   expect(identity({ requestId: 'r-2' })).not.toBe(identity())
 })
 
-test('an event with an oddity is identified by its bytes', () => {
+test('an event with unexpected content is identified by its bytes', () => {
   const odd = { oddity: 'is not known' }
   expect(identity(odd)).toBe('hash of {}')
   expect(identity({ ...odd, body: Buffer.from('x') })).toBe('hash of x')
@@ -42,7 +42,7 @@ test('an event with an oddity is identified by its bytes', () => {
 
 const of = (body: string | Uint8Array) => readEvent(Buffer.from(body), 'ab', 5)
 
-test('an event as in the API document is read completely and has no oddity', () => {
+test('an event as in the API document is read completely, without a remark', () => {
   const body = eventBody()
   expect(of(body)).toEqual({
     receivedAt: 5,
@@ -59,7 +59,7 @@ test.each([
   ['an unknown status', eventBody(requestIds[0], 'SHINY'), /SHINY/],
   ['an unknown event', eventBody().replace('updated', 'created'), /request\.created/],
   ['an id that is no UUID', eventBody('42'), /UUID/],
-])('%s is an oddity, and the values of the event are stored', (_what, body, remark) => {
+])('%s is remarked as unexpected, and the values of the event are stored', (_what, body, remark) => {
   const found = of(body)
   expect(found.oddity).toMatch(remark)
   expect(found.requestId).toBeDefined()
@@ -69,12 +69,12 @@ test.each([
   ['no JSON', 'x'],
   ['another document', '{"a":1}'],
   ['no UTF-8', Buffer.from([0xff, 0xfe])],
-])('%s is an oddity, and the event has no values', (_what, body) => {
+])('%s is remarked as unexpected, and the event has no values', (_what, body) => {
   expect(of(body)).toMatchObject({ requestId: undefined, status: undefined, event: undefined })
   expect(of(body).oddity).toBeDefined()
 })
 
-test('an oddity contains only the beginning of a long value', () => {
+test('a remark contains only the beginning of a long value', () => {
   expect(of(eventBody(requestIds[0], 'X'.repeat(500))).oddity?.length).toBeLessThan(120)
 })
 

@@ -33,7 +33,7 @@ const unlimited: Governor = {
   secondsFor: () => 0,
 }
 
-/** Returns the services for an order: a scripted API, a clock that advances by sleeping, and constant random numbers. */
+/** Returns the services of an order: a scripted API, a clock that advances by sleeping, constant random numbers. */
 export function scriptedOrdering(
   { ledger, batches }: Pick<Store, 'ledger' | 'batches'>,
   script: Script,
