@@ -243,9 +243,9 @@ test.each([
   ['a package that is gone', { pending: 1 }, 'not_found', undefined, 'wait'],
   ['three unknown in a row', { pending: 1, unknown: 3 }, 'outcome_unknown', undefined, 'wait'],
   ['an unknown row', { accepted: 1, unknown: 1 }, undefined, undefined, 'run'],
-  ['an unknown row that was looked at', { accepted: 1, unknown: 1 }, undefined, at, 'rest'],
-  ['a dropped row that was looked at', { dropped: 1 }, undefined, at, 'rest'],
-  ['rows to send beside an unknown one', { pending: 1, unknown: 1 }, undefined, at, 'run'],
+  ['an unknown row that was tried already', { accepted: 1, unknown: 1 }, undefined, at, 'rest'],
+  ['a dropped row that was tried already', { dropped: 1 }, undefined, at, 'rest'],
+  ['rows to send and an unknown one', { pending: 1, unknown: 1 }, undefined, at, 'run'],
 ] as const)('%s', (_, counts, code, triedAt, kind) => {
   expect(nextQueuedStep(queued(counts, code), at + 1000, triedAt).kind).toBe(kind)
 })
@@ -268,12 +268,12 @@ const profiles = [
 ]
 
 test.each([
-  ['whoever began it', 'https://api.example.com', 'b@example.com', 'one', 'b'],
-  ['a colleague where that one has left', 'https://api.example.com', 'left@example.com', 'one', 'a'],
-  ['never another account', 'https://api.example.com', 'a@example.com', 'two', 'c'],
-  ['never another service', 'https://staging.example.com', 'c@example.com', 'one', 'd'],
-  ['nobody', 'https://api.example.org', 'a@example.com', 'one', undefined],
-  ['a request, whose account is not told', 'https://api.example.com', 'c@example.com', undefined, 'c'],
+  ['the user who began the batch', 'https://api.example.com', 'b@example.com', 'one', 'b'],
+  ['a colleague if that user has no profile', 'https://api.example.com', 'left@example.com', 'one', 'a'],
+  ['a profile of the same account', 'https://api.example.com', 'a@example.com', 'two', 'c'],
+  ['a profile of the same service', 'https://staging.example.com', 'c@example.com', 'one', 'd'],
+  ['no profile for an unknown service', 'https://api.example.org', 'a@example.com', 'one', undefined],
+  ['the user of a request, which has no account', 'https://api.example.com', 'c@example.com', undefined, 'c'],
 ] as const)('findOrderer chooses: %s', (_, baseUrl, userEmail, account, name) => {
   expect(findOrderer({ baseUrl, userEmail, account }, profiles)?.name).toBe(name)
 })

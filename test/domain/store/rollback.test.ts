@@ -121,19 +121,19 @@ describe('detecting a rollback', () => {
     ['a noted head that the store lacks', {}, [{ lacksHead: true }], ['older']],
     ['a generation that the store does not know', {}, [{ generations: ['g2', 'g3'] }], ['generation']],
     [
-      'a store without attempts in the place of another one',
+      'a store without attempts at the path of another one',
       { hasAttempts: false },
       [{ generations: ['g3'], isRegistered: false, missing: [entry(1, { generation: 'g3' })] }],
       ['replaced', 'older'],
     ],
     [
-      'the log of a store with another key that was in its place',
+      'the log of a store with another key at the same path',
       {},
       [{}, { hasSameKey: false, isRegistered: false, missing: [entry(1)] }],
       ['replaced'],
     ],
     [
-      'another key than the one of its own log',
+      'a store whose key differs from that of its own log',
       { requiresLog: false },
       [{ hasSameKey: false, missing: [entry(1)] }],
       ['key'],
@@ -210,20 +210,20 @@ describe('an entry that the store lacks', () => {
     )
 
   test.each<[string, ReturnType<typeof recovered>, [string, string]]>([
-    ['is unknown where its log does not tell more', recovered(undefined), ['named row', 'unknown']],
+    ['is unknown without an outcome in its log', recovered(undefined), ['named row', 'unknown']],
     [
-      'is accepted where its log has the request',
+      'is accepted if its log has the request',
       recovered({ state: 'accepted', requestId: 'r' }, 'pending'),
       ['named row', 'accepted'],
     ],
     [
-      'is unknown where another row has that request',
+      'is unknown if another row has that request',
       recovered({ state: 'accepted', requestId: 'r' }, 'pending', true),
       ['named row', 'unknown'],
     ],
     ['is rejected', recovered({ state: 'rejected' }, 'pending'), ['named row', 'rejected']],
-    ['is a row of its own beside an accepted one', recovered(undefined, 'accepted'), ['own row', 'unknown']],
-    ['is a row of its own beside one in flight', recovered(undefined, 'sending'), ['own row', 'unknown']],
+    ['is a separate row next to an accepted one', recovered(undefined, 'accepted'), ['own row', 'unknown']],
+    ['is a separate row next to one in flight', recovered(undefined, 'sending'), ['own row', 'unknown']],
     ['was never sent, and its row is gone', recovered({ state: 'pending' }), ['named row', 'cancelled']],
   ])('%s', (_, found, [target, state]) => {
     expect(found).toMatchObject({ target, state })

@@ -344,12 +344,12 @@ describe('an external result', () => {
   })
 
   test.each<[string, Partial<ExternalResult>, string]>([
-    ['one that is not settled', { state: 'unknown', requestId: undefined }, 'held: results_open'],
-    ['one whose person nobody can tell', { person: 'unclear' }, 'held: results_unclear'],
-    ['somebody similar', { person: 'similar', shares: ['phone'] }, 'held: similar'],
+    ['a result that is not settled', { state: 'unknown', requestId: undefined }, 'held: results_open'],
+    ['a result whose person is unclear', { person: 'unclear' }, 'held: results_unclear'],
+    ['a similar person', { person: 'similar', shares: ['phone'] }, 'held: similar'],
     ['another URL', { baseUrl: 'https://old.example.com' }, 'held: other_service'],
     [
-      'another URL, and nobody can tell who',
+      'another URL, with an unclear person',
       { baseUrl: 'https://old.example.com', person: 'unclear' },
       'held: other_service',
     ],

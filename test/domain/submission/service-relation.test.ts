@@ -11,8 +11,8 @@ test.each([
   ['another port of this machine', 'http://127.0.0.1:4010', 'http://localhost:4011', true, 'other'],
   ['a rehearsal on this machine', 'http://localhost:4010', prod, undefined, 'other'],
   ['another path', staging, prod, undefined, 'undecided'],
-  ['another path that was said to be the same', staging, prod, true, 'one'],
-  ['another path that was said to be another', staging, prod, false, 'other'],
+  ['another path that the user declared as the same', staging, prod, true, 'one'],
+  ['another path that the user declared as different', staging, prod, false, 'other'],
 ])('%s', (_what, one, other, decision, relation) => {
   expect(compareServices(one, other, () => decision)).toBe(relation)
 })
