@@ -341,7 +341,10 @@ export const promises: readonly Promised[] = [
   ]),
   ...of('Forgetting a person', [
     ['rows that wait are cancelled', [purge, 'pending rows of a purged person are cancelled']],
-    ['--completely', ['store/ledger/removed.test.ts', 'once the fingerprints are removed too']],
-    ['nothing brings them back', ['store/ledger/removed.test.ts', 'is brought back by no event']],
+    [
+      '--completely',
+      ['store/ledger/removed.test.ts', 'is no longer recognised after the fingerprints are erased too'],
+    ],
+    ['nothing brings them back', ['store/ledger/removed.test.ts', 'is not stored again by an event']],
   ]),
 ]
