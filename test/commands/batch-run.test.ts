@@ -338,7 +338,7 @@ test('a file with an invalid row is not ordered; --on-invalid skip leaves the ro
     2> See the reason for each row with: refcheck batch rows BATCH_1
     exit 10
   `)
-  const id = String((await type('batch list --jq .[].batch_id --quiet')).stdout).trim()
+  const id = (await type('batch list --jq .[].batch_id --quiet')).stdout.trim()
   expect(await type('batch list')).toMatchInlineSnapshot(`
     $ refcheck batch list
     BATCH ID                              NAME        ADDED AT    ORDERED  FINISHED  STATE

@@ -337,7 +337,7 @@ function firstLines<T>(all: readonly T[], max: number, lineFor: (each: T) => str
 /** Returns the invalid rows, each with its first problem. */
 function invalidLines(problems: readonly RowProblem[]): string[] {
   const firstOfRows = [...Map.groupBy(problems, ({ row }) => row).values()].flatMap(([first]) => first ?? [])
-  return firstLines(firstOfRows, maxNamed, ({ row, line, person = '', column, problem }) => {
+  return firstLines(firstOfRows, maxNamed, ({ row, line, person, column, problem }) => {
     const at = positionText(row, line)
     return `${person === '' ? at : `${shownName(person)} (${at})`}: ${column} ${problem}`
   })
