@@ -137,13 +137,13 @@ test.each(hostile)('%s is refused, and its token not told', (_name, text) => {
   expect(`${message} ${hint}`).not.toContain('SECRETTOKEN')
 })
 
-test('the part of a base URL before the version is not optional, nor half of it', () => {
+test('a report URL has to start with the whole path of the base URL', () => {
   for (const text of [`${base}${path}${q}`, `${base}/gatewayx${path}${q}`, `${base}/gate${path}${q}`]) {
     expect(() => signedReportUrl(text, `${base}/gateway`)).toThrow('its path is not that of a report')
   }
 })
 
-test('a digit of another script makes another port or none', () => {
+test('a URL with digits of another script in its host or port is refused', () => {
   expect(() => signedReportUrl(`http://127.0.0.1:\u0664010${path}${q}`, 'http://127.0.0.1:4010')).toThrow(
     /refused/,
   )
@@ -175,7 +175,7 @@ test('hostile URLs lead to no connection: not to a foreign port, not to ours', a
   console.log(`${urls.length} hostile report URLs: 0 foreign connections`)
 })
 
-test('whatever is accepted is of the origin, under the path, and exactly what was read', () => {
+test('every accepted URL has the origin and path of a report, and is called exactly as it was given', () => {
   const piece = fc.oneof(
     fc.constantFrom(
       'https:',

@@ -8,7 +8,7 @@ import { verify as verifyOnEdge } from '../../src/exports/webhook-edge.ts'
 
 type Received = Parameters<typeof verify>[1]
 
-/** What each of the two came to: the event, or the class and message of its error. They have to agree. */
+/** Returns the result of both verify functions, which must be equal: the event, or the error as text. */
 async function both(body: Uint8Array | string, received: Received, secret: string): Promise<unknown> {
   const shown = (error: unknown): string => String(error)
   const here = await Promise.resolve()

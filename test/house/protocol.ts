@@ -57,7 +57,10 @@ export const promises: readonly Promised[] = [
       'cancelling takes held and duplicate rows too',
       [move, 'cancelling a batch cancels its held and duplicate'],
     ],
-    ['a compare-and-set on state and attempt', [states, 'a change is made only while the row still stands']],
+    [
+      'a compare-and-set on state and attempt',
+      [states, 'a change is made only if the row still has the state and attempt'],
+    ],
     [
       'an answer for a row that has moved on is kept and told',
       [unknown, 'an answer is recorded even if another process has made the row unknown'],
@@ -157,7 +160,10 @@ export const promises: readonly Promised[] = [
     ],
     ['PostgreSQL: any number of runners', [runners, 'three machines share a file']],
     ['one unknown pauses all of them', [runners, 'every machine pings the service before its next order']],
-    ['a lease past its end is unknown', ['store/ledger/postgres/sharing.test.ts', 'once the lease is over']],
+    [
+      'a lease past its end is unknown',
+      ['store/ledger/postgres/sharing.test.ts', 'when the lease expires, and not before'],
+    ],
     [
       'a lost COMMIT sends nothing',
       ['store/ledger/postgres/lost-commit.test.ts', 'is not sent, and may begin again'],
@@ -166,7 +172,7 @@ export const promises: readonly Promised[] = [
   ...of('The same order twice', [
     [
       'a gateway that was renamed holds',
-      ['store/ledger/relations.test.ts', 'two services that were said to be one'],
+      ['store/ledger/relations.test.ts', 'two services that are declared to be one are joined'],
     ],
     [
       'store same-service',
@@ -202,7 +208,7 @@ export const promises: readonly Promised[] = [
     ['batch move', [move, 'a move continues the other rows, and the 16 stay duplicates']],
     [
       'a pair of packages is remembered for good',
-      ['store/ledger/relations.test.ts', 'for good and both ways'],
+      ['store/ledger/relations.test.ts', 'stays related to its earlier package, in both directions'],
     ],
     [
       'ordered under a predecessor: held',

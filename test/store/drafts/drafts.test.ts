@@ -31,7 +31,7 @@ const draftOf = (id: string): StoredDraft => ({
 })
 const [one, two] = ['0'.repeat(16), '1'.repeat(16)]
 
-test('answers are private, read back in order, and dropped', async () => {
+test('drafts are private, are read back in order, and can be removed', async () => {
   const { folder, drafts } = setUp()
   expect([await drafts.list(), await drafts.listUnreadable()]).toEqual([[], []])
   await drafts.save(draftOf(two))
@@ -44,7 +44,7 @@ test('answers are private, read back in order, and dropped', async () => {
   expect(readdirSync(folder)).toEqual([`${two}.json`])
 })
 
-test('what no draft can be read from is reported, and what has another name is left alone', async () => {
+test('a file that is not a draft is reported, and files with other names are not changed', async () => {
   const { folder, drafts } = setUp()
   await drafts.save(draftOf(one))
   writeFileSync(join(folder, `${two}.json`), JSON.stringify(draftOf(one)), { mode: 0o600 })
@@ -55,7 +55,7 @@ test('what no draft can be read from is reported, and what has another name is l
   expect(await drafts.listUnreadable()).toEqual([two, '2'.repeat(16), '3'.repeat(16)])
 })
 
-test('a looser mode is fixed with a word', async () => {
+test('looser permissions are corrected with a warning', async () => {
   const { folder, drafts, messages } = setUp()
   await drafts.save(draftOf(one))
   chmodSync(join(folder, `${one}.json`), 0o644)
@@ -63,7 +63,7 @@ test('a looser mode is fixed with a word', async () => {
   expect(messages.join()).toContain('was readable by other users (0644); it is now private')
 })
 
-test('a path that cannot be used is a failure of the disk', async () => {
+test('a path that cannot be used throws IoError', async () => {
   const { data, folder, drafts } = setUp()
   mkdirSync(data, { mode: 0o700 })
   writeFileSync(folder, '')

@@ -5,7 +5,7 @@ import { resolveAmbiguousCommit } from '../../../src/store/ledger/engine.ts'
 
 const silence = new NoAnswerError('no answer', { hint: '' })
 
-test('a change without an answer is looked up, and made again where it was not made, five times in all', async () => {
+test('a change without an answer is looked up, and repeated if it was not made, with five attempts at most', async () => {
   const asked: string[] = []
   const change = (): Promise<string> => {
     asked.push('change')
@@ -20,7 +20,7 @@ test('a change without an answer is looked up, and made again where it was not m
   expect(await resolveAmbiguousCommit(change, () => Promise.resolve('made'))).toBe('made')
 })
 
-test('what was refused is not looked up', async () => {
+test('a change that was refused is not looked up', async () => {
   const refused = new StoreDownError('the server is shutting down', { hint: '' })
   const looked = (): Promise<string> => Promise.resolve('somebody else’s')
   await expect(resolveAmbiguousCommit(() => Promise.reject(refused), looked)).rejects.toBe(refused)

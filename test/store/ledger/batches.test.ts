@@ -62,8 +62,8 @@ describe.each(backends)('%s', (backend) => {
     expect((await store.rollbacks.examine()).closing).toBeUndefined()
   })
 
-  describe('a file is taken in', () => {
-    test('its rows keep their numbers and what is known of them', async () => {
+  describe('adding a file', () => {
+    test('stores the rows with their numbers and data', async () => {
       const batch = fileBatch()
       await store.batches.add(batch, [
         orderRow(1, 'a@example.com'),
@@ -94,7 +94,7 @@ describe.each(backends)('%s', (backend) => {
       })
     })
 
-    test('all of it or none: a row that breaks a rule of the store takes the others with it', async () => {
+    test('adds all rows or none: a row that breaks a rule of the store prevents all others', async () => {
       const batch = fileBatch()
       await expect(
         store.batches.add(batch, [orderRow(1, 'a@example.com'), orderRow(1, 'b@example.com')]),
@@ -103,7 +103,7 @@ describe.each(backends)('%s', (backend) => {
       expect(await store.batches.list()).toEqual([])
     })
 
-    test('a person twice in it is ordered once', async () => {
+    test('a person who is in the file twice is ordered once', async () => {
       const batch = fileBatch()
       await store.batches.add(batch, [orderRow(1, 'a@example.com'), orderRow(2, 'a@example.com')])
       expect(await states(batch.id)).toEqual(['1 pending', '2 duplicate'])
@@ -114,7 +114,7 @@ describe.each(backends)('%s', (backend) => {
       })
     })
 
-    test('a person ordered before, by another batch or a single order, is a duplicate that says of what', async () => {
+    test('a person whom another batch or a single order has ordered is a duplicate that names the earlier order', async () => {
       const single = await addOne(store.ledger, 'a@example.com')
       const first = fileBatch()
       await store.batches.add(first, [orderRow(1, 'b@example.com')])
@@ -133,7 +133,7 @@ describe.each(backends)('%s', (backend) => {
       ])
     })
 
-    test('with allowDuplicate what was accepted may be ordered again, what is unknown may not', async () => {
+    test('with allowDuplicate an accepted order can be repeated, and an order with an unknown outcome cannot', async () => {
       const first = fileBatch()
       await store.batches.add(first, [orderRow(1, 'a@example.com'), orderRow(2, 'b@example.com')])
       await accept(first.id, 1)
@@ -148,7 +148,7 @@ describe.each(backends)('%s', (backend) => {
       expect(await states(again.id)).toEqual(['1 pending', '2 duplicate'])
     })
 
-    test('a preview counts the same, tells what is in the way, and adds nothing', async () => {
+    test('a preview has the same counts, reports conflicts, and adds nothing', async () => {
       const first = fileBatch()
       await store.batches.add(first, [orderRow(1, 'b@example.com')])
       const batch = fileBatch()
@@ -169,7 +169,7 @@ describe.each(backends)('%s', (backend) => {
       expect(await store.batches.countRows(batch.id)).toEqual(preview.counts)
     })
 
-    test('a store in memory takes none for a service elsewhere', async () => {
+    test('a store in memory refuses batches for a service on another machine', async () => {
       const memory = await setup.store(':memory:')
       await expect(
         memory.batches.add(fileBatch({ baseUrl: 'https://api.example.com' }), orderRows(1)),
@@ -189,7 +189,7 @@ describe.each(backends)('%s', (backend) => {
   })
 
   describe('finding', () => {
-    test('by the beginning of an id that one batch alone has', async () => {
+    test('by the beginning of an id, if only one batch has it', async () => {
       const one = fileBatch({ id: 'aaaa1111-0000-4000-8000-000000000000' })
       const two = fileBatch({ id: 'aaaa2222-0000-4000-8000-000000000000' })
       await store.batches.add(one, orderRows(1))
@@ -200,7 +200,7 @@ describe.each(backends)('%s', (backend) => {
       expect(await store.batches.find('bbbb')).toBeUndefined()
     })
 
-    test('a list has the newest first, and single orders only when they are asked for', async () => {
+    test('a list has the newest batch first, and includes single orders only on request', async () => {
       const single = await addOne(store.ledger, 'single@example.com')
       const old = fileBatch({ addedAt: someTime - 1000 })
       const fresh = fileBatch({ addedAt: someTime + 1000 })
@@ -216,7 +216,7 @@ describe.each(backends)('%s', (backend) => {
   })
 
   describe('rows', () => {
-    test('come in the order of the file, by state, a part at a time', async () => {
+    test('are returned in the order of the file, filtered by state, in pages', async () => {
       const batch = fileBatch()
       await store.batches.add(batch, orderRows(1200))
       await accept(batch.id, 700)
@@ -262,8 +262,8 @@ describe.each(backends)('%s', (backend) => {
     })
   })
 
-  describe('standing still and going on', () => {
-    test('why it halted is kept until it goes on', async () => {
+  describe('halting and resuming', () => {
+    test('the reason of a halt is stored until the batch resumes', async () => {
       const batch = fileBatch()
       await store.batches.add(batch, orderRows(1))
       const halt = { at: someTime, code: 'forbidden', message: 'no credits', hint: 'Buy some.' }
@@ -273,7 +273,7 @@ describe.each(backends)('%s', (backend) => {
       expect((await store.batches.find(batch.id))?.halt).toBeUndefined()
     })
 
-    test('one process holds it, the others can see who and since when', async () => {
+    test('one process has the lease of a batch, and others can read which process and since when', async () => {
       const batch = fileBatch()
       await store.batches.add(batch, orderRows(1))
       const lease = await store.batches.acquire(batch.id)
@@ -298,7 +298,7 @@ describe.each(backends)('%s', (backend) => {
 
     const room: QuotaPriority = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
 
-    test('a row that has no place in the quota yet stays pending, and the one before it is settled', async () => {
+    test('a row that has to wait for the quota stays pending, and the outcome of the row before it is recorded', async () => {
       const batch = fileBatch()
       await store.batches.add(batch, orderRows(2))
       const [one, two] = await rowsOf(store, batch.id)
@@ -318,7 +318,7 @@ describe.each(backends)('%s', (backend) => {
       expect(await states(batch.id)).toEqual(['1 rejected', '2 pending'])
     })
 
-    test('a row and the next one’s attempt are one step', async () => {
+    test('the outcome of a row and the attempt of the next row are recorded in one transaction', async () => {
       const batch = fileBatch()
       await store.batches.add(batch, orderRows(2))
       const [one, two] = await rowsOf(store, batch.id)
@@ -341,7 +341,7 @@ describe.each(backends)('%s', (backend) => {
       })
     })
 
-    test('rows that are similar to one another go where the file says so, for all or by what they share', async () => {
+    test('rows that are similar to one another are sent if the batch allows it, for all rows or by a shared value', async () => {
       const office = officeRows('office@example.com', ['Ann', 'Bob'])
       const choices: [Partial<NewFileBatch>, string][] = [
         [{}, '2 held'],
@@ -357,7 +357,7 @@ describe.each(backends)('%s', (backend) => {
       }
     })
 
-    test('cancelling takes what was not sent, and leaves what was ordered', async () => {
+    test('cancelling changes rows that were not sent, and no rows that were ordered', async () => {
       const batch = fileBatch()
       await store.batches.add(batch, orderRows(3))
       await accept(batch.id, 1)

@@ -13,13 +13,13 @@ import type {
 
 export const someTime = Date.UTC(2026, 10, 21, 9, 30)
 
-/** A person similar to no other: each e-mail has a phone of its own. */
+/** Returns a person who is not similar to any other: each e-mail has its own phone. */
 export function personOf(email: string): Recipient {
   const digits = createHash('sha256').update(email.toLowerCase()).digest().readUInt32BE(0)
   return { first_name: 'Ana', last_name: 'Silva', email, phone: `+61${String(digits).padStart(10, '0')}` }
 }
 
-/** A batch of one person a row. */
+/** Returns a batch with one row for each person. */
 export function batchOf(people: readonly string[], changes: Partial<NewBatch> = {}): NewBatch {
   return {
     id: randomUUID(),
@@ -36,7 +36,7 @@ export function batchOf(people: readonly string[], changes: Partial<NewBatch> = 
   }
 }
 
-/** Adds a batch of one and answers its row. */
+/** Adds a batch with one row and returns that row. */
 export async function addOne(
   ledger: Ledger,
   email: string,
@@ -48,15 +48,15 @@ export async function addOne(
   return { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined }
 }
 
-/** A quota that has a place for every call. */
+/** A quota that allows every call at once. */
 export const room: QuotaPriority = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
 
-/** Takes a row to `sending`; undefined where that is not done. */
+/** Changes a row to `sending`. Returns the attempt, or undefined if the row was not changed. */
 export async function beginAttempt(ledger: Ledger, from: RowVersion, attempt: NewAttempt) {
   return (await ledger.beginInQuota(from, attempt, room)).attempt
 }
 
-/** Adds a batch of one and begins an attempt. */
+/** Adds a batch with one row and begins an attempt of the row. */
 export async function beginOne(ledger: Ledger, email: string, changes: Partial<NewBatch> = {}) {
   const attempt = await beginAttempt(ledger, await addOne(ledger, email, changes), newAttempt())
   if (attempt === undefined) throw new Error('no attempt began')

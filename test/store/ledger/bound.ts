@@ -1,6 +1,6 @@
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 
-/** A ledger's methods as plain functions, to put another one over. */
+/** Returns the methods of a ledger as plain functions, so that a test can replace some of them. */
 export function bound(real: Ledger): Ledger {
   return {
     location: real.location,

@@ -22,7 +22,7 @@ describe.each(backends)('%s: a row that was damaged is sent no more', (backend) 
   })
   afterEach(() => setup.end())
 
-  /** What a person does to it, past the program. */
+  /** Changes the row directly in the database, without the program. */
   async function inStore(sql: string): Promise<Record<string, unknown>[]> {
     if (backend === 'PostgreSQL')
       return queryDatabase(await sharedStore(), `SET search_path = refcheck; ${sql}`)
@@ -37,7 +37,7 @@ describe.each(backends)('%s: a row that was damaged is sent no more', (backend) 
 
   const damaged = { code: 'io', message: expect.stringContaining('damaged') as string }
 
-  /** A pending row of a file, and one after it. */
+  /** Adds a batch with two pending rows. */
   async function pending(): Promise<{ rows: BatchRow[]; batchId: string }> {
     const batch = fileBatch()
     await store.batches.add(batch, [orderRow(1, 'ann@example.com'), orderRow(2, 'bob@example.com')])
@@ -62,7 +62,7 @@ describe.each(backends)('%s: a row that was damaged is sent no more', (backend) 
     expect(await store.ledger.list({ states: ['sending'] })).toEqual([])
   })
 
-  test('takes nothing with it of the row before', async () => {
+  test('does not prevent recording the outcome of the row before it', async () => {
     const { rows, batchId } = await pending()
     await inStore(`UPDATE submissions SET body = ${bodyOf('{}')} WHERE row_number = 2`)
     const [one, two] = rows
@@ -85,7 +85,7 @@ describe.each(backends)('%s: a row that was damaged is sent no more', (backend) 
     expect(await store.ledger.add(batchOf(['bob@example.com']), { allowDuplicate: false })).toBeUndefined()
   })
 
-  test('a store without the key of its fingerprints is refused: with a new key, everybody would be new', async () => {
+  test('a store without the key of its fingerprints is refused, because with a new key every person would be new', async () => {
     await addOne(store.ledger, 'ann@example.com')
     await inStore(`DELETE FROM meta WHERE name = 'fingerprint_key'`)
     await expect(setup.store()).rejects.toMatchObject({

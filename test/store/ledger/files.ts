@@ -4,7 +4,7 @@ import { personOf, someTime } from './batches.ts'
 import type { BatchRow, NewFileBatch, NewRow } from '../../../src/domain/batch/batch.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 
-/** A file taken in for a service on this machine. */
+/** Returns a file batch for a service on this machine. */
 export function fileBatch(changes: Partial<NewFileBatch> = {}): NewFileBatch {
   const id = randomUUID()
   return {
@@ -24,7 +24,7 @@ export function fileBatch(changes: Partial<NewFileBatch> = {}): NewFileBatch {
   }
 }
 
-/** A row that is an order for a person of this e-mail. */
+/** Returns a pending row that orders the person with this e-mail. */
 export function orderRow(row: number, email: string): NewRow {
   return {
     row,
@@ -51,7 +51,7 @@ export function invalidRow(row: number, email?: string): NewRow {
   }
 }
 
-/** Colleagues who share one e-mail and nothing else. */
+/** Returns rows of colleagues who share only one e-mail. */
 export function officeRows(email: string, names: readonly string[]): NewRow[] {
   return names.map((first_name, at) => ({
     row: at + 1,
@@ -68,7 +68,7 @@ export async function rowsOf(store: Store, batchId: string): Promise<BatchRow[]>
   return rows
 }
 
-/** How each row stands. */
+/** Returns the state of each row. */
 export async function statesOf(store: Store, batchId: string): Promise<string[]> {
   return (await rowsOf(store, batchId)).map(({ state }) => state)
 }

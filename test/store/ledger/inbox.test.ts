@@ -38,7 +38,7 @@ describe.each(backends)('%s', (backend) => {
     return found
   }
 
-  test('what was added is there for every process, to the byte', async () => {
+  test('every process reads the added event, byte for byte', async () => {
     await inbox.add([received(one, 'IN_PROGRESS')], false)
     const other = (await setup.store()).inbox
     const event = await other.get(1)
@@ -57,7 +57,7 @@ describe.each(backends)('%s', (backend) => {
     expect(await ids()).toEqual([1, 2])
   })
 
-  test('one that is dropped waits no more, and the next one of its request does', async () => {
+  test('a dropped event no longer waits, and the next event of its request does', async () => {
     await inbox.add([received(one, 'PARTIAL'), received(one, 'COMPLETED')], true)
     expect(await inbox.drop(1, '500')).toBe(true)
     expect(await inbox.get(1)).toMatchObject({ forward: 'dropped', attempts: 1, lastAnswer: '500' })
@@ -77,12 +77,12 @@ describe.each(backends)('%s', (backend) => {
     expect(await inbox.findLatestStatus('http://127.0.0.1:4010', one)).toMatchObject({ status: 'PARTIAL' })
   })
 
-  test('nothing is added, and an unknown event is none', async () => {
+  test('adding no events is allowed, and get returns undefined for an unknown event', async () => {
     expect(await inbox.add([], true)).toEqual([])
     expect(await inbox.get(1)).toBeUndefined()
   })
 
-  test('an event without a request is kept, whatever else was removed', async () => {
+  test('an event without a request is stored in full after a person was erased', async () => {
     const odd = received(one, 'PARTIAL', {
       requestId: undefined,
       status: undefined,
@@ -111,7 +111,7 @@ describe.each(backends)('%s', (backend) => {
     expect(await ids({ after: 1, limit: 1 })).toEqual([2])
   })
 
-  test('the newest status is the terminal one, whatever came after it', async () => {
+  test('the newest status is the terminal one, also if other events came after it', async () => {
     await inbox.add(
       [received(one, 'COMPLETED'), received(one, 'PARTIAL'), received(one, 'IN_PROGRESS')],
       false,
@@ -123,7 +123,7 @@ describe.each(backends)('%s', (backend) => {
     expect(await inbox.findLatestStatus('http://127.0.0.1:4010', two)).toBeUndefined()
   })
 
-  test('requests that no order holds', async () => {
+  test('lists the requests of events that no order has', async () => {
     const { ledger } = await setup.store()
     const attempt = await beginOne(ledger, 'a@example.com')
     await ledger.move(attempt, { to: 'accepted', at: someTime, requestId: one, requestStatus: 'RECEIVED' })
@@ -131,7 +131,7 @@ describe.each(backends)('%s', (backend) => {
     expect(await inbox.listUnmatchedIds()).toEqual([three, two])
   })
 
-  test('of two services with the same request id, an event is of its own alone', async () => {
+  test('if two services have the same request id, an event belongs to its own service only', async () => {
     const { ledger } = await setup.store()
     const [here, there] = ['http://127.0.0.1:4010', 'https://api.example.com']
     for (const [email, baseUrl] of [
@@ -163,7 +163,7 @@ describe.each(backends)('%s', (backend) => {
     expect(await inbox.listUnmatchedIds(there)).toEqual([three])
   })
 
-  test('what is said of a request at one of two joined services is said of its order at the other', async () => {
+  test('an event from one of two joined services updates the order at the other one', async () => {
     const { ledger, waiting } = await setup.store()
     const [old, now] = ['https://old.example.com', 'https://api.example.com']
     const attempt = await beginOne(ledger, 'a@example.com', { baseUrl: old })
@@ -179,7 +179,7 @@ describe.each(backends)('%s', (backend) => {
     expect(await inbox.listUnmatchedIds(now)).toEqual([])
   })
 
-  test('an order knows what events said about its request, and never goes back', async () => {
+  test('an order has the status of the events of its request, and never returns to an earlier status', async () => {
     const { ledger } = await setup.store()
     const attempt = await beginOne(ledger, 'a@example.com')
     await ledger.move(attempt, { to: 'accepted', at: someTime, requestId: one, requestStatus: 'RECEIVED' })
@@ -194,7 +194,7 @@ describe.each(backends)('%s', (backend) => {
     expect(await status()).toBe('COMPLETED')
   })
 
-  test('checks that were read are not known any more once an event says that the status is another', async () => {
+  test('an event with another status removes the checks that were read before', async () => {
     const { ledger } = await setup.store()
     const attempt = await beginOne(ledger, 'a@example.com')
     await ledger.move(attempt, { to: 'accepted', at: someTime, requestId: one, requestStatus: 'RECEIVED' })
@@ -207,7 +207,7 @@ describe.each(backends)('%s', (backend) => {
   })
 
   describe('forwarding', () => {
-    test('goes in order within a request: what failed holds back its own request alone', async () => {
+    test('keeps the order of the events of a request: a failed event delays only its own request', async () => {
       await inbox.add([received(one, 'PARTIAL'), received(one, 'COMPLETED'), received(two, 'PARTIAL')], true)
       expect((await inbox.listDue(someTime, 10)).map(({ id }) => id)).toEqual([1, 3])
       await inbox.recordRefused(1, someTime + 1000, '503')
@@ -224,7 +224,7 @@ describe.each(backends)('%s', (backend) => {
       expect((await inbox.listDue(someTime + 1000, 10)).map(({ id }) => id)).toEqual([2])
     })
 
-    test('a receiver that waits for the next one sleeps through what stands behind a failed one', async () => {
+    test('a receiver that waits for the next event ignores events that are behind a failed one', async () => {
       await inbox.add([received(one, 'PARTIAL'), received(one, 'COMPLETED')], true)
       expect(await inbox.findNextDueTime()).toBe(0)
       await inbox.recordRefused(1, someTime + 1000, '503')
@@ -244,7 +244,7 @@ describe.each(backends)('%s', (backend) => {
       expect((await inbox.listDue(yesterday + 60_000, 1)).map(({ id }) => id)).toEqual([1])
     })
 
-    test('is done once, and again when it is asked for', async () => {
+    test('happens once, and again on request', async () => {
       await inbox.add([received(one, 'PARTIAL')], true)
       await inbox.recordForwarded(1, someTime, '200')
       expect(await inbox.findNextDueTime()).toBeUndefined()

@@ -78,7 +78,7 @@ describe('where the store is', () => {
     },
   )
 
-  test('a certificate is found from where one is', () => {
+  test('the path of a certificate is relative to the working directory', () => {
     const chosen = 'postgres://u@db.example.com/db?sslmode=verify-full&sslrootcert=ca.pem'
     const found = resolveStoreAddress({ chosen, paths: { config: '/c', data: '/d' }, cwd: '/work' })
     expect(found).toMatchObject({ kind: 'postgres', server: { rootCertificate: '/work/ca.pem' } })
@@ -89,7 +89,7 @@ describe('where the store is', () => {
   })
 })
 
-test('what is journaled is on disk at every commit, and what is deleted is overwritten', async () => {
+test('every commit is flushed to the disk, and deleted data is overwritten', async () => {
   const ledger = await setup.open()
   await beginOne(ledger, 'a@example.com')
   const other = new DatabaseSync(setup.path)
@@ -99,7 +99,7 @@ test('what is journaled is on disk at every commit, and what is deleted is overw
   other.close()
 })
 
-test('a store is closed, opened again, and remembers', async () => {
+test('a store that is closed and opened again has its data', async () => {
   const first = await setup.store()
   await addOne(first.ledger, 'a@example.com')
   await first.close()
@@ -109,7 +109,7 @@ test('a store is closed, opened again, and remembers', async () => {
   })
 })
 
-test('a link and the file it leads to are one store, with the same holds', async () => {
+test('a link and its target are one store, with the same leases', async () => {
   const ledger = await setup.open()
   symlinkSync(setup.path, join(setup.folder, 'link.sqlite'))
   const linked = await setup.open('link.sqlite')
@@ -119,7 +119,7 @@ test('a link and the file it leads to are one store, with the same holds', async
   await lease?.release()
 })
 
-describe('what another account put next to the store, where SQLite keeps its own files', () => {
+describe('files of another account at the paths of the files of SQLite', () => {
   const victim = (): string => join(setup.folder, 'victim')
   const plants: Record<string, (path: string) => void> = {
     'a link': (path) => symlinkSync(victim(), path),
@@ -150,7 +150,7 @@ describe('what another account put next to the store, where SQLite keeps its own
 
 const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/
 
-test('a hold of a single leaves no file behind', async () => {
+test('the lease of a single order leaves no file behind', async () => {
   const ledger = await setup.open()
   const lease = await ledger.acquire(batchOf([]))
   expect(readdirSync(`${setup.path}.locks`)).toHaveLength(1)
@@ -158,7 +158,7 @@ test('a hold of a single leaves no file behind', async () => {
   expect(readdirSync(`${setup.path}.locks`)).toEqual([])
 })
 
-describe('who may read it', () => {
+describe('permissions', () => {
   test('under umask 000 every file is 0600 and every folder 0700 from the start', () => {
     const source = `
       import { openStore } from ${JSON.stringify(new URL('../../../src/store/ledger/open.ts', import.meta.url))}
@@ -195,7 +195,7 @@ describe('who may read it', () => {
     })
   })
 
-  test('a looser file is fixed, with a word', async () => {
+  test('looser permissions of a file are corrected with a warning', async () => {
     await (await setup.store()).close()
     chmodSync(setup.path, 0o644)
     await setup.open()
@@ -218,7 +218,7 @@ describe('who may read it', () => {
   })
 })
 
-describe('a store that cannot be used says so in a line, and is left as it was', () => {
+describe('a store that cannot be used is reported in one line, and is not changed', () => {
   async function refusal(chosen?: string): Promise<{ code: string; message: string; hint: string }> {
     const error: unknown = await setup.open(chosen).then(
       () => undefined,
@@ -264,7 +264,7 @@ describe('a store that cannot be used says so in a line, and is left as it was',
     expect(readFileSync(path).equals(before)).toBe(true)
   })
 
-  test('cut short', async () => {
+  test('truncated', async () => {
     const store = await setup.store()
     for (let person = 0; person < 50; person += 1) await addOne(store.ledger, `${person}@example.com`)
     await store.close()
@@ -274,7 +274,7 @@ describe('a store that cannot be used says so in a line, and is left as it was',
     expect(failure).toMatchObject({ code: 'io', message: expect.stringMatching(/it is damaged/) as string })
   })
 
-  test('a body that is no longer what was journaled is not sent', async () => {
+  test('a body that differs from the stored hash is not sent', async () => {
     const ledger = await setup.open()
     const row = await addOne(ledger, 'a@example.com')
     const database = new DatabaseSync(setup.path)

@@ -36,7 +36,7 @@ describe.each(backends)('%s', (backend) => {
     expect(taken).toBe(60)
   })
 
-  test('one account a key and origin, whatever the path', async () => {
+  test('each key and origin has one account, whatever the path of the URL', async () => {
     const { quota } = await setup.store()
     const account = quota.account(url, key)
     expect(quota.account(`${url}/checks`, key)).toBe(account)

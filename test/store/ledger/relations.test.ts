@@ -17,7 +17,7 @@ describe.each(backends)('%s', (backend) => {
   })
   afterEach(() => setup.end())
 
-  test('two services that were said to be one are one, and a third stays unsaid', async () => {
+  test('two services that are declared to be one are joined, and a third one is not', async () => {
     const [a, b, c] = ['https://a.example.com', 'https://b.example.com', 'https://c.example.com'] as const
     await addOne(store.ledger, 'ann@example.com', { baseUrl: b })
     const again = (baseUrl: string) => store.ledger.add(batchOf(['ann@example.com'], { baseUrl }), guard)
@@ -29,11 +29,11 @@ describe.each(backends)('%s', (backend) => {
     expect(await again(a)).toBeUndefined()
   })
 
-  test('what was moved is one with the package it was moved from, for good and both ways', async () => {
+  test('the package of a moved batch stays related to its earlier package, in both directions', async () => {
     const { id, ...batch } = fileBatch()
     await store.batches.add({ id, ...batch }, [orderRow(1, 'ann@example.com')])
     expect(await store.waiting.moveRows(id, 13, await store.waiting.readMovable(id), someTime)).toBe(1)
-    // A batch of one person is of package 12.
+    // The batches of this test have package 12.
     const stop = await store.ledger.add(batchOf(['ann@example.com']), guard)
     expect(stop).toMatchObject({
       becomes: 'duplicate',

@@ -10,7 +10,7 @@ import { toClaimed } from '../../../src/store/ledger/claim.ts'
 import { changeFields } from '../../../src/store/ledger/ledger.ts'
 import { storedRowOf } from '../../../src/store/ledger/matching.ts'
 
-test('only what ends an attempt in flight says of the attempt what became of it', () => {
+test('only a change that ends an attempt in flight records the outcome of the attempt', () => {
   const from = { batchId: 'b', row: 1, attemptId: 'a' }
   const requestId = '3F0C6F0E-9D1B-4E0A-8A34-2F6B0F6C1D55'
   const accepted = {
@@ -31,7 +31,7 @@ test('only what ends an attempt in flight says of the attempt what became of it'
   expect(changeFields({ ...from, state: 'unknown' }, { ...accepted, decision }).attempt).toBeUndefined()
 })
 
-test('a row of the store has the attempt that was made of it last', () => {
+test('a stored row has the id of its last attempt', () => {
   const body = Buffer.from('{}')
   const selected = {
     ...personOf('ann@example.com'),
@@ -78,7 +78,7 @@ test('an attempt of a person whose fingerprints were erased is recorded without 
   })
 })
 
-test('a row that conflicts with another, by a store or by a results file', () => {
+test('a row matches an order of the store, but not an external result without data', () => {
   const selected = {
     ...personOf('ann@example.com'),
     batchId: 'b',
@@ -109,7 +109,7 @@ test('a row that conflicts with another, by a store or by a results file', () =>
   expect(batchRowOf({ ...row, matchesBatch: undefined }).matches).toBeUndefined()
 })
 
-test('a batch that was halted by a store that said less', () => {
+test('a batch that was halted without a code and message has empty texts for them', () => {
   const selected = {
     counts: submissionStates.map(() => 0).join(' '),
     kind: 'file',

@@ -9,26 +9,26 @@ import { openStore } from '../../../src/store/ledger/open.ts'
 import type { Store, StoreOptions } from '../../../src/store/ledger/store.ts'
 import { clearStore, sharedStore } from '../../harness/postgres-store.ts'
 
-/** What keeps a store: every promise of the Store interface is tested with each. */
+/** The database engines: every rule of the Store interface is tested with each. */
 export const backends = ['SQLite', 'PostgreSQL'] as const
 export type Backend = (typeof backends)[number]
 
 export interface Scratch {
   folder: string
-  /** The default store of this folder, not made yet; of SQLite. */
+  /** Path of the default SQLite store in this folder. The store is created when it is first opened. */
   path: string
-  /** Opens it, or another store; notices are kept. */
+  /** Opens the default store or the given one. Its messages are added to `messages`. */
   store(chosen?: string): Promise<Store>
-  /** The same, for its ledger alone. */
+  /** Opens a store and returns its ledger. */
   open(chosen?: string): Promise<Ledger>
   messages: string[]
-  /** What it opens stores with. */
+  /** The options that stores are opened with. */
   options: Omit<StoreOptions, 'chosen'>
-  /** Closes what was opened and removes the folder. */
+  /** Closes all opened stores and removes the folder. */
   end(): Promise<void>
 }
 
-/** A folder of its own for a test's stores. With PostgreSQL the tests of a file share a database, one after the other. */
+/** Creates a folder for the stores of a test. With PostgreSQL the tests of a file use one database in turn. */
 export function scratch(busyMs = 50, backend: Backend = 'SQLite'): Scratch {
   const folder = mkdtempSync(join(tmpdir(), 'refcheck-ledger-'))
   const opened: Store[] = []
@@ -39,7 +39,7 @@ export function scratch(busyMs = 50, backend: Backend = 'SQLite'): Scratch {
     cwd: folder,
     clock: systemClock,
     random: systemRandom,
-    // A database is asked in turns where a file is not.
+    // PostgreSQL needs longer than a file until a lock is released.
     busyMs: backend === 'SQLite' ? busyMs : Math.max(busyMs, 2_000),
     patienceMs: 0,
     onMessage: (message) => messages.push(message),

@@ -29,7 +29,7 @@ describe.each(backends)('%s', (backend) => {
     dropped: { to: 'dropped', at, reason: 'left as it is' },
   } satisfies Record<Change['to'], Change>
 
-  /** A row that came into a state the way rows do. */
+  /** Functions that bring a row into each state by allowed changes. */
   const arrivals: Partial<Record<SubmissionState, () => Promise<RowVersion>>> = {
     pending: () => addOne(ledger, 'a@example.com'),
     sending: () => beginOne(ledger, 'a@example.com'),
@@ -54,7 +54,7 @@ describe.each(backends)('%s', (backend) => {
     return { ...attempt, state }
   }
 
-  /** The protocol's own words: `pending → sending → accepted | rejected | unknown` and what may follow. */
+  /** The changes of state that are allowed (src/docs/ordering.md, section 1). */
   const allowed = new Set([
     'pending → cancelled',
     'sending → pending',
@@ -74,7 +74,7 @@ describe.each(backends)('%s', (backend) => {
     Object.keys(changes).map((to) => [from as SubmissionState, to as Change['to']] as const),
   )
 
-  /** Tries a change on a row that stands as it should, and tells whether it took and where the row is then. */
+  /** Tries a change on a row in state `from`. Returns the result or error code, and the state of the row afterwards. */
   async function tryChange(
     from: SubmissionState,
     to: Change['to'],
@@ -106,28 +106,31 @@ describe.each(backends)('%s', (backend) => {
     },
   )
 
-  test.each(['invalid', 'accepted', 'cancelled'] as const)('%s never leaves', async (state) => {
-    const row: RowVersion = { ...(await addOne(ledger, 'a@example.com')), state }
-    for (const change of Object.values(changes)) {
-      await expect(ledger.move(row, change)).rejects.toMatchObject({ code: 'internal' })
-    }
-  })
+  test.each(['invalid', 'accepted', 'cancelled'] as const)(
+    'a row that is %s never changes its state',
+    async (state) => {
+      const row: RowVersion = { ...(await addOne(ledger, 'a@example.com')), state }
+      for (const change of Object.values(changes)) {
+        await expect(ledger.move(row, change)).rejects.toMatchObject({ code: 'internal' })
+      }
+    },
+  )
 
-  describe('a change is made only while the row still stands as it was seen', () => {
-    test('another state: left alone', async () => {
+  describe('a change is made only if the row still has the state and attempt that were read', () => {
+    test('a row in another state is not changed', async () => {
       const attempt = await beginOne(ledger, 'a@example.com')
       expect(await ledger.move(attempt, changes.unknown)).toBe(true)
       expect(await ledger.move(attempt, changes.rejected)).toBe(false)
       expect((await rowOf(ledger, attempt)).state).toBe('unknown')
     })
 
-    test('another attempt: left alone', async () => {
+    test('a row with another attempt is not changed', async () => {
       const attempt = await beginOne(ledger, 'a@example.com')
       expect(await ledger.move({ ...attempt, attemptId: 'another' }, changes.accepted)).toBe(false)
       expect((await rowOf(ledger, attempt)).state).toBe('sending')
     })
 
-    test('two begin the same row: one attempt', async () => {
+    test('two processes that begin the same row make one attempt', async () => {
       const row = await addOne(ledger, 'a@example.com')
       const other = await setup.open()
       const started = await Promise.all([
@@ -137,7 +140,7 @@ describe.each(backends)('%s', (backend) => {
       expect(started.filter((each) => each !== undefined)).toHaveLength(1)
     })
 
-    test('begun again after a 429 with the attempt of before: left alone', async () => {
+    test('a row that returned to pending begins only with the id of its last attempt', async () => {
       const attempt = await beginOne(ledger, 'a@example.com')
       await ledger.move(attempt, changes.pending)
       expect(
@@ -149,34 +152,34 @@ describe.each(backends)('%s', (backend) => {
       expect(await rowOf(ledger, attempt)).toMatchObject({ attempts: 2, reason: undefined })
     })
 
-    test('no such row: nothing', async () => {
+    test('a row that does not exist is not changed', async () => {
       const nowhere = { batchId: 'none', row: 1, state: 'pending', attemptId: undefined } as const
       expect(await beginAttempt(ledger, nowhere, newAttempt())).toBeUndefined()
       expect(await ledger.move(nowhere, changes.cancelled)).toBe(false)
     })
   })
 
-  describe('unknown is left by proof or by a person, and that is kept', () => {
-    test('without a decision it stays', async () => {
+  describe('a row with an unknown outcome changes only by a decision, which is stored', () => {
+    test('without a decision the row stays unknown', async () => {
       const row = await arrive('unknown')
       await expect(ledger.move(row, changes.pending)).rejects.toMatchObject({ code: 'internal' })
       expect((await rowOf(ledger, row)).state).toBe('unknown')
     })
 
-    test('a decision belongs to nothing else', async () => {
+    test('a decision is refused for a row that is not unknown', async () => {
       const row = await addOne(ledger, 'a@example.com')
       const change = { ...changes.cancelled, decision }
       await expect(ledger.move(row, change)).rejects.toMatchObject({ code: 'internal' })
     })
 
-    test('the id that was offered stays with the row', async () => {
+    test('the row keeps the request id that was offered for it', async () => {
       const row = await arrive('unknown')
       await ledger.move(row, { ...changes.pending, decision })
       expect(await rowOf(ledger, row)).toMatchObject({ state: 'pending', offeredId: requestId })
     })
   })
 
-  test('the attempt carries the very bytes that were added', async () => {
+  test('the attempt has the body that was added, byte for byte', async () => {
     const attempt = await beginOne(ledger, 'a@example.com')
     expect(Buffer.from(attempt.body).toString()).toBe('{"for":"a@example.com"}')
   })
@@ -190,12 +193,12 @@ describe.each(backends)('%s', (backend) => {
     expect(await rowOf(ledger, row)).toMatchObject({ requestStatus: 'COMPLETED', requestStatusAt: at + 2 })
   })
 
-  test('checks are kept with the status that they were read with, of a terminal one too', async () => {
+  test('checks are stored with the status that they were read with, also if it is terminal', async () => {
     const row = await arrive('accepted')
     const [started, done] = ['{"background":{"IN_PROGRESS":2}}', '{"background":{"COMPLETED":2}}']
     await ledger.recordStatus('http://127.0.0.1:4010', requestId, 'IN_PROGRESS', at + 1, started)
     expect(await rowOf(ledger, row)).toMatchObject({ requestStatus: 'IN_PROGRESS', checks: started })
-    // Of a status that came without them none are known.
+    // A status that was recorded without checks removes the earlier ones.
     await ledger.recordStatus('http://127.0.0.1:4010', requestId, 'COMPLETED', at + 2)
     expect(await rowOf(ledger, row)).toMatchObject({ requestStatus: 'COMPLETED', checks: undefined })
     await ledger.recordStatus('http://127.0.0.1:4010', requestId, 'IN_PROGRESS', at + 3, started)

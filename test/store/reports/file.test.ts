@@ -54,17 +54,17 @@ function oneOfEach(): void {
   execFileSync('mkfifo', [at('pipe')])
 }
 
-test('a list is read whole; where there is none there is no text', async () => {
+test('a list is read completely; a list that does not exist has no text', async () => {
   expect(await readText(put('manifest.json', '[]'))).toBe('[]')
   expect(await readText(at('missing'))).toBeUndefined()
 })
 
-test.each(['folder', 'link', 'pipe'])('a %s in the place of a list is refused', async (name) => {
+test.each(['folder', 'link', 'pipe'])('a %s at the path of a list is refused', async (name) => {
   oneOfEach()
   await expect(readText(at(name))).rejects.toMatchObject({ code: 'io' })
 })
 
-test('a list of 64 MiB is read, a larger one is none', async () => {
+test('a list of 64 MiB is read, and a larger one is refused', async () => {
   const path = put('manifest.json', '')
   truncateSync(path, 67_108_864)
   expect((await readText(path))?.length).toBe(67_108_864)
@@ -75,7 +75,7 @@ test('a list of 64 MiB is read, a larger one is none', async () => {
   })
 })
 
-test('a file by its size and hash', async () => {
+test('a file is described by its size and hash', async () => {
   const text = 'x'.repeat(600_000)
   expect(await hashFile(put('a', text))).toEqual({ bytes: 600_000, sha256: hashOf(text) })
   await expect(hashFile(at('missing'))).rejects.toMatchObject({ code: 'io' })
@@ -115,7 +115,7 @@ test('what stands at a path: a link to a folder counts as one, any other link as
   await expect(findExisting(at('file/below'))).rejects.toMatchObject({ code: 'io' })
 })
 
-test('nothing stands below a file, and a name that no disk takes is a failure', () => {
+test('a path below a file does not exist, and a name that no disk accepts throws IoError', () => {
   oneOfEach()
   expect(lstatOrUndefined(at('link'))?.isSymbolicLink()).toBe(true)
   expect([lstatOrUndefined(at('missing')), lstatOrUndefined(at('file/below'))]).toEqual([
@@ -142,7 +142,7 @@ test.each([
   expect(findObstacle(root, file)).toBe(why)
 })
 
-test('folders are made one by one, and none through a link', async () => {
+test('folders are created one by one, and none through a link', async () => {
   oneOfEach()
   const held = HeldFolder.open(root)
   const made = await makeFoldersBelow(held, 'folder/b/c/a.pdf', new FolderFlushes())
@@ -217,10 +217,10 @@ test('where no second name can be given, and the first cannot be changed, the na
   expect(readdirSync(root)).toEqual(['a.part'])
 })
 
-/** Files that this process has open, where the system tells. */
+/** Returns the open files of this process, on systems that list them. */
 const open = (): number => (existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0)
 
-test('whatever becomes of it, no file stays open', async () => {
+test('no file stays open, whatever the result is', async () => {
   oneOfEach()
   put('a.pdf', '%PDF-1.7 %%EOF')
   const before = open()
@@ -239,7 +239,7 @@ test('whatever becomes of it, no file stays open', async () => {
   expect(open()).toBeLessThan(before + 10)
 })
 
-test('flushes that are asked for while one runs share the next', async () => {
+test('flushes that are requested during a flush share the next one', async () => {
   const flushes = new FolderFlushes()
   const [first, second, third] = [flushes.flush(root), flushes.flush(root), flushes.flush(root)]
   expect(second).not.toBe(first)
@@ -251,7 +251,7 @@ test('flushes that are asked for while one runs share the next', async () => {
   await later
 })
 
-test('a flush that fails does not keep the next one', async () => {
+test('a flush that fails does not prevent the next one', async () => {
   const flushes = new FolderFlushes()
   const first = flushes.flush(at('later'))
   const second = flushes.flush(at('later'))

@@ -63,7 +63,7 @@ function content(text: string, fails?: Error): CheckedContent {
 const keep = (folder: ReportFolder, file: string, text = '%PDF-a%%EOF', replace = false, fails?: Error) =>
   folder.store({ file, replace, subject: subject(file), open: async () => content(text, fails) })
 
-test('a folder that nothing came into is not left behind; one that was there is', async () => {
+test('a new folder that stays empty is removed; one that existed before is not', async () => {
   await (await open()).close()
   expect(readdirSync(root)).toEqual([])
   mkdirSync(path)
@@ -71,7 +71,7 @@ test('a folder that nothing came into is not left behind; one that was there is'
   expect(readdirSync(path)).toEqual([])
 })
 
-test('files and folders are for their owner alone', async () => {
+test('only the owner has permissions on files and folders', async () => {
   const before = process.umask(0)
   try {
     const folder = await open()
@@ -93,7 +93,7 @@ test('files and folders are for their owner alone', async () => {
   }
 })
 
-test('content that breaks off leaves nothing, and its own error passes through', async () => {
+test('content that breaks off leaves no file, and its error is thrown unchanged', async () => {
   const folder = await open()
   const cut = new Error('cut')
   await expect(keep(folder, 'a/b.pdf', '%PDF-a%%EOF', false, cut)).rejects.toBe(cut)
@@ -102,7 +102,7 @@ test('content that breaks off leaves nothing, and its own error passes through',
   await folder.close()
 })
 
-test('content that did not end well leaves nothing', async () => {
+test('content that was not received completely leaves no file', async () => {
   const folder = await open()
   const work = folder.store({
     file: 'a.pdf',
@@ -130,7 +130,7 @@ test('the same bytes under the name are taken for the report; others are in the 
   await folder.close()
 })
 
-test('what a killed run put in place is on record after all, and its temporary files are gone', async () => {
+test('reports that a killed run stored are recorded, and its temporary files are removed', async () => {
   const first = await open()
   await keep(first, 'a.pdf')
   await keep(first, 'b.pdf')
@@ -151,7 +151,7 @@ test('what a killed run put in place is on record after all, and its temporary f
   expect(readdirSync(path).sort()).toEqual(['a.pdf', 'b.pdf', 'manifest.csv', 'manifest.json'])
 })
 
-test('one at a time, and the next one at once when it is over', async () => {
+test('one run at a time uses the folder, and the next one can start when it ends', async () => {
   for (let round = 0; round < 30; round += 1) {
     const tries = await Promise.allSettled([open(), open(), open()])
     const opened = tries.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
@@ -162,14 +162,14 @@ test('one at a time, and the next one at once when it is over', async () => {
   expect(readdirSync(root).flatMap((name) => readdirSync(join(root, name)))).toEqual([])
 })
 
-test('one file alone does not keep others of its folder waiting', async () => {
+test('a run with one file does not block runs with other files of its folder', async () => {
   const [folder, file] = [await open(), await open('police.pdf')]
   await keep(file, 'police.pdf')
   await Promise.all([folder.close(), file.close()])
   expect(readdirSync(path)).toEqual(['police.pdf'])
 })
 
-test('a link in the place of the hidden folder is not followed', async () => {
+test('a hidden folder that is a link is not followed', async () => {
   mkdirSync(path)
   mkdirSync(join(root, 'outside'))
   symlinkSync(join(root, 'outside'), join(path, '.refcheck'))
@@ -180,7 +180,7 @@ test('a link in the place of the hidden folder is not followed', async () => {
   expect(readdirSync(join(root, 'outside'))).toEqual([])
 })
 
-test('a link in the place of the manifest is neither read nor replaced', async () => {
+test('a manifest that is a link is neither read nor replaced', async () => {
   mkdirSync(path)
   writeFileSync(join(root, 'victim'), '[]')
   symlinkSync(join(root, 'victim'), join(path, 'manifest.json'))
@@ -188,7 +188,7 @@ test('a link in the place of the manifest is neither read nor replaced', async (
   expect(readdirSync(path)).toEqual(['manifest.json'])
 })
 
-/** A report that is on record, by a clock that a test knows. */
+/** Stores a report with a clock that the test controls. */
 async function storeReport(): Promise<{
   folder: ReportFolder
   record: ReportRecord
@@ -267,7 +267,7 @@ test('the manifest is in the order that was asked for, and is written where some
   ])
 })
 
-test('a file of ours that has another name now is removed, once', async () => {
+test('discard removes a report, does nothing when it is repeated, and refuses a folder', async () => {
   const folder = await open()
   await keep(folder, 'a.pdf')
   await folder.discard('a.pdf')
@@ -285,7 +285,7 @@ test('a link in the place of a report is in the way', async () => {
   await folder.close()
 })
 
-test('a manifest that cannot be written leaves the journal to the next run', async () => {
+test('if the manifest cannot be written, the journal stays for the next run', async () => {
   const first = await open()
   await keep(first, 'a.pdf')
   mkdirSync(join(path, 'manifest.json'))
@@ -356,7 +356,7 @@ test('one file alone has no manifest, and its hidden folder a name that disks ta
   expect(readFileSync(join(path, 'manifest.json'), 'utf8')).toBe('theirs')
 })
 
-test('a file in the place of the folder, or of one above it, is a failure of the disk', async () => {
+test('if the folder or one above it is a file, IoError is thrown', async () => {
   writeFileSync(path, '')
   await expect(open()).rejects.toMatchObject({
     code: 'io',

@@ -18,7 +18,7 @@ afterEach(() => rmSync(root, { recursive: true }))
 
 const workOptions = { clock, random, pid: 4711 }
 
-test('another run is named, and nothing of it is touched', async () => {
+test('another run is reported, and none of its files is changed', async () => {
   mkdirSync(path)
   const held = await WorkFolder.open(join(path, 'work'), workOptions)
   held.appendToJournal('mine')
@@ -34,7 +34,7 @@ test('another run is named, and nothing of it is touched', async () => {
   expect(readdirSync(path)).toEqual([])
 })
 
-test('whatever becomes of it, no file stays open', async () => {
+test('no file stays open, whatever the result is', async () => {
   mkdirSync(path)
   const files = (): number => (existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0)
   const before = files()
@@ -49,7 +49,7 @@ test('whatever becomes of it, no file stays open', async () => {
   expect(files()).toBeLessThan(before + 10)
 })
 
-test('a folder that has gone, and one in the place of the journal, are failures of the disk', async () => {
+test('a parent folder that does not exist, and a folder at the path of the journal, cause IoError', async () => {
   await expect(WorkFolder.open(join(path, 'work'), workOptions)).rejects.toMatchObject({
     code: 'io',
     message: expect.stringContaining('cannot write to the folder') as string,

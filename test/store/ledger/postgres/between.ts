@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest'
 
 import { serverOf } from './connect.ts'
 
-/** Stands before the server, and passes on what `look` says yes to; closes with the test. */
+/** Starts a proxy that forwards the bytes for which `mayPass` returns true, and returns its URL. It closes with the test. */
 export async function between(
   url: string,
   mayPass: (text: string, sockets: [Socket, Socket]) => boolean,

@@ -13,7 +13,7 @@ async function databaseWithTable(): Promise<string> {
   return url
 }
 
-test('values by name, a name twice, casts, and what comes back', async () => {
+test('statements with named values, a repeated name and casts return the expected types', async () => {
   const database = connectTo(await emptyDatabase())
   const sql = `SELECT count(*) AS n, :a::int + :a AS twice, '12:30' AS time, :bytes::bytea AS bytes,
     CAST(:none AS text) AS none, 1.5::numeric AS half, true AS yes`
@@ -28,14 +28,14 @@ test('values by name, a name twice, casts, and what comes back', async () => {
   })
 })
 
-test('what PostgreSQL cannot keep of a text is replaced', async () => {
+test('characters that PostgreSQL cannot store in a text are replaced', async () => {
   const database = connectTo(await emptyDatabase())
   expect(await database.get('SELECT CAST(:text AS text) AS text', { text: 'a\0b\ud800' })).toEqual({
     text: 'a\uFFFDb\uFFFD',
   })
 })
 
-test('a transaction is all or nothing, and others wait for its end', async () => {
+test('a transaction is atomic, and other transactions wait for its end', async () => {
   const database = connectTo(await databaseWithTable())
   const failed = database.transaction(async (sql) => {
     await sql.run('INSERT INTO t VALUES (1)')
@@ -48,7 +48,7 @@ test('a transaction is all or nothing, and others wait for its end', async () =>
   expect(await database.run('DELETE FROM t')).toBe(2)
 })
 
-test('a lock of another process is waited for, and not for ever', async () => {
+test('a statement waits for the lock of another process for a limited time', async () => {
   const url = await emptyDatabase()
   const [one, two] = [connectTo(url), connectTo(url)]
   await one.run('SELECT pg_advisory_lock(7)')
@@ -66,19 +66,19 @@ test('a connection with an end of its own is given up then, though each answer c
   })
 })
 
-test('a role that switched synchronous commits off gets them all the same', async () => {
+test('synchronous commits are on, also for a role that switched them off', async () => {
   const url = await emptyDatabase()
   await queryDatabase(url, `ALTER DATABASE ${nameOf(url)} SET synchronous_commit = off`)
   expect(await connectTo(url).get('SHOW synchronous_commit')).toEqual({ synchronous_commit: 'on' })
 })
 
-test('a database that may only be read takes no orders', async () => {
+test('a read-only database refuses orders', async () => {
   const url = await emptyDatabase()
   await queryDatabase(url, `ALTER DATABASE ${nameOf(url)} SET default_transaction_read_only = on`)
   await expect(connectTo(url).get('SELECT 1')).rejects.toThrow(/: the database is read-only$/)
 })
 
-test('a connection that the server ended is made again, with what belongs to it', async () => {
+test('a connection that the server ended is opened again, and its session is set up again', async () => {
   const url = await emptyDatabase()
   const database = connectTo(url, { patienceMs: 5_000 })
   database.onSession(async (sql) => {

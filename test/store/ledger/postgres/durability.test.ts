@@ -8,7 +8,7 @@ import { Cluster } from '../../../harness/postgres-cluster.ts'
 import { NoAnswerError } from '../../../../src/errors/kinds.ts'
 import { requireDurable, type SessionSettings } from '../../../../src/store/ledger/postgres/connection.ts'
 
-/** A server is started, and again. */
+/** Starting a server twice takes long. */
 const longMs = 60_000
 
 let cluster: Cluster
@@ -57,7 +57,7 @@ test(
     const cancel = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE pid = ${pid} AND wait_event = 'SyncRep'`
     while ((await cluster.ask(cancel)).length === 0);
     expect(await ended).toBeInstanceOf(NoAnswerError)
-    // It is there all the same: a process that had no answer looks it up.
+    // The change is stored nevertheless: a process without an answer looks it up.
     expect(await database.get('SELECT count(*) AS n FROM t')).toEqual({ n: 1 })
   },
   longMs,

@@ -8,7 +8,7 @@ import { PostgresPair } from '../../../harness/postgres-pair.ts'
 import type { RowVersion } from '../../../../src/domain/submission/submission.ts'
 import type { Store } from '../../../../src/store/ledger/store.ts'
 
-/** A primary and its standby are started. */
+/** Starting a primary and its standby takes long. */
 const longMs = 60_000
 
 let pair: PostgresPair

@@ -18,7 +18,7 @@ afterEach(() => setup.end())
 
 const refusal = (url: string): Promise<unknown> => setup.store(url).catch((error: unknown) => error)
 
-test('a database without a store says how it is made, and is left as it was', async () => {
+test('a database without a store is refused with the command that creates one, and is not changed', async () => {
   const url = await emptyDatabase()
   expect(await refusal(url)).toMatchObject({
     code: 'io',
@@ -30,7 +30,7 @@ test('a database without a store says how it is made, and is left as it was', as
   expect(await queryDatabase(url, `SELECT to_regnamespace('refcheck') AS schema`)).toEqual([{ schema: null }])
 })
 
-test('several make it at once: one does, and all answer', async () => {
+test('several processes create the store at once: one creates it, and all succeed', async () => {
   const url = await emptyDatabase()
   const databases = Array.from({ length: 3 }, () => connectTo(url, { busyMs: 5_000 }))
   const done = await Promise.all(databases.map((database) => migrate(database, systemRandom)))
@@ -44,7 +44,7 @@ test('several make it at once: one does, and all answer', async () => {
   await beginOne((await setup.store(url)).ledger, 'a@example.com')
 })
 
-test('a store made where another was takes its key: it knows its people', async () => {
+test('a store that is created where another one was uses its key, and recognises its people', async () => {
   const url = await emptyDatabase()
   const made = async () => {
     await migrateStore({ ...setup.options, chosen: url })
@@ -60,10 +60,10 @@ test('a store made where another was takes its key: it knows its people', async 
   expect(await made()).toEqual(former)
 })
 
-/** Of a later version, which adds a column. */
+/** The migration of a later version, which adds a column. */
 const later = [...formats, `ALTER TABLE submissions ADD COLUMN language text NOT NULL DEFAULT 'en'`]
 
-test('a store of format 1 is brought to a later format, with every row as it was', async () => {
+test('a store of format 1 is migrated to a later format without a change to any row', async () => {
   const url = await emptyDatabase()
   const database = connectTo(url)
   await migrate(database, systemRandom)
@@ -80,7 +80,7 @@ test('a store of format 1 is brought to a later format, with every row as it was
   expect(await migrate(database, systemRandom, undefined, later)).toEqual({ from: 2, to: 2 })
 })
 
-test('a format that fails halfway leaves the store as it was', async () => {
+test('a migration that fails halfway does not change the store', async () => {
   const url = await emptyDatabase()
   const database = connectTo(url)
   await migrate(database, systemRandom)
@@ -89,7 +89,7 @@ test('a format that fails halfway leaves the store as it was', async () => {
   expect(await formatOf(database, url)).toBe(1)
 })
 
-test('a database with a store from before 1.0.0 is refused in one line and left as it is', async () => {
+test('a database with a store from before 1.0.0 is refused in one line and not changed', async () => {
   const url = await emptyDatabase()
   await queryDatabase(
     url,
@@ -127,7 +127,7 @@ test.each([
   })
 })
 
-test('a user who may only read and write rows orders with it', async () => {
+test('a database user who may only read and write rows can order', async () => {
   const url = await emptyDatabase()
   await makeStore(url)
   const user = `clerk_${new URL(url).pathname.slice(1)}`

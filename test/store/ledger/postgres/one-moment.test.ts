@@ -25,7 +25,7 @@ async function changedBefore(statement: string, change: () => Promise<unknown>):
   return setup.store(url)
 }
 
-test('the figures of a store are of one moment, whatever another process adds meanwhile', async () => {
+test('the counts of a store are from one snapshot, whatever another process adds meanwhile', async () => {
   const other = await setup.store()
   const store = await changedBefore('AS batches', () => addOne(other.ledger, 'ann@example.com'))
   expect(await store.maintenance.info()).toMatchObject({ batches: 0, rows: { pending: 0 } })

@@ -21,13 +21,13 @@ const room = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
 const leasesAreOver = async (): Promise<unknown> =>
   queryDatabase(await sharedStore(), 'UPDATE refcheck.runners SET leased_until = 0')
 
-/** Ends the connections of processes that hold a lock. */
+/** Ends the database sessions that have an advisory lock. */
 const runnersOut = `
 SELECT pg_terminate_backend(pid) FROM pg_locks
 WHERE locktype = 'advisory' AND granted AND pid <> pg_backend_pid()
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
 
-/** A runner that has a row in flight. */
+/** Starts a runner that has a row in flight. */
 async function inFlight(): Promise<Store> {
   const store = await setup.store()
   const batch = { id: 'b6f1c0de-0000-4000-8000-000000000001', kind: 'file' } as const
@@ -36,7 +36,7 @@ async function inFlight(): Promise<Store> {
   return store
 }
 
-test('a row whose runner is gone is unknown once the lease is over, and not before', async () => {
+test('a row whose runner has ended becomes unknown when the lease expires, and not before', async () => {
   const gone = await inFlight()
   const other = await setup.store()
   await gone.close()
@@ -58,7 +58,7 @@ test('a lease is counted by the clock of the database, however far that of this 
   expect(await other.ledger.recover(Date.now() - 16 * minute)).toHaveLength(1)
 })
 
-test('a row whose runner stands still past its lease is left alone as long as its connection stands', async () => {
+test('a row whose runner stalls longer than its lease is not changed while its connection is open', async () => {
   const stopped = await inFlight()
   const other = await setup.store()
   await leasesAreOver()
@@ -116,7 +116,7 @@ test('one process takes the batches of many keys side by side, each as soon as i
   ])
 })
 
-test('of two who ask for a batch side by side in one process one has it', async () => {
+test('if one process acquires a batch twice at once, only one of the calls gets the lease', async () => {
   const store = await setup.store()
   const batch = fileBatch()
   await store.batches.add(batch, orderRows(1))
@@ -124,7 +124,7 @@ test('of two who ask for a batch side by side in one process one has it', async 
   expect(leases.filter((lease) => lease !== undefined)).toHaveLength(1)
 })
 
-test('a batch whose hold could not be recorded can be taken later', async () => {
+test('a batch whose lease could not be recorded can be acquired later', async () => {
   const store = await setup.store()
   const batch = fileBatch()
   await store.batches.add(batch, orderRows(1))
@@ -138,7 +138,7 @@ test('a batch whose hold could not be recorded can be taken later', async () => 
   expect(await store.batches.acquire(batch.id, 'sending')).toBeDefined()
 })
 
-test('a hold whose connection was lost is lost where another process took it meanwhile, and not where none did', async () => {
+test('a lease whose connection was lost is lost only if another process has acquired it meanwhile', async () => {
   const [one, other] = [await setup.store(), await setup.store()]
   const [mine, owned] = [await one.inbox.leaseForwarding(), await one.batches.acquire(fileBatch().id)]
   const url = await sharedStore()

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { scratch } from '../scratch.ts'
 import { erasurePolicy } from '../../../../src/domain/store/erasure.ts'
 
-test('what becomes of it when a person is removed is said of every column that the store has', async () => {
+test('the erasure policy covers every column of the store', async () => {
   const setup = scratch()
   await setup.store()
   const database = new DatabaseSync(setup.path)

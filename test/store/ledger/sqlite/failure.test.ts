@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { UsageError } from '../../../../src/errors/kinds.ts'
 import { Database, resultCode, storeFailure } from '../../../../src/store/ledger/sqlite/engine.ts'
 
-/** A real error of SQLite's own. */
+/** Returns a real error of SQLite. */
 function failing(...statements: string[]): unknown {
   const database = new DatabaseSync(':memory:')
   try {
@@ -29,17 +29,17 @@ test.each([
   expect(failure).toMatchObject({ hint: expect.stringMatching(/\.$/) as string })
 })
 
-test('a rule of the tables that is broken is the program’s own fault', () => {
+test('a violated constraint of the tables is an internal error', () => {
   const error = failing('CREATE TABLE t (x CHECK (x > 0))', 'INSERT INTO t VALUES (0)')
   expect(storeFailure('/d/ledger.sqlite', error)).toMatchObject({ code: 'internal' })
 })
 
-test('an error that is typed already passes as it is', () => {
+test('an error that has a type already is returned unchanged', () => {
   const error = new UsageError('no')
   expect(storeFailure('/d/ledger.sqlite', error)).toBe(error)
 })
 
-test('after the disk has failed once nothing more is tried', () => {
+test('after the disk has failed once no more statements are run', () => {
   const database = new Database(':memory:', 0)
   database.exec('CREATE TABLE t (x); CREATE TABLE u (x); PRAGMA max_page_count = 3')
   expect(() => database.transaction(() => database.run('INSERT INTO t VALUES (zeroblob(100000))'))).toThrow(
@@ -66,7 +66,7 @@ test('a transaction that fails leaves nothing behind, and the next one works', (
 
 const coded = (errcode: unknown): Error => Object.assign(new Error('x'), { errcode })
 
-test('a code without a sentence of its own is named, by its primary part', () => {
+test('an error code without a message is named by its primary code', () => {
   expect(resultCode(coded(0x0163))).toBe(0x63)
   expect(storeFailure('/d/ledger.sqlite', coded(0x0163))).toMatchObject({
     code: 'io',
@@ -74,7 +74,7 @@ test('a code without a sentence of its own is named, by its primary part', () =>
   })
 })
 
-test('what is none of SQLite’s errors passes as it is, and what is no error becomes one', () => {
+test('another error is returned unchanged, and a value that is not an error becomes one', () => {
   for (const error of [new Error('x'), coded('5')])
     expect(storeFailure('/d/ledger.sqlite', error)).toBe(error)
   expect(storeFailure('/d/ledger.sqlite', 'x')).toMatchObject({ code: 'internal' })

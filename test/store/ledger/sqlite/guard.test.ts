@@ -13,7 +13,7 @@ beforeEach(() => {
 })
 afterEach(() => setup.end())
 
-test('the person is not in the fingerprint for anybody without the key', async () => {
+test('the fingerprint does not reveal the person without the key', async () => {
   await addOne(await setup.open(), 'a@example.com')
   const other = await setup.open('other.sqlite')
   await addOne(other, 'a@example.com')
@@ -27,7 +27,7 @@ test('the person is not in the fingerprint for anybody without the key', async (
   expect(fingerprints[0]).not.toBe(fingerprints[1])
 })
 
-test('a store in memory knows its own holds', async () => {
+test('a store in memory knows its own leases', async () => {
   const memory = await setup.open(':memory:')
   const batch = batchOf(['a@example.com'])
   const lease = await memory.acquire(batch)

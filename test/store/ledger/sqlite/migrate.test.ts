@@ -16,10 +16,10 @@ beforeEach(() => {
 })
 afterEach(() => setup.end())
 
-/** Of a later version, which adds a column. */
+/** The migration of a later version, which adds a column. */
 const later = [...formats, `ALTER TABLE submissions ADD COLUMN language TEXT NOT NULL DEFAULT 'en'`]
 
-test('a store of format 1 is brought to a later format, with every row as it was', async () => {
+test('a store of format 1 is migrated to a later format without a change to any row', async () => {
   const store = await setup.store()
   await beginOne(store.ledger, 'a@example.com')
   const before = await store.ledger.list({})
@@ -38,7 +38,7 @@ test('a store of format 1 is brought to a later format, with every row as it was
   database.close()
 })
 
-test('a format that fails halfway leaves the store as it was', async () => {
+test('a migration that fails halfway does not change the store', async () => {
   await (await setup.store()).close()
   const database = new Database(setup.path, 0)
   const broken = [...formats, 'ALTER TABLE submissions ADD COLUMN language TEXT; SELECT no_such_function()']
@@ -48,7 +48,7 @@ test('a format that fails halfway leaves the store as it was', async () => {
   database.close()
 })
 
-test('a file from before 1.0.0 is refused in one line and left as it is', async () => {
+test('a file from before 1.0.0 is refused in one line and not changed', async () => {
   mkdirSync(dirname(setup.path), { mode: 0o700 })
   const former = new DatabaseSync(setup.path)
   former.exec(`CREATE TABLE meta (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT;

@@ -11,7 +11,7 @@ beforeEach(() => {
 })
 afterEach(() => setup.end())
 
-test('from the first row that is compared to the last that is added, no other process adds one', async () => {
+test('no other process can add a row between the comparison of the first row and the insertion of the last one', async () => {
   const [one, other] = [await setup.store(), await setup.store()]
   const refused: unknown[] = []
   const tried: Promise<unknown>[] = []

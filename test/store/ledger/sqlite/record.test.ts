@@ -17,7 +17,7 @@ beforeEach(async () => {
 })
 afterEach(() => setup.end())
 
-/** What a person finds who looks into the file, or does to it. */
+/** Runs a statement directly in the database file, without the program. */
 function inFile(sql: string): Record<string, unknown>[] {
   const database = new DatabaseSync(setup.path)
   const rows = database.prepare(sql).all()
@@ -29,7 +29,7 @@ const at = someTime + 100
 const requestId = '3f0c6f0e-9d1b-4e0a-8a34-2f6b0f6c1d55'
 
 describe('what is stored next to the rows', () => {
-  test('of each attempt who made it, when it began and ended, and with what answer', async () => {
+  test('each attempt with its user, begin, end and HTTP status', async () => {
     const ordered = await beginOne(store.ledger, 'ann@example.com')
     const accepted = { to: 'accepted', at, requestId, requestStatus: 'RECEIVED', answerStatus: 201 } as const
     await store.ledger.move(ordered, accepted)
@@ -57,7 +57,7 @@ describe('what is stored next to the rows', () => {
 
   const decision = { by: 'owner@example.com', why: 'they looked twice' }
 
-  test('of each decision who made it, when and why', async () => {
+  test('each decision with its user, time and reason', async () => {
     const lost = await beginOne(store.ledger, 'bob@example.com')
     await store.ledger.move(lost, { to: 'unknown', at, reason: 'cut' })
     expect(inFile('SELECT * FROM decisions')).toEqual([])
@@ -78,7 +78,7 @@ describe('what is stored next to the rows', () => {
     ])
   })
 
-  test('of each release between whom, who said so and when', async () => {
+  test('each release with the two people, the user and the time', async () => {
     const first = await addOne(store.ledger, 'ann@example.com')
     const batch = fileBatch()
     const recipient = { ...personOf('ann@example.com'), first_name: 'Anne' }
@@ -138,11 +138,11 @@ test('what many people share is said of a file’s own rows, when they come in a
   expect(await store.batches.countRows(batch.id)).toMatchObject({ accepted: 2 })
 })
 
-test('one runner has a batch of a store in a file, row for row', async () => {
+test('runners cannot share a batch of a store in a file', async () => {
   expect(store.batches.isShared).toBe(false)
 })
 
-test('a store in memory takes no single order for a service elsewhere', async () => {
+test('a store in memory refuses a single order for a service on another machine', async () => {
   const memory = await setup.store(':memory:')
   const order = batchOf(['ann@example.com'], { baseUrl: 'https://api.example.com', id: randomUUID() })
   await expect(memory.ledger.add(order, { allowDuplicate: false })).rejects.toThrow(

@@ -68,7 +68,7 @@ describe('between the commit and the request', () => {
     expect(new Set([person, email, phone]).size).toBe(3)
   })
 
-  test('what cannot be recorded is not sent', async () => {
+  test('an attempt that cannot be recorded is not sent', async () => {
     const { store, batchId } = await beginRows(1)
     const row = await store.batches.findNextPending(batchId)
     rmSync(logPath())
@@ -77,7 +77,7 @@ describe('between the commit and the request', () => {
     expect(await statesOf(store, batchId)).toEqual(['sending', 'pending', 'pending', 'pending'])
   })
 
-  test('what cannot be flushed is not sent', async () => {
+  test('an attempt that cannot be flushed to the disk is not sent', async () => {
     const { store, batchId } = await beginRows(1)
     const row = await store.batches.findNextPending(batchId)
     if (row === undefined) throw new Error('no row is left')
@@ -231,7 +231,7 @@ describe('the attempt log', () => {
     expect(logNames()).toHaveLength(2)
   })
 
-  test('is a copy: it is evidence, and is not appended to', async () => {
+  test('that is a copy is used as evidence, and is not appended to', async () => {
     const { store, batchId } = await beginRows(1)
     await store.close()
     const copy = join(setup.folder, 'copy')
@@ -248,7 +248,7 @@ describe('the attempt log', () => {
     expect((await (await setup.store()).rollbacks.examine()).closing).toBeUndefined()
   })
 
-  test('goes along with a store that is moved by hand', async () => {
+  test('still belongs to a store that a user has moved to another folder', async () => {
     const { store, batchId } = await beginRows(1)
     await store.close()
     const moved = join(setup.folder, 'moved')
@@ -310,7 +310,7 @@ describe('the attempt log', () => {
   })
 })
 
-test('what is erased of a person completely is in no log', async () => {
+test('after complete erasure of a person no log has the fingerprints', async () => {
   const { store, batchId } = await beginRows(2)
   const [one] = await rowsOf(store, batchId)
   if (one === undefined) throw new Error('no row')

@@ -10,12 +10,12 @@ import { beginAttempt, newAttempt, someTime } from '../batches.ts'
 import { fileBatch, orderRows } from '../files.ts'
 import { type Scratch, scratch } from '../scratch.ts'
 
-/** Where a test's store, its data and its attempt logs are. */
+/** The store of the current test, its data folder and the folder of its attempt logs. */
 export let setup: Scratch
 let data: string
 export let logFolder: string
 
-/** Gives each test of a file a folder of its own. */
+/** Creates a new folder for each test of a file. */
 export function freshFolders(): void {
   beforeEach(() => {
     setup = scratch()
@@ -25,7 +25,7 @@ export function freshFolders(): void {
   afterEach(() => setup.end())
 }
 
-/** Takes a file of four people in, and begins the first so many rows. */
+/** Adds a batch of four people, and begins its first `count` rows. */
 export async function beginRows(count: number, store?: Store): Promise<{ store: Store; batchId: string }> {
   const here = store ?? (await setup.store())
   const { id: batchId, ...batch } = fileBatch()
@@ -44,7 +44,7 @@ export async function goOn(store: Store, batchId: string, count: number): Promis
   await lease?.release()
 }
 
-/** A copy of the data folder, to be restored. */
+/** Copies the data folder. Returns a function that restores the copy. */
 export function copied(): () => void {
   const copy = `${data}.copy`
   cpSync(data, copy, { recursive: true })
@@ -58,7 +58,7 @@ export const logNames = () => readdirSync(logFolder).filter((name) => name.endsW
 export const logPath = () => join(logFolder, logNames()[0] ?? '')
 export const closed = (words: string) => ({ code: 'io', message: expect.stringContaining(words) as string })
 
-/** Whether a process that is about to order is let in: to a batch that is there, and with a file or a person who is new. */
+/** Tries to acquire an existing batch, add a file and acquire a single order. Returns each error message, or "let in". */
 export async function tries(store: Store, batchId: string): Promise<unknown[]> {
   return Promise.all(
     [
@@ -76,11 +76,11 @@ export async function tries(store: Store, batchId: string): Promise<unknown[]> {
 
 export const shut = (words: string) => Array(3).fill(expect.stringContaining(words))
 
-/** Lines of the attempt log, as it is on the disk. */
+/** Reads the records of the attempt log from the disk. */
 export const records = (): LogRecord[] => parseLog(readFileSync(logPath()), digest).records
 export const entries = (): LogEntry[] => records().filter((record) => record.kind === 'entry')
 
-/** What `tries` answers for a store that is open. */
+/** The result of `tries` for a store that is open. */
 export const letIn: unknown[] = Array(3).fill('let in')
 
 export const accepted = (requestId: string) =>
