@@ -5,14 +5,14 @@ import { answer, enveloped, startRawServer } from '../http/raw-server.ts'
 import { expectNoProcessFaults, nextTurn, openSockets } from '../http/setup.ts'
 import { apiKey, checkId, startApi, userEmail } from './setup.ts'
 
-/** GET /v1/reports/{check_id} and …/referees/{referee_id}: by key, or by a token and then without one. */
+/** GET /v1/reports/{check_id} and …/referees/{referee_id}: with the key, or with a token and then without the key. */
 
 expectNoProcessFaults()
 
 const pdf = Buffer.from('%PDF-1.7\n\u0000\u0001binary\n%%EOF', 'latin1')
 const document = answer(200, { 'content-type': 'application/pdf' }, pdf)
 
-test('by key: the headers, no token, and the bytes as they are', async () => {
+test('a download by key sends both headers and no token, and returns the bytes unchanged', async () => {
   await using server = await startRawServer({ onRequest: (socket) => socket.write(document) })
   await using api = startApi(server.origin)
   const whole = await api.openReport({ checkId })
@@ -29,7 +29,7 @@ test('by key: the headers, no token, and the bytes as they are', async () => {
   }
 })
 
-test('by token: the token, and on the wire no key and no e-mail', async () => {
+test('a download by token sends the token, and neither the key nor the e-mail', async () => {
   await using server = await startRawServer({ onRequest: (socket) => socket.write(document) })
   await using api = startApi(server.origin)
   const stream = await api.openSignedReport(`${server.origin}/v1/reports/${checkId}?t=TOKEN`)
@@ -41,7 +41,7 @@ test('by token: the token, and on the wire no key and no e-mail', async () => {
   expect(text).not.toContain(userEmail)
 })
 
-test('by token no key is needed at all', async () => {
+test('a download by token needs no credentials', async () => {
   await using server = await startRawServer({ onRequest: (socket) => socket.write(document) })
   await using api = startApi(server.origin, { credentials: undefined })
   const stream = await api.openSignedReport(`${server.origin}/v1/reports/${checkId}?t=TOKEN`)
@@ -57,19 +57,22 @@ test.each([
   ],
   [404, 'resource not found', 'not_found', /whether the report is ready/],
   [403, 'user not a member of the organisation', 'forbidden', /active user/],
-])('a %i by token says what to do, and never tells the token', async (status, message, code, hint) => {
-  await using server = await startRawServer({
-    onRequest: (socket) => socket.write(enveloped(status, null, message)),
-  })
-  await using api = startApi(server.origin)
-  const error: unknown = await api
-    .openSignedReport(`${server.origin}/v1/reports/${checkId}?t=TOKEN`)
-    .catch((caught: unknown) => caught)
-  expect(error).toMatchObject({ code, status, message, hint: expect.stringMatching(hint) })
-  expect(JSON.stringify(error)).not.toContain('TOKEN')
-})
+])(
+  'the error for a %i by token has a hint, and does not contain the token',
+  async (status, message, code, hint) => {
+    await using server = await startRawServer({
+      onRequest: (socket) => socket.write(enveloped(status, null, message)),
+    })
+    await using api = startApi(server.origin)
+    const error: unknown = await api
+      .openSignedReport(`${server.origin}/v1/reports/${checkId}?t=TOKEN`)
+      .catch((caught: unknown) => caught)
+    expect(error).toMatchObject({ code, status, message, hint: expect.stringMatching(hint) })
+    expect(JSON.stringify(error)).not.toContain('TOKEN')
+  },
+)
 
-test('no failure of the transport tells the token either', async () => {
+test('a transport error does not contain the token', async () => {
   await using server = await startRawServer({ onRequest: (socket) => socket.destroy() })
   await using api = startApi(server.origin)
   const error = (await api
@@ -79,7 +82,7 @@ test('no failure of the transport tells the token either', async () => {
   expect(server.requests).toHaveLength(4)
 })
 
-test('a 401 by key is about the key', async () => {
+test('the error for a 401 of a download by key has the hint to log in', async () => {
   await using server = await startRawServer({
     onRequest: (socket) => socket.write(enveloped(401, null, 'invalid API key')),
   })
@@ -96,7 +99,7 @@ test.each([
   ['application/pdfx', 'the answer is not a PDF but application/pdfx'],
   ['<script>', 'the answer is not a PDF but without a type'],
   [undefined, 'the answer is not a PDF but without a type'],
-])('a 200 of %s is no report', async (type, message) => {
+])('a 200 with the type %s is refused', async (type, message) => {
   const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type }
   await using server = await startRawServer({
     onRequest: (socket) => socket.write(answer(200, headers, '<html>')),
@@ -120,7 +123,7 @@ test.each(['application/pdf', 'Application/PDF', 'application/pdf; charset=binar
   },
 )
 
-test('failures before the first byte are tried again, and leave no connection behind', async () => {
+test('a download that fails before its first byte is repeated', async () => {
   const large = Buffer.alloc(200_000, 'x')
   await using server = await startRawServer({
     onRequest: (socket, _request, count) => {
@@ -135,7 +138,7 @@ test('failures before the first byte are tried again, and leave no connection be
   expect(api.exchanges.map(({ status }) => status)).toEqual([503, 429, 200])
 })
 
-test('a report that breaks off is reported while it is read, and not fetched again by itself', async () => {
+test('a download that breaks off rejects while its body is read, and is not repeated automatically', async () => {
   await using server = await startRawServer({
     onRequest: (socket) => socket.end(document.subarray(0, -3)),
   })
@@ -145,7 +148,7 @@ test('a report that breaks off is reported while it is read, and not fetched aga
   expect(server.requests).toHaveLength(1)
 })
 
-test('a failure without end is read up to a megabyte', async () => {
+test('an error response that never ends is read up to one megabyte, then its connection is closed', async () => {
   await using server = await startRawServer({
     onRequest: (socket) => {
       socket.write('HTTP/1.1 404 Not Found\r\ntransfer-encoding: chunked\r\n\r\n')

@@ -62,7 +62,7 @@ test('rows without a name are reconciled by events, with their fingerprints', as
   `)
 })
 
-test('recovered orders with known request ids are read like other orders, until their person is removed', async () => {
+test('recovered orders with known request ids are read like other orders, until their person is erased', async () => {
   const here = await loseNames({ isKnown: true })
   const { type, sandbox, requestIds } = here
   expect(await type('request list --jq .[].status')).toMatchInlineSnapshot(`

@@ -9,22 +9,22 @@ import type { ConformanceReport } from '../../src/conformance/case.ts'
 import { untestableRules } from '../../src/conformance/suite.ts'
 import { listen } from '../../src/server/listen.ts'
 import { world } from '../harness/world.ts'
-import { answerOf, onJson } from './defects/defect.ts'
-import { roomy } from './quotas.ts'
+import { createAnswer, onJson } from './defects/defect.ts'
+import { largeQuota } from './quotas.ts'
 
 // The whole suite is asked, on a machine that may be busy.
 vi.setConfig({ testTimeout: 90_000 })
 
-const quick = { quota: roomy }
+const quick = { quota: largeQuota }
 const start = Date.parse('2026-03-02T09:00:00.000Z')
 const asked = ['sandbox', 'conformance']
 
-/** A world whose service answers through `around`. */
-async function behind(
-  around: (handler: Awaited<ReturnType<typeof world>>['sandbox']) => Parameters<typeof listen>[0],
+/** Starts a test environment whose service is the handler that `createHandler` returns for the sandbox. */
+async function startBehind(
+  createHandler: (handler: Awaited<ReturnType<typeof world>>['sandbox']) => Parameters<typeof listen>[0],
 ) {
   const visited = await world(quick)
-  const listener = await listen(around(visited.sandbox))
+  const listener = await listen(createHandler(visited.sandbox))
   onTestFinished(() => listener.close())
   return { ...visited, at: { env: { REFCHECK_BASE_URL: listener.url } }, url: listener.url }
 }
@@ -88,7 +88,7 @@ test('a sandbox that may be steered is asked everything, and left as it was foun
 })
 
 test('a broken rule is reported in the words of the document, and the exit code is 10', async () => {
-  const { run, at, url } = await behind((sandbox) =>
+  const { run, at, url } = await startBehind((sandbox) =>
     onJson(sandbox, (reply) => {
       if (reply.status === 404) reply.headers.delete('Pragma')
     }),
@@ -110,7 +110,9 @@ test('a broken rule is reported in the words of the document, and the exit code 
 })
 
 test('with --json a broken rule adds the error', async () => {
-  const { run, at } = await behind((sandbox) => onJson(sandbox, ({ headers }) => headers.delete('Expires')))
+  const { run, at } = await startBehind((sandbox) =>
+    onJson(sandbox, ({ headers }) => headers.delete('Expires')),
+  )
   const outcome = await run([...asked, '--only', 'answers', '--json'], at)
   expect(outcome.code).toBe(10)
   expect(outcome.json()).toMatchObject({
@@ -120,10 +122,10 @@ test('with --json a broken rule adds the error', async () => {
 })
 
 test('--junit writes the same for a CI server, without the secrets that a service says back', async () => {
-  const { run, at, sandbox, url, folder } = await behind(
+  const { run, at, sandbox, url, folder } = await startBehind(
     (inner) => (request, connection) =>
       new URL(request.url).pathname === '/v1/users'
-        ? answerOf(200, { users: `${inner.credentials.apiKey} <&"\u0007` })
+        ? createAnswer(200, { users: `${inner.credentials.apiKey} <&"\u0007` })
         : inner.fetch(request, connection),
   )
   const only = ['ping.answer', 'users.list', 'create.accepted'].flatMap((name) => ['--only', name])
@@ -162,10 +164,10 @@ test('what was found is printed although the file of --junit cannot be written',
 })
 
 test('what a service says back of our secrets goes no further', async () => {
-  const { run, at, sandbox } = await behind(
+  const { run, at, sandbox } = await startBehind(
     (inner) => (request, connection) =>
       new URL(request.url).pathname === '/v1/packages'
-        ? answerOf(200, { packages: inner.credentials.apiKey }, inner.credentials.apiKey)
+        ? createAnswer(200, { packages: inner.credentials.apiKey }, inner.credentials.apiKey)
         : inner.fetch(request, connection),
   )
   const { code, stdout, stderr } = await run([...asked, '--only', 'packages', '--only', 'answers'], at)
@@ -230,11 +232,11 @@ test.each([
 })
 
 test('--control is for sandboxes', async () => {
-  const { run, at } = await behind(
+  const { run, at } = await startBehind(
     (sandbox) => (request, connection) =>
       new URL(request.url).pathname.startsWith('/v1/')
         ? sandbox.fetch(request, connection)
-        : answerOf(404, null, 'resource not found'),
+        : createAnswer(404, null, 'resource not found'),
   )
   const { code, stderr } = await run([...asked, '--control'], at)
   expect(code).toBe(2)

@@ -9,9 +9,9 @@ import { connectToSandbox } from '../../src/conformance/sandbox-control.ts'
 import type { Target } from '../../src/conformance/target.ts'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/control/embedded.ts'
 import { type Handler, listen } from '../../src/server/listen.ts'
-import { roomy } from './quotas.ts'
+import { largeQuota } from './quotas.ts'
 
-/** A sandbox on a port whose clock stands still, and everything a run of the suite can use. */
+/** A sandbox on a port, whose clock moves only when the suite moves it, and the target for a run of the suite. */
 export interface Lab {
   sandbox: Sandbox
   clock: ManualClock
@@ -22,18 +22,19 @@ export interface Lab {
 }
 
 export interface LabOptions extends Partial<SandboxOptions> {
-  /** Stands between the port and the sandbox. */
-  around?: ((sandbox: Sandbox) => Handler) | undefined
+  /** Creates the handler of the port; without it, the sandbox answers. */
+  createHandler?: ((sandbox: Sandbox) => Handler) | undefined
 }
 
 const start = Date.parse('2026-03-02T09:00:00.000Z')
 
 export async function lab(options: LabOptions = {}): Promise<Lab> {
-  const { around, ...rest } = options
+  const { createHandler, ...rest } = options
   const clock = new ManualClock(start)
-  const quota = options.quota ?? roomy
+  const quota = options.quota ?? largeQuota
   const sandbox = createSandbox({ seed: 'refcheck', ...rest, clock, quota })
-  const service: Handler = around?.(sandbox) ?? ((request, connection) => sandbox.fetch(request, connection))
+  const service: Handler =
+    createHandler?.(sandbox) ?? ((request, connection) => sandbox.fetch(request, connection))
   const listener = await listen((request, connection) =>
     new URL(request.url).pathname.startsWith('/_sandbox/')
       ? sandbox.fetch(request, connection)

@@ -1,11 +1,11 @@
-/** Large enough that nothing but the throttle cases notices it. */
-export const roomy = [
+/** A quota that only the throttle cases use up. */
+export const largeQuota = [
   { calls: 100_000, seconds: 60 },
   { calls: 1_000_000, seconds: 3600 },
 ]
 
-/** Small enough to be used up quickly. */
-export const tight = [
+/** A quota that a case uses up with few calls. */
+export const smallQuota = [
   { calls: 6, seconds: 60 },
   { calls: 40, seconds: 3600 },
 ]

@@ -10,7 +10,7 @@ const bare = { control: {}, receivePort: undefined }
 test('without leave to create, nothing but empty bodies is posted', async () => {
   const posted = new Set<string>()
   const { run, sandbox } = await lab({
-    around: (inner) => async (request, connection) => {
+    createHandler: (inner) => async (request, connection) => {
       if (request.method === 'POST') posted.add(await request.clone().text())
       return inner.fetch(request, connection)
     },
@@ -120,7 +120,7 @@ test('it ends at once when it is interrupted', async () => {
 
 test('no finding shows a key, a secret or a signed token', async () => {
   const { run, target } = await lab({
-    around: (sandbox) => async (request, connection) => {
+    createHandler: (sandbox) => async (request, connection) => {
       const answer = await sandbox.fetch(request, connection)
       if (answer.headers.get('Content-Type') !== 'application/json') return new Response('none')
       const { apiKey, webhookSecret } = sandbox.credentials
@@ -142,7 +142,7 @@ test.each(Object.entries(encodings).filter(([, encode]) => encode('key') !== 'ke
   'no finding shows the first part of a key in an encoding that is longer than findings are: %s',
   async (_name, encode) => {
     const { run, target } = await lab({
-      around: (sandbox) => async (request, connection) => {
+      createHandler: (sandbox) => async (request, connection) => {
         const answer = await sandbox.fetch(request, connection)
         if (answer.headers.get('Content-Type') !== 'application/json') return answer
         const body = (await answer.json()) as { message: string }
@@ -159,7 +159,7 @@ test.each(Object.entries(encodings).filter(([, encode]) => encode('key') !== 'ke
 
 test('no finding shows a key that was changed to be refused, where the service sends it back', async () => {
   const { run, target } = await lab({
-    around: (sandbox) => async (request, connection) => {
+    createHandler: (sandbox) => async (request, connection) => {
       const answer = await sandbox.fetch(request, connection)
       if (answer.headers.get('Content-Type') !== 'application/json') return answer
       const reply = (await answer.json()) as { message: string }

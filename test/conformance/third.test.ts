@@ -8,7 +8,7 @@ import { systemClock } from '../../src/host/clock.ts'
 import { HttpClient } from '../../src/http/client.ts'
 import { shareOf } from '../harness/share.ts'
 import { broken, casesNotTested } from './lab.ts'
-import { roomy, tight } from './quotas.ts'
+import { largeQuota, smallQuota } from './quotas.ts'
 import { emails, keys, secret } from './third/data.ts'
 import { defects } from './third/defects.ts'
 import { type Defect, ThirdService } from './third/service.ts'
@@ -23,7 +23,7 @@ const ofQuota = ({ id }: { id: string }): boolean =>
 async function checked(
   only: NonNullable<ConformanceOptions['only']>,
   defect?: Defect,
-  quota = roomy,
+  quota = largeQuota,
 ): Promise<ConformanceReport> {
   const service = new ThirdService(quota, defect)
   await service.open()
@@ -50,7 +50,7 @@ async function checked(
       inactiveTeams: ['00000000-0000-4000-8000-000000000000'],
       noCreateEmail: emails.analyst,
       inactiveEmail: emails.gone,
-      ...(quota === tight && { quota }),
+      ...(quota === smallQuota && { quota }),
     },
     control: {
       advance: (ms) => service.advance(ms),
@@ -94,7 +94,7 @@ test('a service that takes every liberty of the document breaks no rule', async 
 })
 
 test('nor the rules of the quota', async () => {
-  const report = await checked(ofQuota, undefined, tight)
+  const report = await checked(ofQuota, undefined, smallQuota)
   expect(broken(report)).toEqual([])
   expect(casesNotTested(report)).toEqual([])
 })
@@ -104,7 +104,7 @@ test.each(shareOf(defects, 8))('$name: $by', async (defect) => {
   const report = await checked(
     ({ id }) => id === by || (by === 'answers.retry-after' && id === 'throttle.minute'),
     defect,
-    ofQuota({ id: by }) ? tight : roomy,
+    ofQuota({ id: by }) ? smallQuota : largeQuota,
   )
   expect(broken(report).map(({ id }) => id)).toContain(by)
 })

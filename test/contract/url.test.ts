@@ -67,11 +67,11 @@ test.each([
   expect(maskUrl(url)).toBe(printed)
 })
 
-/** Long enough that no other part of a URL holds it by chance. */
+/** A secret is long enough that no other part of a URL contains it by chance. */
 const secret = fc.stringMatching(/^[A-Za-z0-9_~.%+/=-]{12,40}$/)
 const text = fc.string({ unit: 'binary', maxLength: 20 })
 
-test('a token is hidden wherever a query may stand', () => {
+test('a token is masked in every part of a URL that may be a query', () => {
   fc.assert(
     fc.property(secret, text, text, fc.constantFrom('?', '&', ';'), (token, before, after, mark) => {
       const url = `https://api.example.com/v1/reports/1?${before}${mark}t=${token}&${after}`
@@ -90,7 +90,7 @@ test('a password is hidden', () => {
   )
 })
 
-test('what was masked is masked: twice is once; scheme, host and path stay', () => {
+test('masking a masked URL changes nothing, and the origin is preserved', () => {
   fc.assert(
     fc.property(fc.webUrl({ withQueryParameters: true, withFragments: true }), (url) => {
       const printed = maskUrl(url)
@@ -102,7 +102,7 @@ test('what was masked is masked: twice is once; scheme, host and path stay', () 
 })
 
 test.each(['@', 'a@', '?', '&t=', ';t', '%3f', '%3ft', '#', '/', '\\', 'a:', 't='])(
-  '%j a million times ends: a quadratic expression would not within the time a test has',
+  '%j repeated a million times is masked before the test times out, which a quadratic expression would not manage',
   (piece) => {
     expect(maskUrl(piece.repeat(1_000_000)).length).toBeGreaterThan(0)
   },

@@ -1,17 +1,17 @@
-import { accepting, answerOf, type Defect, onJson } from './defect.ts'
+import { acceptRefused, createAnswer, type Defect, onJson } from './defect.ts'
 
-/** What the sandbox refuses with this message is accepted. */
-const accepted = (name: string, caughtBy: string, refusal: RegExp): Defect => ({
+/** Creates a defect that accepts orders that the sandbox refuses with this message. */
+const createAcceptDefect = (name: string, caughtBy: string, refusal: RegExp): Defect => ({
   name,
   caughtBy,
-  around: (sandbox) => accepting(sandbox, refusal),
+  createHandler: (sandbox) => acceptRefused(sandbox, refusal),
 })
 
-/** An order is accepted whatever the plan of the organisation. */
-const unpaid = (name: string, caughtBy: string, refusal: RegExp): Defect => ({
+/** Creates a defect that answers 201 where the sandbox refuses an order because of the organisation's plan. */
+const createPlanDefect = (name: string, caughtBy: string, refusal: RegExp): Defect => ({
   name,
   caughtBy,
-  around: (sandbox) =>
+  createHandler: (sandbox) =>
     onJson(sandbox, (reply) => {
       if (!refusal.test(reply.body.message)) return
       reply.status = 201
@@ -24,7 +24,7 @@ export const createDefects: Defect[] = [
   {
     name: '202 instead of 201',
     caughtBy: 'create.accepted',
-    around: (sandbox) =>
+    createHandler: (sandbox) =>
       onJson(sandbox, (reply) => {
         if (reply.status === 201) reply.status = 202
       }),
@@ -32,7 +32,7 @@ export const createDefects: Defect[] = [
   {
     name: '202 is emitted',
     caughtBy: 'answers.never-202',
-    around: (sandbox) =>
+    createHandler: (sandbox) =>
       onJson(sandbox, (reply, request) => {
         if (reply.status === 200 && request.url.endsWith('/v1/users')) reply.status = 202
       }),
@@ -40,44 +40,44 @@ export const createDefects: Defect[] = [
   {
     name: 'a request is IN_PROGRESS from the start',
     caughtBy: 'create.accepted',
-    around: (sandbox) =>
+    createHandler: (sandbox) =>
       onJson(sandbox, ({ status, body }) => {
         if (status === 201) Object.assign(body.data ?? {}, { status: 'IN_PROGRESS' })
       }),
   },
   {
-    name: 'an idempotency header is honoured',
+    name: 'a repeated Idempotency-Key returns the first request',
     caughtBy: 'create.no-idempotency',
-    around: (sandbox) => {
-      const known = new Map<string, unknown>()
+    createHandler: (sandbox) => {
+      const requestByKey = new Map<string, unknown>()
       return onJson(sandbox, ({ status, body }, request) => {
         const key = request.headers.get('Idempotency-Key')
         if (key === null || status !== 201) return
-        if (known.has(key)) body.data = known.get(key)
-        else known.set(key, body.data)
+        if (requestByKey.has(key)) body.data = requestByKey.get(key)
+        else requestByKey.set(key, body.data)
       })
     },
   },
   {
-    name: 'a message without the field path',
+    name: 'a 400 whose message does not name the field',
     caughtBy: 'create.missing-fields',
-    around: (sandbox) =>
+    createHandler: (sandbox) =>
       onJson(sandbox, (reply) => {
         if (reply.status === 400) reply.body.message = reply.body.message.replace(/^.*?: /, '')
       }),
   },
   {
-    name: 'a message that names the last part of the path only',
+    name: 'a 400 whose message names only the last part of the field path',
     caughtBy: 'create.email',
-    around: (sandbox) =>
+    createHandler: (sandbox) =>
       onJson(sandbox, (reply) => {
         if (reply.status === 400) reply.body.message = reply.body.message.replace(/^recipient\./, '')
       }),
   },
   {
-    name: 'a 400 for a package nobody has',
+    name: 'a 400 for a package that does not exist',
     caughtBy: 'create.package-unknown',
-    around: (sandbox) =>
+    createHandler: (sandbox) =>
       onJson(sandbox, (reply) => {
         if (reply.body.message === 'resource not found') reply.status = 400
       }),
@@ -85,54 +85,96 @@ export const createDefects: Defect[] = [
   {
     name: 'an empty additional_information is refused',
     caughtBy: 'create.information-optional',
-    around: (sandbox) => async (request, connection) => {
-      const empty = request.method === 'POST' && (await request.clone().text()).includes('_information":[]')
-      return empty
-        ? answerOf(400, null, 'additional_information: must not be empty')
+    createHandler: (sandbox) => async (request, connection) => {
+      const isEmpty = request.method === 'POST' && (await request.clone().text()).includes('_information":[]')
+      return isEmpty
+        ? createAnswer(400, null, 'additional_information: must not be empty')
         : sandbox.fetch(request, connection)
     },
   },
   {
-    name: '15 digits are refused',
+    name: 'a phone with 15 digits is refused',
     caughtBy: 'create.longest-phone',
-    around: (sandbox) => async (request, connection) => {
-      const long = request.method === 'POST' && (await request.clone().text()).includes('+491234567890123"')
-      return long ? answerOf(400, null, 'recipient.phone: is too long') : sandbox.fetch(request, connection)
+    createHandler: (sandbox) => async (request, connection) => {
+      const isLong = request.method === 'POST' && (await request.clone().text()).includes('+491234567890123"')
+      return isLong
+        ? createAnswer(400, null, 'recipient.phone: is too long')
+        : sandbox.fetch(request, connection)
     },
   },
-  accepted('any text is a phone', 'create.phone', /^recipient\.phone: must be in/),
-  accepted('any text is an e-mail', 'create.email', /^recipient\.email: must be a valid/),
-  accepted('numbers are texts', 'create.wrong-types', /^recipient\.\w+: must be a string/),
-  accepted('a package id may be a text', 'create.wrong-types', /^package_id: must be an integer/),
-  accepted('a recipient without a phone', 'create.missing-fields', /^recipient\.phone: is required/),
-  accepted('an INACTIVE package is accepted', 'create.package-inactive', /not ACTIVE/),
+  createAcceptDefect('any text is accepted as a phone', 'create.phone', /^recipient\.phone: must be in/),
+  createAcceptDefect(
+    'any text is accepted as an e-mail',
+    'create.email',
+    /^recipient\.email: must be a valid/,
+  ),
+  createAcceptDefect(
+    'a number is accepted as a text',
+    'create.wrong-types',
+    /^recipient\.\w+: must be a string/,
+  ),
+  createAcceptDefect(
+    'a text is accepted as a package id',
+    'create.wrong-types',
+    /^package_id: must be an integer/,
+  ),
+  createAcceptDefect(
+    'a recipient without a phone is accepted',
+    'create.missing-fields',
+    /^recipient\.phone: is required/,
+  ),
+  createAcceptDefect('an INACTIVE package is accepted', 'create.package-inactive', /not ACTIVE/),
   {
     name: 'a 400 for a DISABLED package',
     caughtBy: 'create.package-disabled',
-    around: (sandbox) =>
+    createHandler: (sandbox) =>
       onJson(sandbox, (reply, request) => {
         if (reply.status === 404 && request.method === 'POST') reply.status = 400
       }),
   },
-  accepted('a package that is not available to the user', 'packages.order-by-role', /^resource not found/),
-  accepted('a code twice', 'create.duplicate-codes', /appears more than once/),
-  accepted('a field the schema does not have', 'create.information-unknown', /is not a known field/),
-  accepted('a code the package does not have', 'create.information-form', /is not a check code/),
-  accepted(
-    'a required field of the schema left out',
+  createAcceptDefect(
+    'an order of a package that is hidden from the user is accepted',
+    'packages.order-by-role',
+    /^resource not found/,
+  ),
+  createAcceptDefect(
+    'an order with the same check code twice is accepted',
+    'create.duplicate-codes',
+    /appears more than once/,
+  ),
+  createAcceptDefect(
+    'a field that the schema does not have is accepted',
+    'create.information-unknown',
+    /is not a known field/,
+  ),
+  createAcceptDefect(
+    'a check code that the package does not have is accepted',
+    'create.information-form',
+    /is not a check code/,
+  ),
+  createAcceptDefect(
+    'an order without a required field of the schema is accepted',
     'create.information-required',
     /fields\.\w+: is required$/,
   ),
-  accepted('a text for a boolean', 'create.information-types', /must be a boolean/),
-  accepted('a fraction for an integer', 'create.information-types', /years_of_history: must be an integer/),
-  accepted('any Content-Type', 'create.content-type', /^Content-Type/),
-  unpaid('no credits are needed', 'standing.credits', /no credits/),
-  unpaid('an expired trial goes on', 'standing.trial', /trial has expired/),
-  unpaid('an inactive subscription is enough', 'standing.subscription', /subscription is not active/),
+  createAcceptDefect('a text is accepted as a boolean', 'create.information-types', /must be a boolean/),
+  createAcceptDefect(
+    'a fraction is accepted as an integer',
+    'create.information-types',
+    /years_of_history: must be an integer/,
+  ),
+  createAcceptDefect('any Content-Type is accepted', 'create.content-type', /^Content-Type/),
+  createPlanDefect('an order without credits is accepted', 'standing.credits', /no credits/),
+  createPlanDefect('an order after the end of the trial is accepted', 'standing.trial', /trial has expired/),
+  createPlanDefect(
+    'an order with an inactive subscription is accepted',
+    'standing.subscription',
+    /subscription is not active/,
+  ),
   {
-    name: 'a 500 for broken JSON',
+    name: 'a 500 for invalid JSON',
     caughtBy: 'create.invalid-json',
-    around: (sandbox) =>
+    createHandler: (sandbox) =>
       onJson(sandbox, (reply) => {
         if (!reply.body.message.startsWith('body: must be valid JSON')) return
         reply.status = 500
@@ -140,9 +182,9 @@ export const createDefects: Defect[] = [
       }),
   },
   {
-    name: 'every request belongs to the owner',
+    name: 'the requester of every request is the owner',
     caughtBy: 'authentication.attributed',
-    around: (sandbox) =>
+    createHandler: (sandbox) =>
       onJson(sandbox, ({ body }) => {
         if (typeof body.data === 'object' && body.data !== null && 'requester' in body.data) {
           body.data.requester = { email: sandbox.people.owner }

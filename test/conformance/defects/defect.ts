@@ -6,30 +6,30 @@ import type { Deliver } from '../../../src/sandbox/service/delivery.ts'
 import type { Sandbox } from '../../../src/sandbox/control/embedded.ts'
 import type { Handler } from '../../../src/server/listen.ts'
 
-/** Something wrong with a service, planted into the sandbox, and the case that must notice. */
+/** An error of a service, simulated in front of the sandbox, and the conformance case that must fail because of it. */
 export interface Defect {
   name: string
   caughtBy: string
-  /** What answers in the sandbox's place. */
-  around?: ((sandbox: Sandbox) => Handler) | undefined
-  /** What delivers events in its place; `send` is how they really travel. */
-  deliver?: ((send: Deliver, secret: () => string) => Deliver) | undefined
-  /** Whether recipients are known that lead to CANCELLED and ERROR. */
-  endings?: boolean | undefined
-  /** Another topic whose cases have to run for it to show. */
-  also?: string | undefined
-  /** Whether the windows of the quota are small, and named. */
-  tight?: boolean | undefined
+  /** Creates the handler that answers instead of the sandbox. */
+  createHandler?: ((sandbox: Sandbox) => Handler) | undefined
+  /** Creates the function that delivers events instead of the sandbox; `send` delivers an event by HTTP. */
+  createDeliver?: ((send: Deliver, secret: () => string) => Deliver) | undefined
+  /** Whether the run gets recipients whose requests end with CANCELLED or ERROR. */
+  needsEndings?: boolean | undefined
+  /** The id of another case that has to run so that the case `caughtBy` meets the defect. */
+  alsoRuns?: string | undefined
+  /** Whether the sandbox has a small quota, and the run knows its windows. */
+  needsSmallQuota?: boolean | undefined
 }
 
-/** An answer in the envelope, to be changed in place. */
+/** A JSON answer in the envelope of the API. A defect changes its properties. */
 export interface Reply {
   status: number
   headers: Headers
   body: { data: unknown; status_message: string; message: string } & Record<string, unknown>
 }
 
-/** Answers as the sandbox does, but for what `change` does to its JSON. */
+/** Returns a handler that lets `change` change each JSON answer of the sandbox. */
 export function onJson(sandbox: Sandbox, change: (reply: Reply, request: Request) => void): Handler {
   return async (request, connection) => {
     const answer = await sandbox.fetch(request, connection)
@@ -43,7 +43,7 @@ export function onJson(sandbox: Sandbox, change: (reply: Reply, request: Request
 
 type Change<T> = (data: T, request: Request) => void
 
-/** The same for the data of successful reads of one kind. */
+/** Returns a handler that lets `change` change the data of each answer with status 200 on a path. */
 function onData(sandbox: Sandbox, path: RegExp, change: Change<unknown>): Handler {
   return onJson(sandbox, ({ status, body }, request) => {
     if (status === 200 && path.test(pathOf(request))) change(body.data, request)
@@ -64,7 +64,7 @@ export const onSchemas = (sandbox: Sandbox, change: Change<PackageSchema>): Hand
 export const onReads = (sandbox: Sandbox, change: Change<RequestResource>): Handler =>
   onData(sandbox, requestPath, (data, request) => change(data as RequestResource, request))
 
-/** Answers as the sandbox does to a request that `change` makes of the one that came. */
+/** Returns a handler that lets `change` change each request before it is forwarded to the sandbox. */
 export function onRequest(
   sandbox: Sandbox,
   change: (url: URL, headers: Headers, method: string) => void,
@@ -79,10 +79,13 @@ export function onRequest(
   }
 }
 
-/** Accepts an order that the sandbox refuses with this message, as if it had been the last good one. */
-export function accepting(sandbox: Sandbox, refusal: RegExp): Handler {
-  let good = ''
-  const send = (request: Request, body: string): Response | Promise<Response> => {
+/**
+ * Returns a handler that accepts orders that the sandbox refuses with this message. It sends the last accepted order
+ * again instead, and returns the answer to it.
+ */
+export function acceptRefused(sandbox: Sandbox, refusal: RegExp): Handler {
+  let lastAccepted = ''
+  const sendOrder = (request: Request, body: string): Response | Promise<Response> => {
     const headers = new Headers(request.headers)
     headers.delete('Content-Length')
     headers.set('Content-Type', 'application/json')
@@ -90,13 +93,13 @@ export function accepting(sandbox: Sandbox, refusal: RegExp): Handler {
   }
   return async (request, connection) => {
     if (request.method !== 'POST') return sandbox.fetch(request, connection)
-    const sent = await request.text()
+    const order = await request.text()
     const headers = new Headers(request.headers)
     headers.delete('Content-Length')
-    const answer = await sandbox.fetch(new Request(request.url, { method: 'POST', headers, body: sent }))
+    const answer = await sandbox.fetch(new Request(request.url, { method: 'POST', headers, body: order }))
     const { message } = (await answer.clone().json()) as Reply['body']
-    if (answer.status === 201) good = sent
-    return refusal.test(message) ? send(request, good) : answer
+    if (answer.status === 201) lastAccepted = order
+    return refusal.test(message) ? sendOrder(request, lastAccepted) : answer
   }
 }
 
@@ -105,8 +108,8 @@ export const pathOf = (request: Request): string => new URL(request.url).pathnam
 export const requestPath = /^\/v1\/requests\/./
 export const schemaPath = /^\/v1\/packages\/\d+\/schema$/
 
-/** An answer in the envelope, of no service. */
-export function answerOf(status: number, data: unknown, message = ''): Response {
+/** Returns an answer in the envelope of the API, without a call to the sandbox. */
+export function createAnswer(status: number, data: unknown, message = ''): Response {
   const statusMessage = status < 300 ? 'ok' : status < 500 ? 'client_error' : 'server_error'
   return Response.json(
     { data, status_message: statusMessage, message },

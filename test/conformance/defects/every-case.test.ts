@@ -21,10 +21,10 @@ const defects = [
 ]
 
 /**
- * The one that needs TLS has its own test (transport.test.ts), and so have those that need a clock of their own or give
- * advice alone (second-real-time.test.ts, second-clean.test.ts).
+ * Cases that other files test: transport.test.ts the case that needs TLS, second-real-time.test.ts those that need a
+ * moving clock, second-clean.test.ts those that only give advice.
  */
-const elsewhere = new Set([
+const casesOfOtherFiles = new Set([
   'versioning.transport',
   'requests.created-at',
   'schema.recipient-required',
@@ -34,10 +34,12 @@ const elsewhere = new Set([
 ])
 
 test('for every case there is a defect that it catches', () => {
-  const catching = new Set([...defects.map(({ caughtBy }) => caughtBy), ...switches.map(({ by }) => by)])
-  expect(suite.map(({ id }) => id).filter((id) => !catching.has(id) && !elsewhere.has(id))).toEqual([])
+  const catchingIds = new Set([...defects.map(({ caughtBy }) => caughtBy), ...switches.map(({ by }) => by)])
+  expect(
+    suite.map(({ id }) => id).filter((id) => !catchingIds.has(id) && !casesOfOtherFiles.has(id)),
+  ).toEqual([])
 })
 
-test('every defect has a name of its own', () => {
+test('no two defects have the same name', () => {
   expect(new Set(defects.map(({ name }) => name)).size).toBe(defects.length)
 })

@@ -3,12 +3,12 @@ import { expect, test } from 'vitest'
 import { broken } from '../lab.ts'
 import { answerDefects } from './answers.ts'
 import { createDefects } from './creates.ts'
-import { examined } from './examined.ts'
+import { examineDefect } from './examine-defect.ts'
 import { readDefects } from './reads.ts'
 
 const defects = [...answerDefects, ...readDefects, ...createDefects]
 
 test.each(defects)('$name: $caughtBy', async (defect) => {
-  const report = await examined(defect)
+  const report = await examineDefect(defect)
   expect(broken(report).map(({ id }) => id)).toContain(defect.caughtBy)
 })

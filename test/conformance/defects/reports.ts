@@ -1,10 +1,10 @@
 import type { Sandbox } from '../../../src/sandbox/control/embedded.ts'
 import type { Handler } from '../../../src/server/listen.ts'
-import { answerOf, type Defect, onJson, onReads, onRequest, pathOf, requestPath } from './defect.ts'
+import { createAnswer, type Defect, onJson, onReads, onRequest, pathOf, requestPath } from './defect.ts'
 
 const reportPath = /^\/v1\/reports\//
 
-/** What is sent in place of a report. */
+/** Returns a handler that lets `change` replace each answer that is a PDF. */
 function onPdf(
   sandbox: Sandbox,
   change: (answer: Response, request: Request) => Response | Promise<Response>,
@@ -15,91 +15,91 @@ function onPdf(
   }
 }
 
-/** Lets the owner in where a token does not. */
-function lettingIn(sandbox: Sandbox, when: (url: URL) => boolean): Handler {
+/** Returns a handler that ignores the token of each URL that `isAccepted` selects, and uses the owner's key instead. */
+function acceptToken(sandbox: Sandbox, isAccepted: (url: URL) => boolean): Handler {
   return onRequest(sandbox, (url, headers) => {
-    if (!url.searchParams.has('t') || !when(url)) return
+    if (!url.searchParams.has('t') || !isAccepted(url)) return
     url.searchParams.delete('t')
     headers.set('X-Service-API-Key', sandbox.credentials.apiKey)
     headers.set('X-Service-User-Email', sandbox.credentials.userEmail)
   })
 }
 
-/** Whether a text has the form of a token, whatever it was made for. */
-const looksIssued = (url: URL): boolean => /^[^.]+\.[^.]+\.[\w-]{43}$/.test(url.searchParams.get('t') ?? '')
+/** Whether the parameter `t` of a URL has the form of a token, valid or not. */
+const hasTokenForm = (url: URL): boolean => /^[^.]+\.[^.]+\.[\w-]{43}$/.test(url.searchParams.get('t') ?? '')
 
 export const reportDefects: Defect[] = [
   {
-    name: 'any token is good',
+    name: 'any token is accepted',
     caughtBy: 'reports.token-invalid',
-    around: (sandbox) => lettingIn(sandbox, ({ pathname }) => reportPath.test(pathname)),
+    createHandler: (sandbox) => acceptToken(sandbox, ({ pathname }) => reportPath.test(pathname)),
   },
   {
-    name: 'a token is good for every report',
+    name: 'a token of one report is accepted for every report',
     caughtBy: 'reports.token-of-another',
-    around: (sandbox) => {
-      const issued = new Set<string>()
-      const reading = onReads(sandbox, ({ checks }) => {
-        for (const { report_pdf_url: own, references = [] } of checks) {
-          for (const url of [own, ...references.map((referee) => referee.report_pdf_url)]) {
-            if (typeof url === 'string') issued.add(new URL(url).searchParams.get('t') ?? '')
+    createHandler: (sandbox) => {
+      const issuedTokens = new Set<string>()
+      const readRequest = onReads(sandbox, ({ checks }) => {
+        for (const { report_pdf_url: checkUrl, references = [] } of checks) {
+          for (const url of [checkUrl, ...references.map((referee) => referee.report_pdf_url)]) {
+            if (typeof url === 'string') issuedTokens.add(new URL(url).searchParams.get('t') ?? '')
           }
         }
       })
-      const report = lettingIn(sandbox, (url) => issued.has(url.searchParams.get('t') ?? ''))
+      const readReport = acceptToken(sandbox, (url) => issuedTokens.has(url.searchParams.get('t') ?? ''))
       return (request, connection) =>
-        (reportPath.test(pathOf(request)) ? report : reading)(request, connection)
+        (reportPath.test(pathOf(request)) ? readReport : readRequest)(request, connection)
     },
   },
   {
-    name: 'a token opens requests',
+    name: 'a token is accepted for reading requests',
     caughtBy: 'reports.token-elsewhere',
-    around: (sandbox) => lettingIn(sandbox, ({ pathname }) => requestPath.test(pathname)),
+    createHandler: (sandbox) => acceptToken(sandbox, ({ pathname }) => requestPath.test(pathname)),
   },
   {
-    name: 'a bad token does not matter beside headers',
+    name: 'an invalid token is ignored if the headers are sent too',
     caughtBy: 'reports.token-invalid',
-    around: (sandbox) =>
+    createHandler: (sandbox) =>
       onRequest(sandbox, (url, headers) => {
         if (headers.has('X-Service-API-Key')) url.searchParams.delete('t')
       }),
   },
   {
-    name: 'a token does not replace the headers',
+    name: 'a token without the headers is refused',
     caughtBy: 'reports.by-token',
-    around: (sandbox) => (request, connection) =>
+    createHandler: (sandbox) => (request, connection) =>
       reportPath.test(pathOf(request)) && !request.headers.has('X-Service-API-Key')
-        ? answerOf(401, null, 'missing authentication headers')
+        ? createAnswer(401, null, 'missing authentication headers')
         : sandbox.fetch(request, connection),
   },
   {
     name: 'a token never expires',
     caughtBy: 'reports.token-life',
-    around: (sandbox) => lettingIn(sandbox, looksIssued),
+    createHandler: (sandbox) => acceptToken(sandbox, hasTokenForm),
   },
   {
-    name: 'a token lives for half an hour',
+    name: 'a token expires after half an hour',
     caughtBy: 'reports.token-life',
-    around: (sandbox) => {
-      const issued = new Map<string, number>()
+    createHandler: (sandbox) => {
+      const issuedAt = new Map<string, number>()
       const now = (): number => sandbox.overview().now
-      const reading = onReads(sandbox, ({ checks }) => {
+      const readRequest = onReads(sandbox, ({ checks }) => {
         for (const { report_pdf_url: url } of checks) {
-          if (typeof url === 'string') issued.set(new URL(url).searchParams.get('t') ?? '', now())
+          if (typeof url === 'string') issuedAt.set(new URL(url).searchParams.get('t') ?? '', now())
         }
       })
       return (request, connection) => {
-        const at = issued.get(new URL(request.url).searchParams.get('t') ?? '')
+        const at = issuedAt.get(new URL(request.url).searchParams.get('t') ?? '')
         return at !== undefined && now() - at > 1_800_000
-          ? answerOf(401, null, 'invalid or expired report token')
-          : reading(request, connection)
+          ? createAnswer(401, null, 'invalid or expired report token')
+          : readRequest(request, connection)
       }
     },
   },
   {
     name: 'report URLs without a token',
     caughtBy: 'reports.url',
-    around: (sandbox) =>
+    createHandler: (sandbox) =>
       onReads(sandbox, ({ checks }) => {
         for (const check of checks) {
           if (typeof check.report_pdf_url === 'string')
@@ -108,9 +108,9 @@ export const reportDefects: Defect[] = [
       }),
   },
   {
-    name: 'reports as octet-stream',
+    name: 'reports with the type octet-stream',
     caughtBy: 'reports.by-headers',
-    around: (sandbox) =>
+    createHandler: (sandbox) =>
       onPdf(sandbox, async (answer) => {
         const headers = new Headers(answer.headers)
         headers.set('Content-Type', 'application/octet-stream')
@@ -118,9 +118,9 @@ export const reportDefects: Defect[] = [
       }),
   },
   {
-    name: 'reports that end in the middle',
+    name: 'reports of which the second half is missing',
     caughtBy: 'reports.by-headers',
-    around: (sandbox) =>
+    createHandler: (sandbox) =>
       onPdf(sandbox, async (answer) => {
         const bytes = await answer.arrayBuffer()
         return new Response(bytes.slice(0, bytes.byteLength / 2), { headers: answer.headers })
@@ -129,8 +129,8 @@ export const reportDefects: Defect[] = [
   {
     name: 'reports without cache headers',
     caughtBy: 'answers.cache-headers',
-    also: 'reports.by-headers',
-    around: (sandbox) =>
+    alsoRuns: 'reports.by-headers',
+    createHandler: (sandbox) =>
       onPdf(
         sandbox,
         async (answer) =>
@@ -138,25 +138,25 @@ export const reportDefects: Defect[] = [
       ),
   },
   {
-    name: 'a 400 for a report nobody has',
+    name: 'a 400 for a report that does not exist',
     caughtBy: 'reports.unknown',
-    around: (sandbox) =>
+    createHandler: (sandbox) =>
       onJson(sandbox, (reply, request) => {
         if (reply.status === 404 && reportPath.test(pathOf(request))) reply.status = 400
       }),
   },
   {
-    name: 'an empty 200 for a report that is not there yet',
+    name: 'a 200 for a report that is not ready yet',
     caughtBy: 'reports.not-yet',
-    around: (sandbox) =>
+    createHandler: (sandbox) =>
       onJson(sandbox, (reply, request) => {
         if (reply.status === 404 && reportPath.test(pathOf(request))) reply.status = 200
       }),
   },
   {
-    name: 'a report for whoever has a key',
+    name: 'a key of another organisation can download reports',
     caughtBy: 'reports.of-another-organisation',
-    around: (sandbox) =>
+    createHandler: (sandbox) =>
       onRequest(sandbox, (url, headers) => {
         if (!reportPath.test(url.pathname) || !headers.has('X-Service-API-Key')) return
         headers.set('X-Service-API-Key', sandbox.credentials.apiKey)
@@ -164,9 +164,9 @@ export const reportDefects: Defect[] = [
       }),
   },
   {
-    name: 'a background report under any referee',
+    name: 'the path of a referee returns the report of a background check',
     caughtBy: 'reports.kinds',
-    around: (sandbox) => async (request, connection) => {
+    createHandler: (sandbox) => async (request, connection) => {
       const answer = await sandbox.fetch(request.clone(), connection)
       const path = /^(\/v1\/reports\/[^/]+)\/referees\/1$/.exec(pathOf(request))?.[1]
       if (answer.status !== 404 || path === undefined) return answer

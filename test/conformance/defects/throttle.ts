@@ -1,13 +1,11 @@
 import type { Sandbox } from '../../../src/sandbox/control/embedded.ts'
 import type { Handler } from '../../../src/server/listen.ts'
-import { answerOf, type Defect, onJson, onRequest, pathOf } from './defect.ts'
+import { createAnswer, type Defect, onJson, onRequest, pathOf } from './defect.ts'
 
-const tight = true
-
-/** Counts every call that `counts` says, once more than the sandbox does. */
-function countingToo(sandbox: Sandbox, counts: (request: Request) => boolean): Handler {
+/** Makes the sandbox count each call that `shouldCount` selects once more, by an additional GET /v1/users. */
+function countTwice(sandbox: Sandbox, shouldCount: (request: Request) => boolean): Handler {
   return async (request, connection) => {
-    if (counts(request)) {
+    if (shouldCount(request)) {
       const { apiKey, userEmail } = sandbox.credentials
       const headers = { 'X-Service-API-Key': apiKey, 'X-Service-User-Email': userEmail }
       await sandbox.fetch(new Request(new URL('/v1/users', request.url), { headers }), connection)
@@ -16,53 +14,53 @@ function countingToo(sandbox: Sandbox, counts: (request: Request) => boolean): H
   }
 }
 
-/** The next call after a breach of `calls` is let through with an answer of its own. */
-function generous(sandbox: Sandbox): Handler {
-  let spare = 1
+/** Answers the first call over the quota of a window with 200 instead of 429. */
+function allowOneMore(sandbox: Sandbox): Handler {
+  let extraCalls = 1
   return async (request, connection) => {
     const answer = await sandbox.fetch(request, connection)
     if (answer.status !== 429) {
-      spare = 1
+      extraCalls = 1
       return answer
     }
-    if (spare === 0) return answer
-    spare -= 1
-    return answerOf(200, { users: [] })
+    if (extraCalls === 0) return answer
+    extraCalls -= 1
+    return createAnswer(200, { users: [] })
   }
 }
 
-/** Allows so many calls within the last `seconds`, wherever a window begins. */
-function sliding(sandbox: Sandbox, calls: number, seconds: number): Handler {
-  let made: number[] = []
+/** Allows at most `calls` calls in any period of `seconds`: a sliding window instead of the fixed window. */
+function limitBySlidingWindow(sandbox: Sandbox, calls: number, seconds: number): Handler {
+  let callTimes: number[] = []
   return async (request, connection) => {
     const answer = await sandbox.fetch(request.clone(), connection)
     if (pathOf(request) !== '/v1/users' || answer.status !== 200) return answer
     const { now } = sandbox.overview()
-    made = made.filter((at) => now - at < seconds * 1000)
-    const [oldest] = made
-    if (made.length >= calls && oldest !== undefined) {
-      const limited = answerOf(429, null, 'rate limit exceeded')
+    callTimes = callTimes.filter((at) => now - at < seconds * 1000)
+    const [oldest] = callTimes
+    if (callTimes.length >= calls && oldest !== undefined) {
+      const limited = createAnswer(429, null, 'rate limit exceeded')
       limited.headers.set('Retry-After', String(Math.ceil((oldest + seconds * 1000 - now) / 1000)))
       return limited
     }
-    made.push(now)
+    callTimes.push(now)
     return answer
   }
 }
 
-/** What every 429 says instead. */
-const retryAfter = (
+/** Creates a defect that changes, or removes, the Retry-After header of every 429. */
+const createRetryAfterDefect = (
   name: string,
   caughtBy: string,
-  changed: (seconds: number) => number | undefined,
+  change: (seconds: number) => number | undefined,
 ): Defect => ({
   name,
   caughtBy,
-  tight,
-  around: (sandbox) =>
+  needsSmallQuota: true,
+  createHandler: (sandbox) =>
     onJson(sandbox, ({ status, headers }) => {
       if (status !== 429) return
-      const seconds = changed(Number(headers.get('Retry-After')))
+      const seconds = change(Number(headers.get('Retry-After')))
       if (seconds === undefined) headers.delete('Retry-After')
       else headers.set('Retry-After', String(seconds))
     }),
@@ -70,60 +68,60 @@ const retryAfter = (
 
 export const throttleDefects: Defect[] = [
   {
-    name: 'one call more than the minute allows',
+    name: 'one call more than the quota of a minute is allowed',
     caughtBy: 'throttle.minute',
-    tight,
-    around: generous,
+    needsSmallQuota: true,
+    createHandler: allowOneMore,
   },
   {
-    name: 'every second call counts double',
+    name: 'every second call is counted twice',
     caughtBy: 'throttle.minute',
-    tight,
-    around: (sandbox) => {
+    needsSmallQuota: true,
+    createHandler: (sandbox) => {
       let calls = 0
-      return countingToo(sandbox, (request) => {
+      return countTwice(sandbox, (request) => {
         calls += 1
         return pathOf(request) === '/v1/users' && calls % 2 === 0
       })
     },
   },
   {
-    name: 'pings count',
+    name: 'pings count against the quota',
     caughtBy: 'throttle.ping-exempt',
-    tight,
-    around: (sandbox) => countingToo(sandbox, (request) => pathOf(request) === '/v1/ping'),
+    needsSmallQuota: true,
+    createHandler: (sandbox) => countTwice(sandbox, (request) => pathOf(request) === '/v1/ping'),
   },
   {
     name: 'pings are throttled',
     caughtBy: 'throttle.ping-exempt',
-    tight,
-    around: (sandbox) => {
-      let last = 200
+    needsSmallQuota: true,
+    createHandler: (sandbox) => {
+      let lastStatus = 200
       return async (request, connection) => {
         const answer = await sandbox.fetch(request, connection)
-        if (pathOf(request) !== '/v1/ping') last = answer.status
-        else if (last === 429) return answerOf(429, null, 'rate limit exceeded')
+        if (pathOf(request) !== '/v1/ping') lastStatus = answer.status
+        else if (lastStatus === 429) return createAnswer(429, null, 'rate limit exceeded')
         return answer
       }
     },
   },
   {
-    name: 'downloads by token count',
+    name: 'downloads by a token count against the quota',
     caughtBy: 'throttle.token-exempt',
-    tight,
-    around: (sandbox) => countingToo(sandbox, (request) => new URL(request.url).searchParams.has('t')),
+    needsSmallQuota: true,
+    createHandler: (sandbox) => countTwice(sandbox, (request) => new URL(request.url).searchParams.has('t')),
   },
   {
-    name: 'a window that slides',
+    name: 'a sliding window instead of a fixed window',
     caughtBy: 'throttle.fixed-window',
-    tight,
-    around: (sandbox) => sliding(sandbox, 6, 60),
+    needsSmallQuota: true,
+    createHandler: (sandbox) => limitBySlidingWindow(sandbox, 6, 60),
   },
   {
     name: 'one quota for all keys',
     caughtBy: 'throttle.per-key',
-    tight,
-    around: (sandbox) =>
+    needsSmallQuota: true,
+    createHandler: (sandbox) =>
       onRequest(sandbox, (_url, headers) => {
         if (headers.get('X-Service-API-Key') !== sandbox.otherOrganisation.apiKey) return
         headers.set('X-Service-API-Key', sandbox.credentials.apiKey)
@@ -131,34 +129,40 @@ export const throttleDefects: Defect[] = [
       }),
   },
   {
-    name: 'creating is not throttled',
+    name: 'creates are not throttled',
     caughtBy: 'throttle.every-endpoint',
-    tight,
-    around: (sandbox) =>
+    needsSmallQuota: true,
+    createHandler: (sandbox) =>
       onJson(sandbox, (reply, request) => {
         if (reply.status === 429 && request.method === 'POST') reply.status = 400
       }),
   },
-  retryAfter('the minute’s Retry-After when the hour is full', 'throttle.hour', (seconds) =>
-    Math.min(seconds, 60),
+  createRetryAfterDefect(
+    'a Retry-After of at most 60 when the quota of the hour is used up',
+    'throttle.hour',
+    (seconds) => Math.min(seconds, 60),
   ),
-  retryAfter('always a minute', 'throttle.minute-retry-after', () => 60),
-  retryAfter('a second too few', 'throttle.minute-retry-after', (seconds) => Math.max(1, seconds - 1)),
-  retryAfter('no Retry-After', 'throttle.minute-retry-after', () => undefined),
+  createRetryAfterDefect('a Retry-After that is always 60', 'throttle.minute-retry-after', () => 60),
+  createRetryAfterDefect(
+    'a Retry-After that is one second too short',
+    'throttle.minute-retry-after',
+    (seconds) => Math.max(1, seconds - 1),
+  ),
+  createRetryAfterDefect('no Retry-After', 'throttle.minute-retry-after', () => undefined),
   {
-    ...retryAfter('no Retry-After on any 429', 'answers.retry-after', () => undefined),
-    also: 'throttle.minute',
+    ...createRetryAfterDefect('no Retry-After on any 429', 'answers.retry-after', () => undefined),
+    alsoRuns: 'throttle.minute',
   },
   {
-    name: 'no quota of the hour',
+    name: 'no quota for an hour',
     caughtBy: 'throttle.hour',
-    tight,
-    around: (sandbox) => {
-      const own = (request: Request): boolean => pathOf(request) === '/v1/users'
+    needsSmallQuota: true,
+    createHandler: (sandbox) => {
+      const isUsersCall = (request: Request): boolean => pathOf(request) === '/v1/users'
       return async (request, connection) => {
         const answer = await sandbox.fetch(request, connection)
         const seconds = Number(answer.headers.get('Retry-After') ?? 0)
-        return own(request) && seconds > 60 ? answerOf(200, { users: [] }) : answer
+        return isUsersCall(request) && seconds > 60 ? createAnswer(200, { users: [] }) : answer
       }
     },
   },

@@ -13,23 +13,23 @@ interface Event {
   error_reason?: string
 }
 
-const name = 'X-Service-Signature'
-const signed = (body: Uint8Array, secret: string): string =>
+const signatureHeader = 'X-Service-Signature'
+const sign = (body: Uint8Array, secret: string): string =>
   createHmac('sha256', secret).update(body).digest('hex')
-const read = (body: Uint8Array): Event => JSON.parse(Buffer.from(body).toString()) as Event
+const parseEvent = (body: Uint8Array): Event => JSON.parse(Buffer.from(body).toString()) as Event
 
-/** Every event is sent as `change` makes it, signed afresh. */
-const changed =
-  (change: (event: Event) => unknown): Defect['deliver'] =>
+/** Creates a function that lets `change` change every event, and signs the result before it is sent. */
+const changeEvents =
+  (change: (event: Event) => unknown): Defect['createDeliver'] =>
   (send, secret) =>
   (url, headers, body, signal) => {
-    const bytes = Buffer.from(JSON.stringify(change(read(body))))
-    return send(url, { ...headers, [name]: signed(bytes, secret()) }, bytes, signal)
+    const bytes = Buffer.from(JSON.stringify(change(parseEvent(body))))
+    return send(url, { ...headers, [signatureHeader]: sign(bytes, secret()) }, bytes, signal)
   }
 
-/** Every event is sent with other headers. */
-const headed =
-  (change: (headers: Headers, body: Uint8Array, secret: string) => Headers): Defect['deliver'] =>
+/** Creates a function that lets `change` change the headers of every event. */
+const changeHeaders =
+  (change: (headers: Headers, body: Uint8Array, secret: string) => Headers): Defect['createDeliver'] =>
   (send, secret) =>
   (url, headers, body, signal) =>
     send(url, change(headers, body, secret()), body, signal)
@@ -38,16 +38,16 @@ export const webhookDefects: Defect[] = [
   {
     name: 'an event for every change of a check',
     caughtBy: 'webhook.only-changes',
-    around: (sandbox) => {
+    createHandler: (sandbox) => {
       const send = httpDeliver(systemClock)
-      const known = new Map<string, string>()
+      const lastStatuses = new Map<string, string>()
       return async (request, connection) => {
         const answer = await sandbox.fetch(request, connection)
         if (!requestPath.test(pathOf(request)) || answer.status !== 200) return answer
         const { data } = (await answer.clone().json()) as { data: RequestResource }
-        const before = known.get(data.request_id)
+        const before = lastStatuses.get(data.request_id)
         const now = `${data.status} ${data.checks.map(({ status }) => status).join(' ')}`
-        known.set(data.request_id, now)
+        lastStatuses.set(data.request_id, now)
         const url = sandbox.overview().webhook_url
         if (before === undefined || before === now || url === null) return answer
         if (!before.startsWith(`${data.status} `)) return answer
@@ -55,7 +55,7 @@ export const webhookDefects: Defect[] = [
         const body = Buffer.from(JSON.stringify({ event: 'request.updated', request_id, status }))
         const headers = {
           'Content-Type': 'application/json',
-          [name]: signed(body, sandbox.credentials.webhookSecret),
+          [signatureHeader]: sign(body, sandbox.credentials.webhookSecret),
         }
         await send(url, headers, body, new AbortController().signal)
         return answer
@@ -65,68 +65,85 @@ export const webhookDefects: Defect[] = [
   {
     name: 'no event for PARTIAL',
     caughtBy: 'webhook.every-change',
-    deliver: (send) => (url, headers, body, signal) =>
-      read(body).status === 'PARTIAL' ? Promise.resolve(204) : send(url, headers, body, signal),
+    createDeliver: (send) => (url, headers, body, signal) =>
+      parseEvent(body).status === 'PARTIAL' ? Promise.resolve(204) : send(url, headers, body, signal),
   },
   {
     name: 'no event for CANCELLED',
     caughtBy: 'webhook.every-change',
-    endings: true,
-    deliver: (send) => (url, headers, body, signal) =>
-      read(body).status === 'CANCELLED' ? Promise.resolve(204) : send(url, headers, body, signal),
+    needsEndings: true,
+    createDeliver: (send) => (url, headers, body, signal) =>
+      parseEvent(body).status === 'CANCELLED' ? Promise.resolve(204) : send(url, headers, body, signal),
   },
   {
-    name: 'another name for the event',
+    name: 'events with another name',
     caughtBy: 'webhook.request',
-    deliver: changed((event) => ({ ...event, event: 'request.changed' })),
+    createDeliver: changeEvents((event) => ({ ...event, event: 'request.changed' })),
   },
   {
     name: 'an event about another request',
     caughtBy: 'webhook.body',
-    deliver: changed((event) => ({ ...event, request_id: '33333333-3333-4333-8333-333333333333' })),
+    createDeliver: changeEvents((event) => ({
+      ...event,
+      request_id: '33333333-3333-4333-8333-333333333333',
+    })),
   },
   {
-    name: 'an event that runs ahead',
+    name: 'an event with COMPLETED while the request is PARTIAL',
     caughtBy: 'webhook.in-step',
-    deliver: changed((event) => (event.status === 'PARTIAL' ? { ...event, status: 'COMPLETED' } : event)),
+    createDeliver: changeEvents((event) =>
+      event.status === 'PARTIAL' ? { ...event, status: 'COMPLETED' } : event,
+    ),
   },
   {
     name: 'error_reason on COMPLETED',
     caughtBy: 'webhook.error-reason',
-    deliver: changed((event) => ({ error_reason: 'none', ...event })),
+    createDeliver: changeEvents((event) => ({ error_reason: 'none', ...event })),
   },
   {
     name: 'no error_reason on ERROR',
     caughtBy: 'webhook.error-reason',
-    endings: true,
-    deliver: changed(({ event, request_id, status }) => ({ event, request_id, status })),
+    needsEndings: true,
+    createDeliver: changeEvents(({ event, request_id, status }) => ({ event, request_id, status })),
   },
   {
-    name: 'a signature over JSON written once more',
+    name: 'a signature of the event with other white space',
     caughtBy: 'webhook.signature',
-    deliver: headed((headers, body, secret) => {
-      const again = Buffer.from(JSON.stringify(read(body), null, 2))
-      return { ...headers, [name]: signed(again, secret) }
+    createDeliver: changeHeaders((headers, body, secret) => {
+      const again = Buffer.from(JSON.stringify(parseEvent(body), null, 2))
+      return { ...headers, [signatureHeader]: sign(again, secret) }
     }),
   },
   {
     name: 'a signature with another secret',
     caughtBy: 'webhook.signature',
-    deliver: headed((headers, body) => ({ ...headers, [name]: signed(body, 'another secret') })),
+    createDeliver: changeHeaders((headers, body) => ({
+      ...headers,
+      [signatureHeader]: sign(body, 'another secret'),
+    })),
   },
   {
     name: 'a signature in upper case',
     caughtBy: 'webhook.signature-form',
-    deliver: headed((headers) => ({ ...headers, [name]: headers[name]?.toUpperCase() ?? '' })),
+    createDeliver: changeHeaders((headers) => ({
+      ...headers,
+      [signatureHeader]: headers[signatureHeader]?.toUpperCase() ?? '',
+    })),
   },
   {
     name: 'a signature with the name of its algorithm',
     caughtBy: 'webhook.signature-form',
-    deliver: headed((headers) => ({ ...headers, [name]: `sha256=${headers[name]}` })),
+    createDeliver: changeHeaders((headers) => ({
+      ...headers,
+      [signatureHeader]: `sha256=${headers[signatureHeader]}`,
+    })),
   },
   {
-    name: 'an event as a form',
+    name: 'an event with the type of a form',
     caughtBy: 'webhook.content-type',
-    deliver: headed((headers) => ({ ...headers, 'Content-Type': 'application/x-www-form-urlencoded' })),
+    createDeliver: changeHeaders((headers) => ({
+      ...headers,
+      'Content-Type': 'application/x-www-form-urlencoded',
+    })),
   },
 ]

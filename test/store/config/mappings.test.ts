@@ -37,7 +37,7 @@ test('an API key is refused as a name, because the file name would contain it', 
 })
 
 test.each(['{', '{}', '{"ignore":[1]}', '{"ignore":[],"map":{"first_name":7}}', 'null'])(
-  'a damaged mapping is told, with how to make it anew: %s',
+  'the error for a damaged mapping has a hint to save it again: %s',
   async (text) => {
     const { folder, mappings } = setUp()
     await mappings.put('workday', mapping)

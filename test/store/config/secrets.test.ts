@@ -150,26 +150,29 @@ describe('in a file', () => {
     `{"secrets":{"work":["${key}"]}}`,
     `["${key}"]`,
     '',
-  ])('a damaged file is named, never quoted and never written over (%#)', async (text) => {
-    mkdirSync(config, { mode: 0o700 })
-    const secrets = open()
-    writeFileSync(secrets.path, text, { mode: 0o600 })
-    const uses = [
-      () => secrets.read('work', 'api-key'),
-      () => secrets.save('home', 'api-key', newKey),
-      () => secrets.remove('work'),
-    ]
-    for (const use of uses) {
-      const failure = await use().catch((error: unknown) => error)
-      expect(failure).toMatchObject({
-        code: 'io',
-        message: expect.stringContaining(`"${secrets.path}" is damaged: `),
-      })
-      const failureText = failure instanceof Error ? `${failure.stack} ${String(failure.cause)}` : ''
-      expect(failureText).not.toContain(key.slice(0, 6))
-    }
-    expect(onDisk()).toBe(text)
-  })
+  ])(
+    'a damaged file is reported by its path, without its content, and never overwritten (%#)',
+    async (text) => {
+      mkdirSync(config, { mode: 0o700 })
+      const secrets = open()
+      writeFileSync(secrets.path, text, { mode: 0o600 })
+      const uses = [
+        () => secrets.read('work', 'api-key'),
+        () => secrets.save('home', 'api-key', newKey),
+        () => secrets.remove('work'),
+      ]
+      for (const use of uses) {
+        const failure = await use().catch((error: unknown) => error)
+        expect(failure).toMatchObject({
+          code: 'io',
+          message: expect.stringContaining(`"${secrets.path}" is damaged: `),
+        })
+        const failureText = failure instanceof Error ? `${failure.stack} ${String(failure.cause)}` : ''
+        expect(failureText).not.toContain(key.slice(0, 6))
+      }
+      expect(onDisk()).toBe(text)
+    },
+  )
 
   test('a file that is a symbolic link is neither read nor written', async () => {
     const outside = join(folder, 'outside')
@@ -193,7 +196,7 @@ describe('in a keychain', () => {
     expect(onDisk()).not.toContain(key)
   })
 
-  test('a new secret replaces the old one, from keychain to file and back', async () => {
+  test('a new secret replaces the old one, also if one is in the keychain and the other in the file', async () => {
     const keychain = new MemoryKeychain()
     const secrets = withKeychain(keychain)
     await secrets.save('work', 'api-key', key, { baseUrl })
@@ -242,22 +245,22 @@ describe('in a keychain', () => {
     const keychain = new MemoryKeychain()
     keychain.locked = true
     expect(await withKeychain(keychain).save('work', 'api-key', key, { baseUrl })).toBe('file')
-    const forgetful = new MemoryKeychain()
-    forgetful.read = () => Promise.resolve(undefined)
-    expect(await withKeychain(forgetful).save('work', 'api-key', key, { baseUrl })).toBe('file')
+    const emptyKeychain = new MemoryKeychain()
+    emptyKeychain.read = () => Promise.resolve(undefined)
+    expect(await withKeychain(emptyKeychain).save('work', 'api-key', key, { baseUrl })).toBe('file')
     const absent = open({ keychain: 'try', loadKeychain: () => Promise.resolve(undefined) })
     expect(await absent.save('work', 'api-key', key, { baseUrl })).toBe('file')
     expect((await absent.read('work', 'api-key'))?.value).toBe(key)
   })
 
-  test('the probe leaves nothing behind', async () => {
+  test('the probe leaves no entry in the keychain', async () => {
     const keychain = new MemoryKeychain()
     const secrets = withKeychain(keychain)
     await secrets.save('work', 'api-key', key, { baseUrl })
     expect([...keychain.entries.keys()]).toEqual([expect.stringMatching(/^work\/api-key\//)])
   })
 
-  test('a keychain that is locked or may not be used is reported with what the user can do', async () => {
+  test('the error for a locked keychain has a hint that says what the user can do', async () => {
     const keychain = new MemoryKeychain()
     const secrets = withKeychain(keychain)
     await secrets.save('work', 'api-key', key, { baseUrl })

@@ -97,7 +97,7 @@ describe('profiles', () => {
   })
 
   test.each(['..', 'a.b', '__proto__', '', 'x'.repeat(65)])(
-    'the name %j never reaches the file',
+    'the name %j is refused, and nothing is written',
     async (name) => {
       const refused = { code: 'invalid_input' }
       await expect(settings.saveProfile(name, work, { makeCurrent: true })).rejects.toMatchObject(refused)
@@ -148,7 +148,7 @@ describe('values', () => {
     expect(readFileSync(settings.path).equals(before)).toBe(true)
   })
 
-  test('a number that was written by hand is accepted, and a wrong value is reported when it is used', async () => {
+  test('in a file edited by hand, a number is accepted as a value, and an invalid value is reported when it is read', async () => {
     mkdirSync(config, { mode: 0o700 })
     writeFileSync(settings.path, '{"settings":{"package":7,"timeout":"soon"}}', { mode: 0o600 })
     expect(await settings.value('package')).toBe('7')
@@ -173,7 +173,7 @@ describe('the file', () => {
     expect(readdirSync(config).sort()).toEqual(['config.json', 'config.json.lock'])
   })
 
-  test('looser permissions are corrected with one warning; those of a folder that others may read are not changed', async () => {
+  test('a file that other users can read is made private and reported once; the permissions of a readable folder are not changed', async () => {
     await settings.setValue('package', '7')
     chmodSync(config, 0o755)
     chmodSync(settings.path, 0o644)
@@ -195,7 +195,7 @@ describe('the file', () => {
     ['{"profiles":{"work":{"base_url":"u"}}}', /is damaged: profiles\.work\.user_email: /],
     ['{"profiles":{"a.b":{"base_url":"u","user_email":"e"}}}', /is damaged: "a\.b" is not a valid name/],
     ['{"settings":{"package":[1]}}', /is damaged: settings\.package: /],
-  ])('damaged (%j) it is named and never written over', async (text, message) => {
+  ])('a damaged file (%j) is reported and never overwritten', async (text, message) => {
     mkdirSync(config, { mode: 0o700 })
     writeFileSync(settings.path, text, { mode: 0o600 })
     for (const use of [
@@ -235,8 +235,8 @@ describe('the file', () => {
   })
 })
 
-/** Starts another process that loads the module of the settings. */
-async function elsewhere(statements: string): Promise<void> {
+/** Runs the statements in another process that has opened the same settings. */
+async function runInOtherProcess(statements: string): Promise<void> {
   const script = `
     import { openSettings } from ${JSON.stringify(source('store/config/settings.ts'))}
     import { systemClock as clock } from ${JSON.stringify(source('host/clock.ts'))}
@@ -253,7 +253,7 @@ test('three processes that write 50 profiles each at once lose none of the 150',
   const profile = JSON.stringify(work)
   await Promise.all(
     ['a', 'b', 'c'].map((writer) =>
-      elsewhere(`for (let i = 0; i < 50; i++) {
+      runInOtherProcess(`for (let i = 0; i < 50; i++) {
         await settings.saveProfile('${writer}-' + i, ${profile}, { makeCurrent: false })
       }`),
     ),
@@ -264,7 +264,7 @@ test('three processes that write 50 profiles each at once lose none of the 150',
 }, 60_000)
 
 test('under umask 000 the folder, the file and the lock are private', async () => {
-  await elsewhere(`process.umask(0); await settings.setValue('package', '7')`)
+  await runInOtherProcess(`process.umask(0); await settings.setValue('package', '7')`)
   const paths = [config, ...readdirSync(config).map((name) => join(config, name))]
   expect(paths.map(modeOf)).toEqual([0o700, 0o600, 0o600])
 })

@@ -8,7 +8,7 @@ import { Cluster } from '../../../harness/postgres-cluster.ts'
 import { NoAnswerError } from '../../../../src/errors/kinds.ts'
 import { requireDurable, type SessionSettings } from '../../../../src/store/ledger/postgres/connection.ts'
 
-/** Starting a server twice takes long. */
+/** Enough time to start the PostgreSQL server twice. */
 const longMs = 60_000
 
 let cluster: Cluster
@@ -21,23 +21,23 @@ afterAll(() => cluster.stop())
 
 const file = (name: string): string => fileURLToPath(new URL(`../../../vectors/tls/${name}`, import.meta.url))
 const pem = (name: string): string => readFileSync(file(name), 'utf8')
-const verified = (host: string, parameters = ''): string =>
+const verifiedUrl = (host: string, parameters = ''): string =>
   `${url.replace('127.0.0.1', host)}?sslmode=verify-full${parameters}`
 const withAuthority = `&sslrootcert=${encodeURIComponent(file('authority.pem'))}`
 
 test(
-  'by TLS: the chain to the authority that was named and the name of the host are verified, or nothing is said',
+  'with verify-full, a connection is refused unless the certificate is signed by the given authority and names the host',
   async () => {
     await cluster.offerTls(pem('service.pem'), pem('service.key'))
-    const isEncrypted = 'SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()'
+    const selectEncrypted = 'SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()'
     for (const host of ['127.0.0.1', 'localhost'])
-      expect(await connectTo(verified(host, withAuthority)).get(isEncrypted)).toEqual({ ssl: true })
-    await expect(connectTo(verified('127.0.0.1')).get('SELECT 1')).rejects.toMatchObject({
+      expect(await connectTo(verifiedUrl(host, withAuthority)).get(selectEncrypted)).toEqual({ ssl: true })
+    await expect(connectTo(verifiedUrl('127.0.0.1')).get('SELECT 1')).rejects.toMatchObject({
       message: expect.stringMatching(/: the server’s certificate is not trusted \(\w+\)$/) as string,
       hint: expect.stringContaining('sslrootcert=FILE') as string,
     })
     await cluster.offerTls(pem('other.pem'), pem('other.key'))
-    await expect(connectTo(verified('127.0.0.1', withAuthority)).get('SELECT 1')).rejects.toThrow(
+    await expect(connectTo(verifiedUrl('127.0.0.1', withAuthority)).get('SELECT 1')).rejects.toThrow(
       /: the server’s certificate is not trusted \(ERR_TLS_CERT_ALTNAME_INVALID\)$/,
     )
   },
@@ -45,26 +45,26 @@ test(
 )
 
 test(
-  'a wait for a synchronous standby that somebody cancelled is no answer, whatever the server says',
+  'if the wait of a COMMIT for a synchronous standby is cancelled, the error is a NoAnswerError, although the server reports success',
   async () => {
     await connectTo(url).run('CREATE SCHEMA refcheck CREATE TABLE t (id int PRIMARY KEY)')
     await cluster.kill()
     await cluster.startAgain(['synchronous_standby_names=gone'])
     const database = connectTo(url)
     const { pid } = (await database.get('SELECT pg_backend_pid() AS pid')) as { pid: number }
-    const committed = database.transaction((sql) => sql.run('INSERT INTO t VALUES (1)'))
-    const ended = committed.catch((error: unknown) => error)
+    const transaction = database.transaction((sql) => sql.run('INSERT INTO t VALUES (1)'))
+    const outcome = transaction.catch((error: unknown) => error)
     const cancel = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE pid = ${pid} AND wait_event = 'SyncRep'`
     while ((await cluster.ask(cancel)).length === 0);
-    expect(await ended).toBeInstanceOf(NoAnswerError)
-    // The change is stored nevertheless: a process without an answer looks it up.
+    expect(await outcome).toBeInstanceOf(NoAnswerError)
+    // The row is stored nevertheless. A process without an answer finds it by reading the row again.
     expect(await database.get('SELECT count(*) AS n FROM t')).toEqual({ n: 1 })
   },
   longMs,
 )
 
 test(
-  'a server that writes nothing to its disk takes no orders',
+  'a connection to a server with fsync off is refused',
   async () => {
     await cluster.kill()
     await cluster.startAgain(['fsync=off'])
