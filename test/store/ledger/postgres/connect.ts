@@ -5,12 +5,12 @@ import { systemClock } from '../../../../src/host/clock.ts'
 import { Database, type DatabaseOptions } from '../../../../src/store/ledger/postgres/connection.ts'
 
 export function serverOf(url: string): PostgresServer {
-  const read = parsePostgresServer(url)
-  if ('why' in read) throw new Error(read.why)
-  return read.server
+  const parsed = parsePostgresServer(url)
+  if ('why' in parsed) throw new Error(parsed.why)
+  return parsed.server
 }
 
-/** Closed with the test. */
+/** Opens a database, which is closed at the end of the test. */
 export function connectTo(url: string, options: Partial<DatabaseOptions> = {}): Database {
   const database = new Database(serverOf(url), { clock: systemClock, busyMs: 200, ...options })
   onTestFinished(() => database.close())

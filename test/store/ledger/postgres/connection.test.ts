@@ -57,11 +57,11 @@ test('a statement waits for the lock of another process for a limited time', asy
   expect(error).not.toBeInstanceOf(StoreDownError)
 })
 
-test('a connection with an end of its own is given up then, though each answer comes in time', async () => {
+test('a connection with a limit for all its work is abandoned at that limit, though each answer comes in time', async () => {
   const database = connectTo(await emptyDatabase(), { answerMs: 2_000, wholeMs: 500 })
-  const slowly = Array.from({ length: 20 }, () => database.get('SELECT pg_sleep(0.1)'))
-  const ends = await Promise.allSettled(slowly)
-  expect(ends.find(({ status }) => status === 'rejected')).toMatchObject({
+  const queries = Array.from({ length: 20 }, () => database.get('SELECT pg_sleep(0.1)'))
+  const results = await Promise.allSettled(queries)
+  expect(results.find(({ status }) => status === 'rejected')).toMatchObject({
     reason: expect.any(StoreDownError),
   })
 })
@@ -90,11 +90,11 @@ test('a connection that the server ended is opened again, and its session is set
   await queryDatabase(url, `SELECT pg_terminate_backend(${before.pid})`)
   expect(await pid()).not.toEqual(before)
   expect(database.session).toBe(2)
-  const held = `SELECT count(*) AS n FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()`
-  expect(await database.get(held)).toEqual({ n: 1 })
+  const countLocks = `SELECT count(*) AS n FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()`
+  expect(await database.get(countLocks)).toEqual({ n: 1 })
 })
 
-test('a statement whose session the server ended is the last one of its connection', async () => {
+test('if the server ends the session during a statement, the next statement opens a new connection', async () => {
   const url = await emptyDatabase()
   const database = connectTo(url)
   for (let session = 1; session <= 20; session += 1) {
@@ -109,7 +109,7 @@ test('a statement whose session the server ended is the last one of its connecti
   }
 })
 
-test('a change that ended its session as well is the last statement of its connection', async () => {
+test('if a change fails and ends its session, the next statement opens a new connection', async () => {
   const url = await databaseWithTable()
   const database = connectTo(url)
   for (let session = 1; session <= 3; session += 1) {
@@ -122,18 +122,21 @@ test('a change that ended its session as well is the last statement of its conne
 
 const insert = 'INSERT INTO t VALUES (1)'
 
-test.each(['before', 'after'])('a connection cut %s the server saw the COMMIT: no answer', async (when) => {
-  const cut = await between(await databaseWithTable(), (text, [client, upstream]) => {
-    if (!text.includes('COMMIT')) return true
-    if (when === 'after') upstream.write(Buffer.from(text, 'latin1'))
-    setImmediate(() => client.destroy())
-    return false
-  })
-  const database = connectTo(cut, { patienceMs: 5_000 })
-  await expect(database.transaction((sql) => sql.run(insert))).rejects.toBeInstanceOf(NoAnswerError)
-})
+test.each(['before', 'after'])(
+  'if the connection is cut %s the server receives the COMMIT, the error is a NoAnswerError',
+  async (when) => {
+    const cut = await between(await databaseWithTable(), (text, [client, upstream]) => {
+      if (!text.includes('COMMIT')) return true
+      if (when === 'after') upstream.write(Buffer.from(text, 'latin1'))
+      setImmediate(() => client.destroy())
+      return false
+    })
+    const database = connectTo(cut, { patienceMs: 5_000 })
+    await expect(database.transaction((sql) => sql.run(insert))).rejects.toBeInstanceOf(NoAnswerError)
+  },
+)
 
-test('a statement that changes something by itself has no answer either', async () => {
+test('if the connection is cut during a change without a transaction, the error is a NoAnswerError', async () => {
   const cut = await between(await databaseWithTable(), (text, [client]) => {
     if (text.includes('INSERT')) client.destroy()
     return !text.includes('INSERT')
@@ -141,7 +144,7 @@ test('a statement that changes something by itself has no answer either', async 
   await expect(connectTo(cut, { patienceMs: 5_000 }).run(insert)).rejects.toBeInstanceOf(NoAnswerError)
 })
 
-test('a connection cut before the COMMIT changed nothing, and the transaction is tried again', async () => {
+test('if the connection is cut before the COMMIT, the transaction is repeated', async () => {
   let cuts = 0
   const cut = await between(await databaseWithTable(), (text, [client]) => {
     if (!text.includes('INSERT') || cuts > 1) return true
@@ -159,42 +162,45 @@ test('a connection cut before the COMMIT changed nothing, and the transaction is
   ])
 })
 
-const cannot = (why: string): RegExp => new RegExp(`^cannot use the store "postgres://[^"]*": ${why}$`)
+const cannotUse = (why: string): RegExp => new RegExp(`^cannot use the store "postgres://[^"]*": ${why}$`)
 
 test.each([
-  ['the password', [/owner:[^@]*@/, 'owner:hunter2@'], cannot('the server refused the password')],
-  ['no password', [/:[^:@/]*@/, '@'], cannot('a password is needed')],
-  ['the database', [/[^/]*$/, 'nowhere'], cannot('there is no such database')],
-  ['the port', [/:\d+\//, ':1/'], cannot('connection refused')],
-  ['TLS', [/$/, '?sslmode=verify-full'], cannot('the server does not offer TLS')],
+  ['the password', [/owner:[^@]*@/, 'owner:hunter2@'], cannotUse('the server refused the password')],
+  ['no password', [/:[^:@/]*@/, '@'], cannotUse('a password is needed')],
+  ['the database', [/[^/]*$/, 'nowhere'], cannotUse('there is no such database')],
+  ['the port', [/:\d+\//, ':1/'], cannotUse('connection refused')],
+  ['TLS', [/$/, '?sslmode=verify-full'], cannotUse('the server does not offer TLS')],
   [
     'the authority',
     [/$/, '?sslmode=verify-full&sslrootcert=/nowhere.pem'],
     /^cannot read sslrootcert "\/nowhere.pem": there is no such file/,
   ],
-] as const)('what is wrong is one line: %s', async (_, [part, instead], message) => {
-  const url = (await emptyDatabase()).replace(part, instead)
-  const error: unknown = await connectTo(url)
-    .get('SELECT 1')
-    .catch((each: unknown) => each)
-  expect(error).toMatchObject({
-    code: 'io',
-    message: expect.stringMatching(message) as string,
-    hint: expect.stringMatching(/./) as string,
-  })
-})
+] as const)(
+  'the error for a wrong setting is one line with a hint: %s',
+  async (_, [part, replacement], message) => {
+    const url = (await emptyDatabase()).replace(part, replacement)
+    const error: unknown = await connectTo(url)
+      .get('SELECT 1')
+      .catch((each: unknown) => each)
+    expect(error).toMatchObject({
+      code: 'io',
+      message: expect.stringMatching(message) as string,
+      hint: expect.stringMatching(/./) as string,
+    })
+  },
+)
 
-test('a transaction in which a statement failed is never taken for one that was committed', async () => {
+test('a transaction in which a statement failed is an error, even if the failure was caught', async () => {
   const database = connectTo(await databaseWithTable())
-  const hidden = database.transaction(async (sql) => {
+  const transaction = database.transaction(async (sql) => {
     await sql.run('INSERT INTO t VALUES (1)')
     await sql.run('SELECT 1/0').catch(() => undefined)
   })
-  await expect(hidden).rejects.toMatchObject({ code: 'internal' })
+  await expect(transaction).rejects.toMatchObject({ code: 'internal' })
   expect(await database.get('SELECT count(*) AS n FROM t')).toEqual({ n: 0 })
 })
 
-test('a notice without words, and a store that is closed', async () => {
+test('a notification without a text is delivered, and a closed store refuses statements', async () => {
   const url = await emptyDatabase()
   const database = connectTo(url)
   const { promise, resolve } = Promise.withResolvers<string>()
@@ -206,11 +212,11 @@ test('a notice without words, and a store that is closed', async () => {
   await expect(database.get('SELECT 1')).rejects.toMatchObject({ code: 'internal' })
 })
 
-test('two transactions that wait for each other both come to their end, one after the other', async () => {
+test('two transactions in a deadlock are both completed, one after the other', async () => {
   const url = await databaseWithTable()
   await queryDatabase(url, 'INSERT INTO refcheck.t VALUES (1), (2)')
   const locks = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const both = [1, 2].map(async (first, at) =>
+  const transactions = [1, 2].map(async (first, at) =>
     connectTo(url, { busyMs: 20_000 }).transaction(async (sql) => {
       const lock = 'SELECT id FROM t WHERE id = :id FOR UPDATE'
       await sql.get(lock, { id: first })
@@ -219,5 +225,5 @@ test('two transactions that wait for each other both come to their end, one afte
       return sql.get(lock, { id: 3 - first })
     }),
   )
-  expect(await Promise.all(both)).toEqual([{ id: 2 }, { id: 1 }])
+  expect(await Promise.all(transactions)).toEqual([{ id: 2 }, { id: 1 }])
 })

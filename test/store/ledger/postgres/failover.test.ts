@@ -36,12 +36,12 @@ const states = async (store: Store): Promise<string[]> =>
   (await store.ledger.list({})).map(({ state, recipient }) => `${recipient?.email} ${state}`).sort()
 
 test(
-  'a standby that the last commits did not reach takes over: what was sent is unknown there, and not sent again',
+  'a standby that the last commits did not reach takes over: a row that was sent becomes unknown, and is not sent again',
   async () => {
     const before = await here.store(pair.url)
     const rows: RowVersion[] = []
-    for (const who of ['kept', 'lost', 'next'])
-      rows.push(await addOne(before.ledger, `${who}@example.com`, { kind: 'file' }))
+    for (const name of ['kept', 'lost', 'next'])
+      rows.push(await addOne(before.ledger, `${name}@example.com`, { kind: 'file' }))
     const [replicated, lost, next] = rows as [RowVersion, RowVersion, RowVersion]
     await begin(before, replicated)
     await pair.failOver({ how: 'asynchronous', meanwhile: () => begin(before, lost) })
@@ -51,8 +51,8 @@ test(
       'lost@example.com pending',
       'next@example.com pending',
     ])
-    const words = 'is closed: its database is on another server than before'
-    await expect(beginAttempt(after.ledger, next, newAttempt())).rejects.toThrow(words)
+    const message = 'is closed: its database is on another server than before'
+    await expect(beginAttempt(after.ledger, next, newAttempt())).rejects.toThrow(message)
     expect(await after.rollbacks.examine()).toMatchObject({ step: 'confirmation', unreported: [] })
     await after.rollbacks.acceptOlder()
     await begin(after, next)
@@ -63,12 +63,12 @@ test(
 )
 
 test(
-  'a synchronous standby takes over with every commit: nothing has to be put back',
+  'a synchronous standby takes over with every commit: no attempt has to be recovered',
   async () => {
     const before = await here.store(pair.url)
     const rows: RowVersion[] = []
-    for (const who of ['last', 'next'])
-      rows.push(await addOne(before.ledger, `${who}@example.com`, { kind: 'file' }))
+    for (const name of ['last', 'next'])
+      rows.push(await addOne(before.ledger, `${name}@example.com`, { kind: 'file' }))
     const [last, next] = rows as [RowVersion, RowVersion]
     await pair.failOver({ how: 'synchronous', meanwhile: () => begin(before, last) })
     const after = await here.store(pair.url)

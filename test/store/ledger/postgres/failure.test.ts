@@ -15,7 +15,7 @@ const coded = (code: unknown, message = 'x'): Error => Object.assign(new Error(m
 test.each<[string, unknown, string]>([
   ['a state', coded('3D000'), 'there is no such database'],
   ['a state of a class', coded('28999'), 'the server refused this user'],
-  ['another', coded('08006'), 'the connection broke'],
+  ['another state of that class', coded('08006'), 'the connection broke'],
   ['an unknown state', coded('99999'), 'PostgreSQL reported error 99999'],
   ['a code of the network', coded('EPIPE'), 'the connection broke'],
   [
@@ -35,19 +35,19 @@ test.each<[string, unknown, string]>([
     new AggregateError([coded('ECONNREFUSED'), coded('3D000')]),
     'connection refused',
   ],
-])('%s: says so, and no password', (_what, error, why) => {
+])('the message for %s states the reason, and does not contain the password', (_what, error, why) => {
   const { message } = storeFailure(server, error)
   expect(message).toBe(`cannot use the store "${server.displayUrl}": ${why}`)
   expect(message).not.toContain('secret')
 })
 
-test('what may be waited for, what is over soon, and what is our own', () => {
+test('a deadlock is a busy store, a server that shuts down is a store that is down, and an error of refcheck is not changed', () => {
   expect(storeFailure(server, coded('40P01'))).toBeInstanceOf(StoreBusyError)
   expect(storeFailure(server, coded('57P01'))).toBeInstanceOf(StoreDownError)
   expect(storeFailure(server, coded('23505'))).toMatchObject({ code: 'internal' })
   expect(storeFailure(server, coded(movedState, '/new'))).toMatchObject({ code: 'io' })
-  const own = new UsageError('no')
-  expect(storeFailure(server, own)).toBe(own)
+  const usageError = new UsageError('no')
+  expect(storeFailure(server, usageError)).toBe(usageError)
 })
 
 test.each([
@@ -60,11 +60,11 @@ test.each([
   ['XX000', false],
   ['EPIPE', false],
   [undefined, false],
-])('%s: the server itself undid what it was asked: %s', (code, refused) => {
+])('the code %s shows that the server itself undid the statement: %s', (code, refused) => {
   expect(isRefusal(coded(code))).toBe(refused)
 })
 
-test('a state has five letters or digits, and no code of the network is one', () => {
+test('an SQL state has five letters or digits, and no code of a network error is an SQL state', () => {
   expect([sqlState(coded('23505')), sqlState(coded('EPIPE')), sqlState(coded('x'))]).toEqual([
     '23505',
     undefined,

@@ -22,7 +22,10 @@ const accepted = {
   requestStatus: 'RECEIVED',
 } as const
 
-/** A store behind a network that cuts the connection at the next COMMIT, once, `before` the server has it or `after` the answer `until`. */
+/**
+ * Opens a store whose connection is cut at the first COMMIT after `arm`: `before` the server receives it, or `after` the
+ * server has sent `until`.
+ */
 async function cutAtCommit(when: 'before' | 'after', until = 'COMMIT') {
   let armed = false
   const cut = await between(await sharedStore(), (text, [client, upstream]) => {
@@ -42,13 +45,13 @@ async function cutAtCommit(when: 'before' | 'after', until = 'COMMIT') {
   return { store, ledger: store.ledger, arm: () => (armed = true) }
 }
 
-/** A claim's COMMIT takes its time, whichever process asked for it. */
+/** Makes the COMMIT of every claim take half a second. */
 const slowCommit = `
 CREATE FUNCTION refcheck.slowly() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.5); RETURN NULL; END';
 CREATE CONSTRAINT TRIGGER slowly AFTER UPDATE ON refcheck.submissions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
 WHEN (NEW.state = 'sending') EXECUTE FUNCTION refcheck.slowly()`
 
-test('a breaker that another runner opened is seen, though the COMMIT of the claim that finds it is cut', async () => {
+test('a breaker that another runner opened is reported once, though the COMMIT of the claim that finds it is cut', async () => {
   const { store, ledger, arm } = await cutAtCommit('before')
   const other = await setup.store()
   const batch = fileBatch()
@@ -74,9 +77,9 @@ for (const when of ['before', 'after'] as const) {
       attempt: undefined,
       isTaken: true,
     })
-    const left = await rowOf(ledger, row)
-    expect(left).toMatchObject({ state: 'pending', attempts: when === 'after' ? 1 : 0 })
-    expect((await ledger.beginInQuota(left, newAttempt(), room, true)).attempt).toMatchObject({
+    const stored = await rowOf(ledger, row)
+    expect(stored).toMatchObject({ state: 'pending', attempts: when === 'after' ? 1 : 0 })
+    expect((await ledger.beginInQuota(stored, newAttempt(), room, true)).attempt).toMatchObject({
       state: 'sending',
     })
   })
@@ -102,11 +105,11 @@ for (const when of ['before', 'after'] as const) {
   })
 }
 
-test('a claim whose COMMIT is cut, and still under way when it is looked for, is waited for and taken back', async () => {
-  // The answer to the statement that is sent with the COMMIT, before it.
+test('a claim whose connection is cut before its COMMIT has ended is awaited, and then undone', async () => {
+  // "UPDATE 1" is the answer to the statement that is sent together with the COMMIT; the connection is cut after it.
   const { ledger, arm } = await cutAtCommit('after', 'UPDATE 1')
   const row = await addOne(ledger, 'a@example.com', { kind: 'file' })
-  // Of another key: the use of this one's quota changes with the claim that is cut.
+  // Another key, because the claim that is cut changes the use of this key's quota.
   const other = { ...room, account: 'another key' }
   await ledger.beginInQuota(await addOne(ledger, 'b@example.com', { kind: 'file' }), newAttempt(), other)
   const url = await sharedStore()
@@ -123,7 +126,7 @@ test('a claim whose COMMIT is cut, and still under way when it is looked for, is
   }
 })
 
-test('an outcome is recorded where the next row cannot be begun', async () => {
+test('an outcome is recorded even if the attempt of the next row cannot begin', async () => {
   const { ledger } = await setup.store()
   const attempt = await beginAttempt(
     ledger,

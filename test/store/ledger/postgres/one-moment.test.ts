@@ -13,8 +13,8 @@ beforeEach(() => {
 })
 afterEach(() => setup.end())
 
-/** A store of which another process commits `change` before a statement of this text is passed on, once. */
-async function changedBefore(statement: string, change: () => Promise<unknown>): Promise<Store> {
+/** Opens a store. Before its first statement with this text reaches the server, another process commits `change`. */
+async function openChangedBefore(statement: string, change: () => Promise<unknown>): Promise<Store> {
   let isChanged = false
   const url = await between(await sharedStore(), (text, [, upstream]) => {
     if (isChanged || !text.includes(statement)) return true
@@ -27,20 +27,21 @@ async function changedBefore(statement: string, change: () => Promise<unknown>):
 
 test('the counts of a store are from one snapshot, whatever another process adds meanwhile', async () => {
   const other = await setup.store()
-  const store = await changedBefore('AS batches', () => addOne(other.ledger, 'ann@example.com'))
+  const store = await openChangedBefore('AS batches', () => addOne(other.ledger, 'ann@example.com'))
   expect(await store.maintenance.info()).toMatchObject({ batches: 0, rows: { pending: 0 } })
   expect(await store.maintenance.info()).toMatchObject({ batches: 1, rows: { pending: 1 } })
 })
 
-test('a plan is of one moment: what a person says of two services meanwhile changes all of it or nothing', async () => {
+test('a plan is from one snapshot: a decision about two services meanwhile affects all of the plan or nothing', async () => {
   const other = await setup.store()
   const [one, another] = ['https://one.example.com', 'https://another.example.com'] as const
   await addOne(other.ledger, 'person1@example.com', { baseUrl: one })
-  const same = () => other.waiting.recordSameService([one, another], true, { at: someTime, by: 'a person' })
+  const recordSame = () =>
+    other.waiting.recordSameService([one, another], true, { at: someTime, by: 'a person' })
   const preview = async ({ batches }: Store) =>
     (await batches.preview(fileBatch({ baseUrl: another }), orderRows(1))).counts
   const before = await preview(other)
-  const store = await changedBefore('FROM joined_services', same)
+  const store = await openChangedBefore('FROM joined_services', recordSame)
   expect(await preview(store)).toEqual(before)
   expect(await preview(store)).not.toEqual(before)
 })

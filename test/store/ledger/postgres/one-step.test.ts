@@ -20,8 +20,8 @@ const countWaiting = `
 SELECT count(*)::int AS waiting FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
 
-/** Runs both while another transaction has the account locked, so that both have come as far as they can without it. */
-async function atOnce<T>(work: readonly (() => Promise<T>)[]): Promise<T[]> {
+/** Starts all of `work` while another transaction has locked the account, and releases the lock once all wait for it. */
+async function runAtOnce<T>(work: readonly (() => Promise<T>)[]): Promise<T[]> {
   const client = new Client({ connectionString: await sharedStore() })
   await client.connect()
   try {
@@ -40,9 +40,9 @@ async function atOnce<T>(work: readonly (() => Promise<T>)[]): Promise<T[]> {
   }
 }
 
-test('of two processes that add one person, the second compares with what the first added', async () => {
+test('if two processes add the same person, the second finds the row that the first added', async () => {
   const stores = [await setup.store(), await setup.store()]
-  const conflicts = await atOnce(
+  const conflicts = await runAtOnce(
     stores.map(
       ({ ledger }) =>
         () =>
@@ -52,10 +52,10 @@ test('of two processes that add one person, the second compares with what the fi
   expect(conflicts.filter((stop) => stop === undefined)).toHaveLength(1)
 })
 
-test('of two processes that take one person in from files, the second compares with what the first added', async () => {
+test('if two processes add files with the same person, the second finds the row that the first added', async () => {
   const stores = [await setup.store(), await setup.store()]
   const files = [fileBatch(), fileBatch()]
-  await atOnce(
+  await runAtOnce(
     stores.map(
       ({ batches }, at) =>
         () =>
@@ -67,12 +67,12 @@ test('of two processes that take one person in from files, the second compares w
   expect(states.sort()).toEqual(['duplicate', 'pending'])
 })
 
-test('of two processes that begin an order of one person, the second compares with what the first began', async () => {
+test('if two processes begin an order of the same person, the second finds the attempt that the first began', async () => {
   const stores = [await setup.store(), await setup.store()]
   const urls = ['https://old.example.com', 'https://new.example.com'] as const
   const by = { at: someTime, by: 'owner@example.com' }
   const { waiting, batches } = await setup.store()
-  // Rows of one person are both pending only where two services became one after both were added.
+  // Two rows of one person are both pending only if two services were joined after both were added.
   await waiting.recordSameService(urls, false, by)
   const files = urls.map((baseUrl) => fileBatch({ baseUrl }))
   for (const file of files) await batches.add(file, orderRows(1))
@@ -85,7 +85,7 @@ test('of two processes that begin an order of one person, the second compares wi
     state: 'pending',
     attemptId: undefined,
   }))
-  const attempts = await atOnce(
+  const attempts = await runAtOnce(
     rows.map((row, at) => async () => stores[at] && beginAttempt(stores[at].ledger, row, newAttempt())),
   )
   expect(attempts.filter((attempt) => attempt !== undefined)).toHaveLength(1)

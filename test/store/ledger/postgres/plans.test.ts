@@ -15,8 +15,8 @@ beforeEach(() => {
 })
 afterEach(() => setup.end())
 
-/** How a statement gets at submissions while the server has no figures of the rows: in a database that none was taken of. */
-async function waysOf(statement: string): Promise<string[]> {
+/** Returns the scans of submissions in the plan of a statement, in a database without statistics of its rows. */
+async function listScans(statement: string): Promise<string[]> {
   const database = await createTestStore()
   onTestFinished(() => dropDatabase(database))
   await queryDatabase(database, 'ALTER TABLE refcheck.submissions SET (autovacuum_enabled = false)')
@@ -28,14 +28,14 @@ async function waysOf(statement: string): Promise<string[]> {
   return lines.flatMap((line) => /(\w+ Scan.*) on submissions/.exec(line)?.[1] ?? [])
 }
 
-test('a claim goes to the place of its row, not through a file that was taken in just now', async () => {
-  expect(await waysOf(claimShared)).toEqual(['Tid Scan'])
+test('a claim reads its row by position, not by a scan of the file that was just added', async () => {
+  expect(await listScans(claimShared)).toEqual(['Tid Scan'])
 })
 
-test('the next row is looked for among those that are to be sent, in their order', async () => {
-  expect(await waysOf(lockNext)).toEqual([
+test('the next row is found by the index of pending rows', async () => {
+  expect(await listScans(lockNext)).toEqual([
     'Index Scan using submissions_pending',
-    // Whether another row shares something.
+    // The other scans find rows that share the e-mail or the phone.
     'Index Scan using submissions_by_person',
     'Index Scan using submissions_by_email_print',
     'Index Scan using submissions_by_phone_print',

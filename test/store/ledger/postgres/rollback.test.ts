@@ -30,7 +30,7 @@ afterEach(async () => {
 const sql = (text: string): Promise<Record<string, unknown>[]> =>
   queryDatabase(url, `SET search_path = refcheck; ${text}`)
 
-/** The database as it was before these attempts. */
+/** Changes the database to its state before these attempts. */
 async function lose(lost: readonly Attempt[]): Promise<void> {
   for (const { attemptId, batchId, row } of lost) {
     const where = `batch_id = '${batchId}' AND row_number = ${row}`
@@ -41,15 +41,15 @@ async function lose(lost: readonly Attempt[]): Promise<void> {
     SELECT coalesce(max(number), 0), (array_agg(id ORDER BY number DESC))[1] FROM attempts WHERE account = name)`)
 }
 
-/** Another timeline: these attempts were on the old server alone. */
-async function failsOver(lost: readonly Attempt[] = []): Promise<void> {
+/** Changes the database as a failover does: another timeline, without the attempts that only the old server had. */
+async function failOver(lost: readonly Attempt[] = []): Promise<void> {
   await lose(lost)
   await sql(`UPDATE meta SET value = convert_to(regexp_replace(convert_from(value, 'UTF8'), ' [0-9A-F]{8} ', ' 00000000 '), 'UTF8')
     WHERE name = 'epoch'`)
 }
 
-/** What a restore with pg_restore changes. */
-const restored = (): Promise<unknown> =>
+/** Changes the epoch as a restore with pg_restore does. */
+const changeEpoch = (): Promise<unknown> =>
   sql(`UPDATE meta SET value = value || convert_to('1', 'UTF8') WHERE name = 'epoch'`)
 
 const room = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
@@ -64,19 +64,19 @@ async function begin(store: Store, email: string): Promise<Attempt> {
 const states = async (store: Store): Promise<string[]> =>
   (await store.ledger.list({})).map(({ state, recipient }) => `${recipient?.email} ${state}`)
 
-const closed = (words: string) => ({
+const closedError = (words: string) => ({
   code: 'io',
   message: expect.stringContaining(`is closed: ${words}`) as string,
 })
-const otherServer = closed('its database is on another server')
-const logs = (of: Scratch): string => join(of.folder, 'config', 'attempts')
+const otherServer = closedError('its database is on another server')
+const logFolder = (machine: Scratch): string => join(machine.folder, 'config', 'attempts')
 
-test('after a failover every log has to report, and then a person says that no other machine sent', async () => {
+test('after a failover every log has to report, and then a user has to confirm that no other machine sent', async () => {
   const [a, b] = [await alpha.store(), await beta.store()]
   const row = await addOne(a.ledger, 'waits@example.com', { kind: 'file' })
   await begin(a, 'a@example.com')
   const lost = await begin(b, 'b@example.com')
-  await failsOver([lost])
+  await failOver([lost])
   await expect(beginAttempt(a.ledger, row, newAttempt())).rejects.toMatchObject(otherServer)
   const first = await a.rollbacks.examine()
   expect(first.step).toBe('reports')
@@ -96,15 +96,15 @@ test('after a failover every log has to report, and then a person says that no o
   await expect(beginAttempt(a.ledger, row, newAttempt())).rejects.toMatchObject(otherServer)
   expect(await a.rollbacks.acceptOlder()).toEqual({ held: 0 })
   expect(await beginAttempt(a.ledger, row, newAttempt())).toMatchObject({ state: 'sending' })
-  // The other machine takes the new generation.
+  // The other machine continues with the new generation.
   expect(await begin(b, 'next@example.com')).toMatchObject({ state: 'sending' })
 })
 
-test('a machine that sent first in the lost window reports when it comes back, though the store forgot it', async () => {
+test('a machine that first sent in the lost window reports when it returns, although the store lost its log entry', async () => {
   const [a, b] = [await alpha.store(), await beta.store()]
   await begin(a, 'a@example.com')
   const lost = await begin(b, 'b@example.com')
-  await failsOver([lost])
+  await failOver([lost])
   await sql(`DELETE FROM attempt_logs WHERE path LIKE '${beta.folder}%'`)
   await a.rollbacks.examine()
   await a.rollbacks.acceptOlder()
@@ -117,39 +117,39 @@ test('a machine that sent first in the lost window reports when it comes back, t
   expect(beta.messages.join()).toContain('lacked 1 attempt sent from this machine')
 })
 
-test('a copy of the register in another log knows a machine that the store forgot', async () => {
+test('the copy of the register in another log names a machine that the store lost', async () => {
   const b = await beta.store()
   const lost = await begin(b, 'b@example.com')
   const a = await alpha.store()
   await begin(a, 'a@example.com')
-  await failsOver([lost])
+  await failOver([lost])
   await sql(`DELETE FROM attempt_logs WHERE path LIKE '${beta.folder}%'`)
   expect((await a.rollbacks.examine()).step).toBe('reports')
 })
 
-test('a machine that does not come back is excluded by name, and what waits is held', async () => {
+test('a machine that does not return is excluded by its id, and the waiting rows are held', async () => {
   const [a, b] = [await alpha.store(), await beta.store()]
   const row = await addOne(a.ledger, 'waits@example.com', { kind: 'file' })
   await begin(a, 'a@example.com')
   await begin(b, 'b@example.com')
-  await failsOver()
+  await failOver()
   await expect(beginAttempt(a.ledger, row, newAttempt())).rejects.toMatchObject(otherServer)
   await expect(a.rollbacks.exclude(['no-such-host'])).rejects.toMatchObject({ code: 'usage' })
-  const [gone] = (await a.rollbacks.examine()).unreported
-  expect(await a.rollbacks.exclude([gone?.id ?? ''])).toEqual({ held: 1 })
+  const [missingLog] = (await a.rollbacks.examine()).unreported
+  expect(await a.rollbacks.exclude([missingLog?.id ?? ''])).toEqual({ held: 1 })
   expect(await a.rollbacks.examine()).toMatchObject({ step: 'confirmation' })
   await a.rollbacks.acceptOlder()
   expect(await statesOf(a, row.batchId)).toEqual(['held'])
-  // Until it sends again.
+  // The exclusion ends when the machine sends again.
   await begin(b, 'next@example.com')
   expect((await a.rollbacks.examine()).logs.map(({ isExcluded }) => isExcluded)).toEqual([false, false])
 })
 
-test('one process of a machine reports what all of them sent', async () => {
+test('one process of a machine reports the attempts of all its processes', async () => {
   const first = await alpha.store()
   const lost = await begin(first, 'lost@example.com')
   await first.close()
-  await failsOver([lost])
+  await failOver([lost])
   const second = await alpha.store()
   expect(await second.rollbacks.examine()).toMatchObject({ step: 'confirmation' })
   await second.rollbacks.acceptOlder()
@@ -157,14 +157,16 @@ test('one process of a machine reports what all of them sent', async () => {
   expect(await states(second)).toEqual(['lost@example.com unknown', 'next@example.com sending'])
 })
 
-test('a database that was restored is found by the next claim, also in one that another machine has overtaken', async () => {
+test('the next claim detects a restored database, even if another machine has used the lost numbers since', async () => {
   const [a, b] = [await alpha.store(), await beta.store()]
   await begin(b, 'before@example.com')
   const lost = await begin(a, 'lost@example.com')
   const row = await addOne(a.ledger, 'waits@example.com', { kind: 'file' })
   await lose([lost])
-  await expect(beginAttempt(a.ledger, row, newAttempt())).rejects.toMatchObject(closed('it lacked 1 attempt'))
-  await expect(begin(b, 'next@example.com')).rejects.toMatchObject(closed('it lacked 1 attempt'))
+  await expect(beginAttempt(a.ledger, row, newAttempt())).rejects.toMatchObject(
+    closedError('it lacked 1 attempt'),
+  )
+  await expect(begin(b, 'next@example.com')).rejects.toMatchObject(closedError('it lacked 1 attempt'))
   await b.rollbacks.examine()
   await a.rollbacks.acceptOlder()
   expect(await states(a)).toEqual([
@@ -175,7 +177,7 @@ test('a database that was restored is found by the next claim, also in one that 
   ])
 })
 
-test('a number that another machine has taken since is no proof: the attempt under it is compared', async () => {
+test('a number that another machine has used since is no proof: the attempt under it is compared', async () => {
   const [a, b] = [await alpha.store(), await beta.store()]
   const rows = [
     await addOne(a.ledger, 'one@example.com', { kind: 'file' }),
@@ -183,38 +185,38 @@ test('a number that another machine has taken since is no proof: the attempt und
   ]
   const lost = await begin(a, 'lost@example.com')
   await lose([lost])
-  for (const who of ['x', 'y', 'z']) await begin(b, `${who}@example.com`)
+  for (const name of ['x', 'y', 'z']) await begin(b, `${name}@example.com`)
   await expect(beginAttempt(a.ledger, rows[0] as never, newAttempt())).rejects.toMatchObject(
-    closed('it lacked 1 attempt'),
+    closedError('it lacked 1 attempt'),
   )
 })
 
-test('a machine that only watches knows what it has seen, and never hides what was lost', async () => {
+test('a machine that only reads notes the newest attempt that it read, and later detects that it was lost', async () => {
   const [a, b] = [await alpha.store(), await beta.store()]
   await begin(b, 'before@example.com')
   const lost = await begin(a, 'lost@example.com')
   await b.batches.list()
   await lose([lost])
-  // Another machine, which knows nothing of it, overtakes that number.
+  // A third machine, whose log does not have the lost attempt, uses its number and the next one.
   const gamma = scratch(50, 'PostgreSQL')
   try {
     const c = await gamma.store()
-    for (const who of ['x', 'y']) await begin(c, `${who}@example.com`)
+    for (const name of ['x', 'y']) await begin(c, `${name}@example.com`)
     await b.batches.list()
-    await expect(begin(b, 'next@example.com')).rejects.toMatchObject(closed('it lacks attempts'))
+    await expect(begin(b, 'next@example.com')).rejects.toMatchObject(closedError('it lacks attempts'))
   } finally {
     await gamma.end()
   }
 })
 
-test('a database of before two failovers is accepted once, whatever generations each machine saw in between', async () => {
+test('a database from before two failovers has to be accepted once, whichever generations each machine read in between', async () => {
   const [a, b] = [await alpha.store(), await beta.store()]
   await begin(a, 'a@example.com')
   await begin(b, 'b@example.com')
   await sql(`CREATE TABLE before AS SELECT * FROM meta WHERE name = 'generation'`)
   const lost: Attempt[] = []
   for (const store of [b, a]) {
-    await failsOver()
+    await failOver()
     await a.rollbacks.examine()
     await b.rollbacks.examine()
     await store.rollbacks.acceptOlder()
@@ -223,27 +225,29 @@ test('a database of before two failovers is accepted once, whatever generations 
   await lose(lost)
   await sql(`UPDATE meta m SET value = b.value FROM before b WHERE b.name = m.name; DROP TABLE before;
     DELETE FROM meta WHERE name = 'former_generations'`)
-  await expect(begin(a, 'c@example.com')).rejects.toMatchObject(closed('it is an older copy of the store'))
+  await expect(begin(a, 'c@example.com')).rejects.toMatchObject(
+    closedError('it is an older copy of the store'),
+  )
   await b.rollbacks.examine()
   await a.rollbacks.acceptOlder()
   expect(await begin(a, 'd@example.com')).toMatchObject({ state: 'sending' })
   expect(await begin(b, 'e@example.com')).toMatchObject({ state: 'sending' })
 })
 
-test('where the log is removed, a read before the next claim does not make it one without a log', async () => {
+test('if the log is removed, a read before the next claim does not hide that it is missing', async () => {
   const store = await alpha.store()
   await begin(store, 'a@example.com')
   const row = await addOne(store.ledger, 'b@example.com', { kind: 'file' })
-  rmSync(logs(alpha), { recursive: true })
-  mkdirSync(logs(alpha))
+  rmSync(logFolder(alpha), { recursive: true })
+  mkdirSync(logFolder(alpha))
   await store.batches.list()
   await expect(beginAttempt(store.ledger, row, newAttempt())).rejects.toMatchObject(
-    closed('the log of its attempts is missing'),
+    closedError('the log of its attempts is missing'),
   )
 })
 
 test.each([['the loser'], ['the owner']])(
-  'a request that was found to be another row’s is that row’s after a failover, also where %s reports first',
+  'a request that was moved to another row still belongs to that row after a failover, also if %s reports first',
   async (first) => {
     const [a, b] = [await alpha.store(), await beta.store()]
     const requestId = randomUUID()
@@ -255,7 +259,7 @@ test.each([['the loser'], ['the owner']])(
     const loss = { to: 'unknown', at: someTime, reason: 'mixed up', decision } as const
     expect(await b.ledger.moveFrom({ ...loser, state: 'accepted' }, loss, owner, accepted)).toBe(true)
     await sql('DELETE FROM decisions; DELETE FROM request_rows')
-    await failsOver([loser, owner])
+    await failOver([loser, owner])
     for (const store of first === 'the loser' ? [a, b] : [b, a]) await store.rollbacks.examine()
     expect(await states(a)).toEqual(['loser@example.com unknown', 'owner@example.com accepted'])
     expect(await a.ledger.list({ requestId })).toMatchObject([{ batchId: owner.batchId }])
@@ -265,31 +269,33 @@ test.each([['the loser'], ['the owner']])(
 test('a restored database is closed until every machine has reported', async () => {
   const store = await alpha.store()
   await begin(store, 'a@example.com')
-  await restored()
-  await expect(begin(store, 'b@example.com')).rejects.toMatchObject(closed('a backup of it was restored'))
+  await changeEpoch()
+  await expect(begin(store, 'b@example.com')).rejects.toMatchObject(
+    closedError('a backup of it was restored'),
+  )
   expect((await store.rollbacks.examine()).step).toBe('confirmation')
 })
 
-test('a restore that only a person knows of closes the store for all machines', async () => {
+test('a restore that only a user reports closes the store for all machines', async () => {
   const [a, b] = [await alpha.store(), await beta.store()]
   const lost = await begin(b, 'lost@example.com')
   await begin(a, 'a@example.com')
   await lose([lost])
   await a.rollbacks.closeAsRestored()
-  await expect(begin(b, 'next@example.com')).rejects.toMatchObject(closed('a backup of it was restored'))
+  await expect(begin(b, 'next@example.com')).rejects.toMatchObject(closedError('a backup of it was restored'))
   expect(await a.rollbacks.examine()).toMatchObject({ step: 'confirmation' })
   expect(await states(a)).toContain('lost@example.com unknown')
 })
 
-test('a settings folder that was copied from another machine is evidence, and no report of that machine', async () => {
+test('a log that was copied from another machine is evidence, but no report of that machine', async () => {
   const a = await alpha.store()
   const lost = await begin(a, 'lost@example.com')
   const { cpSync } = await import('node:fs')
-  cpSync(logs(alpha), logs(beta), { recursive: true })
+  cpSync(logFolder(alpha), logFolder(beta), { recursive: true })
   const b = await beta.store()
   await begin(b, 'b@example.com')
-  expect(readdirSync(logs(beta))).toHaveLength(2)
-  await failsOver([lost])
+  expect(readdirSync(logFolder(beta))).toHaveLength(2)
+  await failOver([lost])
   const found = await b.rollbacks.examine()
   expect(found.step).toBe('reports')
   expect(await states(b)).toContain('lost@example.com unknown')
@@ -299,20 +305,20 @@ test('a server session other than the last one counts as a start', async () => {
   const store = await alpha.store()
   const row = await addOne(store.ledger, 'a@example.com', { kind: 'file' })
   await begin(store, 'b@example.com')
-  renameSync(logs(alpha), `${logs(alpha)}.gone`)
-  mkdirSync(logs(alpha))
+  renameSync(logFolder(alpha), `${logFolder(alpha)}.gone`)
+  mkdirSync(logFolder(alpha))
   await queryDatabase(
     url,
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
   )
   await expect(
     beginAttempt(store.ledger, row, newAttempt()).catch(() => beginAttempt(store.ledger, row, newAttempt())),
-  ).rejects.toMatchObject(closed('the log of its attempts is missing'))
+  ).rejects.toMatchObject(closedError('the log of its attempts is missing'))
 })
 
-test('where no log can be kept nothing is sent, unless a person allows it', async () => {
+test('if no log can be written, nothing is sent until a user allows it', async () => {
   mkdirSync(join(alpha.folder, 'config'))
-  writeFileSync(logs(alpha), 'no folder')
+  writeFileSync(logFolder(alpha), 'no folder')
   await sql(`DELETE FROM meta WHERE name = 'without_log'`)
   const without = await alpha.store()
   await expect(begin(without, 'bob@example.com')).rejects.toMatchObject({
@@ -324,7 +330,7 @@ test('where no log can be kept nothing is sent, unless a person allows it', asyn
   expect((await begin(without, 'di@example.com')).state).toBe('sending')
 })
 
-test('a log in memory is refused, because a container or a restart would end it', async () => {
+test('a log in memory is refused, because it ends with its container or at a restart', async () => {
   await sql(`DELETE FROM meta WHERE name = 'without_log'`)
   const folder = mkdtempSync('/dev/shm/refcheck-log-')
   try {
@@ -343,7 +349,7 @@ test('a log in memory is refused, because a container or a restart would end it'
   }
 })
 
-test('several processes of one machine at once close nothing', async () => {
+test('several processes of one machine that send at once do not close the store', async () => {
   const stores = [await alpha.store(), await alpha.store(), await alpha.store()]
   await Promise.all(
     stores.map(async (store, at) => {
@@ -353,7 +359,7 @@ test('several processes of one machine at once close nothing', async () => {
   expect((await stores[0]?.rollbacks.examine())?.closing).toBeUndefined()
 })
 
-test('two accounts count their attempts apart', async () => {
+test('the attempts of each account are numbered separately', async () => {
   const store = await alpha.store()
   for (const account of ['acme', 'zeta']) {
     await store.accounts.add(account, 0)
@@ -368,7 +374,7 @@ test('two accounts count their attempts apart', async () => {
   ])
 })
 
-test('a store whose key is gone is damaged', async () => {
+test('a store without its fingerprint key is refused as damaged', async () => {
   const rename = (from: string, to: string) => sql(`UPDATE meta SET name = '${to}' WHERE name = '${from}'`)
   await rename('fingerprint_key', 'gone')
   await expect(alpha.store()).rejects.toMatchObject({

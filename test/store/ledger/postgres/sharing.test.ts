@@ -45,7 +45,7 @@ test('a row whose runner has ended becomes unknown when the lease expires, and n
   expect(await other.ledger.recover(someTime)).toMatchObject([{ state: 'unknown' }])
 })
 
-test('a lease is counted by the clock of the database, however far that of this machine is off', async () => {
+test('a lease ends by the clock of the database, even if the clock of this machine is wrong', async () => {
   const gone = await inFlight()
   const other = await setup.store()
   await gone.close()
@@ -67,7 +67,7 @@ test('a row whose runner stalls longer than its lease is not changed while its c
   expect(await other.ledger.recover(someTime)).toHaveLength(1)
 })
 
-test('an order whose outcome is unknown pauses each other runner once, and not the one that sent it', async () => {
+test('an order with an unknown outcome pauses each other runner once, but not the runner that sent it', async () => {
   const [one, other] = [await setup.store(), await setup.store()]
   const batch = fileBatch()
   await one.batches.add(batch, orderRows(4))
@@ -83,7 +83,7 @@ test('an order whose outcome is unknown pauses each other runner once, and not t
   expect((await claimRow(one)).attempt).toMatchObject({ row: 3 })
 })
 
-test('a process that sends shares a batch with others that do, and with none that changes it', async () => {
+test('processes that send can share a batch with each other, but not with a process that changes it', async () => {
   const [one, other] = [await setup.store(), await setup.store()]
   const batch = fileBatch()
   await one.batches.add(batch, orderRows(1))
@@ -99,7 +99,7 @@ test('a process that sends shares a batch with others that do, and with none tha
   expect(await one.batches.acquire(batch.id, 'sending')).toBeUndefined()
 })
 
-test('one process takes the batches of many keys side by side, each as soon as it has read something', async () => {
+test('one process acquires 40 batches in parallel, each after a different number of reads', async () => {
   const files = Array.from({ length: 40 }, () => fileBatch())
   const before = await setup.store()
   for (const file of files) await before.batches.add(file, orderRows(1))
@@ -145,12 +145,12 @@ test('a lease whose connection was lost is lost only if another process has acqu
   await other.inbox.listDue(1, 1)
   await queryDatabase(url, runnersOut)
   const theirs = await other.inbox.leaseForwarding()
-  // The first may meet the connection that has ended.
+  // The first statement may fail, because its connection has ended.
   await one.inbox.listDue(1, 1).catch(() => one.inbox.listDue(1, 1))
   expect([mine?.isLost?.(), owned?.isLost?.(), theirs?.isLost?.()]).toEqual([true, false, false])
 })
 
-test('of two processes that give a store its first account at the same moment, the second is refused', async () => {
+test('if two processes add the first account of a store at the same time, the second is refused', async () => {
   const store = await setup.store()
   const url = await sharedStore()
   const waiting = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
