@@ -70,8 +70,9 @@ export const sandboxProfile = 'sandbox'
 
 /**
  * Checks whether `sandbox start --login` may save its key as the profile `named`, by default "sandbox". The key of
- * another service is never overwritten, and that of another sandbox only if the user agrees; the default profile is
- * replaced with a note. Throws a UsageError or InterruptedError if the profile stays as it is.
+ * another service is never overwritten. The key of another sandbox is overwritten only if the user agrees; in the
+ * default profile it is overwritten without a question, and a note says so. Throws a UsageError or InterruptedError if
+ * the profile stays as it is.
  */
 export async function requireSandboxProfile(
   app: App,

@@ -15,7 +15,7 @@ export async function migrate(app: App): Promise<MigrationResult> {
  * Returns the two stores of a move and the services for it. The store to move from is open; `openTo` creates the other.
  */
 export async function openStoresToMove(app: App, from: string, to: string) {
-  const { openFormerStore, openNewStore } = await import('../store/ledger/open.ts')
+  const { openExistingStore, openOrCreateStore } = await import('../store/ledger/open.ts')
   const { storeLocation, resolveStoreAddress } = await import('../store/ledger/open.ts')
   const optionsOf = async (name: string, chosen: string) => {
     requireNoPassword(name, chosen)
@@ -28,9 +28,9 @@ export async function openStoresToMove(app: App, from: string, to: string) {
   }
   return {
     to: storeLocation(target),
-    from: closeAtEnd(await openFormerStore(source)),
+    from: closeAtEnd(await openExistingStore(source)),
     address: resolveStoreAddress(target).kind === 'file' ? undefined : to,
-    openTo: async () => closeAtEnd(await openNewStore(target)),
+    openTo: async () => closeAtEnd(await openOrCreateStore(target)),
     ...(await app.services('clock', 'random')),
   }
 }
@@ -47,7 +47,7 @@ export function purgeQuestions(
   let isConfirmed = false
   return {
     confirm: async (found, people) => {
-      const files = deletes ? found.files.filter(({ isLeft }) => !isLeft) : []
+      const files = deletes ? found.files.filter(({ isNeverDeleted }) => !isNeverDeleted) : []
       if (files.length > 0 && !yes && app.prompter() !== undefined) app.note(foundFilesText(files))
       await confirm(purgeQuestion(found, people, files))
       isConfirmed = true

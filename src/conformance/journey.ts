@@ -89,7 +89,7 @@ export async function sightingsOf(context: CaseContext, status: string): Promise
 export const checksOf = (data: unknown): unknown[] => entriesOf(valueAt(data, 'checks'))
 
 /** Returns the usual request if it reached COMPLETED; otherwise the case is not testable. */
-export async function followCompleted(context: CaseContext): Promise<Journey> {
+export async function requireCompletedJourney(context: CaseContext): Promise<Journey> {
   const journey = await followUsual(context)
   const isCompleted = journey.sightings.at(-1)?.status === 'COMPLETED'
   requireTestable(isCompleted, 'no request was seen COMPLETED: follow it for longer with --watch')

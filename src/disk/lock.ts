@@ -151,8 +151,8 @@ function lockWith(database: DatabaseSync): Lock {
 
 /**
  * Creates the lock file before SQLite would, so that it has the right mode from the start. Closing any descriptor of
- * a file drops all POSIX locks of the process on it. Therefore this is one synchronous step, in which this process
- * cannot have locked the new file, and of an existing file only the status is read.
+ * a file drops all POSIX locks of the process on it. Therefore a new file is created and closed in one synchronous
+ * step, before this process can lock it, and of an existing file only the status is read, without opening it.
  */
 function createLockFile(path: string): void {
   requireOwnLinks(dirname(path))

@@ -1,5 +1,5 @@
 // refcheck/webhook/edge, for runtimes without Node: it imports nothing of Node, and uses WebCrypto.
-import { bytesOf, readSignature, requireSecret, signedEvent } from '../domain/webhook/read-event.ts'
+import { bytesOf, readSignature, requireSecret, readSignedEvent } from '../domain/webhook/read-event.ts'
 import type { WebhookEvent } from './types.ts'
 
 export { RefcheckError } from '../errors/kinds.ts'
@@ -28,5 +28,5 @@ export async function verify(
   const algorithm = { name: 'HMAC', hash: 'SHA-256' }
   const { subtle } = globalThis.crypto
   const key = await subtle.importKey('raw', encodedSecret, algorithm, false, ['verify'])
-  return signedEvent(body, await subtle.verify('HMAC', key, signature, body))
+  return readSignedEvent(body, await subtle.verify('HMAC', key, signature, body))
 }

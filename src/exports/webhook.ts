@@ -1,5 +1,5 @@
 import { sign as signature, signingKey, verify as matches } from '../contract/signature.ts'
-import { bytesOf, readSignature, requireSecret, signedEvent } from '../domain/webhook/read-event.ts'
+import { bytesOf, readSignature, requireSecret, readSignedEvent } from '../domain/webhook/read-event.ts'
 import type { WebhookEvent } from './types.ts'
 
 export { RefcheckError } from '../errors/kinds.ts'
@@ -22,7 +22,7 @@ export function verify(
 ): WebhookEvent {
   const key = signingKey(requireSecret(secret))
   const body = bytesOf(rawBody)
-  return signedEvent(body, matches(body, readSignature(received), key))
+  return readSignedEvent(body, matches(body, readSignature(received), key))
 }
 
 /**

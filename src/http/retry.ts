@@ -6,6 +6,7 @@ import type { HttpResponse } from './types.ts'
 
 /** A wait or a retry that the user should see while a call continues. */
 export type RetryEvent =
+  /** `understood` is false if the 429 stated no readable wait, so that a wait was assumed. */
   | { kind: 'throttled'; seconds: number; understood: boolean }
   | { kind: 'retry'; attempt: number; of: number; seconds: number; reason: string }
 
@@ -14,7 +15,7 @@ export interface RetryPolicy {
   random: Random
   /** Milliseconds that all waits of one call may take together; Infinity for no limit. */
   budgetMs: number
-  /** Returns the wait that a 429 states. */
+  /** Returns the wait that a 429 states, or an assumed one if it states none. */
   retryAfter(response: { headers: HttpResponse['headers'] }): { seconds: number; understood: boolean }
   onRetry?: ((event: RetryEvent) => void) | undefined
   /** Called for every 429, even if the call does not wait. */
@@ -23,7 +24,7 @@ export interface RetryPolicy {
 }
 
 /**
- * "A GET is tried at most 4 times" (src/docs/cli.md). A wait on a 429 does not count as a try, since nothing failed.
+ * "A GET is sent at most 4 times" (src/docs/cli.md, "Flags of every command"). Calls that get a 429 do not count.
  */
 const maxAttempts = 4
 const firstBackoffMs = 500
@@ -41,12 +42,12 @@ export async function withRetries<T extends { status: number; headers: HttpRespo
   const deadline = policy.clock.monotonic() + policy.budgetMs
   const remainingMs = (): number => deadline - policy.clock.monotonic()
   for (let tries = 1; ;) {
-    const outcome = await outcomeOf(attempt)
+    const outcome = await catchTransportError(attempt)
     if (outcome.kind === 'answer' && outcome.answer.status === 429) {
-      await waitOut(outcome.answer, policy, remainingMs())
+      await waitForQuota(outcome.answer, policy, remainingMs())
       continue
     }
-    const backoff = backoffMs(tries, policy.random)
+    const backoff = randomBackoffMs(tries, policy.random)
     if (!isWorthRepeating(outcome) || tries >= maxAttempts || backoff > remainingMs()) return unwrap(outcome)
     tries += 1
     policy.onRetry?.({
@@ -62,7 +63,8 @@ export async function withRetries<T extends { status: number; headers: HttpRespo
 
 type Outcome<T> = { kind: 'answer'; answer: T } | { kind: 'failure'; error: TransportError }
 
-async function outcomeOf<T>(attempt: () => Promise<T>): Promise<Outcome<T>> {
+/** Returns a TransportError instead of throwing it. */
+async function catchTransportError<T>(attempt: () => Promise<T>): Promise<Outcome<T>> {
   try {
     return { kind: 'answer', answer: await attempt() }
   } catch (error) {
@@ -80,7 +82,8 @@ function unwrap<T>(outcome: Outcome<T>): T {
   return outcome.answer
 }
 
-async function waitOut(
+/** Waits for as long as a 429 states. Throws a ThrottledError if that is more than `remainingMs`. */
+async function waitForQuota(
   answer: { headers: HttpResponse['headers'] },
   policy: RetryPolicy,
   remainingMs: number,
@@ -99,7 +102,7 @@ async function waitOut(
 }
 
 /** Returns a wait of which half is random, so that several processes do not retry at the same time. */
-function backoffMs(tries: number, random: Random): number {
+function randomBackoffMs(tries: number, random: Random): number {
   const ceiling = Math.min(maxBackoffMs, firstBackoffMs * 2 ** (tries - 1))
   return Math.round(ceiling / 2 + (ceiling / 2) * random.fraction())
 }

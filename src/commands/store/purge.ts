@@ -78,7 +78,11 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
           : notDeletedError(refusedCount)
         : notScrubbedError((await this.app.service('store')).location, result)
     this.answer(storePurgeView(result, dryRun), failure)
-    if (refusedCount === 0 && result.files.some(({ isDeleted, isLeft }) => !isDeleted && !isLeft) && !dryRun)
+    if (
+      refusedCount === 0 &&
+      result.files.some(({ isDeleted, isNeverDeleted }) => !isDeleted && !isNeverDeleted) &&
+      !dryRun
+    )
       this.app.note(
         result.isFoundAgain ? deleteHint(target) : 'Delete them yourself: another purge may not find them.',
       )

@@ -11,7 +11,7 @@ import {
   casesAbout,
   itemsIf,
 } from '../table.ts'
-import { checksOf, followCompleted, followUsual } from '../journey.ts'
+import { checksOf, requireCompletedJourney, followUsual } from '../journey.ts'
 import type { CaseContext } from '../case-context.ts'
 
 /** A report whose URL is in a request. */
@@ -40,7 +40,7 @@ export function reportUrls(data: unknown): ReportUrl[] {
 
 /** Reads the completed request again and returns its reports. */
 async function readReports(context: CaseContext): Promise<{ answer: Answer; reports: ReportUrl[] }> {
-  const { order } = await followCompleted(context)
+  const { order } = await requireCompletedJourney(context)
   const answer = await context.probe.get(`/v1/requests/${order.requestId}`)
   const reports = reportUrls(answer.data)
   requireTestable(reports.length > 0, 'no report URL was seen')
@@ -49,7 +49,7 @@ async function readReports(context: CaseContext): Promise<{ answer: Answer; repo
 
 /** Returns the signed URLs of two reads of the completed request. */
 export async function readUrlsTwice(context: CaseContext): Promise<[ReportUrl[], ReportUrl[]]> {
-  const path = `/v1/requests/${(await followCompleted(context)).order.requestId}`
+  const path = `/v1/requests/${(await requireCompletedJourney(context)).order.requestId}`
   const first = reportUrls((await context.probe.get(path)).data)
   // Tokens may differ only by their time in seconds, so the second read is a second later.
   await context.pace.pause(1100)

@@ -5,7 +5,7 @@ import { isAbout, statusOf } from '../events.ts'
 import { expectSame, expectStatus, type Run, casesAbout, itemsIf } from '../table.ts'
 import {
   checksOf,
-  followCompleted,
+  requireCompletedJourney,
   followUsual,
   followAll,
   type Sighting,
@@ -68,7 +68,7 @@ const testEachCheck =
 
 /** Compares the checks of a completed request with those of its package. */
 async function compareWithPackage(context: CaseContext): Promise<string[]> {
-  const { order, sightings } = await followCompleted(context)
+  const { order, sightings } = await requireCompletedJourney(context)
   const { pack } = order
   const checks = checksOf(sightings.at(-1)?.data)
   const backgrounds = checks.filter((each) => valueAt(each, 'type') === 'background')

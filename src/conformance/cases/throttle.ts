@@ -2,7 +2,7 @@ import type { Answer } from '../answer.ts'
 import { type Case, requireTestable } from '../case.ts'
 import { requireForeignUser, readPackages, orderPlain, readSchema, requireSecondUser } from '../order.ts'
 import { type Expectations, expectStatus, type Run, casesAbout, itemsIf } from '../table.ts'
-import { followCompleted } from '../journey.ts'
+import { requireCompletedJourney } from '../journey.ts'
 import type { Identity, QuotaWindow } from '../target.ts'
 import type { CaseContext } from '../case-context.ts'
 import { callEveryEndpoint } from './access.ts'
@@ -226,7 +226,7 @@ async function testPingExempt(context: CaseContext, windows: QuotaWindows): Prom
 }
 
 async function testTokenExempt(context: CaseContext, windows: QuotaWindows): Promise<Expectations> {
-  const { order } = await followCompleted(context)
+  const { order } = await requireCompletedJourney(context)
   await waitForWindowStart(context, windows)
   const read = await context.probe.get(`/v1/requests/${order.requestId}`, { throttled: 'return' })
   const get = context.probe.relativePath(reportUrls(read.data)[0]?.url ?? '')

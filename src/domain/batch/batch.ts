@@ -33,7 +33,7 @@ export interface NewFileBatch {
   allowDuplicate: boolean
   /** Whether rows are ordered although they are similar to one another. */
   allowSimilar?: boolean | undefined
-  /** E-mails and phones that many of its rows share, in the form of `sharedKey`. */
+  /** E-mails and phones that many rows share, normalised by `sharedKey` (domain/submission/identity.ts). */
   shared?: readonly string[] | undefined
   /**
    * The id of a finished batch of the same file. The new batch replaces it: from then on the file belongs to the new

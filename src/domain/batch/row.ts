@@ -62,7 +62,7 @@ interface PackageReading {
   /** For each column, whether it contains names of people. */
   hasNames: readonly boolean[]
   /** Creates the empty fields of one check. */
-  noFields: () => Names<FieldValue>
+  noFields: () => ByFieldName<FieldValue>
 }
 
 /** Returns a function that reads the rows of a file. */
@@ -90,7 +90,7 @@ function createPackageReading(schema: PackageSchema, targets: readonly Target[])
   return { schema, quickCheck: compileQuickCheck(schema), definitions, hasNames: named, noFields }
 }
 
-type Names<T> = Record<string, T>
+type ByFieldName<T> = Record<string, T>
 
 /** Fields of checks that contain names of people: `previous_names`, `mothers_name`. */
 const personNameField = /(?:^|_)names?(?:_|$)/i
@@ -105,7 +105,7 @@ class RowReader {
   /** Columns that have a problem. Further problems of the same column are not reported. */
   #columnsWithProblem: Set<string> | undefined
   readonly #recipient: Partial<Recipient> = {}
-  readonly #entries: { code: string; fields: Names<FieldValue> }[] = []
+  readonly #entries: { code: string; fields: ByFieldName<FieldValue> }[] = []
 
   constructor(file: FileRules, source: SheetRow) {
     this.#file = file
@@ -161,7 +161,7 @@ class RowReader {
     if (damage !== undefined) return this.#problem(column, position, damage)
     const isName = column !== 'email' && column !== 'phone'
     if (isName && isLongName(text)) return this.#problem(column, position, longNameProblem(text))
-    // The value is stored first, because the row is still about this person: a damaged name may be that of another row.
+    // A damaged name is stored too: a row with a problem is also compared with other rows, to find the same person.
     this.#recipient[column] = text
     if (isName && this.#isDamagedName(column, text, position)) return undefined
     if (column !== 'phone') return undefined
@@ -187,12 +187,12 @@ class RowReader {
       )
     }
     const fields = this.#fieldsOf(code, noFields)
-    const isNamed = named[position] === true
+    const isPersonName = named[position] === true
     if (path.length > 0)
-      return this.#readPart(fields, target, cell, position, { type: definition.type, isNamed })
+      return this.#readPart(fields, target, cell, position, { type: definition.type, isPersonName })
     const { value, problem } = cellValue(definition, cell)
     if (problem !== undefined) return this.#problem(column, position, problem)
-    if (isNamed && this.#isDamagedName(column, value, position)) return undefined
+    if (isPersonName && this.#isDamagedName(column, value, position)) return undefined
     if (typeof value === 'number' && typeof cell === 'string' && String(value) !== cell.trim()) {
       this.#change(position, cell, String(value))
     }
@@ -217,7 +217,7 @@ class RowReader {
     return false
   }
 
-  #fieldsOf(code: string, noFields: () => Names<FieldValue>): Names<FieldValue> {
+  #fieldsOf(code: string, noFields: () => ByFieldName<FieldValue>): ByFieldName<FieldValue> {
     for (const entry of this.#entries) if (entry.code === code) return entry.fields
     const fields = noFields()
     this.#entries.push({ code, fields })
@@ -226,11 +226,11 @@ class RowReader {
 
   /** Reads a column of an array or object: `previous_names.1`, `residential_address.street`. */
   #readPart(
-    fields: Names<FieldValue>,
+    fields: ByFieldName<FieldValue>,
     { name, path, column }: Extract<Target, { kind: 'field' }>,
     cell: Cell,
     position: number,
-    { type, isNamed }: { type: string; isNamed: boolean },
+    { type, isPersonName }: { type: string; isPersonName: boolean },
   ): undefined {
     const isJson = typeof cell !== 'string' && cell.kind === 'json'
     const reading: ValueReading = isJson ? { value: cell.value } : toValueReading(cellText(cell))
@@ -238,7 +238,7 @@ class RowReader {
       reading.problem ?? (typeof reading.value === 'string' ? findDamage(reading.value) : undefined)
     if (problem !== undefined) return this.#problem(column, position, problem)
     if (reading.value === undefined) return undefined
-    if (isNamed && this.#isDamagedName(column, reading.value, position)) return undefined
+    if (isPersonName && this.#isDamagedName(column, reading.value, position)) return undefined
     const combined = insertNested(fields[name], type === 'array', path, reading.value)
     if (combined === undefined) {
       return this.#problem(column, position, 'has a column name that contradicts the columns beside it')

@@ -158,7 +158,7 @@ export function readStructure(type: 'array' | 'object', text: string): ValueRead
   return readFieldText({ type, required: true, description: '' }, text)
 }
 
-/** Whether a text is a word for "none". None of these words is a former name of a person. */
+/** Whether a text is a word for "none", and so no item of a list: no person has one of these words as a former name. */
 export const meansNone = (text: string): boolean => /^(?:none|nil|no|n\/a|-+|null|keine|aucun)$/i.test(text)
 
 /** Reads one item of a list, or several items separated by ; as in batch files. */

@@ -176,25 +176,31 @@ function formatServerUrl({
 }
 
 /**
- * The password of a passfile (`host:port:database:user:password` a line, `*` for any, `\` before `:` and `\`), by the
- * first line that fits. A socket's host is `localhost` there.
+ * Returns the password from a passfile: that of the first line whose fields match the server. A line is
+ * `host:port:database:user:password`; `*` matches any value, and `\` escapes `:` and `\`. The host of a socket is
+ * `localhost`. Returns undefined if no line matches.
  */
 export function passwordIn(passfile: string, server: PostgresServer): string | undefined {
   const host = server.host.startsWith('/') ? 'localhost' : server.host
-  const wanted = [host, String(server.port), server.database, server.user]
+  const serverFields = [host, String(server.port), server.database, server.user]
   for (const line of passfile.split(/\r?\n/)) {
     if (line === '' || line.startsWith('#')) continue
     const fields = [...line.matchAll(/((?:\\.|[^:\\])*)(?::|$)/g)].map(([, field = '']) => field)
     const [password] = fields.slice(4)
-    const fits = wanted.every((value, at) => fields[at] === '*' || unescaped(fields[at]) === value)
-    if (fits && password !== undefined && password !== '') return unescaped(password)
+    const isMatch = serverFields.every(
+      (value, index) => fields[index] === '*' || unescaped(fields[index]) === value,
+    )
+    if (isMatch && password !== undefined && password !== '') return unescaped(password)
   }
   return undefined
 }
 
 const unescaped = (field: string | undefined): string | undefined => field?.replaceAll(/\\(.)/g, '$1')
 
-/** Two runners that reach one store by two names have two locks, so such a store is refused. */
+/**
+ * Throws an IoError if the file of a store has several paths: two runners that open it by different paths would use
+ * different lock files. `path`: the path by which it was opened.
+ */
 export function requireOneName(
   path: string,
   { names, isMount }: { /** The number of hard links. */ names: number; isMount: boolean },

@@ -25,8 +25,8 @@ export interface Epoch {
 }
 
 /**
- * The known heads by account. If two attempts have the same highest number, both are included: a store can have only
- * one of them.
+ * The newest known attempt (head) of each account. If two attempts have the same highest number, both are included: a
+ * store can have only one of them.
  */
 export type KnownHeads = Map<string, Head[]>
 
@@ -50,7 +50,7 @@ export interface Fence {
   /** Whether the database has the epoch that the store has recorded. */
   isSameEpoch: boolean
   generation: string
-  /** Whether the store has every head of the claim's requirement under its number. */
+  /** Whether the store has every head that the claim requires, with the same number and attempt id. */
   hasHeads: boolean
 }
 
@@ -76,19 +76,23 @@ export function compareGeneration(generation: string, { current, former }: Gener
 
 /** A log of this store, or of another store at its location, after the comparison with the store. */
 export interface ComparedLog {
-  /** Whether the store has registered it. */
+  /** Whether the log is in the store's register. */
   isRegistered: boolean
+  /** Whether the log has the fingerprint key of the store; a log with another key belongs to another store. */
   hasSameKey: boolean
   isDamaged: boolean
   /** Whether the log's store was moved away from this location. */
   isMoved: boolean
-  /** The generations of the log's attempts and notes; that of its header if it has neither. */
+  /**
+   * The generations of the log's attempts and notes; that of its header if it has neither. A note is a line with a head
+   * that was found when the store was read.
+   */
   generations: readonly string[]
   /** Entries of attempts that the store does not have. */
   missing: readonly LogEntry[]
-  /** Whether the store does not have a head of its own generation that the log noted. */
+  /** Whether a note of the log names a head of the store's current generation that the store does not have. */
   lacksHead: boolean
-  /** The ids of the attempts of the noted heads. */
+  /** The attempt ids of the heads in the log's notes. */
   notedIds: readonly string[]
 }
 
@@ -157,7 +161,7 @@ export interface ExistingRow {
   attemptId: string | undefined
 }
 
-/** The row that an entry which the store does not have is recovered as. */
+/** How an entry that the store lacks is recovered: into which row, and in which state. */
 export interface RecoveredRow {
   /** `own row`: a new row, because the row that the entry names was ordered by another attempt. */
   target: 'named row' | 'own row'

@@ -28,8 +28,8 @@ export interface StoreServer {
   /** The duration of one query in ms. */
   latencyMs: number
   /**
-   * Columns and functions by which an older state of the database is detected and which this database user may not
-   * read, as GRANT names them.
+   * The functions that read the epoch, by which an older state of the database is detected, and that this database
+   * user may not execute: as GRANT names them, `FUNCTION pg_control_system()`.
    */
   hidden: readonly string[]
 }

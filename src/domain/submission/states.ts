@@ -59,7 +59,7 @@ interface ChangeBase {
   answerStatus?: number | undefined
   /**
    * Required for every change from `unknown`, `dropped` and `accepted`, and for a pending row that becomes accepted
-   * because an earlier attempt was proved.
+   * because evidence showed that an earlier attempt was accepted.
    */
   decision?: Decision | undefined
 }
@@ -72,6 +72,7 @@ export type Change =
   | (ChangeBase & { to: 'pending' | 'cancelled' | 'dropped'; reason: string })
   | (ChangeBase & { to: 'accepted'; requestId: string; requestStatus: string })
   | (ChangeBase & { to: 'rejected'; reason: string; field?: string | undefined })
+  /** `offeredId`: the request id that an answer named although the order failed. */
   | (ChangeBase & { to: 'unknown'; reason: string; offeredId?: string | undefined })
 
 /** Throws an InternalError for a change that `transitions` does not allow. `by`: the cause of the change. */

@@ -62,10 +62,10 @@ export function requireSecret(secret: string): string {
 }
 
 /**
- * Returns the event of a body. Throws BadSignatureError unless `isSigned`, and InvalidInputError if it is not an
- * event.
+ * Returns the event in a body. Throws a BadSignatureError if `isSigned` is false, and an InvalidInputError if the body
+ * is not an event.
  */
-export function signedEvent(body: Uint8Array, isSigned: boolean): WebhookEvent {
+export function readSignedEvent(body: Uint8Array, isSigned: boolean): WebhookEvent {
   if (!isSigned) throw badSignature('the signature does not match the body')
   const parsed = webhookEvent.safeParse(parseJsonBytes(body))
   if (parsed.success) return parsed.data

@@ -66,8 +66,8 @@ export function storeCheckView(
   location: string,
   findings: readonly string[],
   { closing, unreported, logs, recovered }: ExaminedLogs,
-  /** The store as it was before it was opened again. */
-  accepted?: ExaminedLogs,
+  /** The examination before the user accepted the store; undefined if the user did not accept it in this command. */
+  beforeAcceptance?: ExaminedLogs,
 ): View {
   return {
     json: {
@@ -82,17 +82,17 @@ export function storeCheckView(
         reported: unreported.every((log) => log.id !== id),
         excluded: isExcluded,
       })),
-      recovered: accepted?.recovered ?? recovered,
+      recovered: beforeAcceptance?.recovered ?? recovered,
     },
     text: (terminal) =>
       [
-        ...(accepted === undefined ? [] : acceptedLines(accepted)),
+        ...(beforeAcceptance === undefined ? [] : acceptedLines(beforeAcceptance)),
         ...(findings.length === 0
           ? [
               `${styled(terminal, 'green', 'sound')}  ${sanitize(location)} (by the attempt logs of this machine)`,
             ]
           : findings.map((finding) => `${styled(terminal, 'red', 'wrong')}  ${sanitize(finding)}`)),
-        ...(accepted === undefined || accepted.recovered.length === 0
+        ...(beforeAcceptance === undefined || beforeAcceptance.recovered.length === 0
           ? []
           : ['', 'Next: refcheck request list --refresh']),
       ].join('\n'),
@@ -128,7 +128,7 @@ export function storeMigratedView(migrated: { location: string; from: number; to
   }
 }
 
-/** Returns the message about rows that are held because the store lacks attempts, so that they may have been sent. */
+/** Returns the message about rows that are held because the store lost attempts: some may already have been sent. */
 export function heldText(held: number, batchIds: readonly string[]): string {
   const [are, were, them] = held === 1 ? ['is', 'it was', 'it'] : ['are', 'they were', 'them']
   return [

@@ -32,8 +32,8 @@ export class Service {
   /** Injected scenarios for the requests that are created next. */
   readonly scenarios = new Injections<string>()
   /**
-   * Added to the names from which ids are drawn, so that another run draws other ids. Empty if a seed was given, so
-   * that ids repeat.
+   * Appended to the arguments from which `rng` derives each id, so that another run issues other ids. Empty if a seed
+   * was given, so that each run issues the same ids.
    */
   idSalt: readonly string[] = []
   readonly #options: ServiceOptions
@@ -98,7 +98,7 @@ export class Service {
     const number = this.state.requests.size + 1
     const request: RequestRecord = {
       number,
-      // The time is part of the name, so that a restarted sandbox does not issue the ids of its former run again.
+      // The time is an argument, so that a restarted sandbox does not issue the ids of its earlier run again.
       request_id: rng.uuid('request', number, now, ...this.idSalt),
       organisation_id: organisation.id,
       package_id: pack.id,

@@ -226,7 +226,8 @@ const dayMs = 86_400_000
  * Converts a serial number to an ISO 8601 date or time, rounded to seconds. Undefined for a number that is no date.
  */
 export function dateText(serial: number, from1904: boolean): string | undefined {
-  // Rounding may not move a time before midnight to the next day, except within the precision of a serial number.
+  // Rounding to seconds must not move a time before midnight to the next day. Only a time within 2e-8 days of midnight,
+  // the precision of a serial number, counts as midnight.
   const wholeDays = Math.floor(serial + 2e-8)
   const seconds = Math.min(Math.round(serial * 86_400), wholeDays * 86_400 + 86_399)
   if (serial < 0 || serial >= 2_958_466 || !Number.isFinite(serial)) return undefined

@@ -7,12 +7,12 @@ import { UsageError } from '../../errors/kinds.ts'
 import { unusableStore } from './engine.ts'
 import type { Store, StoreOptions } from './store.ts'
 
-/** Where a store is: in a file or in memory (`:memory:`), or in a database. */
+/** The address of a store: the path of a file, `:memory:`, or a PostgreSQL database. */
 type StoreAddress = { kind: 'file'; path: string } | { kind: 'postgres'; server: PostgresServer }
 
 /**
- * Returns where the store is: the chosen file, `:memory:` or database, else `ledger.sqlite` in the data folder. Paths are
- * absolute. Throws a UsageError for any other choice.
+ * Returns the address of the store: the chosen file, `:memory:` or database, or else `ledger.sqlite` in the data
+ * folder. Paths are absolute. Throws a UsageError for any other choice.
  */
 export function resolveStoreAddress(options: Pick<StoreOptions, 'chosen' | 'paths' | 'cwd'>): StoreAddress {
   const { chosen, paths, cwd } = options
@@ -44,14 +44,14 @@ export function storeLocation(options: Pick<StoreOptions, 'chosen' | 'paths' | '
 }
 
 /**
- * Brings a store to the newest format. `onlyNew`: does not change a database that has a store. A file is migrated by
- * opening it.
+ * Creates the store in an empty database, or brings an existing store to the newest format. With `onlyIfMissing`, a
+ * store that exists in a database is not changed. A file is created or migrated by opening it.
  */
-export async function migrateStore(options: StoreOptions, onlyNew = false): Promise<MigrationResult> {
+export async function migrateStore(options: StoreOptions, onlyIfMissing = false): Promise<MigrationResult> {
   const address = resolveStoreAddress(options)
   if (address.kind === 'postgres') {
     const { migratePostgresStore } = await import('./postgres/store.ts')
-    return migratePostgresStore(address.server, options, onlyNew)
+    return migratePostgresStore(address.server, options, onlyIfMissing)
   }
   const store = await openStore(options)
   try {
@@ -62,8 +62,8 @@ export async function migrateStore(options: StoreOptions, onlyNew = false): Prom
   }
 }
 
-/** Opens an existing store. Throws an IoError if the file does not exist. */
-export async function openFormerStore(options: StoreOptions): Promise<Store> {
+/** Opens an existing store. Throws an IoError if its file is missing, or if its database has no store. */
+export async function openExistingStore(options: StoreOptions): Promise<Store> {
   const address = resolveStoreAddress(options)
   if (address.kind === 'file' && address.path !== ':memory:' && !existsSync(address.path)) {
     const hint = 'See which store is used with: refcheck store info'
@@ -72,13 +72,13 @@ export async function openFormerStore(options: StoreOptions): Promise<Store> {
   return openStore(options)
 }
 
-/** Opens a store, and makes it if it does not exist. */
-export async function openNewStore(options: StoreOptions): Promise<Store> {
+/** Opens a store, and creates it first if it does not exist. */
+export async function openOrCreateStore(options: StoreOptions): Promise<Store> {
   if (resolveStoreAddress(options).kind === 'postgres') await migrateStore(options, true)
   return openStore(options)
 }
 
-/** Opens the store; a file is made on the first use. Throws an IoError with the reason if the store cannot be used. */
+/** Opens the store, whose file is created at the first use. Throws an IoError with the reason if it cannot be used. */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { paths, cwd } = options
   const address = resolveStoreAddress(options)

@@ -1,16 +1,29 @@
 /**
- * Format 1: the tables of a store, the same in both engines but for the names of types. Times are milliseconds of wall
- * time. `store migrate` and the first use of a file run it once; later formats add to it.
+ * The SQL of format 1: the tables of a store. They differ between the two engines only in the names of types. Times are
+ * milliseconds of wall time. `store migrate` and the first use of a file run this SQL once; later formats add to it.
  *
- * Words in braces are members of `Dialect`. `text`: compared byte by byte, so that no locale of a server orders or folds it.
- * `serial`: a column that increases with each row that is added, with its comma; empty where the engine has one of its own.
- * `newNumber`: one that the database gives, and never a second time. `end`: what a table ends with. `submissionColumns`: of
- * one engine alone, each with its comma. `foldedEmail`: the expression of an index.
+ * The words in braces are members of `Dialect`:
+ * - `text`: the type of texts that are compared byte by byte, so that the locale of a server has no effect.
+ * - `serial`: the definition of a column that numbers the rows in the order in which they are added, with the comma
+ *   after it. Empty for SQLite, whose rowid is such a number.
+ * - `newNumber`: the type of a primary key that the database generates; a number is never used again.
+ * - `end`: the options of a table.
+ * - `submissionColumns`: the columns that only one engine has, each with the comma after it.
+ * - `foldedEmail`: the expression of an index in which upper and lower case of e-mail addresses are equal.
  *
- * accounts: whose people these are, each with the number and the id of its newest attempt. attempt_logs: the register of every
- * log that an attempt was recorded in (src/docs/ordering.md, section 6). submissions_sending: at most one row of each person is
- * `sending`, whatever the comparison found. request_rows: a request id belongs to one row of a service. unmatched_requests:
- * requests that events name and no row ordered, as they were read; `reader` is the user who could not read one, else ''.
+ * Tables, columns and indexes whose names do not explain them:
+ * - accounts: the accounts that order with this store, each with the number and id of its newest attempt (its head).
+ * - attempt_logs: the register of every log in which an attempt was recorded (src/docs/ordering.md, section 6);
+ *   `reported_for` is the id of the closing for which the log was last compared with the store.
+ * - batches: `shared` lists the e-mails and phones that, according to the user, many people of the file share.
+ * - request_rows: the row of each request id; a service's request id belongs to one row.
+ * - submissions: `held_for` is the reason why the row is or was held; `shares` is what the row has in common with the
+ *   order that it matches; `external_results` are rows of results files about the same person, as JSON; `offered_id` is
+ *   the request id that an answer named although the order failed.
+ * - submissions_sending: the index that allows only one row of each person to be `sending`, even if the comparison
+ *   found no conflict.
+ * - unmatched_requests: the requests that webhook events name and that belong to no row, with the data that was read
+ *   from the service. `reader` is the user for whom the request could not be read; '' if it was read.
  */
 export const schema = `
 CREATE TABLE meta (
@@ -246,22 +259,22 @@ export type Columns = Readonly<Record<string, ColumnType>>
 
 export interface Table {
   name: string
-  /** What its rows are read by, one page after the other: as they were added, or by its key. */
+  /** The order in which the rows are read, page by page: that in which they were added, or that of these columns. */
   order: 'added' | readonly string[]
-  /** Those that both engines have. */
+  /** The columns that the table has in both engines. */
   columns: Columns
 }
 
-/** All that a store knows, the same in both engines; each table after those that it refers to. */
+/** The tables that a store has in both engines; each table comes after those that it refers to. */
 export const tables: readonly Table[] = [...schema.matchAll(/^CREATE TABLE (\w+) \(\n(.*?)^\)/gms)].map(
   ([, name = '', text = '']) => {
-    const found = [...text.matchAll(/(?:^ {2}|\})(\w+) \{(\w+)\}/gm)]
+    const definitions = [...text.matchAll(/(?:^ {2}|\})(\w+) \{(\w+)\}/gm)]
     const key = /^ {2}(?:\{submissionColumns\})?PRIMARY KEY \((.*)\)/m.exec(text)?.[1]?.split(', ')
     return {
       name,
-      order: text.includes('{serial}') ? 'added' : (key ?? [found[0]?.[1] ?? '']),
+      order: text.includes('{serial}') ? 'added' : (key ?? [definitions[0]?.[1] ?? '']),
       columns: Object.fromEntries(
-        found.map(([, column = '', type]) => [
+        definitions.map(([, column = '', type]) => [
           column,
           type === 'newNumber' ? 'integer' : (type as ColumnType),
         ]),
@@ -271,37 +284,37 @@ export const tables: readonly Table[] = [...schema.matchAll(/^CREATE TABLE (\w+)
 )
 
 /**
- * Those that tell of people: one who fills a place finds them empty, and one that is left takes no row more. What is
- * there may be changed, so that people can be removed.
+ * The tables with data of people. `store move` fills them only if they are empty, and prevents new rows in those of the
+ * former store. The existing rows may still be changed, so that people can be erased.
  */
 export const peopleTables: readonly string[] = tables
   .map(({ name }) => name)
   .filter((name) => name !== 'meta' && name !== 'quota')
 
-/** The column of a field of an object: `batchId` is `batch_id`, and `row` is `row_number`. */
+/** Returns the column of an object's field: `batch_id` for `batchId`, and `row_number` for `row`. */
 export const columnOf = memoized((field) =>
   field === 'row' ? 'row_number' : field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
 )
 
-/** The other way round. */
+/** Returns the field of a column: `batchId` for `batch_id`, and `row` for `row_number`. */
 export const fieldOf = memoized((column) =>
   column === 'row_number'
     ? 'row'
     : column.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
 )
 
-/** What was found for a name once is kept: there are few, and each row has them. */
+/** Returns `find` with a cache of its results: there are few names, and each is converted for every row. */
 function memoized(find: (name: string) => string): (name: string) => string {
-  const found = new Map<string, string>()
+  const results = new Map<string, string>()
   return (name) => {
-    const known = found.get(name) ?? find(name)
-    if (!found.has(name)) found.set(name, known)
-    return known
+    const result = results.get(name) ?? find(name)
+    if (!results.has(name)) results.set(name, result)
+    return result
   }
 }
 
-/** Columns of a table, by their fields; one that a single engine has is text. */
+/** Returns the types of a table's columns by their fields. The columns that only one engine has are texts. */
 export function columnsOf(table: string, fields: readonly string[]): Columns {
-  const known = tables.find(({ name }) => name === table)?.columns ?? {}
-  return Object.fromEntries(fields.map((field) => [field, known[columnOf(field)] ?? 'text']))
+  const columns = tables.find(({ name }) => name === table)?.columns ?? {}
+  return Object.fromEntries(fields.map((field) => [field, columns[columnOf(field)] ?? 'text']))
 }

@@ -77,7 +77,7 @@ export async function updateExternalResults(
   const paths = new Set<string>()
   for (const each of [openedFile?.path, batch.path]) {
     if (each === undefined) continue
-    // Two stores may have chosen the same path, and this batch may not have written its results yet.
+    // Includes the path of this batch's own results: another store may write a file there before this batch does.
     for (const found of await findForeignResults(ports.batches, each, resultsFile)) paths.add(found)
   }
   const resultsFiles = await readNeighbours(ports, target, paths)
@@ -242,6 +242,7 @@ export class ExternalResults {
 
   async #readRequest(requestId: string): Promise<Partial<ResultsRow> | 'failed'> {
     const { api, governor, signal } = this.#ports
+    // The read has the priority of a create, because orders wait for it.
     await governor.claim('create', { signal })
     try {
       const { recipient, package_id, created_at, status } = await api.getRequest(requestId, signal)

@@ -37,7 +37,7 @@ const maxWaitMs = 90_000
  * the rows that another runner returned to pending. Rows of a runner that ended without recording an outcome become
  * unknown.
  */
-export async function runWithOthers(
+export async function runWithOtherRunners(
   ports: OrderServices,
   batchId: string,
   limits: RunLimits,

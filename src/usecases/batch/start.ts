@@ -17,7 +17,7 @@ import type { Reconciliation } from '../../domain/batch/reconciliation.ts'
 import { heldElsewhereError, matchInError } from '../../domain/batch/batch-status.ts'
 import { type BatchResult, type FirstRows, runError } from '../../domain/batch/verdict.ts'
 import { readAndLinkPackages, packageGoneError } from './packages.ts'
-import { runWithOthers } from './runner.ts'
+import { runWithOtherRunners } from './runner.ts'
 import { countOrdered, findRow } from './read-batch.ts'
 import { maxNamed } from '../../domain/submission/confirmation.ts'
 
@@ -40,7 +40,7 @@ export interface StartServices
     BatchEventListener,
     Pick<Services, 'inbox' | 'unmatched' | 'files' | 'prompter' | 'packageNames'> {
   progress: RunProgress
-  /** The time in milliseconds that all waits together may take; Infinity for no limit. */
+  /** The time in ms that all waits of the run together may take; Infinity for no limit. */
   waitBudgetMs: number
 }
 
@@ -50,13 +50,13 @@ export interface StartOptions extends Pick<
 > {
   /** The run stops after this number of orders. */
   max?: number | undefined
-  /** The file that the batch was made from, if the caller has opened it. */
+  /** The file from which the batch was made, if the caller has opened it. */
   file?: BatchFile | undefined
-  /** The caller has just made the plan of this batch and checked its packages, so that they are not checked again. */
+  /** Whether the caller has just made the plan of this batch: then its packages are not checked again. */
   isPlanned?: boolean | undefined
 }
 
-/** Continues a batch until nothing more can be sent, and reports the progress. */
+/** Continues a batch until no row can be sent any more, and reports the progress. */
 export async function startBatch(
   ports: StartServices,
   batchId: string,
@@ -93,7 +93,7 @@ export async function startBatch(
       progress.onStart(batch)
     },
     onReconciled: (found) => onBatchEvent({ name: 'reconciled', found }),
-    beforeFirst: () => reportSecondOrders(ports, reported),
+    beforeFirstRow: () => reportSecondOrders(ports, reported),
     async writeResults(batch) {
       const file = openedFile ?? (await fileOfBatch(files, batch))
       if (file !== undefined) return writeResults(run.batches, batch, file)
@@ -102,21 +102,22 @@ export async function startBatch(
       }
       return false
     },
-    onUnwritten: ({ message }, { id }) =>
+    onResultsWriteError: ({ message }, { id }) =>
       onBatchEvent({ name: 'results-unwritten', why: message, batchId: id }),
   })
   await reportSecondOrders(ports, reported)
   return {
     ...outcome,
-    result: await batchResult(run, outcome.batch, { before: countsBefore.accepted, accepted }),
+    result: await readBatchResult(run, outcome.batch, { before: countsBefore.accepted, accepted }),
   }
 }
 
 /**
- * Returns the result of a run. `countsBefore`: number of rows accepted before it; `accepted`: the first rows that it
- * ordered.
+ * Returns the result of a run. `before`: the number of rows that were accepted before it. `accepted`: the rows that
+ * this process ordered, at most one more than may be named. People are named only if this process alone ordered in the
+ * run, and if there are at most `maxNamed` of them.
  */
-async function batchResult(
+async function readBatchResult(
   services: Pick<RunServices, 'batches' | 'waiting'>,
   batch: Batch,
   { before, accepted }: { before: number; accepted: readonly number[] },
@@ -130,8 +131,9 @@ async function batchResult(
 }
 
 /**
- * Reports second orders ("read while reconciling"), also at the start and the end of a run. The rows do not depend on
- * them, so an error does not fail the run, unless the store fails. `reported`: requests that this run has reported.
+ * Reports second orders: requests that webhook events named, for people that this store has ordered too. It is called
+ * before the first row is sent and after the run. An error does not fail the run, because no row depends on these
+ * requests, unless it is an I/O error. `reported`: the ids of the requests that this run has already reported.
  */
 async function reportSecondOrders(
   { inbox, onBatchEvent, ...ports }: StartServices,
@@ -158,25 +160,26 @@ export interface RunBatchOptions extends RunLimits {
   /** Writes the results file from the current rows; true if there is a file afterwards. */
   writeResults: (batch: Batch) => Promise<boolean>
   /** Called when the results file could not be written. */
-  onUnwritten?: ((error: RefcheckError, batch: Batch) => void) | undefined
-  /** The caller has checked that the key belongs to the batch's organisation. */
+  onResultsWriteError?: ((error: RefcheckError, batch: Batch) => void) | undefined
+  /** Whether the caller has checked that the API key belongs to the batch's organisation. */
   isOrganisationChecked?: boolean | undefined
   /** Asks the user whether the user who started the batch has left the organisation; undefined without a terminal. */
   confirmStarterLeft?: ((batch: Batch) => Promise<boolean>) | undefined
   onReconciled?: ((found: Reconciliation) => void) | undefined
   /** Called before the first row is sent, after the checks that allow sending. */
-  beforeFirst?: (() => Promise<void>) | undefined
+  beforeFirstRow?: (() => Promise<void>) | undefined
   /**
-   * This process is a worker and runs the batch from the queue. If not set, the run removes the batch from the queue.
+   * Whether this process is a worker that runs the batch from the queue. If not, the run removes the batch from the
+   * queue.
    */
   isQueued?: boolean | undefined
-  /** The lease of the batch, where the caller has acquired it already; it is released at the end. */
+  /** The lease of the batch, if the caller has already acquired it; it is released at the end. */
   lease?: Lease | undefined
   /** Called with the batch before the first row is sent. */
   onStart?: ((batch: Batch) => void) | undefined
 }
 
-/** The outcome of a run, with the results of its people. */
+/** The outcome of a run, with its counts and the people that it ordered. */
 export type BatchEnd = RunOutcome & { result: BatchResult }
 
 /** A batch after a run, and the error of the run. */
@@ -187,8 +190,9 @@ export interface RunOutcome {
 
 /**
  * Reconciles the unknown rows of a batch, sends its pending rows, reconciles again and writes the results. Throws an
- * IncompleteError, before anything is sent, if another process runs the batch, and a StoreClosedError if the store is
- * closed; if the batch has unknown rows then, it returns the failure about them instead.
+ * IncompleteError, before anything is sent, if another process runs the batch. Throws a StoreClosedError if the store
+ * accepts no orders until a user has checked it. If the batch has unknown rows, the failure about these rows is
+ * returned instead of the StoreClosedError, except to a worker.
  */
 export async function reconcileAndSend(
   ports: RunServices,
@@ -209,10 +213,10 @@ export async function reconcileAndSend(
       : undefined
     const checksPackage =
       organisationError === undefined && options.checksPackage === true && batch.counts.pending > 0
-    const error = organisationError ?? (checksPackage ? await batchPackageError(ports, batch) : undefined)
+    const error = organisationError ?? (checksPackage ? await checkPackages(ports, batch) : undefined)
     if (error === undefined) {
       await reconcileUnknown(ports, batch, options)
-      if (batch.counts.pending > 0) await options.beforeFirst?.()
+      if (batch.counts.pending > 0) await options.beforeFirstRow?.()
     }
     await ports.batches.recordHalt(batchId, undefined)
     const current = await requireBatch(ports, batchId)
@@ -220,7 +224,7 @@ export async function reconcileAndSend(
     const { unknown, pending } = current.counts
     const limits = { ...options, afterUnknown: unknown > 0 && pending > 0 }
     const end: RunEnd =
-      error === undefined ? await runWithOthers(ports, batchId, limits) : { kind: 'halted', error }
+      error === undefined ? await runWithOtherRunners(ports, batchId, limits) : { kind: 'halted', error }
     if (end.kind === 'halted') {
       const { code, message, hint } = end.error
       await ports.batches.recordHalt(batchId, { at: ports.clock.now(), code, message, hint })
@@ -235,19 +239,20 @@ export async function reconcileAndSend(
       after.counts,
       end,
       conflicts,
-      await firstRows(ports, after, options.describeRow),
+      await readFirstRows(ports, after, options.describeRow),
     )
-    // A results file that could not be written for another reason than an I/O error is only reported.
-    const isFailure = failure === undefined && writeError?.code === 'io'
-    if (writeError !== undefined && !isFailure) options.onUnwritten?.(writeError, after)
-    // The `holder` is this process, which releases the batch below.
+    // The write error becomes the failure of the run only if it is an I/O error and the run has no other failure. In
+    // all other cases it is only reported.
+    const isWriteErrorFailure = failure === undefined && writeError?.code === 'io'
+    if (writeError !== undefined && !isWriteErrorFailure) options.onResultsWriteError?.(writeError, after)
+    // The `holder` that was read is this process, which releases the lease of the batch below.
     return {
       batch: {
         ...after,
         holder: undefined,
         resultsFile: writeResult === true ? after.resultsFile : undefined,
       },
-      failure: isFailure ? resultsUnwrittenError(batchId, writeError) : failure,
+      failure: isWriteErrorFailure ? resultsUnwrittenError(batchId, writeError) : failure,
     }
   } catch (error) {
     if (!(error instanceof StoreClosedError) || options.isQueued === true) throw error
@@ -259,7 +264,7 @@ export async function reconcileAndSend(
       batch.counts,
       end,
       undefined,
-      await firstRows(ports, batch, options.describeRow),
+      await readFirstRows(ports, batch, options.describeRow),
     )
     return { batch: { ...batch, holder: undefined }, failure }
   } finally {
@@ -268,9 +273,10 @@ export async function reconcileAndSend(
 }
 
 /**
- * Returns the error that prevents ordering the pending rows: their package is gone, or the packages cannot be read.
+ * Returns the error that prevents ordering the pending rows: the service has no such package any more, or the packages
+ * cannot be read. Undefined if the rows can be ordered. Throws an I/O error, and any error after an interruption.
  */
-async function batchPackageError(ports: RunServices, batch: Batch): Promise<RefcheckError | undefined> {
+async function checkPackages(ports: RunServices, batch: Batch): Promise<RefcheckError | undefined> {
   const packageIds = new Set<number>()
   if (batch.packageId !== undefined) packageIds.add(batch.packageId)
   else {
@@ -285,28 +291,31 @@ async function batchPackageError(ports: RunServices, batch: Batch): Promise<Refc
   }
 }
 
-/** Returns the first rows that wait for a decision, and the order that the first duplicate matches. */
-async function firstRows(
+/** Returns the first held row, the first unknown row, and the order that the first duplicate matches. */
+async function readFirstRows(
   { batches }: RunServices,
   batch: Batch,
   describeRow: RunBatchOptions['describeRow'] = async (row) => formatRow(row),
 ): Promise<FirstRows> {
   const { id, counts } = batch
-  const first = async (state: 'held' | 'unknown' | 'duplicate'): Promise<BatchRow | undefined> => {
+  const readFirst = async (state: 'held' | 'unknown' | 'duplicate'): Promise<BatchRow | undefined> => {
     if (counts[state] === 0) return undefined
     const { value } = await batches.rows(id, { states: [state], limit: 1 }).next()
     return value ?? undefined
   }
-  const duplicate = (await first('duplicate'))?.matches
-  const held = await first('held')
+  const duplicate = (await readFirst('duplicate'))?.matches
+  const held = await readFirst('held')
   return {
     held: held && { row: held.row, heldFor: held.heldFor, who: await describeRow(held, batch) },
-    unknown: (await first('unknown'))?.row,
+    unknown: (await readFirst('unknown'))?.row,
     duplicate: duplicate && matchInError(duplicate),
   }
 }
 
-/** Returns the error instead of throwing it: a failure to write the file must not hide the outcomes of the rows. */
+/**
+ * Writes the results file; returns whether there is a file afterwards. An error of this program is returned and not
+ * thrown, because a failure to write the file must not prevent the report of the rows' outcomes.
+ */
 async function tryToWriteResults(batch: Batch, options: RunBatchOptions): Promise<RefcheckError | boolean> {
   try {
     return await options.writeResults(batch)
@@ -322,7 +331,7 @@ function resultsUnwrittenError(batchId: string, { message }: RefcheckError): IoE
   })
 }
 
-/** Locks the batch. First turns rows in `sending` of a runner that died into `unknown`. */
+/** Acquires the lease of the batch. First changes rows in `sending` of a process that has ended to `unknown`. */
 async function lockAndRecover({ batches, ledger, clock }: RunServices, batchId: string): Promise<Lease> {
   for (let tries = 0; tries < 3; tries += 1) {
     await ledger.recover(clock.now())
@@ -343,7 +352,7 @@ async function requireBatch({ batches }: RunServices, batchId: string): Promise<
   return batch
 }
 
-/** "The runner reconciles by itself at the end and when it starts." An unreachable service does not stop the run. */
+/** Reconciles the unknown rows, at the start and at the end of a run. An unreachable service does not stop the run. */
 async function reconcileUnknown(ports: RunServices, batch: Batch, options: RunBatchOptions): Promise<void> {
   const { unknown: unknownCount, dropped, pending } = batch.counts
   if (unknownCount + dropped + pending === 0 || ports.signal?.aborted === true) return

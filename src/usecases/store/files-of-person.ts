@@ -18,7 +18,7 @@ export interface FoundFile {
    * Whether a purge does not delete the file: it is the user's own, a backup, or another account may have replaced
    * it.
    */
-  isLeft: boolean
+  isNeverDeleted: boolean
 }
 
 /** The files of a person outside the store. */
@@ -85,8 +85,8 @@ export async function findFilesOfPerson(
   const add = (path: string, kind: FoundFile['kind']): void => {
     if (foundPaths.has(path)) return
     foundPaths.add(path)
-    const isLeft = userKinds.has(kind) || (!reportKinds.has(kind) && isReplaceable(path))
-    found.files.push({ path, kind, isLeft })
+    const isNeverDeleted = userKinds.has(kind) || (!reportKinds.has(kind) && isReplaceable(path))
+    found.files.push({ path, kind, isNeverDeleted })
   }
   for (const { id, path, resultsFile } of traces.batches) {
     if (path !== undefined && (await isFile(path))) add(path, 'input')

@@ -54,7 +54,7 @@ export async function purgeAll(
   if (dryRun) return found
   const isNothing = found.rows + found.events + draftIds.length + planCodes.length === 0
   if (!isNothing || completely) await confirm(found, traces?.rows ?? [])
-  const deletable = foundFiles.files.filter(({ isLeft }) => !isLeft)
+  const deletable = foundFiles.files.filter(({ isNeverDeleted }) => !isNeverDeleted)
   const shouldDelete = deletable.length > 0 && (await deletesFiles(deletable))
   if (isNothing && found.isScrubbed && !completely && !shouldDelete) return found
   if (!shouldDelete) for (const file of foundFiles.filesToRemember) await written.add(file)
@@ -78,7 +78,7 @@ export async function purgeAll(
   const filesAfter = shouldDelete
     ? notDeletedFiles.map((file) => {
         const isRefused = notDeleted.has(file.path)
-        return { ...file, isRefused, isDeleted: !file.isLeft && !isRefused }
+        return { ...file, isRefused, isDeleted: !file.isNeverDeleted && !isRefused }
       })
     : notDeletedFiles
   return { ...purged, ...counts, files: filesAfter }

@@ -45,12 +45,12 @@ async function runBatch(world: World = {}, options: Partial<RunBatchOptions> = {
       steps.push(`write ${counts.accepted}`)
       return Promise.resolve(true)
     },
-    beforeFirst: () => {
+    beforeFirstRow: () => {
       steps.push(`before ${runner.api.sent.length}`)
       return Promise.resolve()
     },
     onStart: ({ counts }) => steps.push(`start ${counts.pending}`),
-    onUnwritten: () => steps.push('unwritten'),
+    onResultsWriteError: () => steps.push('unwritten'),
     ...options,
   }).catch((thrown: unknown) => ({ thrown }))
   const states = await statesOf(store, batch.id)
@@ -347,7 +347,7 @@ describe('the end of a run', () => {
     const events: unknown[] = []
     const options = {
       writeResults: () => Promise.reject(disk),
-      onUnwritten: (error: Error) => events.push(error),
+      onResultsWriteError: (error: Error) => events.push(error),
     }
     const whole = await runBatch({ creates: both }, options)
     expect(whole.done).toMatchObject({

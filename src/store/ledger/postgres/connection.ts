@@ -21,7 +21,7 @@ import {
 } from '../engine.ts'
 import type { StoreOptions } from '../store.ts'
 import { lockQuery, postgresDialect } from './dialect.ts'
-import { endsSession, isDeadlock, isRefusal, noAnswer, storeFailure } from './failure.ts'
+import { endsSession, isDeadlock, isRefusal, noAnswerError, storeFailure } from './failure.ts'
 
 /** A statement in PostgreSQL's syntax, prepared under a name, with the names of its values in order. */
 interface Statement {
@@ -445,12 +445,12 @@ export class Database extends Sql {
     client.on('notice', onWarning)
     try {
       const result = await ask()
-      if (warning !== undefined) throw noAnswer(this.#server, warning)
+      if (warning !== undefined) throw noAnswerError(this.#server, warning)
       return result
     } catch (error) {
       if (!isRefusal(error) || endsSession(error)) this.#lose(client)
       if (isRefusal(error)) throw storeFailure(this.#server, error)
-      throw error instanceof NoAnswerError ? error : noAnswer(this.#server, error)
+      throw error instanceof NoAnswerError ? error : noAnswerError(this.#server, error)
     } finally {
       client.off('notice', onWarning)
     }

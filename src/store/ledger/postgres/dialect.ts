@@ -1,17 +1,18 @@
 import type { Dialect, Lock, Query } from '../engine.ts'
 import { columnOf, peopleTables } from '../schema.ts'
 
-const arrays = new Map([
+/** The type of a parameter that is an array of values of this type. */
+const arrayTypes = new Map([
   ['text', 'text[]'],
   ['integer', 'bigint[]'],
   ['real', 'double precision[]'],
   ['bytes', 'bytea[]'],
 ])
 
-/** A list of each column's values. */
+/** Returns a table expression for a parameter that is a list of objects, sent as one array for each column. */
 function tableOf(parameter: string, ...columns: string[]): string {
   const pairs = columns.map((column) => column.split(' '))
-  const lists = pairs.map(([field, type = '']) => `CAST(:${parameter}.${field} AS ${arrays.get(type)})`)
+  const lists = pairs.map(([field, type = '']) => `CAST(:${parameter}.${field} AS ${arrayTypes.get(type)})`)
   const names = pairs.map(([field = '']) => columnOf(field))
   return `unnest(${lists.join(', ')}) WITH ORDINALITY AS came (${names.join(', ')}, place)`
 }
@@ -19,24 +20,26 @@ function tableOf(parameter: string, ...columns: string[]): string {
 /** Milliseconds of wall time by the clock that all runners share. */
 export const databaseNow = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 
-/** A number that stands for a name among the locks of the database. */
+/** Returns an expression for the key of an advisory lock. `name` is an expression too. */
 export const lockKey = (kind: string, name: string): string =>
   `hashtextextended(current_schema() || ' ${kind} ' || ${name}, 0)`
 
 /**
- * Until the end of the transaction each statement is planned once in a session, and to look rows up by an index: what the
- * tables held by then, often nothing, says little, and planning costs several times what running a statement does.
+ * Settings until the end of the transaction: each statement is planned only once in a session, and looks rows up by an
+ * index. A plan by the number of rows would be no better, since the tables are often empty when it is made; and
+ * planning a statement takes several times as long as running it.
  */
 const planOnce = [
   ['plan_cache_mode', 'force_generic_plan'],
-  ...['seqscan', 'sort', 'hashjoin', 'mergejoin'].map((way) => [`enable_${way}`, 'off']),
+  ...['seqscan', 'sort', 'hashjoin', 'mergejoin'].map((method) => [`enable_${method}`, 'off']),
 ]
   .map(([name, value]) => `set_config('${name}', '${value}', true)`)
   .join(', ')
 
 /**
- * Until the end of the transaction no other process compares people of an account: "two adds both inserted" where one
- * looks and then inserts. Orders without an account are compared with those of all.
+ * Until the end of the transaction, no other process compares people of the account. Otherwise two processes could look
+ * for a person, and both could insert an order. Orders without an account are compared with those of all accounts, so
+ * an order with an account also acquires a shared lock of the account ''.
  */
 const lockAccount = `
 SELECT ${planOnce}, CASE WHEN account <> '' THEN CAST(pg_advisory_xact_lock_shared(${lockKey('account', `''`)}) AS text) END,
@@ -44,16 +47,20 @@ SELECT ${planOnce}, CASE WHEN account <> '' THEN CAST(pg_advisory_xact_lock_shar
 FROM (SELECT coalesce((SELECT account FROM batches WHERE id = :batch_id), :account, '') AS account OFFSET 0) AS locked`
 
 /**
- * Adds of events take turns: a reader who has seen one has seen all before it. The number is any that nothing else locks.
+ * Only one transaction at a time adds events, so that a reader of an event has also read all events with lower ids. The
+ * key of the lock is arbitrary; no other lock has it.
  */
 const lockEvents = `SELECT ${planOnce}, pg_advisory_xact_lock(5246434, 1)`
 
-/** No other process writes until the transaction ends, however long another store takes meanwhile. */
+/**
+ * No other process writes until the transaction ends. The server must not end the transaction while it is idle, because
+ * the program may write to another store meanwhile, for any length of time.
+ */
 const lockTables = `
 LOCK TABLE meta, quota, ${peopleTables.join(', ')} IN SHARE ROW EXCLUSIVE MODE;
 SET LOCAL idle_in_transaction_session_timeout = 0`
 
-/** System identifier, timeline, and the object identifiers of the database and of the table of attempts. */
+/** The epoch: system identifier, timeline, and the object identifiers of the database and of the table of attempts. */
 export const currentEpoch = `concat_ws(' ', (SELECT system_identifier FROM pg_control_system()),
   left(pg_walfile_name(pg_current_wal_insert_lsn()), 8),
   (SELECT oid FROM pg_database WHERE datname = current_database()), to_regclass('attempts')::oid)`
@@ -72,7 +79,7 @@ export const postgresDialect: Dialect = {
   lockRows: (alias, others = '') => `FOR UPDATE OF ${alias} ${others}`,
   addressOf: (alias) => `${alias}.ctid::text`,
   isAtAddress: 'ctid = CAST(:rowAddress AS tid)',
-  // Only one index is in this order, so that the planner chooses no other for a claim.
+  // Only one index has this order, so the planner uses that index for a claim.
   pendingOrder: (column) => `(${column} + 0)`,
   json: (expression) => `CAST(${expression} AS jsonb)`,
   isIn: (expression, parameter) => `${expression} = ANY(CAST(:${parameter} AS text[]))`,
@@ -81,7 +88,7 @@ export const postgresDialect: Dialect = {
   epoch: currentEpoch,
   isReplicated: `(current_setting('synchronous_standby_names') <> '')`,
   rows: tableOf,
-  // Identity columns count up in the order of the rows.
+  // The rows are sorted, so that identity columns number them in the order of the list.
   values(...columns) {
     const names = columns.map((column) => columnOf(column.split(' ')[0] ?? ''))
     return `SELECT ${names.join(', ')} FROM ${tableOf('rows', ...columns)} ORDER BY place`
@@ -90,7 +97,7 @@ export const postgresDialect: Dialect = {
   sharedValue: (expression) => expression,
 }
 
-/** What takes a lock, with the BEGIN of its transaction. */
+/** Returns the statement that acquires a lock. It is sent together with the BEGIN of the transaction. */
 export function lockQuery(lock: Lock): Query {
   if (lock === 'events') return { kind: 'run', sql: lockEvents, values: {} }
   if (lock === 'all tables') return { kind: 'run', sql: lockTables, values: {} }

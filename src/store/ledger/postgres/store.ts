@@ -12,11 +12,12 @@ import { movedState } from './failure.ts'
 import { Runner } from './leases.ts'
 
 /**
- * What lets several processes share a database. runners: processes that order; `lock` is the key of the lock that
- * each holds as long as its connection stands. submissions_alone: orders of one row that wait for their runner. runs:
- * which batches each goes through. pauses: the last order of a service whose outcome is unknown.
+ * The tables and the index that exist only in PostgreSQL, where several processes share a store. runners: the processes
+ * that order; `lock` is the key of the advisory lock that each of them holds while it is connected. runs: the batches
+ * that each runner has the lease of. submissions_alone: the index of single orders that wait for their runner. pauses:
+ * the newest order of each service whose outcome is unknown.
  */
-const ownTables = `
+const tablesOfSharedStore = `
 CREATE INDEX submissions_alone ON submissions (batch_id) WHERE state = 'pending' AND runner IS NOT NULL;
 
 CREATE TABLE runners (
@@ -45,30 +46,31 @@ CREATE TABLE pauses (
 );
 `
 
-/** In order, each as SQL; `format` in a store's `meta` counts those it has been through. */
-export const formats: readonly string[] = [schema + ownTables]
+/** The SQL that makes each format from the one before. `format` in the table meta is the number of these that ran. */
+export const formats: readonly string[] = [schema + tablesOfSharedStore]
 
 export const formatName = 'format'
 
-/** In the schema itself there may be nothing yet. */
+/** Uses to_regclass, which returns NULL for a table or schema that does not exist. */
 const selectFormat = `
-SELECT to_regclass('refcheck.meta') IS NOT NULL AS made, to_regclass('refcheck.attempt_logs') IS NULL AS is_former`
+SELECT to_regclass('refcheck.meta') IS NOT NULL AS has_store, to_regclass('refcheck.attempt_logs') IS NULL AS is_former`
 
 const lockSchema = `SELECT pg_advisory_xact_lock(hashtextextended('refcheck migrate', 0))`
 
 /**
- * How many changes of format a database has been through; 0 for one without a store. Throws for one from before
- * 1.0.0.
+ * Returns the format of the store in a database; 0 if there is no store. Throws an IoError if the store was made before
+ * version 1.0.0.
  */
-export async function formatOf(sql: Sql, location: string): Promise<number> {
-  const { made, is_former } = (await sql.get(selectFormat)) as { made: boolean; is_former: boolean }
-  if (made && is_former) requireKnownFormat(location, 'store', 'former', formats.length)
-  return made ? Number((await runOn(sql, metaText(formatName))) ?? 0) : 0
+export async function readFormat(sql: Sql, location: string): Promise<number> {
+  const selected = await sql.get(selectFormat)
+  const { has_store: hasStore, is_former: isFormer } = selected as { has_store: boolean; is_former: boolean }
+  if (hasStore && isFormer) requireKnownFormat(location, 'store', 'former', formats.length)
+  return hasStore ? Number((await runOn(sql, metaText(formatName))) ?? 0) : 0
 }
 
-/** Refuses a database without a store, or with one of another format than this program's. Changes nothing. */
+/** Throws an IoError if the database has no store, or a store in another format than that of this program. */
 export async function inspect(sql: Sql, location: string, known = formats): Promise<void> {
-  const format = await formatOf(sql, location)
+  const format = await readFormat(sql, location)
   requireKnownFormat(location, 'store', format, known.length)
   if (format === known.length) return
   const [why, hint] =
@@ -82,8 +84,9 @@ export async function inspect(sql: Sql, location: string, known = formats): Prom
 }
 
 /**
- * Brings the store to the newest format; others wait. `formerKey`: of a store that stood in the same place, so that a
- * new one knows its people. Answers the formats before and after.
+ * Creates the store, or brings it to the newest format; other migrations wait meanwhile. `formerKey` returns the
+ * fingerprint key of an earlier store at this address: with the same key, a new store recognises the people in the logs
+ * of the earlier one. Returns the formats before and after.
  */
 export async function migrate(
   database: Database,
@@ -93,7 +96,7 @@ export async function migrate(
 ): Promise<{ from: number; to: number }> {
   return database.transaction(async (sql) => {
     await sql.run(lockSchema)
-    const from = await formatOf(sql, database.location)
+    const from = await readFormat(sql, database.location)
     if (from > known.length) await inspect(sql, database.location, known)
     if (from === 0) await sql.run('CREATE SCHEMA IF NOT EXISTS refcheck')
     for (const format of known.slice(from)) await sql.run(format)
@@ -114,35 +117,36 @@ SELECT current_setting('server_version') AS version,
   (SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c
     WHERE c.relkind = 'r' AND c.relnamespace = to_regnamespace('refcheck')) AS bytes`
 
-/** Every user is shown the standbys, and not what each of them does. */
+/** Only counts the standbys, because not every user may see their states. */
 const selectReplication = `
 SELECT CASE
   WHEN current_setting('synchronous_standby_names') <> '' THEN 'synchronous'
   WHEN (SELECT count(*) FROM pg_stat_replication) > 0 THEN 'asynchronous'
   ELSE 'none' END AS replication`
 
-/** What the epoch is read from. */
+/** Selects the functions that the epoch is read with and that this database user may not execute. */
 const selectHidden = `
 SELECT 'FUNCTION ' || name AS hidden
 FROM unnest(ARRAY['pg_control_system()', 'pg_current_wal_insert_lsn()', 'pg_walfile_name(pg_lsn)']) AS name
 WHERE NOT has_function_privilege('pg_catalog.' || name, 'EXECUTE')`
 
-/** The owner of the tables, or a role of which the owner is a member, may clean them. */
-const selectMayClean = `
+/** Selects whether this database user may vacuum the tables: as their owner, or as a member of the owner's role. */
+const selectMayVacuum = `
 SELECT bool_and(pg_has_role(relowner, 'USAGE')) AS may FROM pg_class
 WHERE relkind = 'r' AND relnamespace = to_regnamespace('refcheck')`
 
-const peopleTables = ['submissions', 'attempts', 'decisions', 'batches', 'events', 'unmatched_requests']
+/** The tables with data of people that a purge removes or overwrites. */
+const vacuumedTables = ['submissions', 'attempts', 'decisions', 'batches', 'events', 'unmatched_requests']
 
-/** Looking after a PostgreSQL database. */
+/** Returns the operations that inspect and maintain a PostgreSQL database. */
 export function postgresUpkeep(database: Database): Upkeep {
   return {
     *figures() {
-      const found = yield* get<{ version: string; bytes: number }>(selectFigures)
+      const figures = yield* get<{ version: string; bytes: number }>(selectFigures)
       return {
-        bytes: found?.bytes ?? 0,
+        bytes: figures?.bytes ?? 0,
         format: Number((yield* metaText(formatName)) ?? 0),
-        engine: `PostgreSQL ${found?.version.replace(/ .*/s, '')}`,
+        engine: `PostgreSQL ${figures?.version.replace(/ .*/s, '')}`,
       }
     },
 
@@ -153,16 +157,16 @@ export function postgresUpkeep(database: Database): Upkeep {
       return { replication, latencyMs, hidden: hidden.map((each) => each.hidden) }
     },
 
-    checkTables: foreignParts,
+    checkTables: findForeignParts,
 
     /**
-     * A server keeps older versions of rows until it vacuums. Its log, its standbys and its backups are not ours to
-     * clean.
+     * Vacuums the tables, because until then the server stores older versions of rows. Copies in the server's log, its
+     * standbys and its backups are not removed. Returns 'the owner' if only the owner of the tables may vacuum them.
      */
     async scrub() {
-      const { may } = (await database.get(selectMayClean)) as { may: boolean }
+      const { may } = (await database.get(selectMayVacuum)) as { may: boolean }
       if (!may) return 'the owner'
-      for (const table of peopleTables) await database.run(`VACUUM ${table}`)
+      for (const table of vacuumedTables) await database.run(`VACUUM ${table}`)
       return undefined
     },
 
@@ -194,8 +198,11 @@ export function postgresUpkeep(database: Database): Upkeep {
   }
 }
 
-/** Of the tables of the store, and of functions that a trigger or a rule could call. */
-const selectFound = `
+/**
+ * Selects the triggers, rules, policies, defaults and valid indexes of the store's tables, and the functions that a
+ * trigger or a rule could call.
+ */
+const selectParts = `
 SELECT 'trigger' AS kind, t.tgname AS name, c.relname AS "table", t.tgtype = 6 AND f.proname = 'moved' AS is_fence, '' AS text
   FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_proc f ON f.oid = t.tgfoid
   WHERE c.relnamespace = to_regnamespace('refcheck') AND NOT t.tgisinternal
@@ -215,7 +222,7 @@ UNION ALL SELECT 'index', c.relname, t.relname, false, ''
   WHERE c.relnamespace = to_regnamespace('refcheck') AND i.indisvalid
 ORDER BY 1, 3, 2`
 
-interface Found {
+interface SchemaPart {
   kind: 'trigger' | 'function' | 'rule' | 'policy' | 'default' | 'index'
   name: string
   table: string | undefined
@@ -224,17 +231,17 @@ interface Found {
 }
 
 /**
- * What the tables have that the schema does not make, in sentences: a trigger, a rule, a policy or another default
- * changes what is written without any statement of ours. The triggers of a store that was moved are ours: their
- * function has `fenceBody`. Indexes are only missed.
+ * Returns sentences about the parts of the tables that refcheck did not make: a trigger, a rule, a policy or another
+ * default changes rows without a statement of refcheck. The triggers of a moved store are refcheck's if their function
+ * has the text `fenceBody`. Missing defaults and indexes are also reported; additional indexes are not.
  */
-function* foreignParts(): Work<string[]> {
-  const found = yield* all<Found>(selectFound)
-  const hasOurFence = found.some(({ isFence, text }) => isFence && text === fenceBody)
-  const made = formats.join('\n')
-  const defaults = defaultsOf(made)
+function* findForeignParts(): Work<string[]> {
+  const parts = yield* all<SchemaPart>(selectParts)
+  const hasOurFence = parts.some(({ isFence, text }) => isFence && text === fenceBody)
+  const sql = formats.join('\n')
+  const defaults = readDefaults(sql)
   const findings: string[] = []
-  for (const { kind, name, table, isFence, text } of found) {
+  for (const { kind, name, table, isFence, text } of parts) {
     if (kind === 'default') {
       const column = `${table}.${name}`
       const expected = defaults.get(column)
@@ -248,34 +255,34 @@ function* foreignParts(): Work<string[]> {
   }
   for (const [column, expected] of defaults)
     findings.push(`the default of ${column} is missing; refcheck makes ${expected}`)
-  const indexes = new Set(found.flatMap(({ kind, name }) => (kind === 'index' ? [name] : [])))
-  for (const [, name = ''] of made.matchAll(/^CREATE (?:UNIQUE )?INDEX (\w+)/gm))
+  const indexes = new Set(parts.flatMap(({ kind, name }) => (kind === 'index' ? [name] : [])))
+  for (const [, name = ''] of sql.matchAll(/^CREATE (?:UNIQUE )?INDEX (\w+)/gm))
     if (!indexes.has(name)) findings.push(`the index ${name} is missing or not valid`)
   return findings
 }
 
-/** By table and column. */
-function defaultsOf(sql: string): Map<string, string> {
-  const found = new Map<string, string>()
+/** Returns the defaults in the SQL of the tables, by `table.column`. */
+function readDefaults(sql: string): Map<string, string> {
+  const defaults = new Map<string, string>()
   for (const [, table = '', body = ''] of sql.matchAll(/^CREATE TABLE (\w+) \(\n(.*?)^\)/gms))
     for (const [, column = '', value = ''] of body.matchAll(/^ {2}(\w+) .*DEFAULT (\d+|'[^']*')/gm))
-      found.set(`${table}.${column}`, value)
-  return found
+      defaults.set(`${table}.${column}`, value)
+  return defaults
 }
 
 const usualBusyMs = 5_000
-/** A restart, a failover: that long a run waits for its database. */
+/** The time for which a run waits for its database, for example during a restart or a failover. */
 const usualPatienceMs = 600_000
 
-/** Makes the tables of a store, or brings them to the newest format; `onlyNew`: leaves a store that is there as it is. */
+/** Creates a store, or brings it to the newest format. With `onlyIfMissing`, an existing store is not changed. */
 export async function migratePostgresStore(
   server: PostgresServer,
   options: StoreOptions,
-  onlyNew: boolean,
+  onlyIfMissing: boolean,
 ): Promise<MigrationResult> {
   const database = await connect(server, options, 0)
   try {
-    const format = onlyNew ? await formatOf(database, database.location) : 0
+    const format = onlyIfMissing ? await readFormat(database, database.location) : 0
     const files = attemptLogFiles(options)
     files.requireNoFormer(database.location)
     const migrated =
@@ -289,7 +296,7 @@ export async function migratePostgresStore(
   }
 }
 
-/** A store that was made with `store migrate`; throws IoError where it was not. */
+/** Opens an existing store. Throws an IoError if the database has no store, or a store in another format. */
 export async function openPostgresStore(server: PostgresServer, options: StoreOptions): Promise<Store> {
   const database = await connect(server, options, options.patienceMs ?? usualPatienceMs)
   try {
@@ -306,9 +313,9 @@ async function connect(
   { env = {}, secrets, busyMs = usualBusyMs, ...options }: StoreOptions,
   patienceMs: number,
 ): Promise<Database> {
-  const known = await withPassword(server, env, options.onMessage)
-  secrets?.add('store password', known.password)
-  return new Database(known, { ...options, busyMs, patienceMs })
+  const serverWithPassword = await withPassword(server, env, options.onMessage)
+  secrets?.add('store password', serverWithPassword.password)
+  return new Database(serverWithPassword, { ...options, busyMs, patienceMs })
 }
 
 function assemble(database: Database, options: StoreOptions, isNew = false): Promise<Store> {

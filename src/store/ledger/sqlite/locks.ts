@@ -11,8 +11,9 @@ import type { Abandoned, Lease, Leases } from '../store-part.ts'
 import { allOrders, selectSubmissions } from '../submission-rows.ts'
 
 /**
- * From the submissions to their batches (CROSS JOIN keeps that order): few are unfinished, batches are many. What is
- * pending is gone through from batch to batch, since a file may have very many rows that wait.
+ * Starts from the submissions, because few of them are unfinished and there are many batches; CROSS JOIN prevents
+ * SQLite from reordering the join. For pending rows, the recursive query goes from one batch id to the next, because
+ * one batch may have very many of them.
  */
 const selectUnfinishedBatches = `
 WITH RECURSIVE waiting (id) AS (
@@ -30,8 +31,11 @@ WHERE b.kind = 'single'`
 const selectUnfinishedRows = `${selectSubmissions}
 WHERE s.batch_id = :id AND (s.state = 'sending' OR (s.state = 'pending' AND b.kind = 'single'))`
 
-/** Rows of batches that no process holds; each batch is held while its rows are ended. */
-async function* abandoned(engine: Engine, acquireLease: Leases['acquire']): AsyncGenerator<Abandoned> {
+/** Yields the unfinished rows of batches that no process runs. It has the lease of a batch while it yields its rows. */
+async function* listAbandonedRows(
+  engine: Engine,
+  acquireLease: Leases['acquire'],
+): AsyncGenerator<Abandoned> {
   for (const batch of await engine.run(all<BatchRef>(selectUnfinishedBatches))) {
     const lease = await acquireLease(batch)
     if (lease === undefined) continue
@@ -45,31 +49,36 @@ async function* abandoned(engine: Engine, acquireLease: Leases['acquire']): Asyn
 }
 
 /**
- * A lock file for each batch, next to the store, made before the batch is added. The one of a batch of
- * one goes with it: that batch is taken a second time only to find its process ended. Another batch's stays,
- * because removing a file that a second taker has just opened would let two of them in.
+ * Returns leases that are lock files in the folder `<store>.locks`: one for each batch, created before the batch is
+ * added.
+ * At its release the lock file of a `single` batch is removed: its lock is acquired again only to find out whether its
+ * process has ended. The lock file of a `file` batch is never removed: another process may just have opened it, and
+ * would then lock a removed file, while a third process creates and locks a new one.
  */
-export function fileLocks(location: string, { clock, random }: { clock: Clock; random: Random }): Leases {
+export function createFileLocks(
+  location: string,
+  { clock, random }: { clock: Clock; random: Random },
+): Leases {
   const folder = `${location}.locks`
   const pathOf = (id: string): string => join(folder, `${id}.lock`)
   const acquireLease: Leases['acquire'] = async ({ id, kind }, { waitMs = 0 } = {}) => {
     makePrivateFolder(folder)
     const path = pathOf(id)
     if (kind === 'file') {
-      const taken = await claimLock(path, { clock, random, waitMs, pid: processId() })
-      return taken.isClaimed ? { release: async () => taken.release() } : undefined
+      const claim = await claimLock(path, { clock, random, waitMs, pid: processId() })
+      return claim.isClaimed ? { release: async () => claim.release() } : undefined
     }
     const lock = await acquireLock(path, { clock, waitMs: 0 })
     const release = async (): Promise<void> => {
       lock?.release()
-      // One that cannot be removed does no harm.
+      // A lock file that cannot be removed has no effect.
       await rm(path, { force: true }).catch(() => undefined)
     }
     return lock && { release }
   }
   return {
     acquire: acquireLease,
-    abandoned: (engine) => abandoned(engine, acquireLease),
+    abandoned: (engine) => listAbandonedRows(engine, acquireLease),
     async holder(batchId) {
       const holder = await findHolder(pathOf(batchId), clock)
       return holder && { pid: holder.pid, since: Date.parse(holder.since) }
@@ -77,18 +86,18 @@ export function fileLocks(location: string, { clock, random }: { clock: Clock; r
   }
 }
 
-/** For a store that no other process sees. */
-export function memoryLocks(clock: Clock): Leases {
-  const held = new Set<string>()
+/** Returns the leases of a store in memory, which no other process can open. */
+export function createMemoryLocks(clock: Clock): Leases {
+  const lockedIds = new Set<string>()
   const acquireLease = async ({ id }: BatchRef): Promise<Lease | undefined> => {
-    if (held.has(id)) return undefined
-    held.add(id)
-    return { release: async () => void held.delete(id) }
+    if (lockedIds.has(id)) return undefined
+    lockedIds.add(id)
+    return { release: async () => void lockedIds.delete(id) }
   }
   return {
     acquire: acquireLease,
-    abandoned: (engine) => abandoned(engine, acquireLease),
+    abandoned: (engine) => listAbandonedRows(engine, acquireLease),
     holder: (batchId) =>
-      Promise.resolve(held.has(batchId) ? { pid: processId(), since: clock.now() } : undefined),
+      Promise.resolve(lockedIds.has(batchId) ? { pid: processId(), since: clock.now() } : undefined),
   }
 }

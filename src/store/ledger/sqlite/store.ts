@@ -22,7 +22,7 @@ import { schema } from '../schema.ts'
 import { backupName, beginStore } from '../store-state.ts'
 import { type Store, type StoreOptions, assembleStore, attemptLogFiles } from '../store.ts'
 import { Database, makeDurable, sqliteEngine } from './engine.ts'
-import { fileLocks, memoryLocks } from './locks.ts'
+import { createFileLocks, createMemoryLocks } from './locks.ts'
 
 /** The SQL of each format, in order. A store's `user_version` is the number of formats that it was brought through. */
 export const formats: readonly string[] = [schema]
@@ -326,7 +326,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
     return await assembleStore(
       {
         engine: sqliteEngine(database),
-        holds: inMemory ? memoryLocks(clock) : fileLocks(path, { clock, random }),
+        holds: inMemory ? createMemoryLocks(clock) : createFileLocks(path, { clock, random }),
         upkeep: sqliteUpkeep(database),
         files,
         isNew,

@@ -7,7 +7,7 @@ import { allowWithoutLog, makeStore } from '../../../harness/create-store.ts'
 import { queryDatabase, emptyDatabase } from '../../../harness/postgres.ts'
 import { systemRandom } from '../../../../src/host/random.ts'
 import { migrateStore } from '../../../../src/store/ledger/open.ts'
-import { formatOf, formats, inspect, migrate } from '../../../../src/store/ledger/postgres/store.ts'
+import { readFormat, formats, inspect, migrate } from '../../../../src/store/ledger/postgres/store.ts'
 
 let setup: Scratch
 
@@ -39,7 +39,7 @@ test('several processes create the store at once: one creates it, and all succee
     formats.length,
     formats.length,
   ])
-  expect(await Promise.all(databases.map((database) => formatOf(database, url)))).toEqual([1, 1, 1])
+  expect(await Promise.all(databases.map((database) => readFormat(database, url)))).toEqual([1, 1, 1])
   await allowWithoutLog(url)
   await beginOne((await setup.store(url)).ledger, 'a@example.com')
 })
@@ -86,7 +86,7 @@ test('a migration that fails halfway does not change the store', async () => {
   await migrate(database, systemRandom)
   const broken = [...formats, 'ALTER TABLE submissions ADD COLUMN language text; SELECT no_such_function()']
   await expect(migrate(database, systemRandom, undefined, broken)).rejects.toMatchObject({ code: 'io' })
-  expect(await formatOf(database, url)).toBe(1)
+  expect(await readFormat(database, url)).toBe(1)
 })
 
 test('a database with a store from before 1.0.0 is refused in one line and not changed', async () => {
