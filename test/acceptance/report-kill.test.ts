@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { start } from '../harness/process.ts'
-import { shareOf } from '../harness/share.ts'
+import { sampleOf } from '../harness/share.ts'
 import { fullInformation, orderArguments } from '../harness/people.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { type World, world } from '../harness/world.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-faultRow('swapped', 'kills with a partial report')
+recordForFaultTable('swapped', 'kills with a partial report')
 
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
@@ -85,7 +85,7 @@ test('killed at any moment and run again, a folder ends whole, with nothing left
   const reports = join(here.folder, 'reports')
   const argv = ['report', 'download', ...ids.flatMap((id) => ['--request', id]), '--output', reports]
   const figures = { kills: 0, partial: 0, left: 0 }
-  for (const event of shareOf(moments, 14)) {
+  for (const event of sampleOf(moments, 14)) {
     rmSync(reports, { recursive: true, force: true })
     mkdirSync(reports)
     figures.kills += (await killedAt(event, argv, here)) ? 1 : 0

@@ -19,7 +19,7 @@ import { expect, test } from 'vitest'
 import { plantCode } from '../harness/planted-code.ts'
 import { program } from '../harness/program.ts'
 import { loadBuiltProgram, refcheck, type RunOptions } from '../harness/run-command.ts'
-import { shareOf } from '../harness/share.ts'
+import { sampleOf } from '../harness/share.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -85,7 +85,7 @@ test.each([
 const { main, createCommandFinder } = loadBuiltProgram()
 
 test.each(
-  shareOf(
+  sampleOf(
     ids.filter((id) => !/^(help|complete)$/.test(id)),
     25,
   ),

@@ -2,14 +2,14 @@ import type { Socket } from 'node:net'
 
 import { expect, test } from 'vitest'
 
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { answer, enveloped, startRawServer } from '../http/raw-server.ts'
 import { expectNoProcessFaults } from '../http/setup.ts'
 import { apiKey, requestId, startApi, type TestApi } from './setup.ts'
 
 /** What counts as an answer of the service: its envelope, and data of the documented shape ("Resources and their fields"). */
 
-faultRow('endless', 'shown whole', { of: /without an end/ })
+recordForFaultTable('endless', 'shown whole', { titles: /without an end/ })
 expectNoProcessFaults()
 
 /** One call against a server that always answers with these bytes. */

@@ -3,12 +3,12 @@ import { expect, test } from 'vitest'
 
 import { signedReportUrl } from '../../src/api/api.ts'
 import { InvalidInputError } from '../../src/errors/kinds.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { startRawServer } from '../http/raw-server.ts'
 import { expectNoProcessFaults, nextTurn } from '../http/setup.ts'
 import { checkId, startApi } from './setup.ts'
 
-faultRow('report-url', 'connections elsewhere')
+recordForFaultTable('report-url', 'connections elsewhere')
 
 /** The fault table: "report URL on a foreign host (CVE-2025-27152): exact origin and path: 0 foreign connections". */
 

@@ -6,9 +6,9 @@ import { expect, test } from 'vitest'
 import { isAllowed, readLicences, formatLicences } from '../../src/build/licences.ts'
 import { root } from '../house/sources.ts'
 import { temporaryFolder } from '../harness/world.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-faultRow('supply', 'packages without a licence')
+recordForFaultTable('supply', 'packages without a licence')
 
 /** A package with one module, as npm installs it; the path of the module. */
 function installed(name: string, files: Record<string, string>, license: unknown = 'MIT'): string {

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { doctorSession } from '../harness/doctor-session.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { orderArguments } from '../harness/people.ts'
 import type { Session } from '../harness/session.ts'
 
-faultRow('shared-folder', 'reported as private')
+recordForFaultTable('shared-folder', 'reported as private')
 
 const privacyOf = async ({ type }: Session, env: Record<string, string>) => {
   const { code, stdout } = await type('doctor', { env })

@@ -5,9 +5,9 @@ import { describe, expect, test } from 'vitest'
 
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { type Session, session } from '../harness/session.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-faultRow('witnesses', 'ordered twice')
+recordForFaultTable('witnesses', 'ordered twice')
 
 /**
  * Earlier, people.results.csv next to people.csv was used only to choose another name for the new results, so a

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { orderBody, addAgentPlan } from '../harness/agent-plans.ts'
 import { formatCsv as csvText } from '../../src/output/present.ts'
 import { orderArguments } from '../harness/people.ts'
 import { session } from '../harness/session.ts'
 
-faultRow('screens', 'forged screens')
+recordForFaultTable('screens', 'forged screens')
 
 /** Fills a line of a terminal of 80 columns, so that the text after it looks like another line. */
 const padding = '\u00A0'.repeat(70)

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { answerWithList, packageJson } from '../harness/faults/large-lists.ts'
 import { session } from '../harness/session.ts'
 import { world } from '../harness/world.ts'
 
-faultRow('endless', 'read')
+recordForFaultTable('endless', 'read')
 
 test('an answer with more than 250,000 values is refused before it is parsed', async () => {
   const { type, intercept } = await session()

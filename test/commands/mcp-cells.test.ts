@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 
 import { connectAgent } from '../harness/agent.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
-import { shareOf } from '../harness/share.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
+import { sampleOf } from '../harness/share.ts'
 import { session } from '../harness/session.ts'
 import { zipped } from '../sheets/workbook.ts'
 import { book, excelStyles } from '../vectors/sheets/parts.ts'
 
-faultRow('agents', 'tests in which an agent received a cell')
+recordForFaultTable('agents', 'tests in which an agent received a cell')
 
 /** Texts of a cell, a header or the name of a sheet. Each has a canary outside of its own quotation marks. */
 const texts = [
@@ -294,7 +294,7 @@ test('no cell, header or sheet name of a file reaches an agent, however the file
   const agent = await connectAgent(here, ['--files', '.'], { clock: here.clock, env })
   const all = Object.keys(contents).flatMap((file) => readings.map((how) => ({ file, how })))
   const leaks: string[] = []
-  for (const [at, { file, how }] of shareOf(all, 150).entries()) {
+  for (const [at, { file, how }] of sampleOf(all, 150).entries()) {
     const input = { file, ...how }
     const tool = at % 2 === 0 ? 'validate_file' : 'plan_file'
     // Removes the marks around the data, because they have random digits.

@@ -9,9 +9,9 @@ import { orderArguments } from '../harness/people.ts'
 import { queryDatabase } from '../harness/postgres.ts'
 import { type Session, session } from '../harness/session.ts'
 import type { Interceptor } from '../harness/world.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-faultRow('mixed', 'filed under a wrong name')
+recordForFaultTable('mixed', 'filed under a wrong name')
 
 /* Simulates a cache or proxy that answers a read with another request, check or package, or gives two orders one id. */
 

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { orderArguments } from '../harness/people.ts'
 import { type Session, session } from '../harness/session.ts'
 
-faultRow('planted', 'believed')
+recordForFaultTable('planted', 'believed')
 
 /** Ways in which a file is not safe, each with the change that makes it so, and the message. */
 const weaknesses: Record<string, { spoil: (file: string) => void; why: RegExp }> = {

@@ -6,14 +6,16 @@ import { expect, test } from 'vitest'
 
 import { eventBody, postDelivery, requestIds } from '../harness/deliveries.ts'
 import { findCanaries, findCanariesInFiles, spyScript } from '../harness/faults/canary.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { worldWithOrders } from '../harness/orders.ts'
 import { startListening } from '../harness/listening-session.ts'
 import { start } from '../harness/process.ts'
 import { session } from '../harness/session.ts'
 
-faultRow('canary', 'outputs with a key, secret or token', { of: /shown|repeated|printed|logs/ })
-faultRow('children', 'children with a secret', { of: /handler/ })
+recordForFaultTable('canary', 'outputs with a key, secret or token', {
+  titles: /shown|repeated|printed|logs/,
+})
+recordForFaultTable('children', 'children with a secret', { titles: /handler/ })
 
 /** Returns a key of 32 characters that is not the key of the sandbox. */
 const newKey = (): string => `k1${randomBytes(15).toString('hex').toUpperCase()}`

@@ -4,9 +4,9 @@ import { expect, test } from 'vitest'
 
 import { sessionWithOrders } from '../harness/orders.ts'
 import type { Interceptor } from '../harness/world.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-faultRow('mixed', 'filed as another report')
+recordForFaultTable('mixed', 'filed as another report')
 
 const changeAnswers =
   (change: (answer: RequestAnswer) => void): Interceptor =>

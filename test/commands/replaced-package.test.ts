@@ -3,9 +3,9 @@ import { expect, test } from 'vitest'
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import type { Answer } from '../harness/scripted-prompter.ts'
 import { session } from '../harness/session.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-faultRow('replaced', 'ordered under both')
+recordForFaultTable('replaced', 'ordered under both')
 
 const down = { kind: 'status', status: 503, when: 'before' } as const
 

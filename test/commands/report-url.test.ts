@@ -3,9 +3,9 @@ import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
 import { session } from '../harness/session.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-faultRow('report-url', 'connections elsewhere', { of: /leads elsewhere/ })
+recordForFaultTable('report-url', 'connections elsewhere', { titles: /leads elsewhere/ })
 
 const checkId = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
 

@@ -11,10 +11,12 @@ import { orderArguments } from '../harness/people.ts'
 import { queryDatabase } from '../harness/postgres.ts'
 import { type Session, session } from '../harness/session.ts'
 import { machines } from './postgres/machines.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-faultRow('at-rest', 'found after a purge', { of: /completely|name of a file|sync|re-read|pending rows/ })
-faultRow('purge-read', 'reported as removed too early', { of: /while another/ })
+recordForFaultTable('at-rest', 'found after a purge', {
+  titles: /completely|name of a file|sync|re-read|pending rows/,
+})
+recordForFaultTable('purge-read', 'reported as removed too early', { titles: /while another/ })
 
 const zelda = 'zelda@example.com'
 const purge = `store purge --email ${zelda} --yes`

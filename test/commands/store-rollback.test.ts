@@ -17,9 +17,9 @@ import { peopleFile } from '../harness/batch-file.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { orderArguments } from '../harness/people.ts'
 import { type Session, session } from '../harness/session.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-faultRow('forgotten', 'ordered twice')
+recordForFaultTable('forgotten', 'ordered twice')
 
 test('a store restored from before two orders is closed; after --accept-older these two orders are unknown', async () => {
   const here = await sessionWithPeople(4)

@@ -6,14 +6,14 @@ import { describe, expect, test } from 'vitest'
 import { signatureHeader } from '../../src/contract/headers.ts'
 import { sign, signingKey } from '../../src/contract/signature.ts'
 import { parseFixture } from '../../src/sandbox/control/read-inputs.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { sessionWithOrders, listPdfs } from '../harness/orders.ts'
 import { startListening } from '../harness/listening-session.ts'
 import { orderArguments } from '../harness/people.ts'
 import type { Session } from '../harness/session.ts'
 import { twoServices } from '../harness/two-services.ts'
 
-faultRow('services', 'mixed')
+recordForFaultTable('services', 'mixed')
 
 const hourMs = 3_600_000
 

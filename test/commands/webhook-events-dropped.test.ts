@@ -4,9 +4,9 @@ import { eventBody, postDelivery, requestIds } from '../harness/deliveries.ts'
 import { TIME, TIME_OF_DAY } from '../harness/filters.ts'
 import { handlerApp, startListening } from '../harness/listening-session.ts'
 import { session } from '../harness/session.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-faultRow('poison', 'blocked for ever')
+recordForFaultTable('poison', 'blocked for ever')
 
 const one = requestIds[0] as string
 

@@ -7,9 +7,9 @@ import { eventBody, postDelivery, requestIds } from '../harness/deliveries.ts'
 import { TIME, TIME_OF_DAY } from '../harness/filters.ts'
 import { handlerApp, startListening } from '../harness/listening-session.ts'
 import { type Session, session } from '../harness/session.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-faultRow('children', 'keys passed on', { of: /exec gets/ })
+recordForFaultTable('children', 'keys passed on', { titles: /exec gets/ })
 
 const [one, two] = requestIds as [string, string]
 const vectors = join(import.meta.dirname, '..', 'vectors', 'tls')

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 import { expect, test, vi } from 'vitest'
 
-import { shareOf } from '../harness/share.ts'
+import { sampleOf } from '../harness/share.ts'
 import { broken, casesNotTested } from './lab.ts'
 import type { Knobs } from './second/knobs.ts'
 import { second, tightWindows } from './second-lab.ts'
@@ -63,7 +63,7 @@ const ways: [string, RegExp, Partial<Knobs>][] = [
   ],
 ]
 
-test.each(shareOf(ways, 4))('it may do otherwise: %s', async (_name, topics, knobs) => {
+test.each(sampleOf(ways, 4))('it may do otherwise: %s', async (_name, topics, knobs) => {
   const { run } = await second({ knobs })
   expect(broken(await run({ only: ({ id }) => topics.test(id) }))).toEqual([])
 })

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 
-import { shareOf } from '../harness/share.ts'
+import { sampleOf } from '../harness/share.ts'
 import { broken } from './lab.ts'
 import { second, tightWindows } from './second-lab.ts'
 import { switches } from './second/every.ts'
@@ -14,7 +14,7 @@ test('there are more than a hundred, each with its name', () => {
   expect(names.length).toBeGreaterThan(100)
 })
 
-test.each(shareOf(switches, 30))('$name: $by', async ({ by, also, knobs, tight }) => {
+test.each(sampleOf(switches, 30))('$name: $by', async ({ by, also, knobs, tight }) => {
   const { run } = await second({ knobs, ...(tight === true && { windows: tightWindows }) })
   const report = await run({ only: ({ id }) => id === by || id === also })
   expect(broken(report).map(({ id }) => id)).toContain(by)

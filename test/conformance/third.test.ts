@@ -6,7 +6,7 @@ import type { ConformanceReport } from '../../src/conformance/case.ts'
 import { type ConformanceOptions, runConformance } from '../../src/conformance/run.ts'
 import { systemClock } from '../../src/host/clock.ts'
 import { HttpClient } from '../../src/http/client.ts'
-import { shareOf } from '../harness/share.ts'
+import { sampleOf } from '../harness/share.ts'
 import { broken, casesNotTested } from './lab.ts'
 import { largeQuota, smallQuota } from './quotas.ts'
 import { emails, keys, secret } from './third/data.ts'
@@ -99,7 +99,7 @@ test('nor the rules of the quota', async () => {
   expect(casesNotTested(report)).toEqual([])
 })
 
-test.each(shareOf(defects, 8))('$name: $by', async (defect) => {
+test.each(sampleOf(defects, 8))('$name: $by', async (defect) => {
   const { by } = defect
   const report = await checked(
     ({ id }) => id === by || (by === 'answers.retry-after' && id === 'throttle.minute'),

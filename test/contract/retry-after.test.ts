@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 
 import { parseRetryAfter } from '../../src/contract/headers.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-faultRow('retry-after', 'values misread')
+recordForFaultTable('retry-after', 'values misread')
 
 test.each([
   ['0', 1, true],

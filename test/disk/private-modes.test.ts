@@ -22,10 +22,10 @@ import {
   readPrivate,
   requireOwnFolders,
 } from '../../src/disk/private-modes.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-faultRow('modes', 'readable by others', { of: /umask|looser|account/ })
-faultRow('given-folder', 'with another mode', { of: /mode|sticky|write/ })
+recordForFaultTable('modes', 'readable by others', { titles: /umask|looser|account/ })
+recordForFaultTable('given-folder', 'with another mode', { titles: /mode|sticky|write/ })
 
 const module = new URL('../../src/disk/private-modes.ts', import.meta.url).href
 let folder: string

@@ -21,9 +21,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { systemRandom } from '../../src/host/random.ts'
 import { isAlreadyExists } from '../../src/disk/failure.ts'
 import { removeTemporaries, writeFileAtomically } from '../../src/disk/whole-file.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-faultRow('swapped', 'writes outside or partial')
+recordForFaultTable('swapped', 'writes outside or partial')
 
 const module = new URL('../../src/disk/whole-file.ts', import.meta.url).href
 let folder: string

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 
 import { childEnvironment, secretsOf } from '../../src/host/secrets.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-faultRow('children', 'keys handed on')
+recordForFaultTable('children', 'keys handed on')
 
 const childOf = (env: Record<string, string>) => childEnvironment(env, secretsOf(env))
 

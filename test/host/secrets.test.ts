@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 
 import { Secrets } from '../../src/host/secrets.ts'
 import { encodings, inUnicodeEscapes } from '../harness/faults/encodings.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { processorMs } from '../harness/processor-time.ts'
 
-const fault = faultRow('echo', 'encodings with a secret left')
+const fault = recordForFaultTable('echo', 'encodings with a secret left')
 
 const key = String.raw`a/b\c"d+e&f=g%h<i>j'k é0123456789`
 const json = JSON.stringify(key).slice(1, -1)
@@ -22,7 +22,7 @@ test('a secret is replaced in every usual encoding', () => {
     ([, encoded]) => secrets.redact(`<${encoded(key)}>`) !== '<[API key]>',
   )
   const count = Object.keys(encodings).length
-  fault.cases(count, count - left.length)
+  fault.countCases(count, count - left.length)
   expect(left).toEqual([])
 })
 

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest'
 
 import { sanitize } from '../../src/host/text.ts'
 import { jsonText } from '../../src/output/view.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-faultRow('escapes', 'raw controls')
+recordForFaultTable('escapes', 'raw controls')
 
 test.each([
   ['plain text stays', 'Zoë Ní Bhriain, 北京 👩‍👩‍👧', 'Zoë Ní Bhriain, 北京 👩‍👩‍👧'],

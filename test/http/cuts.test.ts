@@ -4,9 +4,9 @@ import { TransportError } from '../../src/http/failure.ts'
 import { startFaultProxy } from '../harness/faults/proxy.ts'
 import { enveloped, identity, startRawServer } from './raw-server.ts'
 import { expectNoProcessFaults, post, startClient, trustAuthority } from './setup.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-const fault = faultRow('cut', 'sent again')
+const fault = recordForFaultTable('cut', 'sent again')
 
 /** The fault table: "network cut after byte N, both directions … 0 sent again". */
 
@@ -42,7 +42,7 @@ test.each(['close', 'reset'] as const)(
     }
     proxy.cut = {}
     expect(await outcome(`http://127.0.0.1:${proxy.port}/`)).toBe('answered')
-    fault.cases(created.length - 1)
+    fault.countCases(created.length - 1)
   },
 )
 
@@ -61,7 +61,7 @@ test.each(['close', 'reset'] as const)(
     }
     // The first, uncut one alone came in whole.
     expect(server.requests).toHaveLength(1)
-    fault.cases(whole - 1)
+    fault.countCases(whole - 1)
   },
 )
 

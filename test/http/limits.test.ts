@@ -3,11 +3,11 @@ import type { Socket } from 'node:net'
 import { expect, test } from 'vitest'
 
 import { jsonLimits, reportLimits } from '../../src/http/types.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { answer, startRawServer } from './raw-server.ts'
 import { expectNoProcessFaults, post, startClient, transportError } from './setup.ts'
 
-faultRow('endless', 'without an end')
+recordForFaultTable('endless', 'without an end')
 
 /** The fault table: "oversized, endless, slow, compressed-bomb answers: byte, idle and total limits; identity only". */
 

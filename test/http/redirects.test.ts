@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 
 import { collect } from '../../src/http/client.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { answer, startRawServer } from './raw-server.ts'
 import { expectNoProcessFaults, post, startClient } from './setup.ts'
 
-faultRow('redirect', 'followed')
+recordForFaultTable('redirect', 'followed')
 
 /** The fault table: "redirect to another host (CVE-2026-40895): never followed with a key or a body". */
 

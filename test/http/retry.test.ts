@@ -7,9 +7,9 @@ import { TransportError } from '../../src/http/failure.ts'
 import { type RetryEvent, type RetryPolicy, withRetries } from '../../src/http/retry.ts'
 import type { HttpHeaders } from '../../src/http/types.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-faultRow('retry-after', 'hot loops')
+recordForFaultTable('retry-after', 'hot loops')
 
 /** "A GET is tried at most 4 times"; "429 waits Retry-After … within --timeout, else exit 6" (src/docs/cli.md). */
 

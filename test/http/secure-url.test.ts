@@ -5,9 +5,9 @@ import { secureUrl } from '../../src/http/transport.ts'
 import { startConnectProxy } from './connect-proxy.ts'
 import { startRawServer } from './raw-server.ts'
 import { expectNoProcessFaults, nextTurn, post, startClient } from './setup.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-faultRow('plain-http', 'sent in clear text')
+recordForFaultTable('plain-http', 'sent in clear text')
 
 /** The fault table: "plain http … refused but for loopback … a table of URLs: 0 clear-text bytes". */
 

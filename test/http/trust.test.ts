@@ -6,9 +6,9 @@ import { expect, test } from 'vitest'
 
 import { startConnectProxy } from './connect-proxy.ts'
 import { answer, identity, startRawServer } from './raw-server.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-faultRow('plain-http', 'sent to whom nobody trusts')
+recordForFaultTable('plain-http', 'sent to whom nobody trusts')
 
 /** Whom a process trusts is settled when it starts, so each of these is a process of its own. */
 

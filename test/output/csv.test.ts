@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import { formatCsv } from '../../src/output/present.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-faultRow('formulas', 'formulas', { of: /spreadsheet|formula/ })
-faultRow('codes', 'raw controls', { of: /obeyed/ })
+recordForFaultTable('formulas', 'formulas', { titles: /spreadsheet|formula/ })
+recordForFaultTable('codes', 'raw controls', { titles: /obeyed/ })
 
 test.each([
   ['=1+1', "'=1+1"],

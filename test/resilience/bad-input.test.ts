@@ -6,13 +6,13 @@ import { expect, test } from 'vitest'
 import type { LaunchableCommand } from '../../src/cli/base-command.ts'
 import { exitCodes, type ErrorCode } from '../../src/errors/kinds.ts'
 import { main } from '../../src/cli/main.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import type { Outcome, RunOptions } from '../harness/run-command.ts'
-import { shareOf } from '../harness/share.ts'
+import { sampleOf } from '../harness/share.ts'
 import { type BadLine, badLines, commandIds } from './bad-input.ts'
 import { type BadFolder, badFolder } from './world-of-bad-input.ts'
 
-const fault = faultRow('bad-input', 'not refused in order', { of: /every command/ })
+const fault = recordForFaultTable('bad-input', 'not refused in order', { titles: /every command/ })
 
 /** Longer than any refusal takes. */
 const longestMs = 10_000
@@ -148,7 +148,7 @@ test.each([...large, 'the rest'])(
   async (topic) => {
     const runs = await launched()
     const ids = commandIds.filter((id) => topicOf(id) === topic)
-    const lines = ids.flatMap((id) => shareOf(badLines(id), 4))
+    const lines = ids.flatMap((id) => sampleOf(badLines(id), 4))
     const wrong: string[] = []
     let folder = await badFolder()
     for (const [at, line] of lines.entries()) {
@@ -167,8 +167,8 @@ test.each([...large, 'the rest'])(
       }
       if (found.length > 0) wrong.push(`${line.id}, ${line.about ?? ''} ${line.what}: ${found.join('; ')}`)
     }
-    fault.cases(lines.length, lines.length - wrong.length)
-    fault.note(`${ids.length} commands of ${topic}`)
+    fault.countCases(lines.length, lines.length - wrong.length)
+    fault.addNote(`${ids.length} commands of ${topic}`)
     expect(wrong).toEqual([])
   },
   1_800_000,

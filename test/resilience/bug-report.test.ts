@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { doctorSession } from '../harness/doctor-session.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-const fault = faultRow('report', 'canaries found')
+const fault = recordForFaultTable('report', 'canaries found')
 
 test('a bug report holds versions, counts and results, and nothing that anybody or anything is called', async () => {
   const here = await doctorSession()
@@ -52,7 +52,7 @@ test('a bug report holds versions, counts and results, and nothing that anybody 
     text.toLowerCase().includes(canary.toLowerCase()),
   )
   const count = Object.keys(canaries).length
-  fault.cases(count, count - found.length)
+  fault.countCases(count, count - found.length)
   expect(found.map(([what]) => what)).toEqual([])
   expect(statSync(join(here.folder, 'report.json')).mode & 0o777).toBe(0o600)
   expect(readFileSync(join(here.folder, 'report.json')).length).toBeLessThan(4000)

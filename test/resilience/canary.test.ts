@@ -6,16 +6,16 @@ import { expect, test, vi } from 'vitest'
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { eventBody, postDelivery } from '../harness/deliveries.ts'
 import { findCanaries, findCanariesInFiles, spyScript } from '../harness/faults/canary.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { worldWithOrders, signedUrl } from '../harness/orders.ts'
 import { start } from '../harness/process.ts'
-import { shareOf } from '../harness/share.ts'
+import { sampleOf } from '../harness/share.ts'
 import { session } from '../harness/session.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 import { badLines, commandIds } from './bad-input.ts'
 
-const fault = faultRow('canary', 'places with a key, secret or token', { of: /canary/ })
-const children = faultRow('children', 'children with a key', { of: /child/ })
+const fault = recordForFaultTable('canary', 'places with a key, secret or token', { titles: /canary/ })
+const children = recordForFaultTable('children', 'children with a key', { titles: /child/ })
 
 /** Where secrets are kept on purpose: for their owner alone, which other tests hold. */
 const meant = /^credentials\.json$/
@@ -39,7 +39,7 @@ test('no canary is printed or kept by any command, right or wrong', async () => 
     'api GET /v1/users --include --verbose',
   ].map((line) => line.split(' '))
   // One wrong line of each command, with its key in the environment.
-  const wrong = shareOf(commandIds, 6).map((each) => (badLines(each)[0]?.argv ?? []).concat('--verbose'))
+  const wrong = sampleOf(commandIds, 6).map((each) => (badLines(each)[0]?.argv ?? []).concat('--verbose'))
   for (const argv of [...lines, ...wrong]) {
     const { stdout, stderr } = await here.run(argv, {
       clock: here.clock,
@@ -49,12 +49,12 @@ test('no canary is printed or kept by any command, right or wrong', async () => 
   }
   found.push(...findCanariesInFiles(here.folder, canaries, meant))
   const count = lines.length + wrong.length
-  fault.cases(count, count - found.length)
+  fault.countCases(count, count - found.length)
   expect(found).toEqual([])
 })
 
 test('no child, and no command line of any process, is given a key or a secret', async () => {
-  if (!existsSync('/proc/self/cmdline')) return children.notTried('there is no /proc')
+  if (!existsSync('/proc/self/cmdline')) return children.markNotTried('there is no /proc')
   const here = await session()
   const { apiKey, webhookSecret } = here.sandbox.credentials
   const canaries = { key: apiKey, secret: webhookSecret, password: 'canary-password' }
@@ -80,7 +80,7 @@ test('no child, and no command line of any process, is given a key or a secret',
 test.each(['a report', 'a report by its signed URL'])(
   'the viewer of %s, a child of --open, is given neither a key nor a token',
   async (which) => {
-    if (process.platform !== 'linux') return children.notTried('another platform has another viewer')
+    if (process.platform !== 'linux') return children.markNotTried('another platform has another viewer')
     const here = await worldWithOrders(['Ana'])
     const url = signedUrl(here)
     const check = url.replace(/^.*\/reports\/|\?.*$/g, '')

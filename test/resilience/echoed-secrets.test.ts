@@ -2,11 +2,11 @@ import { expect, test } from 'vitest'
 
 import { findCanaries, findCanariesInFiles } from '../harness/faults/canary.ts'
 import { encodings, inUnicodeEscapes } from '../harness/faults/encodings.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
-import { shareOf } from '../harness/share.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
+import { sampleOf } from '../harness/share.ts'
 import { session } from '../harness/session.ts'
 
-const fault = faultRow('echo', 'places with a secret that was sent back')
+const fault = recordForFaultTable('echo', 'places with a secret that was sent back')
 
 /** Each holds what the encodings write otherwise, and a core that all of them but JSON escapes leave as it is. */
 const secrets = {
@@ -74,7 +74,7 @@ const echoes: Echo[] = positions.flatMap((where) =>
 const person = (name: string): string =>
   `--first-name ${name} --last-name Lee --email ${name}@example.com --phone +61412345678`
 
-test.each(shareOf(echoes, 9))(
+test.each(sampleOf(echoes, 9))(
   'what was sent in confidence and comes back in $where ($name) is neither shown nor kept',
   async ({ where, encode, write }) => {
     const here = await session()
@@ -164,7 +164,7 @@ test.each(shareOf(echoes, 9))(
       isSeen ||= /\[API key\]/.test(stdout + stderr)
     }
     found.push(...findCanariesInFiles(here.folder, cores, meant))
-    fault.cases(lines.length + 1, lines.length + 1 - found.length)
+    fault.countCases(lines.length + 1, lines.length + 1 - found.length)
     // The echo did reach the program.
     expect(isSeen).toBe(true)
     expect(found).toEqual([])

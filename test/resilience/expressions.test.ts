@@ -1,12 +1,12 @@
 import { parseAst } from 'rolldown/parseAst'
 import { expect, test } from 'vitest'
 
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { processorMs } from '../harness/processor-time.ts'
-import { shareOf } from '../harness/share.ts'
+import { sampleOf } from '../harness/share.ts'
 import { sources } from '../house/sources.ts'
 
-const fault = faultRow('redos', 'expressions that take longer')
+const fault = recordForFaultTable('redos', 'expressions that take longer')
 
 const bytes = 100_000
 const maxMs = 50
@@ -80,7 +80,7 @@ function replaceMs({ pattern, flags }: Expression, text: string): number {
 test('no expression takes long over a text of 100 KB', () => {
   const all = findExpressions()
   expect(all.length).toBeGreaterThan(200)
-  const sample = shareOf(all, 60)
+  const sample = sampleOf(all, 60)
   const slow = sample.flatMap((expression) => {
     // A slow run is repeated once, because garbage collection or compilation may have taken the time.
     const text = createSlowTexts(expression).find(
@@ -91,6 +91,6 @@ test('no expression takes long over a text of 100 KB', () => {
       ? []
       : [`${where}: /${pattern}/${flags} over ${JSON.stringify(text.slice(0, 4))}…`]
   })
-  fault.cases(sample.length, sample.length - slow.length)
+  fault.countCases(sample.length, sample.length - slow.length)
   expect(slow).toEqual([])
 }, 1_200_000)

@@ -3,11 +3,11 @@ import { expect, test } from 'vitest'
 
 import { RefcheckError } from '../../src/errors/kinds.ts'
 import { variable } from '../../src/host/process.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { nearly } from './parser-inputs.ts'
 import { type Parser, parsers } from './parsers.ts'
 
-const fault = faultRow('parsers', 'neither read nor refused in order')
+const fault = recordForFaultTable('parsers', 'neither read nor refused in order')
 /** More and others with: REFCHECK_CASES=100000 REFCHECK_SEED=7 npm test -- resilience/parsers */
 const cases = Number(variable(process.env, 'REFCHECK_CASES') ?? 60)
 const seed = Number(variable(process.env, 'REFCHECK_SEED') ?? 20_261_122)
@@ -45,8 +45,8 @@ test(
       tried += own
       faults.push(...[await firstFault(parser, own)].filter((each) => each !== undefined))
     }
-    fault.cases(tried, tried - faults.length)
-    fault.note(`${parsers.length} parsers, seed ${seed}`)
+    fault.countCases(tried, tried - faults.length)
+    fault.addNote(`${parsers.length} parsers, seed ${seed}`)
     expect(faults).toEqual([])
   },
   60_000 * Math.ceil(cases / 60),

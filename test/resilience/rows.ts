@@ -1,4 +1,4 @@
-/** A fault or an attack, and what the program does then; each has tests that say so by `faultRow`. */
+/** A fault or an attack, and what the program does then. The tests of each are those that call `recordForFaultTable` with its id. */
 interface Fault {
   fault: string
   right: string

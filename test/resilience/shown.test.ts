@@ -3,12 +3,12 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { session } from '../harness/session.ts'
 
-faultRow('lines', 'forged lines', { of: /line/ })
-const shared = faultRow('shared-folder', 'folders that nobody is told of', { of: /folder/ })
+recordForFaultTable('lines', 'forged lines', { titles: /line/ })
+const shared = recordForFaultTable('shared-folder', 'folders that nobody is told of', { titles: /folder/ })
 
 /** Made up by a service that wants to be believed: line breaks, what hides, what turns text around, 3 MB. */
 const forged: [what: string, text: string, shown: RegExp][] = [
@@ -46,7 +46,7 @@ test.each([
   ['of another account', undefined],
 ])('a store in a folder that is %s: reported, and doctor fails', async (_what, mode) => {
   if (mode === undefined && process.getuid?.() !== 0)
-    return shared.notTried('only root can give folders away')
+    return shared.markNotTried('only root can give folders away')
   const here = await session()
   const folder = join(here.folder, 'shared')
   mkdirSync(folder)

@@ -8,9 +8,9 @@ import { expect, onTestFinished, test } from 'vitest'
 
 import { listen, type Listener } from '../../src/server/listen.ts'
 import { serveSmallRequests, type SmallRequestOptions } from '../../src/server/small-requests.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-faultRow('incomplete', 'client out')
+recordForFaultTable('incomplete', 'client out')
 
 const mebibyte = 1024 * 1024
 const options = {

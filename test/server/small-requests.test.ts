@@ -5,9 +5,9 @@ import { connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
 
 import { serveSmallRequests } from '../../src/server/small-requests.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-faultRow('idle', 'kept out')
+recordForFaultTable('idle', 'kept out')
 
 const limits = { maxBytes: 1000, requestTimeoutMs: 60_000, idleTimeoutMs: 60_000 }
 const few = (maxConnections: number) => ({ ...limits, incomplete: { maxConnections, maxBytes: 1_000_000 } })

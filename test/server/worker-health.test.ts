@@ -7,9 +7,9 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { App } from '../../src/app/app.ts'
 import { serveHealth } from '../../src/app/worker.ts'
 import { systemClock } from '../../src/host/clock.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-faultRow('incomplete', 'kept out')
+recordForFaultTable('incomplete', 'kept out')
 
 test('figures that many ask for at the same moment are made once, and again for who asks later', async () => {
   let queuedReads = 0

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 
 import { refusalOf, rowsOf, table } from './table.ts'
 import { excelParts, header, row, workbook, zipped } from './workbook.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-faultRow('bombs', 'taken in')
+recordForFaultTable('bombs', 'taken in')
 
 const sheet = `<sheetData>${row('<c r="A2"><v>1</v></c>')}</sheetData>`
 

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 
 import { refusalOf, rowsOf, table } from './table.ts'
 import { excelParts, row, workbook, zipped } from './workbook.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-faultRow('workbooks', 'taken in')
+recordForFaultTable('workbooks', 'taken in')
 
 const ole = (word: string): Buffer =>
   Buffer.concat([

@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { fileSource } from '../../src/sheets/sheet.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { temporaryFolder } from '../harness/world.ts'
 import { refusalOf, rowsOf, table } from './table.ts'
 import { attributes, manySheets, odsDocument, withSheet } from './large-workbooks.ts'
 import { excelParts, header, row, workbook, zipped } from './workbook.ts'
 
-faultRow('tables', 'taken in')
+recordForFaultTable('tables', 'taken in')
 
 const sheetData = `<sheetData>${row('<c r="A2"><v>1</v></c>')}</sheetData>`
 const sheetPart = 'xl/worksheets/sheet1.xml'

@@ -6,9 +6,9 @@ import { annotatedBytes } from '../../src/sheets/rewrite.ts'
 import type { Sheet } from '../../src/sheets/sheet.ts'
 import { all, bytesOf, openBytes, plain, table } from './table.ts'
 import { excelParts, row, workbook, zipped } from './workbook.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-faultRow('formulas', 'changed by a round trip')
+recordForFaultTable('formulas', 'changed by a round trip')
 
 const ours = ['row', 'request_id', 'error']
 

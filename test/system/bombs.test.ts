@@ -5,16 +5,16 @@ import { gzipSync } from 'node:zlib'
 
 import { expect, test } from 'vitest'
 
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { answerWithList, packageJson } from '../harness/faults/large-lists.ts'
 import { measureRun } from '../harness/faults/measure-run.ts'
 import { type World, world } from '../harness/world.ts'
 import { attributes, manySheets, odsDocument, withSheet } from '../sheets/large-workbooks.ts'
 import { excelParts, type Parts, zipped } from '../sheets/workbook.ts'
 
-const fault = faultRow('bombs', 'read', { of: /^(?!tables|answers)/ })
-const endless = faultRow('endless', 'read', { of: /^answers/ })
-const tables = faultRow('tables', 'read', { of: /^tables/ })
+const fault = recordForFaultTable('bombs', 'read', { titles: /^(?!tables|answers)/ })
+const endless = recordForFaultTable('endless', 'read', { titles: /^answers/ })
+const tables = recordForFaultTable('tables', 'read', { titles: /^tables/ })
 
 /** Much more than the five seconds that the fault table allows, because the machine may be busy. */
 const maxSeconds = 120
@@ -141,8 +141,8 @@ test('every reader refuses every bomb early and with little memory', async () =>
   const packed = await findFailure(here, 'batch validate bomb.xlsx --package 102')
   if (packed !== undefined) failures.push(packed)
   const cases = bombs.length + 1
-  fault.cases(cases, cases - failures.length)
-  fault.note(`at most ${maxima.mebibytes.toFixed(0)} MiB and ${maxima.seconds.toFixed(1)} s`)
+  fault.countCases(cases, cases - failures.length)
+  fault.addNote(`at most ${maxima.mebibytes.toFixed(0)} MiB and ${maxima.seconds.toFixed(1)} s`)
   expect(failures).toEqual([])
 }, 600_000)
 
@@ -203,8 +203,8 @@ test('tables with very many sheets, attributes or rows are refused early with on
     const found = await findFailureWithMessage(here, `batch validate ${name} --package 102`, message)
     if (found !== undefined) failures.push(found)
   }
-  tables.cases(refusals.length, refusals.length - failures.length)
-  tables.note(`at most ${maxima.mebibytes.toFixed(0)} MiB and ${maxima.seconds.toFixed(1)} s`)
+  tables.countCases(refusals.length, refusals.length - failures.length)
+  tables.addNote(`at most ${maxima.mebibytes.toFixed(0)} MiB and ${maxima.seconds.toFixed(1)} s`)
   expect(failures).toEqual([])
 }, 600_000)
 
@@ -229,7 +229,7 @@ test.each([
     here.env,
     maxSeconds * 1000,
   )
-  tables.note(`100,000 rows ${what} read: ${mebibytes.toFixed(0)} MiB and ${seconds.toFixed(1)} s`)
+  tables.addNote(`100,000 rows ${what} read: ${mebibytes.toFixed(0)} MiB and ${seconds.toFixed(1)} s`)
   expect(stdout.slice(0, 40)).toMatch(`people.csv: ${String(count)} rows, ${String(count)} valid`)
   expect(code).toBe(0)
   expect(mebibytes).toBeLessThan(450)
@@ -282,7 +282,7 @@ test('bombs in settings, keys and stores are refused as well', async () => {
     if (failure !== undefined) failures.push(failure)
   }
   const cases = files.length + lines.length
-  fault.cases(cases, cases - failures.length)
+  fault.countCases(cases, cases - failures.length)
   expect(failures).toEqual([])
 }, 300_000)
 
@@ -311,8 +311,8 @@ test('answers with lists of any length need at most 300 MiB', async () => {
     expect([count, code, stderr.includes('internal error')]).toEqual([count, count === 30_000 ? 0 : 7, false])
     if (mebibytes < 300) passedCount += 1
   }
-  endless.cases(lists.length, passedCount)
-  endless.note(
+  endless.countCases(lists.length, passedCount)
+  endless.addNote(
     `lists of up to 5,000,000 items: at most ${maxima.mebibytes.toFixed(0)} MiB and ${maxima.seconds.toFixed(1)} s`,
   )
   expect(maxima.mebibytes).toBeLessThan(300)

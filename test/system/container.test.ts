@@ -8,9 +8,9 @@ import { orderArguments } from '../harness/people.ts'
 import { start } from '../harness/process.ts'
 import { envOfReadyLine } from '../harness/service-env.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-faultRow('container', 'reported as working that then fails')
+recordForFaultTable('container', 'reported as working that then fails')
 
 const root = join(import.meta.dirname, '..', '..')
 /** A uid that is not in /etc/passwd. */

@@ -9,9 +9,9 @@ import { emails, peopleFile } from '../harness/batch-file.ts'
 import { Cluster } from '../harness/postgres-cluster.ts'
 import { world } from '../harness/world.ts'
 import { mountSmallDisk } from '../harness/faults/small-disk.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-faultRow('disk', 'lost or twice')
+recordForFaultTable('disk', 'lost or twice')
 
 /** The account that the server runs as when root starts it. */
 const serverUid = 65_534

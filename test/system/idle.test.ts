@@ -1,14 +1,14 @@
 import { expect, onTestFinished, test } from 'vitest'
 
 import { eventBody, postDelivery } from '../harness/deliveries.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { type Flood, floodServer, peakMebibytes } from '../harness/faults/flood-server.ts'
 import { start as startProgram } from '../harness/process.ts'
 import { startReceiverProcess as startReceiver } from '../harness/receiver-process.ts'
 import { emptyEnv, temporaryFolder, world } from '../harness/world.ts'
 
-const idle = faultRow('idle', 'blocked', { of: /idle/ })
-const incomplete = faultRow('incomplete', 'blocked', { of: /flood|bodies/ })
+const idle = recordForFaultTable('idle', 'blocked', { titles: /idle/ })
+const incomplete = recordForFaultTable('incomplete', 'blocked', { titles: /flood|bodies/ })
 
 const goalMs = 1_000
 /** The service's timeout for deliveries. The test requires only this, because `goalMs` depends on the machine. */
@@ -69,8 +69,8 @@ test('deliveries to a receiver are answered despite a thousand idle connections'
     ],
     200,
   )
-  idle.cases(200, found.p99 < goalMs ? 200 - found.failed : 0)
-  idle.note(`1000 sockets at a receiver: ${figure(found, found.mebibytes)}`)
+  idle.countCases(200, found.p99 < goalMs ? 200 - found.failed : 0)
+  idle.addNote(`1000 sockets at a receiver: ${figure(found, found.mebibytes)}`)
   expect(found.failed).toBe(0)
 })
 
@@ -81,8 +81,8 @@ test.each<[Flood, number]>([
   ['many requests', 1_000],
 ])('deliveries to a receiver are answered despite a flood of connections: %s', async (kind, sockets) => {
   const found = await deliverDuringFlood([[kind, sockets]], 60)
-  incomplete.cases(60, found.mebibytes < goalMebibytes ? 60 - found.failed : 0)
-  incomplete.note(`${sockets} sockets, ${kind}, at a receiver: ${figure(found, found.mebibytes)}`)
+  incomplete.countCases(60, found.mebibytes < goalMebibytes ? 60 - found.failed : 0)
+  incomplete.addNote(`${sockets} sockets, ${kind}, at a receiver: ${figure(found, found.mebibytes)}`)
   expect(found.failed).toBe(0)
   expect(found.mebibytes).toBeLessThan(maxMebibytes)
 })
@@ -100,8 +100,8 @@ test.each<[Flood, number]>([
   await floodServer(url, kind, sockets)
   const found = await timeCalls(20, () => get(`${url}/healthz`))
   const mebibytes = peakMebibytes(worker.child.pid)
-  incomplete.cases(20, mebibytes < goalMebibytes ? 20 - found.failed : 0)
-  incomplete.note(`${sockets} sockets, ${kind}, at a worker: ${figure(found, mebibytes)}`)
+  incomplete.countCases(20, mebibytes < goalMebibytes ? 20 - found.failed : 0)
+  incomplete.addNote(`${sockets} sockets, ${kind}, at a worker: ${figure(found, mebibytes)}`)
   expect(found.failed).toBe(0)
   expect(mebibytes).toBeLessThan(maxMebibytes)
 })
@@ -119,8 +119,8 @@ test.each<[what: string, kind: Flood, sockets: number]>([
   const found = await timeCalls(60, () => get(`${ready.base_url}/v1/users`, headers))
   const mebibytes = peakMebibytes(sandbox.child.pid)
   const row = kind === 'silent' ? idle : incomplete
-  row.cases(60, mebibytes < goalMebibytes ? 60 - found.failed : 0)
-  row.note(`${sockets} ${what} at a sandbox: ${figure(found, mebibytes)}`)
+  row.countCases(60, mebibytes < goalMebibytes ? 60 - found.failed : 0)
+  row.addNote(`${sockets} ${what} at a sandbox: ${figure(found, mebibytes)}`)
   expect(found.failed).toBe(0)
   expect(mebibytes).toBeLessThan(maxMebibytes)
 })

@@ -5,11 +5,11 @@ import { beforeAll, expect, test } from 'vitest'
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { roomyWorld } from '../harness/world.ts'
 import { runWithStrace } from '../harness/faults/strace.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-const early = faultRow('power-loss', 'POSTs too early', { of: /before the first byte/ })
-const failing = faultRow('disk', 'failed flushes with a person ordered twice or lost', {
-  of: /fails at any flush/,
+const early = recordForFaultTable('power-loss', 'POSTs too early', { titles: /before the first byte/ })
+const failing = recordForFaultTable('disk', 'failed flushes with a person ordered twice or lost', {
+  titles: /fails at any flush/,
 })
 
 const orders = 100
@@ -55,12 +55,12 @@ test(`the journal is on the disk before the first byte of each of ${orders} orde
     if (!isFlushed) tooEarly += 1
     isFlushed = false
   }
-  early.cases(posts, posts - tooEarly)
+  early.countCases(posts, posts - tooEarly)
   expect({ posts, tooEarly }).toEqual({ posts: orders, tooEarly: 0 })
 })
 
 test('a disk that fails at any flush: nothing more is sent, the known results are reported, and the store is sound', async () => {
-  failing.cases(maxFlushes)
+  failing.countCases(maxFlushes)
   for (let flush = 1; flush <= maxFlushes; flush += 1) {
     const { sandbox, folder, env } = await roomyWorld()
     const file = peopleFile(folder, emails(2))

@@ -6,11 +6,11 @@ import { expect, onTestFinished, test } from 'vitest'
 
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { world } from '../harness/world.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
 const batchRun = 'batch run people.csv --package 102 --yes --json'.split(' ')
 
-faultRow('second-name', 'used', { of: /mounted by itself/ })
+recordForFaultTable('second-name', 'used', { titles: /mounted by itself/ })
 
 /** Mounts a path at another path. Needs root. */
 function bindMount(from: string, to: string): void {

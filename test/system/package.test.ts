@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 
-import { shareOf } from '../harness/share.ts'
+import { sampleOf } from '../harness/share.ts'
 import { envOfReadyLine } from '../harness/service-env.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 
@@ -132,7 +132,7 @@ const otherPlatforms: [platform: string, launcher: string, node: string, keychai
   ['darwin-arm64', 'refcheck', 'node', 'darwin-arm64'],
 ]
 
-test.each(shareOf(otherPlatforms, 1))(
+test.each(sampleOf(otherPlatforms, 1))(
   'the package for %s can be built here, with its Node and its keychain',
   { timeout },
   (platform, launcher, node, keychain) => {

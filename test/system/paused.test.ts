@@ -2,11 +2,11 @@ import { expect, test } from 'vitest'
 
 import { systemClock } from '../../src/host/clock.ts'
 import { emails, peopleFile } from '../harness/batch-file.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { type RunningProgram, start } from '../harness/process.ts'
 import { roomyWorld } from '../harness/world.ts'
 
-const fault = faultRow('two-runners', 'stops with a person ordered twice or lost')
+const fault = recordForFaultTable('two-runners', 'stops with a person ordered twice or lost')
 
 const people = 3
 /** Longer than the maximum age of an attempt when it is sent. */
@@ -91,7 +91,7 @@ test('two runners that are stopped for longer than every time limit and then con
     const some = await Promise.all(moments.slice(at, at + parallelCount).map(findFailureAt))
     failures.push(...some.flatMap((each) => each ?? []))
   }
-  fault.cases(moments.length, moments.length - failures.length)
-  fault.note(`two runners stopped for ${pauseMs / 1000} s, a third beside them`)
+  fault.countCases(moments.length, moments.length - failures.length)
+  fault.addNote(`two runners stopped for ${pauseMs / 1000} s, a third beside them`)
   expect(failures).toEqual([])
 }, 600_000)

@@ -16,13 +16,13 @@ import { dirname, join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { start } from '../harness/process.ts'
-import { shareOf } from '../harness/share.ts'
+import { sampleOf } from '../harness/share.ts'
 import { temporaryFolder, type World, world } from '../harness/world.ts'
 
-const fault = faultRow('planted', 'written outside, foreign code run or hung')
+const fault = recordForFaultTable('planted', 'written outside, foreign code run or hung')
 
 /** The uid of another account than that of the tests. */
 const foreignUid = 54_321
@@ -120,7 +120,7 @@ async function findFailure(
 }
 
 test('planted objects at paths that the program writes are neither followed nor waited for', async () => {
-  if (process.getuid?.() !== 0) return fault.notTried('only root can give files to another account')
+  if (process.getuid?.() !== 0) return fault.markNotTried('only root can give files to another account')
   const here = await world()
   peopleFile(here.folder, emails(2))
   const aside = temporaryFolder()
@@ -147,7 +147,7 @@ test('planted objects at paths that the program writes are neither followed nor 
       const fitting = Object.entries(plants).filter(([, { fits }]) => fits === kind || fits === 'both')
       return fitting.map(([name, { plant }]) => ({ path, name, plant }))
     })
-    for (const { path, name, plant } of shareOf(all, 6)) {
+    for (const { path, name, plant } of sampleOf(all, 6)) {
       cases += 1
       replaceFolder(before, here.folder)
       rmSync(victim, { recursive: true, force: true })
@@ -162,6 +162,6 @@ test('planted objects at paths that the program writes are neither followed nor 
     }
     replaceFolder(after, here.folder)
   }
-  fault.cases(cases, cases - failures.length)
+  fault.countCases(cases, cases - failures.length)
   expect(failures).toEqual([])
 }, 300_000)

@@ -3,14 +3,14 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { type Ended, inside, withReadOnlyRoot } from '../harness/faults/read-only-root.ts'
 import { orderArguments } from '../harness/people.ts'
 import { start } from '../harness/process.ts'
 import { envOfReadyLine } from '../harness/service-env.ts'
 import { emptyEnv, temporaryFolder } from '../harness/world.ts'
 
-const fault = faultRow('container', 'reported as working that then fails')
+const fault = recordForFaultTable('container', 'reported as working that then fails')
 
 const root = join(import.meta.dirname, '..', '..')
 /** A uid that is not in /etc/passwd. */
@@ -62,9 +62,9 @@ const setUps: readonly (readonly [what: string, env: Record<string, string>, wor
 ]
 
 test('with a read-only root and a noexec /tmp, orders work if doctor reports no failure, and are refused otherwise', async () => {
-  if (process.getuid?.() !== 0) return fault.notTried('only root can make a mount namespace')
+  if (process.getuid?.() !== 0) return fault.markNotTried('only root can make a mount namespace')
   const run = await createContainer()
-  if (run === undefined) return fault.notTried('unshare --mount is not permitted here')
+  if (run === undefined) return fault.markNotTried('unshare --mount is not permitted here')
   const failures: string[] = []
   for (const [what, env, works] of setUps) {
     const reads = ['packages list', 'schema show 102', 'users list'].map(
@@ -80,7 +80,7 @@ test('with a read-only root and a noexec /tmp, orders work if doctor reports no 
         `${what}: reads ${reads.join()}, doctor ${doctor.status}, order ${order.status}: ${order.stderr}`,
       )
   }
-  fault.cases(setUps.length, setUps.length - failures.length)
-  fault.note('read-only root and noexec /tmp by a mount namespace')
+  fault.countCases(setUps.length, setUps.length - failures.length)
+  fault.addNote('read-only root and noexec /tmp by a mount namespace')
   expect(failures).toEqual([])
 })

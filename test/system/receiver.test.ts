@@ -8,9 +8,9 @@ import { eventBody, postDelivery, requestIds } from '../harness/deliveries.ts'
 import { startListener } from '../harness/listening.ts'
 import { world } from '../harness/world.ts'
 import { mountSmallDisk } from '../harness/faults/small-disk.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-faultRow('disk', 'acknowledged and lost')
+recordForFaultTable('disk', 'acknowledged and lost')
 
 /** Starts a handler that calls `before` before it answers. */
 async function startHandler(before: () => void) {

@@ -6,9 +6,9 @@ import { expect, test } from 'vitest'
 
 import { worldWithOrders, listPdfs } from '../harness/orders.ts'
 import { mountSmallDisk } from '../harness/faults/small-disk.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-faultRow('disk', 'left something partial', { of: /disk/ })
+recordForFaultTable('disk', 'left something partial', { titles: /disk/ })
 
 test('every report passes qpdf --check', async () => {
   const { type, ids, reports } = await worldWithOrders(['Priya'], { full: true })

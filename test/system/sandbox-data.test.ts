@@ -11,9 +11,9 @@ import { createSandbox } from '../../src/sandbox/control/embedded.ts'
 import { ManualClock } from '../../src/sandbox/control/manual-clock.ts'
 import { simpleOrder, start, visit } from '../sandbox/visit.ts'
 import { mountSmallDisk } from '../harness/faults/small-disk.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-faultRow('disk', 'lost')
+recordForFaultTable('disk', 'lost')
 
 const openData = (path: string) =>
   openJournal(path, { clock: systemClock, random: systemRandom, pid: process.pid })

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { eventBody, postDelivery, requestIds } from '../harness/deliveries.ts'
-import { faultRow } from '../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { handlerApp } from '../harness/listening-session.ts'
 import { listPdfs } from '../harness/orders.ts'
 import { orderArguments } from '../harness/people.ts'
@@ -17,7 +17,7 @@ import { refcheck } from '../harness/run-command.ts'
 import { envOfReadyLine } from '../harness/service-env.ts'
 import { emptyEnv, temporaryFolder, world } from '../harness/world.ts'
 
-const fault = faultRow('upgrade', 'paths that failed')
+const fault = recordForFaultTable('upgrade', 'paths that failed')
 
 /** Copies the program to a folder. Returns its path, and a function that removes all files, as an upgrade does. */
 function install(): { program: string; remove: () => void } {
@@ -79,7 +79,7 @@ test('a sandbox whose program is removed serves every path', async () => {
     const { status } = await fetch(url + path)
     if (status >= 500) failed.push(`${path}: ${status}`)
   }
-  fault.cases(lines.length + 4, lines.length + 4 - failed.length)
+  fault.countCases(lines.length + 4, lines.length + 4 - failed.length)
   expect(failed).toEqual([])
   expect(listPdfs(join(folder, 'reports'))).toHaveLength(2)
   expect(handler.taken.length).toBeGreaterThan(0)
@@ -175,6 +175,6 @@ test('an agent’s server whose program is removed answers every tool', async ()
     const text = JSON.stringify(answer)
     if (/internal|Cannot find module|ENOENT|unknown command/.test(text)) failed.push(`${name}: ${text}`)
   }
-  fault.cases(tools.length, tools.length - failed.length)
+  fault.countCases(tools.length, tools.length - failed.length)
   expect(failed).toEqual([])
 }, 60_000)

@@ -2,18 +2,18 @@ import { expect, test } from 'vitest'
 
 import { seeded } from '../../harness/seeded-random.ts'
 import { temporaryFolder } from '../../harness/world.ts'
-import { faultRow } from '../../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 import { killBatches } from './campaign.ts'
 
-const fault = faultRow('kill', 'kills with somebody twice or lost')
+const fault = recordForFaultTable('kill', 'kills with somebody twice or lost')
 
 const seed = 11
 const kills = 8
 
 test(`a batch killed ${kills} times and run again, seed ${seed}: no one twice, nothing lost, at most one unknown a kill, no store closed`, async () => {
   const tally = await killBatches(temporaryFolder(), kills, seeded(seed))
-  fault.cases(kills)
-  fault.note(`${tally.unknown} unknown, seed ${seed}`)
+  fault.countCases(kills)
+  fault.addNote(`${tally.unknown} unknown, seed ${seed}`)
   expect(tally).toMatchObject({ kills, twice: 0, lost: 0, invented: 0, closed: 0 })
   expect(tally.accepted + tally.unknown).toBe(tally.rows)
   expect(tally.unknown).toBeLessThanOrEqual(kills)

@@ -8,9 +8,9 @@ import { expect, onTestFinished, test } from 'vitest'
 
 import { emails, peopleFile } from '../../harness/batch-file.ts'
 import { roomyWorld, temporaryFolder } from '../../harness/world.ts'
-import { faultRow } from '../../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
-faultRow('replaced', 'ordered under both')
+recordForFaultTable('replaced', 'ordered under both')
 
 const root = join(import.meta.dirname, '..', '..', '..')
 

@@ -10,10 +10,10 @@ import { openStore } from '../../../src/store/ledger/open.ts'
 import type { Submission } from '../../../src/domain/submission/submission.ts'
 import { type CountingService, countingService } from './counting-service.ts'
 import { type Orderer, startOrderer } from './orderer.ts'
-import { shareOf } from '../../harness/share.ts'
-import { faultRow } from '../../harness/faults/fault-row.ts'
+import { sampleOf } from '../../harness/share.ts'
+import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
-faultRow('kill', 'kills with somebody twice or lost')
+recordForFaultTable('kill', 'kills with somebody twice or lost')
 
 const email = 'ana.silva@example.com'
 let folder: string
@@ -73,7 +73,7 @@ const points: [point: string, sentBefore: boolean, state: Submission['state'] | 
   ['after release', true, 'accepted'],
 ]
 
-describe.each(shareOf(points, 7))('a process killed %s', (dieAt, sent, state) => {
+describe.each(sampleOf(points, 7))('a process killed %s', (dieAt, sent, state) => {
   test('no person is ordered twice, and nothing is lost', async () => {
     const victim = await startOrderer()
     expect(await victim.order({ folder, baseUrl: service.baseUrl, email, dieAt })).toBeUndefined()

@@ -8,13 +8,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { type CountingService, countingService } from './counting-service.ts'
 import { type Orderer, startOrderer } from './orderer.ts'
-import { shareOf } from '../../harness/share.ts'
-import { faultRow } from '../../harness/faults/fault-row.ts'
+import { sampleOf } from '../../harness/share.ts'
+import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
-const fault = faultRow('two-runners', 'races with two orders')
+const fault = recordForFaultTable('two-runners', 'races with two orders')
 
 const rounds = 20
-const stores = shareOf(Array.from({ length: 100 }), 40).length
+const stores = sampleOf(Array.from({ length: 100 }), 40).length
 let folder: string
 let service: CountingService
 let orderers: Orderer[]
@@ -39,7 +39,7 @@ async function race(store: string, email: string): Promise<(string | undefined)[
 }
 
 test(`of two processes that order one person on a store not made yet, one does: ${rounds} rounds`, async () => {
-  fault.cases(rounds)
+  fault.countCases(rounds)
   for (let round = 1; round <= rounds; round += 1) {
     const email = `new-${round}@example.com`
     const ends = await race(join(folder, String(round)), email)
@@ -49,7 +49,7 @@ test(`of two processes that order one person on a store not made yet, one does: 
 })
 
 test(`and on one that has orders already: ${rounds} rounds`, async () => {
-  fault.cases(rounds)
+  fault.countCases(rounds)
   for (let round = 1; round <= rounds; round += 1) {
     const email = `known-${round}@example.com`
     const ends = await race(join(folder, 'one'), email)

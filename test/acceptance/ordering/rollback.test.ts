@@ -7,11 +7,11 @@ import { describe, expect, test } from 'vitest'
 
 import { emails, peopleFile } from '../../harness/batch-file.ts'
 import { program } from '../../harness/program.ts'
-import { shareOf } from '../../harness/share.ts'
+import { sampleOf } from '../../harness/share.ts'
 import { roomyWorld } from '../../harness/world.ts'
-import { faultRow } from '../../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
-faultRow('forgotten', 'ordered twice')
+recordForFaultTable('forgotten', 'ordered twice')
 
 const rows = 60
 const argv = [program, 'batch', 'run', 'people.csv', '--package', '102', '--yes', '--json']
@@ -40,7 +40,7 @@ async function killedAt(orders: number) {
   return { folder, sandbox, run }
 }
 
-describe.each(shareOf([1, 16, 45], 2))('killed at order %i of 60', (orders) => {
+describe.each(sampleOf([1, 16, 45], 2))('killed at order %i of 60', (orders) => {
   test.each([
     ['its -wal is removed', (store: string) => rmSync(`${store}-wal`, { force: true })],
     [

@@ -3,17 +3,17 @@ import { expect, test } from 'vitest'
 import { temporaryFolder } from '../../harness/world.ts'
 import { killReceivers } from './campaign.ts'
 import { seeded } from '../../harness/seeded-random.ts'
-import { faultRow } from '../../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
-const fault = faultRow('receiver-killed', 'kills with an event lost')
+const fault = recordForFaultTable('receiver-killed', 'kills with an event lost')
 
 const seed = 7
 const kills = 5
 
 test(`a receiver killed ${kills} times under load, seed ${seed}: nothing acknowledged is lost, nothing is forwarded out of order`, async () => {
   const tally = await killReceivers(temporaryFolder(), kills, seeded(seed))
-  fault.cases(kills)
-  fault.note(`${tally.acknowledged} acknowledged, ${tally.lost} lost, seed ${seed}`)
+  fault.countCases(kills)
+  fault.addNote(`${tally.acknowledged} acknowledged, ${tally.lost} lost, seed ${seed}`)
   expect(tally).toMatchObject({ kills, lost: 0, outOfOrder: 0, stranded: 0 })
   expect(tally.acknowledged).toBeGreaterThan(kills * 20)
 }, 120_000)

@@ -6,9 +6,9 @@ import { emails, peopleFile } from '../../harness/batch-file.ts'
 import { makeStore } from '../../harness/create-store.ts'
 import { Cluster } from '../../harness/postgres-cluster.ts'
 import { world } from '../../harness/world.ts'
-import { faultRow } from '../../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
-faultRow('machines', 'outages with a person ordered twice')
+recordForFaultTable('machines', 'outages with a person ordered twice')
 
 let cluster: Cluster
 beforeAll(async () => {

@@ -13,9 +13,9 @@ import { queryDatabase } from '../../harness/postgres.ts'
 import { PostgresPair } from '../../harness/postgres-pair.ts'
 import { clearStore } from '../../harness/postgres-store.ts'
 import type { Outcome } from '../../harness/run-command.ts'
-import { faultRow } from '../../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
-faultRow('forgotten', 'ordered twice')
+recordForFaultTable('forgotten', 'ordered twice')
 
 /** Timeout of a test that starts, stops and copies servers. */
 const longMs = 120_000

@@ -4,9 +4,9 @@ import { emails, peopleFile } from '../../harness/batch-file.ts'
 import { orderArguments } from '../../harness/people.ts'
 import { start } from '../../harness/process.ts'
 import { machines } from './machines.ts'
-import { faultRow } from '../../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
-faultRow('machines', 'ordered twice')
+recordForFaultTable('machines', 'ordered twice')
 
 const run = 'batch run people.csv --package 102 --yes --json'
 

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 
-import { shareOf } from '../../harness/share.ts'
+import { sampleOf } from '../../harness/share.ts'
 import { broken } from '../lab.ts'
 import { examineDefect } from './examine-defect.ts'
 import { reportDefects } from './reports.ts'
@@ -13,7 +13,7 @@ vi.setConfig({ testTimeout: 90_000 })
 
 const defects = [...requestDefects, ...reportDefects, ...throttleDefects, ...webhookDefects]
 
-test.each(shareOf(defects, 10))('$name: $caughtBy', async (defect) => {
+test.each(sampleOf(defects, 10))('$name: $caughtBy', async (defect) => {
   const report = await examineDefect(defect)
   expect(broken(report).map(({ id }) => id)).toContain(defect.caughtBy)
 })

@@ -4,9 +4,9 @@ import type { PackageSchema } from '../../../src/contract/package-schema.ts'
 import { problemText } from '../../../src/domain/form/problem.ts'
 import { validateBody, validateDraft } from '../../../src/domain/form/validate.ts'
 import { plainSchema, recipientOf, sampleBody, sampleSchema, schemaOf } from './sample-schema.ts'
-import { faultRow } from '../../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
-faultRow('prototype', 'prototypes changed', { of: /__proto__|constructor|prototype/ })
+recordForFaultTable('prototype', 'prototypes changed', { titles: /__proto__|constructor|prototype/ })
 
 /** Returns the texts of all problems. */
 function problemsOf(input: unknown, schema: PackageSchema = sampleSchema): string[] {

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import { namePart, plainReportName, truncate } from '../../../src/domain/report/template.ts'
-import { faultRow } from '../../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
-faultRow('names', 'escapes')
+recordForFaultTable('names', 'escapes')
 
 test.each([
   ['../../etc/passwd', 'etc-passwd'],

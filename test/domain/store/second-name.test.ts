@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 
 import { isAmongMounts, requireOneName } from '../../../src/domain/store/address.ts'
-import { faultRow } from '../../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
-faultRow('second-name', 'taken')
+recordForFaultTable('second-name', 'taken')
 
 test('a store with one name that is not a mount point is accepted', () => {
   expect(() => requireOneName('/d/s', { names: 1, isMount: false })).not.toThrow()

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 
 import { foldedName, similarity } from '../../../src/domain/submission/similarity.ts'
-import { faultRow } from '../../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
-faultRow('similar', 'pairs judged otherwise')
+recordForFaultTable('similar', 'pairs judged otherwise')
 
 type Person = [first: string, last: string, email: string, phone: string]
 

@@ -17,26 +17,30 @@ export interface Recorded {
 
 export interface FaultRow {
   /** Counts the running test as `count` cases, of which `passed` passed; all by default. */
-  cases(count: number, passed?: number): void
+  countCases(count: number, passed?: number): void
   /** Adds a text to the figure, which is otherwise only the number of failed cases. */
-  note(figure: string): void
+  addNote(figure: string): void
   /**
    * Records that the test cannot run here (it needs root, strace or a second processor): it counts neither as
    * passed nor as failed.
    */
-  notTried(notTriedReason: string): void
+  markNotTried(reason: string): void
 }
 
 interface Options {
-  /** Names of the tests of this file that belong to the row; all by default. */
-  of?: RegExp
+  /** Matches the titles of the tests of this file that belong to the row; all by default. */
+  titles?: RegExp
 }
 
 /**
  * Called at the top of a test file: its tests belong to this row of test/resilience/rows.ts. `failure` names
  * what must not happen, such as "sent again". `npm run resilience` reads the recorded results.
  */
-export function faultRow(row: FaultId, failure: string, { of = /(?:)/ }: Options = {}): FaultRow {
+export function recordForFaultTable(
+  row: FaultId,
+  failure: string,
+  { titles = /(?:)/ }: Options = {},
+): FaultRow {
   const total = { cases: 0, passed: 0 }
   const notes: string[] = []
   let counted: { count: number; passed: number } | undefined
@@ -47,7 +51,7 @@ export function faultRow(row: FaultId, failure: string, { of = /(?:)/ }: Options
     const wasTried = wasAttempted
     counted = undefined
     wasAttempted = true
-    if (!of.test(task.name) || !wasTried) return
+    if (!titles.test(task.name) || !wasTried) return
     total.cases += count
     total.passed += task.result?.state === 'fail' ? Math.min(passed, count - 1) : passed
   })
@@ -59,11 +63,11 @@ export function faultRow(row: FaultId, failure: string, { of = /(?:)/ }: Options
     if (file !== undefined) appendFileSync(file, `${JSON.stringify(recorded)}\n`)
   })
   return {
-    cases: (count, passed = count) => {
+    countCases: (count, passed = count) => {
       counted = { count, passed }
     },
-    note: (figure) => void notes.push(figure),
-    notTried: (reason) => {
+    addNote: (figure) => void notes.push(figure),
+    markNotTried: (reason) => {
       notTriedReason = reason
       wasAttempted = false
     },

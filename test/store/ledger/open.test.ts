@@ -20,9 +20,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { beginAttempt, addOne, batchOf, beginOne, newAttempt } from './batches.ts'
 import { scratch, type Scratch } from './scratch.ts'
 import { storeLocation, resolveStoreAddress } from '../../../src/store/ledger/open.ts'
-import { faultRow } from '../../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
-faultRow('modes', 'readable by others', { of: /umask|looser|data folder/ })
+recordForFaultTable('modes', 'readable by others', { titles: /umask|looser|data folder/ })
 
 let setup: Scratch
 beforeEach(() => {

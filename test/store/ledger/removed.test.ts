@@ -2,12 +2,12 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import type { ReceivedEvent } from '../../../src/domain/webhook/events.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
-import { faultRow } from '../../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 import { beginAttempt, newAttempt, personOf, someTime } from './batches.ts'
 import { fileBatch, orderRows } from './files.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
 
-faultRow('at-rest', 'brought back')
+recordForFaultTable('at-rest', 'brought back')
 
 const [one, two] = ['1', '2'].map((digit) => `${digit.repeat(8)}-1111-4111-8111-111111111111`) as [
   string,

@@ -21,9 +21,9 @@ import { systemClock as clock } from '../../../src/host/clock.ts'
 import { systemRandom as random } from '../../../src/host/random.ts'
 import { reportKey } from '../../../src/domain/report/record.ts'
 import { ReportFolder } from '../../../src/store/reports/folder.ts'
-import { faultRow } from '../../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
-faultRow('planted', 'written outside')
+recordForFaultTable('planted', 'written outside')
 
 const isRoot = process.getuid?.() === 0
 const isLinux = process.platform === 'linux'

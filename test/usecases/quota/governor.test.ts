@@ -5,9 +5,9 @@ import { type Governor, governor } from '../../../src/usecases/quota/governor.ts
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { scratch } from '../../store/ledger/scratch.ts'
 import { windows } from './hour.ts'
-import { faultRow } from '../../harness/faults/fault-row.ts'
+import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
-faultRow('clock', 'early sends', { of: /by a day/ })
+recordForFaultTable('clock', 'early sends', { titles: /by a day/ })
 
 const day = 86_400_000
 const url = 'https://api.example.com'

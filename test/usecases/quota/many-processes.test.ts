@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 
-import { shareOf } from '../../harness/share.ts'
+import { sampleOf } from '../../harness/share.ts'
 import { simulateHour, processes, refusedByWindow } from './hour.ts'
 
 const seeds = Array.from({ length: 12 }, (_, at) => at + 1)
 const startOf = (seed: number): 'clock' | 'first-call' => (seed % 2 === 0 ? 'clock' : 'first-call')
 
 describe('eight processes on one store and one key, an hour on a virtual clock', () => {
-  test.each(shareOf(seeds, 4))(
+  test.each(sampleOf(seeds, 4))(
     'seed %i: at least 97% of the hour’s quota is used, nothing is refused',
     async (seed) => {
       const tally = await simulateHour({ seed, start: startOf(seed) })
@@ -16,7 +16,7 @@ describe('eight processes on one store and one key, an hour on a virtual clock',
     },
   )
 
-  test.each(shareOf(seeds.slice(0, 4), 1))(
+  test.each(sampleOf(seeds.slice(0, 4), 1))(
     'seed %i: if other programs use the key too, at most one call per window gets a 429',
     // An hour of a virtual clock, on a machine that is busy with other tests.
     { timeout: 120_000 },
