@@ -64,11 +64,11 @@ export async function claimLock(path: string, options: ClaimOptions): Promise<Cl
   return { isClaimed: true, release }
 }
 
-function removeHolderFile(record: string): void {
+function removeHolderFile(path: string): void {
   try {
-    unlinkSync(record)
+    unlinkSync(path)
   } catch (error) {
-    if (systemErrorCode(error) !== 'ENOENT') throw diskFailure('remove', record, error)
+    if (systemErrorCode(error) !== 'ENOENT') throw diskFailure('remove', path, error)
   }
 }
 

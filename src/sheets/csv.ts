@@ -141,7 +141,7 @@ function unmarkCells(
     const unmarkedText = removeFormulaMarks(text, delimiter)
     if (unmarkedText === undefined) continue
     unmarkedCells ??= [...cells]
-    unmarkedCells[at] = { kind: 'marked', text: unmarkedText, written: text }
+    unmarkedCells[at] = { kind: 'escaped', text: unmarkedText, written: text }
   }
   return unmarkedCells ?? cells
 }
@@ -418,7 +418,7 @@ const needsQuotes = new RegExp(
 
 function csvCell(cell: Cell, { quote, delimiter }: Dialect): string {
   const text =
-    typeof cell === 'object' && cell.kind === 'marked'
+    typeof cell === 'object' && cell.kind === 'escaped'
       ? cell.written
       : addFormulaMarks(textOf(cell), delimiter)
   const quoted = quote === 'all' || needsQuotes.test(text) || text.includes(delimiter) || /^sep=/i.test(text)

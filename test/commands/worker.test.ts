@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { noCounts } from '../../src/domain/batch/batch.ts'
+import { createEmptyCounts } from '../../src/domain/batch/batch.ts'
 import { systemClock } from '../../src/host/clock.ts'
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { sessionWithOrders } from '../harness/orders.ts'
@@ -60,7 +60,7 @@ test('batch queue sends nothing; a worker orders the rows, and its log has no na
       event: 'batch-ended',
       profile: 'default',
       batch_id: anyId,
-      counts: { ...noCounts(), total: 2, accepted: 2 },
+      counts: { ...createEmptyCounts(), total: 2, accepted: 2 },
     },
     { level: 'info', event: 'stopping' },
     { level: 'info', event: 'stopped' },
@@ -73,7 +73,7 @@ test('a batch with rows that the user left out ends without a warning', async ()
   peopleFile(folder, ['a1@example.com', 'not an e-mail'])
   await type(`${queue} --on-invalid skip`)
   const ended = logEntries(await type('worker --once')).find(({ event }) => event === 'batch-ended')
-  const counts = { ...noCounts(), total: 2, accepted: 1, invalid: 1 }
+  const counts = { ...createEmptyCounts(), total: 2, accepted: 1, invalid: 1 }
   expect(ended).toEqual({ level: 'info', event: 'batch-ended', profile: 'default', batch_id: anyId, counts })
   expect(ordered()).toEqual(['a1@example.com'])
 })

@@ -26,7 +26,7 @@ import { type Mutant, unchanged } from './mutants.ts'
 import { injectRandomFaults, changeOrganisation } from './random-faults.ts'
 import { damageKinds, StoreFiles } from './store-files.ts'
 import { type Process, World } from './world.ts'
-import { noCounts, type BatchCounts, type BatchRow } from '../../src/domain/batch/batch.ts'
+import { createEmptyCounts, type BatchCounts, type BatchRow } from '../../src/domain/batch/batch.ts'
 import { cancelBatch, releaseRows } from '../../src/usecases/batch/change-batch.ts'
 
 export interface SimulationResult {
@@ -302,7 +302,7 @@ async function areDifferentPeople(
 
 async function readCounts(world: World): Promise<BatchCounts> {
   const store = await world.open()
-  const counts = noCounts()
+  const counts = createEmptyCounts()
   for (const batch of await store.batches.list({ includesSingleOrders: true }))
     for (const state of Object.keys(counts) as (keyof BatchCounts)[]) counts[state] += batch.counts[state]
   await store.close()

@@ -157,7 +157,7 @@ export interface RowFilter {
   limit?: number | undefined
 }
 
-export function noCounts(): BatchCounts {
+export function createEmptyCounts(): BatchCounts {
   const counts = Object.fromEntries(submissionStates.map((state) => [state, 0]))
   return { total: 0, ...counts } as BatchCounts
 }

@@ -3,7 +3,7 @@ import type { FieldDefinition } from '../../contract/package-schema.ts'
 import type { Cell, JsonRow } from '../sheet/cell.ts'
 import {
   isObjectValue,
-  meansNone,
+  isWordForNone,
   readFieldText,
   type ValueReading,
   type ValueRule,
@@ -27,7 +27,7 @@ const unknownEncoding = 'is not UTF-8, and its encoding is not known'
 export function cellText(cell: Cell): TextReading {
   if (typeof cell === 'string') return { text: cell }
   switch (cell.kind) {
-    case 'marked':
+    case 'escaped':
       return { text: cell.text }
     case 'number':
       return numberText(cell.value, cell.format)
@@ -60,7 +60,7 @@ function numberText(value: number, format: string): TextReading {
 export function cellValue(definition: FieldDefinition, cell: Cell): ValueReading {
   if (typeof cell === 'string') return textValue(definition, cell)
   switch (cell.kind) {
-    case 'marked':
+    case 'escaped':
       return textValue(definition, cell.text)
     case 'json':
       return { value: cell.value }
@@ -121,7 +121,7 @@ export function listValue(definition: ValueRule, text: string): ValueReading {
   if (bare.toLowerCase() === 'none') return { value: [] }
   if (bare.startsWith('[')) return readFieldText(definition, text)
   if (bare.startsWith('{')) return { problem: 'is one JSON object, and a list is expected: [{…}]' }
-  if (meansNone(bare)) {
+  if (isWordForNone(bare)) {
     return {
       problem: `"${bare}" is not a list of names; write none if there are none, or separate texts with ;`,
     }

@@ -1,4 +1,10 @@
-import { type BatchPreview, type NewFileBatch, type NewRow, noCounts, type RowList } from './batch.ts'
+import {
+  type BatchPreview,
+  type NewFileBatch,
+  type NewRow,
+  createEmptyCounts,
+  type RowList,
+} from './batch.ts'
 import { maxNamed } from '../submission/confirmation.ts'
 import type { Recipient } from '../../contract/request.ts'
 import { hashOf, personIdentities, sharedKey } from '../submission/identity.ts'
@@ -32,7 +38,7 @@ type PersonIdentities = ReturnType<typeof personIdentities>
 
 export function emptyPreview(): BatchPreview {
   return {
-    counts: noCounts(),
+    counts: createEmptyCounts(),
     packages: new Map(),
     conflicts: [],
     phones: [],

@@ -50,11 +50,11 @@ interface FileRules extends RowRules {
   order: readonly Column[]
   /** The column of the package id; -1 if there is none. */
   packageColumn: number
-  packages: ReadonlyMap<number, PackageReading>
+  packages: ReadonlyMap<number, PackageRules>
 }
 
 /** The data that is the same for all rows of a package. */
-interface PackageReading {
+interface PackageRules {
   schema: PackageSchema
   quickCheck: ReturnType<typeof compileQuickCheck>
   /** The field of each column; undefined if the package has no such field. */
@@ -66,28 +66,28 @@ interface PackageReading {
 }
 
 /** Returns a function that reads the rows of a file. */
-export function rowReader(rules: RowRules): (source: SheetRow) => RowReading {
+export function createRowReader(rules: RowRules): (source: SheetRow) => RowReading {
   const file: FileRules = {
     ...rules,
     order: readingOrder(rules.targets),
     packageColumn: rules.targets.findIndex(({ kind }) => kind === 'package_id'),
     packages: new Map(
-      [...rules.schemas].map(([id, schema]) => [id, createPackageReading(schema, rules.targets)]),
+      [...rules.schemas].map(([id, schema]) => [id, createPackageRules(schema, rules.targets)]),
     ),
   }
   return (source) => new RowReader(file, source).result()
 }
 
-function createPackageReading(schema: PackageSchema, targets: readonly Target[]): PackageReading {
+function createPackageRules(schema: PackageSchema, targets: readonly Target[]): PackageRules {
   const definitions = targets.map((target) =>
     target.kind === 'field' ? definitionOf(target, schema) : undefined,
   )
-  const named = targets.map((target) => target.kind === 'field' && personNameField.test(target.name))
+  const hasNames = targets.map((target) => target.kind === 'field' && personNameField.test(target.name))
   // An object with a prototype is several times faster. It is used unless a field has the name of a property of the
   // prototype, such as `__proto__`.
   const isPlain = targets.every((target) => target.kind !== 'field' || !(target.name in Object.prototype))
   const noFields = isPlain ? () => ({}) : () => bareObject<FieldValue>()
-  return { schema, quickCheck: compileQuickCheck(schema), definitions, hasNames: named, noFields }
+  return { schema, quickCheck: compileQuickCheck(schema), definitions, hasNames, noFields }
 }
 
 type ByFieldName<T> = Record<string, T>
@@ -114,16 +114,16 @@ class RowReader {
 
   result(): RowReading {
     const { row, cells } = this.#source
-    const packageReading = this.#findPackage()
+    const packageRules = this.#findPackage()
     for (const { at: position, target } of this.#file.order) {
       const cell = cells[position] ?? ''
       if (isEmpty(cell)) continue
-      if (typeof cell !== 'string' && cell.kind === 'marked') this.#change(position, cell.written, cell.text)
+      if (typeof cell !== 'string' && cell.kind === 'escaped') this.#change(position, cell.written, cell.text)
       if (target.kind === 'recipient') this.#readRecipient(target.column, cell, position)
-      else if (target.kind === 'field' && packageReading !== undefined)
-        this.#readField(target, cell, position, packageReading)
+      else if (target.kind === 'field' && packageRules !== undefined)
+        this.#readField(target, cell, position, packageRules)
     }
-    const body = packageReading === undefined ? undefined : this.#checkBody(packageReading)
+    const body = packageRules === undefined ? undefined : this.#checkBody(packageRules)
     const person = body?.recipient ?? { ...emptyRecipient, ...this.#recipient }
     if (this.#problems.length > 0) {
       const name = `${person.first_name.trim()} ${person.last_name.trim()}`.trim()
@@ -132,7 +132,7 @@ class RowReader {
     return {
       row,
       source: this.#source,
-      packageId: packageReading?.schema.id,
+      packageId: packageRules?.schema.id,
       person,
       body,
       changes: this.#changes,
@@ -140,7 +140,7 @@ class RowReader {
     }
   }
 
-  #findPackage(): PackageReading | undefined {
+  #findPackage(): PackageRules | undefined {
     const { packageColumn: at, packageId, packages } = this.#file
     const id = at === -1 ? 'none' : packageIdOf(this.#source.cells[at] ?? '')
     const problem = (text: string): undefined => this.#problem('package_id', at, text)
@@ -175,7 +175,7 @@ class RowReader {
     target: Extract<Target, { kind: 'field' }>,
     cell: Cell,
     position: number,
-    { schema, definitions, hasNames: named, noFields }: PackageReading,
+    { schema, definitions, hasNames, noFields }: PackageRules,
   ): undefined {
     const { code, name, path, column } = target
     const definition = definitions[position]
@@ -187,7 +187,7 @@ class RowReader {
       )
     }
     const fields = this.#fieldsOf(code, noFields)
-    const isPersonName = named[position] === true
+    const isPersonName = hasNames[position] === true
     if (path.length > 0)
       return this.#readPart(fields, target, cell, position, { type: definition.type, isPersonName })
     const { value, problem } = cellValue(definition, cell)
@@ -247,7 +247,7 @@ class RowReader {
     return undefined
   }
 
-  #checkBody({ schema, quickCheck, definitions }: PackageReading): RequestBody | undefined {
+  #checkBody({ schema, quickCheck, definitions }: PackageRules): RequestBody | undefined {
     const draft: DraftBody = { package_id: schema.id, recipient: this.#recipient }
     if (this.#entries.length > 0) draft.additional_information = this.#entries
     const ready = this.#problems.length === 0 ? quickCheck(draft) : undefined
@@ -261,7 +261,7 @@ class RowReader {
   #addFormProblem(
     // `ofFlag` is the problem in the words for a typed text, as a cell is.
     { column, path, problem, ofFlag = problem, suggestion }: Problem,
-    definitions: PackageReading['definitions'],
+    definitions: PackageRules['definitions'],
   ): void {
     const name = column ?? path
     if (this.#columnsWithProblem?.has(name) === true) return

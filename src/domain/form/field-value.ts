@@ -159,11 +159,12 @@ export function readStructure(type: 'array' | 'object', text: string): ValueRead
 }
 
 /** Whether a text is a word for "none", and so no item of a list: no person has one of these words as a former name. */
-export const meansNone = (text: string): boolean => /^(?:none|nil|no|n\/a|-+|null|keine|aucun)$/i.test(text)
+export const isWordForNone = (text: string): boolean =>
+  /^(?:none|nil|no|n\/a|-+|null|keine|aucun)$/i.test(text)
 
 /** Reads one item of a list, or several items separated by ; as in batch files. */
 export function readItems(text: string): ItemsReading {
-  if (meansNone(text.trim())) return { problem: 'is no item; leave it empty if there are none' }
+  if (isWordForNone(text.trim())) return { problem: 'is no item; leave it empty if there are none' }
   const items = text.split(';').map((item) => item.trim())
   return items.includes('') ? { problem: 'has an empty item beside a ;' } : { items }
 }

@@ -22,7 +22,7 @@ export type TypedCell =
    * A text that the file contains with an apostrophe, so that it is not run as a formula. `written` has the
    * apostrophe.
    */
-  | { kind: 'marked'; text: string; written: string }
+  | { kind: 'escaped'; text: string; written: string }
   /**
    * A cell without a usable value. `reason` completes "cell C5 …". `format` is set if the number format hides a text.
    */

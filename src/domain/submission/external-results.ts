@@ -7,8 +7,8 @@ import type { Recipient } from '../../contract/request.ts'
 import { personKey } from './identity.ts'
 
 /**
- * A row of a results file about the person of another row (src/docs/ordering.md, section 4): an order that another
- * store made, or a store that is lost.
+ * A row of a results file that is about the person of another row (src/docs/ordering.md, section 4). The file was
+ * written by another store, or by a store that was lost.
  */
 export interface ExternalResult {
   /** The name of the results file, and the number of the line. */

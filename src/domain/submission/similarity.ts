@@ -112,8 +112,8 @@ function normalise(person: Recipient): NormalisedPerson {
 }
 
 /**
- * The maximum cost of comparing the names of one file, in units of about a nanosecond, which limits the
- * comparison to a few seconds.
+ * The maximum cost of comparing the names of one file, in steps of the comparison. It limits the time to a few seconds
+ * (src/docs/ordering.md, section 4).
  */
 export const maxComparingCost = 500_000_000
 

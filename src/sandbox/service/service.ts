@@ -170,7 +170,7 @@ export class Service {
     const check = checkId === undefined ? undefined : request.checks.findIndex(({ id }) => id === checkId)
     const remaining = request.steps.slice(request.applied)
     const transitionIndex = remaining.findIndex(
-      (step) => isTransition(step) && (check === undefined || concernsCheck(step, check)),
+      (step) => isTransition(step) && (check === undefined || isAboutCheck(step, check)),
     )
     const transition = remaining[transitionIndex]
     if (transition === undefined) {
@@ -182,7 +182,7 @@ export class Service {
     request.steps = sortSteps([
       ...request.steps.slice(0, request.applied),
       ...remaining.map((step, index) =>
-        index <= transitionIndex && belongsTo(step, transition) ? withTime(step, at) : step,
+        index <= transitionIndex && isSameTransition(step, transition) ? withTime(step, at) : step,
       ),
     ])
     this.bringUpToDate(request, now)
@@ -214,13 +214,13 @@ export class Service {
 }
 
 const isTransition = ({ does }: Step): boolean => does === 'check' || does === 'fail'
-const concernsCheck = (step: Step, check: number): boolean => step.does === 'fail' || step.check === check
-const belongsTo = (step: Step, transition: Step): boolean =>
+const isAboutCheck = (step: Step, check: number): boolean => step.does === 'fail' || step.check === check
+const isSameTransition = (step: Step, transition: Step): boolean =>
   step === transition ||
   (step.does !== 'fail' && transition.does !== 'fail' && step.check === transition.check)
 const withTime = (step: Step, at: number): Step => ({ ...step, at })
 
-/** "Signed report token lifetime: 1 hour". */
+/** The "signed report token lifetime" is 1 hour (the limits of the API document). */
 const tokenLifetimeMs = 3_600_000
 
 /** Makes and checks the token `t` of report URLs. A token is valid for one report and contains its end time. */
@@ -232,7 +232,7 @@ class ReportTokens {
     this.#secret = rng.text(32, 'report tokens')
   }
 
-  /** Returns a new token each time ("Each read produces fresh signed report URLs"). */
+  /** Returns a new token each time, because each read of a request has new report URLs. */
   issue(report: string, now: number): string {
     this.#issued += 1
     const claim = `${(now + tokenLifetimeMs).toString(36)}.${this.#issued.toString(36)}`

@@ -177,7 +177,7 @@ function cellXml(name: string, cell: Cell, styles: Styles): string {
       // A cell without a value is written as an error, so that it is not read as a text later.
       return `<c r="${name}" s="${styleOf('General')}" t="e"><v>${escapeText(cell.text.startsWith('#') ? cell.text : '#VALUE!')}</v></c>`
     case 'json':
-    case 'marked':
+    case 'escaped':
     case 'bytes':
       return inlineTextXml(name, cell.text, styleOf('@'))
   }

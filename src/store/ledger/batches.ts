@@ -9,7 +9,7 @@ import {
   type NewFileBatch,
   type RowFilter,
   type RowList,
-  noCounts,
+  createEmptyCounts,
 } from '../../domain/batch/batch.ts'
 import { type ComparedRow, FileComparer, addToPreview, emptyPreview } from '../../domain/batch/compare.ts'
 import { pagesOf } from '../../domain/batch/new-row.ts'
@@ -199,7 +199,7 @@ function matchInResults(
 }
 
 function countsOf(found: readonly { state: SubmissionState; count: number }[]): BatchCounts {
-  const counts = noCounts()
+  const counts = createEmptyCounts()
   for (const { state, count } of found) {
     counts[state] = count
     counts.total += count

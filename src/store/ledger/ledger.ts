@@ -25,7 +25,7 @@ import {
   type Change,
   refuseImpossible,
   changeAfterCrash,
-  leavesByDecision,
+  statesLeftByDecision,
   type SubmissionState,
 } from '../../domain/submission/states.ts'
 import type { Recipient } from '../../contract/request.ts'
@@ -447,7 +447,7 @@ export class EngineLedger extends StorePart {
 
   /** Makes a change. `lock`: a statement that locks the row first; nothing is changed if it returns no row. */
   async #change(from: RowVersion, change: Change, lock?: string): Promise<boolean> {
-    const isCompared = change.to === 'pending' && leavesByDecision.includes(from.state)
+    const isCompared = change.to === 'pending' && statesLeftByDecision.includes(from.state)
     return resolveAmbiguousCommit(
       () =>
         this.engine.transaction(

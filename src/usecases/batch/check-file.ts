@@ -14,7 +14,7 @@ import type { PackageSchema } from '../../contract/package-schema.ts'
 import { ForbiddenError, NotFoundError, UsageError, InvalidInputError } from '../../errors/kinds.ts'
 import { Ambiguities } from '../../domain/batch/ambiguities.ts'
 import type { PhoneRepair } from '../../domain/form/recipient.ts'
-import { rowReader, type RowReading } from '../../domain/batch/row.ts'
+import { createRowReader, type RowReading } from '../../domain/batch/row.ts'
 import type { SheetRow } from '../../domain/sheet/cell.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
 import { type BatchCheck, markDuplicate, countRow, unlikelyIn, Duplicates } from '../../domain/batch/plan.ts'
@@ -82,7 +82,7 @@ export async function readColumns(sheet: Sheet, options: OrdersOptions): Promise
   const { packageId, repair, hidden, acceptedLines = [] } = options
   const targets = resolveColumns(sheet, match, [...schemas.values()], hidden)
   const headers = sheet.columns
-  const read = rowReader({
+  const read = createRowReader({
     headers,
     targets,
     schemas,

@@ -9,7 +9,7 @@ import {
 } from '../../domain/batch/reconciliation.ts'
 import { acceptedByEvidence } from '../../domain/submission/outcome.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
-import { leavesByDecision } from '../../domain/submission/states.ts'
+import { statesLeftByDecision } from '../../domain/submission/states.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import { NotFoundError, RefcheckError } from '../../errors/kinds.ts'
 import { rowsOfRequest } from '../request/read-requests.ts'
@@ -29,7 +29,7 @@ export interface ReconcileServices extends Pick<Services, 'api' | 'ledger' | 'cl
  */
 export async function findUnknownRows(ledger: Ledger, batchId: string | undefined): Promise<Submission[]> {
   return [
-    ...(await ledger.list({ states: leavesByDecision, batchId })),
+    ...(await ledger.list({ states: statesLeftByDecision, batchId })),
     ...(await ledger.findReturnedToPending(batchId)),
   ]
 }

@@ -9,7 +9,7 @@ import {
 } from '../../../src/domain/batch/columns.ts'
 import {
   type RowReading,
-  rowReader,
+  createRowReader,
   type RowRules,
   readingOrder,
   insertNested,
@@ -24,7 +24,7 @@ describe('a row', () => {
   /** Reads one row of a file with the given headers. */
   function read(headers: readonly string[], cells: Cell[], rules: Partial<RowRules> = {}): RowReading {
     const schemas = [plainSchema, sampleSchema]
-    const reader = rowReader({
+    const reader = createRowReader({
       headers,
       targets: matchColumns(headers, schemas, noMapping).targets,
       schemas: new Map(schemas.map((schema) => [schema.id, schema])),
@@ -135,7 +135,7 @@ describe('a row', () => {
   })
 
   test('a leading apostrophe that marks a cell as text is removed and listed as a change', () => {
-    const marked: Cell = { kind: 'marked', text: '+61400000000', written: "'+61400000000" }
+    const marked: Cell = { kind: 'escaped', text: '+61400000000', written: "'+61400000000" }
     const { body, changes } = read(four, [...ann.slice(0, 3), marked])
     expect(body?.recipient.phone).toBe('+61400000000')
     expect(changes).toEqual([{ row: 3, line: 4, column: 'phone', from: "'+61400000000", to: '+61400000000' }])

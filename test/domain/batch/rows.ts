@@ -1,4 +1,4 @@
-import { type BatchCounts, type BatchRow, noCounts } from '../../../src/domain/batch/batch.ts'
+import { type BatchCounts, type BatchRow, createEmptyCounts } from '../../../src/domain/batch/batch.ts'
 import type { RowProblem, RowReading } from '../../../src/domain/batch/row.ts'
 import type { SubmissionState } from '../../../src/domain/submission/states.ts'
 
@@ -17,7 +17,7 @@ export const problem = (row: number, column = 'email', value = 'x', text = 'is w
 /** Returns row counts by state with their sum as `total`. */
 export function countsOf(states: Partial<Record<SubmissionState, number>>): BatchCounts {
   const total = Object.values(states).reduce((sum, count) => sum + count, 0)
-  return { ...noCounts(), ...states, total }
+  return { ...createEmptyCounts(), ...states, total }
 }
 
 /** Returns the reading of a valid row, with `over` replacing its properties. */

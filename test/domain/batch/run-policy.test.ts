@@ -23,7 +23,7 @@ import {
   UnavailableError,
 } from '../../../src/errors/kinds.ts'
 import { countsOf } from './rows.ts'
-import { type Batch, noCounts } from '../../../src/domain/batch/batch.ts'
+import { type Batch, createEmptyCounts } from '../../../src/domain/batch/batch.ts'
 
 const options = { waitBudgetMs: 10_000, fraction: 0 }
 
@@ -231,7 +231,7 @@ const at = Date.UTC(2026, 10, 21, 9)
 
 function queued(counts: Partial<Batch['counts']>, code?: string): Batch {
   const halt = code === undefined ? undefined : { at, code, message: '', hint: undefined }
-  return { counts: { ...noCounts(), ...counts }, halt } as Batch
+  return { counts: { ...createEmptyCounts(), ...counts }, halt } as Batch
 }
 
 test.each([

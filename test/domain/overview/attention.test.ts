@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { noCounts, type Batch } from '../../../src/domain/batch/batch.ts'
+import { createEmptyCounts, type Batch } from '../../../src/domain/batch/batch.ts'
 import {
   type Attention,
   findAttention,
@@ -87,7 +87,7 @@ test('a request that is not completed 7 days after its order needs attention', (
 })
 
 const batch = (change: Partial<Batch>): Batch =>
-  ({ ...file, counts: { ...noCounts(), pending: 2 }, changedAt: 5, ...change }) as Batch
+  ({ ...file, counts: { ...createEmptyCounts(), pending: 2 }, changedAt: 5, ...change }) as Batch
 
 test('a batch with rows to send is stopped unless it has a runner or is queued', () => {
   const halt = { at: 7, code: 'forbidden', message: 'no credits remain', hint: undefined }
@@ -96,7 +96,7 @@ test('a batch with rows to send is stopped unless it has a runner or is queued',
   expect(batchAttention(batch({ halt, queuedAt: 6 }))).toMatchObject({ kind: 'halted' })
   expect(batchAttention(batch({ queuedAt: 6 }))).toBe(undefined)
   expect(batchAttention(batch({ holder: { pid: 1, since: 1 } }))).toBe(undefined)
-  expect(batchAttention(batch({ counts: noCounts() }))).toBe(undefined)
+  expect(batchAttention(batch({ counts: createEmptyCounts() }))).toBe(undefined)
   expect(batchAttention(batch({ kind: 'single' }))).toBe(undefined)
 })
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { type Batch, noCounts } from '../../../src/domain/batch/batch.ts'
+import { type Batch, createEmptyCounts } from '../../../src/domain/batch/batch.ts'
 import type { Attention } from '../../../src/domain/overview/attention.ts'
 import { countStatuses, createOverview, requestKey } from '../../../src/domain/overview/overview.ts'
 import type { Submission } from '../../../src/domain/submission/submission.ts'
@@ -90,7 +90,7 @@ test('the reports are those of the five newest completed requests, with the numb
 
 test('orders of other users are counted by service and account, without groups that have none', () => {
   const batch = (baseUrl: string, account: string | undefined, counts: object): Batch =>
-    ({ baseUrl, account, counts: { ...noCounts(), ...counts } }) as Batch
+    ({ baseUrl, account, counts: { ...createEmptyCounts(), ...counts } }) as Batch
   const otherBatches = [
     batch('https://api.example.com', undefined, { accepted: 2, held: 1 }),
     batch('https://API.example.com/', '', { accepted: 3, unknown: 1 }),
@@ -107,12 +107,12 @@ test('orders of other users are counted by service and account, without groups t
 
 test('a batch is in flight while it has rows to send; a single order is not listed as a batch', () => {
   const batch = (id: string, change: object): Batch =>
-    ({ id, kind: 'file', name: id, addedAt: 0, counts: noCounts(), ...change }) as Batch
+    ({ id, kind: 'file', name: id, addedAt: 0, counts: createEmptyCounts(), ...change }) as Batch
   const batches = [
-    batch('open', { counts: { ...noCounts(), pending: 1 } }),
-    batch('sending', { counts: { ...noCounts(), sending: 1 } }),
+    batch('open', { counts: { ...createEmptyCounts(), pending: 1 } }),
+    batch('sending', { counts: { ...createEmptyCounts(), sending: 1 } }),
     batch('done', {}),
-    batch('one', { kind: 'single', counts: { ...noCounts(), sending: 1 } }),
+    batch('one', { kind: 'single', counts: { ...createEmptyCounts(), sending: 1 } }),
   ]
   const { in_flight: inFlight } = createOverview({ ...nothing, batches }, 9)
   expect(inFlight.batches.map(({ batch_id: id }) => id)).toEqual(['open', 'sending'])

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 
 import {
   refuseImpossible,
-  leavesByDecision,
-  leavesByRetry,
+  statesLeftByDecision,
+  statesLeftByRetry,
   type SubmissionState,
   submissionStates,
   transitions,
@@ -30,7 +30,7 @@ test('a decision changes only unknown, dropped and accepted, and pending to acce
   for (const from of submissionStates) {
     for (const to of transitions[from]) {
       const isEvidence = from === 'pending' && to === 'accepted'
-      const decided = leavesByDecision.includes(from) || from === 'accepted' || isEvidence
+      const decided = statesLeftByDecision.includes(from) || from === 'accepted' || isEvidence
       expect(waysTo(from, to).includes('decision'), `${from} to ${to}`).toBe(decided)
     }
   }
@@ -39,7 +39,7 @@ test('a decision changes only unknown, dropped and accepted, and pending to acce
 test('a retry changes only rejected', () => {
   for (const from of submissionStates) {
     for (const to of transitions[from]) {
-      expect(waysTo(from, to).includes('retry'), `${from} to ${to}`).toBe(leavesByRetry.includes(from))
+      expect(waysTo(from, to).includes('retry'), `${from} to ${to}`).toBe(statesLeftByRetry.includes(from))
     }
   }
 })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import { idOf } from './unknown-rows.ts'
 import { order, requestOf } from '../request/answers.ts'
-import { type Batch, type BatchRow, noCounts } from '../../../src/domain/batch/batch.ts'
+import { type Batch, type BatchRow, createEmptyCounts } from '../../../src/domain/batch/batch.ts'
 import { NotFoundError, UnavailableError } from '../../../src/errors/kinds.ts'
 import { requireSameOrganisation } from '../../../src/usecases/batch/same-organisation.ts'
 
@@ -28,7 +28,7 @@ async function checkOrganisation({
   const batch = {
     id: 'the-batch',
     userEmail,
-    counts: { ...noCounts(), accepted: accepted.length },
+    counts: { ...createEmptyCounts(), accepted: accepted.length },
   } as Batch
   const ports = {
     signal,

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 
 import { ManualClock } from '../../harness/manual-clock.ts'
-import { type Batch, noCounts } from '../../../src/domain/batch/batch.ts'
+import { type Batch, createEmptyCounts } from '../../../src/domain/batch/batch.ts'
 import type { WorkerEvent } from '../../../src/domain/worker/events.ts'
 import { StoreDownError } from '../../../src/errors/kinds.ts'
 import { work, type WorkerProfile } from '../../../src/usecases/worker/work.ts'
 
 function queued(id: string, baseUrl: string): Batch {
-  const counts = { ...noCounts(), total: 1, pending: 1 }
+  const counts = { ...createEmptyCounts(), total: 1, pending: 1 }
   return { id, baseUrl, userEmail: 'a@example.com', account: '', counts, halt: undefined } as unknown as Batch
 }
 
