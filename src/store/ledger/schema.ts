@@ -292,19 +292,19 @@ export const peopleTables: readonly string[] = tables
   .filter((name) => name !== 'meta' && name !== 'quota')
 
 /** Returns the column of an object's field: `batch_id` for `batchId`, and `row_number` for `row`. */
-export const columnOf = memoized((field) =>
+export const columnOf = cacheResults((field) =>
   field === 'row' ? 'row_number' : field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
 )
 
 /** Returns the field of a column: `batchId` for `batch_id`, and `row` for `row_number`. */
-export const fieldOf = memoized((column) =>
+export const fieldOf = cacheResults((column) =>
   column === 'row_number'
     ? 'row'
     : column.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
 )
 
 /** Returns `find` with a cache of its results: there are few names, and each is converted for every row. */
-function memoized(find: (name: string) => string): (name: string) => string {
+function cacheResults(find: (name: string) => string): (name: string) => string {
   const results = new Map<string, string>()
   return (name) => {
     const result = results.get(name) ?? find(name)

@@ -1,7 +1,7 @@
 import type { Dialect, Lock, Query } from '../engine.ts'
 import { columnOf, peopleTables } from '../schema.ts'
 
-/** The type of a parameter that is an array of values of this type. */
+/** The type of an array of values of each type. */
 const arrayTypes = new Map([
   ['text', 'text[]'],
   ['integer', 'bigint[]'],
