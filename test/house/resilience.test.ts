@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 
 import { badLines, commandIds, withoutKind } from '../resilience/bad-input.ts'
 import { faults } from '../resilience/rows.ts'
-import { recordingFiles } from '../resilience/recording.ts'
+import { listRecordingFiles } from '../resilience/recording.ts'
 
-const recording = recordingFiles()
+const recording = listRecordingFiles()
 
 test.each(Object.keys(faults))('the fault "%s" has a test that records its figure', (id) => {
   expect(recording.filter(({ rows }) => rows.includes(id))).not.toEqual([])

@@ -14,13 +14,13 @@ import { type BadFolder, badFolder } from './world-of-bad-input.ts'
 
 const fault = recordForFaultTable('bad-input', 'not refused in order', { titles: /every command/ })
 
-/** Longer than any refusal takes. */
-const longestMs = 10_000
-/** A sandbox that has logged many lines is slow to list them. */
+/** More time than any refusal takes. */
+const maxMs = 10_000
+/** A new folder is used after this many lines, because a sandbox that has logged many calls is slow to list them. */
 const linesPerFolder = 200
-/** As much as is shown of a text, and how much more there is. */
-const longestLine = 4_100
-/** Codes of the contract that a line which is wrong may end with: never those of a fault, or of something that was done. */
+/** The length of the longest part of a text that the program prints, with the number of characters that it omits. */
+const maxLineLength = 4_100
+/** Error codes with which a bad command line may end: not the codes of an internal error or of a partial success. */
 const refusals: ReadonlySet<ErrorCode> = new Set([
   'io',
   'usage',
@@ -34,8 +34,8 @@ const refusals: ReadonlySet<ErrorCode> = new Set([
 
 const classes = new Map<string, LaunchableCommand>()
 
-/** The commands as the program that is shipped finds them: oclif's own search takes ten times as long. */
-async function launched(): Promise<NonNullable<RunOptions['main']> | undefined> {
+/** Returns a `main` that finds commands as the built program does, because oclif's own search takes ten times as long. */
+async function loadMain(): Promise<NonNullable<RunOptions['main']> | undefined> {
   if (process.env['REFCHECK_BUILT'] !== undefined) return undefined
   for (const id of commandIds) {
     const path = `../../src/commands/${id.replaceAll(':', '/')}.ts`
@@ -57,34 +57,38 @@ async function launched(): Promise<NonNullable<RunOptions['main']> | undefined> 
     })
 }
 
-interface Ran extends Outcome {
+interface TimedOutcome extends Outcome {
   isLate: boolean
 }
 
-async function ran(folder: BadFolder, argv: readonly string[], runs: RunOptions['main']): Promise<Ran> {
+async function runLine(
+  folder: BadFolder,
+  argv: readonly string[],
+  runMain: RunOptions['main'],
+): Promise<TimedOutcome> {
   const ctrlC = new AbortController()
   const late = Promise.withResolvers<true>()
   const timer = setTimeout(() => {
     ctrlC.abort()
     late.resolve(true)
-  }, longestMs)
-  // A server has started by then: a person leaves it.
+  }, maxMs)
+  // A command that writes something while it runs is a server, which Ctrl+C ends.
   const onWrite = (): void => ctrlC.abort()
   const { cwd, clock } = folder
   const signal = ctrlC.signal
-  const writer = argv.some((word) => /(?:^|=)pipe$/.test(word)) ? writes(join(cwd, 'pipe')) : undefined
-  const run = folder.run(folder.words(argv), { cwd, clock, signal, onWrite, stdin: bytes, main: runs })
+  const writer = argv.some((word) => /(?:^|=)pipe$/.test(word)) ? startWriter(join(cwd, 'pipe')) : undefined
+  const run = folder.run(folder.words(argv), { cwd, clock, signal, onWrite, stdin: bytes, main: runMain })
   const isLate = await Promise.race([run.then(() => false), late.promise])
   clearTimeout(timer)
   clearInterval(writer)
-  return { ...(isLate ? none : await run), isLate }
+  return { ...(isLate ? noOutcome : await run), isLate }
 }
 
-/** Standard input where nothing better is there. */
+/** Bytes for standard input and for the FIFO; they are not UTF-8. */
 const bytes = Buffer.from([0xff, 0xfe, 0x00, 0x1b, 0x0a])
 
-/** A writer at the other end of a FIFO, which writes and closes again and again, so that each reader receives something and the end. */
-function writes(pipe: string): NodeJS.Timeout {
+/** Opens, writes and closes a FIFO repeatedly, so that each reader receives some bytes and the end of the file. */
+function startWriter(pipe: string): NodeJS.Timeout {
   return setInterval(() => {
     const descriptor = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK)
     writeSync(descriptor, bytes)
@@ -92,15 +96,15 @@ function writes(pipe: string): NodeJS.Timeout {
   }, 5)
 }
 
-const none: Outcome = { code: -1, stdout: '', stderr: '', bytes: Buffer.alloc(0), json: () => undefined }
+const noOutcome: Outcome = { code: -1, stdout: '', stderr: '', bytes: Buffer.alloc(0), json: () => undefined }
 
-/** Control characters but the ends of lines, marks that turn a line around, and halves of a character. */
-const unshown = /(?!\n)[\p{Cc}\p{Bidi_Control}\p{Cs}]/u
+/** Matches control characters except line feeds, bidirectional controls, and lone surrogates. */
+const unprintable = /(?!\n)[\p{Cc}\p{Bidi_Control}\p{Cs}]/u
 
-/** What is wrong with how a line ended, as text and as JSON; undefined where nothing is. */
-function misjudged(
+/** Returns what is wrong with the outcome of a bad command line; undefined if it was refused as required. */
+function findProblem(
   { mayPass, about, value }: BadLine,
-  { code, stdout, stderr, isLate }: Ran,
+  { code, stdout, stderr, isLate }: TimedOutcome,
   asJson: boolean,
 ): string | undefined {
   const outcome = `exit ${code}, ${JSON.stringify((stdout + stderr).slice(0, 300))}`
@@ -109,10 +113,11 @@ function misjudged(
     return `a fault of the program: ${outcome}`
   if (mayPass && [0, 130].includes(code)) return undefined
   if (!asJson) {
-    if (unshown.test(stderr)) return `it shows what is no text: ${outcome}`
+    if (unprintable.test(stderr)) return `it shows what is no text: ${outcome}`
     const errors = stderr.match(/^Error: /gm) ?? []
     if (errors.length !== 1) return `${errors.length} lines that say what is wrong: ${outcome}`
-    if ((/^Error: .*/m.exec(stderr)?.[0] ?? '').length > longestLine) return `a line without end: ${outcome}`
+    if ((/^Error: .*/m.exec(stderr)?.[0] ?? '').length > maxLineLength)
+      return `a line without end: ${outcome}`
     if (stdout !== '' && !mayPass) return `something on stdout: ${outcome}`
     return undefined
   }
@@ -130,42 +135,43 @@ function misjudged(
   return undefined
 }
 
-/** Whether an argument or flag is named, as itself or as what it is. */
+/** Whether a message contains the name of the argument or flag, or the beginning of its value. */
 const isNamed = (about: string, value = '', message: string): boolean =>
   new RegExp(about.replaceAll(/^-+|-url$/g, '').replaceAll(/[-_]/g, '[-_ ]'), 'i').test(message) ||
   message.includes(value === '' ? '""' : (value.split('=', 1)[0] ?? value).slice(0, 20)) ||
   (value.includes('\0') && message.startsWith('an argument holds a NUL'))
 
-/** What a command is there to change, where any text may be its value. */
-const meant: Readonly<Record<string, string>> = { 'config:set': 'config/config.json' }
+/** The file that a command may change by its purpose, because any text is a valid value. */
+const intendedChanges: Readonly<Record<string, string>> = { 'config:set': 'config/config.json' }
 
-/** Each with a folder of its own, which are gone after it: together they would slow one another down. */
-const large: readonly string[] = ['batch', 'sandbox', 'webhook', 'request']
-const topicOf = (id: string): string => large.find((topic) => id.startsWith(`${topic}:`)) ?? 'the rest'
+/** Topics with many commands. Each has a test of its own, so that its folders are removed before the next test. */
+const largeTopics: readonly string[] = ['batch', 'sandbox', 'webhook', 'request']
+const topicOf = (id: string): string => largeTopics.find((topic) => id.startsWith(`${topic}:`)) ?? 'the rest'
 
-test.each([...large, 'the rest'])(
+test.each([...largeTopics, 'the rest'])(
   'every command of %s refuses what is wrong with one clear line, and sends nothing',
   async (topic) => {
-    const runs = await launched()
+    const runMain = await loadMain()
     const ids = commandIds.filter((id) => topicOf(id) === topic)
     const lines = ids.flatMap((id) => sampleOf(badLines(id), 4))
     const wrong: string[] = []
     let folder = await badFolder()
     for (const [at, line] of lines.entries()) {
       if (at % linesPerFolder === linesPerFolder - 1) folder = await badFolder()
-      const found: string[] = []
+      const problems: string[] = []
       for (const asJson of [false, true]) {
         const argv = asJson ? [...line.argv, '--json'] : line.argv
-        const what = misjudged(line, await ran(folder, argv, runs), asJson)
+        const problem = findProblem(line, await runLine(folder, argv, runMain), asJson)
         const sent = folder.sent().filter((call) => !call.includes(' /_sandbox/'))
-        const changed = folder.changed().filter((name) => name !== meant[line.id])
-        const made = folder.made()
-        if (what !== undefined) found.push(what)
-        if (sent.length > 0) found.push(`it sent ${sent.join()}`)
-        if (changed.length > 0) found.push(`it changed ${changed.join()}`)
-        if (made.length > 0 && !line.mayPass) found.push(`it made ${made.join()}`)
+        const changed = folder.changed().filter((name) => name !== intendedChanges[line.id])
+        const created = folder.takeCreated()
+        if (problem !== undefined) problems.push(problem)
+        if (sent.length > 0) problems.push(`it sent ${sent.join()}`)
+        if (changed.length > 0) problems.push(`it changed ${changed.join()}`)
+        if (created.length > 0 && !line.mayPass) problems.push(`it made ${created.join()}`)
       }
-      if (found.length > 0) wrong.push(`${line.id}, ${line.about ?? ''} ${line.what}: ${found.join('; ')}`)
+      if (problems.length > 0)
+        wrong.push(`${line.id}, ${line.about ?? ''} ${line.what}: ${problems.join('; ')}`)
     }
     fault.countCases(lines.length, lines.length - wrong.length)
     fault.addNote(`${ids.length} commands of ${topic}`)

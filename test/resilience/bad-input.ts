@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { argumentKinds, fileKinds, flagKinds, type Kind, kinds, odd } from './bad-values.ts'
 
-interface Value {
+interface Parameter {
   name: string
   required?: boolean
   multiple?: boolean
@@ -13,32 +13,32 @@ interface Value {
   dependsOn?: string[]
 }
 
-interface Described {
-  args: Record<string, Value>
-  flags: Record<string, Value>
+interface CommandManifest {
+  args: Record<string, Parameter>
+  flags: Record<string, Parameter>
   strict?: boolean
 }
 
-/** A command line with one thing that is wrong, or odd, in it. */
+/** A command line with one invalid or unusual part. */
 export interface BadLine {
   id: string
-  /** What is wrong, for the report. */
+  /** Describes the invalid part, for the report. */
   what: string
   argv: string[]
-  /** The argument or flag that it is about. */
+  /** The argument or flag that is invalid. */
   about?: string
-  /** What it was given. */
+  /** The value of that argument or flag. */
   value?: string
-  /** Where text of any kind may stand it may be taken, and then does no harm. */
+  /** Whether the command may accept the line, because the argument or flag accepts any text. */
   mayPass: boolean
 }
 
 const root = join(import.meta.dirname, '..', '..')
 const { commands } = JSON.parse(readFileSync(join(root, 'oclif.manifest.json'), 'utf8')) as {
-  commands: Record<string, Described>
+  commands: Record<string, CommandManifest>
 }
 
-/** Every command of our own. */
+/** The ids of all commands except oclif's `help`. */
 export const commandIds = Object.keys(commands).filter((id) => id !== 'help')
 
 const person = [
@@ -49,8 +49,8 @@ const person = [
   '--phone=+61412345678',
 ]
 
-/** What stands on a line besides what the command requires, so that it comes as far as what is wrong in it. */
-const besides: Readonly<Record<string, (about: string | undefined) => readonly string[]>> = {
+/** Parts that a line needs in addition to the required ones, so that the command reaches the check of the invalid part. */
+const additionalParts: Readonly<Record<string, (about: string | undefined) => readonly string[]>> = {
   'batch:plan': () => ['--package=102'],
   'batch:queue': (about) => (about === 'plan' ? [] : ['--package=102']),
   'batch:run': (about) => (about === 'plan' ? [] : ['--package=102']),
@@ -58,7 +58,7 @@ const besides: Readonly<Record<string, (about: string | undefined) => readonly s
   'batch:release': (about) => (['row', 'shared'].includes(about ?? '') ? [] : ['--all']),
   'config:set': (about) => (about === 'value' ? [] : ['reports']),
   'request:create': (about) => (['file', 'resume'].includes(about ?? '') ? [] : person),
-  // The least that it can do.
+  // The smallest topic of the suite.
   'sandbox:conformance': () => ['--only=ping'],
   'sandbox:inject': (about) =>
     about === 'on'
@@ -69,19 +69,19 @@ const besides: Readonly<Record<string, (about: string | undefined) => readonly s
   'sandbox:restore': (about) => (about === 'file' ? [] : ['no-snapshot.json']),
 }
 
-const isOption = ({ type }: Value): boolean => type === 'option'
+const isOption = ({ type }: Parameter): boolean => type === 'option'
 
-function kindOf(id: string, flag: Value): Kind | undefined {
+function kindOf(id: string, flag: Parameter): Kind | undefined {
   if (flag.options !== undefined)
     return { right: flag.options[0] ?? '', wrong: [['no such choice', 'no-such-choice']] }
-  // A receiver is tried with statuses that are none, and may have been sent one.
+  // These commands accept any text as a status, because a receiver has to be tested with invalid ones.
   if (id.startsWith('webhook:') && flag.name === 'status') return kinds['TEXT']
   return (
     flagKinds[flag.name] ?? (flag.helpValue === 'FILE' ? fileKinds[flag.name] : kinds[flag.helpValue ?? ''])
   )
 }
 
-function argumentKind(id: string, { name, options }: Value): Kind | undefined {
+function argumentKind(id: string, { name, options }: Parameter): Kind | undefined {
   if (options !== undefined) return { right: options[0] ?? '', wrong: [['no such choice', 'no-such-choice']] }
   return id === 'store:backup' ? fileKinds['output'] : argumentKinds[name]
 }
@@ -95,16 +95,16 @@ export const withoutKind: readonly string[] = commandIds.flatMap((id) => {
   ].map(({ name }) => `${id} ${name}`)
 })
 
-/** Every line of a command with one thing wrong in it. */
+/** Returns all bad lines of a command, each with one invalid part. */
 export function badLines(id: string): BadLine[] {
   const { args = {}, flags = {}, strict = true } = commands[id] ?? {}
   const words = id.split(':')
   const positional = Object.values(args)
   const needed = Object.values(flags).filter(({ required }) => required)
   const flagOf = (name: string, value: string): string => `--${name}=${value}`
-  const right = (flag: Value): string => flagOf(flag.name, kindOf(id, flag)?.right ?? 'x')
-  /** A right line but for one argument, or what a flag of it has with it. */
-  const line = (but: { argument?: string; value?: string; flag?: Value } = {}): string[] => {
+  const right = (flag: Parameter): string => flagOf(flag.name, kindOf(id, flag)?.right ?? 'x')
+  /** Returns a valid line, with another value of one argument, or with the flags on which one flag depends. */
+  const line = (but: { argument?: string; value?: string; flag?: Parameter } = {}): string[] => {
     const about = but.flag?.name ?? but.argument
     const isSheet =
       positional.some(({ name }) => name === 'file') && id.startsWith('batch:') && about !== 'plan'
@@ -116,7 +116,7 @@ export function badLines(id: string): BadLine[] {
           each.name === but.argument ? (but.value ?? '') : (argumentKind(id, each)?.right ?? 'x'),
         ),
       ...needed.filter(({ name }) => name !== about).map(right),
-      ...(besides[id]?.(about) ?? []).filter((each) => !each.startsWith(`--${about ?? ' '}=`)),
+      ...(additionalParts[id]?.(about) ?? []).filter((each) => !each.startsWith(`--${about ?? ' '}=`)),
       ...(but.flag?.dependsOn ?? []).flatMap((name) => {
         const other = flags[name]
         return other === undefined ? [] : [isOption(other) ? right(other) : `--${name}`]
@@ -138,7 +138,7 @@ export function badLines(id: string): BadLine[] {
   })
   const values = (kind: Kind): [what: string, value: string, mayPass: boolean][] => {
     const { wrong, takesText = false } = kind
-    // A demonstration takes seconds in whatever folder, and an expression is compiled before a command starts.
+    // A demonstration takes seconds, and the program compiles an expression before any command, so one command suffices.
     const isCostly = takesText && (id === 'sandbox:demo' || (kind === kinds['EXPR'] && id !== 'ping'))
     return [...wrong, ...(isCostly ? [] : odd)].map(([what, value]) => [what, value, takesText])
   }

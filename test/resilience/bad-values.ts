@@ -1,17 +1,17 @@
-/** What is wrong with a value, and the value. */
+/** A description of an invalid or unusual value, and the value. */
 type Bad = readonly [what: string, value: string]
 
-/** One sort of value that an argument or a flag takes. */
+/** A kind of value that an argument or a flag accepts. */
 export interface Kind {
-  /** A value that is one. */
+  /** A valid value. */
   right: string
-  /** What is none, in addition to what is no value of any sort. */
+  /** Values that are invalid for this kind; those of `odd` are added for every kind. */
   wrong: readonly Bad[]
-  /** Whether any text may be one: what is odd is then taken as it is, and does no harm. */
+  /** Whether any text is valid, so that a command may accept the values of `odd`. */
   takesText?: boolean
 }
 
-/** Texts that are no number, date, address or id, and that a person's name could hold. */
+/** Texts that are not a valid number, date, address or id, but could be in a person's name. */
 export const odd: readonly Bad[] = [
   ['nothing', ''],
   ['blanks', ' \t '],
@@ -19,11 +19,11 @@ export const odd: readonly Bad[] = [
   ['a line break', 'one\r\ntwo'],
   ['NUL', 'one\u0000two'],
   ['100 KB', 'x'.repeat(100_000)],
-  ['a path that leads out', '../../outside'],
-  ['a name of every object', '__proto__'],
+  ['a path to a parent folder', '../../outside'],
+  ['a property of every object', '__proto__'],
   ['half a surrogate pair', 'one\uD800two'],
   ['a right-to-left mark', '\u202Efdp.exe\u2066'],
-  ['what nobody sees', 'one\u200B\uFEFFtwo'],
+  ['invisible characters', 'one\u200B\uFEFFtwo'],
   ['a shell’s words', '$(id) `id` ; id | id'],
   ['a format', '%s%n {{1+1}} ${1}'],
 ]
@@ -43,7 +43,7 @@ const urls = none(
   'https://api.example.com:99999',
 )
 
-/** Files that cannot be read, or hold nothing that is looked for; what makes them is bad-files.ts. */
+/** Paths that cannot be read; world-of-bad-input.ts creates the files. */
 const unreadable: Bad[] = [
   ['a missing file', 'missing.file'],
   ['a missing folder', 'missing/folder/file'],
@@ -52,10 +52,10 @@ const unreadable: Bad[] = [
   ['a link to itself', 'loop'],
   ['a name that is too long', 'n'.repeat(300)],
 ]
-/** These can be read, and are nothing that is looked for; `-` is stdin. */
+/** Paths that can be read, but whose content is not valid for any command; `-` is stdin. */
 const misread: Bad[] = [
   ['an empty file', 'empty.bin'],
-  ['bytes that are no UTF-8', 'bytes.bin'],
+  ['bytes that are not UTF-8', 'bytes.bin'],
   ['NULs', 'nul.bin'],
   ['a line of 100 KB', 'long.bin'],
   ['a FIFO', 'pipe'],
@@ -75,7 +75,7 @@ const text: Kind = { right: 'x', wrong: [], takesText: true }
 const number: Kind = { right: '1', wrong: wholeNumbers }
 const url: Kind = { right: 'http://127.0.0.1:9', wrong: urls }
 const uuid: Kind = { right: id, wrong: ids }
-/** Its right value is put in where lines are typed. */
+/** A placeholder, which a test replaces by the id of an existing batch. */
 export const batchPlaceholder = '%batch%'
 const batch: Kind = { right: batchPlaceholder, wrong: none('not-an-id', '{12345678}', 'abc', 'f'.repeat(37)) }
 const email: Kind = {
@@ -96,7 +96,7 @@ const folder: Kind = {
   takesText: true,
 }
 
-/** What a value is said to be, in the manifest's words. */
+/** Kinds of values, by the placeholder of the value in the help. */
 export const kinds: Readonly<Record<string, Kind>> = {
   N: number,
   ID: number,
@@ -145,7 +145,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
   VALUE: text,
 }
 
-/** Flags whose name says more than what they are said to take. */
+/** Kinds of the values of single flags, by the name of the flag. They take precedence over `kinds`. */
 export const flagKinds: Readonly<Record<string, Kind>> = {
   profile: { right: 'work', wrong: none('..', '../x', 'x'.repeat(65), '__proto__ x', 'constructor') },
   sort: { right: 'x', wrong: none('no_such_column', '--', '-') },
@@ -156,9 +156,9 @@ export const flagKinds: Readonly<Record<string, Kind>> = {
   },
 }
 
-/** Of the flags that take a FILE. */
+/** Kinds of the values of flags with the placeholder FILE, by the name of the flag. */
 export const fileKinds: Readonly<Record<string, Kind>> = {
-  // Read.
+  // Files that are read.
   plan: reads,
   fixture: reads,
   'tls-cert': reads,
@@ -170,7 +170,7 @@ export const fileKinds: Readonly<Record<string, Kind>> = {
   http: reads,
   har: reads,
   file: reads,
-  // Written.
+  // Files that are written.
   results: writes,
   errors: writes,
   output: writes,
@@ -180,7 +180,7 @@ export const fileKinds: Readonly<Record<string, Kind>> = {
   export: writes,
 }
 
-/** Of arguments, by their names. */
+/** Kinds of the values of arguments, by the name of the argument. */
 export const argumentKinds: Readonly<Record<string, Kind>> = {
   file: reads,
   package_id: number,
@@ -203,7 +203,7 @@ export const argumentKinds: Readonly<Record<string, Kind>> = {
   },
   shell: { right: 'bash', wrong: none('no-such-shell') },
   choice: { right: 'leaving-received=later', wrong: none('no-such-rule=later', '__proto__=x') },
-  // The sandbox knows which there are.
+  // Only a running sandbox can check the name of an event.
   event: text,
   from: { ...writes, right: 'from.sqlite' },
   to: { ...writes, right: 'to.sqlite' },

@@ -9,7 +9,7 @@ import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
 const fault = recordForFaultTable('report', 'canaries found')
 
-test('a bug report holds versions, counts and results, and nothing that anybody or anything is called', async () => {
+test('a bug report contains versions, counts and results, but no name of a person, account, file, host or service', async () => {
   const here = await doctorSession()
   const { apiKey, userEmail, webhookSecret } = here.sandbox.credentials
   here.write('zelda.csv', 'first_name,last_name,email,phone\nZelda,Quux,zelda@example.com,+61412345678\n')

@@ -17,10 +17,10 @@ import { badLines, commandIds } from './bad-input.ts'
 const fault = recordForFaultTable('canary', 'places with a key, secret or token', { titles: /canary/ })
 const children = recordForFaultTable('children', 'children with a key', { titles: /child/ })
 
-/** Where secrets are kept on purpose: for their owner alone, which other tests hold. */
-const meant = /^credentials\.json$/
+/** The file in which secrets are stored on purpose; other tests check that only its owner can read it. */
+const secretsFile = /^credentials\.json$/
 
-test('no canary is printed or kept by any command, right or wrong', async () => {
+test('no command, valid or invalid, prints or stores a canary', async () => {
   const here = await session()
   const { apiKey, webhookSecret } = here.sandbox.credentials
   const token = 'eyJjYW5hcnkiOiJ0b2tlbiJ9'
@@ -38,7 +38,7 @@ test('no canary is printed or kept by any command, right or wrong', async () => 
     'auth status --verbose',
     'api GET /v1/users --include --verbose',
   ].map((line) => line.split(' '))
-  // One wrong line of each command, with its key in the environment.
+  // One invalid line of each command, with the key in the environment.
   const wrong = sampleOf(commandIds, 6).map((each) => (badLines(each)[0]?.argv ?? []).concat('--verbose'))
   for (const argv of [...lines, ...wrong]) {
     const { stdout, stderr } = await here.run(argv, {
@@ -47,20 +47,20 @@ test('no canary is printed or kept by any command, right or wrong', async () => 
     })
     found.push(...findCanaries(argv.slice(0, 2).join(' '), stdout + stderr, canaries))
   }
-  found.push(...findCanariesInFiles(here.folder, canaries, meant))
+  found.push(...findCanariesInFiles(here.folder, canaries, secretsFile))
   const count = lines.length + wrong.length
   fault.countCases(count, count - found.length)
   expect(found).toEqual([])
 })
 
-test('no child, and no command line of any process, is given a key or a secret', async () => {
+test('no child process, and no command line of any process, contains a key or a secret', async () => {
   if (!existsSync('/proc/self/cmdline')) return children.markNotTried('there is no /proc')
   const here = await session()
   const { apiKey, webhookSecret } = here.sandbox.credentials
   const canaries = { key: apiKey, secret: webhookSecret, password: 'canary-password' }
-  const seen = join(here.folder, 'seen.json')
+  const seenFile = join(here.folder, 'seen.json')
   const spy = join(here.folder, 'spy.cjs')
-  writeFileSync(spy, `${spyScript(seen)}\nprocess.stdin.resume()`)
+  writeFileSync(spy, `${spyScript(seenFile)}\nprocess.stdin.resume()`)
   const env = { ...here.env, PGPASSWORD: canaries.password }
   const exec = `"${process.execPath}" ${spy}`
   const receiver = start(['webhook', 'listen', '--port', '0', '--exec', exec, '--max-events', '1'], env)
@@ -71,14 +71,14 @@ test('no child, and no command line of any process, is given a key or a secret',
     await postDelivery(address.exec(receiver.stderr())?.[1] ?? '', webhookSecret, { body: eventBody() }),
   ).toBe(204)
   expect(await receiver.ended).toBe(0)
-  const text = readFileSync(seen, 'utf8')
-  // It did look.
+  const text = readFileSync(seenFile, 'utf8')
+  // The spy has written the command lines.
   expect(text).toContain('webhook')
   expect(findCanaries('--exec', text, canaries)).toEqual([])
 })
 
 test.each(['a report', 'a report by its signed URL'])(
-  'the viewer of %s, a child of --open, is given neither a key nor a token',
+  'the viewer of %s, a child process of --open, receives neither a key nor a token',
   async (which) => {
     if (process.platform !== 'linux') return children.markNotTried('another platform has another viewer')
     const here = await worldWithOrders(['Ana'])
@@ -91,8 +91,8 @@ test.each(['a report', 'a report by its signed URL'])(
       ...(which !== 'a report' && { token: new URL(url).searchParams.get('t') ?? '' }),
     }
     const viewer = join(here.folder, 'xdg-open')
-    const seen = join(here.folder, 'seen.json')
-    const script = `${spyScript(`${seen}.part`)}\nfs.writeFileSync(${JSON.stringify(`${seen}.argv`)}, process.argv.join(' '))\nfs.renameSync(${JSON.stringify(`${seen}.part`)}, ${JSON.stringify(seen)})`
+    const seenFile = join(here.folder, 'seen.json')
+    const script = `${spyScript(`${seenFile}.part`)}\nfs.writeFileSync(${JSON.stringify(`${seenFile}.argv`)}, process.argv.join(' '))\nfs.renameSync(${JSON.stringify(`${seenFile}.part`)}, ${JSON.stringify(seenFile)})`
     writeFileSync(join(here.folder, 'spy.cjs'), script)
     writeFileSync(viewer, `#!/bin/sh\nexec "${process.execPath}" ${join(here.folder, 'spy.cjs')} "$@"\n`, {
       mode: 0o755,
@@ -106,18 +106,18 @@ test.each(['a report', 'a report by its signed URL'])(
     const output = join(here.folder, 'report.pdf')
     const run = start(['report', 'download', ...what, '--output', output, '--open'], { ...here.env, ...path })
     expect([await run.ended, run.stderr()]).toEqual([0, expect.not.stringContaining('Error')])
-    await vi.waitUntil(() => existsSync(seen), { timeout: 30_000 })
-    const { env, lines } = JSON.parse(readFileSync(seen, 'utf8')) as { env: object; lines: string[] }
-    const argv = readFileSync(`${seen}.argv`, 'utf8')
+    await vi.waitUntil(() => existsSync(seenFile), { timeout: 30_000 })
+    const { env, lines } = JSON.parse(readFileSync(seenFile, 'utf8')) as { env: object; lines: string[] }
+    const argv = readFileSync(`${seenFile}.argv`, 'utf8')
     expect(argv).toContain('report.pdf')
-    // A token of the command line is the user's own; the child gets none of it.
+    // The user typed the token on the command line of the program itself, so the command lines may contain it.
     const { key, secret, password } = canaries
     expect(findCanaries('--open', `${JSON.stringify(env)} ${argv}`, canaries)).toEqual([])
     expect(findCanaries('command lines', lines.join(' '), { key, secret, password })).toEqual([])
   },
 )
 
-test('a diagnostic report of Node holds no canary', async () => {
+test('a diagnostic report of Node contains no canary', async () => {
   const folder = temporaryFolder()
   const apiKey = 'canaryKEY0123456789canaryKEY0123'
   const running = start(['sandbox', 'start', '--port', '0', '--json'], {

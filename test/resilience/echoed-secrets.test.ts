@@ -8,7 +8,7 @@ import { session } from '../harness/session.ts'
 
 const fault = recordForFaultTable('echo', 'places with a secret that was sent back')
 
-/** Each holds what the encodings write otherwise, and a core that all of them but JSON escapes leave as it is. */
+/** Each secret contains characters that the encodings change, and a core that all of them but JSON escapes leave unchanged. */
 const secrets = {
   key: String.raw`a/b"c\d+e&f%g<CANARYKEY012345678`,
   'webhook secret': String.raw`whsec/"é"\CANARYHOOK0123 +x`,
@@ -26,8 +26,8 @@ const cores = {
   token: 'CANARYTOKEN',
   'proxy header': Buffer.from(`gate:${secrets['proxy password']}`).toString('base64').slice(4, 24),
 }
-/** Where the key is stored on purpose. */
-const meant = /^credentials\.json$/
+/** The file in which the key is stored on purpose. */
+const secretsFile = /^credentials\.json$/
 
 type Encode = (text: string) => string
 interface Echo {
@@ -38,7 +38,7 @@ interface Echo {
   name: string
 }
 
-/** Fields of free text, which the program believes. */
+/** Names of fields of free text, which the program shows. */
 const freeText = /^(?:message|.*name|description|job_title|error_reason)$/
 
 function withEcho(value: unknown, echo: string, isEchoed: (key: string) => boolean, key = ''): unknown {
@@ -61,21 +61,21 @@ const writers: Record<string, (answer: unknown) => string> = {
 
 const positions = ['a failure', 'texts', 'every field'] as const
 const { plain = JSON.stringify, PHP = plain, escaped = plain } = writers
-const asItIs: Encode = (text) => text
-const written: Pick<Echo, 'encode' | 'write' | 'name'>[] = [
+const keepText: Encode = (text) => text
+const echoForms: Pick<Echo, 'encode' | 'write' | 'name'>[] = [
   ...Object.entries(encodings).map(([name, encode]) => ({ name, encode, write: plain })),
-  { name: 'answers written by PHP', encode: asItIs, write: PHP },
-  { name: 'answers in JSON escapes', encode: asItIs, write: escaped },
+  { name: 'answers written by PHP', encode: keepText, write: PHP },
+  { name: 'answers in JSON escapes', encode: keepText, write: escaped },
 ]
 const echoes: Echo[] = positions.flatMap((where) =>
-  written.map(({ name, encode, write }) => ({ where, name, encode, write })),
+  echoForms.map(({ name, encode, write }) => ({ where, name, encode, write })),
 )
 
 const person = (name: string): string =>
   `--first-name ${name} --last-name Lee --email ${name}@example.com --phone +61412345678`
 
 test.each(sampleOf(echoes, 9))(
-  'what was sent in confidence and comes back in $where ($name) is neither shown nor kept',
+  'a secret that the service returns in $where ($name) is neither shown nor stored',
   async ({ where, encode, write }) => {
     const here = await session()
     const { apiKey } = here.sandbox.credentials
@@ -102,7 +102,7 @@ test.each(sampleOf(echoes, 9))(
         : '{}'
       const tokens = [...signed.matchAll(/\?t=([^"]*)/g)].map(([, each = '']) => decodeURIComponent(each))
       const basic = Buffer.from(`gate:${secrets['proxy password']}`).toString('base64')
-      // A token that the program was never given is not known to it.
+      // Only a token that the program has received is echoed, because it cannot recognise any other.
       const given = isFailure ? [/\?t=(.*)/.exec(request.url)?.[1] ?? ''] : tokens
       const echo = [...Object.values(secrets), basic, ...given].map(encode).join(' ')
       const changed = isFailure
@@ -118,7 +118,7 @@ test.each(sampleOf(echoes, 9))(
       'people.csv',
       'first_name,last_name,email,phone\nBo,Ray,bo@example.com,+61412345679\nCy,Ray,cy@example.com,+61412345670\n',
     )
-    // Something is there to be read, and the schema is known, so that the order itself is answered with the echo.
+    // There are orders to read, and the schema is stored, so that the answer with the echo is that of the order itself.
     await here.type(`request create --package 102 ${person('Ana')} --yes`, { exported })
     await here.type('batch validate people.csv --package 102', { exported })
     await here.clock.advance(3_600_000)
@@ -157,16 +157,16 @@ test.each(sampleOf(echoes, 9))(
       'doctor --report report.json',
     ]
     const found: string[] = []
-    let isSeen = false
+    let isReplaced = false
     for (const line of lines) {
       const { stdout, stderr } = await here.type(line, { exported })
       found.push(...findCanaries(line.slice(0, 60), stdout + stderr, cores))
-      isSeen ||= /\[API key\]/.test(stdout + stderr)
+      isReplaced ||= /\[API key\]/.test(stdout + stderr)
     }
-    found.push(...findCanariesInFiles(here.folder, cores, meant))
+    found.push(...findCanariesInFiles(here.folder, cores, secretsFile))
     fault.countCases(lines.length + 1, lines.length + 1 - found.length)
-    // The echo did reach the program.
-    expect(isSeen).toBe(true)
+    // Shows that the echo reached the program.
+    expect(isReplaced).toBe(true)
     expect(found).toEqual([])
   },
 )

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { orderBody } from '../harness/agent-plans.ts'
 import { header, row } from '../sheets/workbook.ts'
 
-/* Inputs that are right, of every kind, for a fuzzer to spoil. */
+/* Valid inputs of every parser, which parser-inputs.ts changes at random. */
 
 const id = '5b2c8f0e-4a3d-4c1b-9e6f-7a8b9c0d1e2f'
 const event = `{"event":"request.updated","request_id":"${id}","status":"IN_PROGRESS","error_reason":null}`
@@ -36,20 +36,20 @@ export const rows: Record<string, string[]> = {
   jsonl: ['{"first_name":"Ana"}\n{"first_name":"Bo","n":1.5e3}\n'],
 }
 
-const written = (name: string): string =>
+const readWorkbook = (name: string): string =>
   readFileSync(join(import.meta.dirname, '..', 'vectors', 'sheets', 'written', name), 'latin1')
 
-/** As bytes, one a character. */
+/** Files of workbooks in which each character is one byte. */
 export const workbooks: Record<string, string[]> = {
-  xlsx: [written('pandas.xlsx'), written('openpyxl.xlsx')],
-  ods: [written('pandas.ods'), written('sheetjs.ods')],
+  xlsx: [readWorkbook('pandas.xlsx'), readWorkbook('openpyxl.xlsx')],
+  ods: [readWorkbook('pandas.ods'), readWorkbook('sheetjs.ods')],
 }
-/** What is inside a sheet of XLSX. */
+/** The rows of an XLSX sheet as XML. */
 export const xlsxSheets = [
   row('<c r="A2" t="s"><v>2</v></c><c r="B2" s="3"><v>45000.5</v></c>'),
   `${header}<row r="2" hidden="1"><c r="A2" t="inlineStr"><is><r><t>x</t></r></is></c><c r="B2" t="e"><f>1/0</f><v>#DIV/0!</v></c></row>`,
 ]
-/** The content of an ODS. */
+/** The content.xml of an ODS file. */
 export const odsContents = [
   `<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"><office:body><office:spreadsheet><table:table table:name="S"><table:table-row><table:table-cell office:value-type="string"><text:p>a</text:p></table:table-cell><table:table-cell office:value-type="float" office:value="1.5"><text:p>1.5</text:p></table:table-cell></table:table-row><table:table-row table:number-rows-repeated="3"><table:table-cell table:number-columns-repeated="2" office:value-type="date" office:date-value="2026-11-22"><text:p>x<text:s text:c="2"/></text:p></table:table-cell></table:table-row></table:table></office:spreadsheet></office:body></office:document-content>`,
 ]

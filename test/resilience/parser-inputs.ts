@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 
-/** What breaks readers that were written for people's files. */
-const hostile = [
+/** Texts on which parsers of ordinary files often fail. */
+const hostileTexts = [
   '\u0000',
   '\uFEFF',
   '\uD800',
@@ -51,28 +51,28 @@ const hostile = [
 
 interface Change {
   at: number
-  cut: number
-  put: string
+  removedLength: number
+  inserted: string
 }
 
 const change: fc.Arbitrary<Change> = fc.record({
   at: fc.nat(10_000),
-  cut: fc.oneof(fc.constant(0), fc.nat(12)),
-  put: fc.oneof(
-    { weight: 4, arbitrary: fc.constantFrom(...hostile) },
+  removedLength: fc.oneof(fc.constant(0), fc.nat(12)),
+  inserted: fc.oneof(
+    { weight: 4, arbitrary: fc.constantFrom(...hostileTexts) },
     { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 8 }) },
     { weight: 1, arbitrary: fc.constant('') },
   ),
 })
 
-/** Inputs that are nearly right, with up to six changes each, and now and then anything at all. */
-export function nearly(examples: readonly string[]): fc.Arbitrary<string> {
+/** Returns inputs that are examples with up to six changes each; one in nine is a random text. */
+export function almostValid(examples: readonly string[]): fc.Arbitrary<string> {
   const changed = fc
     .tuple(fc.constantFrom(...examples), fc.array(change, { minLength: 0, maxLength: 6 }))
     .map(([example, changes]) =>
-      changes.reduce((text, { at, cut, put }) => {
+      changes.reduce((text, { at, removedLength, inserted }) => {
         const start = at % (text.length + 1)
-        return text.slice(0, start) + put + text.slice(start + cut)
+        return text.slice(0, start) + inserted + text.slice(start + removedLength)
       }, example),
     )
   return fc.oneof(

@@ -4,20 +4,20 @@ import { expect, test } from 'vitest'
 import { RefcheckError } from '../../src/errors/kinds.ts'
 import { variable } from '../../src/host/process.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
-import { nearly } from './parser-inputs.ts'
+import { almostValid } from './parser-inputs.ts'
 import { type Parser, parsers } from './parsers.ts'
 
 const fault = recordForFaultTable('parsers', 'neither read nor refused in order')
-/** More and others with: REFCHECK_CASES=100000 REFCHECK_SEED=7 npm test -- resilience/parsers */
+/** For more or other cases: REFCHECK_CASES=100000 REFCHECK_SEED=7 npm test -- resilience/parsers */
 const cases = Number(variable(process.env, 'REFCHECK_CASES') ?? 60)
 const seed = Number(variable(process.env, 'REFCHECK_SEED') ?? 20_261_122)
 
-/** No reader of so little takes so long. */
-const longestMs = 5000
+/** A parser that takes longer for such a short input is a fault. */
+const maxMs = 5000
 
-/** What was wrong with the first input that a parser neither read nor refused by an error of ours; undefined for none. */
-async function firstFault(parser: Parser, numRuns: number): Promise<string | undefined> {
-  const property = fc.asyncProperty(nearly(parser.examples), async (text) => {
+/** Returns the first input for which a parser neither succeeded nor threw a RefcheckError, with the error; or undefined. */
+async function findFault(parser: Parser, numRuns: number): Promise<string | undefined> {
+  const property = fc.asyncProperty(almostValid(parser.examples), async (text) => {
     const since = performance.now()
     try {
       await parser.read(text)
@@ -25,7 +25,7 @@ async function firstFault(parser: Parser, numRuns: number): Promise<string | und
       if (!(error instanceof RefcheckError)) throw error
       if (error.code === 'internal') throw error
     }
-    if (performance.now() - since > longestMs) throw new Error('too slow')
+    if (performance.now() - since > maxMs) throw new Error('too slow')
   })
   const result = await fc.check(property, { numRuns, seed })
   if (!result.failed) return undefined
@@ -36,16 +36,16 @@ async function firstFault(parser: Parser, numRuns: number): Promise<string | und
 }
 
 test(
-  'every parser reads or refuses what is nearly right',
+  'every parser reads or refuses almost valid inputs',
   async () => {
     const faults: string[] = []
-    let tried = 0
+    let triedCount = 0
     for (const parser of parsers) {
-      const own = Math.ceil(cases / (parser.share ?? 1))
-      tried += own
-      faults.push(...[await firstFault(parser, own)].filter((each) => each !== undefined))
+      const caseCount = Math.ceil(cases / (parser.share ?? 1))
+      triedCount += caseCount
+      faults.push(...[await findFault(parser, caseCount)].filter((each) => each !== undefined))
     }
-    fault.countCases(tried, tried - faults.length)
+    fault.countCases(triedCount, triedCount - faults.length)
     fault.addNote(`${parsers.length} parsers, seed ${seed}`)
     expect(faults).toEqual([])
   },

@@ -35,9 +35,9 @@ import * as examples from './parser-examples.ts'
 export interface Parser {
   name: string
   examples: readonly string[]
-  /** Throws one of our errors, or answers; what it answers may be checked here. */
+  /** Parses a text; throws a RefcheckError if it is invalid. It may also check the result. */
   read: (text: string) => unknown
-  /** One input in so many, where each takes its time. */
+  /** A slow parser gets only one input in `share`; 1 by default. */
   share?: number
 }
 
@@ -47,34 +47,34 @@ const digest = (text: string): string => createHash('sha256').update(text).diges
 const base = 'https://api.example.com'
 const odsType = 'application/vnd.oasis.opendocument.spreadsheet'
 
-/** Every parser that a file, a service, a sender or a command line reaches. */
+/** All parsers of input from a file, the service, a sender of events or a command line. */
 export const parsers: readonly Parser[] = [
-  { name: 'envelope', examples: examples.envelopes, read: (text) => envelope.safeParse(jsonOf(text)) },
-  { name: 'schema', examples: examples.schemas, read: (text) => packageSchema.safeParse(jsonOf(text)) },
-  { name: 'event', examples: examples.events, read: (text) => webhookEvent.safeParse(jsonOf(text)) },
+  { name: 'envelope', examples: examples.envelopes, read: (text) => envelope.safeParse(parseJson(text)) },
+  { name: 'schema', examples: examples.schemas, read: (text) => packageSchema.safeParse(parseJson(text)) },
+  { name: 'event', examples: examples.events, read: (text) => webhookEvent.safeParse(parseJson(text)) },
   ...['csv', 'json', 'jsonl'].map((kind): Parser => ({
     name: `rows of ${kind}`,
     examples: examples.rows[kind] ?? [],
-    read: (text) => rows(text, `p.${kind}`),
+    read: (text) => readRows(text, `p.${kind}`),
     share: 4,
   })),
   ...['xlsx', 'ods'].map((kind): Parser => ({
     name: `rows of ${kind}`,
     examples: examples.workbooks[kind] ?? [],
-    read: (text) => rows(bytes(text), `p.${kind}`),
+    read: (text) => readRows(bytes(text), `p.${kind}`),
     share: 10,
   })),
   {
     name: 'sheet of xlsx',
     examples: examples.xlsxSheets,
-    read: async (text) => rows(await workbook(text.toWellFormed()), 'p.xlsx'),
+    read: async (text) => readRows(await workbook(text.toWellFormed()), 'p.xlsx'),
     share: 10,
   },
   {
     name: 'content of ods',
     examples: examples.odsContents,
     read: async (text) =>
-      rows(await zipped({ mimetype: odsType, 'content.xml': text.toWellFormed() }), 'p.ods'),
+      readRows(await zipped({ mimetype: odsType, 'content.xml': text.toWellFormed() }), 'p.ods'),
     share: 10,
   },
   { name: 'captured HTTP', examples: examples.captures, read: (text) => parseCapturedRequest(bytes(text)) },
@@ -127,7 +127,7 @@ export const parsers: readonly Parser[] = [
   {
     name: 'settings',
     examples: ['102', 'reports', 'postgres://a@b/c', 'acme', '4', '5m', 'cp850', 'AU', '24mo'],
-    read: (text) => settingDefinitions.map((each) => ours(() => each.parse(text))),
+    read: (text) => settingDefinitions.map((each) => ignoreOwnErrors(() => each.parse(text))),
   },
   { name: 'plan file', examples: examples.plans, read: (text) => parsePlan(text, 'plan.json') },
   { name: 'order plan', examples: examples.plans, read: (text) => parseOrderPlan(text, 'BCDF-GHJK') },
@@ -184,7 +184,7 @@ export const parsers: readonly Parser[] = [
   },
 ]
 
-function jsonOf(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown
   } catch {
@@ -192,12 +192,12 @@ function jsonOf(text: string): unknown {
   }
 }
 
-async function rows(content: string | Buffer, name: string): Promise<unknown> {
+async function readRows(content: string | Buffer, name: string): Promise<unknown> {
   const sheet = await openBytes(content, name)
   return all(sheet.rows())
 }
 
-function ours(read: () => unknown): unknown {
+function ignoreOwnErrors(read: () => unknown): unknown {
   try {
     return read()
   } catch (error) {

@@ -4,15 +4,15 @@ import { join } from 'node:path'
 const tests = join(import.meta.dirname, '..')
 
 interface Recording {
-  /** From the folder of tests. */
+  /** The path, relative to the folder `test`. */
   path: string
   rows: string[]
-  /** Programs of the system that it cannot do without; `root` for what only root may do. */
+  /** Programs of the system that the test needs; `root` if only root can run it. */
   needs: string[]
 }
 
-/** What stands in a test that needs something. */
-const means: readonly (readonly [need: string, sign: RegExp])[] = [
+/** For each need, the text by which a test file that has it is recognised. */
+const signsOfNeeds: readonly (readonly [need: string, sign: RegExp])[] = [
   ['strace', /faults\/strace\.ts/],
   ['qpdf', /'qpdf'/],
   ['soffice', /\boffice\.ts/],
@@ -21,12 +21,12 @@ const means: readonly (readonly [need: string, sign: RegExp])[] = [
   ['root', /faults\/(?:small-disk|read-only-root)\.ts|'mount'/],
 ]
 
-/** Test files that record a figure, and the rows that they are of. */
-export function recordingFiles(): Recording[] {
+/** Lists the test files that record results for the fault table, each with its rows of the table. */
+export function listRecordingFiles(): Recording[] {
   return globSync('**/*.test.ts', { cwd: tests }).flatMap((path) => {
     const text = readFileSync(join(tests, path), 'utf8')
-    const rows = [...text.matchAll(/\bfaultRow\(\s*'([a-z-]+)'/g)].map(([, row = '']) => row)
-    const needs = means.filter(([, sign]) => sign.test(text)).map(([need]) => need)
+    const rows = [...text.matchAll(/\brecordForFaultTable\(\s*'([a-z-]+)'/g)].map(([, row = '']) => row)
+    const needs = signsOfNeeds.filter(([, sign]) => sign.test(text)).map(([need]) => need)
     return rows.length === 0 ? [] : [{ path: path.replaceAll('\\', '/'), rows, needs }]
   })
 }

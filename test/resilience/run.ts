@@ -1,5 +1,5 @@
 /*
- * Runs the tests of every fault and attack that the program must survive, and prints what they came to.
+ * Runs the tests of every fault and attack that the program must survive, and prints a table of their results.
  * Run: npm run resilience [-- --only PART_OF_A_ROW] [--whole]
  */
 import { spawnSync } from 'node:child_process'
@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util'
 
 import { printTable } from '../bench/measuring.ts'
 import type { Recorded } from '../harness/faults/fault-row.ts'
-import { recordingFiles } from './recording.ts'
+import { listRecordingFiles } from './recording.ts'
 import { faults } from './rows.ts'
 
 const { values } = parseArgs({
@@ -18,30 +18,30 @@ const { values } = parseArgs({
 })
 const root = join(import.meta.dirname, '..', '..')
 const wanted = Object.entries(faults).filter(([id]) => id.includes(values.only))
-const files = recordingFiles().filter(({ rows }) => wanted.some(([id]) => rows.includes(id)))
+const files = listRecordingFiles().filter(({ rows }) => wanted.some(([id]) => rows.includes(id)))
 const folder = mkdtempSync(join(tmpdir(), 'refcheck-resilience-'))
 const figures = join(folder, 'figures')
 const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
 
 const path = (process.env['PATH'] ?? '').split(delimiter)
-const isAtHand = (need: string): boolean =>
+const isAvailable = (need: string): boolean =>
   need === 'root' ? process.getuid?.() === 0 : path.some((each) => existsSync(join(each, need)))
-/** What a test file needs that this machine does not have. */
-const missing = ({ needs }: { needs: string[] }): string[] => needs.filter((need) => !isAtHand(need))
+/** Returns the needs of a test file that this machine does not have. */
+const listMissing = ({ needs }: { needs: string[] }): string[] => needs.filter((need) => !isAvailable(need))
 const untried: Recorded[] = files
-  .filter((file) => missing(file).length > 0)
+  .filter((file) => listMissing(file).length > 0)
   .flatMap((file) =>
     file.rows.map((row): Recorded => ({
       row: row as Recorded['row'],
       cases: 0,
       passedCount: 0,
       figure: '',
-      notTried: `${file.path} needs ${missing(file).join(' and ')}`,
+      notTried: `${file.path} needs ${listMissing(file).join(' and ')}`,
     })),
   )
 
-/** Runs those test files, and answers whether all of them passed. */
-function passed(config: string, chosen: readonly string[], ...flags: readonly string[]): boolean {
+/** Runs test files, and returns whether all of them passed. */
+function runTests(config: string, chosen: readonly string[], ...flags: readonly string[]): boolean {
   if (chosen.length === 0) return true
   const names = chosen.map((each) => join(root, 'test', each))
   const argv = [
@@ -59,14 +59,14 @@ function passed(config: string, chosen: readonly string[], ...flags: readonly st
 }
 
 writeFileSync(figures, '')
-const isSystems = (file: string): boolean => file.startsWith('system/')
-const paths = files.filter((file) => missing(file).length === 0).map((file) => file.path)
-const isWhole = [
-  passed(
+const isSystemTest = (file: string): boolean => file.startsWith('system/')
+const paths = files.filter((file) => listMissing(file).length === 0).map((file) => file.path)
+const hasPassed = [
+  runTests(
     'vitest.config.ts',
-    paths.filter((each) => !isSystems(each)),
+    paths.filter((each) => !isSystemTest(each)),
   ),
-  passed('system/vitest.config.ts', paths.filter(isSystems), '--no-file-parallelism'),
+  runTests('system/vitest.config.ts', paths.filter(isSystemTest), '--no-file-parallelism'),
 ].every(Boolean)
 const recorded = readFileSync(figures, 'utf8')
   .split('\n')
@@ -76,13 +76,13 @@ const recorded = readFileSync(figures, 'utf8')
 rmSync(folder, { recursive: true })
 
 const rows = wanted.map(([id, { fault, right }]) => {
-  const own = recorded.filter(({ row }) => row === id)
-  const cases = own.reduce((sum, each) => sum + each.cases, 0)
-  const held = own.reduce((sum, each) => sum + each.passedCount, 0)
-  const reasons = own.flatMap(({ notTried }) => (notTried === undefined ? [] : [notTried]))
-  const figure = own.filter((each) => each.cases > 0).map((each) => each.figure)
-  const isShort = held < cases || (cases === 0 && reasons.length === 0)
-  const verdict = isShort
+  const results = recorded.filter(({ row }) => row === id)
+  const cases = results.reduce((sum, each) => sum + each.cases, 0)
+  const passedCount = results.reduce((sum, each) => sum + each.passedCount, 0)
+  const reasons = results.flatMap(({ notTried }) => (notTried === undefined ? [] : [notTried]))
+  const figure = results.filter((each) => each.cases > 0).map((each) => each.figure)
+  const hasFailed = passedCount < cases || (cases === 0 && reasons.length === 0)
+  const verdict = hasFailed
     ? 'FELL SHORT'
     : cases === 0
       ? 'not tried'
@@ -91,7 +91,7 @@ const rows = wanted.map(([id, { fault, right }]) => {
         : 'held'
   const remarks = [...figure, ...reasons.map((why) => `not tried: ${why}`)]
   return {
-    isShort,
+    hasFailed,
     cells: [fault, right, String(cases), verdict, remarks[0] ?? 'no figure'],
     more: remarks.slice(1),
   }
@@ -100,9 +100,11 @@ printTable([
   ['fault or attack', 'right', 'cases', 'verdict', 'figure'],
   ...rows.flatMap(({ cells, more }) => [cells, ...more.map((each) => ['', '', '', '', each])]),
 ])
-const short = rows.filter(({ isShort }) => isShort).length
+const failedRows = rows.filter(({ hasFailed }) => hasFailed).length
 const cases = recorded
   .filter(({ row }) => wanted.some(([id]) => id === row))
   .reduce((sum, each) => sum + each.cases, 0)
-console.log(`${rows.length} rows, ${cases} cases, ${short} fell short${isWhole ? '' : '; a test failed'}`)
-if (short > 0 || !isWhole) process.exitCode = 1
+console.log(
+  `${rows.length} rows, ${cases} cases, ${failedRows} fell short${hasPassed ? '' : '; a test failed'}`,
+)
+if (failedRows > 0 || !hasPassed) process.exitCode = 1

@@ -8,10 +8,10 @@ import { emails, peopleFile } from '../harness/batch-file.ts'
 import { session } from '../harness/session.ts'
 
 recordForFaultTable('lines', 'forged lines', { titles: /line/ })
-const shared = recordForFaultTable('shared-folder', 'folders that nobody is told of', { titles: /folder/ })
+const shared = recordForFaultTable('shared-folder', 'folders that were not reported', { titles: /folder/ })
 
-/** Made up by a service that wants to be believed: line breaks, what hides, what turns text around, 3 MB. */
-const forged: [what: string, text: string, shown: RegExp][] = [
+/** Texts of a service that try to forge output: line breaks, invisible and bidirectional characters, 3 MB. */
+const forgedTexts: [what: string, text: string, shown: RegExp][] = [
   ['a line break', 'no\nError: all is well', /^(?!Error: all is well)/],
   ['a carriage return', 'no\rError: all is well', /no.Error: all is well/],
   ['another line break', 'no\u2028Error: all is well', /no.Error: all is well/],
@@ -22,29 +22,32 @@ const forged: [what: string, text: string, shown: RegExp][] = [
   ['3 MB', 'x'.repeat(3_000_000), /x{20}… \(\d{2},\d{3} more characters\)$/],
 ]
 
-test.each(forged)('%s in what a service answers is one line of a row’s error', async (_what, text, shown) => {
-  const here = await session()
-  peopleFile(here.folder, emails(2))
-  here.intercept((request, ask) =>
-    request.method === 'POST'
-      ? Response.json({ data: null, status_message: 'ERROR', message: text }, { status: 400 })
-      : ask(request),
-  )
-  const { stdout, stderr, code } = await here.type('batch run people.csv --package 102 --yes')
-  expect(code).not.toBe(0)
-  const lines = (stdout + stderr).split('\n')
-  expect(lines.filter((line) => line.startsWith('Error: all is well'))).toEqual([])
-  expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(5000)
-  const output = lines.filter((line) => line.startsWith('Ana Row1 unknown: ')).join('\n')
-  expect(output).toMatch(shown)
-  expect(output).not.toMatch(/(?!\n)[\p{Cc}\p{Bidi_Control}\u2028\u200B\u{E0041}]/u)
-})
+test.each(forgedTexts)(
+  '%s in a message of the service is shown on one line of a row’s error',
+  async (_what, text, shown) => {
+    const here = await session()
+    peopleFile(here.folder, emails(2))
+    here.intercept((request, ask) =>
+      request.method === 'POST'
+        ? Response.json({ data: null, status_message: 'ERROR', message: text }, { status: 400 })
+        : ask(request),
+    )
+    const { stdout, stderr, code } = await here.type('batch run people.csv --package 102 --yes')
+    expect(code).not.toBe(0)
+    const lines = (stdout + stderr).split('\n')
+    expect(lines.filter((line) => line.startsWith('Error: all is well'))).toEqual([])
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(5000)
+    const output = lines.filter((line) => line.startsWith('Ana Row1 unknown: ')).join('\n')
+    expect(output).toMatch(shown)
+    expect(output).not.toMatch(/(?!\n)[\p{Cc}\p{Bidi_Control}\u2028\u200B\u{E0041}]/u)
+  },
+)
 
 test.each([
   ['0777', 0o777],
   ['1777', 0o1777],
   ['of another account', undefined],
-])('a store in a folder that is %s: reported, and doctor fails', async (_what, mode) => {
+])('a store in a folder that is %s is reported, and doctor fails', async (_what, mode) => {
   if (mode === undefined && process.getuid?.() !== 0)
     return shared.markNotTried('only root can give folders away')
   const here = await session()

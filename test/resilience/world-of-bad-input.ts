@@ -23,8 +23,8 @@ export interface BadFolder extends World {
   words: (argv: readonly string[]) => string[]
   /** Returns the files outside the store, and the tables in it, that were changed or removed since the last call. */
   changed: () => string[]
-  /** Files that were not there at the last call; they are removed. */
-  made: () => string[]
+  /** Returns the files that were created since the last call, and removes them. */
+  takeCreated: () => string[]
 }
 
 const people = 2
@@ -51,8 +51,8 @@ export async function badFolder(): Promise<BadFolder> {
     if (request.method !== 'GET') calls.push(`${request.method} ${new URL(request.url).pathname}`)
     return ask(request)
   })
-  let before = seen(here.folder)
-  const made: string[] = []
+  let before = readState(here.folder)
+  const created: string[] = []
   return {
     ...here,
     clock,
@@ -60,38 +60,38 @@ export async function badFolder(): Promise<BadFolder> {
     sent: () => calls.splice(0),
     words: (argv) => argv.map((word) => word.replace(batchPlaceholder, batch)),
     changed() {
-      const now = seen(here.folder)
-      made.push(...[...now.keys()].filter((name) => !before.has(name)))
+      const now = readState(here.folder)
+      created.push(...[...now.keys()].filter((name) => !before.has(name)))
       const other = [...before].filter(([name, was]) => now.get(name) !== was).map(([name]) => name)
       before = now
       return other
     },
-    made() {
-      for (const name of made) rmSync(join(here.folder, name), { force: true })
-      for (const name of made) before.delete(name)
-      return made.splice(0)
+    takeCreated() {
+      for (const name of created) rmSync(join(here.folder, name), { force: true })
+      for (const name of created) before.delete(name)
+      return created.splice(0)
     },
   }
 }
 
 /** Returns a hash of each file outside the data folder, and the number of rows of each table of the store. */
-function seen(folder: string): Map<string, string> {
-  const all = new Map<string, string>()
+function readState(folder: string): Map<string, string> {
+  const state = new Map<string, string>()
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name)
     const name = path.slice(folder.length + 1)
-    // A reader of the stored data takes a lock, whose file stays.
+    // Reading the stored data creates a lock file, which is not removed.
     if (!entry.isFile() || name.startsWith('data/') || name.endsWith('.lock')) continue
-    all.set(name, createHash('sha1').update(readFileSync(path)).digest('hex'))
+    state.set(name, createHash('sha1').update(readFileSync(path)).digest('hex'))
   }
   const store = new DatabaseSync(join(folder, 'data', 'ledger.sqlite'), { readOnly: true })
   try {
     for (const table of tables)
-      all.set(`rows of ${table}`, JSON.stringify(store.prepare(`SELECT count(*) AS n FROM ${table}`).get()))
+      state.set(`rows of ${table}`, JSON.stringify(store.prepare(`SELECT count(*) AS n FROM ${table}`).get()))
   } finally {
     store.close()
   }
-  return all
+  return state
 }
 
 const tables = ['batches', 'submissions', 'attempts', 'decisions', 'events', 'releases']

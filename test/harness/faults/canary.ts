@@ -6,13 +6,12 @@ import { stripVTControlCharacters } from 'node:util'
 export type Canaries = Readonly<Record<string, string>>
 
 /**
- * Finds canaries in the files below a folder, except those whose names match `but`, which may contain a
- * secret.
+ * Finds canaries in the files below a folder. A file whose name matches `except` may contain a secret, and is not read.
  */
-export function findCanariesInFiles(folder: string, canaries: Canaries, but: RegExp): string[] {
+export function findCanariesInFiles(folder: string, canaries: Canaries, except: RegExp): string[] {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
   return entries
-    .filter((entry) => entry.isFile() && !but.test(entry.name))
+    .filter((entry) => entry.isFile() && !except.test(entry.name))
     .flatMap((entry) => {
       const path = join(entry.parentPath, entry.name)
       return findCanaries(path.slice(folder.length + 1), readFileSync(path, 'latin1'), canaries)

@@ -6,9 +6,9 @@ export const inUnicodeEscapes = (text: string): string =>
 
 const inJson = (text: string): string => JSON.stringify(text).slice(1, -1)
 
-const between = (text: string, hidden: string): string => Array.from(text).join(hidden)
+const insertBetween = (text: string, hidden: string): string => Array.from(text).join(hidden)
 
-const everyByte = (text: string, write: (byte: number) => string): string =>
+const writeBytes = (text: string, write: (byte: number) => string): string =>
   Array.from(Buffer.from(text), write).join('')
 
 const html: Record<string, string> = { '&': '&amp;', '"': '&quot;', '<': '&lt;', '>': '&gt;', "'": '&#39;' }
@@ -23,7 +23,7 @@ const html5: Readonly<Record<string, string>> = Object.fromEntries(
 
 /** Encodings with which a service may repeat a text that it was sent. */
 export const encodings: Readonly<Record<string, (text: string) => string>> = {
-  'as it is': (text) => text,
+  unchanged: (text) => text,
   JSON: inJson,
   'JSON of PHP': (text) => inJson(text).replaceAll('/', '\\/').replaceAll('é', '\\u00e9'),
   'JSON in JSON': (text) => inJson(inJson(text)),
@@ -54,25 +54,25 @@ export const encodings: Readonly<Record<string, (text: string) => string>> = {
   base64url: (text) => Buffer.from(text).toString('base64url'),
   hexadecimal: (text) => Buffer.from(text).toString('hex'),
   'hexadecimal in capitals': (text) => Buffer.from(text).toString('hex').toUpperCase(),
-  'terminal sequences in it': (text) => between(text, '\u001B[1m'),
+  'terminal sequences in it': (text) => insertBetween(text, '\u001B[1m'),
   'terminal sequences in JSON in it': (text) => text.replaceAll(/\w(?!$)/g, '$&\\u001b[1m'),
-  'soft hyphens in it': (text) => between(text, '\u00AD'),
-  'line breaks in it': (text) => between(text, '\r\n'),
-  'base64 in lines': (text) => between(Buffer.from(text).toString('base64'), '\n'),
-  'hidden characters in percent encoding in it': (text) => between(text, '%E2%80%8B%00%C2%AD'),
-  'hidden characters as HTML entities in it': (text) => between(text, '&#8203;&shy;&#x200d;'),
-  'hidden characters in escapes in it': (text) => between(text, String.raw`\x00\u{200b}`),
+  'soft hyphens in it': (text) => insertBetween(text, '\u00AD'),
+  'line breaks in it': (text) => insertBetween(text, '\r\n'),
+  'base64 in lines': (text) => insertBetween(Buffer.from(text).toString('base64'), '\n'),
+  'hidden characters in percent encoding in it': (text) => insertBetween(text, '%E2%80%8B%00%C2%AD'),
+  'hidden characters as HTML entities in it': (text) => insertBetween(text, '&#8203;&shy;&#x200d;'),
+  'hidden characters in escapes in it': (text) => insertBetween(text, String.raw`\x00\u{200b}`),
   'hexadecimal in mixed case': (text) =>
     Buffer.from(text)
       .toString('hex')
       .replace(/([a-f])(\d*)([a-f]?)/g, (_all, one: string, digits: string, other: string) =>
         [one.toUpperCase(), digits, other].join(''),
       ),
-  'escapes of bytes': (text) => everyByte(text, (byte) => `\\x${byte.toString(16).padStart(2, '0')}`),
-  'octal escapes': (text) => everyByte(text, (byte) => `\\${byte.toString(8).padStart(3, '0')}`),
+  'escapes of bytes': (text) => writeBytes(text, (byte) => `\\x${byte.toString(16).padStart(2, '0')}`),
+  'octal escapes': (text) => writeBytes(text, (byte) => `\\${byte.toString(8).padStart(3, '0')}`),
   'fullwidth forms': (text) =>
     text.replaceAll(/[!-~]/g, (char) => String.fromCharCode(char.charCodeAt(0) + 0xfee0)),
   'base64 in percent encoding, with soft hyphens in it': (text) =>
-    encodeURIComponent(between(Buffer.from(text).toString('base64'), '\u00AD')),
-  'zero-width spaces, NUL and tags in it': (text) => between(text, '\u200B\u0000\u{E0041}'),
+    encodeURIComponent(insertBetween(Buffer.from(text).toString('base64'), '\u00AD')),
+  'zero-width spaces, NUL and tags in it': (text) => insertBetween(text, '\u200B\u0000\u{E0041}'),
 }

@@ -20,17 +20,17 @@ const sent: Record<Flood, Buffer> = {
   'many requests': Buffer.from(`${head(2)}ok`.repeat(10_000)),
 }
 
-let opened = 0
-function open(again: boolean): void {
+let openedCount = 0
+function open(opensAgain: boolean): void {
   const socket = connect(Number(port), '127.0.0.1', () => {
     socket.write(sent[kind])
-    opened += 1
-    if (opened === Number(count)) process.stdout.write('open\n')
+    openedCount += 1
+    if (openedCount === Number(count)) process.stdout.write('open\n')
   })
   socket.on('data', () => undefined)
   socket.on('error', () => undefined)
   socket.on('close', () => {
-    if (again) setImmediate(open, false)
+    if (opensAgain) setImmediate(open, false)
   })
 }
 

@@ -1,6 +1,6 @@
 import type { Interceptor } from '../world.ts'
 
-/** Answers every call with a list of `count` items. */
+/** Returns an interceptor that answers every call with a list of `count` items. */
 export const answerWithList =
   (name: string, count: number, item: (at: number) => string): Interceptor =>
   () => {

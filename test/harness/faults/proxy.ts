@@ -3,11 +3,11 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 /** Where a connection is cut. Bytes before the cut reach the other side, bytes after it do not. */
 export interface Cut {
-  /** Bytes let through from the client; absent for all. */
+  /** Number of bytes that are forwarded from the client; undefined for all. */
   up?: number | undefined
-  /** Bytes let through to the client; absent for all. */
+  /** Number of bytes that are forwarded to the client; undefined for all. */
   down?: number | undefined
-  /** How the client sees the end: an orderly close, a reset, or a line that goes silent. */
+  /** How the connection ends for the client: closed, reset, or open without any further bytes. */
   how?: 'close' | 'reset' | 'silence' | undefined
 }
 
@@ -56,10 +56,10 @@ function connectSockets(
   { up = Infinity, down = Infinity, how = 'close' }: Cut,
 ): Socket[] {
   const server = connect({ port, host: '127.0.0.1' })
-  let ended = false
-  const end = (): void => {
-    if (ended) return
-    ended = true
+  let isCut = false
+  const cutConnection = (): void => {
+    if (isCut) return
+    isCut = true
     for (const socket of [client, server]) {
       if (how === 'silence') socket.removeAllListeners('data').pause()
       else if (how === 'reset' && socket === client) socket.resetAndDestroy()
@@ -67,14 +67,14 @@ function connectSockets(
     }
   }
   const forward = (from: Socket, to: Socket, allowance: number): void => {
-    let left = allowance
+    let remaining = allowance
     from.on('data', (chunk: Buffer) => {
-      if (ended) return
-      const part = chunk.subarray(0, left)
-      left -= part.length
+      if (isCut) return
+      const part = chunk.subarray(0, remaining)
+      remaining -= part.length
       // Ends the connection only after the last allowed bytes are handed to the operating system.
-      to.write(part, () => left === 0 && end())
-      if (left === 0) from.pause()
+      to.write(part, () => remaining === 0 && cutConnection())
+      if (remaining === 0) from.pause()
     })
     from.on('end', () => to.end())
     from.on('error', () => to.destroy())
@@ -82,6 +82,6 @@ function connectSockets(
   }
   forward(client, server, up)
   forward(server, client, down)
-  if (up === 0 || down === 0) end()
+  if (up === 0 || down === 0) cutConnection()
   return [client, server]
 }
