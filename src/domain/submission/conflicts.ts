@@ -206,7 +206,7 @@ export function findConflict(
   return highestPrecedence(findConflicts(row, candidates, allowed, relations))
 }
 
-/** Returns whether all that two people share is among these values: "Except whom the full name joins too". */
+/** Returns whether all values that two people share are among `values`. False if they share the name too. */
 function sharesOnly(
   recipient: Recipient | undefined,
   shares: readonly Shared[],
