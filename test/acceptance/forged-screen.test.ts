@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 
-import { task } from '../harness/task.ts'
+import { startTerminal } from '../harness/terminal-session.ts'
 
 test('a name of 950 characters draws no plan of its own on a screen of 80x24: who is ordered stays in sight', async () => {
-  const at = await task()
+  const at = await startTerminal()
   const blank = '\u00A0'
   const rows = [
     'Recipient  First name  Ana',

@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest'
 
-import { type Task, task } from '../harness/task.ts'
+import { type TerminalSession, startTerminal } from '../harness/terminal-session.ts'
 import { keys } from '../harness/terminal.ts'
 
 const header = 'first_name,last_name,email,phone'
 
 /** Returns the id of the only batch, or '' before it is added. */
-async function batchOf(at: Task): Promise<string> {
+async function batchOf(at: TerminalSession): Promise<string> {
   const list = (await at.run(['batch', 'list', '--json'])).json() as { batch_id: string }[]
   return list[0]?.batch_id ?? ''
 }
 
 test('batch status --watch follows a batch that another window runs', async () => {
-  const at = await task({
+  const at = await startTerminal({
     filters: [
       [/\b\d+ s\b/g, 'N s'],
       [/\b[0-9a-f]{8} --watch/g, 'ID_1… --watch'],

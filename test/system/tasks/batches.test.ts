@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { type Filter, SIZE } from '../../harness/filters.ts'
-import { type Task, task } from '../../harness/task.ts'
+import { type TerminalSession, startTerminal } from '../../harness/terminal-session.ts'
 import { keys } from '../../harness/terminal.ts'
 
 const header = 'first_name,last_name,email,phone'
@@ -13,7 +13,7 @@ Jo,Ray,jo@example.com,+442071234567
 const run = 'refcheck batch run people.csv --package 102'
 
 /** Returns the id of the only batch. */
-async function batchOf(at: Task): Promise<string> {
+async function batchOf(at: TerminalSession): Promise<string> {
   const list = (await at.run(['batch', 'list', '--json'])).json() as { batch_id: string }[]
   return list[0]?.batch_id ?? ''
 }
@@ -24,7 +24,7 @@ const REPORT: Filter = [/_[0-9a-f]{8}\.pdf/g, '_KEY.pdf']
 const LATER: Filter = [/free again in \d+ \w+/g, 'free again in TIME']
 
 test('get a template to fill in', async () => {
-  const at = await task()
+  const at = await startTerminal()
   await at.type('refcheck schema template 101 --output people.csv')
   await at.type('head -1 people.csv | fold -w 78')
   expect(at.transcript()).toMatchInlineSnapshot(`
@@ -45,7 +45,7 @@ test('get a template to fill in', async () => {
 })
 
 test('check a file of people before ordering', async () => {
-  const at = await task()
+  const at = await startTerminal()
   at.write('people.csv', `${people}Ann,Low,ann,0400\n`)
   await at.type('refcheck batch validate people.csv --package 102')
   expect(at.transcript()).toMatchInlineSnapshot(`
@@ -68,7 +68,7 @@ test('check a file of people before ordering', async () => {
 })
 
 test('order checks for a file of people', async () => {
-  const at = await task()
+  const at = await startTerminal()
   at.write('people.csv', people)
   await at.type(run, '(y/N)')
   expect(at.screen()).toMatchInlineSnapshot(`
@@ -111,7 +111,7 @@ test('order checks for a file of people', async () => {
 })
 
 test('order the valid rows of a file with invalid ones', async () => {
-  const at = await task()
+  const at = await startTerminal()
   at.write('people.csv', `${people}Ann,Low,ann,0400\n`)
   await at.type(run)
   expect(at.transcript()).toMatchInlineSnapshot(`
@@ -182,7 +182,7 @@ test('order the valid rows of a file with invalid ones', async () => {
 })
 
 test('continue a batch that was halted', async () => {
-  const at = await task({ filters: [[/\b20\d\d-\d\d-\d\d\b/g, 'YYYY-MM-DD']] })
+  const at = await startTerminal({ filters: [[/\b20\d\d-\d\d-\d\d\b/g, 'YYYY-MM-DD']] })
   at.write('people.csv', people)
   at.sandbox.inject({
     on: 'POST /v1/requests',
@@ -244,7 +244,7 @@ test('continue a batch that was halted', async () => {
 })
 
 test('remove the data of a person', async () => {
-  const at = await task()
+  const at = await startTerminal()
   at.write('people.csv', people)
   await at.type(`${run} --yes --quiet`)
   at.transcript()
@@ -270,7 +270,7 @@ test('remove the data of a person', async () => {
 })
 
 test('find the order of a person', async () => {
-  const at = await task({ filters: [[/\b20\d\d-\d\d-\d\d\b/g, 'YYYY-MM-DD']] })
+  const at = await startTerminal({ filters: [[/\b20\d\d-\d\d-\d\d\b/g, 'YYYY-MM-DD']] })
   at.write('people.csv', people)
   await at.type(`${run} --yes --quiet`)
   at.transcript()
@@ -287,7 +287,7 @@ test('find the order of a person', async () => {
 })
 
 test('wait for a request', async () => {
-  const at = await task()
+  const at = await startTerminal()
   await at.type(
     'refcheck request create --package 102 --first-name Jo --last-name Ray --email jo@example.com --phone +442071234567 --yes --quiet',
   )
@@ -308,7 +308,7 @@ test('wait for a request', async () => {
 })
 
 test('see the progress of a batch', async () => {
-  const at = await task({ filters: [[/\b20\d\d-\d\d-\d\d\b/g, 'YYYY-MM-DD']] })
+  const at = await startTerminal({ filters: [[/\b20\d\d-\d\d-\d\d\b/g, 'YYYY-MM-DD']] })
   at.write('people.csv', people)
   await at.type(`${run} --yes --quiet`)
   at.transcript()
@@ -336,7 +336,7 @@ test('see the progress of a batch', async () => {
 })
 
 test('download the reports of a batch', async () => {
-  const at = await task({ filters: [SIZE, REPORT], speed: 36_000 })
+  const at = await startTerminal({ filters: [SIZE, REPORT], speed: 36_000 })
   at.write('people.csv', people)
   await at.type(`${run} --yes --quiet`)
   const id = await batchOf(at)
@@ -357,7 +357,7 @@ test('download the reports of a batch', async () => {
 })
 
 test('give a manager a page to open', async () => {
-  const at = await task()
+  const at = await startTerminal()
   at.write('people.csv', people)
   await at.type(`${run} --yes --quiet`)
   const id = await batchOf(at)
@@ -374,7 +374,7 @@ test('give a manager a page to open', async () => {
 })
 
 test('see what needs my attention', async () => {
-  const at = await task({ filters: [LATER] })
+  const at = await startTerminal({ filters: [LATER] })
   at.write('people.csv', people)
   await at.type(`${run} --yes --quiet`)
   at.transcript()

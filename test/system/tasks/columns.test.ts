@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 
-import { task } from '../../harness/task.ts'
+import { startTerminal } from '../../harness/terminal-session.ts'
 
 test('order for a file with other column names', async () => {
-  const at = await task()
+  const at = await startTerminal()
   const staff = 'First Name,Last Name,E-mail,Mobile,Department,Start date\n'
   at.write('new-hires.csv', `${staff}Anna,Müller,anna@example.com,+4915123456789,Sales,2026-12-01\n`)
   await at.type('refcheck batch run new-hires.csv --package 102', '(Y/n)')

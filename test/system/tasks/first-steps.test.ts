@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 
-import { task } from '../../harness/task.ts'
+import { startTerminal } from '../../harness/terminal-session.ts'
 import { keys } from '../../harness/terminal.ts'
 
 test('see what I can order', async () => {
-  const at = await task()
+  const at = await startTerminal()
   await at.type('refcheck packages list --status active')
   expect(at.transcript()).toMatchInlineSnapshot(`
     $ refcheck packages list --status active
@@ -23,7 +23,7 @@ test('see what I can order', async () => {
 })
 
 test('see what a package needs', async () => {
-  const at = await task()
+  const at = await startTerminal()
   await at.type('refcheck schema show 101')
   expect(at.transcript()).toMatchInlineSnapshot(`
     $ refcheck schema show 101
@@ -74,7 +74,7 @@ test('see what a package needs', async () => {
 })
 
 test('log in for the first time', async () => {
-  const at = await task({ newcomer: true })
+  const at = await startTerminal({ newcomer: true })
   await at.type('refcheck packages list')
   await at.type('refcheck auth login', 'Base URL')
   await at.press(`${at.url}\r`, 'API key')
@@ -106,7 +106,7 @@ test('log in for the first time', async () => {
 })
 
 test('renew a key', async () => {
-  const at = await task({ newcomer: true })
+  const at = await startTerminal({ newcomer: true })
   const { apiKey } = at.sandbox.credentials
   at.write('key.txt', apiKey)
   await at.type(
@@ -150,7 +150,7 @@ test('renew a key', async () => {
 })
 
 test('use another profile', async () => {
-  const at = await task({ newcomer: true })
+  const at = await startTerminal({ newcomer: true })
   at.write('key.txt', at.sandbox.credentials.apiKey)
   const login = `refcheck auth login --base-url ${at.url} --with-key < key.txt`
   await at.type(`${login} --email olive.owner@example.com --profile main`)
@@ -194,7 +194,7 @@ test('use another profile', async () => {
 })
 
 test('set up completion', async () => {
-  const at = await task()
+  const at = await startTerminal()
   await at.type('refcheck completion bash > completion.bash && . ./completion.bash')
   await at.press('refcheck batch run --on-inv\tsk\t', '--on-invalid skip')
   expect(at.screen()).toMatchInlineSnapshot(`
@@ -205,7 +205,7 @@ test('set up completion', async () => {
 })
 
 test('see the quota', async () => {
-  const at = await task({ filters: [[/free again in \d+ \w+/g, 'free again in TIME']] })
+  const at = await startTerminal({ filters: [[/free again in \d+ \w+/g, 'free again in TIME']] })
   await at.type('refcheck packages list')
   at.transcript()
   await at.type('refcheck quota')

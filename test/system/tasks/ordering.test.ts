@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 
-import { task } from '../../harness/task.ts'
+import { startTerminal } from '../../harness/terminal-session.ts'
 import { keys } from '../../harness/terminal.ts'
 
 const person = '--first-name Priya --last-name Shah --email priya@example.com --phone +61412345678'
 const order = `refcheck request create --package 102 ${person}`
 
 test('order checks on one person, step by step', async () => {
-  const at = await task()
+  const at = await startTerminal()
   await at.type('refcheck request create --package 101', 'First name')
   await at.press('Zoë\r', 'Last name')
   await at.press("O'Brien-Smith\r", 'Email')
@@ -173,7 +173,7 @@ test('order checks on one person, step by step', async () => {
 })
 
 test('correct an answer before ordering', async () => {
-  const at = await task()
+  const at = await startTerminal()
   await at.type('refcheck request create --package 102', 'First name')
   await at.press('Pria\r', 'Last name')
   await at.press(keys.up, /First name \(required\) Pria/)
@@ -242,7 +242,7 @@ test('correct an answer before ordering', async () => {
 })
 
 test('cancel an order in the middle, and continue it later', async () => {
-  const at = await task()
+  const at = await startTerminal()
   await at.type('refcheck request create --package 102', 'First name')
   await at.press('Priya\r', 'Last name')
   await at.press('Shah\r', 'Email')
@@ -292,7 +292,7 @@ test('cancel an order in the middle, and continue it later', async () => {
 })
 
 test('order nothing by an accidental Enter', async () => {
-  const at = await task()
+  const at = await startTerminal()
   await at.type(order, 'Is everything correct?')
   // Three keys at the same time: the last question is not shown yet when they are pressed.
   await at.press('\r\r\r', '(y/N)')
@@ -340,7 +340,7 @@ test('order nothing by an accidental Enter', async () => {
 })
 
 test('see that a person was ordered before', async () => {
-  const at = await task()
+  const at = await startTerminal()
   await at.type(`${order} --yes`)
   at.transcript()
   await at.type('refcheck request create --package 102', 'First name')
@@ -367,7 +367,7 @@ test('see that a person was ordered before', async () => {
 })
 
 test('order by one command line', async () => {
-  const at = await task()
+  const at = await startTerminal()
   await at.type(`${order} --yes`)
   expect(at.transcript()).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name Priya --last-name Shah --em

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 
-import { task } from '../../harness/task.ts'
+import { startTerminal } from '../../harness/terminal-session.ts'
 import { keys } from '../../harness/terminal.ts'
 
 const header = 'first_name,last_name,email,phone'
 const run = 'refcheck batch run people.csv --package 102 --yes --quiet'
 
 test('decide whether a held row is another person', async () => {
-  const at = await task()
+  const at = await startTerminal()
   at.write(
     'people.csv',
     `${header}\nAnna,Müller,anna.mueller@example.com,+491512345678\nAnna,Mueller,anna.m@example.com,+491512345678\n`,
@@ -57,7 +57,7 @@ test('decide whether a held row is another person', async () => {
 })
 
 test('reconcile orders with an unknown outcome', async () => {
-  const at = await task({ filters: [[/\b\d\d:\d\d:\d\d\b/g, 'HH:MM:SS']] })
+  const at = await startTerminal({ filters: [[/\b\d\d:\d\d:\d\d\b/g, 'HH:MM:SS']] })
   at.write(
     'people.csv',
     `${header}\nMei,Ito,mei+cut-after@example.com,+61400000001\nJo,Ray,jo+cut-before@example.com,+61400000002\n`,

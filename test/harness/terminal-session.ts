@@ -25,7 +25,7 @@ expect.addSnapshotSerializer({
   serialize: (value: SnapshotText) => value.text,
 })
 
-export interface Task extends World {
+export interface TerminalSession extends World {
   /**
    * Types a command line at the shell. Resolves once `waitFor` is on the screen, by default the end of the
    * command.
@@ -46,7 +46,7 @@ export interface Task extends World {
   has(name: string): boolean
 }
 
-export interface TaskOptions {
+export interface TerminalOptions {
   /** Whether the user is not logged in, and the environment has no address and key of the service. */
   newcomer?: boolean | undefined
   filters?: readonly Filter[] | undefined
@@ -75,55 +75,60 @@ const ended = /^exit \d+\n\$/m
  * Starts a shell in a pseudo-terminal of 80x24, with the built program on the PATH and a sandbox. stdin, stdout and
  * stderr are all the terminal; the shell prints each exit code.
  */
-export async function task({ newcomer = false, filters = [], speed }: TaskOptions = {}): Promise<Task> {
-  const here = await world({ seed: 'task', speed })
-  const names = new Names(here, [MS, TIME, ...filters])
+export async function startTerminal({
+  newcomer = false,
+  filters = [],
+  speed,
+}: TerminalOptions = {}): Promise<TerminalSession> {
+  const environment = await world({ seed: 'task', speed })
+  const names = new Names(environment, [MS, TIME, ...filters])
   const folders = {
-    REFCHECK_CONFIG_DIR: join(here.folder, 'config'),
-    REFCHECK_DATA_DIR: join(here.folder, 'data'),
+    REFCHECK_CONFIG_DIR: join(environment.folder, 'config'),
+    REFCHECK_DATA_DIR: join(environment.folder, 'data'),
   }
   const env = {
-    ...(newcomer ? folders : here.env),
-    PATH: `${programFolder(here.folder)}:${process.env['PATH'] ?? ''}`,
-    HOME: here.folder,
+    ...(newcomer ? folders : environment.env),
+    PATH: `${programFolder(environment.folder)}:${process.env['PATH'] ?? ''}`,
+    HOME: environment.folder,
     LANG: 'C.UTF-8',
     TZ: 'UTC',
     NO_COLOR: '1',
-    NODE_OPTIONS: `--require=${italicErrors(here.folder)}`,
+    NODE_OPTIONS: `--require=${italicErrors(environment.folder)}`,
     PS1: '$ ',
     PROMPT_COMMAND: 'code=$?; if [ -n "$ran" ]; then echo "exit $code"; fi; ran=1',
   }
-  const screen: Screen = openScreen('bash', ['--norc', '--noprofile', '-i'], { cwd: here.folder, env })
+  const screen: Screen = openScreen('bash', ['--norc', '--noprofile', '-i'], { cwd: environment.folder, env })
   await screen.until(/\$\s*$/)
-  let shown = 0
-  let pressed = 0
+  let shownLines = 0
+  let keyCount = 0
   const press = async (keys: string, waitFor: string | RegExp = ended): Promise<void> => {
     screen.press(keys)
     await screen.until(waitFor)
   }
-  const named = (text: string): SnapshotText =>
+  const replaceNames = (text: string): SnapshotText =>
     new SnapshotText(names.replaceNames(text).replaceAll(/ +$/gm, ''))
   return {
-    ...here,
+    ...environment,
     type: (line, waitFor) => press(`${line}\r`, waitFor),
     async press(keys, waitFor) {
-      pressed += stripVTControlCharacters(keys.replaceAll('\u001B[', '.\u001B[')).length
+      // A dot replaces the start of each escape sequence, so that an arrow counts as one key.
+      keyCount += stripVTControlCharacters(keys.replaceAll('\u001B[', '.\u001B[')).length
       await press(keys, waitFor)
     },
     keysPressed() {
-      const count = pressed
-      pressed = 0
+      const count = keyCount
+      keyCount = 0
       return count
     },
-    screen: () => named(screen.visibleText()),
+    screen: () => replaceNames(screen.visibleText()),
     transcript() {
       const lines = screen.fullText().split('\n')
-      const text = lines.slice(shown).join('\n')
-      shown = Math.max(0, lines.length - 1)
-      return named(text)
+      const text = lines.slice(shownLines).join('\n')
+      shownLines = Math.max(0, lines.length - 1)
+      return replaceNames(text)
     },
-    write: (name, text) => writeFileSync(join(here.folder, name), text),
-    read: (name) => readFileSync(join(here.folder, name), 'utf8'),
-    has: (name) => existsSync(join(here.folder, name)),
+    write: (name, text) => writeFileSync(join(environment.folder, name), text),
+    read: (name) => readFileSync(join(environment.folder, name), 'utf8'),
+    has: (name) => existsSync(join(environment.folder, name)),
   }
 }
