@@ -100,8 +100,8 @@ const maskByKey: Readonly<Record<string, (text: string) => string>> = {
   sha256: withheld,
 }
 
-/** In paths only known names and e-mails are masked, so that a path remains usable. */
-const pathKeys = new Set(['path', 'file', 'folder', 'results_file'])
+/** Paths and names of files: `batch` of a line about a batch is its file's name. */
+const pathKeys = new Set(['path', 'file', 'folder', 'results_file', 'batch'])
 
 /** Fields that contain names of columns. */
 const columnNameKeys = new Set(['map', 'ignore'])
@@ -156,6 +156,9 @@ const unquotedWord = /[^\s"'“”]+/gu
 const reportSentence =
   /^.*: (no report; the check ended |the report is not ready; the check is |the check is COMPLETED, but its report |its report )(.*)$/s
 const word = /[\p{L}\p{M}\p{N}'’-]+/gu
+const wordInFileName = /[\p{L}\p{M}'’-]+/gu
+/** Where a file name may join words: `Smith's`, `Anne-Marie`, `JohnSmith`. */
+const joinInFileName = /['’-]|(?<=\p{Ll})(?=\p{Lu})/u
 
 /**
  * Words of refcheck's own sentences and commands. They are not masked as names in lowercase, and in hints in any case,
@@ -457,13 +460,15 @@ function maskFileName(name: string, knownNames: ReadonlySet<string>): string {
     return rest
       .replace(email, maskEmail)
       .replace(digitsInPath, (each) => (isShort ? each : withheldText))
-      .replace(word, (each) => (isKnownName(each, knownNames) ? maskName(each) : each))
+      .replace(wordInFileName, (each) =>
+        isKnownName(each, knownNames, joinInFileName) ? maskName(each) : each,
+      )
   })
 }
 
-/** Whether a word, or a part of it between dashes, is in a known name. File names join names with dashes. */
-function isKnownName(text: string, knownNames: ReadonlySet<string>): boolean {
-  return knownNames.has(fold(text)) || text.split('-').some((part) => knownNames.has(fold(part)))
+/** Whether a word, or a part of it, is in a known name. File names join names with dashes. */
+function isKnownName(text: string, knownNames: ReadonlySet<string>, join: string | RegExp = '-'): boolean {
+  return [text, ...text.split(join)].some((part) => knownNames.has(fold(part)))
 }
 
 /** Whether a word is in `ownWords`. For a flag, every part that is a known name has to be in `ownWords`. */

@@ -12,6 +12,7 @@ import {
 import { realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 
+import { requireOwnLinks } from '../../disk/held-folder.ts'
 import { claimLock, type ClaimOptions } from '../../disk/lock.ts'
 import { IoError } from '../../errors/kinds.ts'
 import type { Change } from './state.ts'
@@ -134,6 +135,7 @@ export class Journal {
  * is in use by another sandbox.
  */
 export async function openJournal(file: string, options: Omit<ClaimOptions, 'waitMs'>): Promise<Journal> {
+  requireOwnLinks(resolve(file))
   const path = await resolveLinks(resolve(file))
   const release = await claimData(path, options)
   let handle: number | undefined

@@ -119,7 +119,7 @@ async function checkPrivacy({
   if (accessible.length > 0) {
     problems.push({
       message: `other users of this machine could read ${accessible.join(', ')}`,
-      hint: 'The permissions are corrected now. If this appears again, run chmod go= on each.',
+      hint: 'Run chmod go= on each, unless others could only read it: then it is private now.',
     })
   }
   if (foreign.length > 0) {

@@ -98,8 +98,10 @@ class DownloadRun {
   readonly #service: string
   readonly #names: FileNames
   readonly #byRequest = new Map<string, ReportRecord[]>()
-  /** The request that each check was first read with in this run: a restarted sandbox repeats ids. */
+  /** The request that each check was first read with in this run. */
   readonly #requestOfCheck = new Map<string, string>()
+  /** The request under which the folder has a report of a check. */
+  readonly #storedRequestOfCheck = new Map<string, string>()
   readonly #stop = new AbortController()
   readonly #signal: AbortSignal
   /** Downloads that still receive bytes, and all downloads that have not ended. */
@@ -123,6 +125,8 @@ class DownloadRun {
     this.#names = new FileNames(records.map((each) => ({ key: reportKey(each), file: each.file })))
     for (const record of records) {
       if (record.request_id === null || record.service !== this.#service) continue
+      const { check_id: check, request_id: request } = record
+      if (check !== null) this.#storedRequestOfCheck.set(check.toLowerCase(), request.toLowerCase())
       const others = this.#byRequest.get(record.request_id)
       if (others === undefined) this.#byRequest.set(record.request_id, [record])
       else others.push(record)
@@ -265,7 +269,7 @@ class DownloadRun {
       const file = this.#names.assign(targetKey(target), template.name(target))
       if (!isNamed && target.url === undefined) continue
       onEvent?.({ name: 'planned', files: 1 })
-      const owner = this.#requestOfCheckIn(target.checkId, target.requestId)
+      const owner = await this.#findRequestOfCheck(target)
       if (owner !== target.requestId.toLowerCase()) {
         this.#outcomes.push(missingReport(target, otherRequestsCheckError(target, owner)))
         continue
@@ -280,12 +284,30 @@ class DownloadRun {
     this.#requestEnds.push(Promise.all(started).then(() => this.#arrangeManifest(request, targets)))
   }
 
-  /** Returns the request that a check belongs to, which is the first one with it in this run. */
-  #requestOfCheckIn(checkId: string, requestId: string): string {
-    const check = checkId.toLowerCase()
-    const known = this.#requestOfCheck.get(check) ?? requestId.toLowerCase()
-    this.#requestOfCheck.set(check, known)
-    return known
+  /**
+   * Returns the request that a check belongs to: the first one that was read with it in this run, or the one under which
+   * the folder has its report.
+   */
+  async #findRequestOfCheck({ checkId, requestId }: ReportTarget): Promise<string> {
+    const [check, request] = [checkId.toLowerCase(), requestId.toLowerCase()]
+    const known = this.#requestOfCheck.get(check)
+    if (known !== undefined) return known
+    const stored = this.#storedRequestOfCheck.get(check)
+    const isOfStored = stored !== undefined && stored !== request && (await this.#hasCheck(stored, check))
+    const owner = isOfStored ? stored : request
+    this.#requestOfCheck.set(check, owner)
+    return owner
+  }
+
+  /** Whether the service still shows a check in a request. A restarted sandbox repeats ids, but lacks the request. */
+  async #hasCheck(requestId: string, check: string): Promise<boolean> {
+    try {
+      const request = await this.#options.api.getRequest(requestId, this.#signal)
+      return reportTargets(request, this.#service).some(({ checkId }) => checkId.toLowerCase() === check)
+    } catch (error) {
+      if (error instanceof NotFoundError) return false
+      throw error
+    }
   }
 
   /** Waits until one more download may start. A download that has received all bytes does not count as running. */

@@ -1,5 +1,15 @@
 import { spawn } from 'node:child_process'
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  lchownSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -114,6 +124,18 @@ test('what is not private stays private: the file is for its owner only', async 
   const { sandbox } = await open(path)
   sandbox.close()
   expect(statSync(path).mode & 0o777).toBe(0o600)
+})
+
+// Only root can make a link that belongs to another account.
+const otherAccounts = process.getuid?.() === 0 ? [65_534] : []
+
+test.each(otherAccounts)('data behind a symbolic link of account %i is not used or made', async (account) => {
+  const path = dataFile()
+  const target = join(path, '..', 'target')
+  symlinkSync(target, path)
+  lchownSync(path, account, account)
+  await expect(openData(path)).rejects.toThrow(/another user of this machine may have made the symbolic link/)
+  expect(readdirSync(join(path, '..'))).toEqual(['state'])
 })
 
 test('two sandboxes never share a file', async () => {
