@@ -26,6 +26,9 @@ interface LimitedServerOptions extends Pick<ServerAddress, 'tls'> {
   handlesRefused: boolean
 }
 
+/** Further headers of a request are dropped: 900 short ones would use a megabyte of memory for each request. */
+const maxHeaders = 100
+
 /**
  * Creates a server that limits the memory and connections of incomplete requests. Throws an InvalidInputError if the
  * certificate and key do not match.
@@ -43,6 +46,7 @@ export function createLimitedServer(
     tls === undefined
       ? createServer(options, onTracked)
       : withTls(() => createTlsServer({ ...options, ...tls }, onTracked))
+  server.maxHeadersCount = maxHeaders
   incompleteRequests.watch(server)
   if (handlesRefused) server.on('checkExpectation', onTracked)
   return server
