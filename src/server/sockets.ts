@@ -26,7 +26,7 @@ interface LimitedServerOptions extends Pick<ServerAddress, 'tls'> {
   handlesRefused: boolean
 }
 
-/** Further headers of a request are dropped: 900 short ones would use a megabyte of memory for each request. */
+/** A request with more headers is refused with 431: 900 short ones would use about a megabyte of memory. */
 const maxHeaders = 100
 
 /**
