@@ -174,6 +174,18 @@ test('at 400 pixels the status of each request and the state of each delivery ar
     }
 })
 
+test('at 1280 pixels a long e-mail leaves room for the actions', async () => {
+  const visit = await openSandboxPage({}, { width: 1280 })
+  await order(visit, 'Maximiliane', 'maximiliane.von.hohenstein@department.example.com')
+  await visit.page.goto(visit.url)
+  const button = visit.page.getByRole('button', { name: /^Advance the request/ })
+  await button.click()
+  await visit.page.getByRole('cell', { name: 'IN_PROGRESS', exact: true }).waitFor()
+  const box = await button.boundingBox()
+  const table = await visit.page.locator('#requests').boundingBox()
+  expect((box?.x ?? 1280) + (box?.width ?? 0)).toBeLessThanOrEqual((table?.x ?? 0) + (table?.width ?? 0))
+})
+
 test('with a width of 320 pixels only the tables scroll horizontally', async () => {
   const visit = await openSandboxPage({}, { width: 320 })
   await order(visit, 'Ana')

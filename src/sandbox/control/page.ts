@@ -364,6 +364,7 @@ td button { padding: .1rem .6rem; }
 td div { white-space: nowrap; } td div + div { margin-top: .15rem; }
 #log { margin: 0; padding: .6rem .9rem; max-height: 24rem; overflow: auto; border: 1px solid var(--edge); border-radius: .4rem; font: .8rem/1.6 ui-monospace, monospace; }
 #log p { margin: 0; overflow-wrap: anywhere; white-space: pre-wrap; }
+tbody th small { overflow-wrap: anywhere; }
 @media (max-width: 575px) {
   th, td { padding-inline: .3rem; } tbody th { overflow-wrap: anywhere; } th code { white-space: normal; }
 }
