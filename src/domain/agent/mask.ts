@@ -157,8 +157,6 @@ const reportSentence =
   /^.*: (no report; the check ended |the report is not ready; the check is |the check is COMPLETED, but its report |its report )(.*)$/s
 const word = /[\p{L}\p{M}\p{N}'’-]+/gu
 const wordInFileName = /[\p{L}\p{M}'’-]+/gu
-/** Where a file name may join words: `Smith's`, `Anne-Marie`, `JohnSmith`. */
-const joinInFileName = /['’-]|(?<=\p{Ll})(?=\p{Lu})/u
 
 /**
  * Words of refcheck's own sentences and commands. They are not masked as names in lowercase, and in hints in any case,
@@ -449,10 +447,7 @@ function maskPath(path: string, { knownNames, reportsFolder }: Omit<NamesOfDocum
     .join('')
 }
 
-/**
- * Masks a name of a file or folder. A phone and a date of birth have many forms there, so all digits are withheld
- * except recent times and a single number of at most two digits.
- */
+/** Masks a name of a file or folder. All digits are withheld except recent times and one number of two digits. */
 function maskFileName(name: string, knownNames: ReadonlySet<string>): string {
   return changeAround(timeInPath, name, (rest) => {
     const numbers = rest.replaceAll(markedIndex, '').match(/\d+/g) ?? []
@@ -460,15 +455,18 @@ function maskFileName(name: string, knownNames: ReadonlySet<string>): string {
     return rest
       .replace(email, maskEmail)
       .replace(digitsInPath, (each) => (isShort ? each : withheldText))
-      .replace(wordInFileName, (each) =>
-        isKnownName(each, knownNames, joinInFileName) ? maskName(each) : each,
-      )
+      .replace(wordInFileName, (each) => (isKnownName(each, knownNames) ? maskName(each) : each))
   })
 }
 
-/** Whether a word, or a part of it, is in a known name. File names join names with dashes. */
-function isKnownName(text: string, knownNames: ReadonlySet<string>, join: string | RegExp = '-'): boolean {
-  return [text, ...text.split(join)].some((part) => knownNames.has(fold(part)))
+/** Where texts and file names join words: `Smith's`, `Anne-Marie`, `JohnSmith`, `Smith2`. */
+const joint = /(?<=['’-])|(?=['’-])|(?<=\p{Ll})(?=\p{Lu})|(?<=\d)(?=\D)|(?<=\D)(?=\d)/u
+/** Whether a word, or up to five consecutive parts of it, such as `Mc` and `Donald`, are a known name. */
+function isKnownName(text: string, knownNames: ReadonlySet<string>): boolean {
+  const parts = text.split(joint)
+  const runsFrom = (start: number) =>
+    [1, 2, 3, 4, 5].map((count) => parts.slice(start, start + count).join(''))
+  return [text, ...parts.flatMap((_, start) => runsFrom(start))].some((run) => knownNames.has(fold(run)))
 }
 
 /** Whether a word is in `ownWords`. For a flag, every part that is a known name has to be in `ownWords`. */

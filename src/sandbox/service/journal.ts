@@ -1,5 +1,6 @@
 import {
   closeSync,
+  constants,
   fstatSync,
   fsyncSync,
   ftruncateSync,
@@ -135,12 +136,20 @@ export class Journal {
  * is in use by another sandbox.
  */
 export async function openJournal(file: string, options: Omit<ClaimOptions, 'waitMs'>): Promise<Journal> {
-  requireOwnLinks(resolve(file))
+  const { above } = requireOwnLinks(resolve(file))
+  if (above !== undefined)
+    throw new IoError(
+      `${file} cannot be used: other users of this machine may exchange what is in "${above.path}"`,
+      {
+        hint: 'Choose a file in a folder that only you can write to.',
+      },
+    )
   const path = await resolveLinks(resolve(file))
   const release = await claimData(path, options)
   let handle: number | undefined
   try {
-    handle = openSync(path, 'a+', 0o600)
+    const { O_RDWR, O_CREAT, O_APPEND, O_NOFOLLOW } = constants
+    handle = openSync(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600)
     return new Journal(path, handle, readChanges(path, handle), release)
   } catch (error) {
     if (handle !== undefined) closeSync(handle)

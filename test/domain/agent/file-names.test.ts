@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { maskDocument, nameWordsIn } from '../../../src/domain/agent/mask.ts'
+import { maskDocument, maskText, nameWordsIn } from '../../../src/domain/agent/mask.ts'
 
 test.each([
   ['Smith2.csv', 'S.2.csv'],
@@ -10,11 +10,22 @@ test.each([
   ['v1Smith.csv', 'v1S..csv'],
   ['AnnSmith.csv', 'A..csv'],
   ['19.07.31 Smith.csv', '… S..csv'],
+  ['McDonald-list.csv', 'M. l..csv'],
+  ["McDonald's 2026.csv", 'M. 2026.csv'],
+  ['McDonald2.csv', 'M.2.csv'],
+  ['O’Brien-Jones.csv', 'O. J..csv'],
   ['new hires-2.csv', 'new hires-2.csv'],
 ])('the name of a batch does not contain a known name or a date of birth: %s', (name, shown) => {
-  const known = nameWordsIn([{ last_name: 'Smith' }])
+  const known = nameWordsIn([{ last_name: 'Smith' }, { last_name: 'McDonald' }, { last_name: 'O’Brien' }])
   expect(maskDocument({ batch_id: 'b', name, attention: [{ batch: name }] }, known)).toMatchObject({
     name: shown,
     attention: [{ batch: shown }],
   })
+})
+
+test('a folder that a message names without its file contains no known name', () => {
+  const known = nameWordsIn([{ last_name: 'Smith' }])
+  expect(maskText('/srv/Smith2 docs/Smith’s files/new hires.csv: 1 of 4 rows is invalid', known)).toBe(
+    '/srv/S. docs/S. files/new hires.csv: 1 of 4 rows is invalid',
+  )
 })

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import {
   appendFileSync,
+  chmodSync,
   lchownSync,
   mkdtempSync,
   readdirSync,
@@ -136,6 +137,17 @@ test.each(otherAccounts)('data behind a symbolic link of account %i is not used 
   lchownSync(path, account, account)
   await expect(openData(path)).rejects.toThrow(/another user of this machine may have made the symbolic link/)
   expect(readdirSync(join(path, '..'))).toEqual(['state'])
+})
+
+test('data in a folder that others may write to is refused, unless the sticky bit protects it', async () => {
+  const path = dataFile()
+  chmodSync(join(path, '..'), 0o777)
+  await expect(openData(path)).rejects.toThrow(/other users of this machine may exchange what is in/)
+  expect(readdirSync(join(path, '..'))).toEqual([])
+  chmodSync(join(path, '..'), 0o1777)
+  const journal = await openData(path)
+  journal.close()
+  expect(readdirSync(join(path, '..'))).toContain('state')
 })
 
 test('two sandboxes never share a file', async () => {
