@@ -3,6 +3,7 @@ import { recipientFields } from '../../contract/package-schema.ts'
 import { packageStatuses } from '../../contract/package.ts'
 import { checkStatuses, checkTypes, refereeStatuses, requestStatuses } from '../../contract/statuses.ts'
 import { submissionStates } from '../submission/states.ts'
+import { batchFileWords, formWords, ownWords } from './words.ts'
 
 /** Longer lists are cut. */
 const maxItems = 200
@@ -103,6 +104,9 @@ const maskByKey: Readonly<Record<string, (text: string) => string>> = {
 /** Paths and names of files: `batch` of a line about a batch is its file's name. */
 const pathKeys = new Set(['path', 'file', 'folder', 'results_file', 'batch'])
 
+/** Fields that contain the name of a batch's file. */
+const batchFileKeys = new Set(['batch', 'results_file'])
+
 /** Fields that contain names of columns. */
 const columnNameKeys = new Set(['map', 'ignore'])
 
@@ -157,56 +161,6 @@ const reportSentence =
   /^.*: (no report; the check ended |the report is not ready; the check is |the check is COMPLETED, but its report |its report )(.*)$/s
 const word = /[\p{L}\p{M}\p{N}'’-]+/gu
 const wordInFileName = /[\p{L}\p{M}'’-]+/gu
-
-/**
- * Words of refcheck's own sentences and commands. They are not masked as names in lowercase, and in hints in any case,
- * even if a person has such a name (`File`, `An`): otherwise no sentence could be read and no command pasted. Frequent
- * names that refcheck seldom uses as words (`mark`) are not in the list.
- */
-const ownWords = new Set(
-  `
-  a about above accept accepted account accounts acknowledged active add added additional address addresses
-  advance after again agent agents ago all allow allowed already also an and another answer answered answers any
-  approve approved approves are argument arguments as ask asked asks at attempt attempts auth away background
-  backup backups bad base batch batches be because been before began begins belong belongs between body both break
-  but by bytes call calls came can cancel cancelled cannot case cell cells certificate change changed changes
-  character characters check checked checks choose clock close closed code codes column columns combined come
-  command commands complete completed completion config configuration confirm conflict connection contains
-  continue copied copy correct could count counted country counts create created current damaged data database
-  date dates day days decision default delete deleted delivered deliveries delivery different differs digits disk
-  do doctor does done download downloaded downloading drop dropped dry duplicate duplicates e-mail e-mails each
-  earlier either else email emails empty encoding end ended ends entries entry environment error errors even event
-  events every example exist exists exit expected expired export failed fails failure fault field fields file
-  files fill find finds finished first fix fleet folder folders follow for force format forward forwarded found
-  free from full get give given go goes had has have he header held help hex hidden hint hold holds hour hours how
-  html http https id ids if import in inbox incomplete information input instead interrupted into invalid is it
-  item its itself json keep keeps kept key keychain keys kind known large last later left length less limit line
-  lines list listed listen lists local lock locked log login logout logs long longer look looks lost machine
-  machines made mail make makes many map mapping match matches may me memory message milliseconds minute minutes
-  missing mode more most move moved must my name named names nearest need needed needs network never new newer
-  newest next no nobody none nor not nothing now null number numbers of off old older on once one ones only open
-  opened option or order ordered ordering orders organisation other others our out outcome output outside over own
-  owner package packages part pass password path paths pdf people per permissions person phone phones ping place
-  plan planned please port possible prefix print prints private problem problems process processes profile
-  profiles program programs proxy purge put queue queued quota quoted quotes ran raw reach reached read reader
-  reading reads ready reason received receiver recipient reconcile record recorded records refused release
-  released remove removed repeat repeated replace replaced replay report reported reports request requested
-  requests require required requires reset resolve restart restore restored restores result results resume retried
-  retries retry right rotate row rows rule rules run runner running runs same sandbox save saved say says schema
-  schemas script second seconds secret secrets section see seen select send sending sends sent server service
-  services set sets setting settings settle several sha she sheet sheets short should show shown shows signature
-  similar since single size skip skipped so some somebody something space start started starts state states status
-  stays stdin still stop stopped stops store stored stores string sure survey switch switched sync system table
-  take taken takes tell tells template terminal test than that the their them then there these they this those
-  through time timed times to token too tries trigger try twice two type typed types unavailable under unfinished
-  unique unknown until up update updated url use used user users uses value values verified verify version wait
-  waiting waits want was watch way we webhook were what when where whether which while who whole whose will window
-  with within without words work workbook worker workers works write writes written wrong xlsx year yes yet you
-  your
-  `
-    .trim()
-    .split(/\s+/),
-)
 
 /** A private character, which occurs in no real text. */
 const privateMark = '\uF8FF'
@@ -349,12 +303,6 @@ const fieldPath =
   /^(?:package_id|recipient(?:\.(?:first_name|last_name|email|phone))?|additional_information(?:\[\d{1,2}\])?(?:\.(?:code|fields(?:\.[a-z_]{1,40})*))?)(?=: |$)/
 /** A problem that refcheck finds with the schema of a package: it has no values of the order. */
 const missingField = /^has no "[a-z][a-z_]{0,60}", which the check "[a-z][a-z_]{0,60}" requires$/
-/** Words of names of form fields, in addition to `ownWords`. */
-const formWords = new Set(
-  'birth city country degree document employer expiry gender issue job licence license middle passport phone postcode previous province referee referees reference region relationship residential school street suburb tax title volunteer years zip annual history income position relationships employment'.split(
-    ' ',
-  ),
-)
 /** A UUID with few letters may consist of a phone and of dates. */
 const uuid = /(?=(?:[\d-]{0,34}[a-f]){2})[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/gi
 const statuses = new Set<string>([
@@ -431,7 +379,11 @@ const reportOfAgent = new RegExp(
 )
 const idOfReport = /[\da-f]{8}(?=\.pdf$)/i
 
-function maskPath(path: string, { knownNames, reportsFolder }: Omit<NamesOfDocument, 'checkNames'>): string {
+function maskPath(
+  path: string,
+  { knownNames, reportsFolder }: Omit<NamesOfDocument, 'checkNames'>,
+  isOfBatch = false,
+): string {
   if (/\.pdf$/i.test(path)) {
     const isInFolder = reportsFolder !== undefined && path.startsWith(reportsFolder)
     if (isInFolder && reportOfAgent.test(path.slice(reportsFolder.length))) return path
@@ -440,24 +392,36 @@ function maskPath(path: string, { knownNames, reportsFolder }: Omit<NamesOfDocum
     // An id without digits may be a name, such as Abe or Dee.
     return `${withheldText}${/\d/.test(id) ? id : ''}.pdf`
   }
-  return path
-    .replaceAll(privateMark, '')
-    .split(/(?<=[\\/])/)
-    .map((each) => maskFileName(each, knownNames))
+  const names = path.replaceAll(privateMark, '').split(/(?<=[\\/])/)
+  return names
+    .map((each, index) => maskFileName(each, knownNames, isOfBatch && index === names.length - 1))
     .join('')
 }
 
-/** Masks a name of a file or folder. All digits are withheld except recent times and one number of two digits. */
-function maskFileName(name: string, knownNames: ReadonlySet<string>): string {
+/**
+ * Masks a name of a file or folder. All digits are withheld except recent times and one number of two digits. Of the
+ * file of a batch only usual words are shown: its people may be unknown here, such as those of another profile.
+ */
+function maskFileName(name: string, knownNames: ReadonlySet<string>, isOfBatch: boolean): string {
   return changeAround(timeInPath, name, (rest) => {
     const numbers = rest.replaceAll(markedIndex, '').match(/\d+/g) ?? []
     const isShort = numbers.length <= 1 && numbers.every((each) => each.length <= 2)
     return rest
       .replace(email, maskEmail)
       .replace(digitsInPath, (each) => (isShort ? each : withheldText))
-      .replace(wordInFileName, (each) => (isKnownName(each, knownNames) ? maskName(each) : each))
+      .replace(wordInFileName, (each) =>
+        isKnownName(each, knownNames) || (isOfBatch && !each.split('-').every(isBatchFileWord))
+          ? maskName(each)
+          : each,
+      )
   })
 }
+
+const isBatchFileWord = (text: string): boolean =>
+  text.length < 2 ||
+  batchFileWords.has(fold(text)) ||
+  ownWords.has(fold(text)) ||
+  fileExtension.test(`.${text}`)
 
 /** Where texts and file names join words: `Smith's`, `Anne-Marie`, `JohnSmith`, `Smith2`. */
 const joint = /(?<=['’-])|(?=['’-])|(?<=\p{Ll})(?=\p{Lu})|(?<=\d)(?=\D)|(?<=\D)(?=\d)/u
@@ -505,7 +469,9 @@ function maskAt(value: unknown, key: string, isPersonal: boolean, names: NamesOf
     if (checkNameKeys.has(key)) return names.checkNames.has(value) ? value : withheldText
     if (key === 'created_at') return creationTime.test(value) ? value : withheldText
     if (reasonKeys.has(key)) return maskReason(value)
-    return pathKeys.has(key) ? maskPath(value, names) : maskText(value, names.knownNames, key === 'hint')
+    return pathKeys.has(key)
+      ? maskPath(value, names, batchFileKeys.has(key))
+      : maskText(value, names.knownNames, key === 'hint')
   }
   if (key === 'referee_id' && typeof value === 'number' && !refereeId.test(String(value))) return withheldText
   return isPersonal && value !== null ? withheldText : value
@@ -516,7 +482,7 @@ function keyForMask(name: string, parent: object, parentKey: string): string {
   if (parentKey === 'by_type') return 'statuses'
   if (name === 'message' && isAnswer(parent)) return 'reason'
   // A batch has the name of its file.
-  return name === 'name' && 'batch_id' in parent ? 'file' : name
+  return name === 'name' && 'batch_id' in parent ? 'batch' : name
 }
 
 /** The message of an error with an HTTP status is a text of the service. */

@@ -15,6 +15,9 @@ test.each([
   ['McDonald2.csv', 'M.2.csv'],
   ['O’Brien-Jones.csv', 'O. J..csv'],
   ['new hires-2.csv', 'new hires-2.csv'],
+  ['March 2026 drivers.results.xlsx', 'March 2026 drivers.results.xlsx'],
+  // A person whom no known name is of, such as one of another profile.
+  ['Betason new.csv', 'B. new.csv'],
 ])('the name of a batch does not contain a known name or a date of birth: %s', (name, shown) => {
   const known = nameWordsIn([{ last_name: 'Smith' }, { last_name: 'McDonald' }, { last_name: 'O’Brien' }])
   expect(maskDocument({ batch_id: 'b', name, attention: [{ batch: name }] }, known)).toMatchObject({
