@@ -39,10 +39,11 @@ PERSONAL DATA
   By default an agent sees P. S. and p…@example.com, the last two digits of
   phones, no additional information, and no cell, unknown column or sheet name
   of a file; names of report files have ids in them, those of batch files only
-  usual words, and checks are named as list_packages names them. Of answers of the service, only documented keys,
-  statuses and ids are shown, and of a reason only the field and words of
-  refcheck's own sentences. Other text is searched for names, e-mails, phones
-  and quotations; a name that this store does not know is not found.
+  usual words, and checks are named as list_packages names them. Of answers of
+  the service, only documented keys, statuses and ids are shown, and of a
+  reason only the field and words of refcheck's own sentences. Other text is
+  searched for names, e-mails, phones and quotations; a name that this store
+  does not know is not found.
   --allow-personal-data shows all of that as it is. Never shown: API keys,
   webhook secrets, addresses of reports, and what is in a report.
 
