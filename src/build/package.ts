@@ -97,7 +97,7 @@ function writeLicences(folder: string, keychain: readonly string[], node: string
     'These packages are beside it, for the keychain.',
     keychain.map((each) => readLicence(each, [])),
   )
-  const nodeText = `Node.js ${versionOf(node)} is beside it.\n\n${nodeLicence(workFolder, node)}`
+  const nodeText = `Node.js ${versionOf(node)} is included in this archive.\n\n${nodeLicence(workFolder, node)}`
   writeFileSync(
     join(folder, licenceFileName),
     [bundled, keychainText, nodeText].join(`\n${'='.repeat(80)}\n\n`),

@@ -153,7 +153,10 @@ export const requestCases: readonly Case[] = [
         const accepted = Date.parse(order.answer.header('date') ?? '')
         const created = String(valueAt(sightings[0]?.data, 'created_at'))
         const hasZone = /(Z|[+-]\d\d:?\d\d)$/.test(created)
-        requireTestable(Number.isFinite(accepted) && hasZone, 'no Date, or no zone is told')
+        requireTestable(
+          Number.isFinite(accepted) && hasZone,
+          'no header Date, or created_at has no time zone',
+        )
         const offSeconds = Math.round(Math.abs(Date.parse(created) - accepted) / 1000)
         const advice = `created_at is ${offSeconds} s away from the Date of the answer that accepted it`
         return itemsIf(offSeconds > 120, advise(advice))

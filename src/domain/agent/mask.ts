@@ -425,6 +425,7 @@ const isBatchFileWord = (text: string): boolean =>
 
 /** Where texts and file names join words: `Smith's`, `Anne-Marie`, `JohnSmith`, `Smith2`. */
 const joint = /(?<=['’-])|(?=['’-])|(?<=\p{Ll})(?=\p{Lu})|(?<=\d)(?=\D)|(?<=\D)(?=\d)/u
+
 /** Whether a word, or up to five consecutive parts of it, such as `Mc` and `Donald`, are a known name. */
 function isKnownName(text: string, knownNames: ReadonlySet<string>): boolean {
   const parts = text.split(joint)

@@ -136,7 +136,8 @@ export class Journal {
  * is in use by another sandbox.
  */
 export async function openJournal(file: string, options: Omit<ClaimOptions, 'waitMs'>): Promise<Journal> {
-  const { above } = requireOwnLinks(resolve(file))
+  const absolutePath = resolve(file)
+  const { above } = requireOwnLinks(absolutePath)
   if (above !== undefined)
     throw new IoError(
       `${file} cannot be used: other users of this machine may exchange what is in "${above.path}"`,
@@ -144,7 +145,7 @@ export async function openJournal(file: string, options: Omit<ClaimOptions, 'wai
         hint: 'Choose a file in a folder that only you can write to.',
       },
     )
-  const path = await resolveLinks(resolve(file))
+  const path = await resolveLinks(absolutePath)
   const release = await claimData(path, options)
   let handle: number | undefined
   try {
