@@ -5,8 +5,8 @@ import { expect, test } from 'vitest'
 
 import { emails, peopleFile } from '../harness/batch-file.ts'
 import { session } from '../harness/session.ts'
-import { all, openBytes, plain } from '../sheets/table.ts'
-import { type Parts, excelParts, zipped } from '../sheets/workbook.ts'
+import { collect, openBytes, textOfCell } from '../sheets/table.ts'
+import { type Parts, excelParts, zipParts } from '../sheets/workbook.ts'
 
 const related = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
 
@@ -33,7 +33,7 @@ function formattedWorkbook(...rows: string[][]): Promise<Buffer> {
     '</sheets>',
     '<sheet name="Notes" sheetId="2" state="hidden" r:id="rId1"/></sheets>',
   )
-  return zipped(whole)
+  return zipParts(whole)
 }
 
 test('the results of a workbook have its column widths, and a message lists what they do not have', async () => {
@@ -61,8 +61,8 @@ test('the results of a workbook have its column widths, and a message lists what
     exit 0
   `)
   const results = await openBytes(readFileSync(join(folder, 'people.results.xlsx')), 'people.results.xlsx')
-  const rows = await all(results.rows())
-  expect(rows.map(({ cells }) => cells.slice(0, 6).map(plain))).toEqual([[...ana, 'accepted']])
+  const rows = await collect(results.rows())
+  expect(rows.map(({ cells }) => cells.slice(0, 6).map(textOfCell))).toEqual([[...ana, 'accepted']])
   expect(results.appearance().widths.get(4)).toBe(33.5)
 })
 
@@ -83,7 +83,7 @@ test('a message lists what the file of invalid rows does not have', async () => 
       exit 2
     `)
   const fix = await openBytes(readFileSync(join(folder, 'fix.xlsx')), 'fix.xlsx')
-  expect((await all(fix.rows())).map(({ cells }) => cells.slice(0, 5).map(plain))).toEqual([bo])
+  expect((await collect(fix.rows())).map(({ cells }) => cells.slice(0, 5).map(textOfCell))).toEqual([bo])
 })
 
 test('the results of a workbook with macros are a workbook without macros, whose name ends in .xlsx', async () => {

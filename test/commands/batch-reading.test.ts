@@ -2,7 +2,7 @@ import iconv from 'iconv-lite'
 import { expect, test } from 'vitest'
 
 import { session } from '../harness/session.ts'
-import { type Parts, excelParts, zipped } from '../sheets/workbook.ts'
+import { type Parts, excelParts, zipParts } from '../sheets/workbook.ts'
 
 const head = ['first_name', 'last_name', 'email', 'phone']
 const validate = 'batch validate people.xlsx --package 102'
@@ -22,7 +22,7 @@ const struckStyles: Parts = {
 }
 
 function workbookOf(rows: string, before = '', after = ''): Promise<Buffer> {
-  return zipped(excelParts(`${before}<sheetData>${rows}</sheetData>${after}`, struckStyles))
+  return zipParts(excelParts(`${before}<sheetData>${rows}</sheetData>${after}`, struckStyles))
 }
 
 test('hidden and struck-through rows are refused with their lines, unless --hidden is given', async () => {

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { type Session, session } from '../harness/session.ts'
-import { all, openBytes, plain } from '../sheets/table.ts'
-import { workbook } from '../sheets/workbook.ts'
+import { collect, openBytes, textOfCell } from '../sheets/table.ts'
+import { createWorkbook } from '../sheets/workbook.ts'
 
 const head = ['first_name', 'last_name', 'email', 'phone']
 const ana = ['Ana', 'Silva', 'ana@example.com', '+61400000001']
@@ -19,12 +19,15 @@ const rowXml = (texts: readonly string[], row: number, attributes = ''): string 
 
 async function tableIn({ folder }: Session, file: string): Promise<string[][]> {
   const sheet = await openBytes(readFileSync(join(folder, file)), file)
-  return (await all(sheet.rows())).map(({ cells }) => cells.slice(0, 5).map(plain))
+  return (await collect(sheet.rows())).map(({ cells }) => cells.slice(0, 5).map(textOfCell))
 }
 
 test('results of a workbook do not contain the hidden rows that were left out, and running them orders no person', async () => {
   const here = await session()
-  here.write('people.xlsx', await workbook(rowXml(head, 1) + rowXml(ana, 2) + rowXml(bo, 3, ' hidden="1"')))
+  here.write(
+    'people.xlsx',
+    await createWorkbook(rowXml(head, 1) + rowXml(ana, 2) + rowXml(bo, 3, ' hidden="1"')),
+  )
   const run = 'batch run people.xlsx --package 102 --yes --quiet --hidden skip'
   expect(await here.type(`${run} --results out.csv`)).toMatchObject({ code: 0 })
   expect(await tableIn(here, 'out.csv')).toEqual([[...ana, 'accepted']])
@@ -39,7 +42,7 @@ test('results of a workbook do not contain the hidden rows that were left out, a
 test('a message has the number of rows that results as CSV leave out, and running the CSV orders none of them', async () => {
   const here = await session()
   const rows = rowXml(head, 1) + rowXml(ana, 2) + rowXml(bo, 3, ' hidden="1"')
-  here.write('people.xlsx', await workbook(rows))
+  here.write('people.xlsx', await createWorkbook(rows))
   expect(await here.type('batch run people.xlsx --package 102 --yes --hidden skip --results out.csv'))
     .toMatchInlineSnapshot(`
       $ refcheck batch run people.xlsx --package 102 --yes --hidden skip --results out.csv
@@ -80,7 +83,10 @@ test.each(['out.csv', 'out.json', 'out.xlsx'])(
   async (results) => {
     const here = await session()
     const cells = `<c r="A3" t="e"><v>#N/A</v></c><c r="B3" t="b"><v>1</v></c>${cellXml('bo@example.com', 2, 3)}${cellXml('+61400000002', 3, 3)}`
-    here.write('people.xlsx', await workbook(`${rowXml(head, 1)}${rowXml(ana, 2)}<row r="3">${cells}</row>`))
+    here.write(
+      'people.xlsx',
+      await createWorkbook(`${rowXml(head, 1)}${rowXml(ana, 2)}<row r="3">${cells}</row>`),
+    )
     const run = 'batch run people.xlsx --package 102 --yes --on-invalid skip'
     expect(await here.type(`${run} --results ${results}`)).toMatchObject({ code: 10 })
     const again = await here.type(

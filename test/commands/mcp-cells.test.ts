@@ -4,7 +4,7 @@ import { connectAgent } from '../harness/agent.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { sampleOf } from '../harness/share.ts'
 import { session } from '../harness/session.ts'
-import { zipped } from '../sheets/workbook.ts'
+import { zipParts } from '../sheets/workbook.ts'
 import { book, excelStyles } from '../vectors/sheets/parts.ts'
 
 recordForFaultTable('agents', 'tests in which an agent received a cell')
@@ -79,7 +79,7 @@ const odsRow = (row: readonly string[], more = ''): string =>
 const odsTable = (name: string, rows: readonly (readonly string[])[], more = ''): string =>
   `<table:table table:name="${xml(name)}">${rows.map((row, at) => odsRow(row, at === 0 ? '' : more)).join('')}</table:table>`
 const odsFile = (content: string): Promise<Buffer> =>
-  zipped({
+  zipParts({
     mimetype: 'application/vnd.oasis.opendocument.spreadsheet',
     'META-INF/manifest.xml':
       '<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"/>',

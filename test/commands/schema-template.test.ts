@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { openSheet } from '../../src/sheets/open.ts'
 import { fileSource, exampleSheet } from '../../src/sheets/sheet.ts'
 import { session } from '../harness/session.ts'
-import { all as allOf, plain, plainJson } from '../sheets/table.ts'
+import { collect, textOfCell, parseJsonRow } from '../sheets/table.ts'
 
 test('schema template prints the header of a CSV file', async () => {
   const { type } = await session()
@@ -28,12 +28,12 @@ test('schema template writes a workbook with an example on another sheet, and pr
   `)
   expect(statSync(join(folder, 'people.xlsx')).mode & 0o777).toBe(0o600)
   const source = await fileSource(join(folder, 'people.xlsx'), 'people.xlsx')
-  const open = (sheet?: string) => openSheet(source, { sheet, readJson: plainJson })
+  const open = (sheet?: string) => openSheet(source, { sheet, readJson: parseJsonRow })
   const people = await open()
   expect(people.columns.join(',')).toBe(header)
-  expect(await allOf(people.rows())).toEqual([])
-  const [example] = await allOf((await open(exampleSheet)).rows())
-  expect(example?.cells.map(plain)).toEqual([
+  expect(await collect(people.rows())).toEqual([])
+  const [example] = await collect((await open(exampleSheet)).rows())
+  expect(example?.cells.map(textOfCell)).toEqual([
     'Priya',
     'Shah',
     'priya.shah@example.com',

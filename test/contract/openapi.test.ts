@@ -8,7 +8,14 @@ import { sandboxOpenApi } from '../../src/sandbox/control/openapi.ts'
 import { findDeviation } from '../harness/documented-fetch.ts'
 import { refcheck } from '../harness/run-command.ts'
 import { emptyEnv, temporaryFolder, world } from '../harness/world.ts'
-import { type Answer, fullOrder, hour, jane, simpleOrder, visit } from '../sandbox/visit.ts'
+import {
+  type Answer,
+  fullOrder,
+  hour,
+  jane,
+  simpleOrder,
+  createSandboxClient,
+} from '../sandbox/sandbox-client.ts'
 
 interface Operation {
   operationId: string
@@ -74,7 +81,7 @@ test('every body and every answer has a named schema', () => {
 
 test('the examples are what a sandbox gives', async () => {
   const bodies: string[] = []
-  const { sandbox, get, post, order, signedIn } = visit({
+  const { sandbox, get, post, order, authHeaders } = createSandboxClient({
     webhookUrl: 'https://hooks.example.com/',
     deliver: (_url, _headers, body) => {
       bodies.push(Buffer.from(body).toString())
@@ -99,7 +106,7 @@ test('the examples are what a sandbox gives', async () => {
   const refused: Answer[] = [
     await post({ ...fullOrder, recipient: { ...jane, email: undefined } }),
     await get('/v1/users', {}),
-    await get('/v1/users', signedIn('nobody@example.com')),
+    await get('/v1/users', authHeaders('nobody@example.com')),
     await get('/v1/packages/999/schema'),
   ]
   for (const status of [500, 404]) {
@@ -244,8 +251,8 @@ const report = '/v1/reports/{check_id}'
 const reference = '/v1/reports/{check_id}/referees/{referee_id}'
 
 test('every answer of the sandbox is as the document says: successes, failures and PDFs', async () => {
-  const caller = visit()
-  const { sandbox, get, post, order, signedIn } = caller
+  const caller = createSandboxClient()
+  const { sandbox, get, post, order, authHeaders } = caller
   const id = await order(fullOrder)
   await sandbox.advance(2 * hour)
   const { checks } = await caller.read(id)
@@ -258,23 +265,23 @@ test('every answer of the sandbox is as the document says: successes, failures a
     ['GET', packages, 200, await get(packages)],
     ['GET', packages, 400, await get(`${packages}?status=paused`)],
     ['GET', packages, 401, await get(packages, {})],
-    ['GET', packages, 403, await get(packages, signedIn('nobody@example.com'))],
+    ['GET', packages, 403, await get(packages, authHeaders('nobody@example.com'))],
     ['GET', schema, 200, await get('/v1/packages/101/schema')],
     ['GET', schema, 401, await get('/v1/packages/101/schema', {})],
-    ['GET', schema, 403, await get('/v1/packages/101/schema', signedIn('nobody@example.com'))],
+    ['GET', schema, 403, await get('/v1/packages/101/schema', authHeaders('nobody@example.com'))],
     ['GET', schema, 404, await get('/v1/packages/999/schema')],
     ['POST', create, 201, await post(simpleOrder)],
     ['POST', create, 400, await post({ ...simpleOrder, recipient: {} })],
     ['POST', create, 401, await post(simpleOrder, {})],
-    ['POST', create, 403, await post(simpleOrder, signedIn('nobody@example.com'))],
+    ['POST', create, 403, await post(simpleOrder, authHeaders('nobody@example.com'))],
     ['POST', create, 404, await post({ ...simpleOrder, package_id: 999 })],
     ['GET', read, 200, await get(`/v1/requests/${id}`)],
     ['GET', read, 401, await get(`/v1/requests/${id}`, {})],
-    ['GET', read, 403, await get(`/v1/requests/${id}`, signedIn('nobody@example.com'))],
+    ['GET', read, 403, await get(`/v1/requests/${id}`, authHeaders('nobody@example.com'))],
     ['GET', read, 404, await get(`/v1/requests/${unknown}`)],
     ['GET', report, 200, await get(`/v1/reports/${background?.id}`)],
     ['GET', report, 401, await get(`/v1/reports/${background?.id}?t=wrong`, {})],
-    ['GET', report, 403, await get(`/v1/reports/${background?.id}`, signedIn('nobody@example.com'))],
+    ['GET', report, 403, await get(`/v1/reports/${background?.id}`, authHeaders('nobody@example.com'))],
     ['GET', report, 404, await get(`/v1/reports/${unknown}`)],
     ['GET', reference, 200, await get(refereePath)],
     ['GET', reference, 401, await get(refereePath, {})],
@@ -294,7 +301,7 @@ test('every answer of the sandbox is as the document says: successes, failures a
 
 test('what the sandbox delivers is the event of the document', async () => {
   const bodies: unknown[] = []
-  const caller = visit({
+  const caller = createSandboxClient({
     webhookUrl: 'https://hooks.example.com/',
     deliver: async (_url, _headers, body) => {
       bodies.push(JSON.parse(Buffer.from(body).toString()))

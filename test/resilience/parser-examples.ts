@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { orderBody } from '../harness/agent-plans.ts'
-import { header, row } from '../sheets/workbook.ts'
+import { header, headerAndRow } from '../sheets/workbook.ts'
 
 /* Valid inputs of every parser, which parser-inputs.ts changes at random. */
 
@@ -46,7 +46,7 @@ export const workbooks: Record<string, string[]> = {
 }
 /** The rows of an XLSX sheet as XML. */
 export const xlsxSheets = [
-  row('<c r="A2" t="s"><v>2</v></c><c r="B2" s="3"><v>45000.5</v></c>'),
+  headerAndRow('<c r="A2" t="s"><v>2</v></c><c r="B2" s="3"><v>45000.5</v></c>'),
   `${header}<row r="2" hidden="1"><c r="A2" t="inlineStr"><is><r><t>x</t></r></is></c><c r="B2" t="e"><f>1/0</f><v>#DIV/0!</v></c></row>`,
 ]
 /** The content.xml of an ODS file. */

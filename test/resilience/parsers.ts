@@ -28,8 +28,8 @@ import { sanitize } from '../../src/host/text.ts'
 import { proxySettings, secureUrl } from '../../src/http/transport.ts'
 import { parseFixture } from '../../src/sandbox/control/read-inputs.ts'
 import { parseSecretsFile, parseSettingsFile } from '../../src/store/config/json-files.ts'
-import { all, openBytes } from '../sheets/table.ts'
-import { workbook, zipped } from '../sheets/workbook.ts'
+import { collect, openBytes } from '../sheets/table.ts'
+import { createWorkbook, zipParts } from '../sheets/workbook.ts'
 import * as examples from './parser-examples.ts'
 
 export interface Parser {
@@ -67,14 +67,14 @@ export const parsers: readonly Parser[] = [
   {
     name: 'sheet of xlsx',
     examples: examples.xlsxSheets,
-    read: async (text) => readRows(await workbook(text.toWellFormed()), 'p.xlsx'),
+    read: async (text) => readRows(await createWorkbook(text.toWellFormed()), 'p.xlsx'),
     share: 10,
   },
   {
     name: 'content of ods',
     examples: examples.odsContents,
     read: async (text) =>
-      readRows(await zipped({ mimetype: odsType, 'content.xml': text.toWellFormed() }), 'p.ods'),
+      readRows(await zipParts({ mimetype: odsType, 'content.xml': text.toWellFormed() }), 'p.ods'),
     share: 10,
   },
   { name: 'captured HTTP', examples: examples.captures, read: (text) => parseCapturedRequest(bytes(text)) },
@@ -194,7 +194,7 @@ function parseJson(text: string): unknown {
 
 async function readRows(content: string | Buffer, name: string): Promise<unknown> {
   const sheet = await openBytes(content, name)
-  return all(sheet.rows())
+  return collect(sheet.rows())
 }
 
 function ignoreOwnErrors(read: () => unknown): unknown {

@@ -5,7 +5,7 @@ import { plainDialect } from '../../src/domain/sheet/cell.ts'
 import { UndecidedError } from '../../src/errors/kinds.ts'
 import { likelyReadings } from '../../src/sheets/text.ts'
 import { annotatedBytes } from '../../src/sheets/rewrite.ts'
-import { all, bytesOf, openBytes, plain, refusalOf, table as tableOf } from './table.ts'
+import { collect, collectBytes, openBytes, textOfCell, readRefusal, readTable } from './table.ts'
 
 const western = [
   'Zoë',
@@ -20,8 +20,8 @@ const western = [
   'Straße',
 ]
 
-/** Names as a country's office has them, and the encoding its programs save them in. */
-const offices: [encoding: string, names: string[]][] = [
+/** Names of one country, and the encoding in which programs of that country save them. */
+const namesByEncoding: [encoding: string, names: string[]][] = [
   ['windows-1252', western],
   ['windows-1252', ['Þórður Ágústsson']],
   ['windows-1250', ['Antonín Dvořák', 'Jiří Růžička', 'Božena Němcová']],
@@ -40,16 +40,19 @@ const offices: [encoding: string, names: string[]][] = [
   ['euc-kr', ['김철수', '박영희']],
 ]
 
-test.each(offices)('%s is the first or second reading offered: %j', async (encoding, names) => {
-  const samples = names.map((name) => iconv.encode(name, encoding).toString('latin1'))
-  const readings = await likelyReadings(samples)
-  expect(readings.length).toBeLessThanOrEqual(3)
-  const found = readings.find((each) => each.samples[0] === names[0])
-  expect(readings.slice(0, 2)).toContainEqual(found)
-})
+test.each(namesByEncoding)(
+  '%s is one of the first two readings that are offered for %j',
+  async (encoding, names) => {
+    const samples = names.map((name) => iconv.encode(name, encoding).toString('latin1'))
+    const readings = await likelyReadings(samples)
+    expect(readings.length).toBeLessThanOrEqual(3)
+    const found = readings.find((each) => each.samples[0] === names[0])
+    expect(readings.slice(0, 2)).toContainEqual(found)
+  },
+)
 
-/** What is offered, in its order: by one value alone, and by those of a list. */
-const orders: [names: string[], right: string, offered: string[]][] = [
+/** The encodings that are offered, in their order, for names that are saved in the `actual` encoding. */
+const expectedOffers: [names: string[], actual: string, offered: string[]][] = [
   [['José'], 'windows-1252', ['windows-1252', 'windows-1251']],
   [['Müller'], 'windows-1252', ['windows-1252', 'windows-1251']],
   [['Conceição'], 'windows-1252', ['windows-1252', 'windows-1250']],
@@ -83,31 +86,31 @@ const orders: [names: string[], right: string, offered: string[]][] = [
   [['김철수', '박영희'], 'euc-kr', ['gb18030', 'euc-kr']],
 ]
 
-test.each(orders)('%j in %s is offered as %j', async (names, right, offered) => {
-  const readings = await likelyReadings(names.map((name) => iconv.encode(name, right).toString('latin1')))
+test.each(expectedOffers)('%j in %s is offered as %j', async (names, actual, offered) => {
+  const readings = await likelyReadings(names.map((name) => iconv.encode(name, actual).toString('latin1')))
   expect(readings.map(({ encoding }) => encoding)).toEqual(offered)
-  expect(readings.find(({ encoding }) => encoding === right)?.samples).toEqual(names)
+  expect(readings.find(({ encoding }) => encoding === actual)?.samples).toEqual(names)
 })
 
-test('plain Western Excel is the first offer, so that Enter takes it', async () => {
+test('windows-1252 is the first offer for each Western European name, so that Enter selects it', async () => {
   for (const name of western) {
     const [first] = await likelyReadings([iconv.encode(name, 'windows-1252').toString('latin1')])
     expect(first).toMatchObject({ encoding: 'windows-1252', samples: [name] })
   }
 })
 
-test.each(offices)('%s named by --encoding is read to the letter: %j', async (encoding, names) => {
+test.each(namesByEncoding)('with --encoding %s the names are read exactly: %j', async (encoding, names) => {
   const text = `name,place\n${names.map((name) => `${name},1\n`).join('')}`
-  expect(await tableOf(iconv.encode(text, encoding), 'p.csv', { encoding })).toEqual([
+  expect(await readTable(iconv.encode(text, encoding), 'p.csv', { encoding })).toEqual([
     ['name', 'place'],
     ...names.map((name) => [name, '1']),
   ])
 })
 
-test('bytes of a column that is sent are refused with what they may be, never guessed', async () => {
+test('a column that is sent is refused if it is not UTF-8, and the message offers the likely encodings', async () => {
   const bytes = iconv.encode('name,place\nDvořák,1\n', 'windows-1250')
   const sheet = await openBytes(bytes, 'p.csv')
-  const rows = await all(sheet.rows())
+  const rows = await collect(sheet.rows())
   expect(rows[0]?.cells).toEqual([{ kind: 'bytes', text: 'Dvo\u00F8\u00E1k' }, '1'])
   const error = await sheet.undecided('"name" on line 2', ['Dvo\u00F8\u00E1k'])
   expect(error).toBeInstanceOf(UndecidedError)
@@ -119,19 +122,19 @@ test('bytes of a column that is sent are refused with what they may be, never gu
   expect(error.answers[0]).toEqual({ value: 'windows-1250', label: 'Dvořák (windows-1250, Central Europe)' })
 })
 
-test('a header of such bytes is refused as it is opened, with values of the file', async () => {
+test('a file is refused when it is opened if its header is not UTF-8', async () => {
   const bytes = iconv.encode('Prénom,Nom\nZoé,Lefèvre\n', 'windows-1252')
-  expect(await refusalOf(bytes, 'p.csv')).toBe(
+  expect(await readRefusal(bytes, 'p.csv')).toBe(
     'p.csv: line 1 is not UTF-8, so its letters cannot be told for sure',
   )
 })
 
-test('a file that is UTF-8 is read as that, whatever encoding stands in the settings', async () => {
-  expect(await tableOf('name\nDvořák\n', 'p.csv', { encoding: 'windows-1250' })).toEqual([
+test('a UTF-8 file is read as UTF-8, even if another encoding is given', async () => {
+  expect(await readTable('name\nDvořák\n', 'p.csv', { encoding: 'windows-1250' })).toEqual([
     ['name'],
     ['Dvořák'],
   ])
-  expect(await tableOf('\uFEFFname\nDvořák\n', 'p.csv', { encoding: 'cp850' })).toEqual([
+  expect(await readTable('\uFEFFname\nDvořák\n', 'p.csv', { encoding: 'cp850' })).toEqual([
     ['name'],
     ['Dvořák'],
   ])
@@ -140,39 +143,42 @@ test('a file that is UTF-8 is read as that, whatever encoding stands in the sett
 test.each([
   ['windows-1252', Buffer.from('a\nx\x81\n', 'latin1')],
   ['shift_jis', Buffer.from('a\nx\xFF\xE9\n', 'latin1')],
-])('bytes that %s does not have are refused, not replaced', async (encoding, bytes) => {
-  expect(await refusalOf(bytes, 'p.csv', { encoding })).toContain(
+])('bytes that are invalid in %s are refused, not replaced', async (encoding, bytes) => {
+  expect(await readRefusal(bytes, 'p.csv', { encoding })).toContain(
     `it is not ${encoding.toUpperCase()} throughout`,
   )
 })
 
-test.each(['nonsense', 'base64', 'hex', 'utf7', ''])('%j is no encoding', async (encoding) => {
-  expect(await refusalOf('a\n1\n', 'p.csv', { encoding })).toBe(
-    `--encoding: "${encoding}" is not a known encoding`,
-  )
-})
+test.each(['nonsense', 'base64', 'hex', 'utf7', ''])(
+  'the unknown encoding %j is refused',
+  async (encoding) => {
+    expect(await readRefusal('a\n1\n', 'p.csv', { encoding })).toBe(
+      `--encoding: "${encoding}" is not a known encoding`,
+    )
+  },
+)
 
-test('UTF-16 without a mark is read where it is named', async () => {
-  expect(await tableOf(Buffer.from('a,b\nŁ,2\n', 'utf16le'), 'p.csv', { encoding: 'utf-16le' })).toEqual([
+test('UTF-16 without a byte order mark is read if the encoding is given', async () => {
+  expect(await readTable(Buffer.from('a,b\nŁ,2\n', 'utf16le'), 'p.csv', { encoding: 'utf-16le' })).toEqual([
     ['a', 'b'],
     ['Ł', '2'],
   ])
 })
 
-test('an ignored column in an encoding that was not named is written back with a mark for each letter, never as others', async () => {
+test('in an ignored column of an unknown encoding, each letter that is not ASCII is written back as U+FFFD', async () => {
   const bytes = iconv.encode('first_name,notes\nJan,Dvořák š\n', 'windows-1250')
   const sheet = await openBytes(bytes, 'people.csv')
-  const rows = (await all(sheet.rows())).map((row) => ({ row, added: ['accepted'] }))
+  const rows = (await collect(sheet.rows())).map((row) => ({ row, added: ['accepted'] }))
   for (const format of ['csv', 'xlsx', 'json'] as const) {
-    const table = { sheet, addedColumns: ['refcheck_state'], rows: once(rows) }
-    const written = await bytesOf(annotatedBytes(table, { ...plainDialect, format }))
-    const again = await openBytes(written, `people.results.${format}`)
-    expect((await all(again.rows())).map(({ cells }) => cells.map(plain))).toEqual([
+    const annotated = { sheet, addedColumns: ['refcheck_state'], rows: yieldAll(rows) }
+    const written = await collectBytes(annotatedBytes(annotated, { ...plainDialect, format }))
+    const rewritten = await openBytes(written, `people.results.${format}`)
+    expect((await collect(rewritten.rows())).map(({ cells }) => cells.map(textOfCell))).toEqual([
       ['Jan', 'Dvo\uFFFD\uFFFDk \uFFFD', 'accepted'],
     ])
   }
 })
 
-async function* once<T>(rows: readonly T[]): AsyncGenerator<T> {
+async function* yieldAll<T>(rows: readonly T[]): AsyncGenerator<T> {
   yield* rows
 }

@@ -3,13 +3,15 @@ import { expect, test } from 'vitest'
 import { jsonRow } from '../../src/domain/batch/cell-value.ts'
 import { openSheet } from '../../src/sheets/open.ts'
 import { bufferedSource } from '../../src/sheets/sheet.ts'
-import { all, inChunks } from './table.ts'
+import { collect, splitIntoChunks } from './table.ts'
 
-/** A JSON file as a batch reads it: names within names are dotted columns. */
-async function batchTable(text: string | Buffer, size = 1000) {
+/** Reads a JSON file as a batch does: a nested name becomes a column such as `recipient.phone`. */
+async function readBatchTable(text: string | Buffer, chunkSize = 1000) {
   const bytes = Buffer.from(text)
-  const sheet = await openSheet(await bufferedSource(inChunks(bytes, size), 'p.json'), { readJson: jsonRow })
-  const rows = await all(sheet.rows())
+  const sheet = await openSheet(await bufferedSource(splitIntoChunks(bytes, chunkSize), 'p.json'), {
+    readJson: jsonRow,
+  })
+  const rows = await collect(sheet.rows())
   return { columns: sheet.columns, rows: rows.map(({ row, line, cells }) => ({ row, line, cells })) }
 }
 
@@ -21,12 +23,12 @@ const body = `[
 
 test.each([
   ['UTF-8', body],
-  ['UTF-8 with a mark', `\uFEFF${body}`],
+  ['UTF-8 with a byte order mark', `\uFEFF${body}`],
   ['UTF-16', Buffer.from(`\uFEFF${body}`, 'utf16le')],
-  ['UTF-16, big end first', Buffer.from(`\uFEFF${body}`, 'utf16le').swap16()],
-])('bodies of requests, in %s', async (_, text) => {
-  for (const size of [1, 7, 1000]) {
-    expect(await batchTable(text, size)).toEqual({
+  ['big-endian UTF-16', Buffer.from(`\uFEFF${body}`, 'utf16le').swap16()],
+])('a JSON file of request bodies in %s is read into columns and rows', async (_, text) => {
+  for (const chunkSize of [1, 7, 1000]) {
+    expect(await readBatchTable(text, chunkSize)).toEqual({
       columns: ['recipient.first_name', 'recipient.phone', 'k.list', 'k.n'],
       rows: [
         {
@@ -46,17 +48,17 @@ test.each([
 })
 
 test.each([
-  ['a name twice', '[\n{"a": 1,\n "a": 2}\n]', /^p\.json: line 3: /],
-  ['a name twice, spelt otherwise', '{"a": 1}\n{"ab": 1, "\\u0061b": 2}', /^p\.json: line 2: /],
+  ['a duplicate name', '[\n{"a": 1,\n "a": 2}\n]', /^p\.json: line 3: /],
+  ['a duplicate name with an escape', '{"a": 1}\n{"ab": 1, "\\u0061b": 2}', /^p\.json: line 2: /],
   ['a number that would be rounded', '{"id": 12345678901234567890}', /^p\.json: line 1: /],
-  ['a comma too many', '{"a": 1,\n}', /^p\.json: line 2: /],
+  ['a comma before a closing bracket', '{"a": 1,\n}', /^p\.json: line 2: /],
   ['a control character', '{"a": "\u0001"}', /^p\.json: line 1: /],
-])('%s is refused by its line', async (_, text, words) => {
-  await expect(batchTable(text)).rejects.toThrow(words)
+])('JSON with %s is refused, and the message contains the line', async (_, text, message) => {
+  await expect(readBatchTable(text)).rejects.toThrow(message)
 })
 
-test('what is called __proto__ is a column like any other', async () => {
-  const { columns, rows } = await batchTable('{"__proto__": "x", "constructor": "y"}')
+test('the names __proto__ and constructor are ordinary columns', async () => {
+  const { columns, rows } = await readBatchTable('{"__proto__": "x", "constructor": "y"}')
   expect(columns).toEqual(['__proto__', 'constructor'])
   expect(rows[0]?.cells).toEqual(['x', 'y'])
 })

@@ -1,13 +1,13 @@
 import { excelParts, header, type Parts } from './workbook.ts'
 
-const main = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+const namespace = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 
-/** A workbook whose sheets are all the same part. */
-export function manySheets(count: number): Parts {
+/** Returns the parts of a workbook with many sheets, which all refer to the same part. */
+export function partsWithManySheets(count: number): Parts {
   const parts = excelParts(`<sheetData>${header}</sheetData>`)
   const sheets = Array.from(
     { length: count },
-    (_, at) => `<sheet name="S${at + 1}" sheetId="${at + 1}" r:id="rId1"/>`,
+    (_, index) => `<sheet name="S${index + 1}" sheetId="${index + 1}" r:id="rId1"/>`,
   )
   parts['xl/workbook.xml'] = String(parts['xl/workbook.xml']).replace(
     /<sheet .*\/>(?=<\/sheets>)/,
@@ -16,23 +16,24 @@ export function manySheets(count: number): Parts {
   return parts
 }
 
-/** A workbook whose only sheet holds that. */
-export function withSheet(inside: string): Parts {
-  return { ...excelParts(''), 'xl/worksheets/sheet1.xml': `<worksheet ${main}>${inside}</worksheet>` }
+/** Returns the parts of a workbook whose only sheet has the given content. */
+export function partsWithSheet(content: string): Parts {
+  return { ...excelParts(''), 'xl/worksheets/sheet1.xml': `<worksheet ${namespace}>${content}</worksheet>` }
 }
 
-const spaces = ['office', 'table', 'text', 'style'].map(
-  (each) => `xmlns:${each}="urn:oasis:names:tc:opendocument:xmlns:${each}:1.0"`,
+const odsNamespaces = ['office', 'table', 'text', 'style'].map(
+  (name) => `xmlns:${name}="urn:oasis:names:tc:opendocument:xmlns:${name}:1.0"`,
 )
 
-/** A spreadsheet of OpenDocument that holds that. */
-export function odsDocument(inside: string): Parts {
+/** Returns the parts of an OpenDocument spreadsheet with the given content. */
+export function odsParts(content: string): Parts {
   return {
     mimetype: 'application/vnd.oasis.opendocument.spreadsheet',
-    'content.xml': `<office:document-content ${spaces.join(' ')}><office:body><office:spreadsheet>${inside}</office:spreadsheet></office:body></office:document-content>`,
+    'content.xml': `<office:document-content ${odsNamespaces.join(' ')}><office:body><office:spreadsheet>${content}</office:spreadsheet></office:body></office:document-content>`,
   }
 }
 
-export function attributes(count: number, each: (at: number) => string): string {
-  return Array.from({ length: count }, (_, at) => each(at)).join(' ')
+/** Returns the given number of attributes, separated by spaces. */
+export function formatAttributes(count: number, format: (index: number) => string): string {
+  return Array.from({ length: count }, (_, index) => format(index)).join(' ')
 }

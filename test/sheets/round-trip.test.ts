@@ -3,10 +3,10 @@ import { expect, test } from 'vitest'
 
 import { type Cell, type Dialect, plainDialect } from '../../src/domain/sheet/cell.ts'
 import { annotatedBytes } from '../../src/sheets/rewrite.ts'
-import { all, bytesOf, openBytes, plain } from './table.ts'
+import { collect, collectBytes, openBytes, textOfCell } from './table.ts'
 
-/** Whatever a person or a program may have put in a cell, the hard parts more often than by chance. */
-const cell = fc
+/** Random texts of cells. Characters and texts that are difficult to write or to read are more frequent. */
+const cellText = fc
   .oneof(
     fc.string({ unit: 'grapheme', maxLength: 12 }),
     fc.string({
@@ -51,16 +51,16 @@ const cell = fc
     ),
   )
   .map((text) => text.replaceAll('\0', ''))
-const header = fc.uniqueArray(
+const headers = fc.uniqueArray(
   fc
     .string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 8 })
     .map((text) => text.replaceAll(/["\s'[{<=%]/g, '_')),
   { minLength: 2, maxLength: 6 },
 )
-const tables = header.chain((columns) =>
+const tables = headers.chain((columns) =>
   fc.tuple(
     fc.constant(columns),
-    fc.array(fc.array(cell, { minLength: columns.length, maxLength: columns.length }), {
+    fc.array(fc.array(cellText, { minLength: columns.length, maxLength: columns.length }), {
       minLength: 1,
       maxLength: 8,
     }),
@@ -76,28 +76,36 @@ const dialects = fc.record({
   quote: fc.constantFrom('needed' as const, 'all' as const),
 })
 
-async function* given(rows: string[][]) {
+async function* toAnnotatedRows(rows: string[][]) {
   for (const cells of rows) yield { row: { cells: cells as Cell[] }, added: [] }
 }
 
-test('any table written in any dialect is read back as it was', async () => {
+test('any table that is written in any dialect is read back with the same cells', async () => {
   await fc.assert(
-    fc.asyncProperty(tables, dialects, async ([columns, rows], chosen) => {
-      // Which separator it is cannot always be detected in a small table; the line that names it always can.
-      const dialect: Dialect = { ...plainDialect, ...chosen, separatorLine: chosen.format === 'csv' }
-      const bytes = await bytesOf(
-        annotatedBytes({ sheet: { columns }, addedColumns: [], rows: given(rows) }, dialect),
+    fc.asyncProperty(tables, dialects, async ([columns, rows], randomDialect) => {
+      // The separator of a small table cannot always be detected, so that the first line (`sep=`) names it.
+      const dialect: Dialect = {
+        ...plainDialect,
+        ...randomDialect,
+        separatorLine: randomDialect.format === 'csv',
+      }
+      const bytes = await collectBytes(
+        annotatedBytes({ sheet: { columns }, addedColumns: [], rows: toAnnotatedRows(rows) }, dialect),
       )
-      const sheet = await openBytes(bytes, chosen.format === 'csv' ? 'any.csv' : 'any.xlsx')
-      const read = await all(sheet.rows())
+      const sheet = await openBytes(bytes, randomDialect.format === 'csv' ? 'any.csv' : 'any.xlsx')
+      const read = await collect(sheet.rows())
       expect(sheet.columns).toEqual(columns)
-      // A tab may be written with an apostrophe before it, and then its row is not all white space to a reader.
-      const isFilled = ([, cells]: [number, string[]]): boolean => cells.some((each) => each.trim() !== '')
+      // A cell with a tab may be written with an apostrophe before it, so that its row is not blank when it is read.
+      const isFilled = ([, cells]: [number, string[]]): boolean => cells.some((text) => text.trim() !== '')
       expect(
-        read.map(({ row, cells }): [number, string[]] => [row, cells.map(plain)]).filter(isFilled),
-      ).toEqual(rows.map((cells, at): [number, string[]] => [at + 1, cells]).filter(isFilled))
-      const { delimiter, lineEnd, encoding } = chosen
-      expect(chosen.format === 'csv' ? sheet.dialect : chosen).toMatchObject({ delimiter, lineEnd, encoding })
+        read.map(({ row, cells }): [number, string[]] => [row, cells.map(textOfCell)]).filter(isFilled),
+      ).toEqual(rows.map((cells, index): [number, string[]] => [index + 1, cells]).filter(isFilled))
+      const { delimiter, lineEnd, encoding } = randomDialect
+      expect(randomDialect.format === 'csv' ? sheet.dialect : randomDialect).toMatchObject({
+        delimiter,
+        lineEnd,
+        encoding,
+      })
     }),
     { numRuns: 400 },
   )
@@ -107,18 +115,21 @@ const people = [
   ['Priya', 'Shah', 'priya@example.com', '+61412345678'],
   ['Zoë', 'O’Neil; “Zo”', 'zoe@example.com', '+49 30 123456'],
 ]
-const names = ['first_name', 'last_name', 'email', 'phone']
+const peopleColumns = ['first_name', 'last_name', 'email', 'phone']
 
-test('the separator of an ordinary table is found by itself, in whichever way it is written', async () => {
+test('the separator of an ordinary table is detected in each dialect', async () => {
   await fc.assert(
-    fc.asyncProperty(dialects, async (chosen) => {
-      const dialect: Dialect = { ...plainDialect, ...chosen }
-      const bytes = await bytesOf(
-        annotatedBytes({ sheet: { columns: names }, addedColumns: [], rows: given(people) }, dialect),
+    fc.asyncProperty(dialects, async (randomDialect) => {
+      const dialect: Dialect = { ...plainDialect, ...randomDialect }
+      const bytes = await collectBytes(
+        annotatedBytes(
+          { sheet: { columns: peopleColumns }, addedColumns: [], rows: toAnnotatedRows(people) },
+          dialect,
+        ),
       )
       const sheet = await openBytes(bytes, 'people')
-      expect(sheet.columns).toEqual(names)
-      expect((await all(sheet.rows())).map(({ cells }) => cells.map(plain))).toEqual(people)
+      expect(sheet.columns).toEqual(peopleColumns)
+      expect((await collect(sheet.rows())).map(({ cells }) => cells.map(textOfCell))).toEqual(people)
     }),
   )
 })

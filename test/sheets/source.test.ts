@@ -6,19 +6,19 @@ import { expect, test } from 'vitest'
 import { openSheet } from '../../src/sheets/open.ts'
 import { fileSource } from '../../src/sheets/sheet.ts'
 import { temporaryFolder } from '../harness/world.ts'
-import { all, plainJson, rowsOf } from './table.ts'
+import { collect, parseJsonRow, readRows } from './table.ts'
 
-test('a file on disk is read, again and again', async () => {
+test('a file can be read several times, with equal rows', async () => {
   const path = join(temporaryFolder(), 'people.csv')
   writeFileSync(path, 'first_name;phone\nZoë;+61412345678\n')
-  const sheet = await openSheet(await fileSource(path, 'people.csv'), { readJson: plainJson })
+  const sheet = await openSheet(await fileSource(path, 'people.csv'), { readJson: parseJsonRow })
   expect(sheet.columns).toEqual(['first_name', 'phone'])
-  const twice = [await all(sheet.rows()), await all(sheet.rows())]
-  expect(twice[0]).toHaveLength(1)
-  expect(twice[1]).toEqual(twice[0])
+  const bothReads = [await collect(sheet.rows()), await collect(sheet.rows())]
+  expect(bothReads[0]).toHaveLength(1)
+  expect(bothReads[1]).toEqual(bothReads[0])
 })
 
-test('a file that was changed meanwhile is refused', async () => {
+test('a file that has changed since it was opened is refused', async () => {
   const path = join(temporaryFolder(), 'people.csv')
   writeFileSync(path, 'first_name\nZoë\n')
   const source = await fileSource(path, 'people.csv')
@@ -26,7 +26,7 @@ test('a file that was changed meanwhile is refused', async () => {
   await expect(source.readAll()).rejects.toThrow('it was changed while it was being read')
 })
 
-test.each(['nope.csv', 'folder'])('%s cannot be read', async (name) => {
+test.each(['nope.csv', 'folder'])('the error for the unreadable path %s contains it', async (name) => {
   const folder = temporaryFolder()
   mkdirSync(join(folder, 'folder'))
   await expect(fileSource(join(folder, name), name)).rejects.toThrow(name)
@@ -39,10 +39,17 @@ test.each([
   ['\n', '\r\n'],
   ['\r', '\r'],
 ])(
-  'a row is told by its line as a spreadsheet counts: lines end in %j, cells break in %j',
-  async (end, within) => {
-    const text = ['a,b', `"x${within}y",1`, '', `"p${within}${within}q","r${within}s"`, 'z,2', ''].join(end)
-    const rows = await rowsOf(text, 'p.csv')
+  'rows have the line numbers of a spreadsheet if lines end in %j and cells contain %j',
+  async (lineEnd, lineBreak) => {
+    const text = [
+      'a,b',
+      `"x${lineBreak}y",1`,
+      '',
+      `"p${lineBreak}${lineBreak}q","r${lineBreak}s"`,
+      'z,2',
+      '',
+    ].join(lineEnd)
+    const rows = await readRows(text, 'p.csv')
     expect(rows.map(({ row, line }) => [row, line])).toEqual([
       [1, 2],
       [3, 4],

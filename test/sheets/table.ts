@@ -4,29 +4,29 @@ import { type Sheet, bufferedSource, type OpenOptions } from '../../src/sheets/s
 import { Ambiguities } from '../../src/domain/batch/ambiguities.ts'
 import type { Target } from '../../src/domain/batch/columns.ts'
 
-export type Opening = Omit<OpenOptions, 'readJson'>
+export type OpeningOptions = Omit<OpenOptions, 'readJson'>
 
-const openingOf = (how: string | Opening | undefined): Opening =>
-  typeof how === 'string' ? { sheet: how } : (how ?? {})
+const toOpeningOptions = (options: string | OpeningOptions | undefined): OpeningOptions =>
+  typeof options === 'string' ? { sheet: options } : (options ?? {})
 
-/** Opens bytes as a file of that name would be; JSON objects are taken as they are. `how`: a sheet, or more. */
+/** Opens bytes as the content of a file with the given name. `options` may be the name of a sheet. */
 export async function openBytes(
   bytes: string | Uint8Array,
   name: string,
-  how?: string | Opening,
+  options?: string | OpeningOptions,
 ): Promise<Sheet> {
-  return openSheet(await bufferedSource(inChunks(Buffer.from(bytes), bytes.length), name), {
-    ...openingOf(how),
-    readJson: plainJson,
+  return openSheet(await bufferedSource(splitIntoChunks(Buffer.from(bytes), bytes.length), name), {
+    ...toOpeningOptions(options),
+    readJson: parseJsonRow,
   })
 }
 
-export async function* inChunks(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
-  for (let at = 0; at < bytes.length; at += Math.max(1, size))
-    yield bytes.subarray(at, at + Math.max(1, size))
+export async function* splitIntoChunks(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
+  for (let start = 0; start < bytes.length; start += Math.max(1, size))
+    yield bytes.subarray(start, start + Math.max(1, size))
 }
 
-export function plainJson(text: string): JsonRow {
+export function parseJsonRow(text: string): JsonRow {
   try {
     return { entries: Object.entries(JSON.parse(text) as Record<string, JsonValue>) }
   } catch {
@@ -34,43 +34,43 @@ export function plainJson(text: string): JsonRow {
   }
 }
 
-export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const taken: T[] = []
-  for await (const item of items) taken.push(item)
-  return taken
+export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const collected: T[] = []
+  for await (const item of items) collected.push(item)
+  return collected
 }
 
-export async function rowsOf(
+export async function readRows(
   bytes: string | Uint8Array,
   name: string,
-  how?: string | Opening,
+  options?: string | OpeningOptions,
 ): Promise<SheetRow[]> {
-  return all((await openBytes(bytes, name, how)).rows())
+  return collect((await openBytes(bytes, name, options)).rows())
 }
 
-/** Header and rows as plain texts. */
-export async function table(
+/** Returns the header and the rows as texts. */
+export async function readTable(
   bytes: string | Uint8Array,
   name: string,
-  how?: string | Opening,
+  options?: string | OpeningOptions,
 ): Promise<string[][]> {
-  const opened = await openBytes(bytes, name, how)
-  const rows = await all(opened.rows())
-  return [[...opened.columns], ...rows.map(({ cells }) => cells.map(plain))]
+  const sheet = await openBytes(bytes, name, options)
+  const rows = await collect(sheet.rows())
+  return [[...sheet.columns], ...rows.map(({ cells }) => cells.map(textOfCell))]
 }
 
-export function plain(cell: Cell): string {
+export function textOfCell(cell: Cell): string {
   return typeof cell === 'string' ? cell : cell.text
 }
 
-/** What reading says, where it refuses, every column being sent. */
-export async function refusalOf(
+/** Reads a file as if all its columns were sent. Returns the message of the refusal, or `was read`. */
+export async function readRefusal(
   bytes: string | Uint8Array,
   name: string,
-  how?: string | Opening,
+  options?: string | OpeningOptions,
 ): Promise<string> {
   try {
-    const sheet = await openBytes(bytes, name, how)
+    const sheet = await openBytes(bytes, name, options)
     const targets = sheet.columns.map((): Target => ({ kind: 'recipient', column: 'first_name' }))
     const ambiguities = new Ambiguities({ headers: sheet.columns, targets, hidden: undefined })
     for await (const row of sheet.rows()) ambiguities.shouldLeaveOut(row)
@@ -89,6 +89,6 @@ export async function refusalOf(
   return 'was read'
 }
 
-export async function bytesOf(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  return Buffer.concat(await all(chunks))
+export async function collectBytes(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  return Buffer.concat(await collect(chunks))
 }

@@ -1,28 +1,29 @@
 import { expect, test } from 'vitest'
 
-import { all, openBytes, refusalOf, rowsOf, table } from './table.ts'
-import { excelParts, header, row, workbook, zipped } from './workbook.ts'
+import { collect, openBytes, readRefusal, readRows, readTable } from './table.ts'
+import { excelParts, header, headerAndRow, createWorkbook, zipParts } from './workbook.ts'
 
-const cellsOf = async (cells: string) => (await rowsOf(await workbook(row(cells)), 'w.xlsx'))[0]?.cells
+const readDataCells = async (cells: string) =>
+  (await readRows(await createWorkbook(headerAndRow(cells)), 'w.xlsx'))[0]?.cells
 
-test('texts: shared, rich, in place, of a formula, with characters XML cannot hold', async () => {
-  expect(await cellsOf('<c r="A2" t="s"><v>2</v></c><c r="B2" t="s"><v>3</v></c>')).toEqual([
+test('texts are read from shared, rich and inline strings and from formulas, and escapes are decoded', async () => {
+  expect(await readDataCells('<c r="A2" t="s"><v>2</v></c><c r="B2" t="s"><v>3</v></c>')).toEqual([
     'Priya ',
     'a\rb _x000D_',
   ])
   expect(
-    await cellsOf(
+    await readDataCells(
       '<c r="A2" t="inlineStr"><is><t>Zo</t></is></c><c r="B2" t="str"><f>A1&amp;"x"</f><v>+61 4</v></c>',
     ),
   ).toEqual(['Zo', '+61 4'])
 })
 
-test('numbers, booleans and dates come by their type', async () => {
-  expect(await cellsOf('<c r="A2"><v>61400000000</v></c><c r="B2" t="b"><v>1</v></c>')).toEqual([
+test('numbers and booleans are read with their type, value and format', async () => {
+  expect(await readDataCells('<c r="A2"><v>61400000000</v></c><c r="B2" t="b"><v>1</v></c>')).toEqual([
     { kind: 'number', text: '61400000000', value: 61_400_000_000, format: 'General' },
     { kind: 'boolean', text: 'true', value: true },
   ])
-  expect(await cellsOf('<c r="A2" s="5"><v>412345678</v></c><c r="B2"><v>6.14E10</v></c>')).toEqual([
+  expect(await readDataCells('<c r="A2" s="5"><v>412345678</v></c><c r="B2"><v>6.14E10</v></c>')).toEqual([
     { kind: 'number', text: '412345678', value: 412_345_678, format: '0000000000' },
     { kind: 'number', text: '61400000000', value: 61_400_000_000, format: 'General' },
   ])
@@ -37,37 +38,43 @@ test.each([
   ['3', 33_059.75, '1990-07-05T18:00:00'],
   ['3', 33_059.999_999_99, '1990-07-06'],
 ])('style %s shows %d as the date %s', async (style, serial, text) => {
-  expect(await cellsOf(`<c r="A2" s="${style}"><v>${String(serial)}</v></c>`)).toMatchObject([
+  expect(await readDataCells(`<c r="A2" s="${style}"><v>${String(serial)}</v></c>`)).toMatchObject([
     { kind: 'date', text },
     '',
   ])
 })
 
-test('29 February 1900, which only Excel knows, is no date', async () => {
-  expect(await cellsOf('<c r="A2" s="1"><v>60</v></c>')).toMatchObject([
+test('29 February 1900, which exists only in Excel, is a fault', async () => {
+  expect(await readDataCells('<c r="A2" s="1"><v>60</v></c>')).toMatchObject([
     { kind: 'fault', reason: 'is a date that does not exist' },
     '',
   ])
 })
 
 test('a workbook from an old Mac counts days from 1904', async () => {
-  const parts = excelParts(`<sheetData>${row('<c r="A2" s="1"><v>31597</v></c>')}</sheetData>`)
+  const parts = excelParts(`<sheetData>${headerAndRow('<c r="A2" s="1"><v>31597</v></c>')}</sheetData>`)
   parts['xl/workbook.xml'] = String(parts['xl/workbook.xml']).replace(
     '<workbookPr/>',
     '<workbookPr date1904="1"/>',
   )
-  expect((await rowsOf(await zipped(parts), 'w.xlsx'))[0]?.cells).toMatchObject([{ text: '1990-07-05' }, ''])
+  expect((await readRows(await zipParts(parts), 'w.xlsx'))[0]?.cells).toMatchObject([
+    { text: '1990-07-05' },
+    '',
+  ])
 })
 
-test('what Excel for Mac appends says nothing of 1904: a later x14:workbookPr is of another namespace', async () => {
-  const parts = excelParts(`<sheetData>${row('<c r="A2" s="1"><v>31597</v></c>')}</sheetData>`)
+test('the x14:workbookPr that Excel for Mac appends does not change how days are counted', async () => {
+  const parts = excelParts(`<sheetData>${headerAndRow('<c r="A2" s="1"><v>31597</v></c>')}</sheetData>`)
   parts['xl/workbook.xml'] = String(parts['xl/workbook.xml'])
     .replace('<workbookPr/>', '<workbookPr date1904="1"/>')
     .replace(
       '</sheets>',
       '</sheets><extLst><ext uri="{79F54976-1DA5-4618-B147-4CDE4B953A38}" xmlns:x14="http://schemas.microsoft.com/office/spreadsheetml/2009/9/main"><x14:workbookPr defaultImageDpi="32767"/></ext></extLst>',
     )
-  expect((await rowsOf(await zipped(parts), 'w.xlsx'))[0]?.cells).toMatchObject([{ text: '1990-07-05' }, ''])
+  expect((await readRows(await zipParts(parts), 'w.xlsx'))[0]?.cells).toMatchObject([
+    { text: '1990-07-05' },
+    '',
+  ])
 })
 
 test.each([
@@ -75,97 +82,111 @@ test.each([
   ['<c r="A2"><f>B2+1</f></c>', 'is a formula whose value was not saved'],
   ['<c r="A2"><f>B2+1</f><v></v></c>', 'is a formula whose value was not saved'],
   ['<c r="A2" t="s"><v>99</v></c>', 'refers to a text that the workbook does not have'],
-])('%s has no value: it %s', async (cell, reason) => {
-  expect(await cellsOf(cell)).toMatchObject([{ kind: 'fault', reason }, ''])
+])('the cell %s is a fault: it %s', async (cell, reason) => {
+  expect(await readDataCells(cell)).toMatchObject([{ kind: 'fault', reason }, ''])
 })
 
-test('a formula that gives an empty text is an empty cell', async () => {
-  expect(await cellsOf('<c r="A2" t="str"><f>""</f><v></v></c><c r="B2"><v>1</v></c>')).toMatchObject([
+test('a formula with an empty text as its result is an empty cell', async () => {
+  expect(await readDataCells('<c r="A2" t="str"><f>""</f><v></v></c><c r="B2"><v>1</v></c>')).toMatchObject([
     '',
     { text: '1' },
   ])
 })
 
-test('rows are numbered as the spreadsheet shows them, less the header, however many are empty', async () => {
+test('rows have the numbers of the spreadsheet minus the header, even if rows between them are empty', async () => {
   const rows = `${header}<row r="3"><c r="B3"><v>1</v></c></row><row r="4"><c r="A4" s="4"/></row><row r="1048576"><c r="A1048576"><v>2</v></c></row>`
-  expect((await rowsOf(await workbook(rows), 'w.xlsx')).map((each) => [each.row, each.line])).toEqual([
-    [2, 3],
-    [1_048_575, 1_048_576],
-  ])
+  expect((await readRows(await createWorkbook(rows), 'w.xlsx')).map((each) => [each.row, each.line])).toEqual(
+    [
+      [2, 3],
+      [1_048_575, 1_048_576],
+    ],
+  )
 })
 
-test('cells and rows without names stand where they are', async () => {
+test('cells and rows without addresses are read in their order', async () => {
   const rows =
     '<row><c t="s"><v>0</v></c><c t="s"><v>1</v></c></row><row><c><v>1</v></c><c><v>2</v></c></row>'
-  expect(await table(await workbook(rows), 'w.xlsx')).toEqual([
+  expect(await readTable(await createWorkbook(rows), 'w.xlsx')).toEqual([
     ['first_name', 'phone'],
     ['1', '2'],
   ])
 })
 
-test('prefixed names, as the Open XML SDK writes them', async () => {
+test('XML with prefixed names, as the Open XML SDK writes it, is read', async () => {
   const xml = `<x:worksheet xmlns:x="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><x:sheetData><x:row r="1"><x:c r="A1" t="s"><x:v>0</x:v></x:c></x:row><x:row r="2"><x:c r="A2"><x:v>7</x:v></x:c></x:row></x:sheetData></x:worksheet>`
-  expect(await table(await zipped({ ...excelParts(''), 'xl/worksheets/sheet1.xml': xml }), 'w.xlsx')).toEqual(
-    [['first_name'], ['7']],
-  )
+  expect(
+    await readTable(await zipParts({ ...excelParts(''), 'xl/worksheets/sheet1.xml': xml }), 'w.xlsx'),
+  ).toEqual([['first_name'], ['7']])
 })
 
-test('several sheets need a choice; a hidden one is none', async () => {
-  const parts = excelParts(`<sheetData>${row('<c r="A2"><v>1</v></c>')}</sheetData>`)
-  const two = (state: string): Promise<Buffer> =>
-    zipped({
+test('a workbook with several visible sheets is refused if no sheet is given', async () => {
+  const parts = excelParts(`<sheetData>${headerAndRow('<c r="A2"><v>1</v></c>')}</sheetData>`)
+  const createTwoSheets = (state: string): Promise<Buffer> =>
+    zipParts({
       ...parts,
       'xl/workbook.xml': String(parts['xl/workbook.xml']).replace(
         '</sheets>',
         `<sheet name="Notes" sheetId="2" ${state} r:id="rId1"/></sheets>`,
       ),
     })
-  const bytes = await two('')
-  expect(await refusalOf(bytes, 'w.xlsx')).toBe('w.xlsx: it has several sheets: "Sheet1", "Notes"')
+  const bytes = await createTwoSheets('')
+  expect(await readRefusal(bytes, 'w.xlsx')).toBe('w.xlsx: it has several sheets: "Sheet1", "Notes"')
   expect((await openBytes(bytes, 'w.xlsx', 'Notes')).dialect.sheet).toBe('Notes')
-  expect(await refusalOf(bytes, 'w.xlsx', 'Other')).toBe('w.xlsx: it has no sheet named "Other"')
-  expect((await openBytes(await two('state="hidden"'), 'w.xlsx')).dialect.sheet).toBe('Sheet1')
+  expect(await readRefusal(bytes, 'w.xlsx', 'Other')).toBe('w.xlsx: it has no sheet named "Other"')
+  expect((await openBytes(await createTwoSheets('state="hidden"'), 'w.xlsx')).dialect.sheet).toBe('Sheet1')
 })
 
-test('merged cells are refused by name; ones below the data are ignored', async () => {
-  const rows = row('<c r="A2"><v>1</v></c>')
+test('merged cells are refused with their address, and ignored below the data', async () => {
+  const rows = headerAndRow('<c r="A2"><v>1</v></c>')
   const merge = (ref: string): string => `<mergeCells count="1"><mergeCell ref="${ref}"/></mergeCells>`
-  expect(await refusalOf(await workbook(rows, merge('A2:A3')), 'w.xlsx')).toContain(
+  expect(await readRefusal(await createWorkbook(rows, merge('A2:A3')), 'w.xlsx')).toContain(
     'the cells A2:A3 are merged',
   )
-  expect(await refusalOf(await workbook(rows, merge('A9:B9')), 'w.xlsx')).toBe('was read')
+  expect(await readRefusal(await createWorkbook(rows, merge('A9:B9')), 'w.xlsx')).toBe('was read')
 })
 
 test.each([
-  ['a value under no name', row('<c r="D2"><v>1</v></c>'), 'cell D2 holds "1", and its column has no name'],
   [
-    'a column far out',
-    row('<c r="XFD2"><v>1</v></c>'),
+    'a value in a column without a name',
+    headerAndRow('<c r="D2"><v>1</v></c>'),
+    'cell D2 holds "1", and its column has no name',
+  ],
+  [
+    'a value in a column that is not read',
+    headerAndRow('<c r="XFD2"><v>1</v></c>'),
     'cell XFD2 lies beyond the 1000 columns that are read',
   ],
-  ['no rows at all', '', 'the sheet "Sheet1" is empty'],
-  ['a row out of order', `${header}<row r="1"></row>`, 'it is a damaged workbook (row 1 after row 1)'],
-  ['a cell of another row', row('<c r="A7"><v>1</v></c>'), 'it is a damaged workbook (cell A7 in row 2)'],
+  ['no rows', '', 'the sheet "Sheet1" is empty'],
+  [
+    'a row number that does not increase',
+    `${header}<row r="1"></row>`,
+    'it is a damaged workbook (row 1 after row 1)',
+  ],
+  [
+    'a cell with the address of another row',
+    headerAndRow('<c r="A7"><v>1</v></c>'),
+    'it is a damaged workbook (cell A7 in row 2)',
+  ],
   [
     'a header that is an error',
     '<row r="1"><c r="A1" t="e"><v>#N/A</v></c></row>',
     'the header A1 is the error #N/A',
   ],
-])('%s is refused', async (_, rows, words) => {
-  expect(await refusalOf(await workbook(rows), 'w.xlsx')).toBe(`w.xlsx: ${words}`)
+])('a workbook with %s is refused', async (_, rows, message) => {
+  expect(await readRefusal(await createWorkbook(rows), 'w.xlsx')).toBe(`w.xlsx: ${message}`)
 })
 
-test('only the header is a table without rows', async () => {
-  expect(await all((await openBytes(await workbook(header), 'w.xlsx')).rows())).toEqual([])
+test('a sheet with only a header is a table without rows', async () => {
+  expect(await collect((await openBytes(await createWorkbook(header), 'w.xlsx')).rows())).toEqual([])
 })
 
-test('a number in the format that LibreOffice gives booleans is one', async () => {
+test('1 in the number format that LibreOffice uses for booleans is read as a boolean', async () => {
   const parts = excelParts(
-    `<sheetData>${row('<c r="A2" s="2"><v>1</v></c><c r="B2" s="2"><v>2</v></c>')}</sheetData>`,
+    `<sheetData>${headerAndRow('<c r="A2" s="2"><v>1</v></c><c r="B2" s="2"><v>2</v></c>')}</sheetData>`,
   )
   const code = '&quot;WAHR&quot;;&quot;WAHR&quot;;&quot;FALSCH&quot;'
   parts['xl/styles.xml'] = String(parts['xl/styles.xml']).replace('[$-409]d\\-mmm\\-yy;@', code)
-  expect((await rowsOf(await zipped(parts), 'w.xlsx'))[0]?.cells).toMatchObject([
+  expect((await readRows(await zipParts(parts), 'w.xlsx'))[0]?.cells).toMatchObject([
     { kind: 'boolean', value: true },
     { kind: 'number', value: 2 },
   ])

@@ -9,8 +9,8 @@ import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { answerWithList, packageJson } from '../harness/faults/large-lists.ts'
 import { measureRun } from '../harness/faults/measure-run.ts'
 import { type World, world } from '../harness/world.ts'
-import { attributes, manySheets, odsDocument, withSheet } from '../sheets/large-workbooks.ts'
-import { excelParts, type Parts, zipped } from '../sheets/workbook.ts'
+import { formatAttributes, partsWithManySheets, odsParts, partsWithSheet } from '../sheets/large-workbooks.ts'
+import { excelParts, type Parts, zipParts } from '../sheets/workbook.ts'
 
 const fault = recordForFaultTable('bombs', 'read', { titles: /^(?!tables|answers)/ })
 const endless = recordForFaultTable('endless', 'read', { titles: /^answers/ })
@@ -137,7 +137,7 @@ test('every reader refuses every bomb early and with little memory', async () =>
     if (failure !== undefined) failures.push(`${bomb.name}: ${failure}`)
   }
   const archive = { ...excelParts(''), 'xl/worksheets/sheet1.xml': Buffer.alloc(260 * 1024 * 1024, ' ') }
-  writeBomb(here.folder, { name: 'bomb.xlsx', content: await zipped(archive) })
+  writeBomb(here.folder, { name: 'bomb.xlsx', content: await zipParts(archive) })
   const packed = await findFailure(here, 'batch validate bomb.xlsx --package 102')
   if (packed !== undefined) failures.push(packed)
   const cases = bombs.length + 1
@@ -152,27 +152,27 @@ const aTable = (at: number): string => `<table:table table:name="s${at}"/>`
 const inTables = (count: number): string => Array.from({ length: count }, (_, at) => aTable(at)).join('')
 
 const largeWorkbooks: readonly [name: string, parts: () => Parts, message: string][] = [
-  ['60000-sheets.xlsx', () => manySheets(60_000), 'it has more than 256 sheets'],
-  ['300000-sheets.xlsx', () => manySheets(300_000), 'it has more than 256 sheets'],
-  ['60000-sheets.ods', () => odsDocument(inTables(60_000)), 'it has more than 256 sheets'],
+  ['60000-sheets.xlsx', () => partsWithManySheets(60_000), 'it has more than 256 sheets'],
+  ['300000-sheets.xlsx', () => partsWithManySheets(300_000), 'it has more than 256 sheets'],
+  ['60000-sheets.ods', () => odsParts(inTables(60_000)), 'it has more than 256 sheets'],
   [
     'attributes.xlsx',
-    () => withSheet(`<x ${attributes(3_000_000, anAttribute)}/>`),
+    () => partsWithSheet(`<x ${formatAttributes(3_000_000, anAttribute)}/>`),
     'more than 256 attributes',
   ],
   [
     'namespaces.xlsx',
-    () => withSheet(`<x ${attributes(3_000_000, aNamespace)}/>`),
+    () => partsWithSheet(`<x ${formatAttributes(3_000_000, aNamespace)}/>`),
     'more than 256 attributes',
   ],
   [
     'attributes.ods',
-    () => odsDocument(`<table:table ${attributes(3_000_000, anAttribute)}/>`),
+    () => odsParts(`<table:table ${formatAttributes(3_000_000, anAttribute)}/>`),
     'more than 256 attributes',
   ],
   [
     'empty-sheets.ods',
-    () => odsDocument(`${inTables(250)}${'<a/>'.repeat(3_900_000)}`),
+    () => odsParts(`${inTables(250)}${'<a/>'.repeat(3_900_000)}`),
     'more than 48 MiB before their first rows',
   ],
 ]
@@ -189,7 +189,8 @@ test('tables with very many sheets, attributes or rows are refused early with on
     name,
     message,
   ])
-  for (const [name, parts] of largeWorkbooks) writeBomb(here.folder, { name, content: await zipped(parts()) })
+  for (const [name, parts] of largeWorkbooks)
+    writeBomb(here.folder, { name, content: await zipParts(parts()) })
   writeBomb(here.folder, {
     name: '93-mebibytes.csv',
     content: { head: people(1), unit: `${person(7)}\n`, mebibytes: 93 },

@@ -9,7 +9,7 @@ import { systemRandom } from '../../src/host/random.ts'
 import { openJournal } from '../../src/sandbox/service/journal.ts'
 import { createSandbox } from '../../src/sandbox/control/embedded.ts'
 import { ManualClock } from '../../src/sandbox/control/manual-clock.ts'
-import { simpleOrder, start, visit } from '../sandbox/visit.ts'
+import { simpleOrder, startTime, createSandboxClient } from '../sandbox/sandbox-client.ts'
 import { mountSmallDisk } from '../harness/faults/small-disk.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
@@ -23,7 +23,7 @@ test('a sandbox whose disk was full continues with free space, and its data is c
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const disk = mountSmallDisk(join(folder, 'disk'), 64)
   const path = join(folder, 'disk', 'state')
-  const client = visit({ data: await openData(path) })
+  const client = createSandboxClient({ data: await openData(path) })
   const ids = [await client.order()]
   disk.fill()
   const statuses: number[] = []
@@ -37,7 +37,7 @@ test('a sandbox whose disk was full continues with free space, and its data is c
   ids.push(await client.order())
   client.sandbox.close()
 
-  const after = createSandbox({ clock: new ManualClock(start), data: await openData(path) })
+  const after = createSandbox({ clock: new ManualClock(startTime), data: await openData(path) })
   onTestFinished(() => after.close())
   expect(after.requests().map(({ request_id }) => request_id)).toEqual(ids)
   expect(readdirSync(join(folder, 'disk')).filter((name) => name.endsWith('.new'))).toEqual([])

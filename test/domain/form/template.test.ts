@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { all, bytesOf, openBytes } from '../../sheets/table.ts'
+import { collect, collectBytes, openBytes } from '../../sheets/table.ts'
 import { packageSchema } from '../../../src/contract/package-schema.ts'
 import { cellValue } from '../../../src/domain/batch/cell-value.ts'
 import { readRecipientField } from '../../../src/domain/form/recipient.ts'
@@ -127,11 +127,11 @@ test.each(['csv', 'xlsx'] as const)(
   'hostile field names are safe in %s, and are read back unchanged',
   async (format) => {
     const columns = templateColumns(hostileSchema)
-    const bytes = await bytesOf(templateBytes(columns, format))
+    const bytes = await collectBytes(templateBytes(columns, format))
     const sheet = await openBytes(bytes, `t.${format}`, format === 'xlsx' ? 'Requests' : undefined)
     expect(sheet.columns).toEqual(columns.map(({ header }) => header))
     expect(sheet.columns).toContain('=k.__proto__')
-    expect(await all(sheet.rows())).toEqual([])
+    expect(await collect(sheet.rows())).toEqual([])
     expect(format === 'csv' ? bytes.toString() : '').not.toMatch(/(?:^|[,"])=/)
   },
 )

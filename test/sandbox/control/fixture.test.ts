@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { User } from '../../../src/contract/user.ts'
 import { InvalidInputError, IoError, UsageError } from '../../../src/errors/kinds.ts'
 import { parseFixture, readFixture } from '../../../src/sandbox/control/read-inputs.ts'
-import { fullOrder, jane, refusal, simpleOrder, visit } from '../visit.ts'
+import { fullOrder, jane, refusal, simpleOrder, createSandboxClient } from '../sandbox-client.ts'
 
 const yaml = `
 organisations:
@@ -51,8 +51,8 @@ organisations:
     users: [{ email: olga@example.com, role: owner }]
 `
 
-test('a fixture in YAML says what a sandbox holds', async () => {
-  const { sandbox, get, post, signedIn } = visit({ fixture: parseFixture(yaml) })
+test('a fixture in YAML defines the organisations, users and packages of a sandbox', async () => {
+  const { sandbox, get, post, authHeaders } = createSandboxClient({ fixture: parseFixture(yaml) })
   expect(sandbox.credentials).toEqual({
     apiKey: 'fedcba9876543210fedcba9876543210',
     userEmail: 'olga@example.com',
@@ -70,9 +70,9 @@ test('a fixture in YAML says what a sandbox holds', async () => {
     },
     { email: 'olga@example.com', role: 'owner', job_title: 'Boss' },
   ])
-  const revoked = { ...signedIn(), 'X-Service-API-Key': '0123456789abcdef0123456789abcdef' }
+  const revoked = { ...authHeaders(), 'X-Service-API-Key': '0123456789abcdef0123456789abcdef' }
   expect((await get('/v1/users', revoked)).status).toBe(401)
-  expect((await get('/v1/packages/8/schema', signedIn('max@example.com'))).status).toBe(404)
+  expect((await get('/v1/packages/8/schema', authHeaders('max@example.com'))).status).toBe(404)
   expect((await get('/v1/packages?status=disabled')).envelope().data).toMatchObject({ packages: [{ id: 9 }] })
   const order = { package_id: 7, recipient: jane }
   expect((await post(order)).envelope()).toEqual(
@@ -89,42 +89,42 @@ test('a fixture in YAML says what a sandbox holds', async () => {
   })
 })
 
-test('the same in JSON, and from a file', async () => {
+test('a fixture is also read from a file in JSON', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sandbox-fixture-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const path = join(folder, 'fixture.json')
   writeFileSync(path, JSON.stringify({ organisations: [{ name: 'A', users: [{ email: 'a@example.com' }] }] }))
-  const { sandbox, get } = visit({ fixture: await readFixture(path) })
+  const { sandbox, get } = createSandboxClient({ fixture: await readFixture(path) })
   expect(sandbox.credentials.userEmail).toBe('a@example.com')
   expect((await get('/v1/packages')).envelope().data).toEqual({ packages: [] })
   await expect(readFixture(join(folder, 'none'))).rejects.toBeInstanceOf(UsageError)
   await expect(readFixture(folder)).rejects.toBeInstanceOf(IoError)
 })
 
-const withUser = (part: string): string =>
+const fixtureWithUserAnd = (part: string): string =>
   `organisations: [{name: A, users: [{email: a@example.com}], ${part}}]`
 
 test.each([
-  ['no YAML', 'a: [', /^the fixture is neither JSON nor YAML at line 1, column \d+$/],
-  ['nothing', '', /^the fixture's text: /],
+  ['invalid YAML', 'a: [', /^the fixture is neither JSON nor YAML at line 1, column \d+$/],
+  ['no content', '', /^the fixture's text: /],
   ['no users', 'organisations: [{name: A}]', /^the fixture's organisations\[0\]\.users: /],
-  ['an unknown field', withUser('colour: red'), /^the fixture's organisations\[0\]: .*colour/],
+  ['an unknown field', fixtureWithUserAnd('colour: red'), /^the fixture's organisations\[0\]: .*colour/],
   [
-    'a webhook in clear text',
-    withUser('webhook: {url: "http://hooks.example.com/in"}'),
+    'a webhook URL without TLS',
+    fixtureWithUserAnd('webhook: {url: "http://hooks.example.com/in"}'),
     /^the fixture's organisations\[0\]\.webhook\.url: the webhook http:\/\/hooks\.example\.com is not https$/,
   ],
-  ['a short key', withUser('keys: [abc]'), /^the fixture's organisations\[0\]\.keys\[0\]: /],
+  ['a short key', fixtureWithUserAnd('keys: [abc]'), /^the fixture's organisations\[0\]\.keys\[0\]: /],
   [
     'an unknown type',
-    withUser(
+    fixtureWithUserAnd(
       'packages: [{id: 1, name: P, additional_information: [{display_name: D, code: c, fields: {f: {type: date}}}]}]',
     ),
     /^the fixture's organisations\[0\]\.packages\[0\]\.additional_information\[0\]\.fields\.f\.type: /,
   ],
   [
     'a package id twice',
-    withUser('packages: [{id: 1, name: P}, {id: 1, name: Q}]'),
+    fixtureWithUserAnd('packages: [{id: 1, name: P}, {id: 1, name: Q}]'),
     /^the fixture has the package id 1 more than once$/,
   ],
   [
@@ -137,35 +137,50 @@ test.each([
     'organisations: [{name: A, users: [{email: a@example.com, teams: [North]}]}]',
     /^the fixture has a user in the team "North", but no such team$/,
   ],
-])('refuses a fixture with %s', (_what, text, message) => {
+])('refuses a fixture with %s', (_label, text, message) => {
   expect(() => parseFixture(text)).toThrow(message)
 })
 
-test('a key that stands there twice is not repeated in the message', () => {
+test('the message about a duplicate API key does not contain the key', () => {
   const key = 'k'.repeat(32)
-  expect(() => parseFixture(withUser(`keys: [${key}, ${key}]`))).toThrow(
+  expect(() => parseFixture(fixtureWithUserAnd(`keys: [${key}, ${key}]`))).toThrow(
     /^the fixture has an API key more than once$/,
   )
 })
 
-test('without a fixture the built-in people and packages are there', async () => {
-  const { post } = visit()
+test('without a fixture, the sandbox has its built-in users and packages', async () => {
+  const { post } = createSandboxClient()
   expect((await post(simpleOrder)).status).toBe(201)
   expect((await post(fullOrder)).status).toBe(201)
 })
 
-/** Each names ten of the one before it. */
-const laughs = Array.from({ length: 9 }, (_, at) => `a${at + 1}: &a${at + 1} [${`*a${at},`.repeat(10)}]`)
+/** YAML anchors, each of which refers ten times to the one before it (the "billion laughs"). */
+const nestedAliases = Array.from(
+  { length: 9 },
+  (_, index) => `a${index + 1}: &a${index + 1} [${`*a${index},`.repeat(10)}]`,
+)
 
 test.each([
-  ['a billion laughs', `a0: &a0 [x]\n${laughs.join('\n')}`, 'the fixture has too many aliases of aliases'],
-  ['brackets without end', `# "\n${'['.repeat(200_000)}`, 'the fixture has more than 100 open brackets'],
-  ['an alias of nothing', 'organisations: *none', 'the fixture has an alias whose anchor is missing'],
-  ['a name twice', 'organisations: []\norganisations: []', 'the fixture has "organisations" more than once'],
-  ['a thousand names', Array.from({ length: 1_000 }, (_, at) => `k${at}: 1`).join('\n'), 'is missing'],
-])('%s in a fixture: refused', (_what, text, words) => {
+  [
+    'aliases that expand to a billion values',
+    `a0: &a0 [x]\n${nestedAliases.join('\n')}`,
+    'the fixture has too many aliases of aliases',
+  ],
+  ['200,000 open brackets', `# "\n${'['.repeat(200_000)}`, 'the fixture has more than 100 open brackets'],
+  ['an alias without an anchor', 'organisations: *none', 'the fixture has an alias whose anchor is missing'],
+  [
+    'a duplicate key',
+    'organisations: []\norganisations: []',
+    'the fixture has "organisations" more than once',
+  ],
+  [
+    'a thousand unknown keys',
+    Array.from({ length: 1_000 }, (_, index) => `k${index}: 1`).join('\n'),
+    'is missing',
+  ],
+])('a fixture with %s is refused', (_label, text, message) => {
   expect(() => parseFixture(text)).toThrow(InvalidInputError)
-  expect(() => parseFixture(text)).toThrow(words)
+  expect(() => parseFixture(text)).toThrow(message)
 })
 
 test('a fixture of 300 MB is refused before it is read', async () => {

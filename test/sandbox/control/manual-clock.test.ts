@@ -3,14 +3,14 @@ import { expect, test } from 'vitest'
 import { ManualClock } from '../../../src/sandbox/control/manual-clock.ts'
 import { Scheduler } from '../../../src/sandbox/service/scheduler.ts'
 
-test('stands still until it is advanced', async () => {
+test('the manual clock does not move until it is advanced', async () => {
   const clock = new ManualClock(1000)
   expect([clock.now(), clock.monotonic()]).toEqual([1000, 1000])
   await clock.advance(500)
   expect([clock.now(), clock.monotonic()]).toEqual([1500, 1500])
 })
 
-test('wakes those who sleep in order, each at its own moment', async () => {
+test('advance ends the sleeps in the order of their ends, and the clock then shows the end of each', async () => {
   const clock = new ManualClock(0)
   const woken: [string, number][] = []
   const sleep = async (name: string, ms: number): Promise<void> => {
@@ -28,7 +28,7 @@ test('wakes those who sleep in order, each at its own moment', async () => {
   await Promise.all(sleeping)
 })
 
-test('what sleeps again while time moves is woken in the same advance', async () => {
+test('a sleep that begins during an advance can end in the same advance', async () => {
   const clock = new ManualClock(0)
   let beats = 0
   const beat = async (): Promise<void> => {
@@ -42,53 +42,53 @@ test('what sleeps again while time moves is woken in the same advance', async ()
   expect(beats).toBe(100)
 })
 
-test('a sleep ends with its signal', async () => {
+test('a sleep rejects when its signal is aborted', async () => {
   const clock = new ManualClock(0)
-  const stop = new AbortController()
-  const sleeping = clock.sleep(10, stop.signal)
-  stop.abort()
+  const controller = new AbortController()
+  const sleeping = clock.sleep(10, controller.signal)
+  controller.abort()
   await expect(sleeping).rejects.toThrow('aborted')
-  await expect(clock.sleep(10, stop.signal)).rejects.toThrow('aborted')
+  await expect(clock.sleep(10, controller.signal)).rejects.toThrow('aborted')
 })
 
-test('advances asked for together happen one after the other', async () => {
+test('concurrent advances are made one after the other', async () => {
   const clock = new ManualClock(0)
   await Promise.all([clock.advance(10), clock.advance(20)])
   expect(clock.now()).toBe(30)
 })
 
-test('waits for work that was begun before it moves on', async () => {
+test('advance waits for the work given to waitFor before it moves the clock further', async () => {
   const clock = new ManualClock(0)
-  const seen: number[] = []
+  const workTimes: number[] = []
   const work = async (): Promise<void> => {
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
-    seen.push(clock.now())
+    workTimes.push(clock.now())
   }
-  const begin = async (): Promise<void> => {
+  const sleepThenWork = async (): Promise<void> => {
     await clock.sleep(10)
     clock.waitFor(work())
   }
-  void begin()
+  void sleepThenWork()
   await clock.advance(100)
-  expect(seen).toEqual([10])
+  expect(workTimes).toEqual([10])
 })
 
-test('a timetable runs its jobs when due, those of one moment in the order given', async () => {
+test('a scheduler runs each job when it is due, and jobs of the same time in the order in which they were added', async () => {
   const clock = new ManualClock(0)
-  const failed: unknown[] = []
-  const timetable = new Scheduler(clock, (error) => failed.push(error))
-  const done: string[] = []
-  const job = (name: string) => () => void done.push(`${name}@${clock.now()}`)
-  for (const at of [50, 10, 40, 20, 30, 60]) timetable.add(at, job(String(at)))
-  timetable.add(20, job('20 too'))
-  timetable.add(20, () => timetable.add(25, job('added')))
-  timetable.add(30, () => {
+  const errors: unknown[] = []
+  const scheduler = new Scheduler(clock, (error) => errors.push(error))
+  const finishedJobs: string[] = []
+  const createJob = (name: string) => () => void finishedJobs.push(`${name}@${clock.now()}`)
+  for (const time of [50, 10, 40, 20, 30, 60]) scheduler.add(time, createJob(String(time)))
+  scheduler.add(20, createJob('20 too'))
+  scheduler.add(20, () => scheduler.add(25, createJob('added')))
+  scheduler.add(30, () => {
     throw new RangeError('no good')
   })
   await clock.advance(50)
-  expect(done).toEqual(['10@10', '20@20', '20 too@20', 'added@25', '30@30', '40@40', '50@50'])
-  expect(failed).toEqual([new RangeError('no good')])
-  timetable.close()
+  expect(finishedJobs).toEqual(['10@10', '20@20', '20 too@20', 'added@25', '30@30', '40@40', '50@50'])
+  expect(errors).toEqual([new RangeError('no good')])
+  scheduler.close()
   await clock.advance(50)
-  expect(done).toHaveLength(7)
+  expect(finishedJobs).toHaveLength(7)
 })

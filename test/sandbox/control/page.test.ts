@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 
-import { hour, jane, simpleOrder, visit } from '../visit.ts'
+import { hour, jane, simpleOrder, createSandboxClient } from '../sandbox-client.ts'
 
-const at = (path: string, init?: RequestInit): Request => new Request(`http://127.0.0.1:4010${path}`, init)
+const requestTo = (path: string): Request => new Request(`http://127.0.0.1:4010${path}`)
 
-test('the page shows what is going on, and runs nothing but its own script', async () => {
-  const { sandbox, order } = visit()
+test('the page shows statuses and calls, and its content security policy allows only its own script', async () => {
+  const { sandbox, order } = createSandboxClient()
   await order()
-  const answer = await sandbox.fetch(at('/'))
+  const answer = await sandbox.fetch(requestTo('/'))
   expect([answer.status, answer.headers.get('Content-Type')]).toEqual([200, 'text/html; charset=utf-8'])
   expect(answer.headers.get('Content-Security-Policy')).toContain("default-src 'none'; script-src 'self'")
   const text = await answer.text()
@@ -18,19 +18,19 @@ test('the page shows what is going on, and runs nothing but its own script', asy
     ['/_sandbox/page.css', 'text/css'],
     ['/_sandbox/page.js', 'text/javascript'],
   ] as const) {
-    const asset = await sandbox.fetch(at(path))
+    const asset = await sandbox.fetch(requestTo(path))
     expect([asset.status, asset.headers.get('Content-Type')]).toEqual([200, `${type}; charset=utf-8`])
   }
 })
 
-test('each status in which a request ends has a tile, and what has ended offers no step', async () => {
-  const { sandbox, order } = visit()
+test('each final status has a tile, and a request in a final status has no button to advance it', async () => {
+  const { sandbox, order } = createSandboxClient()
   for (const tag of ['error', 'declined', 'instant']) {
     await order({ ...simpleOrder, recipient: { ...jane, email: `jane+${tag}@example.com` } })
   }
   await order({ ...simpleOrder, recipient: { ...jane, email: 'jane+stuck@example.com' } })
   await sandbox.advance(24 * hour)
-  const text = await (await sandbox.fetch(at('/'))).text()
+  const text = await (await sandbox.fetch(requestTo('/'))).text()
   const tiles = [...text.matchAll(/<dt>([a-z ]+)<\/dt>\s*<dd>(\d+)<\/dd>/g)].map(
     ([, name, count]) => `${count} ${name}`,
   )
@@ -43,17 +43,17 @@ test('each status in which a request ends has a tile, and what has ended offers 
   ])
 })
 
-test('what hides, turns or breaks a line in a name is a mark on the page', async () => {
-  const { sandbox, order } = visit()
-  const first = '0\u200B1\u{E0041}2\u202E3\u20284'
-  await order({ ...simpleOrder, recipient: { ...jane, first_name: first } })
-  const text = await (await sandbox.fetch(at('/'))).text()
+test('characters of a name that are invisible, change the direction or break the line are replaced on the page', async () => {
+  const { sandbox, order } = createSandboxClient()
+  const firstName = '0\u200B1\u{E0041}2\u202E3\u20284'
+  await order({ ...simpleOrder, recipient: { ...jane, first_name: firstName } })
+  const text = await (await sandbox.fetch(requestTo('/'))).text()
   expect(text).toContain('0\uFFFD1\uFFFD2\uFFFD3\uFFFD4 Example')
   expect(text).not.toMatch(/[\u200B\u202E\u2028]|\u{E0041}/u)
 })
 
-test('it is for this machine only, under its own name', async () => {
-  const { sandbox } = visit()
-  const foreign = await sandbox.fetch(new Request('http://evil.example/'))
-  expect(foreign.status).toBe(403)
+test('a request for the page with a foreign Host is refused', async () => {
+  const { sandbox } = createSandboxClient()
+  const answer = await sandbox.fetch(new Request('http://evil.example/'))
+  expect(answer.status).toBe(403)
 })

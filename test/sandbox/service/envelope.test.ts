@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 
-import { minute, simpleOrder, visit } from '../visit.ts'
+import { minute, simpleOrder, createSandboxClient } from '../sandbox-client.ts'
 
 const uuid = '00000000-0000-4000-8000-000000000000'
 
-test('every JSON answer is {data, status_message, message} with the cache headers', async () => {
-  const { get, post, order, signedIn } = visit()
+test('each JSON answer is {data, status_message, message}, with the headers that prevent caching', async () => {
+  const { get, post, order, authHeaders } = createSandboxClient()
   const id = await order()
   const answers = [
     [200, 'ok', await get('/v1/ping', {})],
@@ -17,7 +17,7 @@ test('every JSON answer is {data, status_message, message} with the cache header
     [400, 'client_error', await post('{')],
     [400, 'client_error', await get('/v1/packages?status=paused')],
     [401, 'client_error', await get('/v1/users', {})],
-    [403, 'client_error', await get('/v1/users', signedIn('nobody@example.com'))],
+    [403, 'client_error', await get('/v1/users', authHeaders('nobody@example.com'))],
     [404, 'client_error', await get(`/v1/requests/${uuid}`)],
     [404, 'client_error', await get('/v1/nothing/here')],
     [404, 'client_error', await get('/v1')],
@@ -36,8 +36,8 @@ test('every JSON answer is {data, status_message, message} with the cache header
   }
 })
 
-test('a 429 and a 500 are in the envelope too', async () => {
-  const { get, sandbox, clock } = visit({ quota: [{ calls: 1, seconds: 60 }] })
+test('a 429 and a 500 have the same envelope', async () => {
+  const { get, sandbox, clock } = createSandboxClient({ quota: [{ calls: 1, seconds: 60 }] })
   await get('/v1/users')
   const throttled = await get('/v1/users')
   expect(throttled.envelope()).toEqual({
@@ -58,7 +58,7 @@ test('a 429 and a 500 are in the envelope too', async () => {
 })
 
 test('a method that an endpoint does not have is a 404', async () => {
-  const { sandbox } = visit()
+  const { sandbox } = createSandboxClient()
   const answer = await sandbox.fetch(new Request('http://127.0.0.1:1/v1/packages', { method: 'DELETE' }))
   expect(answer.status).toBe(404)
 })

@@ -4,20 +4,20 @@ import { expect, test } from 'vitest'
 
 import type { Deliver } from '../../../src/sandbox/service/delivery.ts'
 import type { SandboxOptions } from '../../../src/sandbox/control/embedded.ts'
-import { fullOrder, hour, minute, simpleOrder, start, visit } from '../visit.ts'
+import { fullOrder, hour, minute, simpleOrder, startTime, createSandboxClient } from '../sandbox-client.ts'
 
-interface Received {
-  at: number
+interface ReceivedEvent {
+  time: number
   url: string
   headers: Readonly<Record<string, string>>
   body: string
 }
 
-/** A sandbox whose events arrive here; `answers` are the receiver's, in order, then always 200. */
-function receiver(answers: (number | Error | 'never')[] = [], options: Partial<SandboxOptions> = {}) {
-  const received: Received[] = []
+/** Creates a sandbox whose events are added to `received`. They get the `answers` in order, and then 200. */
+function createReceiver(answers: (number | Error | 'never')[] = [], options: Partial<SandboxOptions> = {}) {
+  const received: ReceivedEvent[] = []
   const deliver: Deliver = (url, headers, body, signal) => {
-    received.push({ at: where.clock.now(), url, headers, body: Buffer.from(body).toString() })
+    received.push({ time: client.clock.now(), url, headers, body: Buffer.from(body).toString() })
     const answer = answers[received.length - 1] ?? 200
     if (answer instanceof Error) return Promise.reject(answer)
     if (answer !== 'never') return Promise.resolve(answer)
@@ -25,15 +25,20 @@ function receiver(answers: (number | Error | 'never')[] = [], options: Partial<S
       signal.addEventListener('abort', () => reject(new Error('aborted')))
     })
   }
-  const where = visit({ quota: [], webhookUrl: 'https://hooks.example.com/in', deliver, ...options })
-  return { ...where, received }
+  const client = createSandboxClient({
+    quota: [],
+    webhookUrl: 'https://hooks.example.com/in',
+    deliver,
+    ...options,
+  })
+  return { ...client, received }
 }
 
-const statuses = (received: Received[]): string[] =>
+const listStatuses = (received: ReceivedEvent[]): string[] =>
   received.map(({ body }) => (JSON.parse(body) as { status: string }).status)
 
-test('every change of the overall status sends one event, and nothing else does', async () => {
-  const { order, clock, received } = receiver()
+test('each change of the overall status sends one event, and other changes send none', async () => {
+  const { order, clock, received } = createReceiver()
   const id = await order(fullOrder)
   await clock.advance(hour)
   expect(received.map(({ body }) => JSON.parse(body) as unknown)).toEqual([
@@ -43,28 +48,28 @@ test('every change of the overall status sends one event, and nothing else does'
   ])
 })
 
-test('an event goes out when the change happens, read or not', async () => {
-  const { order, clock, received, read } = receiver()
+test('an event is sent when the status changes, even if the request is not read', async () => {
+  const { order, clock, received, read } = createReceiver()
   const id = await order(simpleOrder)
   await clock.advance(hour)
   const [first] = received
-  expect(first?.at).toBeGreaterThan(start)
-  expect(first?.at).toBeLessThan(start + 5 * minute)
+  expect(first?.time).toBeGreaterThan(startTime)
+  expect(first?.time).toBeLessThan(startTime + 5 * minute)
   expect((await read(id)).status).toBe('COMPLETED')
 })
 
-test('a read that comes first sends no second event', async () => {
-  const { order, clock, received, read } = receiver()
+test('reads of a request between its changes send no further events', async () => {
+  const { order, clock, received, read } = createReceiver()
   const id = await order(fullOrder)
-  for (let at = 0; at < 60; at += 1) {
+  for (let minutes = 0; minutes < 60; minutes += 1) {
     await clock.advance(minute)
     await read(id)
   }
-  expect(statuses(received)).toEqual(['IN_PROGRESS', 'PARTIAL', 'COMPLETED'])
+  expect(listStatuses(received)).toEqual(['IN_PROGRESS', 'PARTIAL', 'COMPLETED'])
 })
 
 test('the signature is lowercase hex HMAC-SHA256 of the exact body, keyed with the webhook secret', async () => {
-  const { order, clock, received, sandbox } = receiver()
+  const { order, clock, received, sandbox } = createReceiver()
   await order(simpleOrder)
   await clock.advance(hour)
   expect(received).toHaveLength(2)
@@ -80,62 +85,62 @@ test('the signature is lowercase hex HMAC-SHA256 of the exact body, keyed with t
 })
 
 test.each([300, 404, 500, new Error('reset')])(
-  '%s is a delivery failure, and it is tried again',
+  'the answer %s is a delivery failure, and the event is sent again',
   async (answer) => {
-    const { order, clock, received } = receiver([answer])
+    const { order, clock, received } = createReceiver([answer])
     await order(simpleOrder)
     await clock.advance(hour)
-    expect(statuses(received)).toEqual(['IN_PROGRESS', 'IN_PROGRESS', 'COMPLETED'])
+    expect(listStatuses(received)).toEqual(['IN_PROGRESS', 'IN_PROGRESS', 'COMPLETED'])
     expect(received[0]?.body).toBe(received[1]?.body)
-    expect((received[1]?.at ?? 0) - (received[0]?.at ?? 0)).toBe(10_000)
+    expect((received[1]?.time ?? 0) - (received[0]?.time ?? 0)).toBe(10_000)
   },
 )
 
 test('no answer within 10 seconds is a delivery failure', async () => {
-  const { order, clock, received } = receiver(['never'])
+  const { order, clock, received } = createReceiver(['never'])
   await order(simpleOrder)
   await clock.advance(hour)
-  expect(statuses(received)).toEqual(['IN_PROGRESS', 'IN_PROGRESS', 'COMPLETED'])
-  expect((received[1]?.at ?? 0) - (received[0]?.at ?? 0)).toBe(20_000)
+  expect(listStatuses(received)).toEqual(['IN_PROGRESS', 'IN_PROGRESS', 'COMPLETED'])
+  expect((received[1]?.time ?? 0) - (received[0]?.time ?? 0)).toBe(20_000)
 })
 
-test('retries come after 10 s, 1 min, 5 min, 30 min and 2 h, then the event is given up', async () => {
-  const { order, clock, received } = receiver(Array(100).fill(503))
+test('an event is sent again after 10 s, 1 min, 5 min, 30 min and 2 h, and then given up', async () => {
+  const { order, clock, received } = createReceiver(Array(100).fill(503))
   await order(simpleOrder)
   await clock.advance(24 * hour)
-  const times = received.filter(({ body }) => body.includes('IN_PROGRESS')).map(({ at }) => at)
-  expect(times.map((at, index) => (at - (times[index - 1] ?? at)) / 1000)).toEqual([
+  const times = received.filter(({ body }) => body.includes('IN_PROGRESS')).map(({ time }) => time)
+  expect(times.map((time, index) => (time - (times[index - 1] ?? time)) / 1000)).toEqual([
     0, 10, 60, 300, 1800, 7200,
   ])
 })
 
 test.each([201, 204])('a %i is an acknowledgement', async (answer) => {
-  const { order, clock, received } = receiver([answer])
+  const { order, clock, received } = createReceiver([answer])
   await order(simpleOrder)
   await clock.advance(hour)
-  expect(statuses(received)).toEqual(['IN_PROGRESS', 'COMPLETED'])
+  expect(listStatuses(received)).toEqual(['IN_PROGRESS', 'COMPLETED'])
 })
 
-test('without a webhook nothing is sent, and one set later gets what changes from then on', async () => {
-  const { order, clock, received, sandbox } = receiver()
+test('without a webhook no event is sent, and a webhook that is set later gets only later changes', async () => {
+  const { order, clock, received, sandbox } = createReceiver()
   sandbox.setWebhook(null)
   await order(simpleOrder)
   await clock.advance(5 * minute)
   sandbox.setWebhook('https://hooks.example.com/other')
   await clock.advance(hour)
   expect(received.map(({ url }) => url)).toEqual(['https://hooks.example.com/other'])
-  expect(statuses(received)).toEqual(['COMPLETED'])
+  expect(listStatuses(received)).toEqual(['COMPLETED'])
 })
 
 test('the rule event-on-acceptance adds an event for RECEIVED', async () => {
-  const { order, clock, received } = receiver([], { rules: { 'event-on-acceptance': 'yes' } })
+  const { order, clock, received } = createReceiver([], { rules: { 'event-on-acceptance': 'yes' } })
   await order(simpleOrder)
   await clock.advance(hour)
-  expect(statuses(received)).toEqual(['RECEIVED', 'IN_PROGRESS', 'COMPLETED'])
+  expect(listStatuses(received)).toEqual(['RECEIVED', 'IN_PROGRESS', 'COMPLETED'])
 })
 
-test('after close nothing is sent any more', async () => {
-  const { order, clock, received, sandbox } = receiver()
+test('after close no event is sent', async () => {
+  const { order, clock, received, sandbox } = createReceiver()
   await order(simpleOrder)
   sandbox.close()
   await clock.advance(hour)
@@ -143,17 +148,17 @@ test('after close nothing is sent any more', async () => {
 })
 
 test('setting the webhook twice sends no event twice', async () => {
-  const sent: string[] = []
-  const where = visit({
+  const urls: string[] = []
+  const client = createSandboxClient({
     quota: [],
     deliver: (url) => {
-      sent.push(url)
+      urls.push(url)
       return Promise.resolve(200)
     },
   })
-  await where.order()
-  where.sandbox.setWebhook('https://hooks.example.com/a')
-  where.sandbox.setWebhook('https://hooks.example.com/b')
-  await where.sandbox.advance(hour)
-  expect(sent).toEqual(['https://hooks.example.com/b', 'https://hooks.example.com/b'])
+  await client.order()
+  client.sandbox.setWebhook('https://hooks.example.com/a')
+  client.sandbox.setWebhook('https://hooks.example.com/b')
+  await client.sandbox.advance(hour)
+  expect(urls).toEqual(['https://hooks.example.com/b', 'https://hooks.example.com/b'])
 })

@@ -3,23 +3,23 @@ import { expect, onTestFinished, test } from 'vitest'
 import { createSandbox } from '../../../src/sandbox/control/embedded.ts'
 import { listen } from '../../../src/server/listen.ts'
 import { ManualClock } from '../../../src/sandbox/control/manual-clock.ts'
-import { hour, simpleOrder, start, visit } from '../visit.ts'
+import { hour, simpleOrder, startTime, createSandboxClient } from '../sandbox-client.ts'
 
-const create = 'POST /v1/requests'
+const createCall = 'POST /v1/requests'
 
-test('a status before the work creates nothing, one after the work creates all the same', async () => {
-  const { sandbox, post } = visit()
-  sandbox.inject({ on: create, fault: { kind: 'status', status: 500, when: 'before' } })
+test('a status fault before the work creates no request, and one after the work does create it', async () => {
+  const { sandbox, post } = createSandboxClient()
+  sandbox.inject({ on: createCall, fault: { kind: 'status', status: 500, when: 'before' } })
   expect((await post(simpleOrder)).status).toBe(500)
   expect(sandbox.requests()).toHaveLength(0)
-  sandbox.inject({ on: create, fault: { kind: 'status', status: 503, when: 'after' } })
+  sandbox.inject({ on: createCall, fault: { kind: 'status', status: 503, when: 'after' } })
   expect((await post(simpleOrder)).status).toBe(503)
   expect(sandbox.requests()).toHaveLength(1)
   expect((await post(simpleOrder)).status).toBe(201)
 })
 
-test('`times` and `after` say which calls are struck', async () => {
-  const { sandbox, get } = visit()
+test('`after` is the number of calls before the fault, and `times` the number of calls with it', async () => {
+  const { sandbox, get } = createSandboxClient()
   sandbox.inject({
     on: 'GET /v1/users',
     after: 2,
@@ -31,15 +31,15 @@ test('`times` and `after` say which calls are struck', async () => {
   expect(statuses).toEqual([200, 200, 502, 502, 200, 200])
 })
 
-test('a fault can be taken back', async () => {
-  const { sandbox, get } = visit()
-  const takeBack = sandbox.inject({
+test('a fault can be removed', async () => {
+  const { sandbox, get } = createSandboxClient()
+  const removeFault = sandbox.inject({
     on: '*',
     times: 9,
     fault: { kind: 'status', status: 500, when: 'before' },
   })
   expect((await get('/v1/ping')).status).toBe(500)
-  takeBack()
+  removeFault()
   expect((await get('/v1/ping')).status).toBe(200)
 })
 
@@ -51,18 +51,18 @@ test.each([
   ['/v1/users', '/v1/users', true],
   ['get /v1/users', '/v1/users', true],
   ['GET /v1/package', '/v1/packages', false],
-])('"%s" strikes GET %s: %s', async (on, path, struck) => {
-  const { sandbox, get } = visit()
+])('a fault on "%s" applies to GET %s: %s', async (on, path, applies) => {
+  const { sandbox, get } = createSandboxClient()
   sandbox.inject({ on, fault: { kind: 'status', status: 599, when: 'before' } })
-  expect((await get(path)).status === 599).toBe(struck)
+  expect((await get(path)).status === 599).toBe(applies)
 })
 
 test.each([
   ['envelope', 'application/json', /"status_message":"server_error"/],
   ['html', 'text/html', /^<html>/],
   ['empty', null, /^$/],
-] as const)('a status with %s body', async (body, type, text) => {
-  const { sandbox, get } = visit()
+] as const)('a status fault can have the body %s', async (body, type, text) => {
+  const { sandbox, get } = createSandboxClient()
   sandbox.inject({ on: '*', fault: { kind: 'status', status: 502, when: 'before', body } })
   const answer = await get('/v1/users')
   expect(answer.headers.get('Content-Type')).toBe(type)
@@ -70,25 +70,25 @@ test.each([
 })
 
 test.each(['-5', 'soon', 'Wed, 21 Oct 2026 07:28:00 GMT', '99999999', undefined])(
-  'a 429 with Retry-After %s as it stands',
+  'a 429 fault sends Retry-After %s unchanged',
   async (retryAfter) => {
-    const { sandbox, get } = visit()
+    const { sandbox, get } = createSandboxClient()
     sandbox.inject({ on: '*', fault: { kind: 'status', status: 429, when: 'before', retryAfter } })
     expect((await get('/v1/users')).headers.get('Retry-After')).toBe(retryAfter ?? null)
   },
 )
 
-test('a 201 without id, though the request is there', async () => {
-  const { sandbox, post } = visit()
-  sandbox.inject({ on: create, fault: { kind: 'no-id' } })
+test('the fault no-id creates the request and answers 201 without its id', async () => {
+  const { sandbox, post } = createSandboxClient()
+  sandbox.inject({ on: createCall, fault: { kind: 'no-id' } })
   const answer = await post(simpleOrder)
   expect(answer.status).toBe(201)
   expect(answer.envelope()).toEqual({ data: { status: 'RECEIVED' }, status_message: 'ok', message: '' })
   expect(sandbox.requests()).toHaveLength(1)
 })
 
-test('a wrong content type, and a body of one’s own', async () => {
-  const { sandbox, get } = visit()
+test('the faults content-type and body replace the content type and the body of an answer', async () => {
+  const { sandbox, get } = createSandboxClient()
   sandbox.inject({ on: '*', fault: { kind: 'content-type', value: 'text/plain' } })
   const relabelled = await get('/v1/ping')
   expect(relabelled.headers.get('Content-Type')).toBe('text/plain')
@@ -99,8 +99,8 @@ test('a wrong content type, and a body of one’s own', async () => {
   expect(broken.bytes.toString()).toBe('{"data":')
 })
 
-test('a truncated report that pretends to be whole', async () => {
-  const { sandbox, order, clock, read, get } = visit()
+test('the fault truncated without `announced` sends a part of a report as a complete answer', async () => {
+  const { sandbox, order, clock, read, get } = createSandboxClient()
   const id = await order()
   await clock.advance(hour)
   const url = (await read(id)).checks[0]?.report_pdf_url ?? ''
@@ -111,9 +111,9 @@ test('a truncated report that pretends to be whole', async () => {
   expect(half.bytes.equals(whole.bytes.subarray(0, Math.floor(whole.bytes.length / 2)))).toBe(true)
 })
 
-/** The same over a real connection, where cuts and hangs show as what they are. */
-async function connected() {
-  const sandbox = createSandbox({ clock: new ManualClock(start) })
+/** Starts a sandbox that listens on a port, because only a real connection can be cut or hang. */
+async function startListeningSandbox() {
+  const sandbox = createSandbox({ clock: new ManualClock(startTime) })
   const { url, close } = await listen((request, connection) => sandbox.fetch(request, connection))
   onTestFinished(close)
   const headers = {
@@ -134,9 +134,9 @@ async function connected() {
 test.each([
   ['before', 0],
   ['after', 1],
-] as const)('a connection cut %s the work leaves %i requests', async (when, count) => {
-  const { sandbox, post } = await connected()
-  sandbox.inject({ on: create, fault: { kind: 'cut', when } })
+] as const)('the fault cut %s the work leaves %i requests', async (when, count) => {
+  const { sandbox, post } = await startListeningSandbox()
+  sandbox.inject({ on: createCall, fault: { kind: 'cut', when } })
   await expect(post()).rejects.toThrow('fetch failed')
   expect(sandbox.requests()).toHaveLength(count)
   expect((await post()).status).toBe(201)
@@ -145,31 +145,31 @@ test.each([
 test.each([
   ['before', 0],
   ['after', 1],
-] as const)('an answer that hangs %s the work leaves %i requests', async (when, count) => {
-  const { sandbox, post } = await connected()
-  const struck = Promise.withResolvers<void>()
+] as const)('the fault hang %s the work leaves %i requests', async (when, count) => {
+  const { sandbox, post } = await startListeningSandbox()
+  const faultApplied = Promise.withResolvers<void>()
   sandbox.log.subscribe((entry) => {
-    if (entry.kind === 'call' && entry.fault === 'hang') struck.resolve()
+    if (entry.kind === 'call' && entry.fault === 'hang') faultApplied.resolve()
   })
-  sandbox.inject({ on: create, fault: { kind: 'hang', when } })
-  const impatience = new AbortController()
-  const hanging = post(impatience.signal)
-  await struck.promise
+  sandbox.inject({ on: createCall, fault: { kind: 'hang', when } })
+  const controller = new AbortController()
+  const hanging = post(controller.signal)
+  await faultApplied.promise
   expect(sandbox.requests()).toHaveLength(count)
-  impatience.abort()
+  controller.abort()
   await expect(hanging).rejects.toThrow('aborted')
 })
 
-test('a body that breaks off under its announced length', async () => {
-  const { sandbox, url, headers } = await connected()
+test('the fault truncated with `announced` ends the body before its announced length', async () => {
+  const { sandbox, url, headers } = await startListeningSandbox()
   sandbox.inject({ on: 'GET /v1/users', fault: { kind: 'truncated', keep: 0.5, announced: true } })
   const answer = await fetch(`${url}/v1/users`, { headers })
   expect(answer.status).toBe(200)
   await expect(answer.text()).rejects.toThrow('terminated')
 })
 
-test('reads that fail do not use up the quota when the fault comes first', async () => {
-  const { sandbox, get } = visit({ quota: [{ calls: 1, seconds: 60 }] })
+test('a call with a fault before the work does not count against the quota', async () => {
+  const { sandbox, get } = createSandboxClient({ quota: [{ calls: 1, seconds: 60 }] })
   sandbox.inject({ on: 'GET *', fault: { kind: 'status', status: 500, when: 'before' } })
   expect((await get('/v1/users')).status).toBe(500)
   expect((await get('/v1/users')).status).toBe(200)

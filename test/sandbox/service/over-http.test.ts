@@ -6,10 +6,10 @@ import { signingKey, verify } from '../../../src/contract/signature.ts'
 import { systemClock } from '../../../src/host/clock.ts'
 import { createSandbox, type SandboxOptions } from '../../../src/sandbox/control/embedded.ts'
 import { listen } from '../../../src/server/listen.ts'
-import { jane, simpleOrder } from '../visit.ts'
+import { jane, simpleOrder } from '../sandbox-client.ts'
 
-/** A sandbox on a port, under the real clock. */
-async function running(options: Partial<SandboxOptions> = {}) {
+/** Starts a sandbox that listens on a port, with the system clock. */
+async function startSandbox(options: Partial<SandboxOptions> = {}) {
   const sandbox = createSandbox({ clock: systemClock, seed: 'refcheck', ...options })
   const listener = await listen((request, connection) => sandbox.fetch(request, connection), {
     onError: (error) => sandbox.refuse(error),
@@ -28,35 +28,35 @@ async function running(options: Partial<SandboxOptions> = {}) {
   return { sandbox, url: listener.url, port: listener.port, headers, create }
 }
 
-test('events travel over HTTP, signed over the bytes that arrive, and are sent again until acknowledged', async () => {
-  const arrived: { status: string; valid: boolean; type: string | null }[] = []
-  const done = Promise.withResolvers<void>()
+test('events are sent over HTTP, with a signature that is valid for the received bytes', async () => {
+  const receivedEvents: { status: string; valid: boolean; type: string | null }[] = []
+  const completed = Promise.withResolvers<void>()
   const receiver = await listen(async (request) => {
     const body = Buffer.from(await request.arrayBuffer())
     const key = signingKey(sandbox.credentials.webhookSecret)
     const { status } = JSON.parse(body.toString()) as { status: string }
-    arrived.push({
+    receivedEvents.push({
       status,
       valid: verify(body, request.headers.get('X-Service-Signature') ?? '', key),
       type: request.headers.get('Content-Type'),
     })
-    if (status === 'COMPLETED') done.resolve()
+    if (status === 'COMPLETED') completed.resolve()
     return new Response(null, { status: 204 })
   })
   onTestFinished(receiver.close)
-  const { create, sandbox } = await running({ speed: 36_000, webhookUrl: `${receiver.url}/in` })
+  const { create, sandbox } = await startSandbox({ speed: 36_000, webhookUrl: `${receiver.url}/in` })
   expect((await create()).status).toBe(201)
-  await done.promise
-  expect(arrived).toEqual([
+  await completed.promise
+  expect(receivedEvents).toEqual([
     { status: 'IN_PROGRESS', valid: true, type: 'application/json' },
     { status: 'COMPLETED', valid: true, type: 'application/json' },
   ])
 })
 
-test('a receiver that is not there is a failed delivery, and says so', async () => {
+test('a delivery to a receiver that does not listen is logged with an error instead of a status', async () => {
   const { port, close } = await listen(() => new Response(null))
   await close()
-  const { create, sandbox } = await running({
+  const { create, sandbox } = await startSandbox({
     speed: 36_000,
     webhookUrl: `http://127.0.0.1:${port}`,
     rules: { 'webhook-retries': 'never' },
@@ -69,8 +69,8 @@ test('a receiver that is not there is a failed delivery, and says so', async () 
   expect(await attempted.promise).not.toMatch(/^\d+$/)
 })
 
-test('report URLs lead back to the port the client called', async () => {
-  const { create, url, headers } = await running({ speed: 1e9 })
+test('report URLs have the host and port that the client called', async () => {
+  const { create, url, headers } = await startSandbox({ speed: 1e9 })
   const recipient = { ...jane, email: 'jane+instant@example.com' }
   const created = (await (await create({ ...simpleOrder, recipient })).json()) as {
     data: { request_id: string }
@@ -83,9 +83,9 @@ test('report URLs lead back to the port the client called', async () => {
   expect(answer.headers.get('Content-Type')).toBe('application/pdf')
 })
 
-const close = 'Connection: close\r\n\r\n'
+const closeHeader = 'Connection: close\r\n\r\n'
 
-async function answerTo(port: number, text: string): Promise<string> {
+async function sendRaw(port: number, text: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')
     let answer = ''
@@ -98,18 +98,18 @@ async function answerTo(port: number, text: string): Promise<string> {
 }
 
 test.each([
-  ['a bad Host', `GET /v1/ping HTTP/1.1\r\nHost: bad host\r\n${close}`],
-  ['no Host', `GET /v1/ping HTTP/1.1\r\n${close}`],
-  ['an unknown method', `FOO /v1/ping HTTP/1.1\r\nHost: 127.0.0.1\r\n${close}`],
-  ['a NUL in a header', `GET /v1/ping HTTP/1.1\r\nHost: 127.0.0.1\r\nX: a\0b\r\n${close}`],
+  ['a bad Host', `GET /v1/ping HTTP/1.1\r\nHost: bad host\r\n${closeHeader}`],
+  ['no Host', `GET /v1/ping HTTP/1.1\r\n${closeHeader}`],
+  ['an unknown method', `FOO /v1/ping HTTP/1.1\r\nHost: 127.0.0.1\r\n${closeHeader}`],
+  ['a NUL in a header', `GET /v1/ping HTTP/1.1\r\nHost: 127.0.0.1\r\nX: a\0b\r\n${closeHeader}`],
   [
     'a header that is too large',
-    `GET /v1/ping HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ${'a'.repeat(20_000)}\r\n${close}`,
+    `GET /v1/ping HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ${'a'.repeat(20_000)}\r\n${closeHeader}`,
   ],
-  ['something else than HTTP', 'hello\r\n\r\n'],
-])('what is no proper request gets the envelope too: %s', async (_what, text) => {
-  const { port } = await running()
-  const answer = await answerTo(port, text)
+  ['a text that is not HTTP', 'hello\r\n\r\n'],
+])('an invalid HTTP request (%s) gets an error in the envelope', async (_label, text) => {
+  const { port } = await startSandbox()
+  const answer = await sendRaw(port, text)
   expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/)
   for (const header of ['Cache-Control: no-store', 'Pragma: no-cache', 'Expires: 0', 'Connection: close']) {
     expect(answer.toLowerCase()).toContain(`\r\n${header.toLowerCase()}\r\n`)
@@ -121,17 +121,17 @@ test.each([
   ).toBe(true)
 })
 
-test('an unknown expectation is passed over: a 417 is not in the matrix', async () => {
-  const { port } = await running()
-  const answer = await answerTo(
+test('an unknown Expect header is ignored, because the API document has no status 417', async () => {
+  const { port } = await startSandbox()
+  const answer = await sendRaw(
     port,
-    `GET /v1/ping HTTP/1.1\r\nHost: 127.0.0.1\r\nExpect: wonders\r\n${close}`,
+    `GET /v1/ping HTTP/1.1\r\nHost: 127.0.0.1\r\nExpect: wonders\r\n${closeHeader}`,
   )
   expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
 })
 
-test('two requests at once get two requests', async () => {
-  const { create, sandbox } = await running()
+test('twenty creates at the same time create twenty requests', async () => {
+  const { create, sandbox } = await startSandbox()
   const answers = await Promise.all(Array.from({ length: 20 }, () => create()))
   const ids = await Promise.all(answers.map(async (answer) => (await answer.text()).slice(0, 70)))
   expect(new Set(ids).size).toBe(20)

@@ -1,17 +1,21 @@
 import { expect, test } from 'vitest'
 
 import type { Package } from '../../../src/contract/package.ts'
-import { refusal, visit } from '../visit.ts'
+import { refusal, createSandboxClient } from '../sandbox-client.ts'
 
-async function ids(get: ReturnType<typeof visit>['get'], query = '', headers?: Record<string, string>) {
+async function listPackages(
+  get: ReturnType<typeof createSandboxClient>['get'],
+  query = '',
+  headers?: Record<string, string>,
+) {
   const answer = await get(`/v1/packages${query}`, headers)
   expect(answer.status).toBe(200)
   return (answer.envelope().data as { packages: Package[] }).packages.map(({ id, status }) => [id, status])
 }
 
-test('the full list is returned, INACTIVE and DISABLED packages with it', async () => {
-  const { get } = visit()
-  expect(await ids(get)).toEqual([
+test('the list of packages includes INACTIVE and DISABLED packages', async () => {
+  const { get } = createSandboxClient()
+  expect(await listPackages(get)).toEqual([
     [101, 'ACTIVE'],
     [102, 'ACTIVE'],
     [103, 'ACTIVE'],
@@ -21,10 +25,10 @@ test('the full list is returned, INACTIVE and DISABLED packages with it', async 
   ])
 })
 
-test('a package has the fields of the document', async () => {
-  const { get } = visit()
-  const all = (await get('/v1/packages')).envelope().data
-  expect(all).toMatchObject({
+test('a package has the fields of the API document', async () => {
+  const { get } = createSandboxClient()
+  const packages = (await get('/v1/packages')).envelope().data
+  expect(packages).toMatchObject({
     packages: expect.arrayContaining([
       {
         id: 101,
@@ -64,9 +68,9 @@ test.each([
   ['?id=102', [102]],
   ['?id=102&status=inactive', []],
   ['?id=999', []],
-])('GET /v1/packages%s', async (query, expected) => {
-  const { get } = visit()
-  expect((await ids(get, query)).map(([id]) => id)).toEqual(expected)
+])('GET /v1/packages%s returns the packages %j', async (query, expected) => {
+  const { get } = createSandboxClient()
+  expect((await listPackages(get, query)).map(([id]) => id)).toEqual(expected)
 })
 
 test.each([
@@ -75,42 +79,49 @@ test.each([
   ['?id=first', 'id: must be an integer'],
   ['?id=1.5', 'id: must be an integer'],
   ['?id=', 'id: must be an integer'],
-])('an unsupported value gives 400: %s', async (query, message) => {
-  const { get } = visit()
+])('GET /v1/packages%s has an unsupported value and is a 400', async (query, message) => {
+  const { get } = createSandboxClient()
   const answer = await get(`/v1/packages${query}`)
   expect(answer.status).toBe(400)
   expect(answer.envelope()).toEqual(refusal(message))
 })
 
-test('availability depends on the user’s role', async () => {
-  const { get, signedIn } = visit()
-  const member = signedIn('max.member@example.com')
-  expect(await ids(get, '?status=active', member)).toEqual([
+test('only packages that are available to the role of the user are returned', async () => {
+  const { get, authHeaders } = createSandboxClient()
+  const memberHeaders = authHeaders('max.member@example.com')
+  expect(await listPackages(get, '?status=active', memberHeaders)).toEqual([
     [101, 'ACTIVE'],
     [102, 'ACTIVE'],
     [103, 'ACTIVE'],
   ])
-  expect((await get('/v1/packages/104/schema', member)).status).toBe(404)
+  expect((await get('/v1/packages/104/schema', memberHeaders)).status).toBe(404)
   expect((await get('/v1/packages/104/schema')).status).toBe(200)
 })
 
-test('packages of another organisation are not there', async () => {
-  const { get, sandbox } = visit()
+test('packages of another organisation are not accessible', async () => {
+  const { get, sandbox } = createSandboxClient()
   expect((await get('/v1/packages/201/schema')).status).toBe(404)
-  const foreign = {
+  const foreignHeaders = {
     'X-Service-API-Key': sandbox.otherOrganisation.apiKey,
     'X-Service-User-Email': sandbox.otherOrganisation.userEmail,
   }
-  expect(await ids(get, '', foreign)).toEqual([[201, 'ACTIVE']])
+  expect(await listPackages(get, '', foreignHeaders)).toEqual([[201, 'ACTIVE']])
 })
 
 test('the schema has one entry per check that needs information, with fields of all six types', async () => {
-  const { get } = visit()
+  const { get } = createSandboxClient()
   const { data } = (await get('/v1/packages/101/schema')).envelope()
-  const text = { type: 'string', required: true }
+  const requiredString = { type: 'string', required: true }
   expect(data).toMatchObject({
     id: 101,
-    fields: { recipient: { first_name: text, last_name: text, email: text, phone: text } },
+    fields: {
+      recipient: {
+        first_name: requiredString,
+        last_name: requiredString,
+        email: requiredString,
+        phone: requiredString,
+      },
+    },
   })
   const information = (data as { fields: { additional_information: { code: string; fields: object }[] } })
     .fields.additional_information
@@ -123,7 +134,7 @@ test('the schema has one entry per check that needs information, with fields of 
 })
 
 test('additional_information is an empty array when nothing is needed', async () => {
-  const { get } = visit()
+  const { get } = createSandboxClient()
   expect((await get('/v1/packages/102/schema')).envelope().data).toMatchObject({
     id: 102,
     fields: { additional_information: [] },
@@ -131,7 +142,7 @@ test('additional_information is an empty array when nothing is needed', async ()
 })
 
 test.each(['999', 'first', '101.5', '-1', '%20'])('the schema of package %s is a 404', async (id) => {
-  const { get } = visit()
+  const { get } = createSandboxClient()
   const answer = await get(`/v1/packages/${id}/schema`)
   expect(answer.status).toBe(404)
   expect(answer.envelope()).toEqual(refusal('resource not found'))

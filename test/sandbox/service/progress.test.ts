@@ -1,12 +1,21 @@
 import { expect, test } from 'vitest'
 
 import type { RequestResource } from '../../../src/contract/request.ts'
-import { fullOrder, hour, jane, minute, refusal, simpleOrder, start, visit } from '../visit.ts'
+import {
+  fullOrder,
+  hour,
+  jane,
+  minute,
+  refusal,
+  simpleOrder,
+  startTime,
+  createSandboxClient,
+} from '../sandbox-client.ts'
 
-const terminal = new Set(['COMPLETED', 'ERROR', 'CANCELLED'])
+const terminalStatuses = new Set(['COMPLETED', 'ERROR', 'CANCELLED'])
 
-/** The status a request must have by the meanings of "Request status", from its checks alone. */
-function statusByMeaning({ checks }: RequestResource): string {
+/** Returns the status that "Request status" of the API document defines for the statuses of the checks. */
+function expectedStatus({ checks }: RequestResource): string {
   const finished = checks.filter(({ status }) => ['COMPLETED', 'CANCELLED', 'ERROR'].includes(status))
   const completed = checks.filter(({ status }) => status === 'COMPLETED')
   if (finished.length === checks.length) return completed.length > 0 ? 'COMPLETED' : 'CANCELLED'
@@ -14,19 +23,19 @@ function statusByMeaning({ checks }: RequestResource): string {
   return checks.some(({ status }) => status === 'IN_PROGRESS') ? 'IN_PROGRESS' : 'RECEIVED'
 }
 
-async function course(body: object, step = minute): Promise<RequestResource[]> {
-  const { order, read, clock } = visit({ quota: [] })
+async function readUntilTerminal(body: object, step = minute): Promise<RequestResource[]> {
+  const { order, read, clock } = createSandboxClient({ quota: [] })
   const id = await order(body)
-  const seen = [await read(id)]
-  while (!terminal.has(seen.at(-1)?.status ?? '') && seen.length < (61 * minute) / step) {
+  const reads = [await read(id)]
+  while (!terminalStatuses.has(reads.at(-1)?.status ?? '') && reads.length < (61 * minute) / step) {
     await clock.advance(step)
-    seen.push(await read(id))
+    reads.push(await read(id))
   }
-  return seen
+  return reads
 }
 
 test('a new request is RECEIVED, its checks not started and without ids', async () => {
-  const { order, read } = visit()
+  const { order, read } = createSandboxClient()
   const id = await order(fullOrder)
   expect(await read(id)).toEqual({
     request_id: id,
@@ -57,39 +66,39 @@ test('a new request is RECEIVED, its checks not started and without ids', async 
   })
 })
 
-test('it goes through RECEIVED, IN_PROGRESS and PARTIAL to COMPLETED within an hour', async () => {
-  const seen = await course(fullOrder)
-  const statuses = seen.map(({ status }) => status)
+test('a request goes through RECEIVED, IN_PROGRESS and PARTIAL to COMPLETED within an hour', async () => {
+  const reads = await readUntilTerminal(fullOrder)
+  const statuses = reads.map(({ status }) => status)
   expect([...new Set(statuses)]).toEqual(['RECEIVED', 'IN_PROGRESS', 'PARTIAL', 'COMPLETED'])
-  expect(seen.length).toBeLessThanOrEqual(61)
+  expect(reads.length).toBeLessThanOrEqual(61)
 })
 
 test('a request with one check is never PARTIAL', async () => {
-  const seen = await course(simpleOrder)
-  expect([...new Set(seen.map(({ status }) => status))]).toEqual(['RECEIVED', 'IN_PROGRESS', 'COMPLETED'])
+  const reads = await readUntilTerminal(simpleOrder)
+  expect([...new Set(reads.map(({ status }) => status))]).toEqual(['RECEIVED', 'IN_PROGRESS', 'COMPLETED'])
 })
 
 test.each([1, 2, 3, 4, 5, 6])(
-  'at every moment the status is the one its checks mean (seed %i)',
+  'at any time the status of a request follows from the statuses of its checks (seed %i)',
   async (seed) => {
-    const { order, read, clock } = visit({ quota: [], seed })
+    const { order, read, clock } = createSandboxClient({ quota: [], seed })
     const ids = [
       await order(fullOrder),
       await order(simpleOrder),
       await order({ ...simpleOrder, package_id: 103 }),
     ]
-    for (let at = 0; at <= 60; at += 1) {
+    for (let minutes = 0; minutes <= 60; minutes += 1) {
       for (const id of ids) {
         const request = await read(id)
-        expect(request.status).toBe(statusByMeaning(request))
+        expect(request.status).toBe(expectedStatus(request))
         for (const check of request.checks) {
           expect(check.id === null).toBe(check.status === 'RECEIVED')
           expect('references' in check).toBe(check.type === 'reference')
           expect('check_name' in check && 'partner_name' in check && 'report_pdf_url' in check).toBe(
             check.type === 'background',
           )
-          const reported = check.type === 'background' && check.report_pdf_url !== null
-          expect(reported).toBe(check.type === 'background' && check.status === 'COMPLETED')
+          const hasReport = check.type === 'background' && check.report_pdf_url !== null
+          expect(hasReport).toBe(check.type === 'background' && check.status === 'COMPLETED')
           for (const referee of check.references ?? []) {
             expect(referee.report_pdf_url !== null).toBe(referee.status === 'COMPLETED')
           }
@@ -101,9 +110,9 @@ test.each([1, 2, 3, 4, 5, 6])(
   },
 )
 
-test('references is an empty array until referees are nominated, then has as many as the survey asks for', async () => {
-  const seen = await course({ ...simpleOrder, package_id: 103 }, minute / 4)
-  const references = seen.map(({ checks }) => checks[0]?.references ?? [])
+test('references is an empty array until referees are nominated, and then has as many entries as the survey requires', async () => {
+  const reads = await readUntilTerminal({ ...simpleOrder, package_id: 103 }, minute / 4)
+  const references = reads.map(({ checks }) => checks[0]?.references ?? [])
   expect(references[0]).toEqual([])
   expect(references.at(-1)).toHaveLength(2)
   const [first] = references.at(-1) ?? []
@@ -116,8 +125,8 @@ test('references is an empty array until referees are nominated, then has as man
   })
 })
 
-test('a terminal status never changes, nor does the id of a check', async () => {
-  const { order, read, clock } = visit({ quota: [] })
+test('a terminal status and the ids of checks do not change', async () => {
+  const { order, read, clock } = createSandboxClient({ quota: [] })
   const id = await order(fullOrder)
   await clock.advance(hour)
   const before = await read(id)
@@ -127,13 +136,13 @@ test('a terminal status never changes, nor does the id of a check', async () => 
   expect(after.checks.map((check) => check.id)).toEqual(before.checks.map((check) => check.id))
 })
 
-test('speed makes progress faster and touches created_at, quota and tokens not', async () => {
-  const { order, read, clock, get } = visit({ speed: 600, quota: [{ calls: 4, seconds: 60 }] })
+test('speed makes requests progress faster, but does not change created_at, the quota and report tokens', async () => {
+  const { order, read, clock, get } = createSandboxClient({ speed: 600, quota: [{ calls: 4, seconds: 60 }] })
   const id = await order(fullOrder)
   await clock.advance(6000)
   const request = await read(id)
   expect(request.status).toBe('COMPLETED')
-  expect(request.created_at).toBe(new Date(start).toISOString())
+  expect(request.created_at).toBe(new Date(startTime).toISOString())
   expect((await get('/v1/users')).status).toBe(200)
   expect((await get('/v1/users')).status).toBe(200)
   const throttled = await get('/v1/users')
@@ -148,7 +157,7 @@ test('speed makes progress faster and touches created_at, quota and tokens not',
 test.each(['00000000-0000-4000-8000-000000000000', 'not-a-uuid', '%00'])(
   'request %s is a 404',
   async (id) => {
-    const { get } = visit()
+    const { get } = createSandboxClient()
     const answer = await get(`/v1/requests/${id}`)
     expect(answer.status).toBe(404)
     expect(answer.envelope()).toEqual(refusal('resource not found'))

@@ -1,97 +1,105 @@
 import { expect, test } from 'vitest'
 
-import { hour, minute, fullOrder, jane, simpleOrder, start, visit } from '../visit.ts'
+import {
+  hour,
+  minute,
+  fullOrder,
+  jane,
+  simpleOrder,
+  startTime,
+  createSandboxClient,
+} from '../sandbox-client.ts'
 import { seededRandom } from '../../../src/sandbox/service/seeded-random.ts'
 import { Log } from '../../../src/sandbox/service/log.ts'
 
-/** Everything a client and a receiver get to see of a busy day, byte by byte. */
-async function day(seed: string | number): Promise<string[]> {
+/** Returns all answers and events of a simulated day, each as a text with all its bytes. */
+async function recordDay(seed: string | number): Promise<string[]> {
   const bytes: string[] = []
-  const where = visit({
+  const client = createSandboxClient({
     seed,
     rules: 'seeded',
     webhookUrl: 'https://hooks.example.com/in',
     deliver: (url, headers, body) => {
-      bytes.push(`${where.clock.now()} ${url} ${JSON.stringify(headers)} ${Buffer.from(body).toString()}`)
+      bytes.push(`${client.clock.now()} ${url} ${JSON.stringify(headers)} ${Buffer.from(body).toString()}`)
       return Promise.resolve(bytes.length % 3 === 0 ? 500 : 200)
     },
   })
-  const keep = async (path: string): Promise<string> => {
-    const answer = await where.get(path)
+  const recordGet = async (path: string): Promise<string> => {
+    const answer = await client.get(path)
     bytes.push(`${answer.status} ${JSON.stringify([...answer.headers])} ${answer.bytes.toString('latin1')}`)
     return answer.bytes.toString()
   }
-  await keep('/v1/users')
-  const ids = [await where.order(fullOrder), await where.order(simpleOrder)]
+  await recordGet('/v1/users')
+  const ids = [await client.order(fullOrder), await client.order(simpleOrder)]
   for (const tag of ['mixed', 'error', 'event-twice']) {
-    ids.push(await where.order({ ...fullOrder, recipient: { ...jane, email: `j+${tag}@example.com` } }))
+    ids.push(await client.order({ ...fullOrder, recipient: { ...jane, email: `j+${tag}@example.com` } }))
   }
-  for (let at = 0; at < 12; at += 1) {
-    await where.clock.advance(7 * minute)
-    for (const id of ids) await keep(`/v1/requests/${id}`)
+  for (let step = 0; step < 12; step += 1) {
+    await client.clock.advance(7 * minute)
+    for (const id of ids) await recordGet(`/v1/requests/${id}`)
   }
-  const [url] = /http[^"]*\/v1\/reports\/[^"]*/.exec(await keep(`/v1/requests/${ids[0]}`)) ?? []
-  await keep(url ?? '')
-  await where.clock.advance(6 * hour)
+  const [url] = /http[^"]*\/v1\/reports\/[^"]*/.exec(await recordGet(`/v1/requests/${ids[0]}`)) ?? []
+  await recordGet(url ?? '')
+  await client.clock.advance(6 * hour)
   return bytes
 }
 
-test('the same seed replays byte for byte', async () => {
-  const first = await day('a seed')
+test('the same calls with the same seed get the same bytes', async () => {
+  const first = await recordDay('a seed')
   expect(first.length).toBeGreaterThan(70)
-  expect(await day('a seed')).toEqual(first)
+  expect(await recordDay('a seed')).toEqual(first)
 })
 
-test('another seed is another day', async () => {
-  expect(await day(1)).not.toEqual(await day(2))
+test('another seed gives other answers', async () => {
+  expect(await recordDay(1)).not.toEqual(await recordDay(2))
 })
 
 test('after a reset the same calls get the same answers', async () => {
-  const where = visit()
-  const first = await where.order()
-  await where.clock.advance(hour)
-  where.sandbox.reset()
-  expect(where.clock.now()).toBe(start)
-  expect(await where.order()).toBe(first)
+  const client = createSandboxClient()
+  const first = await client.order()
+  await client.clock.advance(hour)
+  client.sandbox.reset()
+  expect(client.clock.now()).toBe(startTime)
+  expect(await client.order()).toBe(first)
 })
 
-test('a month with a hundred requests and failing deliveries goes by at once', async () => {
+test('in a simulated month a hundred requests complete, and each event is delivered at its second attempt', async () => {
   let deliveries = 0
-  const tried = new Set<string>()
-  const where = visit({
+  const attemptedEvents = new Set<string>()
+  const client = createSandboxClient({
     quota: [],
     webhookUrl: 'https://hooks.example.com/in',
     deliver: (_url, headers) => {
       const { 'X-Service-Signature': event = '' } = headers
-      const status = tried.has(event) ? 200 : 500
+      const status = attemptedEvents.has(event) ? 200 : 500
       deliveries += 1
-      tried.add(event)
+      attemptedEvents.add(event)
       return Promise.resolve(status)
     },
   })
-  for (let count = 0; count < 100; count += 1) await where.order(fullOrder)
-  const began = performance.now()
-  await where.sandbox.advance(30 * 24 * hour)
-  const took = performance.now() - began
-  process.stdout.write(`a simulated month: ${Math.round(took)} ms, ${deliveries} deliveries\n`)
-  expect(where.sandbox.overview()).toMatchObject({
+  for (let count = 0; count < 100; count += 1) await client.order(fullOrder)
+  const startedAt = performance.now()
+  await client.sandbox.advance(30 * 24 * hour)
+  const durationMs = performance.now() - startedAt
+  process.stdout.write(`a simulated month: ${Math.round(durationMs)} ms, ${deliveries} deliveries\n`)
+  expect(client.sandbox.overview()).toMatchObject({
     requests: { COMPLETED: 100 },
     deliveries: { waiting: 0, given_up: 0, delivered: 300 },
   })
 })
 
-test('a random draw by name does not depend on what was asked before', () => {
-  const one = seededRandom(7)
-  const other = seededRandom('7')
-  const wanted = [one.uuid('a'), one.fraction('b', 1), one.text(32, 'c')]
-  expect([other.text(32, 'c'), other.fraction('b', 1), other.uuid('a')]).toEqual(wanted.toReversed())
-  expect(one.uuid('a')).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
-  expect(one.fraction('b', 1)).toBeGreaterThanOrEqual(0)
-  expect(one.fraction('b', 1)).toBeLessThan(1)
-  expect(one.uuid('a')).not.toBe(one.uuid('a', ''))
+test('a random value depends on its name and the seed, not on earlier draws', () => {
+  const first = seededRandom(7)
+  const second = seededRandom('7')
+  const draws = [first.uuid('a'), first.fraction('b', 1), first.text(32, 'c')]
+  expect([second.text(32, 'c'), second.fraction('b', 1), second.uuid('a')]).toEqual(draws.toReversed())
+  expect(first.uuid('a')).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+  expect(first.fraction('b', 1)).toBeGreaterThanOrEqual(0)
+  expect(first.fraction('b', 1)).toBeLessThan(1)
+  expect(first.uuid('a')).not.toBe(first.uuid('a', ''))
 })
 
-test('the log holds the latest entries and no more', () => {
+test('the log contains only the newest entries, up to its limit', () => {
   const log = new Log(3)
   for (let n = 0; n < 5; n += 1) log.add(n, { kind: 'status', request_id: String(n), status: 'RECEIVED' })
   expect(log.entries().map(({ n }) => n)).toEqual([2, 3, 4])
@@ -99,16 +107,16 @@ test('the log holds the latest entries and no more', () => {
   expect(log.entries(9)).toEqual([])
 })
 
-test('without a seed a reset gives out no id of a request, check or event again', async () => {
-  const where = visit({
+test('without a seed, ids of requests, checks and events are not reused after a reset', async () => {
+  const client = createSandboxClient({
     seed: undefined,
     webhookUrl: 'https://hooks.example.com/in',
     deliver: () => Promise.resolve(200),
   })
-  const life = async (): Promise<string[]> => {
-    await where.order(fullOrder)
-    await where.clock.advance(hour)
-    const { sandbox } = where
+  const createIdsAndReset = async (): Promise<string[]> => {
+    await client.order(fullOrder)
+    await client.clock.advance(hour)
+    const { sandbox } = client
     const requests = sandbox.requests()
     const checks = requests.flatMap((request) => request.checks ?? [])
     const ids = [...requests.map(({ request_id }) => request_id), ...checks.map(({ id }) => id)]
@@ -116,7 +124,7 @@ test('without a seed a reset gives out no id of a request, check or event again'
     sandbox.reset()
     return [...ids, ...events].filter((id) => id !== null)
   }
-  const ids = [...(await life()), ...(await life())]
+  const ids = [...(await createIdsAndReset()), ...(await createIdsAndReset())]
   expect(ids.length).toBeGreaterThan(8)
   expect(new Set(ids).size).toBe(ids.length)
 })

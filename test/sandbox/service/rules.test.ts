@@ -4,12 +4,20 @@ import { expect, test } from 'vitest'
 
 import { parseSnapshot } from '../../../src/sandbox/service/schemas.ts'
 import { type RuleName, ruleTable } from '../../../src/sandbox/service/rules.ts'
-import { fullOrder, hour, jane, minute, refusal, simpleOrder, visit } from '../visit.ts'
+import {
+  fullOrder,
+  hour,
+  jane,
+  minute,
+  refusal,
+  simpleOrder,
+  createSandboxClient,
+} from '../sandbox-client.ts'
 
-const inError = { ...fullOrder, recipient: { ...jane, email: 'jane+error@example.com' } }
+const orderInError = { ...fullOrder, recipient: { ...jane, email: 'jane+error@example.com' } }
 
-test('each rule is listed with the document’s sentence, its choices and the one in force', () => {
-  const { sandbox } = visit({ rules: { 'body-limit': 'none' } })
+test('each rule is listed with its sentence of the API document, its choices and the current choice', () => {
+  const { sandbox } = createSandboxClient({ rules: { 'body-limit': 'none' } })
   const listed = sandbox.rules()
   expect(listed.map(({ name }) => name)).toEqual(Object.keys(ruleTable))
   expect(listed.find(({ name }) => name === 'body-limit')).toEqual({
@@ -23,7 +31,7 @@ test('each rule is listed with the document’s sentence, its choices and the on
 })
 
 test('a rule is switched while the sandbox runs, and an unknown one is refused', async () => {
-  const { sandbox, get } = visit()
+  const { sandbox, get } = createSandboxClient()
   expect((await get('/v1/packages/106/schema')).status).toBe(404)
   sandbox.setRule('disabled-package-schema', '200')
   expect((await get('/v1/packages/106/schema')).status).toBe(200)
@@ -32,23 +40,25 @@ test('a rule is switched while the sandbox runs, and an unknown one is refused',
   expect(() => sandbox.setRule('constructor', 'x')).toThrow('no rule named "constructor"')
 })
 
-test('`seeded` draws each choice from the seed, the same one every time', () => {
-  const chosen = (seed: number) =>
-    visit({ rules: 'seeded', seed })
+test('`seeded` draws the choice of each rule from the seed', () => {
+  const drawChoices = (seed: number) =>
+    createSandboxClient({ rules: 'seeded', seed })
       .sandbox.rules()
       .map(({ current }) => current)
-  expect(chosen(1)).toEqual(chosen(1))
-  const met = new Set(
-    Array.from({ length: 40 }, (_, seed) => chosen(seed).map((choice, rule) => `${rule} ${choice}`)).flat(),
+  expect(drawChoices(1)).toEqual(drawChoices(1))
+  const drawnChoices = new Set(
+    Array.from({ length: 40 }, (_, seed) =>
+      drawChoices(seed).map((choice, rule) => `${rule} ${choice}`),
+    ).flat(),
   )
-  const all = Object.values(ruleTable).flatMap(({ choices }, rule) =>
+  const allChoices = Object.values(ruleTable).flatMap(({ choices }, rule) =>
     choices.map((choice) => `${rule} ${choice}`),
   )
-  expect([...met].sort()).toEqual([...all].sort())
+  expect([...drawnChoices].sort()).toEqual([...allChoices].sort())
 })
 
-test('quota-window-start: clock makes windows start on the full minute', async () => {
-  const { get, clock } = visit({
+test('quota-window-start: clock lets windows begin at full minutes', async () => {
+  const { get, clock } = createSandboxClient({
     rules: { 'quota-window-start': 'clock' },
     quota: [{ calls: 1, seconds: 60 }],
   })
@@ -59,14 +69,14 @@ test('quota-window-start: clock makes windows start on the full minute', async (
   expect((await get('/v1/users')).status).toBe(200)
 })
 
-test('refused-calls-count: yes uses up the hour while the minute refuses', async () => {
+test('refused-calls-count: yes counts calls that the minute refuses against the hour', async () => {
   const quota = [
     { calls: 1, seconds: 60 },
     { calls: 4, seconds: 3600 },
   ]
   const statuses: Record<string, (string | null)[]> = {}
   for (const choice of ['no', 'yes'] as const) {
-    const { get, clock } = visit({ rules: { 'refused-calls-count': choice }, quota })
+    const { get, clock } = createSandboxClient({ rules: { 'refused-calls-count': choice }, quota })
     statuses[choice] = []
     for (let call = 0; call < 5; call += 1) {
       statuses[choice].push((await get('/v1/users')).headers.get('Retry-After'))
@@ -76,32 +86,32 @@ test('refused-calls-count: yes uses up the hour while the minute refuses', async
   expect(statuses).toEqual({ no: [null, '60', '60', '60', null], yes: [null, '60', '60', '60', '3540'] })
 })
 
-test('hidden-package-schema: 403 tells a role that a package is not for it', async () => {
-  const { get, signedIn } = visit({ rules: { 'hidden-package-schema': '403' } })
-  const answer = await get('/v1/packages/104/schema', signedIn('max.member@example.com'))
+test('hidden-package-schema: 403 answers 403 for a package that is not available to the role', async () => {
+  const { get, authHeaders } = createSandboxClient({ rules: { 'hidden-package-schema': '403' } })
+  const answer = await get('/v1/packages/104/schema', authHeaders('max.member@example.com'))
   expect(answer.status).toBe(403)
   expect(answer.envelope()).toEqual(refusal('the role of the user does not permit this action'))
   expect((await get('/v1/packages/999/schema')).status).toBe(404)
 })
 
 test('support-creates: yes lets the role support create', async () => {
-  const { post, signedIn } = visit({ rules: { 'support-creates': 'yes' } })
-  const headers = { ...signedIn('sam.support@example.com'), 'Content-Type': 'application/json' }
+  const { post, authHeaders } = createSandboxClient({ rules: { 'support-creates': 'yes' } })
+  const headers = { ...authHeaders('sam.support@example.com'), 'Content-Type': 'application/json' }
   expect((await post(simpleOrder, headers)).status).toBe(201)
 })
 
 test('error-checks: none leaves a request in ERROR without checks', async () => {
-  const { order, read, clock } = visit({ rules: { 'error-checks': 'none' } })
-  const id = await order(inError)
+  const { order, read, clock } = createSandboxClient({ rules: { 'error-checks': 'none' } })
+  const id = await order(orderInError)
   await clock.advance(hour)
   expect(await read(id)).toMatchObject({ status: 'ERROR', checks: [] })
 })
 
 test('error-from: RECEIVED turns a request to ERROR without IN_PROGRESS', async () => {
-  const { order, read, clock } = visit({ rules: { 'error-from': 'RECEIVED' } })
-  const id = await order(inError)
+  const { order, read, clock } = createSandboxClient({ rules: { 'error-from': 'RECEIVED' } })
+  const id = await order(orderInError)
   const statuses = new Set<string>()
-  for (let at = 0; at < 20; at += 1) {
+  for (let step = 0; step < 20; step += 1) {
     statuses.add((await read(id)).status)
     await clock.advance(minute / 2)
   }
@@ -109,10 +119,10 @@ test('error-from: RECEIVED turns a request to ERROR without IN_PROGRESS', async 
 })
 
 test('leaving-received: at-once goes from RECEIVED to COMPLETED', async () => {
-  const { order, read, clock } = visit({ rules: { 'leaving-received': 'at-once' }, quota: [] })
+  const { order, read, clock } = createSandboxClient({ rules: { 'leaving-received': 'at-once' }, quota: [] })
   const id = await order(fullOrder)
   const statuses = new Set<string>()
-  for (let at = 0; at <= 60; at += 1) {
+  for (let step = 0; step <= 60; step += 1) {
     statuses.add((await read(id)).status)
     await clock.advance(minute)
   }
@@ -120,15 +130,15 @@ test('leaving-received: at-once goes from RECEIVED to COMPLETED', async () => {
 })
 
 test('report-ready: later leaves a COMPLETED check without report for minutes', async () => {
-  const { order, read, clock } = visit({ rules: { 'report-ready': 'later' }, quota: [] })
+  const { order, read, clock } = createSandboxClient({ rules: { 'report-ready': 'later' }, quota: [] })
   const id = await order()
-  let without = 0
-  for (let at = 0; at <= 60; at += 1) {
+  let readsWithoutReport = 0
+  for (let step = 0; step <= 60; step += 1) {
     const [check] = (await read(id)).checks
-    if (check?.status === 'COMPLETED' && check.report_pdf_url === null) without += 1
+    if (check?.status === 'COMPLETED' && check.report_pdf_url === null) readsWithoutReport += 1
     await clock.advance(minute)
   }
-  expect(without).toBe(4)
+  expect(readsWithoutReport).toBe(4)
   expect((await read(id)).checks[0]?.report_pdf_url).not.toBeNull()
 })
 
@@ -136,13 +146,13 @@ test.each([
   ['milliseconds', '2026-03-02T09:00:00.000Z'],
   ['seconds', '2026-03-02T09:00:00Z'],
   ['offset', '2026-03-02T09:00:00.000+00:00'],
-] as const)('created-at-form: %s is %s', async (form, text) => {
-  const { order, read } = visit({ rules: { 'created-at-form': form } })
+] as const)('created-at-form: %s makes created_at %s', async (form, text) => {
+  const { order, read } = createSandboxClient({ rules: { 'created-at-form': form } })
   expect((await read(await order())).created_at).toBe(text)
 })
 
-test('referee-id-form: uuid', async () => {
-  const { order, read, clock, get } = visit({ rules: { 'referee-id-form': 'uuid' } })
+test('referee-id-form: uuid makes the id of a referee a UUID', async () => {
+  const { order, read, clock, get } = createSandboxClient({ rules: { 'referee-id-form': 'uuid' } })
   const id = await order(fullOrder)
   await clock.advance(hour)
   const referee = (await read(id)).checks[0]?.references?.[0]
@@ -151,46 +161,54 @@ test('referee-id-form: uuid', async () => {
 })
 
 test('text-limit: 255 refuses longer text fields', async () => {
-  const { post } = visit({ rules: { 'text-limit': '255' } })
+  const { post } = createSandboxClient({ rules: { 'text-limit': '255' } })
   const long = { ...simpleOrder, recipient: { ...jane, last_name: 'x'.repeat(256) } }
   expect((await post(long)).envelope()).toEqual(
     refusal('recipient.last_name: must be at most 255 characters'),
   )
 })
 
-test('body-limit: 64 KiB refuses larger bodies, of announced length or not', async () => {
-  const { sandbox, signedIn } = visit({ rules: { 'body-limit': '64 KiB' } })
-  const headers = { ...signedIn(), 'Content-Type': 'application/json' }
+test('body-limit: 64 KiB refuses larger bodies, with or without Content-Length', async () => {
+  const { sandbox, authHeaders } = createSandboxClient({ rules: { 'body-limit': '64 KiB' } })
+  const headers = { ...authHeaders(), 'Content-Type': 'application/json' }
   const body = new Blob(['x'.repeat(70_000)])
-  for (const [given, more] of [
+  for (const [sentBody, lengthHeader] of [
     ['x'.repeat(70_000), { 'Content-Length': '70000' }],
     [body.stream(), {}],
   ] as const) {
-    const init = { method: 'POST', headers: { ...headers, ...more }, body: given, duplex: 'half' as const }
+    const init = {
+      method: 'POST',
+      headers: { ...headers, ...lengthHeader },
+      body: sentBody,
+      duplex: 'half' as const,
+    }
     const answer = await sandbox.fetch(new Request('http://127.0.0.1:1/v1/requests', init))
     expect(await answer.json()).toEqual(refusal('body: must not be larger than 64 KiB'))
   }
 })
 
-test.each(['quick', 'never'] as const)('webhook-retries: %s', async (choice) => {
-  const at: number[] = []
-  const where = visit({
-    rules: { 'webhook-retries': choice },
-    webhookUrl: 'https://hooks.example.com/in',
-    deliver: () => {
-      at.push(where.clock.now())
-      return Promise.resolve(500)
-    },
-  })
-  await where.order({ ...simpleOrder, recipient: { ...jane, email: 'jane+stalled@example.com' } })
-  await where.clock.advance(24 * hour)
-  const pauses = at.slice(1).map((time, index) => (time - (at[index] ?? 0)) / 1000)
-  expect(pauses).toEqual(choice === 'quick' ? [1, 2, 4] : [])
-})
+test.each(['quick', 'never'] as const)(
+  'webhook-retries: %s sets the pauses between the attempts',
+  async (choice) => {
+    const times: number[] = []
+    const client = createSandboxClient({
+      rules: { 'webhook-retries': choice },
+      webhookUrl: 'https://hooks.example.com/in',
+      deliver: () => {
+        times.push(client.clock.now())
+        return Promise.resolve(500)
+      },
+    })
+    await client.order({ ...simpleOrder, recipient: { ...jane, email: 'jane+stalled@example.com' } })
+    await client.clock.advance(24 * hour)
+    const pauses = times.slice(1).map((time, index) => (time - (times[index] ?? 0)) / 1000)
+    expect(pauses).toEqual(choice === 'quick' ? [1, 2, 4] : [])
+  },
+)
 
 test('repeated-events: sometimes sends some acknowledged events a second time', async () => {
   let sent = 0
-  const where = visit({
+  const client = createSandboxClient({
     rules: { 'repeated-events': 'sometimes' },
     webhookUrl: 'https://hooks.example.com/in',
     deliver: () => {
@@ -198,8 +216,8 @@ test('repeated-events: sometimes sends some acknowledged events a second time', 
       return Promise.resolve(200)
     },
   })
-  for (let count = 0; count < 20; count += 1) await where.order()
-  await where.clock.advance(hour)
+  for (let count = 0; count < 20; count += 1) await client.order()
+  await client.clock.advance(hour)
   expect(sent).toBeGreaterThan(40)
   expect(sent).toBeLessThan(80)
 })
@@ -207,9 +225,9 @@ test('repeated-events: sometimes sends some acknowledged events a second time', 
 test.each([
   ['code', /^[A-Z_]+$/],
   ['lines', /\n/],
-] as const)('error-reason-form: %s', async (form, pattern) => {
+] as const)('error-reason-form: %s sets the form of error_reason', async (form, pattern) => {
   const reasons: unknown[] = []
-  const where = visit({
+  const client = createSandboxClient({
     rules: { 'error-reason-form': form },
     webhookUrl: 'https://hooks.example.com/in',
     deliver: (_url, _headers, body) => {
@@ -217,29 +235,29 @@ test.each([
       return Promise.resolve(200)
     },
   })
-  await where.order(inError)
-  await where.clock.advance(hour)
+  await client.order(orderInError)
+  await client.clock.advance(hour)
   expect(reasons).toEqual([undefined, expect.stringMatching(pattern)])
 })
 
-const about = (part: object) => ({ ...simpleOrder, recipient: { ...jane, ...part } })
+const orderFor = (part: object) => ({ ...simpleOrder, recipient: { ...jane, ...part } })
 
-/** What a body gets with the usual choice of a rule, and with the other: a status, or the message of a 400. */
-async function both(name: RuleName, body: unknown, type = 'application/json') {
+/** Sends a body with each choice of a rule. Returns, for each, the message of a 400 or another status. */
+async function answerWithEachChoice(name: RuleName, body: unknown, type = 'application/json') {
   const results: unknown[] = []
   for (const choice of ruleTable[name].choices) {
-    const { post, signedIn } = visit({ rules: { [name]: choice } })
-    const answer = await post(body, { ...signedIn(), 'Content-Type': type })
+    const { post, authHeaders } = createSandboxClient({ rules: { [name]: choice } })
+    const answer = await post(body, { ...authHeaders(), 'Content-Type': type })
     results.push(answer.status === 400 ? answer.envelope().message : answer.status)
   }
   return results
 }
 
 test.each<[RuleName, unknown, string]>([
-  ['blank-text', about({ first_name: ' ' }), 'recipient.first_name: must not be empty'],
+  ['blank-text', orderFor({ first_name: ' ' }), 'recipient.first_name: must not be empty'],
   [
     'control-characters',
-    about({ last_name: 'Do\0e' }),
+    orderFor({ last_name: 'Do\0e' }),
     'recipient.last_name: must not hold control characters',
   ],
   [
@@ -247,53 +265,51 @@ test.each<[RuleName, unknown, string]>([
     { ...simpleOrder, additional_information: null },
     'additional_information: must be an array',
   ],
-  ['email-form', about({ email: 'zoë@büro.example' }), 'recipient.email: must be a valid email address'],
-])('%s: %j is refused, or accepted where the rule says so', async (name, body, message) => {
-  expect(await both(name, body)).toEqual([message, 201])
+  ['email-form', orderFor({ email: 'zoë@büro.example' }), 'recipient.email: must be a valid email address'],
+])('%s: %j is refused by default, and accepted with the other choice', async (name, body, message) => {
+  expect(await answerWithEachChoice(name, body)).toEqual([message, 201])
 })
 
-test('null-values: null for an optional field is refused or left out, for a required one it is refused', async () => {
+test('null-values: null is refused or ignored in an optional field, and always refused in a required field', async () => {
   const withNull = (field: string) => {
     const [reference, police, credit] = fullOrder.additional_information
     const fields = { ...police?.fields, [field]: null }
     return { ...fullOrder, additional_information: [reference, { code: 'ncc_acic', fields }, credit] }
   }
   const path = 'additional_information[1].fields'
-  expect(await both('null-values', withNull('licence_number'))).toEqual([
+  expect(await answerWithEachChoice('null-values', withNull('licence_number'))).toEqual([
     `${path}.licence_number: must be a string`,
     201,
   ])
   const required = `${path}.date_of_birth: must be a string`
-  expect(await both('null-values', withNull('date_of_birth'))).toEqual([required, required])
+  expect(await answerWithEachChoice('null-values', withNull('date_of_birth'))).toEqual([required, required])
 })
 
-test('blank-text: a required field of a check', async () => {
+test('blank-text: an empty required field of a check is refused or accepted', async () => {
   const [reference, ...rest] = fullOrder.additional_information
   const blank = { ...reference, fields: { position_title: '' } }
-  expect(await both('blank-text', { ...fullOrder, additional_information: [blank, ...rest] })).toEqual([
-    'additional_information[0].fields.position_title: must not be empty',
-    201,
-  ])
+  expect(
+    await answerWithEachChoice('blank-text', { ...fullOrder, additional_information: [blank, ...rest] }),
+  ).toEqual(['additional_information[0].fields.position_title: must not be empty', 201])
 })
 
-test('email-form: international, but still an address', async () => {
-  const { post } = visit({ rules: { 'email-form': 'international' } })
+test('email-form: international still refuses invalid addresses', async () => {
+  const { post } = createSandboxClient({ rules: { 'email-form': 'international' } })
   for (const email of ['zoë', 'zo ë@büro.example', 'zoë@büro', '@büro.example']) {
-    expect((await post(about({ email }))).status).toBe(400)
+    expect((await post(orderFor({ email }))).status).toBe(400)
   }
 })
 
-test('content-type: a JSON type of a vendor is refused, or taken', async () => {
-  expect(await both('content-type', simpleOrder, 'application/vnd.acme+json; charset=utf-8')).toEqual([
-    'Content-Type: must be application/json',
-    201,
-  ])
-  expect(await both('content-type', simpleOrder, 'text/vnd.acme+json')).not.toContain(201)
+test('content-type: a JSON type of a vendor is refused or accepted', async () => {
+  expect(
+    await answerWithEachChoice('content-type', simpleOrder, 'application/vnd.acme+json; charset=utf-8'),
+  ).toEqual(['Content-Type: must be application/json', 201])
+  expect(await answerWithEachChoice('content-type', simpleOrder, 'text/vnd.acme+json')).not.toContain(201)
 })
 
-test('repeated-parameters: each value has to be good, and two good ones are refused, or the first counts', async () => {
+test('repeated-parameters: two valid values are refused, or the first is used; an invalid value is always refused', async () => {
   const ids = async (choice: 'refused' | 'first', query: string) => {
-    const { get } = visit({ rules: { 'repeated-parameters': choice } })
+    const { get } = createSandboxClient({ rules: { 'repeated-parameters': choice } })
     const answer = await get(`/v1/packages?${query}`)
     if (answer.status !== 200) return [answer.status, answer.envelope().message]
     return (answer.envelope().data as { packages: { id: number }[] }).packages.map(({ id }) => id)
@@ -307,10 +323,10 @@ test('repeated-parameters: each value has to be good, and two good ones are refu
   expect(await ids('first', 'status=inactive&status=active')).toEqual([105])
 })
 
-test('repeated-parameters: of two tokens each has to be good', async () => {
+test('repeated-parameters: two tokens are refused, or accepted if both are valid', async () => {
   const statuses: Record<string, number[]> = {}
   for (const choice of ['refused', 'first'] as const) {
-    const { order, read, clock, get } = visit({ rules: { 'repeated-parameters': choice } })
+    const { order, read, clock, get } = createSandboxClient({ rules: { 'repeated-parameters': choice } })
     const id = await order()
     await clock.advance(hour)
     const url = (await read(id)).checks[0]?.report_pdf_url ?? ''
@@ -323,10 +339,10 @@ test('repeated-parameters: of two tokens each has to be good', async () => {
   expect(statuses).toEqual({ refused: [401, 401], first: [200, 401] })
 })
 
-test('id-case: an id in capital letters is the same everywhere, or nowhere', async () => {
+test('id-case: an id in capital letters is accepted everywhere, or nowhere', async () => {
   const statuses: Record<string, number[]> = {}
   for (const choice of ['ignored', 'exact'] as const) {
-    const { order, read, clock, get } = visit({ rules: { 'id-case': choice } })
+    const { order, read, clock, get } = createSandboxClient({ rules: { 'id-case': choice } })
     const id = await order(fullOrder)
     await clock.advance(hour)
     const { checks } = await read(id)
@@ -345,21 +361,21 @@ test('id-case: an id in capital letters is the same everywhere, or nowhere', asy
   expect(statuses).toEqual({ ignored: [200, 200, 200, 200], exact: [404, 404, 404, 401] })
 })
 
-test('a rule that data of an earlier version does not know is as usual', async () => {
-  const { sandbox } = visit({ rules: { 'support-creates': 'yes' } })
+test('a rule that is missing in data of an earlier version has its default choice', async () => {
+  const { sandbox } = createSandboxClient({ rules: { 'support-creates': 'yes' } })
   const snapshot = sandbox.snapshot()
-  const { 'id-case': _new, ...earlier } = snapshot.settings.rules
-  const older = { ...snapshot, settings: { ...snapshot.settings, rules: earlier } }
-  const restored = visit()
-  restored.sandbox.restore(parseSnapshot(JSON.parse(JSON.stringify(older))))
+  const { 'id-case': _removed, ...olderRules } = snapshot.settings.rules
+  const olderSnapshot = { ...snapshot, settings: { ...snapshot.settings, rules: olderRules } }
+  const restored = createSandboxClient()
+  restored.sandbox.restore(parseSnapshot(JSON.parse(JSON.stringify(olderSnapshot))))
   const current = (name: string) => restored.sandbox.rules().find((rule) => rule.name === name)?.current
   expect([current('support-creates'), current('id-case')]).toEqual(['yes', 'ignored'])
 })
 
-test('each rule is of a sentence that the document has', () => {
+test('the sentences of these rules occur in the API document', () => {
   const text = readFileSync(new URL('../../vectors/service-api-v1.txt', import.meta.url), 'utf8')
-  const plain = (words: string): string => words.replaceAll(/[`|]/g, ' ').replaceAll(/\s+/g, ' ').trim()
-  const added = [
+  const normalise = (words: string): string => words.replaceAll(/[`|]/g, ' ').replaceAll(/\s+/g, ' ').trim()
+  const ruleNames = [
     'blank-text',
     'control-characters',
     'null-values',
@@ -368,15 +384,17 @@ test('each rule is of a sentence that the document has', () => {
     'repeated-parameters',
     'id-case',
   ] as const
-  const missing = added.filter((name) => !plain(text).includes(plain(ruleTable[name].sentence)))
+  const missing = ruleNames.filter((name) => !normalise(text).includes(normalise(ruleTable[name].sentence)))
   expect(missing).toEqual([])
 })
 
-test('every rule is tried here or next to the part it rules', () => {
+test('each rule is used in a test of this file or of events.test.ts', () => {
   const tests = ['rules', 'events'].map((name) =>
     readFileSync(new URL(`./${name}.test.ts`, import.meta.url), 'utf8'),
   )
-  const tried = (name: string): boolean => tests.some((text) => new RegExp(`'${name}'[:,]\\s`).test(text))
-  const untried = Object.keys(ruleTable).filter((name) => !tried(name) && name !== 'disabled-package-schema')
-  expect(untried).toEqual([])
+  const isUsed = (name: string): boolean => tests.some((text) => new RegExp(`'${name}'[:,]\\s`).test(text))
+  const unusedRules = Object.keys(ruleTable).filter(
+    (name) => !isUsed(name) && name !== 'disabled-package-schema',
+  )
+  expect(unusedRules).toEqual([])
 })

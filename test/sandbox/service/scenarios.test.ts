@@ -3,16 +3,25 @@ import { expect, test } from 'vitest'
 import { scenarioTable } from '../../../src/sandbox/service/scenarios.ts'
 import type { Deliver } from '../../../src/sandbox/service/delivery.ts'
 import { verify, signingKey } from '../../../src/contract/signature.ts'
-import { fullOrder, hour, jane, minute, refusal, simpleOrder, visit, type Visit } from '../visit.ts'
+import {
+  fullOrder,
+  hour,
+  jane,
+  minute,
+  refusal,
+  simpleOrder,
+  createSandboxClient,
+  type SandboxClient,
+} from '../sandbox-client.ts'
 
-const tagged = (tags: string, order: object = fullOrder) => ({
+const orderWithTags = (tags: string, order: object = fullOrder) => ({
   ...order,
   recipient: { ...jane, email: `jane+${tags}@example.com` },
 })
 
-/** The statuses of the request, its checks and its referees after each stretch of time. */
-async function seen(where: Visit, id: string) {
-  const { status, checks } = await where.read(id)
+/** Returns the statuses of a request, its checks and its referees, and the number of its reports. */
+async function readStatuses(client: SandboxClient, id: string) {
+  const { status, checks } = await client.read(id)
   return {
     status,
     checks: checks.map((check) => check.status),
@@ -42,44 +51,44 @@ test.each([
     0,
   ],
 ])('+%s is %s after an hour', async (tag, status, checks, referees, reports) => {
-  const where = visit()
-  const id = await where.order(tagged(tag))
-  await where.clock.advance(hour)
-  expect(await seen(where, id)).toEqual({ status, checks, referees, reports })
+  const client = createSandboxClient()
+  const id = await client.order(orderWithTags(tag))
+  await client.clock.advance(hour)
+  expect(await readStatuses(client, id)).toEqual({ status, checks, referees, reports })
 })
 
-test('+slow-referees answer three days later', async () => {
-  const where = visit()
-  const id = await where.order(tagged('slow-referees'))
-  await where.clock.advance(73 * hour)
-  expect((await seen(where, id)).status).toBe('COMPLETED')
+test('+slow-referees is COMPLETED after three days', async () => {
+  const client = createSandboxClient()
+  const id = await client.order(orderWithTags('slow-referees'))
+  await client.clock.advance(73 * hour)
+  expect((await readStatuses(client, id)).status).toBe('COMPLETED')
 })
 
-test('+report-later: COMPLETED within the hour, the reports half an hour after', async () => {
-  const where = visit()
-  const id = await where.order(tagged('report-later', simpleOrder))
-  await where.clock.advance(55 * minute)
-  expect(await seen(where, id)).toMatchObject({ status: 'COMPLETED', reports: 0 })
-  await where.clock.advance(30 * minute)
-  expect(await seen(where, id)).toMatchObject({ status: 'COMPLETED', reports: 1 })
+test('+report-later is COMPLETED within the hour, and its report is available half an hour later', async () => {
+  const client = createSandboxClient()
+  const id = await client.order(orderWithTags('report-later', simpleOrder))
+  await client.clock.advance(55 * minute)
+  expect(await readStatuses(client, id)).toMatchObject({ status: 'COMPLETED', reports: 0 })
+  await client.clock.advance(30 * minute)
+  expect(await readStatuses(client, id)).toMatchObject({ status: 'COMPLETED', reports: 1 })
 })
 
-test('+instant is over in seconds', async () => {
-  const where = visit()
-  const id = await where.order(tagged('instant'))
-  await where.clock.advance(4000)
-  expect((await seen(where, id)).status).toBe('COMPLETED')
+test('+instant is COMPLETED within 4 seconds', async () => {
+  const client = createSandboxClient()
+  const id = await client.order(orderWithTags('instant'))
+  await client.clock.advance(4000)
+  expect((await readStatuses(client, id)).status).toBe('COMPLETED')
 })
 
-test('+error goes through IN_PROGRESS, and no check was created', async () => {
-  const where = visit()
-  const id = await where.order(tagged('error'))
+test('+error goes through IN_PROGRESS, and its checks never have ids', async () => {
+  const client = createSandboxClient()
+  const id = await client.order(orderWithTags('error'))
   const statuses = new Set<string>()
-  for (let at = 0; at < 10; at += 1) {
-    const { status, checks } = await where.read(id)
+  for (let minutes = 0; minutes < 10; minutes += 1) {
+    const { status, checks } = await client.read(id)
     statuses.add(status)
     expect(checks.map((check) => check.id)).toEqual([null, null, null])
-    await where.clock.advance(minute)
+    await client.clock.advance(minute)
   }
   expect([...statuses]).toEqual(['RECEIVED', 'IN_PROGRESS', 'ERROR'])
 })
@@ -90,103 +99,106 @@ test.each([
   ['502-html', 502, 1],
   ['no-id', 201, 1],
   ['throttled', 429, 0],
-])('creating for +%s answers %i and leaves %i requests', async (tag, status, count) => {
-  const { post, sandbox } = visit()
-  expect((await post(tagged(tag))).status).toBe(status)
+])('a create for +%s answers %i and leaves %i requests', async (tag, status, count) => {
+  const { post, sandbox } = createSandboxClient()
+  expect((await post(orderWithTags(tag))).status).toBe(status)
   expect(sandbox.requests()).toHaveLength(count)
 })
 
 test.each([
   ['cut-before', 0],
   ['cut-after', 1],
-])('creating for +%s breaks the connection and leaves %i requests', async (tag, count) => {
-  const { post, sandbox } = visit()
-  await expect(post(tagged(tag))).rejects.toThrow('the connection was cut')
+])('a create for +%s cuts the connection and leaves %i requests', async (tag, count) => {
+  const { post, sandbox } = createSandboxClient()
+  await expect(post(orderWithTags(tag))).rejects.toThrow('the connection was cut')
   expect(sandbox.requests()).toHaveLength(count)
 })
 
-test('+report-html and +report-truncated spoil the downloads', async () => {
-  const where = visit()
-  const ids = [await where.order(tagged('report-html')), await where.order(tagged('report-truncated'))]
-  await where.clock.advance(hour)
+test('the download of a report is HTML for +report-html, and is cut for +report-truncated', async () => {
+  const client = createSandboxClient()
+  const ids = [
+    await client.order(orderWithTags('report-html')),
+    await client.order(orderWithTags('report-truncated')),
+  ]
+  await client.clock.advance(hour)
   const [html = '', cut = ''] = await Promise.all(
-    ids.map(async (id) => (await where.read(id)).checks[1]?.report_pdf_url ?? ''),
+    ids.map(async (id) => (await client.read(id)).checks[1]?.report_pdf_url ?? ''),
   )
-  expect((await where.get(html, {})).headers.get('Content-Type')).toBe('text/html')
-  await expect(where.get(cut, {})).rejects.toThrow('the connection was cut')
+  expect((await client.get(html, {})).headers.get('Content-Type')).toBe('text/html')
+  await expect(client.get(cut, {})).rejects.toThrow('the connection was cut')
 })
 
-test('a body that is refused is refused whatever its e-mail asks for', async () => {
-  const { post } = visit()
-  const answer = await post({ ...tagged('500-after'), package_id: 999 })
+test('an invalid body is refused even if its e-mail has a scenario', async () => {
+  const { post } = createSandboxClient()
+  const answer = await post({ ...orderWithTags('500-after'), package_id: 999 })
   expect(answer.envelope()).toEqual(refusal('resource not found'))
 })
 
-test('a tag that is no scenario means nothing, and several may stand together', async () => {
-  const where = visit()
-  const plain = await where.order(tagged('newsletter'))
-  const both = await where.order(tagged('INSTANT+mixed'))
-  await where.clock.advance(5000)
-  expect((await seen(where, plain)).status).toBe('RECEIVED')
-  expect((await seen(where, both)).checks).toEqual(['COMPLETED', 'COMPLETED', 'CANCELLED'])
+test('an unknown tag has no effect, and several tags can be combined', async () => {
+  const client = createSandboxClient()
+  const plain = await client.order(orderWithTags('newsletter'))
+  const combined = await client.order(orderWithTags('INSTANT+mixed'))
+  await client.clock.advance(5000)
+  expect((await readStatuses(client, plain)).status).toBe('RECEIVED')
+  expect((await readStatuses(client, combined)).checks).toEqual(['COMPLETED', 'COMPLETED', 'CANCELLED'])
 })
 
 test('a scenario can be injected for the next requests, whatever their recipient', async () => {
-  const where = visit()
-  where.sandbox.inject({ scenario: 'declined', after: 1, times: 2 })
+  const client = createSandboxClient()
+  client.sandbox.inject({ scenario: 'declined', after: 1, times: 2 })
   const ids: string[] = []
-  for (let count = 0; count < 4; count += 1) ids.push(await where.order())
-  await where.clock.advance(hour)
-  const statuses = await Promise.all(ids.map(async (id) => (await where.read(id)).status))
+  for (let count = 0; count < 4; count += 1) ids.push(await client.order())
+  await client.clock.advance(hour)
+  const statuses = await Promise.all(ids.map(async (id) => (await client.read(id)).status))
   expect(statuses).toEqual(['COMPLETED', 'CANCELLED', 'CANCELLED', 'COMPLETED'])
 })
 
-test('an unknown scenario is refused by name', () => {
-  const { sandbox } = visit()
+test('an unknown scenario is refused, and the message contains its name', () => {
+  const { sandbox } = createSandboxClient()
   expect(() => sandbox.inject({ scenario: 'sunny' })).toThrow('no scenario named "sunny"')
 })
 
-test('every scenario says what it does, in one sentence', () => {
+test('each scenario has a unique tag and one sentence that describes it', () => {
   const tags = scenarioTable.map(({ tag }) => tag)
   expect(new Set(tags).size).toBe(tags.length)
   expect(scenarioTable.filter(({ what }) => !/^[A-Z].*[a-zD-R]\.$/.test(what))).toEqual([])
 })
 
-/** The bodies, times and validity of what a receiver gets for one request. */
-async function events(tag: string) {
-  const got: { status: string; at: number; valid: boolean }[] = []
+/** Returns the events of one request with the tag: the status, the time, and whether the signature is valid. */
+async function receiveEvents(tag: string) {
+  const received: { status: string; time: number; valid: boolean }[] = []
   const deliver: Deliver = (_url, headers, body) => {
-    const key = signingKey(where.sandbox.credentials.webhookSecret)
+    const key = signingKey(client.sandbox.credentials.webhookSecret)
     const valid = verify(body, headers['X-Service-Signature'] ?? '', key)
     const { status } = JSON.parse(Buffer.from(body).toString()) as { status: string }
-    got.push({ status, at: where.clock.now(), valid })
+    received.push({ status, time: client.clock.now(), valid })
     return Promise.resolve(valid ? 200 : 401)
   }
-  const where = visit({ webhookUrl: 'https://hooks.example.com/in', deliver })
-  await where.order(tagged(tag))
-  await where.clock.advance(2 * hour)
-  return got
+  const client = createSandboxClient({ webhookUrl: 'https://hooks.example.com/in', deliver })
+  await client.order(orderWithTags(tag))
+  await client.clock.advance(2 * hour)
+  return received
 }
 
 test('+event-twice delivers each event twice', async () => {
-  const statuses = (await events('event-twice')).map(({ status }) => status)
+  const statuses = (await receiveEvents('event-twice')).map(({ status }) => status)
   expect(statuses).toEqual(['IN_PROGRESS', 'IN_PROGRESS', 'PARTIAL', 'PARTIAL', 'COMPLETED', 'COMPLETED'])
 })
 
 test('+event-late delivers each event a minute late', async () => {
-  const [onTime] = await events('nothing')
-  const [late] = await events('event-late')
-  expect((late?.at ?? 0) - (onTime?.at ?? 0)).toBe(minute)
+  const [onTime] = await receiveEvents('nothing')
+  const [late] = await receiveEvents('event-late')
+  expect((late?.time ?? 0) - (onTime?.time ?? 0)).toBe(minute)
 })
 
 test('+event-unordered delivers the last status first', async () => {
-  const statuses = (await events('event-unordered')).map(({ status }) => status)
+  const statuses = (await receiveEvents('event-unordered')).map(({ status }) => status)
   expect(statuses).toEqual(['COMPLETED', 'PARTIAL', 'IN_PROGRESS'])
 })
 
-test('+event-forged fails its first attempt where signatures are checked', async () => {
-  const got = await events('event-forged')
-  expect(got.map(({ status, valid }) => [status, valid])).toEqual([
+test('+event-forged sends each event first with an invalid signature, and then with a valid one', async () => {
+  const received = await receiveEvents('event-forged')
+  expect(received.map(({ status, valid }) => [status, valid])).toEqual([
     ['IN_PROGRESS', false],
     ['IN_PROGRESS', true],
     ['PARTIAL', false],
@@ -196,15 +208,15 @@ test('+event-forged fails its first attempt where signatures are checked', async
   ])
 })
 
-test('+error tells an error_reason, only with the status ERROR', async () => {
+test('+error sends an error_reason, only with the status ERROR', async () => {
   const bodies: unknown[] = []
   const deliver: Deliver = (_url, _headers, body) => {
     bodies.push(JSON.parse(Buffer.from(body).toString()))
     return Promise.resolve(204)
   }
-  const where = visit({ webhookUrl: 'https://hooks.example.com/in', deliver })
-  const request_id = await where.order(tagged('error'))
-  await where.clock.advance(hour)
+  const client = createSandboxClient({ webhookUrl: 'https://hooks.example.com/in', deliver })
+  const request_id = await client.order(orderWithTags('error'))
+  await client.clock.advance(hour)
   expect(bodies).toEqual([
     { event: 'request.updated', request_id, status: 'IN_PROGRESS' },
     {
@@ -216,8 +228,8 @@ test('+error tells an error_reason, only with the status ERROR', async () => {
   ])
 })
 
-test('unnamed: referees and background checks are shown without what may be null', async () => {
-  const { order, read, clock, get } = visit()
+test('+unnamed: the names of referees and background checks are null, and their reports can be downloaded', async () => {
+  const { order, read, clock, get } = createSandboxClient()
   const id = await order({ ...fullOrder, recipient: { ...jane, email: 'jane+unnamed@example.com' } })
   await clock.advance(hour)
   const { status, checks } = await read(id)
@@ -232,8 +244,8 @@ test('unnamed: referees and background checks are shown without what may be null
   }
 })
 
-test('deleted: all checks are CANCELLED', async () => {
-  const { order, read, clock } = visit()
+test('+deleted: the request and all its checks are CANCELLED', async () => {
+  const { order, read, clock } = createSandboxClient()
   const id = await order({ ...fullOrder, recipient: { ...jane, email: 'jane+deleted@example.com' } })
   await clock.advance(11 * 60_000)
   const { status, checks } = await read(id)

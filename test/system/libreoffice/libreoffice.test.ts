@@ -5,7 +5,15 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { world } from '../../harness/world.ts'
 import { type Office, startOffice } from './office.ts'
-import { all, bytesOf, inChunks, openBytes, plain, plainJson, table } from '../../sheets/table.ts'
+import {
+  collect,
+  collectBytes,
+  splitIntoChunks,
+  openBytes,
+  textOfCell,
+  parseJsonRow,
+  readTable,
+} from '../../sheets/table.ts'
 import { type Cell, plainDialect } from '../../../src/domain/sheet/cell.ts'
 import { openSheet } from '../../../src/sheets/open.ts'
 import { annotatedBytes } from '../../../src/sheets/rewrite.ts'
@@ -41,13 +49,13 @@ test('a template that is filled in and saved with LibreOffice is read exactly', 
     bytes,
     Object.entries(typedCells).map(([column, text]) => [columns.indexOf(column), 1, text]),
   )
-  const sheet = await openSheet(await bufferedSource(inChunks(filled, filled.length), 'filled.xlsx'), {
-    readJson: plainJson,
+  const sheet = await openSheet(await bufferedSource(splitIntoChunks(filled, filled.length), 'filled.xlsx'), {
+    readJson: parseJsonRow,
   })
   expect(sheet.columns).toEqual(columns)
-  const rows = await all(sheet.rows())
+  const rows = await collect(sheet.rows())
   expect(rows.map(({ row }) => row)).toEqual([1])
-  expect(rows[0]?.cells.map(plain)).toEqual(columns.map((column) => typedCells[column] ?? ''))
+  expect(rows[0]?.cells.map(textOfCell)).toEqual(columns.map((column) => typedCells[column] ?? ''))
 })
 
 test('a template that is filled in and saved with LibreOffice can be run', async () => {
@@ -72,7 +80,7 @@ test('a template that is filled in and saved with LibreOffice can be run', async
   expect({ code, stderr }).toMatchObject({ code: 0 })
   const { counts, results_file } = JSON.parse(stdout) as { counts: object; results_file: string }
   expect(counts).toMatchObject({ total: 1, accepted: 1 })
-  const [header = [], ...rows] = await table(readFileSync(results_file), 'results.xlsx')
+  const [header = [], ...rows] = await readTable(readFileSync(results_file), 'results.xlsx')
   expect(header.slice(0, 4)).toEqual(['first_name', 'last_name', 'email', 'phone'])
   expect(rows.map((cells) => cells.slice(0, 4))).toEqual([['Zoë', 'Ng', 'zoe@example.com', '+61412345678']])
   expect(await formulas('results.xlsx', readFileSync(results_file))).toBe(0)
@@ -126,7 +134,7 @@ function workbook(rows: Cell[][]): Promise<Buffer> {
     for (const cells of rows) yield { row: { cells }, added: [] }
   })()
   const sheet = { columns: people.columns }
-  return bytesOf(
+  return collectBytes(
     annotatedBytes({ sheet, addedColumns: [], rows: annotatedRows }, { ...plainDialect, format: 'xlsx' }),
   )
 }
@@ -134,7 +142,7 @@ function workbook(rows: Cell[][]): Promise<Buffer> {
 test('a workbook that LibreOffice saved is read exactly', async () => {
   for (const filter of ['xlsx:Calc MS Excel 2007 XML', 'xlsx:Calc Office Open XML']) {
     const bytes = await office.convert('people.xlsx', await workbook(people.rows), filter)
-    expect(await table(bytes, 'people.xlsx')).toEqual([people.columns, ...people.read])
+    expect(await readTable(bytes, 'people.xlsx')).toEqual([people.columns, ...people.read])
   }
 })
 
@@ -144,7 +152,7 @@ test('a workbook that LibreOffice converted to ODS and back is read exactly', as
   const rows = people.rows.map((row) => row.map(withoutTab))
   const ods = await office.convert('people.xlsx', await workbook(rows), 'ods')
   const bytes = await office.convert('people.ods', ods, 'xlsx')
-  expect(await table(bytes, 'people.xlsx')).toEqual([
+  expect(await readTable(bytes, 'people.xlsx')).toEqual([
     people.columns,
     ...people.read.map((row) => row.map(withoutTab)),
   ])
@@ -168,13 +176,13 @@ test.each([
       `csv:Text - txt - csv (StarCalc):${options}`,
     )
     const sheet = await openBytes(bytes, 'people.csv', { encoding })
-    const rows = await all(sheet.rows())
+    const rows = await collect(sheet.rows())
     expect(sheet.columns).toEqual(people.columns)
     // In CSV a boolean is the text TRUE or FALSE.
     const read = people.read
       .slice(0, count)
       .map((row) => row.map((text) => text.replace(/^(?:true|false)$/, (word) => word.toUpperCase())))
-    expect(rows.map(({ cells }) => cells.map(plain))).toEqual(read)
+    expect(rows.map(({ cells }) => cells.map(textOfCell))).toEqual(read)
     expect(sheet.dialect).toMatchObject({ delimiter, encoding, lineEnd: '\n' })
   },
 )
@@ -205,9 +213,9 @@ test.each(['csv', 'xlsx'] as const)('results as %s have no formula in LibreOffic
     for (const text of attacks) yield { row: { cells: [text] }, added: [text, `${text}\n=1+1`] }
   })()
   const results = { sheet: { columns: ['=1+1'] }, addedColumns: ['request_id', 'error'], rows }
-  const bytes = await bytesOf(annotatedBytes(results, { ...plainDialect, format }))
+  const bytes = await collectBytes(annotatedBytes(results, { ...plainDialect, format }))
   expect(await formulas(`results.${format}`, bytes)).toBe(0)
-  const back = await table(bytes, `results.${format}`)
+  const back = await readTable(bytes, `results.${format}`)
   expect(back).toEqual([
     ['=1+1', 'request_id', 'error'],
     ...attacks.map((text) => [text, text, `${text}\n=1+1`]),

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { annotatedBytes } from '../../../src/sheets/rewrite.ts'
-import { all, bytesOf, openBytes, plain } from '../../sheets/table.ts'
+import { collect, collectBytes, openBytes, textOfCell } from '../../sheets/table.ts'
 import { formattedWorkbooks } from './formatted.ts'
 import { startPrograms } from './programs.ts'
 import { written } from './written.ts'
@@ -22,8 +22,8 @@ const systemFiles = written.filter(({ file }) => !/^(?:exceljs|sheetjs)/.test(fi
 
 test.each(systemFiles)('$file is read as a user sees it ($program)', async ({ file, how, table, write }) => {
   const sheet = await openBytes(await write(programs), file, how ?? {})
-  const rows = await all(sheet.rows())
-  expect([sheet.columns, ...rows.map(({ cells }) => cells.map(plain))]).toEqual(table)
+  const rows = await collect(sheet.rows())
+  expect([sheet.columns, ...rows.map(({ cells }) => cells.map(textOfCell))]).toEqual(table)
 })
 
 /** A script that prints the widths, hidden columns and date formats that openpyxl reads in the first sheet. */
@@ -51,7 +51,7 @@ test('the results of a workbook have its widths, hidden columns and dates, as op
   const annotated = (async function* () {
     for await (const row of sheet.rows()) yield { row, added: ['accepted'] }
   })()
-  const results = await bytesOf(
+  const results = await collectBytes(
     annotatedBytes({ sheet, addedColumns: ['refcheck_state'], rows: annotated }, sheet.dialect),
   )
   expect(await ask(results, 'results.xlsx')).toEqual(await ask(original, 'own.xlsx'))

@@ -1,4 +1,4 @@
-import { type Parts, zipped } from '../../sheets/workbook.ts'
+import { type Parts, zipParts } from '../../sheets/workbook.ts'
 
 const transitional = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
 const transitionalMain = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main'
@@ -70,7 +70,7 @@ export function book({
     parts['xl/sharedStrings.xml'] =
       `${xml}<sst xmlns="${main}" count="${String(strings.length)}" uniqueCount="${String(strings.length)}">${each}</sst>`
   }
-  return zipped({ ...parts, ...more })
+  return zipParts({ ...parts, ...more })
 }
 
 /** A cell of shared text. */

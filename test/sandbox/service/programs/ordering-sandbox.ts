@@ -1,6 +1,6 @@
 /*
- * A sandbox that keeps its data in the file named first and orders from itself for ever. It prints
- * an id only once the answer that named it was there.
+ * Runs a sandbox with its data in the file that the first argument names, and creates requests in it until the
+ * process is killed. The id of a request is printed after the answer of its create.
  */
 import { writeSync } from 'node:fs'
 

@@ -9,26 +9,26 @@ export interface Answer {
   status: number
   headers: Headers
   bytes: Buffer
-  /** Read as JSON; throws where it is none. */
+  /** Parses the body as JSON; throws if it is not JSON. */
   envelope: () => { data: unknown; status_message: string; message: string }
 }
 
 type HeaderRecord = Record<string, string>
 
-/** One caller's view of a sandbox that stands still until its clock is advanced. */
-export interface Visit {
+/** A sandbox with a manual clock, and functions that call it as one of its users. */
+export interface SandboxClient {
   sandbox: Sandbox
   clock: ManualClock
-  /** Both authentication headers, of the owner unless another e-mail is given. */
-  signedIn: (email?: string) => HeaderRecord
+  /** Returns both authentication headers, of the owner unless another e-mail is given. */
+  authHeaders: (email?: string) => HeaderRecord
   get: (path: string, headers?: HeaderRecord) => Promise<Answer>
   post: (body: unknown, headers?: HeaderRecord) => Promise<Answer>
-  /** Orders, and fails unless that is accepted; the request's id. */
+  /** Creates a request, expects a 201, and returns the id of the request. */
   order: (body?: object) => Promise<string>
   read: (id: string) => Promise<RequestResource>
 }
 
-export const start = Date.parse('2026-03-02T09:00:00.000Z')
+export const startTime = Date.parse('2026-03-02T09:00:00.000Z')
 export const minute = 60_000
 export const hour = 60 * minute
 
@@ -39,10 +39,10 @@ export const jane = {
   phone: '+61400000001',
 }
 
-/** A body for the package that asks for nothing more. */
+/** A body for the package that needs no additional information. */
 export const simpleOrder = { package_id: 102, recipient: jane }
 
-/** A body for the package that asks for values of all six types. */
+/** A body for the package whose additional information has fields of all six types. */
 export const fullOrder = {
   package_id: 101,
   recipient: jane,
@@ -63,18 +63,18 @@ export const fullOrder = {
 
 const origin = 'http://127.0.0.1:4010'
 
-export function visit(options: Partial<SandboxOptions> = {}): Visit {
-  const clock = new ManualClock(start)
+export function createSandboxClient(options: Partial<SandboxOptions> = {}): SandboxClient {
+  const clock = new ManualClock(startTime)
   const sandbox = createSandbox({ clock, seed: 'refcheck', ...options })
   onTestFinished(() => sandbox.close())
-  const documented = documentedFetch(sandbox)
-  const signedIn = (email = sandbox.credentials.userEmail): HeaderRecord => ({
+  const fetchDocumented = documentedFetch(sandbox)
+  const authHeaders = (email = sandbox.credentials.userEmail): HeaderRecord => ({
     'X-Service-API-Key': sandbox.credentials.apiKey,
     'X-Service-User-Email': email,
   })
   const send = async (path: string, init: RequestInit): Promise<Answer> => {
     const url = path.startsWith('http') ? path : origin + path
-    const response = await documented(new Request(url, init))
+    const response = await fetchDocumented(new Request(url, init))
     const bytes = Buffer.from(await response.arrayBuffer())
     return {
       status: response.status,
@@ -83,8 +83,11 @@ export function visit(options: Partial<SandboxOptions> = {}): Visit {
       envelope: () => JSON.parse(bytes.toString()) as ReturnType<Answer['envelope']>,
     }
   }
-  const get: Visit['get'] = (path, headers = signedIn()) => send(path, { headers })
-  const post: Visit['post'] = (body, headers = { ...signedIn(), 'Content-Type': 'application/json' }) =>
+  const get: SandboxClient['get'] = (path, headers = authHeaders()) => send(path, { headers })
+  const post: SandboxClient['post'] = (
+    body,
+    headers = { ...authHeaders(), 'Content-Type': 'application/json' },
+  ) =>
     send('/v1/requests', {
       method: 'POST',
       headers,
@@ -93,7 +96,7 @@ export function visit(options: Partial<SandboxOptions> = {}): Visit {
   return {
     sandbox,
     clock,
-    signedIn,
+    authHeaders,
     get,
     post,
     async order(body = simpleOrder) {
@@ -109,5 +112,21 @@ export function visit(options: Partial<SandboxOptions> = {}): Visit {
   }
 }
 
-/** A refusal as the envelope tells it. */
+/** The envelope of an error with a 4xx status and the given message. */
 export const refusal = (message: string) => ({ data: null, status_message: 'client_error', message })
+
+/** Calls a control of the sandbox: a POST with the body, or a GET without one. Returns the status and the JSON. */
+export async function callControl(
+  client: SandboxClient,
+  path: string,
+  body?: object,
+): Promise<{ status: number; data: unknown }> {
+  const answer = await client.sandbox.fetch(
+    new Request(`http://127.0.0.1:4010/_sandbox/${path}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: body === undefined ? {} : { 'Content-Type': 'application/json' },
+      body: body === undefined ? null : JSON.stringify(body),
+    }),
+  )
+  return { status: answer.status, data: await answer.json() }
+}
