@@ -26,37 +26,37 @@ interface Manifest {
 }
 const manifest = JSON.parse(documentText('oclif.manifest.json')) as Manifest
 
-/** Command lines of a document, of its transcripts, its other code, and its running text. */
-function everyCommand(text: string): string[] {
+/** Returns the command lines of a document: those of transcripts, of other code, and of inline code. */
+function findCommandLines(text: string): string[] {
   const indent = text.startsWith('/**') ? ' {4}.*?' : '(?:.*&& npx |.* {2})?'
   const code = [...text.matchAll(new RegExp(`^${indent}(?:\\$ )?(refcheck .*(?:\\\\\\n.*)*)$`, 'gm'))]
   const inline = [...text.matchAll(/`(refcheck [^`]+)`/g)]
   return [...code, ...inline].map(([, line = '']) => oneLine(line.replaceAll('\\\\', '\\')))
 }
 
-/** The longest name of a command that the words begin with. */
-function commandOf(words: readonly string[]): string | undefined {
+/** Returns the id of the command with the longest name that the words begin with. */
+function findCommandId(words: readonly string[]): string | undefined {
   return [3, 2, 1]
     .map((length) => words.slice(0, length).join(':'))
     .find((id) => manifest.commands[id] !== undefined)
 }
 
-const ofPlugins = new Set(['help'])
+const pluginCommands = new Set(['help'])
 const globalFlags = ['json', 'profile', 'no-color', 'quiet', 'verbose', 'help', 'version']
 
-test.each(documents)('every command and flag in %s is there', (path) => {
-  const wrong = everyCommand(documentText(path)).flatMap((text) => {
+test.each(documents)('every command and flag in %s exists', (path) => {
+  const problems = findCommandLines(documentText(path)).flatMap((text) => {
     const [, ...words] = splitCommandLine(
       text
         .replace(/ ;;.*$/, '')
-        // One that stands in another command's quotes.
+        // The closing quote of a command line that is quoted in another command line.
         .replace(/^([^']*)'$/, '$1')
         .replace(/^((?:'[^']*'|[^'])*?) [|<>#].*$/, '$1')
         .replaceAll('…', 'X'),
       path,
     )
-    if (ofPlugins.has(words[0] ?? '') || /^-|^COMMAND$/.test(words[0] ?? '')) return []
-    const id = commandOf(words)
+    if (pluginCommands.has(words[0] ?? '') || /^-|^COMMAND$/.test(words[0] ?? '')) return []
+    const id = findCommandId(words)
     if (id === undefined) return [`${text}: no such command`]
     const flags = new Set([...Object.keys(manifest.commands[id]?.flags ?? {}), ...globalFlags])
     return words
@@ -65,27 +65,27 @@ test.each(documents)('every command and flag in %s is there', (path) => {
       .filter((flag) => !flags.has(flag))
       .map((flag) => `${text}: no flag --${flag}`)
   })
-  expect(wrong).toEqual([])
+  expect(problems).toEqual([])
 })
 
-describe('a transcript shows what is printed', () => {
+describe('a transcript shows the real output', () => {
   test.each(documents)(
     'in %s',
     async (path) => {
       const clock = new ManualClock({ auto: true })
-      const here = await world({ clock, seed: 'documents' })
+      const testWorld = await world({ clock, seed: 'documents' })
       const text = documentText(path)
-      const found = parseTranscripts(text).filter(
+      const transcripts = parseTranscripts(text).filter(
         ({ indent, steps }) => indent === '' || steps.some(({ output }) => output !== ''),
       )
-      const read = await new DocumentReader(here, clock).runAll(found)
-      await expect(replaceOutputs(text, read)).toMatchFileSnapshot(fileURLToPath(new URL(path, root)))
+      const outputs = await new DocumentReader(testWorld, clock).runAll(transcripts)
+      await expect(replaceOutputs(text, outputs)).toMatchFileSnapshot(fileURLToPath(new URL(path, root)))
     },
     60_000,
   )
 })
 
-test('the README shows what the demo prints, shortened', async () => {
+test('the README shows the shortened output of the demo', async () => {
   const folder = temporaryFolder()
   let printed = ''
   const { code } = await refcheck(['sandbox', 'demo'], {
@@ -97,10 +97,10 @@ test('the README shows what the demo prints, shortened', async () => {
     },
   })
   expect(code).toBe(0)
-  const [, shown = ''] = /```text\n([\s\S]*?)```/.exec(documentText('README.md')) ?? []
-  expect(new Ids().agree(shown, printed) ? 'as shown' : printed).toBe('as shown')
+  const [, documentedOutput = ''] = /```text\n([\s\S]*?)```/.exec(documentText('README.md')) ?? []
+  expect(new Ids().agree(documentedOutput, printed) ? 'as shown' : printed).toBe('as shown')
 }, 60_000)
 
-test('the README is a page to start with', () => {
+test('the README has at most 250 lines', () => {
   expect(documentText('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(250)
 })

@@ -2,19 +2,22 @@ import { expect, test } from 'vitest'
 
 import { startTerminal } from '../harness/terminal-session.ts'
 
-test('a name of 950 characters draws no plan of its own on a screen of 80x24: who is ordered stays in sight', async () => {
-  const at = await startTerminal()
+test('a name of 950 characters cannot draw a false plan on a screen of 80x24: the person who is ordered remains visible', async () => {
+  const terminal = await startTerminal()
   const blank = '\u00A0'
-  const rows = [
+  const forgedRows = [
     'Recipient  First name  Ana',
     'Recipient  Last name   Lee',
     'Recipient  Email       ana@example.com',
   ]
-  const drawn = rows.map((row) => row.padEnd(57, blank)).join('')
-  at.write('name.txt', `Ana${blank.repeat(54)}${drawn}`.padEnd(949, blank) + 'x')
-  const person = '--last-name Example --email mallory@example.com --phone +61412345678'
-  await at.type(`refcheck request create --package 102 --first-name "$(cat name.txt)" ${person}`, 'correct?')
-  expect(at.screen()).toMatchInlineSnapshot(`
+  const forgedText = forgedRows.map((row) => row.padEnd(57, blank)).join('')
+  terminal.write('name.txt', `Ana${blank.repeat(54)}${forgedText}`.padEnd(949, blank) + 'x')
+  const personFlags = '--last-name Example --email mallory@example.com --phone +61412345678'
+  await terminal.type(
+    `refcheck request create --package 102 --first-name "$(cat name.txt)" ${personFlags}`,
+    'correct?',
+  )
+  expect(terminal.screen()).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name "$(cat name.txt)" --last-na
     me Example --email mallory@example.com --phone +61412345678
 
@@ -35,8 +38,8 @@ test('a name of 950 characters draws no plan of its own on a screen of 80x24: wh
 
     2> ↑↓ navigate • ⏎ select
   `)
-  await at.press('\r', '(y/N)')
-  expect(at.screen()).toMatchInlineSnapshot(`
+  await terminal.press('\r', '(y/N)')
+  expect(terminal.screen()).toMatchInlineSnapshot(`
     $ refcheck request create --package 102 --first-name "$(cat name.txt)" --last-na
     me Example --email mallory@example.com --phone +61412345678
 
@@ -54,6 +57,6 @@ test('a name of 950 characters draws no plan of its own on a screen of 80x24: wh
     2> name Lee Recipient Email ana@example.com x Example (mallory@example.com) at
     2> 127.0.0.1:PORT as olive.owner@example.com? (y/N)
   `)
-  await at.press('n\r', 'correct?')
-  expect(at.sandbox.requests()).toEqual([])
+  await terminal.press('n\r', 'correct?')
+  expect(terminal.sandbox.requests()).toEqual([])
 })

@@ -12,8 +12,8 @@ import { sources } from '../house/sources.ts'
 const dist = join(import.meta.dirname, '..', '..', 'dist')
 const contents = JSON.parse(readFileSync(join(dist, 'contents.json'), 'utf8')) as Record<string, string[]>
 
-/** Libraries whose loading a person would feel, by what they are for. The rest is oclif and what draws a table. */
-const costly: Record<string, string[]> = {
+/** Libraries that take noticeable time to load, by purpose. The other libraries are oclif and those that draw tables. */
+const costlyLibraries: Record<string, string[]> = {
   http: ['undici'],
   shapes: ['zod'],
   prompts: ['inquirer', '@inquirer/core'],
@@ -26,10 +26,10 @@ const costly: Record<string, string[]> = {
   sandbox: ['hono', '@hono/node-server', 'yaml'],
 }
 
-/** What a kind of command may load of it. */
-const kinds: [kind: string, may: string[], lines: string[][]][] = [
+/** The purposes for which each kind of command may load libraries. */
+const commandKinds: [kind: string, purposes: string[], lines: string[][]][] = [
   [
-    'what is answered from this machine',
+    'a command without calls of the service',
     [],
     [
       ['config', 'list'],
@@ -42,7 +42,7 @@ const kinds: [kind: string, may: string[], lines: string[][]][] = [
     ],
   ],
   [
-    'a read of the service',
+    'a command that reads the service',
     ['http', 'shapes'],
     [
       ['auth', 'status'],
@@ -55,7 +55,7 @@ const kinds: [kind: string, may: string[], lines: string[][]][] = [
     ],
   ],
   [
-    'what is checked as it is read',
+    'a command that checks stored data as it reads them',
     ['shapes'],
     [
       ['auth', 'list'],
@@ -63,48 +63,61 @@ const kinds: [kind: string, may: string[], lines: string[][]][] = [
     ],
   ],
   [
-    'rows of a CSV file',
+    'a command that reads a CSV file',
     ['http', 'shapes', 'csv'],
     [['batch', 'validate', 'people.csv', '--package', '101']],
   ],
-  ['a template in CSV', ['http', 'shapes', 'csv'], [['schema', 'template', '101', '--format', 'csv']]],
   [
-    'one order by flags',
+    'a command that writes a template in CSV',
+    ['http', 'shapes', 'csv'],
+    [['schema', 'template', '101', '--format', 'csv']],
+  ],
+  [
+    'a single order with flags',
     ['http', 'shapes'],
     [['request', 'create', '--package', '101', '--dry-run', '--yes']],
   ],
 ]
 
-/** The packages whose code a command line loaded. */
-async function loaded(argv: readonly string[], cwd: string, env: Record<string, string>): Promise<string[]> {
-  const [hook, list] = [join(cwd, 'hook.cjs'), join(cwd, 'loaded.json')]
+/** Runs a command line, and returns the packages whose code it loaded. */
+async function listLoadedPackages(
+  argv: readonly string[],
+  cwd: string,
+  env: Record<string, string>,
+): Promise<string[]> {
+  const [hookFile, loadedFile] = [join(cwd, 'hook.cjs'), join(cwd, 'loaded.json')]
   writeFileSync(
-    hook,
-    `process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(list)}, JSON.stringify(Object.keys(require.cache))))`,
+    hookFile,
+    `process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(loadedFile)}, JSON.stringify(Object.keys(require.cache))))`,
   )
-  const line = ['--require', hook, program, ...argv]
+  const line = ['--require', hookFile, program, ...argv]
   const options = { cwd, env: { PATH: process.env['PATH'] ?? '', ...env } }
   await promisify(execFile)(process.execPath, line, options).catch(() => undefined)
-  const files = JSON.parse(readFileSync(list, 'utf8')) as string[]
+  const files = JSON.parse(readFileSync(loadedFile, 'utf8')) as string[]
   return [...new Set(files.flatMap((file) => contents[relative(dist, file)] ?? []))]
 }
 
-test.each(kinds)('%s loads what it may (%j) and nothing else that is costly', async (_kind, may, lines) => {
-  const { env } = await world()
-  const cwd = temporaryFolder()
-  writeFileSync(join(cwd, 'body.json'), '{}')
-  writeFileSync(join(cwd, 'people.csv'), 'first_name,last_name,email,phone\n')
-  const forbidden = new Set(
-    Object.entries(costly).flatMap(([what, names]) => (may.includes(what) ? [] : names)),
-  )
-  for (const argv of lines) {
-    const packages = await loaded(argv, cwd, { ...env, REFCHECK_WEBHOOK_SECRET: 'secret' })
-    expect(packages).toContain('@oclif/core')
-    expect({ argv, costly: packages.filter((name) => forbidden.has(name)) }).toEqual({ argv, costly: [] })
-  }
-})
+test.each(commandKinds)(
+  '%s loads no costly libraries except those for %j',
+  async (_kind, purposes, lines) => {
+    const { env } = await world()
+    const cwd = temporaryFolder()
+    writeFileSync(join(cwd, 'body.json'), '{}')
+    writeFileSync(join(cwd, 'people.csv'), 'first_name,last_name,email,phone\n')
+    const forbidden = new Set(
+      Object.entries(costlyLibraries).flatMap(([purpose, names]) =>
+        purposes.includes(purpose) ? [] : names,
+      ),
+    )
+    for (const argv of lines) {
+      const packages = await listLoadedPackages(argv, cwd, { ...env, REFCHECK_WEBHOOK_SECRET: 'secret' })
+      expect(packages).toContain('@oclif/core')
+      expect({ argv, costly: packages.filter((name) => forbidden.has(name)) }).toEqual({ argv, costly: [] })
+    }
+  },
+)
 
-test('the bundle has all that is used of undici', () => {
+test('the bundle has every export of undici that the code uses', () => {
   const text = sources('src/http/*.ts')
     .map((source) => source.text)
     .join('\n')
@@ -118,7 +131,7 @@ test('the bundle has all that is used of undici', () => {
   )
 })
 
-test('what is outside the bundle is loaded by require: of an import() in cached code Node prints a warning', () => {
+test('a module outside the bundle is loaded by require, because Node.js prints a warning for an import() in cached code', () => {
   const imported = sources('src/**/*.ts').filter(({ text }) =>
     /await import\('@napi-rs\/keyring'\)/.test(text),
   )

@@ -15,40 +15,43 @@ recordForFaultTable('swapped', 'kills with a partial report')
 
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
-/** Requests of four reports each, all finished, and what the service itself gives for every report. */
-async function finishedRequests(people: readonly string[]) {
+/**
+ * Creates one finished request with four reports for each person. Returns the hashes of all reports as the service
+ * sends them (`reportHashes`).
+ */
+async function createFinishedRequests(people: readonly string[]) {
   const clock = new ManualClock()
-  const here = await world({ clock, quota: [] })
+  const testWorld = await world({ clock, quota: [] })
   for (const person of people) {
     const order = orderArguments(person, ['--yes', '--quiet', ...fullInformation])
-    await here.run(
+    await testWorld.run(
       order.map((each) => (each === '102' ? '101' : each)),
       { clock },
     )
   }
   await clock.advance(3_600_000)
-  const ids = here.sandbox.requests().map((each) => each.request_id)
-  const truth = new Set<string>()
-  for (const { checks } of here.sandbox.requests()) {
+  const ids = testWorld.sandbox.requests().map((each) => each.request_id)
+  const reportHashes = new Set<string>()
+  for (const { checks } of testWorld.sandbox.requests()) {
     const referees = checks.flatMap((check) => check.references ?? [])
     for (const { report_pdf_url: signed } of [...checks, ...referees]) {
-      const url = signed?.replace('http://127.0.0.1', here.url)
-      if (url !== undefined) truth.add(sha256(await (await fetch(url)).bytes()))
+      const url = signed?.replace('http://127.0.0.1', testWorld.url)
+      if (url !== undefined) reportHashes.add(sha256(await (await fetch(url)).bytes()))
     }
   }
-  return { here, clock, ids, truth }
+  return { testWorld, clock, ids, reportHashes }
 }
 
-/** Counts what happens in a folder and the hidden one in it, and calls back at the event wanted. */
-function atEvent(folder: string, wanted: number, act: () => void): { close(): void } {
+/** Counts the events in a folder and in its hidden folder, and calls `act` at event number `eventNumber`. */
+function callAtEvent(folder: string, eventNumber: number, act: () => void): { close(): void } {
   const watchers: FSWatcher[] = []
-  let seen = 0
+  let eventCount = 0
   const watchFolder = (path: string): void => {
     const watcher = watch(path, () => {
-      seen += 1
+      eventCount += 1
       if (watchers.length === 1 && existsSync(join(folder, '.refcheck')))
         watchFolder(join(folder, '.refcheck'))
-      if (seen === wanted) act()
+      if (eventCount === eventNumber) act()
     })
     watcher.on('error', () => undefined)
     watchers.push(watcher)
@@ -57,17 +60,21 @@ function atEvent(folder: string, wanted: number, act: () => void): { close(): vo
   return { close: () => watchers.forEach((each) => each.close()) }
 }
 
-/** Whether the run was killed, and not over before. */
-async function killedAt(event: number, argv: readonly string[], { env, folder }: World): Promise<boolean> {
+/** Runs a command and kills it at an event of the folder. Returns false if the command ended before. */
+async function runAndKillAt(
+  event: number,
+  argv: readonly string[],
+  { env, folder }: World,
+): Promise<boolean> {
   const reports = join(folder, 'reports')
-  const running = start(argv, env)
-  const watching = atEvent(reports, event, () => running.child.kill('SIGKILL'))
-  const end = await running.ended
-  watching.close()
+  const run = start(argv, env)
+  const watcher = callAtEvent(reports, event, () => run.child.kill('SIGKILL'))
+  const end = await run.ended
+  watcher.close()
   return end === 'SIGKILL'
 }
 
-function contents(reports: string): { files: Map<string, string>; others: string[] } {
+function readContents(reports: string): { files: Map<string, string>; others: string[] } {
   const names = readdirSync(reports)
   const pdfs = names.filter((name) => name.endsWith('.pdf'))
   return {
@@ -76,26 +83,26 @@ function contents(reports: string): { files: Map<string, string>; others: string
   }
 }
 
-/** Events of a folder at which the run is killed: all of them over and over, thirty-four of a hundred. */
-const moments = Array.from({ length: 34 }, (_, at) => 1 + ((at * 39) % 102))
+/** Numbers of the events at which the run is killed: 34 numbers, spread over the first 102 events. */
+const killEvents = Array.from({ length: 34 }, (_, index) => 1 + ((index * 39) % 102))
 
-test('killed at any moment and run again, a folder ends whole, with nothing left over', async () => {
-  const { here, clock, ids, truth } = await finishedRequests(['Ana', 'Ben', 'Cleo'])
-  expect(truth.size).toBe(12)
-  const reports = join(here.folder, 'reports')
+test('after a download is killed at any event and run again, the folder has all reports complete and no temporary files', async () => {
+  const { testWorld, clock, ids, reportHashes } = await createFinishedRequests(['Ana', 'Ben', 'Cleo'])
+  expect(reportHashes.size).toBe(12)
+  const reports = join(testWorld.folder, 'reports')
   const argv = ['report', 'download', ...ids.flatMap((id) => ['--request', id]), '--output', reports]
   const figures = { kills: 0, partial: 0, left: 0 }
-  for (const event of sampleOf(moments, 14)) {
+  for (const event of sampleOf(killEvents, 14)) {
     rmSync(reports, { recursive: true, force: true })
     mkdirSync(reports)
-    figures.kills += (await killedAt(event, argv, here)) ? 1 : 0
-    // Whatever has its name is whole, at once.
-    for (const hash of contents(reports).files.values()) figures.partial += truth.has(hash) ? 0 : 1
+    figures.kills += (await runAndKillAt(event, argv, testWorld)) ? 1 : 0
+    // A file with the name of a report is complete even right after the kill.
+    for (const hash of readContents(reports).files.values()) figures.partial += reportHashes.has(hash) ? 0 : 1
 
-    const again = await here.run([...argv, '--json'], { clock })
-    expect(again.code).toBe(0)
-    const { files, others } = contents(reports)
-    expect(new Set(files.values())).toEqual(truth)
+    const secondRun = await testWorld.run([...argv, '--json'], { clock })
+    expect(secondRun.code).toBe(0)
+    const { files, others } = readContents(reports)
+    expect(new Set(files.values())).toEqual(reportHashes)
     expect(files.size).toBe(12)
     figures.left += others.length - 2
     expect(others).toEqual(['manifest.csv', 'manifest.json'])

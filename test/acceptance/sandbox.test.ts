@@ -20,7 +20,7 @@ interface Address {
 }
 
 test.each(['SIGINT', 'SIGTERM'] as const)(
-  'sandbox start --json: one line when it is ready, and %s ends it with 0',
+  'sandbox start --json prints one line when it is ready, and ends with exit 0 after %s',
   async (signal) => {
     const folder = temporaryFolder()
     const sandbox = start(['sandbox', 'start', '--port', '0', '--json'], emptyEnv(folder))
@@ -53,7 +53,7 @@ test('sandbox start --login saves a profile that works without an environment', 
   expect(await sandbox.ended).toBe(0)
 })
 
-test('sandbox start --login --profile saves it under that name, but never over another service', async () => {
+test('sandbox start --login --profile saves a profile of that name, but does not replace a profile of another service', async () => {
   const folder = temporaryFolder()
   const env = emptyEnv(folder)
   const command = ['sandbox', 'start', '--port', '0', '--login', '--profile', 'acme']
@@ -66,12 +66,12 @@ test('sandbox start --login --profile saves it under that name, but never over a
     settings,
     readFileSync(settings, 'utf8').replace(/http:\/\/127[^"]*/, 'https://api.acme.example'),
   )
-  const other = await refcheck(command, { env })
-  expect(other.code).toBe(2)
-  expect(other.stderr).toContain('profile "acme" is of https://api.acme.example, and is kept')
+  const secondRun = await refcheck(command, { env })
+  expect(secondRun.code).toBe(2)
+  expect(secondRun.stderr).toContain('profile "acme" is of https://api.acme.example, and is kept')
 })
 
-test('--quota sets the windows: the third call is refused with the seconds left', async () => {
+test('--quota sets the windows: the third call is refused with the remaining seconds', async () => {
   const folder = temporaryFolder()
   const sandbox = start(
     ['sandbox', 'start', '--port', '0', '--json', '--quota', '2/60,1000/3600'],
@@ -88,7 +88,7 @@ test('--quota sets the windows: the third call is refused with the seconds left'
   expect(error.retry_after).toBeLessThanOrEqual(60)
 })
 
-test('a port that is taken: exit 1 and what to do', async () => {
+test('a port that is in use: exit 1 with a hint', async () => {
   const folder = temporaryFolder()
   const first = start(['sandbox', 'start', '--port', '0', '--json'], emptyEnv(folder))
   const { base_url } = JSON.parse(await first.until('\n')) as Address
@@ -104,7 +104,7 @@ test.each(['60', '0/60', '60/x', ''])('--quota %j is refused', async (quota) => 
   expect(stderr).toMatch(/^Error: --quota: .+\n.+\n$/)
 })
 
-test('--webhook-url is refused before anything starts, and the data is free again', async () => {
+test('an http --webhook-url of another machine is refused before anything starts, and the data folder is unlocked again', async () => {
   const folder = temporaryFolder()
   const data = join(folder, 'state')
   const argv = ['sandbox', 'start', '--port', '0', '--data', data]
@@ -115,47 +115,50 @@ test('--webhook-url is refused before anything starts, and the data is free agai
   expect(stderr).toMatch(
     /^Error: the webhook http:\/\/hooks\.example\.com is not https\nhttp is allowed .+\n$/,
   )
-  // The lock's file stays, and no process has the lock.
+  // The lock file remains, but no process holds the lock.
   expect(readdirSync(folder).filter((name) => name.startsWith('state'))).toEqual(['state', 'state.claim'])
 })
 
-test('the recipe for a pipeline is ready when ping answers, and is steered with its token', async () => {
+test('the sandbox of the pipeline recipe is ready when ping answers, and accepts control calls only with its token', async () => {
   const recipe = parse(
     readFileSync(join(root, 'src', 'reference', 'pipelines', 'sandbox-compose.yaml'), 'utf8'),
   ) as { services: { sandbox: { command: string; environment: { REFCHECK_SANDBOX_TOKEN: string } } } }
-  const { command, environment: set } = recipe.services.sandbox
+  const { command, environment: composeEnv } = recipe.services.sandbox
   const [, line = ''] = /^npx --yes --package \S+ refcheck (.*)$/.exec(command) ?? []
   const sandbox = start([...line.split(' '), '--port', '0'], {
     ...emptyEnv(temporaryFolder()),
-    ...set,
+    ...composeEnv,
   })
   const address = JSON.parse(await sandbox.until('\n')) as Address & { control_token: string }
-  expect(address.control_token).toBe(set.REFCHECK_SANDBOX_TOKEN)
+  expect(address.control_token).toBe(composeEnv.REFCHECK_SANDBOX_TOKEN)
   expect((await fetch(`${address.base_url}/v1/ping`)).status).toBe(200)
-  const statusOf = async (headers: Record<string, string>) => {
+  const setWebhook = async (headers: Record<string, string>) => {
     const body = JSON.stringify({ url: 'http://app:3000/hooks' })
     const init = { method: 'POST', headers: { 'Content-Type': 'application/json', ...headers }, body }
     return (await fetch(`${address.base_url}/_sandbox/webhook`, init)).status
   }
-  expect(await statusOf({})).toBe(401)
-  expect(await statusOf({ Authorization: `Bearer ${address.control_token}` })).toBe(200)
+  expect(await setWebhook({})).toBe(401)
+  expect(await setWebhook({ Authorization: `Bearer ${address.control_token}` })).toBe(200)
 })
 
 describe('--host: "HTTPS only; plain HTTP requests are rejected"', () => {
   const vectors = join(import.meta.dirname, '..', 'vectors', 'tls')
   const tls = ['--tls-cert', join(vectors, 'service.pem'), '--tls-key', join(vectors, 'service.key')]
 
-  test.each(['0.0.0.0', '::', '192.0.2.1'])('an address that others reach (%s) takes TLS', async (host) => {
-    const { code, stdout, stderr } = await refcheck(['sandbox', 'start', '--port', '0', '--host', host], {
-      env: emptyEnv(temporaryFolder()),
-    })
-    expect([code, stdout]).toEqual([2, ''])
-    expect(stderr).toBe(
-      `Error: --host: ${host} is reachable from other machines, and http is allowed on this machine only\nAdd --tls-cert and --tls-key, or --allow-http-from NETWORK, or leave out --host.\n`,
-    )
-  })
+  test.each(['0.0.0.0', '::', '192.0.2.1'])(
+    'an address that other machines can reach (%s) requires TLS',
+    async (host) => {
+      const { code, stdout, stderr } = await refcheck(['sandbox', 'start', '--port', '0', '--host', host], {
+        env: emptyEnv(temporaryFolder()),
+      })
+      expect([code, stdout]).toEqual([2, ''])
+      expect(stderr).toBe(
+        `Error: --host: ${host} is reachable from other machines, and http is allowed on this machine only\nAdd --tls-cert and --tls-key, or --allow-http-from NETWORK, or leave out --host.\n`,
+      )
+    },
+  )
 
-  test('with TLS every command works by https, and plain http gets no answer', async () => {
+  test('with TLS, commands work with https, and plain http gets no answer', async () => {
     const folder = temporaryFolder()
     const argv = ['sandbox', 'start', '--json', '--port', '0', '--host', '0.0.0.0', ...tls]
     const sandbox = start(argv, emptyEnv(folder))
@@ -165,11 +168,11 @@ describe('--host: "HTTPS only; plain HTTP requests are rejected"', () => {
     await expect(fetch(`${address.base_url.replace('https', 'http')}/v1/ping`)).rejects.toThrow(
       'fetch failed',
     )
-    const trusting = { NODE_EXTRA_CA_CERTS: join(vectors, 'authority.pem') }
+    const trustEnv = { NODE_EXTRA_CA_CERTS: join(vectors, 'authority.pem') }
     const list = start(['packages', 'list', '--json'], {
       ...emptyEnv(folder),
       ...envOfReadyLine(printed),
-      ...trusting,
+      ...trustEnv,
     })
     expect(await list.ended).toBe(0)
     expect(JSON.parse(list.stdout())).not.toEqual([])
@@ -177,10 +180,10 @@ describe('--host: "HTTPS only; plain HTTP requests are rejected"', () => {
     expect(await sandbox.ended).toBe(0)
   })
 
-  test('a certificate and a key that are no pair: exit 2', async () => {
+  test('a certificate and a key that do not belong together: exit 2', async () => {
     const env = emptyEnv(temporaryFolder())
-    const wrong = [...tls.slice(0, 3), join(vectors, 'other.key')]
-    const { code, stderr } = await refcheck(['sandbox', 'start', '--port', '0', ...wrong], { env })
+    const mismatchedTls = [...tls.slice(0, 3), join(vectors, 'other.key')]
+    const { code, stderr } = await refcheck(['sandbox', 'start', '--port', '0', ...mismatchedTls], { env })
     expect([code, stderr]).toMatchObject([
       2,
       expect.stringMatching(/^Error: the TLS certificate and its key/),
@@ -189,7 +192,7 @@ describe('--host: "HTTPS only; plain HTTP requests are rejected"', () => {
 })
 
 test(
-  'sandbox demo: the whole job, the PDFs in a folder, and no profile or store touched',
+  'sandbox demo runs all its commands, writes the PDFs to a folder, and changes no profile and no store',
   { timeout: 60_000 },
   async () => {
     const folder = temporaryFolder()

@@ -33,10 +33,10 @@ const manifest = JSON.parse(readFileSync(join(root, 'oclif.manifest.json'), 'utf
 }
 const ids = Object.keys(manifest.commands)
 const topics = [
-  ...new Set(ids.flatMap((id) => id.split(':').map((_, at, words) => words.slice(0, at).join(':')))),
+  ...new Set(ids.flatMap((id) => id.split(':').map((_, index, words) => words.slice(0, index).join(':')))),
 ]
 
-function run(argv: readonly string[], folder: string) {
+function runProgram(argv: readonly string[], folder: string) {
   const env = { PATH: process.env['PATH'] ?? '', ...emptyEnv(folder) }
   const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...argv], {
     env,
@@ -44,14 +44,18 @@ function run(argv: readonly string[], folder: string) {
   return { status, stdout: stdout.toString(), stderr: stderr.toString() }
 }
 
-test('--version is the package’s, and leaves nothing behind; nor does help', () => {
+test('--version prints the version of the package, and neither --version nor help creates files', () => {
   const folder = temporaryFolder()
-  expect(run(['--version'], folder)).toEqual({ status: 0, stdout: `refcheck ${version}\n`, stderr: '' })
-  expect(run(['batch', '--help'], folder).status).toBe(0)
+  expect(runProgram(['--version'], folder)).toEqual({
+    status: 0,
+    stdout: `refcheck ${version}\n`,
+    stderr: '',
+  })
+  expect(runProgram(['batch', '--help'], folder).status).toBe(0)
   expect(existsSync(join(folder, 'data'))).toBe(false)
 })
 
-test('a reader of help that goes away is no failure', () => {
+test('help ends with exit 0 if its output is not read', () => {
   const folder = temporaryFolder()
   const script = `"${process.execPath}" "${program}" batch run --help | true; echo "\${PIPESTATUS[0]}"`
   const { stdout, stderr } = spawnSync('bash', ['-c', script], {
@@ -60,7 +64,7 @@ test('a reader of help that goes away is no failure', () => {
   expect({ stdout: stdout.toString(), stderr: stderr.toString() }).toEqual({ stdout: '0\n', stderr: '' })
 })
 
-test.each([...ids, ...topics])('"%s --help" is prepared as oclif prints it', async (id) => {
+test.each([...ids, ...topics])('the prepared text of "%s --help" is what oclif prints', async (id) => {
   const words = id === '' ? [] : id.split(':')
   const { code, stdout } = await refcheck([...words, '--help'], { env: emptyEnv(temporaryFolder()) })
   expect(code).toBe(0)
@@ -77,11 +81,11 @@ test.each([
   ['no-such-topic', '--help'],
   ['../../package', '--help'],
   ['batch', 'run', '--', '--help', 'x'],
-])('what does not plainly ask for a page is left to oclif: %j', (...argv) => {
+])('oclif handles arguments that are not exactly a call of help: %j', (...argv) => {
   expect(preparedHelp(argv)).toBeUndefined()
 })
 
-/** The two ways of the built program to a command: found by its file, and through oclif. */
+/** The built program finds a command by its file (`createCommandFinder`) or through oclif (`main` without it). */
 const { main, createCommandFinder } = loadBuiltProgram()
 
 test.each(
@@ -89,38 +93,38 @@ test.each(
     ids.filter((id) => !/^(help|complete)$/.test(id)),
     25,
   ),
-)('%s answers the same, found by its file and through oclif', async (id) => {
+)('%s has the same result, found by its file and found through oclif', async (id) => {
   const words = id.split(':')
   const findBuiltCommand = createCommandFinder(new URL('dist/', rootUrl))
-  const lines = [
+  const commandLines = [
     [...words, '--no-such-flag', '--json'],
     [...words, 'stray', 'words', 'here', 'and', 'there'],
     [...words, '--profile'],
   ]
-  for (const argv of lines) {
-    const outcome = async (way?: RunOptions['main']) => {
+  for (const argv of commandLines) {
+    const runWith = async (mainFunction?: RunOptions['main']) => {
       const { code, stdout, stderr } = await refcheck(argv, {
         env: emptyEnv(temporaryFolder()),
-        main: way,
+        main: mainFunction,
       })
       return { code, stdout, stderr }
     }
-    const fromSource = await outcome()
-    expect(await outcome((line, context) => main(line, context, rootUrl, { findBuiltCommand }))).toEqual(
+    const fromSource = await runWith()
+    expect(await runWith((line, context) => main(line, context, rootUrl, { findBuiltCommand }))).toEqual(
       fromSource,
     )
-    expect(await outcome((line, context) => main(line, context, rootUrl))).toEqual(fromSource)
+    expect(await runWith((line, context) => main(line, context, rootUrl))).toEqual(fromSource)
   }
   expect(findBuiltCommand(words)?.command.id).toBe(id)
 })
 
-test('compiled code is stored for this version alone, privately, and answers the same', () => {
+test('compiled code is stored only for this version, in a private folder, and does not change the output', () => {
   const folder = temporaryFolder()
   const cache = join(folder, 'data', 'compile-cache')
   mkdirSync(join(cache, '0.0.1'), { recursive: true, mode: 0o700 })
-  const lines = [['nothing'], ['config', 'list', '--json'], ['batch', 'list']]
-  const first = lines.map((argv) => run(argv, folder))
-  expect(lines.map((argv) => run(argv, folder))).toEqual(first)
+  const commandLines = [['nothing'], ['config', 'list', '--json'], ['batch', 'list']]
+  const first = commandLines.map((argv) => runProgram(argv, folder))
+  expect(commandLines.map((argv) => runProgram(argv, folder))).toEqual(first)
   expect(readdirSync(cache)).toEqual([version])
   expect(statSync(cache).mode & 0o777).toBe(0o700)
   expect(readdirSync(join(cache, version))).toEqual(['batch.list', 'config.list', 'other'])
@@ -134,39 +138,39 @@ test.each<[string, (code: Buffer) => Buffer]>([
     (code) => Buffer.from(code.toString('latin1').replace(/"build":"./, '"build":"-'), 'latin1'),
   ],
   ['of another V8', (code) => Buffer.from(code).fill(0, code.indexOf(']]') + 16)],
-])('compiled code that is %s is made again', (_, harm) => {
+])('compiled code that is %s is compiled again', (_, damage) => {
   const folder = temporaryFolder()
   const file = join(folder, 'data', 'compile-cache', version, 'config.list')
-  const answer = run(['config', 'list', '--json'], folder)
-  const whole = readFileSync(file)
-  writeFileSync(file, harm(whole))
-  expect(run(['config', 'list', '--json'], folder)).toEqual(answer)
-  expect(Math.abs(readFileSync(file).length / whole.length - 1)).toBeLessThan(0.5)
+  const answer = runProgram(['config', 'list', '--json'], folder)
+  const completeCode = readFileSync(file)
+  writeFileSync(file, damage(completeCode))
+  expect(runProgram(['config', 'list', '--json'], folder)).toEqual(answer)
+  expect(Math.abs(readFileSync(file).length / completeCode.length - 1)).toBeLessThan(0.5)
 })
 
 test.each<[string, (cache: string, elsewhere: string) => void]>([
   ['that others may write to', (cache: string) => chmodSync(cache, 0o777)],
   [
-    'that is somebody’s link',
+    'that is a link to another folder',
     (cache: string, elsewhere: string) => {
       mkdirSync(elsewhere, { mode: 0o700 })
       symlinkSync(elsewhere, cache)
     },
   ],
-  // To give a folder away needs root.
+  // Only root can change the owner of a folder.
   ...(process.getuid?.() === 0
     ? ([['of another account', (cache) => chownSync(cache, 65534, 65534)]] as [
         string,
         (cache: string) => void,
       ][])
     : []),
-])('compiled code is not stored in a folder %s', (_, prepare) => {
+])('compiled code is not stored in a folder %s', (description, prepare) => {
   const folder = temporaryFolder()
   const [cache, elsewhere] = [join(folder, 'data', 'compile-cache'), join(folder, 'elsewhere')]
   mkdirSync(join(folder, 'data'), { mode: 0o700 })
-  if (!_.startsWith('that is')) mkdirSync(cache, { mode: 0o700 })
+  if (!description.startsWith('that is')) mkdirSync(cache, { mode: 0o700 })
   prepare(cache, elsewhere)
-  expect(run(['config', 'list', '--json'], folder)).toMatchObject({ status: 0, stderr: '' })
+  expect(runProgram(['config', 'list', '--json'], folder)).toMatchObject({ status: 0, stderr: '' })
   expect(readdirSync(cache)).toEqual([])
 })
 
@@ -180,7 +184,7 @@ test.each<[string, boolean, (file: string, parent: string) => void]>([
   ['below a folder that all may write to', false, (_, parent) => chmodSync(parent, 0o777)],
   ['below a folder that its group may write to', false, (_, parent) => chmodSync(parent, 0o775)],
   ['in a sticky folder for data', false, (file) => chmodSync(join(file, '..', '..', '..'), 0o1777)],
-  // To give a file away needs root.
+  // Only root can change the owner of a file.
   ...(process.getuid?.() === 0
     ? ([
         ['of another account', false, (file) => chownSync(file, foreignUid, foreignUid)],
@@ -194,26 +198,26 @@ test.each<[string, boolean, (file: string, parent: string) => void]>([
 ])('compiled code %s is run: %s', (_, isRun, prepare) => {
   const parent = temporaryFolder()
   const line = ['config', 'list', '--json']
-  run(line, parent)
+  runProgram(line, parent)
   const file = join(parent, 'data', 'compile-cache', version, 'config.list')
   plantCode(file)
   prepare(file, parent)
-  expect(run(line, parent).stderr.includes('poisoned')).toBe(isRun)
+  expect(runProgram(line, parent).stderr.includes('poisoned')).toBe(isRun)
 })
 
 test('compiled code that another account could have written is replaced', () => {
   const folder = temporaryFolder()
   const line = ['config', 'list', '--json']
-  const answer = run(line, folder)
+  const answer = runProgram(line, folder)
   const file = join(folder, 'data', 'compile-cache', version, 'config.list')
   chmodSync(file, 0o666)
-  expect(run(line, folder)).toEqual(answer)
+  expect(runProgram(line, folder)).toEqual(answer)
   expect(statSync(file).mode & 0o777).toBe(0o600)
 })
 
-test('where nothing can be stored, commands answer all the same', () => {
+test('commands also work if no compiled code can be stored', () => {
   const folder = temporaryFolder()
   mkdirSync(join(folder, 'data'), { mode: 0o700 })
   chmodSync(join(folder, 'data'), 0o500)
-  expect(run(['config', 'list', '--json'], folder)).toMatchObject({ status: 0, stderr: '' })
+  expect(runProgram(['config', 'list', '--json'], folder)).toMatchObject({ status: 0, stderr: '' })
 })

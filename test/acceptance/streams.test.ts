@@ -11,9 +11,9 @@ import { start } from '../harness/process.ts'
 import { keys, openTerminal } from '../harness/terminal.ts'
 import { temporaryFolder, world } from '../harness/world.ts'
 
-const bin = join(import.meta.dirname, '..', '..', 'bin')
+const binFolder = join(import.meta.dirname, '..', '..', 'bin')
 
-test('a reader that goes away ends the writing quietly', async () => {
+test('a command whose output is not read ends with exit 0 and prints nothing on stderr', async () => {
   const { env } = await world()
   const run = start(['schema', 'show', '101', '--json'], env)
   run.child.stdout?.destroy()
@@ -21,18 +21,21 @@ test('a reader that goes away ends the writing quietly', async () => {
   expect(run.stderr()).toBe('')
 })
 
-test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s during a wait: 130 and one line', async (signal) => {
-  const here = await world()
-  const created = await here.run(orderArguments('Priya', ['--yes', '--json']))
-  const { request_id } = created.json() as { request_id: string }
-  const run = start(['request', 'wait', request_id], here.env)
-  while (!run.stderr().includes('RECEIVED'))
-    await new Promise((resolve) => run.child.stderr?.once('data', resolve))
-  run.child.kill(signal)
-  expect(await run.ended).toBe(130)
-  expect(run.stdout()).toBe('')
-  expect(run.stderr()).toMatch(/^Interrupted$/m)
-})
+test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+  '%s during a wait: exit 130 and one line',
+  async (signal) => {
+    const testWorld = await world()
+    const created = await testWorld.run(orderArguments('Priya', ['--yes', '--json']))
+    const { request_id } = created.json() as { request_id: string }
+    const run = start(['request', 'wait', request_id], testWorld.env)
+    while (!run.stderr().includes('RECEIVED'))
+      await new Promise((resolve) => run.child.stderr?.once('data', resolve))
+    run.child.kill(signal)
+    expect(await run.ended).toBe(130)
+    expect(run.stdout()).toBe('')
+    expect(run.stderr()).toMatch(/^Interrupted$/m)
+  },
+)
 
 test('SIGTERM ends webhook listen with 0, Ctrl-C with 130', async () => {
   const { env } = await world()
@@ -49,37 +52,37 @@ test('SIGTERM ends webhook listen with 0, Ctrl-C with 130', async () => {
   }
 })
 
-test('a failure with --json: the document on stdout, its message as one line on stderr', async () => {
-  const here = await world()
+test('a failure with --json prints the error document on stdout and its message as one line on stderr', async () => {
+  const testWorld = await world()
   for (const [argv, expected] of [
     [['schema', 'show', 'x', '--json'], true],
     [['schema', 'show', 'x', '--json', '--quiet'], false],
     [['request', 'get', 'x', '--json'], true],
   ] as const) {
-    const run = await here.run(argv)
+    const run = await testWorld.run(argv)
     const { error } = run.json() as { error: { message: string; hint: string } }
     expect(run.stderr).toBe(expected ? `Error: ${error.message}\n` : '')
   }
 })
 
-test('TLS checks switched off: a warning', async () => {
+test('a warning is printed if TLS verification is off', async () => {
   const { env } = await world()
   const run = start(['packages', 'list', '--json'], { ...env, NODE_TLS_REJECT_UNAUTHORIZED: '0' })
   expect(await run.ended).toBe(0)
   expect(run.stderr()).toContain('Warning: NODE_TLS_REJECT_UNAUTHORIZED=0')
 })
 
-function environmentFile(folder: string, env: Record<string, string>): string {
+function writeEnvironmentFile(folder: string, env: Record<string, string>): string {
   const file = join(folder, 'env')
   const lines = Object.entries(env).map(([name, value]) => `${name}=${value}\n`)
   writeFileSync(file, lines.join(''))
   return file
 }
 
-test('an order on a real terminal, asked for from nothing', async () => {
+test('an order in a real terminal, with all values from prompts', async () => {
   const { env, folder, sandbox } = await world()
-  const file = environmentFile(folder, env)
-  const terminal = await openTerminal([`--env-file=${file}`, join(bin, 'run.js'), 'request', 'create'])
+  const file = writeEnvironmentFile(folder, env)
+  const terminal = await openTerminal([`--env-file=${file}`, join(binFolder, 'run.js'), 'request', 'create'])
   await terminal.until('Which package?')
   terminal.type(keys.down + keys.enter)
   for (const [question, typed] of [
@@ -106,23 +109,23 @@ test('an order on a real terminal, asked for from nothing', async () => {
   ])
 })
 
-test('an answer that cannot be written: exit 1 in words, and what was asked for is done', async () => {
-  const here = await world()
+test('a result that cannot be written: exit 1 with a message, and the order is made', async () => {
+  const testWorld = await world()
   const order = orderArguments('Priya', ['--yes', '--json']).map((each) => `'${each}'`)
-  const line = `"${process.execPath}" "${join(bin, 'run.js')}" ${order.join(' ')} > /dev/full`
-  const run = spawn('sh', ['-c', line], { env: { PATH: process.env['PATH'] ?? '', ...here.env } })
+  const line = `"${process.execPath}" "${join(binFolder, 'run.js')}" ${order.join(' ')} > /dev/full`
+  const run = spawn('sh', ['-c', line], { env: { PATH: process.env['PATH'] ?? '', ...testWorld.env } })
   let printed = ''
   run.stderr.on('data', (data: Buffer) => (printed += data.toString()))
   expect(await once(run, 'close')).toEqual([1, null])
   expect(printed).toMatch(
     /Error: cannot write the result to "stdout": no space is left on the disk\nThe command itself was carried out/,
   )
-  expect(here.sandbox.requests()).toHaveLength(1)
+  expect(testWorld.sandbox.requests()).toHaveLength(1)
 })
 
-test('a current folder that was removed is no matter where none is needed', async () => {
+test('a command that needs no current folder works in a folder that was removed', async () => {
   const { env, url } = await world()
-  const script = `mkdir gone && cd gone && rmdir ../gone && exec "${process.execPath}" "${join(bin, 'run.js')}" ping`
+  const script = `mkdir gone && cd gone && rmdir ../gone && exec "${process.execPath}" "${join(binFolder, 'run.js')}" ping`
   const run = spawn('sh', ['-c', script], {
     cwd: temporaryFolder(),
     env: { PATH: process.env['PATH'] ?? '', ...env },
@@ -133,27 +136,31 @@ test('a current folder that was removed is no matter where none is needed', asyn
   expect(printed).toContain(url)
 })
 
-test('a folder that the system will not make (/proc) ends in words, and not never', async () => {
+test('a data folder that cannot be created (/proc) ends the command with a message', async () => {
   const { env } = await world()
   const run = start(['request', 'list'], { ...env, REFCHECK_DATA_DIR: '/proc/refcheck' })
   expect(await run.ended).toBe(1)
   expect(run.stderr()).toMatch(/^Error: cannot make the folder "\/proc\/refcheck": .*\n/)
 })
 
-test('Ctrl-C while an order is in flight shows what is waited for', async () => {
-  const here = await world()
-  const run = start(orderArguments('Priya+hang-after'), here.env)
-  while (here.sandbox.requests().length === 0) await setImmediate()
+test('Ctrl-C while an order is in flight prints that its answer is awaited', async () => {
+  const testWorld = await world()
+  const run = start(orderArguments('Priya+hang-after'), testWorld.env)
+  while (testWorld.sandbox.requests().length === 0) await setImmediate()
   run.child.kill('SIGINT')
   while (run.stderr() === '') await new Promise((resolve) => run.child.stderr?.once('data', resolve))
   expect(run.stderr()).toContain('An order is in flight; waiting for its answer.')
 })
 
-test('bin/run.js on a Node that is too old shows what to do', () => {
-  const older = `data:text/javascript,Object.defineProperty(process.versions,'node',{value:'20.20.2'})`
-  const { status, stderr } = spawnSync(process.execPath, ['--import', older, join(bin, 'run.js'), 'ping'], {
-    encoding: 'utf8',
-  })
+test('bin/run.js on an old Node.js prints the required version and a hint', () => {
+  const oldVersionModule = `data:text/javascript,Object.defineProperty(process.versions,'node',{value:'20.20.2'})`
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    ['--import', oldVersionModule, join(binFolder, 'run.js'), 'ping'],
+    {
+      encoding: 'utf8',
+    },
+  )
   expect(status).toBe(1)
   expect(stderr).toBe(
     'refcheck needs Node 24.15 or newer; this is 20.20.2.\nInside the checkout run it as "npx refcheck", which brings its own Node, or install a newer one.\n',

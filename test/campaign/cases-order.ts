@@ -1,84 +1,91 @@
 import { linkSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { batchRunArguments, createArguments, csvLines, people, person } from './people.ts'
+import {
+  createRunArguments,
+  createRequestArguments,
+  createCsvLines,
+  createPeople,
+  createPerson,
+} from './people.ts'
 import type { Case } from './cases.ts'
 import { findBatchId, expectCount, expectExit } from './checks.ts'
 
-const sending = 'One attempt'
+const section = 'One attempt'
 
 /** Outcomes of an attempt, concurrent runners, a change of the API key, the quota. */
 export const orderCases: readonly Case[] = [
   {
-    section: sending,
-    what: 'an answer without an outcome (5xx, cut, no id, a firewall’s page) makes the row unknown, and a second run does not send it',
+    section: section,
+    title:
+      'an answer without an outcome (5xx, cut, no id, a firewall’s page) makes the row unknown, and a second run does not send it',
     async run(environment) {
-      const faults = ['error-before', 'error-after', 'cut-before', 'cut-after'].map((tag, at) =>
-        person(at, { email: `person${at}+${tag}@example.com` }),
+      const faultyPeople = ['error-before', 'error-after', 'cut-before', 'cut-after'].map((tag, index) =>
+        createPerson(index, { email: `person${index}+${tag}@example.com` }),
       )
       const file = environment.write(
         'people.csv',
-        csvLines([...faults.slice(0, 2), ...people(3, 10), ...faults.slice(2)]),
+        createCsvLines([...faultyPeople.slice(0, 2), ...createPeople(3, 10), ...faultyPeople.slice(2)]),
       )
-      for (let run = 0; run < 3; run += 1) await environment.run(batchRunArguments(file))
-      const page = { kind: 'status', status: 403, when: 'before', body: 'html' } as const
-      environment.sandbox.inject({ on: 'POST *', fault: page })
-      expectExit(await environment.run(createArguments(person(20))), 8)
-      expectExit(await environment.run(createArguments(person(20))), 2)
+      for (let run = 0; run < 3; run += 1) await environment.run(createRunArguments(file))
+      const htmlPage = { kind: 'status', status: 403, when: 'before', body: 'html' } as const
+      environment.sandbox.inject({ on: 'POST *', fault: htmlPage })
+      expectExit(await environment.run(createRequestArguments(createPerson(20))), 8)
+      expectExit(await environment.run(createRequestArguments(createPerson(20))), 2)
     },
   },
   {
-    section: sending,
-    what: 'rows that the service refused with 401, 403 or 429 stay pending and are sent by a later run',
+    section: section,
+    title: 'rows that the service refused with 401, 403 or 429 stay pending and are sent by a later run',
     async run(environment) {
-      const file = environment.write('people.csv', csvLines(people(6)))
+      const file = environment.write('people.csv', createCsvLines(createPeople(6)))
       for (const status of [401, 403]) {
         environment.sandbox.inject({
           on: 'POST *',
           after: 1,
           fault: { kind: 'status', status, when: 'before' },
         })
-        expectExit(await environment.run(batchRunArguments(file)), [3, 4])
+        expectExit(await environment.run(createRunArguments(file)), [3, 4])
       }
       environment.sandbox.inject({
         on: 'POST *',
         fault: { kind: 'status', status: 429, when: 'before', retryAfter: '1' },
       })
-      expectExit(await environment.run(batchRunArguments(file)), 0)
+      expectExit(await environment.run(createRunArguments(file)), 0)
       expectCount(environment.sandbox.requests().length, 6, 'orders')
     },
   },
   {
-    section: sending,
-    what: 'killed at the 1st, 3rd and 7th order, and run again',
+    section: section,
+    title: 'killed at the 1st, 3rd and 7th order, and run again',
     async run(environment) {
-      const file = environment.write('people.csv', csvLines(people(12)))
-      for (const killAt of [1, 2, 4]) await environment.run(batchRunArguments(file), { killAt })
-      expectExit(await environment.run(batchRunArguments(file)), [0, 8])
+      const file = environment.write('people.csv', createCsvLines(createPeople(12)))
+      for (const killAtOrder of [1, 2, 4]) await environment.run(createRunArguments(file), { killAtOrder })
+      expectExit(await environment.run(createRunArguments(file)), [0, 8])
     },
   },
   {
     section: 'Which process may send',
-    what: 'four runners of one file at once',
+    title: 'four runners of one file at once',
     async run(environment) {
-      const file = environment.write('people.csv', csvLines(people(20)))
-      const ended = await Promise.all(
-        Array.from({ length: 4 }, () => environment.run(batchRunArguments(file))),
+      const file = environment.write('people.csv', createCsvLines(createPeople(20)))
+      const results = await Promise.all(
+        Array.from({ length: 4 }, () => environment.run(createRunArguments(file))),
       )
-      if (!ended.some(({ code }) => code === 0)) throw new Error('no runner came through')
+      if (!results.some(({ code }) => code === 0)) throw new Error('no runner came through')
       expectCount(environment.sandbox.requests().length, 20, 'orders')
     },
   },
   {
     section: 'Which process may send',
-    what: 'a store with a second name (hard link) is refused',
+    title: 'a store with a second name (hard link) is refused',
     isSqliteOnly: true,
     async run(environment) {
-      const file = environment.write('people.csv', csvLines(people(4)))
-      expectExit(await environment.run(batchRunArguments(file, '--max', '1')), 10)
-      linkSync(environment.storePathOf(), join(environment.folder, 'second.sqlite'))
+      const file = environment.write('people.csv', createCsvLines(createPeople(4)))
+      expectExit(await environment.run(createRunArguments(file, '--max', '1')), 10)
+      linkSync(environment.getStorePath(), join(environment.folder, 'second.sqlite'))
       expectExit(
-        await environment.run(batchRunArguments(file), {
+        await environment.run(createRunArguments(file), {
           env: { REFCHECK_STORE: join(environment.folder, 'second.sqlite') },
         }),
         1,
@@ -89,10 +96,10 @@ export const orderCases: readonly Case[] = [
   },
   {
     section: 'Another organisation',
-    what: 'another organisation’s key in the middle of a batch is refused before anything is sent',
+    title: 'another organisation’s key in the middle of a batch is refused before anything is sent',
     async run(environment) {
-      const file = environment.write('people.csv', csvLines(people(4)))
-      const id = findBatchId(expectExit(await environment.run(batchRunArguments(file, '--max', '2')), 10))
+      const file = environment.write('people.csv', createCsvLines(createPeople(4)))
+      const id = findBatchId(expectExit(await environment.run(createRunArguments(file, '--max', '2')), 10))
       const { apiKey, userEmail } = environment.sandbox.otherOrganisation
       const env = { REFCHECK_API_KEY: apiKey, REFCHECK_USER_EMAIL: userEmail }
       expectExit(
@@ -105,11 +112,13 @@ export const orderCases: readonly Case[] = [
   },
   {
     section: 'Quota',
-    what: 'two runners share one window; the service never refuses one of them',
+    title: 'two runners share one window; the service never refuses one of them',
     async run(environment) {
-      const files = [0, 1].map((at) => environment.write(`people-${at}.csv`, csvLines(people(4, at * 10))))
+      const files = [0, 1].map((index) =>
+        environment.write(`people-${index}.csv`, createCsvLines(createPeople(4, index * 10))),
+      )
       const env = { REFCHECK_QUOTA: '6/3' }
-      await Promise.all(files.map((file) => environment.run(batchRunArguments(file), { env })))
+      await Promise.all(files.map((file) => environment.run(createRunArguments(file), { env })))
       expectCount(environment.sandbox.requests().length, 8, 'orders')
     },
   },

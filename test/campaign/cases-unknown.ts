@@ -1,19 +1,28 @@
-import { batchRunArguments, createArguments, csvLines, people, person } from './people.ts'
+import {
+  createRunArguments,
+  createRequestArguments,
+  createCsvLines,
+  createPeople,
+  createPerson,
+} from './people.ts'
 import type { Case } from './cases.ts'
 import type { CampaignEnvironment } from './environment.ts'
 import { findBatchId, expectCount, expectExit } from './checks.ts'
 
 const section = 'Unknown outcomes'
-const lost = person(1, { email: 'person1+cut-after@example.com' })
-const cut = person(1, { email: 'person1+cut-before@example.com' })
+const personWithLostAnswer = createPerson(1, { email: 'person1+cut-after@example.com' })
+const personNotOrdered = createPerson(1, { email: 'person1+cut-before@example.com' })
 
-async function batchWith(environment: CampaignEnvironment, second: typeof lost): Promise<string> {
-  const [first, , third] = people(3)
-  const file = environment.write('people.csv', csvLines([first!, second, third!]))
-  return findBatchId(expectExit(await environment.run(batchRunArguments(file)), 8))
+async function runBatchWith(
+  environment: CampaignEnvironment,
+  secondPerson: typeof personWithLostAnswer,
+): Promise<string> {
+  const [first, , third] = createPeople(3)
+  const file = environment.write('people.csv', createCsvLines([first!, secondPerson, third!]))
+  return findBatchId(expectExit(await environment.run(createRunArguments(file)), 8))
 }
 
-const events = (environment: CampaignEnvironment): string =>
+const writeEventsFile = (environment: CampaignEnvironment): string =>
   environment.write(
     'events.ndjson',
     environment.sandbox
@@ -25,14 +34,14 @@ const events = (environment: CampaignEnvironment): string =>
 export const unknownCases: readonly Case[] = [
   {
     section,
-    what: 'an event shows that the order exists: the row becomes accepted and is not sent again',
+    title: 'an event shows that the order exists: the row becomes accepted and is not sent again',
     async run(environment) {
-      const id = await batchWith(environment, lost)
+      const id = await runBatchWith(environment, personWithLostAnswer)
       expectExit(
-        await environment.run(['batch', 'reconcile', id, '--events', events(environment), '--json']),
+        await environment.run(['batch', 'reconcile', id, '--events', writeEventsFile(environment), '--json']),
         0,
       )
-      await environment.run(batchRunArguments('people.csv'))
+      await environment.run(createRunArguments('people.csv'))
       expectCount(
         (await environment.submissions()).filter(({ state }) => state === 'accepted').length,
         3,
@@ -42,50 +51,55 @@ export const unknownCases: readonly Case[] = [
   },
   {
     section,
-    what: '--request-id records an order that the provider has',
+    title: '--request-id records an order that the provider has',
     async run(environment) {
-      const id = await batchWith(environment, lost)
-      const made = environment.sandbox.requests().find(({ recipient }) => recipient.email === lost.email)
+      const id = await runBatchWith(environment, personWithLostAnswer)
+      const request = environment.sandbox
+        .requests()
+        .find(({ recipient }) => recipient.email === personWithLostAnswer.email)
       expectExit(
-        await environment.run(['batch', 'reconcile', id, '--row', '2', '--request-id', made!.request_id]),
+        await environment.run(['batch', 'reconcile', id, '--row', '2', '--request-id', request!.request_id]),
         0,
       )
-      expectExit(await environment.run(createArguments(lost)), 2)
+      expectExit(await environment.run(createRequestArguments(personWithLostAnswer)), 2)
     },
   },
   {
     section,
-    what: 'an order that the provider does not have is not repeated within 15 minutes',
+    title: 'an order that the provider does not have is not repeated within 15 minutes',
     async run(environment) {
-      const id = await batchWith(environment, cut)
-      const again = ['batch', 'reconcile', id, '--row', '2', '--confirm-email']
-      expectExit(await environment.run([...again, cut.email]), 2, '15 minutes')
-      expectExit(await environment.run(createArguments(cut, '--allow-duplicate')), 2)
+      const id = await runBatchWith(environment, personNotOrdered)
+      const orderAgainArguments = ['batch', 'reconcile', id, '--row', '2', '--confirm-email']
+      expectExit(await environment.run([...orderAgainArguments, personNotOrdered.email]), 2, '15 minutes')
+      expectExit(await environment.run(createRequestArguments(personNotOrdered, '--allow-duplicate')), 2)
       expectCount(environment.sandbox.requests().length, 2, 'orders')
     },
   },
   {
     section,
-    what: 'a dropped row still blocks orders for the person',
+    title: 'a dropped row still blocks orders for the person',
     async run(environment) {
-      const id = await batchWith(environment, lost)
+      const id = await runBatchWith(environment, personWithLostAnswer)
       expectExit(await environment.run(['batch', 'reconcile', id, '--row', '2', '--drop']), [0, 10])
-      await environment.run(batchRunArguments('people.csv'))
-      expectExit(await environment.run(createArguments(lost)), 2)
-      expectExit(await environment.run(createArguments(lost, '--allow-duplicate')), 2)
+      await environment.run(createRunArguments('people.csv'))
+      expectExit(await environment.run(createRequestArguments(personWithLostAnswer)), 2)
+      expectExit(await environment.run(createRequestArguments(personWithLostAnswer, '--allow-duplicate')), 2)
     },
   },
   {
     section: 'Erasing a person',
-    what: 'people are purged and their old file is run again: no order is made',
+    title: 'people are purged and their old file is run again: no order is made',
     async run(environment) {
-      const all = people(3)
-      expectExit(await environment.run(batchRunArguments(environment.write('people.csv', csvLines(all)))), 0)
-      for (const { email } of all)
+      const everybody = createPeople(3)
+      expectExit(
+        await environment.run(createRunArguments(environment.write('people.csv', createCsvLines(everybody)))),
+        0,
+      )
+      for (const { email } of everybody)
         expectExit(await environment.run(['store', 'purge', '--email', email, '--yes']), 0)
-      await environment.run(batchRunArguments('people.csv'))
-      await environment.run(batchRunArguments(environment.write('again.csv', csvLines(all))))
-      for (const each of all) expectExit(await environment.run(createArguments(each)), 2)
+      await environment.run(createRunArguments('people.csv'))
+      await environment.run(createRunArguments(environment.write('again.csv', createCsvLines(everybody))))
+      for (const each of everybody) expectExit(await environment.run(createRequestArguments(each)), 2)
       expectCount(environment.sandbox.requests().length, 3, 'orders')
     },
   },

@@ -10,7 +10,7 @@ import type { CampaignEnvironment } from './environment.ts'
  */
 export interface Case {
   section: string
-  what: string
+  title: string
   /** The case works on the files of an SQLite store, so it is not run with PostgreSQL. */
   isSqliteOnly?: boolean
   run: (environment: CampaignEnvironment) => Promise<void>

@@ -5,17 +5,17 @@ import type { CommandResult } from './environment.ts'
  * `text`.
  */
 export function expectExit(
-  ended: CommandResult,
+  result: CommandResult,
   codes: number | readonly number[],
   text = '',
 ): CommandResult {
-  const { code, stdout, stderr } = ended
+  const { code, stdout, stderr } = result
   const isExpected = (typeof codes === 'number' ? [codes] : codes).includes(code ?? -1)
   if (!isExpected || !`${stdout}${stderr}`.includes(text))
     throw new Error(
       `exit ${code}, not ${String(codes)} with "${text}": ${stdout.slice(-300)} ${stderr.slice(-300)}`,
     )
-  return ended
+  return result
 }
 
 export function findBatchId({ stdout }: CommandResult): string {
@@ -24,6 +24,7 @@ export function findBatchId({ stdout }: CommandResult): string {
   return found
 }
 
-export function expectCount(is: number, should: number, what: string): void {
-  if (is !== should) throw new Error(`${what}: ${is}, not ${should}`)
+/** Throws unless `actual` is `expected`; `noun` names the counted things. */
+export function expectCount(actual: number, expected: number, noun: string): void {
+  if (actual !== expected) throw new Error(`${noun}: ${actual}, not ${expected}`)
 }

@@ -17,13 +17,13 @@ import { openStore } from '../../src/store/ledger/open.ts'
 
 /** Exit code and output of a command. */
 export interface CommandResult {
-  /** Null where it was killed. */
+  /** Null if the command was killed. */
   code: number | null
   stdout: string
   stderr: string
 }
 
-/** What was counted by person and by request id. */
+/** Counts by person and by request id, after a case or another scenario. */
 export interface Tally {
   kills: number
   /** People with more orders than the case expects. */
@@ -41,12 +41,12 @@ interface RunOptions {
   home?: string
   env?: Record<string, string>
   /** The command is killed by SIGKILL once this many orders have reached the service. */
-  killAt?: number
-  /** `work` is called while the command runs, once `at` orders have reached the service. */
-  meanwhile?: { at: number; work: () => unknown }
+  killAtOrder?: number
+  /** `work` is called while the command runs, once `atOrder` orders have reached the service. */
+  meanwhile?: { atOrder: number; work: () => unknown }
 }
 
-/** A sandbox on a port, a folder of files, and the built program, which runs in processes of its own. */
+/** A sandbox on a port, a folder of files, and the built program, each command in a separate process. */
 export class CampaignEnvironment {
   readonly folder = mkdtempSync(join(tmpdir(), 'refcheck-campaign-'))
   readonly sandbox: Sandbox
@@ -68,7 +68,7 @@ export class CampaignEnvironment {
   static async open(store: Backend = 'SQLite'): Promise<CampaignEnvironment> {
     const environment = new CampaignEnvironment(store === 'SQLite' ? undefined : await Cluster.start())
     const listener = await listen((request, connection) => {
-      // As a gateway in front of two services: both paths lead to the sandbox.
+      // A gateway in front of two services is simulated: both paths lead to the sandbox.
       const url = new URL(request.url)
       url.pathname = url.pathname.replace(/^\/(staging|prod)\//, '/')
       return environment.sandbox.fetch(new Request(url, request), connection)
@@ -89,38 +89,40 @@ export class CampaignEnvironment {
     return this.#url
   }
 
-  dataFolderOf(home = 'own'): string {
+  getDataFolder(home = 'own'): string {
     return join(this.folder, home, 'data')
   }
 
-  storePathOf(home = 'own'): string {
-    return join(this.dataFolderOf(home), 'ledger.sqlite')
+  getStorePath(home = 'own'): string {
+    return join(this.getDataFolder(home), 'ledger.sqlite')
   }
 
-  /** The database of a home, created at its first use; undefined with SQLite. */
-  #databaseOf(home: string): Promise<string> | undefined {
+  /** Returns the name of the database of a home, and creates it at the first use; undefined with SQLite. */
+  #findDatabase(home: string): Promise<string> | undefined {
     const cluster = this.#cluster
     if (cluster === undefined) return undefined
-    const made =
+    const name =
       this.#databases.get(home) ??
-      cluster.create().then(async (name) => {
-        await makeStore(cluster.url(name))
-        return name
+      cluster.create().then(async (created) => {
+        await makeStore(cluster.url(created))
+        return created
       })
-    this.#databases.set(home, made)
-    return made
+    this.#databases.set(home, name)
+    return name
   }
 
+  /** Writes a file for the commands, and returns its name. */
   write(name: string, lines: readonly string[]): string {
     mkdirSync(join(this.folder, 'files'), { recursive: true })
     writeFileSync(join(this.folder, 'files', name), `${lines.join('\n')}\n`)
     return name
   }
 
+  /** Runs a command on the machine `home`. */
   async run(argv: readonly string[], options: RunOptions = {}): Promise<CommandResult> {
-    const { home = 'own', env = {}, killAt, meanwhile } = options
+    const { home = 'own', env = {}, killAtOrder, meanwhile } = options
     this.#homes.add(home)
-    const database = await this.#databaseOf(home)
+    const database = await this.#findDatabase(home)
     const child = spawn(process.execPath, [program, ...argv], {
       cwd: join(this.folder, 'files'),
       env: {
@@ -136,37 +138,37 @@ export class CampaignEnvironment {
     const output = { stdout: '', stderr: '' }
     child.stdout.on('data', (chunk: Buffer) => (output.stdout += chunk.toString()))
     child.stderr.on('data', (chunk: Buffer) => (output.stderr += chunk.toString()))
-    let isDone = false
-    let done: unknown
-    const start = this.sandbox.requests().length
-    const stop = this.sandbox.log.subscribe(() => {
-      const orders = this.sandbox.requests().length - start
-      if (killAt !== undefined && orders >= killAt) child.kill('SIGKILL')
-      if (meanwhile === undefined || isDone || orders < meanwhile.at) return
-      isDone = true
-      done = meanwhile.work()
+    let hasStartedWork = false
+    let workResult: unknown
+    const orderCountBefore = this.sandbox.requests().length
+    const unsubscribe = this.sandbox.log.subscribe(() => {
+      const orderCount = this.sandbox.requests().length - orderCountBefore
+      if (killAtOrder !== undefined && orderCount >= killAtOrder) child.kill('SIGKILL')
+      if (meanwhile === undefined || hasStartedWork || orderCount < meanwhile.atOrder) return
+      hasStartedWork = true
+      workResult = meanwhile.work()
     })
     const [code] = (await once(child, 'close')) as [number | null]
-    stop()
-    await done
+    unsubscribe()
+    await workResult
     if (code === null) {
       this.kills += 1
       // The lease of a killed process lasts longer than the campaign can wait, so it is ended here.
-      const end = `UPDATE refcheck.runners SET leased_until = 0 WHERE pid = ${child.pid}`
-      if (database !== undefined) await this.#cluster?.ask(end, database)
+      const endLeaseSql = `UPDATE refcheck.runners SET leased_until = 0 WHERE pid = ${child.pid}`
+      if (database !== undefined) await this.#cluster?.ask(endLeaseSql, database)
     }
     return { code, ...output }
   }
 
   /** Counts by person. People are identified by their last names, which differ within a case. */
   async tally(): Promise<Tally> {
-    const people = new Map<string, number>()
+    const orderCounts = new Map<string, number>()
     for (const { recipient } of this.sandbox.requests()) {
-      const person = recipient.last_name.toLowerCase().trim()
-      people.set(person, (people.get(person) ?? 0) + 1)
+      const lastName = recipient.last_name.toLowerCase().trim()
+      orderCounts.set(lastName, (orderCounts.get(lastName) ?? 0) + 1)
     }
-    const twice = [...people].filter(
-      ([person, orders]) => orders > (this.expectedOrders.get(person) ?? 1),
+    const twice = [...orderCounts].filter(
+      ([lastName, orderCount]) => orderCount > (this.expectedOrders.get(lastName) ?? 1),
     ).length
     const rows: Submission[] = []
     for (const home of this.#homes) rows.push(...(await this.submissions(home)))
@@ -182,8 +184,8 @@ export class CampaignEnvironment {
   }
 
   async submissions(home = 'own'): Promise<Submission[]> {
-    const paths = { config: join(this.folder, home, 'config'), data: this.dataFolderOf(home) }
-    const database = await this.#databaseOf(home)
+    const paths = { config: join(this.folder, home, 'config'), data: this.getDataFolder(home) }
+    const database = await this.#findDatabase(home)
     const store = await openStore({
       chosen: database === undefined ? undefined : this.#cluster?.url(database),
       paths,

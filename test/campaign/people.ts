@@ -8,25 +8,25 @@ export interface Person {
   phone: string
 }
 
-export function person(at: number, more: Partial<Person> = {}): Person {
+export function createPerson(index: number, changes: Partial<Person> = {}): Person {
   return {
-    first: ['Charlotte', 'Oliver', 'Amelia', 'Jack'][at % 4] ?? '',
-    last: `Person${at}`,
-    email: `person${at}@example.com`,
-    phone: `+61400${String(100_000 + at * 17)}`,
-    ...more,
+    first: ['Charlotte', 'Oliver', 'Amelia', 'Jack'][index % 4] ?? '',
+    last: `Person${index}`,
+    email: `person${index}@example.com`,
+    phone: `+61400${String(100_000 + index * 17)}`,
+    ...changes,
   }
 }
 
-export const people = (count: number, first = 0): Person[] =>
-  Array.from({ length: count }, (_, at) => person(first + at))
+export const createPeople = (count: number, first = 0): Person[] =>
+  Array.from({ length: count }, (_, index) => createPerson(first + index))
 
-export const csvLines = (all: readonly Person[]): string[] => [
+export const createCsvLines = (people: readonly Person[]): string[] => [
   header,
-  ...all.map(({ first, last, email, phone }) => [first, last, email, phone].join(',')),
+  ...people.map(({ first, last, email, phone }) => [first, last, email, phone].join(',')),
 ]
 
-export const batchRunArguments = (file: string, ...more: string[]): string[] => [
+export const createRunArguments = (file: string, ...otherFlags: string[]): string[] => [
   'batch',
   'run',
   file,
@@ -34,10 +34,13 @@ export const batchRunArguments = (file: string, ...more: string[]): string[] => 
   '102',
   '--yes',
   '--json',
-  ...more,
+  ...otherFlags,
 ]
 
-export function createArguments({ first, last, email, phone }: Person, ...more: string[]): string[] {
+export function createRequestArguments(
+  { first, last, email, phone }: Person,
+  ...otherFlags: string[]
+): string[] {
   const flags = ['--first-name', first, '--last-name', last, '--email', email, '--phone', phone]
-  return ['request', 'create', '--package', '102', ...flags, '--yes', '--json', ...more]
+  return ['request', 'create', '--package', '102', ...flags, '--yes', '--json', ...otherFlags]
 }

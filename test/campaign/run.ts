@@ -19,19 +19,19 @@ import { runSimulations } from './simulations.ts'
 import { type Backend, CampaignEnvironment } from './environment.ts'
 
 interface Row {
-  what: string
-  /** What was run and how often, such as `200 orders, 3 kills`. */
+  title: string
+  /** The number of runs, orders and faults, such as `200 orders, 3 kills`. */
   amount: string
   twice: number
   lost: number
-  /** Undefined where nothing was killed. */
+  /** Undefined if no process was killed. */
   unknownPerKill: number | undefined
   seconds: number
   /** The first unexpected result. */
   failure: string | undefined
 }
 
-type Counted = Omit<Row, 'what' | 'seconds' | 'failure'> & { failure?: string | undefined }
+type ScenarioCounts = Omit<Row, 'title' | 'seconds' | 'failure'> & { failure?: string | undefined }
 
 const { values } = parseArgs({
   options: {
@@ -41,30 +41,31 @@ const { values } = parseArgs({
   },
 })
 const seed = Number(values.seed)
-const shareOf = (whole: number): number => Math.max(1, Math.ceil(whole * Number(values.share)))
+const scaleByShare = (fullCount: number): number => Math.max(1, Math.ceil(fullCount * Number(values.share)))
 const processes = availableParallelism()
 
-const parts: [what: string, count: () => Promise<Counted>][] = [
-  ['SIGKILL of `batch run` at any moment', () => killRuns(1000, 'SQLite')],
-  ['SIGKILL of `batch run` at any moment, PostgreSQL', () => killRuns(100, 'PostgreSQL')],
+const scenarios: [title: string, count: () => Promise<ScenarioCounts>][] = [
+  ['SIGKILL of `batch run` at any moment', () => countKills(1000, 'SQLite')],
+  ['SIGKILL of `batch run` at any moment, PostgreSQL', () => countKills(100, 'PostgreSQL')],
   ['one machine: a file and three single orders at once, PostgreSQL', countSingleOrders],
-  ...[2, 4, 8].map((count): [string, () => Promise<Counted>] => [
+  ...[2, 4, 8].map((count): [string, () => Promise<ScenarioCounts>] => [
     `overlapping files on ${count} processes`,
-    () => overlappingFiles(count),
+    () => countOverlappingFiles(count),
   ]),
-  ['overlapping files on 4 processes, PostgreSQL', () => overlappingFiles(4, 'PostgreSQL')],
-  ['simulated runs with random faults on one store file', () => simulations(10_000, 'run')],
-  ['simulated runs with random faults on one PostgreSQL', () => simulations(200, 'postgres')],
+  ['overlapping files on 4 processes, PostgreSQL', () => countOverlappingFiles(4, 'PostgreSQL')],
+  ['simulated runs with random faults on one store file', () => countSimulations(10_000, 'run')],
+  ['simulated runs with random faults on one PostgreSQL', () => countSimulations(200, 'postgres')],
   ['fleet: 3 machines, one PostgreSQL that fails over', countFleet],
   ['fleet: 2 receivers, one PostgreSQL', countReceivers],
-  ...selectCases().map(([each, store]): [string, () => Promise<Counted>] => [
-    `${each.section}: ${each.what}${store === 'SQLite' ? '' : `, ${store}`}`,
+  ...selectCases().map(([each, store]): [string, () => Promise<ScenarioCounts>] => [
+    `${each.section}: ${each.title}${store === 'SQLite' ? '' : `, ${store}`}`,
     () => runCase(each, store),
   ]),
 ]
 
 /**
- * Each case with each store it supports: a random sample of the size `--share`, or all of them with `--only`.
+ * Returns each case with each store that it supports: a random sample of the fraction `--share`, or all cases if
+ * `--only` is given.
  */
 function selectCases(): readonly [Case, Backend][] {
   const all = cases.flatMap((each): [Case, Backend][] =>
@@ -83,21 +84,26 @@ function selectCases(): readonly [Case, Backend][] {
 const rows: Row[] = []
 const startedAt = performance.now()
 console.log(`seed ${seed}, share ${values.share}, ${processes} processors`)
-for (const [what, count] of parts) {
-  if (!what.includes(values.only)) continue
+for (const [title, count] of scenarios) {
+  if (!title.includes(values.only)) continue
   const startedAtMs = performance.now()
   const counted = await count().catch((error: unknown) => countFailure(error))
-  const row: Row = { failure: undefined, ...counted, what, seconds: (performance.now() - startedAtMs) / 1000 }
+  const row: Row = {
+    failure: undefined,
+    ...counted,
+    title,
+    seconds: (performance.now() - startedAtMs) / 1000,
+  }
   rows.push(row)
   process.stderr.write(
-    `${row.seconds.toFixed(0)} s ${what}${row.failure === undefined ? '' : `: ${row.failure}`}\n`,
+    `${row.seconds.toFixed(0)} s ${title}${row.failure === undefined ? '' : `: ${row.failure}`}\n`,
   )
 }
 
 printTable([
   ['what', 'how many', 'twice', 'lost', 'unknown a kill', 'seconds'],
-  ...rows.map(({ what, amount, twice, lost, unknownPerKill, seconds, failure }) => [
-    failure === undefined ? what : `${what} (FAILED: ${failure.split('\n')[0]?.slice(0, 160)})`,
+  ...rows.map(({ title, amount, twice, lost, unknownPerKill, seconds, failure }) => [
+    failure === undefined ? title : `${title} (FAILED: ${failure.split('\n')[0]?.slice(0, 160)})`,
     amount,
     String(twice),
     String(lost),
@@ -112,26 +118,26 @@ console.log(
 )
 if (sum(({ twice, lost }) => twice + lost) + failures > 0) process.exitCode = 1
 
-function countFailure(error: unknown): Counted {
+function countFailure(error: unknown): ScenarioCounts {
   const failure = error instanceof Error ? error.message : String(error)
   return { amount: '', twice: 0, lost: 0, unknownPerKill: undefined, failure }
 }
 
 /** Runs one campaign for each processor in parallel, each with its own store, service and files. */
-async function killRuns(whole: number, store: Backend): Promise<Counted> {
-  const each = Math.ceil(shareOf(whole) / processes)
+async function countKills(fullCount: number, store: Backend): Promise<ScenarioCounts> {
+  const killsPerProcess = Math.ceil(scaleByShare(fullCount) / processes)
   const tallies = await Promise.all(
     Array.from({ length: processes }, async (_, at) => {
       const folder = mkdtempSync(join(tmpdir(), 'refcheck-kills-'))
       try {
-        return await killBatches(folder, each, seeded(seed * 100 + at), store)
+        return await killBatches(folder, killsPerProcess, seeded(seed * 100 + at), store)
       } finally {
         rmSync(folder, { recursive: true, force: true })
       }
     }),
   )
   const total = (part: 'kills' | 'twice' | 'lost' | 'invented' | 'closed' | 'unknown'): number =>
-    tallies.reduce((so, tally) => so + tally[part], 0)
+    tallies.reduce((count, tally) => count + tally[part], 0)
   return {
     amount: `${total('kills')} kills`,
     twice: total('twice'),
@@ -144,30 +150,29 @@ async function killRuns(whole: number, store: Backend): Promise<Counted> {
   }
 }
 
-async function countSingleOrders(): Promise<Counted> {
-  const rounds = shareOf(30)
-  const { kills: killed, twice, lost } = await runFileWithSingleOrders(rounds, seeded(seed * 10 + 3))
-  return { amount: `${rounds} rounds, ${killed} kills`, twice, lost, unknownPerKill: undefined }
+async function countSingleOrders(): Promise<ScenarioCounts> {
+  const rounds = scaleByShare(30)
+  const { kills, twice, lost } = await runFileWithSingleOrders(rounds, seeded(seed * 10 + 3))
+  return { amount: `${rounds} rounds, ${kills} kills`, twice, lost, unknownPerKill: undefined }
 }
 
-async function overlappingFiles(count: number, store: Backend = 'SQLite'): Promise<Counted> {
-  const fileCount = shareOf(200)
+async function countOverlappingFiles(count: number, store: Backend = 'SQLite'): Promise<ScenarioCounts> {
+  const fileCount = scaleByShare(200)
   const { twice, lost } = await runOverlappingFiles(fileCount, count, seeded(seed * 1000 + count), store)
   return { amount: `${fileCount} files`, twice, lost, unknownPerKill: undefined }
 }
 
-async function simulations(whole: number, store: 'run' | 'postgres'): Promise<Counted> {
-  const seeds = shareOf(whole)
-  const {
-    kills: killed,
-    twice,
-    lost,
-    broken,
-    eventCounts,
-  } = await runSimulations(seeds, seed * 100_000, processes, store)
+async function countSimulations(fullCount: number, store: 'run' | 'postgres'): Promise<ScenarioCounts> {
+  const seeds = scaleByShare(fullCount)
+  const { kills, twice, lost, broken, eventCounts } = await runSimulations(
+    seeds,
+    seed * 100_000,
+    processes,
+    store,
+  )
   for (const line of broken) console.log(line)
   return {
-    amount: [`${seeds} seeds`, `${killed} kills`, ...formatHappened(eventCounts)].join(', '),
+    amount: [`${seeds} seeds`, `${kills} kills`, ...formatOccurredEvents(eventCounts)].join(', '),
     twice,
     lost,
     unknownPerKill: undefined,
@@ -175,29 +180,27 @@ async function simulations(whole: number, store: 'run' | 'postgres'): Promise<Co
   }
 }
 
-/** Each kind of fault that occurred, with its count. */
-function formatHappened(eventCounts: EventCounts): string[] {
-  return Object.entries(eventCounts).flatMap(([what, count]) => (count === 0 ? [] : [`${count} ${what}`]))
+/** Formats each kind of event that occurred, with its count. */
+function formatOccurredEvents(eventCounts: EventCounts): string[] {
+  return Object.entries(eventCounts).flatMap(([title, count]) => (count === 0 ? [] : [`${count} ${title}`]))
 }
 
-/**
- * A share below 0.1 still has one failover that loses commits, and a quota that is used up within seconds.
- */
-async function countFleet(): Promise<Counted> {
+/** Even a share below 0.1 has one failover that loses commits, and a quota that is exhausted within seconds. */
+async function countFleet(): Promise<ScenarioCounts> {
   const isSmall = Number(values.share) < 0.1
   const plan = {
-    rows: Math.max(32, shareOf(3000)),
+    rows: Math.max(32, scaleByShare(3000)),
     files: isSmall ? 2 : 6,
-    kills: shareOf(200),
-    pauses: shareOf(100),
-    cuts: shareOf(20),
-    restarts: shareOf(12),
-    failovers: isSmall ? 0 : shareOf(3),
-    lossyFailovers: shareOf(3),
-    restores: isSmall ? 0 : shareOf(4),
-    oldPrimaries: isSmall ? 0 : shareOf(2),
-    clockChanges: shareOf(30),
-    settingsCopies: isSmall ? 0 : shareOf(2),
+    kills: scaleByShare(200),
+    pauses: scaleByShare(100),
+    cuts: scaleByShare(20),
+    restarts: scaleByShare(12),
+    failovers: isSmall ? 0 : scaleByShare(3),
+    lossyFailovers: scaleByShare(3),
+    restores: isSmall ? 0 : scaleByShare(4),
+    oldPrimaries: isSmall ? 0 : scaleByShare(2),
+    clockChanges: scaleByShare(30),
+    settingsCopies: isSmall ? 0 : scaleByShare(2),
     quota: isSmall ? [{ calls: 60, seconds: 15 }] : [{ calls: 600, seconds: 60 }],
     answerDelayMs: isSmall ? 0 : 60,
   }
@@ -219,34 +222,32 @@ function formatFaults({ faults, throttled }: FleetTally): string {
   return `${faults.kills} kills, ${faults.pauses} pauses, ${faults.cuts} cuts at a COMMIT, ${faults.restarts} restarts, ${faults.failovers + faults.lossyFailovers} failovers (${faults.lossyFailovers} losing commits), ${faults.restores} restored, ${faults.oldPrimaries} old primaries back, ${faults.clockChanges} clocks set, ${faults.settingsCopies} settings copied, ${throttled} answers 429`
 }
 
-async function countReceivers(): Promise<Counted> {
-  const {
-    kills: killed,
-    acknowledged,
-    lost,
-    ...wrong
-  } = await runReceivers(shareOf(50), seeded(seed * 10 + 2))
-  const isWrong = Object.values(wrong).some((many) => many > 0)
+async function countReceivers(): Promise<ScenarioCounts> {
+  const { kills, acknowledged, lost, ...violations } = await runReceivers(
+    scaleByShare(50),
+    seeded(seed * 10 + 2),
+  )
+  const hasViolations = Object.values(violations).some((violationCount) => violationCount > 0)
   return {
-    amount: `${acknowledged} events, ${killed} kills`,
+    amount: `${acknowledged} events, ${kills} kills`,
     twice: 0,
     lost,
     unknownPerKill: undefined,
-    failure: isWrong ? JSON.stringify(wrong) : undefined,
+    failure: hasViolations ? JSON.stringify(violations) : undefined,
   }
 }
 
-async function runCase({ run: play, section }: Case, store: Backend): Promise<Counted> {
+async function runCase({ run: runSteps, section }: Case, store: Backend): Promise<ScenarioCounts> {
   const environment = await CampaignEnvironment.open(store)
   try {
-    const failure = await play(environment).then(
+    const failure = await runSteps(environment).then(
       () => undefined,
       (error: unknown) => (error instanceof Error ? error.message : String(error)),
     )
-    const { kills: killed, twice, lost, unknown } = await environment.tally()
-    const amount = `${environment.sandbox.requests().length} orders${killed === 0 ? '' : `, ${killed} kills`}`
-    // Rows that a store had lost become `unknown` without a kill, so the number per kill would mean nothing.
-    const unknownPerKill = killed === 0 || section === 'Rollback detection' ? undefined : unknown / killed
+    const { kills, twice, lost, unknown } = await environment.tally()
+    const amount = `${environment.sandbox.requests().length} orders${kills === 0 ? '' : `, ${kills} kills`}`
+    // Rows that a store lost become `unknown` without a kill, so their number per kill has no meaning.
+    const unknownPerKill = kills === 0 || section === 'Rollback detection' ? undefined : unknown / kills
     return { amount, twice, lost, unknownPerKill, failure }
   } finally {
     await environment.close()

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 
-import { addCounts, type EventCounts, noEvents } from '../simulation/event-counts.ts'
+import { addCounts, type EventCounts, createEventCounts } from '../simulation/event-counts.ts'
 
 export interface SimulationTotals {
   kills: number
@@ -17,25 +17,34 @@ const seedsPerChild = 100
 
 /** Runs seeds of test/simulation in `processes` parallel processes. */
 export async function runSimulations(
-  seeds: number,
+  seedCount: number,
   first: number,
   processes: number,
   store: 'run' | 'postgres' = 'run',
 ): Promise<SimulationTotals> {
-  const total: SimulationTotals = { kills: 0, twice: 0, lost: 0, eventCounts: noEvents(), broken: [] }
-  const starts = Array.from({ length: Math.ceil(seeds / seedsPerChild) }, (_, at) => at * seedsPerChild)
+  const total: SimulationTotals = {
+    kills: 0,
+    twice: 0,
+    lost: 0,
+    eventCounts: createEventCounts(),
+    broken: [],
+  }
+  const offsets = Array.from(
+    { length: Math.ceil(seedCount / seedsPerChild) },
+    (_, index) => index * seedsPerChild,
+  )
   const worker = async (): Promise<void> => {
-    for (let start = starts.shift(); start !== undefined; start = starts.shift()) {
-      const count = Math.min(seedsPerChild, seeds - start)
+    for (let offset = offsets.shift(); offset !== undefined; offset = offsets.shift()) {
+      const count = Math.min(seedsPerChild, seedCount - offset)
       const program = join(import.meta.dirname, '..', 'simulation', `${store}.ts`)
-      const printed = await runAndReadOutput([program, `${count}`, `${first + start}`])
-      const output = printed.trimEnd().split('\n')
-      const { kills, twice, lost, eventCounts } = JSON.parse(output.pop() ?? '') as SimulationTotals
+      const stdout = await runAndReadOutput([program, `${count}`, `${first + offset}`])
+      const lines = stdout.trimEnd().split('\n')
+      const { kills, twice, lost, eventCounts } = JSON.parse(lines.pop() ?? '') as SimulationTotals
       total.kills += kills
       total.twice += twice
       total.lost += lost
       addCounts(total.eventCounts, eventCounts)
-      total.broken.push(...output)
+      total.broken.push(...lines)
     }
   }
   await Promise.all(Array.from({ length: processes }, worker))
@@ -43,15 +52,15 @@ export async function runSimulations(
 }
 
 /**
- * Runs a simulation and returns its stdout, whose last line is the totals in JSON. Throws with its stderr if
- * it ended without them.
+ * Runs a simulation and returns its stdout, whose last line is the totals in JSON. Throws an error with
+ * stderr if stdout has no totals.
  */
 export async function runAndReadOutput(argv: readonly string[]): Promise<string> {
-  const ran = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'pipe'] })
-  const taken = { stdout: '', stderr: '' }
-  ran.stdout.on('data', (chunk: Buffer) => (taken.stdout += chunk.toString()))
-  ran.stderr.on('data', (chunk: Buffer) => (taken.stderr += chunk.toString()))
-  await once(ran, 'close')
-  if (!/^\{.*\}\n$/m.test(taken.stdout)) throw new Error(`${argv.join(' ')}: ${taken.stderr}`)
-  return taken.stdout
+  const child = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const output = { stdout: '', stderr: '' }
+  child.stdout.on('data', (chunk: Buffer) => (output.stdout += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (output.stderr += chunk.toString()))
+  await once(child, 'close')
+  if (!/^\{.*\}\n$/m.test(output.stdout)) throw new Error(`${argv.join(' ')}: ${output.stderr}`)
+  return output.stdout
 }

@@ -1,5 +1,5 @@
 import { Crash } from './scheduler.ts'
-import { bodyFor, rowFor } from './people.ts'
+import { createBody, createNewRow } from './people.ts'
 import { baseUrl, type PeopleFile, type Process, type World } from './world.ts'
 import type { Batch, BatchRow } from '../../src/domain/batch/batch.ts'
 import { fileIdentity } from '../../src/domain/batch/new-row.ts'
@@ -12,10 +12,10 @@ import { reconcileByEvidence, reconcileByDecision } from '../../src/usecases/bat
 import { findBatchToRun } from '../../src/usecases/batch/read-batch.ts'
 import { createRequest } from '../../src/usecases/request/create.ts'
 
-/** What a process does, such as a command. */
+/** The work of one process, for example a command. */
 export type Action = (world: World, process: Process) => Promise<void>
 
-/** Runs `action` in a process, which may be killed meanwhile, and then releases what the process held. */
+/** Runs `action` in a process, which may be killed meanwhile, and then releases its leases. */
 export async function runProcess(world: World, process: Process, action: Action): Promise<void> {
   try {
     await runIgnoringRefusals(world, process, action)
@@ -33,7 +33,7 @@ export async function runIgnoringRefusals(world: World, process: Process, action
   }
 }
 
-/** `batch run FILE`: adds the file as a batch, or continues the batch that it already is. */
+/** `batch run FILE`: adds the file as a batch, or continues its batch if the file was added before. */
 export const runFile =
   (file: PeopleFile): Action =>
   async (world, { ports }) => {
@@ -43,8 +43,8 @@ export const runFile =
     if (existing !== undefined) return continueBatch(world, ports, existing)
     await readAndLinkPackages(ports)
     const id = random.uuid()
-    const rows = file.rows.map(({ human, spelling }, at) =>
-      rowFor(at + 1, human.spellings[spelling] ?? human.spellings[0]!, file.offer),
+    const rows = file.rows.map(({ human, spellingIndex }, index) =>
+      createNewRow(index + 1, human.spellings[spellingIndex] ?? human.spellings[0]!, file.offer),
     )
     const batch = {
       id,
@@ -61,7 +61,7 @@ export const runFile =
       allowDuplicate: file.allowDuplicate,
       allowSimilar: file.allowSimilar,
     }
-    if (file.allowSimilar) world.similarAllowed.add(id)
+    if (file.allowSimilar) world.batchesAllowingSimilar.add(id)
     const added = await batches.add(batch, rows)
     await send(ports, added?.id ?? id)
   }
@@ -96,12 +96,12 @@ export const createOneRequest: Action = async (world, { ports }) => {
   const packages = await readAndLinkPackages(ports)
   if (packages.every(({ id, status }) => id !== offer.id || status !== 'ACTIVE')) return
   const human = pickOne(world.everybody, world.rng)
-  const recipient = human.spellings[pickSpelling(world.rng)]!
-  await createRequest(ports, bodyFor(recipient, offer), {
+  const recipient = human.spellings[pickSpellingIndex(world.rng)]!
+  await createRequest(ports, createBody(recipient, offer), {
     allowDuplicate: false,
     waitBudgetMs: 600_000,
     onSimilar: async ({ order }) =>
-      order.recipient !== undefined && world.humanOf({ recipient: order.recipient }) !== human,
+      order.recipient !== undefined && world.findHumanOf({ recipient: order.recipient }) !== human,
   })
 }
 
@@ -163,7 +163,7 @@ export const moveBatches: Action = async (world, { ports }) => {
     const rows: MovableRow[] = []
     for (const row of await waiting.readMovable(id)) {
       const recipient = row.recipient ?? world.everybody[0]!.spellings[0]!
-      rows.push({ ...row, body: Buffer.from(JSON.stringify(bodyFor(recipient, world.offer))) })
+      rows.push({ ...row, body: Buffer.from(JSON.stringify(createBody(recipient, world.offer))) })
     }
     await waiting.moveRows(id, world.offer.id, rows, clock.now())
     await lease.release()
@@ -175,10 +175,10 @@ export const moveBatches: Action = async (world, { ports }) => {
  * row.
  */
 export const reconcileOneRow: Action = async (world, { ports }) => {
-  const unknown = await ports.ledger.list({
+  const unknownRows = await ports.ledger.list({
     states: world.rng() < 0.8 ? ['unknown'] : ['unknown', 'dropped'],
   })
-  if (unknown.length > 0) await reconcileRow(world, ports, pickOne(unknown, world.rng))
+  if (unknownRows.length > 0) await reconcileRow(world, ports, pickOne(unknownRows, world.rng))
 }
 
 async function reconcileRow(
@@ -186,32 +186,35 @@ async function reconcileRow(
   ports: Process['ports'],
   { batchId, row, recipient, attemptId }: Pick<BatchRow, 'batchId' | 'row' | 'recipient' | 'attemptId'>,
 ): Promise<void> {
-  const sent = world.sandbox
+  const sentRequest = world.sandbox
     .requests()
     .find(({ request_id }) => world.attemptOfRequest.get(request_id) === attemptId)
   const reason = 'the provider said so'
   // For a row without a recipient, the user cannot decide which request belongs to it.
-  if (sent !== undefined && recipient !== undefined) {
-    const answer = { kind: 'has', requestId: sent.request_id } as const
+  if (sentRequest !== undefined && recipient !== undefined) {
+    const answer = { kind: 'has', requestId: sentRequest.request_id } as const
     await reconcileByDecision(ports, { batchId, row, answer, reason })
     return
   }
   const isNeverOrdered =
     recipient !== undefined &&
-    sent === undefined &&
+    sentRequest === undefined &&
     world.rng() < 0.6 &&
-    !world.sandbox.requests().some((request) => world.humanOf(request) === world.humanOf({ recipient }))
+    !world.sandbox
+      .requests()
+      .some((request) => world.findHumanOf(request) === world.findHumanOf({ recipient }))
   if (!isNeverOrdered) {
     await reconcileByDecision(ports, { batchId, row, answer: { kind: 'leave' }, reason })
     return
   }
-  // An SQLite store uses the clock of the machine, which may have been set back since.
+  // A row may be ordered again 15 minutes after its attempt. An SQLite store measures them with the clock of the
+  // machine, which may have been set back by 32 minutes since the attempt.
   await ports.clock.sleep(48 * 60_000)
   const answer = { kind: 'order', confirmedEmail: recipient.email } as const
   await reconcileByDecision(ports, { batchId, row, answer, reason })
 }
 
-export function pickSpelling(rng: () => number): number {
+export function pickSpellingIndex(rng: () => number): number {
   return rng() < 0.75 ? 0 : 1 + Math.floor(rng() * 3)
 }
 

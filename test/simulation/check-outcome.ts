@@ -1,10 +1,12 @@
-import { type Human, rowFor } from './people.ts'
+import { type Human, createNewRow } from './people.ts'
 import { baseUrl, type World } from './world.ts'
 import type { Submission } from '../../src/domain/submission/submission.ts'
 import type { Store } from '../../src/store/ledger/store.ts'
 
 export interface OrderCounts {
+  /** Number of people with more than one order, less those that the program cannot detect. */
   twice: number
+  /** Number of requests of the service that no row of the store has. */
   lost: number
   orders: number
 }
@@ -15,17 +17,19 @@ export interface OrderCounts {
  */
 export async function checkOutcome(world: World): Promise<OrderCounts> {
   const { broken, sandbox, refused, damages } = world
-  const perHuman = new Map<Human, string[]>()
+  const requestIdsByHuman = new Map<Human, string[]>()
   for (const request of sandbox.requests()) {
-    const human = world.humanOf(request)
-    perHuman.set(human, [...(perHuman.get(human) ?? []), request.request_id])
+    const human = world.findHumanOf(request)
+    requestIdsByHuman.set(human, [...(requestIdsByHuman.get(human) ?? []), request.request_id])
   }
-  const twice = [...perHuman].filter(([human, ids]) => ids.length > 1 && !world.undetectable.has(human))
-  for (const [{ number }, ids] of twice)
+  const orderedTwice = [...requestIdsByHuman].filter(
+    ([human, ids]) => ids.length > 1 && !world.undetectable.has(human),
+  )
+  for (const [{ number }, ids] of orderedTwice)
     broken.push(`human ${number} was ordered ${ids.length} times: ${ids.join(', ')}`)
   const store = await world.open()
   const submissions = await store.ledger.list({})
-  const lost = sandbox
+  const lostRequests = sandbox
     .requests()
     .filter(
       ({ request_id }) =>
@@ -33,7 +37,7 @@ export async function checkOutcome(world: World): Promise<OrderCounts> {
         !isKnown(world, submissions, request_id) &&
         !world.isUnknowable(world.attemptOfRequest.get(request_id)),
     )
-  for (const { request_id } of lost) broken.push(`no row has request ${request_id}`)
+  for (const { request_id } of lostRequests) broken.push(`no row has request ${request_id}`)
   checkRequestIds(world, submissions)
   const unfinished = submissions.filter(({ state }) => state === 'pending' || state === 'sending')
   if (unfinished.length > 0) broken.push(`${unfinished.length} rows never came to an end`)
@@ -42,13 +46,13 @@ export async function checkOutcome(world: World): Promise<OrderCounts> {
     broken.push(
       `${world.unknown} outcomes unknown after ${world.kills} kills and ${world.lostAnswers} lost answers`,
     )
-  // An SQLite store uses the clock of its machine.
-  const hasSoundClock = world.files.storeSetting !== undefined || world.eventCounts['clocks set'] === 0
-  if (damages.length === 0 && hasSoundClock && refused > 0)
+  // An SQLite store measures the quota with the clock of its machine, so a clock that was set may exceed the quota.
+  const isClockReliable = world.files.storeSetting !== undefined || world.eventCounts['clocks set'] === 0
+  if (damages.length === 0 && isClockReliable && refused > 0)
     broken.push(`the quota was passed ${refused} times`)
-  await checkNoSecondOrder(world, store, perHuman)
+  await checkNoSecondOrder(world, store, requestIdsByHuman)
   await store.close()
-  return { twice: twice.length, lost: lost.length, orders: sandbox.requests().length }
+  return { twice: orderedTwice.length, lost: lostRequests.length, orders: sandbox.requests().length }
 }
 
 /** Whether a row has the request's id, or is an unfinished row of the attempt that made the request. */
@@ -72,7 +76,7 @@ function checkRequestIds(world: World, submissions: readonly Submission[]): void
     const request = requestsById.get(requestId ?? '')
     if (request === undefined)
       world.broken.push(`row ${row} of ${batchId}: an id that the service does not have`)
-    else if (recipient !== undefined && world.humanOf(request) !== world.humanOf({ recipient }))
+    else if (recipient !== undefined && world.findHumanOf(request) !== world.findHumanOf({ recipient }))
       world.broken.push(`row ${row} of ${batchId}: the id of another person’s order`)
   }
 }
@@ -81,9 +85,11 @@ function checkRequestIds(world: World, submissions: readonly Submission[]): void
 async function checkNoSecondOrder(
   world: World,
   store: Store,
-  perHuman: ReadonlyMap<Human, string[]>,
+  requestIdsByHuman: ReadonlyMap<Human, string[]>,
 ): Promise<void> {
-  const rows = world.everybody.map(({ spellings }, at) => rowFor(at + 1, spellings[0]!, world.offer))
+  const rows = world.everybody.map(({ spellings }, index) =>
+    createNewRow(index + 1, spellings[0]!, world.offer),
+  )
   const id = world.random.uuid()
   await store.batches.add(
     {
@@ -104,7 +110,7 @@ async function checkNoSecondOrder(
   )
   for await (const { row, state } of store.batches.rows(id)) {
     const human = world.everybody[row - 1]
-    if (human !== undefined && state === 'pending' && isKnowable(world, perHuman.get(human)))
+    if (human !== undefined && state === 'pending' && isKnowable(world, requestIdsByHuman.get(human)))
       world.broken.push(`human ${human.number} is ordered, and free to be ordered again`)
   }
 }

@@ -17,7 +17,7 @@ export type EventCounts = Record<
   number
 >
 
-export const noEvents = (): EventCounts => ({
+export const createEventCounts = (): EventCounts => ({
   'restored between rounds': 0,
   'restored during a run': 0,
   failovers: 0,
@@ -38,7 +38,7 @@ export function addCounts(total: EventCounts, more: EventCounts): void {
 
 /** An older state of the store that was restored. */
 export interface Loss {
-  lost: LostNames
+  lostNames: LostNames
   /**
    * Only the attempt logs show the loss: the server is the same, and no user ran `store check --restored`.
    */

@@ -4,40 +4,45 @@ import type { Machine } from './machines.ts'
 import { type RollbackKind, StoreDatabase } from './store-database.ts'
 import type { World } from './world.ts'
 
-/** Calls `work` between two steps of the processes, after a random number of steps. */
-function runAtRandomStep(
+/**
+ * Returns an event for the scheduler, which calls `work` between two steps of the processes, after a random
+ * number of steps.
+ */
+function createEventAtRandomStep(
   world: World,
   work: () => Promise<void>,
 ): { steps: ProcessSteps; work: () => Promise<void> } {
-  const steps = new ProcessSteps(world.scheduler, Number.POSITIVE_INFINITY, (what) =>
-    world.trace.push(`meanwhile ${what}`),
+  const steps = new ProcessSteps(world.scheduler, Number.POSITIVE_INFINITY, (step) =>
+    world.trace.push(`meanwhile ${step}`),
   )
-  const wrapped = steps.wrap({ happen: work })
+  const eventStep = steps.wrap({ happen: work })
   return {
     steps,
     async work() {
-      for (let left = Math.floor(world.rng() ** 2 * 60); left > 0; left -= 1) await steps.step('waits')
-      await wrapped.happen()
+      for (let remaining = Math.floor(world.rng() ** 2 * 60); remaining > 0; remaining -= 1)
+        await steps.step('waits')
+      await eventStep.happen()
     },
   }
 }
 
 /** Random events of a round, which run in parallel with its processes. */
-export function eventsDuringRound(world: World): ReturnType<typeof runAtRandomStep>[] {
+export function eventsDuringRound(world: World): ReturnType<typeof createEventAtRandomStep>[] {
   const { rng, machines, eventCounts } = world
-  const events: ReturnType<typeof runAtRandomStep>[] = []
+  const events: ReturnType<typeof createEventAtRandomStep>[] = []
   if (rng() < 0.25)
     events.push(
-      runAtRandomStep(world, async () => {
+      createEventAtRandomStep(world, async () => {
         machines.setClock(machines.pick())
         eventCounts['clocks set'] += 1
       }),
     )
   const hasServer = world.files instanceof StoreDatabase
-  if (rng() < (hasServer ? 0.3 : 0.1)) events.push(runAtRandomStep(world, () => restoreDuringRun(world)))
+  if (rng() < (hasServer ? 0.3 : 0.1))
+    events.push(createEventAtRandomStep(world, () => restoreDuringRun(world)))
   if (world.files instanceof StoreDatabase && rng() < 0.4) {
     const { files } = world
-    events.push(runAtRandomStep(world, () => files.saveState('kept')))
+    events.push(createEventAtRandomStep(world, () => files.saveState('kept')))
   }
   return events
 }
@@ -68,10 +73,10 @@ export async function restoreBetweenRounds(world: World): Promise<void> {
     machines.add(pickOne(machines.available, rng))
     eventCounts['settings copied'] += 1
   }
-  const hasLost = rng() < 0.35 && (await restore(world, true))
-  if (hasLost) eventCounts['restored between rounds'] += 1
-  if (hasLost && machines.available.length > 1 && rng() < 0.15) {
-    machines.pick().isGone = true
+  const isRestored = rng() < 0.35 && (await restore(world, true))
+  if (isRestored) eventCounts['restored between rounds'] += 1
+  if (isRestored && machines.available.length > 1 && rng() < 0.15) {
+    machines.pick().isLost = true
     eventCounts['machines lost'] += 1
   }
 }
@@ -79,23 +84,27 @@ export async function restoreBetweenRounds(world: World): Promise<void> {
 const rollbackKinds: readonly RollbackKind[] = ['snapshot', 'snapshot', 'failover', 'failover', 'restore']
 
 /** Restores an older state of the database; false if none was saved. */
-async function restore(world: World, isCut: boolean): Promise<boolean> {
+async function restore(world: World, shouldDisconnect: boolean): Promise<boolean> {
   const { rng, files, machines, eventCounts } = world
   if (!(files instanceof StoreDatabase)) return false
-  const how = world.eventCounts.failovers > 0 && rng() < 0.4 ? 'old primary' : pickOne(rollbackKinds, rng)
-  const lost = await files.restoreState(how === 'old primary' ? 'old_primary' : 'kept', how, isCut)
-  if (lost === undefined) return false
-  world.damages.push(how)
-  const isReported = how === 'snapshot' && rng() < 0.5
-  world.losses.push({ lost, isSilent: (how === 'snapshot' || how === 'old primary') && !isReported })
-  const isAllLost = (machine: Machine): boolean => {
-    const ids = [...world.machineOfAttempt].filter(([, by]) => by === machine).map(([id]) => id)
-    return ids.length > 0 && ids.every((id) => lost.has(id))
+  const kind = world.eventCounts.failovers > 0 && rng() < 0.4 ? 'old primary' : pickOne(rollbackKinds, rng)
+  const lostNames = await files.restoreState(
+    kind === 'old primary' ? 'old_primary' : 'kept',
+    kind,
+    shouldDisconnect,
+  )
+  if (lostNames === undefined) return false
+  world.damages.push(kind)
+  const isReported = kind === 'snapshot' && rng() < 0.5
+  world.losses.push({ lostNames, isSilent: (kind === 'snapshot' || kind === 'old primary') && !isReported })
+  const hasLostAllAttempts = (machine: Machine): boolean => {
+    const ids = [...world.machineOfAttempt].filter(([, sender]) => sender === machine).map(([id]) => id)
+    return ids.length > 0 && ids.every((id) => lostNames.has(id))
   }
-  eventCounts['first sent in a lost window'] += machines.available.filter(isAllLost).length
-  if (how === 'failover') eventCounts.failovers += 1
-  else if (how === 'old primary') eventCounts['old primaries back'] += 1
-  else if (how === 'restore') eventCounts.restored += 1
+  eventCounts['first sent in a lost window'] += machines.available.filter(hasLostAllAttempts).length
+  if (kind === 'failover') eventCounts.failovers += 1
+  else if (kind === 'old primary') eventCounts['old primaries back'] += 1
+  else if (kind === 'restore') eventCounts.restored += 1
   if (!isReported) return true
   const store = await world.open()
   await store.rollbacks.closeAsRestored()

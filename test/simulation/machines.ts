@@ -10,21 +10,21 @@ export interface Machine {
   /** Offset of its wall clock, in ms. */
   aheadMs: number
   /** The machine was lost with its disk: no process starts on it. */
-  isGone: boolean
+  isLost: boolean
 }
 
 const minute = 60_000
 const day = 24 * 60 * minute
 
-/** Offsets of clocks, in ms. */
-const offsets = [0, 0, 30_000, -30_000, 16 * minute, -16 * minute, 8 * day, -8 * day]
+/** The offsets to which a clock may be set, in ms. */
+const clockOffsets = [0, 0, 30_000, -30_000, 16 * minute, -16 * minute, 8 * day, -8 * day]
 
 /** All machines, including lost ones. With an SQLite store there is one. */
 export class Machines {
   readonly all: Machine[] = []
   readonly #files: StoreFiles
   readonly #rng: () => number
-  #added: Machine | undefined
+  #lastAdded: Machine | undefined
 
   constructor(files: StoreFiles, rng: () => number) {
     this.#files = files
@@ -34,15 +34,16 @@ export class Machines {
   }
 
   get available(): Machine[] {
-    return this.all.filter(({ isGone }) => !isGone)
+    return this.all.filter(({ isLost }) => !isLost)
   }
 
   /**
-   * The machine that was added last, once, so that it sends before the next event; otherwise a random one.
+   * Returns a machine that was added since the last call, so that it sends before the next event; otherwise a
+   * random machine.
    */
   pickNext(): Machine {
-    const machine = this.#added ?? this.pick()
-    this.#added = undefined
+    const machine = this.#lastAdded ?? this.pick()
+    this.#lastAdded = undefined
     return machine
   }
 
@@ -57,12 +58,12 @@ export class Machines {
     const machine = {
       config: this.all.length === 0 ? config : `${config}${this.all.length + 1}`,
       aheadMs: 0,
-      isGone: false,
+      isLost: false,
     }
     if (copyOf !== undefined && existsSync(copyOf.config))
       cpSync(copyOf.config, machine.config, { recursive: true })
     this.all.push(machine)
-    this.#added = machine
+    this.#lastAdded = machine
     return machine
   }
 
@@ -71,13 +72,13 @@ export class Machines {
    * days would make an order old enough to be renewed, so the offset is limited to minutes there.
    */
   setClock(machine: Machine): void {
-    const offset = offsets[Math.floor(this.#rng() * offsets.length)] ?? 0
+    const offset = clockOffsets[Math.floor(this.#rng() * clockOffsets.length)] ?? 0
     const limit = this.#files.storeSetting === undefined ? 16 * minute : 8 * day
     machine.aheadMs = Math.max(-limit, Math.min(limit, offset))
   }
 
   /** Whether an attempt log of the machine contains one of `names`. */
-  hasLogOf({ config }: Machine, names: ReadonlySet<string>): boolean {
+  hasLogWithAny({ config }: Machine, names: ReadonlySet<string>): boolean {
     const logs = this.#files.attemptLogs(config).map((path) => readFileSync(path, 'utf8'))
     return logs.some((log) => [...names].some((name) => log.includes(name)))
   }

@@ -10,19 +10,19 @@ export interface Parts {
   batches: Pick<Batches, keyof Batches>
   clock: Clock
   /** `undo` is called when the process is killed, to revert what a power cut would lose. */
-  onDeath: (undo: () => Promise<void>) => void
+  onKill: (undo: () => Promise<void>) => void
 }
 
 /** Replaces parts of a process by wrong ones. */
 export type Mutant = (parts: Parts) => Parts
 
 /** The program without a mutation. */
-export const unchanged: Mutant = (parts) => parts
+export const noMutation: Mutant = (parts) => parts
 
 const resendDecision = { by: 'a mutant', why: 'sent again without proof' }
 
-async function backToPending({ ledger, clock }: Parts, unknown: readonly RowVersion[]): Promise<void> {
-  for (const row of unknown) {
+async function moveBackToPending({ ledger, clock }: Parts, rows: readonly RowVersion[]): Promise<void> {
+  for (const row of rows) {
     await ledger.move(
       { ...row, state: 'unknown' },
       { to: 'pending', at: clock.now(), reason: 'again', decision: resendDecision },
@@ -37,19 +37,19 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     ledger: {
       ...parts.ledger,
       async recover(at) {
-        const found = await parts.ledger.recover(at)
-        await backToPending(parts, found)
+        const unknownRows = await parts.ledger.recover(at)
+        await moveBackToPending(parts, unknownRows)
         return []
       },
     },
   }),
 
   'journal after sending': (parts) => {
-    const notRecorded = new Map<string, Parameters<Ledger['beginInQuota']>>()
+    const delayedAttempts = new Map<string, Parameters<Ledger['beginInQuota']>>()
     const ledger: Ledger = {
       ...parts.ledger,
       async beginInQuota(from, attempt, target) {
-        notRecorded.set(attempt.attemptId, [from, attempt, target])
+        delayedAttempts.set(attempt.attemptId, [from, attempt, target])
         let body: Uint8Array = new Uint8Array()
         for await (const each of parts.batches.bodies(from.batchId, { after: from.row - 1, limit: 1 }))
           ({ body } = each)
@@ -61,8 +61,9 @@ export const mutants: Readonly<Record<string, Mutant>> = {
         }
       },
       async move(from, change) {
-        const journal = notRecorded.get(from.attemptId ?? '')
-        if (journal !== undefined && from.state === 'sending') await parts.ledger.beginInQuota(...journal)
+        const beginArguments = delayedAttempts.get(from.attemptId ?? '')
+        if (beginArguments !== undefined && from.state === 'sending')
+          await parts.ledger.beginInQuota(...beginArguments)
         return parts.ledger.move(from, change)
       },
       async moveAndBegin(from, change) {
@@ -74,10 +75,14 @@ export const mutants: Readonly<Record<string, Mutant>> = {
 
   // A power cut loses the last commit if no fsync has followed it.
   'NORMAL instead of FULL': (parts) => {
-    let last: Attempt | undefined
-    parts.onDeath(async () => {
-      if (last !== undefined)
-        await parts.ledger.move(last, { to: 'pending', at: parts.clock.now(), reason: 'never written' })
+    let lastAttempt: Attempt | undefined
+    parts.onKill(async () => {
+      if (lastAttempt !== undefined)
+        await parts.ledger.move(lastAttempt, {
+          to: 'pending',
+          at: parts.clock.now(),
+          reason: 'never written',
+        })
     })
     return {
       ...parts,
@@ -85,13 +90,13 @@ export const mutants: Readonly<Record<string, Mutant>> = {
         ...parts.ledger,
         async beginInQuota(from, attempt, target) {
           const claim = await parts.ledger.beginInQuota(from, attempt, target)
-          last = claim.attempt
+          lastAttempt = claim.attempt
           return claim
         },
         async moveAndBegin(from, change, next, attempt, target) {
-          const both = await parts.ledger.moveAndBegin(from, change, next, attempt, target)
-          last = both.attempt
-          return both
+          const result = await parts.ledger.moveAndBegin(from, change, next, attempt, target)
+          lastAttempt = result.attempt
+          return result
         },
       },
     }
@@ -112,14 +117,14 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   'reuse of keep-alive connections': (parts) => {
     // A server closes an idle connection; a request that is sent on it is lost, and the client does not
     // detect it.
-    let usedAt = Number.NEGATIVE_INFINITY
+    let lastUsedAt = Number.NEGATIVE_INFINITY
     return {
       ...parts,
       api: {
         ...parts.api,
         async createRequest(body, signal) {
-          const idleMs = parts.clock.monotonic() - usedAt
-          usedAt = parts.clock.monotonic()
+          const idleMs = parts.clock.monotonic() - lastUsedAt
+          lastUsedAt = parts.clock.monotonic()
           if (idleMs > 900 && Number.isFinite(idleMs)) {
             const lost = await parts.api.createRequest(new Uint8Array(), signal)
             return { kind: 'lost', error: lost.kind === 'lost' ? lost.error : closed } as typeof lost
@@ -136,7 +141,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     ledger: {
       ...parts.ledger,
       async recover(at) {
-        // The rows of a runner that is slow are treated as those of one that was killed.
+        // The rows of a slow runner are treated as if the runner had been killed.
         const sending = await parts.ledger.list({ states: ['sending'] })
         for (const row of sending) {
           await parts.ledger.move(row, { to: 'pending', at, reason: 'its lease is over' })

@@ -20,20 +20,20 @@ const lastNames = ['Nguyen', 'Smith', 'Williams', 'Kaur', 'Brown', 'Rossi', 'Tay
 
 /** Makes people, each with several spellings. In some seeds three of them share the e-mail of an agency. */
 export function makePeople(count: number, rng: () => number): Human[] {
-  const atAgency = rng() < 0.3 ? 3 : 0
-  return Array.from({ length: count }, (_, at) => {
+  const agencyCount = rng() < 0.3 ? 3 : 0
+  return Array.from({ length: count }, (_, index) => {
     const usual: Recipient = {
-      first_name: firstNames[at % firstNames.length] ?? '',
+      first_name: firstNames[index % firstNames.length] ?? '',
       last_name:
-        `${lastNames[at % lastNames.length] ?? ''} ${['', 'Adams', 'Berg', 'Costa'][Math.floor(at / 8)] ?? at}`.trim(),
-      email: at < atAgency ? 'agency@example.com' : `human${at}@example.com`,
-      phone: `+61400${String(at * 7919 + 1000).padStart(6, '0')}`,
+        `${lastNames[index % lastNames.length] ?? ''} ${['', 'Adams', 'Berg', 'Costa'][Math.floor(index / 8)] ?? index}`.trim(),
+      email: index < agencyCount ? 'agency@example.com' : `human${index}@example.com`,
+      phone: `+61400${String(index * 7919 + 1000).padStart(6, '0')}`,
     }
     return {
-      number: at,
+      number: index,
       spellings: [
         usual,
-        { ...usual, phone: `+61411${String(at * 7907 + 1000).padStart(6, '0')}` },
+        { ...usual, phone: `+61411${String(index * 7907 + 1000).padStart(6, '0')}` },
         { ...usual, first_name: `${usual.first_name}e` },
         { ...usual, email: usual.email.toUpperCase() },
       ],
@@ -41,24 +41,27 @@ export function makePeople(count: number, rng: () => number): Human[] {
   })
 }
 
-/** The person with these data. A user is assumed to know who is meant. */
-export function findHuman(all: readonly Human[], recipient: Recipient): Human {
-  const found = all.find(({ spellings }) =>
+/**
+ * Returns the person who has this name in one of the spellings. It simulates a user who knows the people; names
+ * are unique.
+ */
+export function findHuman(people: readonly Human[], recipient: Recipient): Human {
+  const human = people.find(({ spellings }) =>
     spellings.some(
       ({ first_name, last_name }) => first_name === recipient.first_name && last_name === recipient.last_name,
     ),
   )
-  if (found === undefined)
+  if (human === undefined)
     throw new Error(`no person is called ${recipient.first_name} ${recipient.last_name}`)
-  return found
+  return human
 }
 
-export function bodyFor(recipient: Recipient, { id, hasConsent }: OfferedPackage): RequestBody {
+export function createBody(recipient: Recipient, { id, hasConsent }: OfferedPackage): RequestBody {
   const consent = [{ code: 'consent', fields: { consent_method: 'email' } }]
   return { package_id: id, recipient, ...(hasConsent ? { additional_information: consent } : {}) }
 }
 
-export function rowFor(row: number, recipient: Recipient, offer: OfferedPackage): NewRow {
-  const body = Buffer.from(JSON.stringify(bodyFor(recipient, offer)))
+export function createNewRow(row: number, recipient: Recipient, offer: OfferedPackage): NewRow {
+  const body = Buffer.from(JSON.stringify(createBody(recipient, offer)))
   return { row, state: 'pending', packageId: offer.id, recipient, body }
 }

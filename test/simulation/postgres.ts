@@ -1,5 +1,6 @@
 /*
- * The simulation with its stores on a PostgreSQL of its own, whose clock is the simulation's.
+ * Runs the simulation with its stores on a PostgreSQL server that it starts. In the SQL of the store, the clock
+ * of the server is replaced by the clock of the simulation.
  * Run: node test/simulation/postgres.ts [SEEDS [FIRST [MUTANT]]]
  */
 import { spawnSync } from 'node:child_process'
@@ -9,7 +10,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 const root = join(import.meta.dirname, '..', '..')
-const variable = 'MUTANTS_PLAN'
+const planVariable = 'MUTANTS_PLAN'
 
 /** SQL of the store and its replacement: the simulation provides the time and the identity of the server. */
 const simulatedSql = [
@@ -23,7 +24,7 @@ const simulatedSql = [
   },
 ] as const
 
-if (process.env[variable] === undefined) runWithSimulatedClock()
+if (process.env[planVariable] === undefined) runWithSimulatedClock()
 else await simulateAll()
 
 /** Starts this program again with the replaced SQL. */
@@ -44,22 +45,22 @@ function runWithSimulatedClock(): void {
   const { status } = spawnSync(
     process.execPath,
     [`--import=${loader}`, import.meta.filename, ...process.argv.slice(2)],
-    { stdio: 'inherit', env: { ...process.env, [variable]: plan } },
+    { stdio: 'inherit', env: { ...process.env, [planVariable]: plan } },
   )
   rmSync(folder, { recursive: true })
   process.exitCode = status ?? 1
 }
 
 async function simulateAll(): Promise<void> {
-  const { mutants, unchanged } = await import('./mutants.ts')
+  const { mutants, noMutation } = await import('./mutants.ts')
   const { limitSeedDuration } = await import('./seed-limit.ts')
   const { simulate } = await import('./simulate.ts')
   const { StoreDatabase } = await import('./store-database.ts')
   const { Cluster } = await import('../harness/postgres-cluster.ts')
   const [seeds = '20', first = '1', mutantName] = process.argv.slice(2)
-  const mutant = mutantName === undefined ? unchanged : mutants[mutantName]
+  const mutant = mutantName === undefined ? noMutation : mutants[mutantName]
   if (mutant === undefined) throw new Error(`there is no mutant "${mutantName}"`)
-  const { addCounts, noEvents } = await import('./event-counts.ts')
+  const { addCounts, createEventCounts } = await import('./event-counts.ts')
   const totals = {
     seeds: 0,
     broken: 0,
@@ -68,7 +69,7 @@ async function simulateAll(): Promise<void> {
     kills: 0,
     closed: 0,
     orders: 0,
-    eventCounts: noEvents(),
+    eventCounts: createEventCounts(),
   }
   const startSeed = limitSeedDuration()
   const cluster = await Cluster.start(['max_connections=100'])
@@ -77,11 +78,12 @@ async function simulateAll(): Promise<void> {
       startSeed(seed)
       const name = await cluster.create()
       const target = await StoreDatabase.open(cluster.url(name))
-      const { broken, eventCounts, damages, ...more } = await simulate(seed, mutant, target)
+      const { broken, eventCounts, damages, ...counts } = await simulate(seed, mutant, target)
       await target.close()
       await cluster.ask(`DROP DATABASE ${name} WITH (FORCE)`)
       totals.seeds += 1
-      for (const part of ['twice', 'lost', 'kills', 'closed', 'orders'] as const) totals[part] += more[part]
+      for (const count of ['twice', 'lost', 'kills', 'closed', 'orders'] as const)
+        totals[count] += counts[count]
       addCounts(totals.eventCounts, eventCounts)
       if (broken.length === 0) continue
       totals.broken += 1

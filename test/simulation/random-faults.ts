@@ -39,7 +39,10 @@ export function injectRandomFaults(sandbox: Sandbox, rng: () => number): void {
   }
 }
 
-/** Changes the organisation during a run, as its owner could. Returns a function that undoes the change. */
+/**
+ * Changes the organisation during a run, as its owner could, or changes nothing. Returns a function that undoes
+ * the change.
+ */
 export function changeOrganisation(sandbox: Sandbox, rng: () => number): () => void {
   const kind = Math.floor(rng() * 6)
   if (kind === 0) {

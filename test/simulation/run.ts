@@ -1,13 +1,13 @@
 /* Runs the use cases with a real store and the sandbox on a virtual clock, with random faults by seed.
  * Run: node test/simulation/run.ts [SEEDS [FIRST [MUTANT]]]
  */
-import { addCounts, noEvents } from './event-counts.ts'
-import { mutants, unchanged } from './mutants.ts'
+import { addCounts, createEventCounts } from './event-counts.ts'
+import { mutants, noMutation } from './mutants.ts'
 import { limitSeedDuration } from './seed-limit.ts'
 import { simulate } from './simulate.ts'
 
 const [seeds = '1000', first = '1', mutantName] = process.argv.slice(2)
-const mutant = mutantName === undefined ? unchanged : mutants[mutantName]
+const mutant = mutantName === undefined ? noMutation : mutants[mutantName]
 if (mutant === undefined)
   throw new Error(`there is no mutant "${mutantName}"; there are: ${Object.keys(mutants).join(', ')}`)
 const totals = {
@@ -22,16 +22,17 @@ const totals = {
   accepted: 0,
   unknown: 0,
   dropped: 0,
-  eventCounts: noEvents(),
+  eventCounts: createEventCounts(),
 }
 const startSeed = limitSeedDuration()
 for (let seed = Number(first); seed < Number(first) + Number(seeds); seed += 1) {
   startSeed(seed)
-  const { broken, counts, damages, eventCounts, ...more } = await simulate(seed, mutant)
+  const { broken, counts, damages, eventCounts, ...orderCounts } = await simulate(seed, mutant)
   totals.seeds += 1
   totals.damages += damages.length
   addCounts(totals.eventCounts, eventCounts)
-  for (const name of ['twice', 'lost', 'kills', 'closed', 'orders'] as const) totals[name] += more[name]
+  for (const name of ['twice', 'lost', 'kills', 'closed', 'orders'] as const)
+    totals[name] += orderCounts[name]
   for (const name of ['accepted', 'unknown', 'dropped'] as const) totals[name] += counts[name]
   if (broken.length === 0) continue
   totals.broken += 1

@@ -12,9 +12,9 @@ export class Scheduler {
   }
 
   /** Runs all processes in parallel until each has ended. */
-  async runAll(started: readonly { steps: ProcessSteps; work: () => Promise<void> }[]): Promise<void> {
+  async runAll(processes: readonly { steps: ProcessSteps; work: () => Promise<void> }[]): Promise<void> {
     await Promise.all(
-      started.map(async ({ steps, work }) => {
+      processes.map(async ({ steps, work }) => {
         await this.waitForTurn(steps)
         try {
           await work()
@@ -29,10 +29,11 @@ export class Scheduler {
   }
 
   /**
-   * Parallel work of one process resumes together; another process runs only once all of it waits at a step.
+   * Waits until the process of `steps` may run. All parallel calls of a process are resumed together, and another
+   * process runs only when all of them wait at a step.
    */
-  async waitForTurn(steps: ProcessSteps, begins = false): Promise<void> {
-    const woken = new Promise<void>((wake) => steps.waiters.push({ wake, begins }))
+  async waitForTurn(steps: ProcessSteps, startsCall = false): Promise<void> {
+    const woken = new Promise<void>((wake) => steps.waiters.push({ wake, startsCall }))
     if (!this.#waiting.includes(steps)) this.#waiting.push(steps)
     if (!steps.hasTurn || !steps.isBusy) this.releaseTurn(steps)
     await woken
@@ -59,11 +60,11 @@ export class Scheduler {
 export class ProcessSteps {
   readonly #scheduler: Scheduler
   readonly #killAtStep: number
-  readonly #onStep: (what: string) => void
+  readonly #onStep: (name: string) => void
   #stepCount = 0
   #isKilled = false
-  readonly waiters: { wake: () => void; begins: boolean }[] = []
-  /** Calls that have started and not ended; how long they take depends on the machine. */
+  readonly waiters: { wake: () => void; startsCall: boolean }[] = []
+  /** Number of calls that have started and not ended; their duration depends on the machine. */
   #callsInFlight = 0
   #onIdle: (() => void)[] = []
   hasTurn = false
@@ -72,7 +73,7 @@ export class ProcessSteps {
   lastStep = ''
   lastAttempt: string | undefined
 
-  constructor(scheduler: Scheduler, killAtStep: number, onStep: (what: string) => void) {
+  constructor(scheduler: Scheduler, killAtStep: number, onStep: (name: string) => void) {
     this.#scheduler = scheduler
     this.#killAtStep = killAtStep
     this.#onStep = onStep
@@ -82,28 +83,28 @@ export class ProcessSteps {
     return this.#isKilled
   }
 
-  /** `begins`: a call follows the step, and is in flight until `#ended`. */
-  async step(what: string, begins = false): Promise<void> {
+  /** `startsCall`: a call follows the step; it is in flight until `#endCall` is called. */
+  async step(name: string, startsCall = false): Promise<void> {
     if (this.#isKilled) throw new Crash('dead')
-    await this.#scheduler.waitForTurn(this, begins)
+    await this.#scheduler.waitForTurn(this, startsCall)
     if (!this.#isKilled) {
       this.#stepCount += 1
-      this.lastStep = what
-      this.#onStep(what)
+      this.lastStep = name
+      this.#onStep(name)
       if (this.#stepCount < this.#killAtStep) return
     }
-    if (begins) this.#ended()
-    const why = this.#isKilled ? 'dead' : 'killed'
+    if (startsCall) this.#endCall()
+    const reason = this.#isKilled ? 'dead' : 'killed'
     this.#isKilled = true
-    // Its parallel work that waits for a turn is woken, to be killed as well.
+    // Parallel calls of the process that wait for a turn are woken, so that they are killed as well.
     this.wakeWaiters()
-    throw new Crash(why)
+    throw new Crash(reason)
   }
 
-  /** Wakes all work of the process that waits for a turn. */
+  /** Wakes all calls of the process that wait for a turn. */
   wakeWaiters(): void {
-    for (const { wake, begins } of this.waiters.splice(0)) {
-      if (begins && !this.hasEnded) this.#callsInFlight += 1
+    for (const { wake, startsCall } of this.waiters.splice(0)) {
+      if (startsCall && !this.hasEnded) this.#callsInFlight += 1
       wake()
     }
   }
@@ -124,15 +125,15 @@ export class ProcessSteps {
   async #call(name: string, work: () => unknown): Promise<unknown> {
     await this.step(`before ${name}`, true)
     const [result] = await Promise.allSettled([new Promise((resolve) => resolve(work()))])
-    this.#ended()
+    this.#endCall()
     await this.step(`after ${name}`)
     if (result.status === 'rejected') throw result.reason
     return result.value
   }
 
-  #ended(): void {
+  #endCall(): void {
     this.#callsInFlight -= 1
-    if (!this.isBusy) for (const rest of this.#onIdle.splice(0)) rest()
+    if (!this.isBusy) for (const resolve of this.#onIdle.splice(0)) resolve()
   }
 
   get isBusy(): boolean {

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 
-/** A seed takes a second, or a minute on a busy machine. */
+/** Far longer than a seed takes: a second, or a minute on a busy machine. */
 const defaultMaxMs = 600_000
 
 const watchdogSource = `
@@ -15,7 +15,7 @@ const watchdogSource = `
 
 /**
  * Returns a function to call at the start of each seed. If a seed takes longer than `maxMs`, the process is
- * killed and its number is printed.
+ * killed, and the number of the seed is printed.
  */
 export function limitSeedDuration(maxMs = defaultMaxMs): (seed: number) => void {
   const started = new Int32Array(new SharedArrayBuffer(4))

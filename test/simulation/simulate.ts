@@ -15,14 +15,14 @@ import {
   retryOneBatch,
   runFile,
   reconcileOneRow,
-  pickSpelling,
+  pickSpellingIndex,
   runIgnoringRefusals,
 } from './actions.ts'
 import { restoreBetweenRounds, eventsDuringRound, copyAndAddMachine } from './events.ts'
 import type { EventCounts } from './event-counts.ts'
 import { checkOutcome } from './check-outcome.ts'
 import type { Machine } from './machines.ts'
-import { type Mutant, unchanged } from './mutants.ts'
+import { type Mutant, noMutation } from './mutants.ts'
 import { injectRandomFaults, changeOrganisation } from './random-faults.ts'
 import { damageKinds, StoreFiles } from './store-files.ts'
 import { type Process, World } from './world.ts'
@@ -35,6 +35,7 @@ export interface SimulationResult {
   broken: string[]
   /** Number of people with more than one order, less those that cannot be detected. */
   twice: number
+  /** Number of requests of the service that no row of the store has. */
   lost: number
   people: number
   orders: number
@@ -50,7 +51,7 @@ export interface SimulationResult {
   trace: readonly string[]
 }
 
-/** Actions with their weights; the rest to 150 is `runFile`. */
+/** Actions with their weights. The sum of all weights is 150; `runFile` has the remainder. */
 const weightedActions: readonly [weight: number, action: Action][] = [
   [22, createOneRequest],
   [12, receiveSomeEvents],
@@ -65,12 +66,12 @@ const weightedActions: readonly [weight: number, action: Action][] = [
 /** Runs one seed: rounds with faults, kills and damage, then without faults until every row is finished. */
 export async function simulate(
   seed: number,
-  mutant: Mutant = unchanged,
+  mutant: Mutant = noMutation,
   target: StoreFiles = new StoreFiles(),
 ): Promise<SimulationResult> {
   const world = new World(seed, mutant, target)
   try {
-    for (let count = 2 + Math.floor(world.rng() * 2); count > 0; count -= 1) newFile(world)
+    for (let count = 2 + Math.floor(world.rng() * 2); count > 0; count -= 1) addPeopleFile(world)
     for (let round = 1 + Math.floor(world.rng() * 4); round > 0; round -= 1) {
       await runRoundWithFaults(world)
       await acceptClosedStore(world)
@@ -103,12 +104,14 @@ export async function simulate(
   }
 }
 
-function newFile({ peopleFiles, everybody, rng, offer }: World): void {
-  const rows = everybody.flatMap((human) => (rng() < 0.6 ? [{ human, spelling: pickSpelling(rng) }] : []))
+function addPeopleFile({ peopleFiles, everybody, rng, offer }: World): void {
+  const rows = everybody.flatMap((human) =>
+    rng() < 0.6 ? [{ human, spellingIndex: pickSpellingIndex(rng) }] : [],
+  )
   if (rows.length === 0) return
   // A file may contain the same person twice.
-  if (rng() < 0.3) rows.push({ human: pickOne(everybody, rng), spelling: pickSpelling(rng) })
-  // Allowed only if each row is a different person.
+  if (rng() < 0.3) rows.push({ human: pickOne(everybody, rng), spellingIndex: pickSpellingIndex(rng) })
+  // `--allow-similar` is used only if each row is a different person.
   const allowSimilar =
     peopleFiles.length % 2 === 1 && new Set(rows.map(({ human }) => human)).size === rows.length
   const name = `people-${peopleFiles.length}.csv`
@@ -120,30 +123,30 @@ async function runRoundWithFaults(world: World): Promise<void> {
   const { rng, sandbox, files } = world
   const undoChange = changeOrganisation(sandbox, rng)
   injectRandomFaults(sandbox, rng)
-  if (world.offer.hasConsent && rng() < 0.5) newFile(world)
+  if (world.offer.hasConsent && rng() < 0.5) addPeopleFile(world)
   await copyAndAddMachine(world)
-  const copyAt = Math.floor(rng() * world.everybody.length)
-  const stop = sandbox.log.subscribe(() => {
-    if (sandbox.requests().length === copyAt) files.copyTo('backup')
+  const copyAtRequestCount = Math.floor(rng() * world.everybody.length)
+  const unsubscribe = sandbox.log.subscribe(() => {
+    if (sandbox.requests().length === copyAtRequestCount) files.copyTo('backup')
   })
-  const chosen = Array.from({ length: 1 + Math.floor(rng() * 4) }, () => pickAction(world))
+  const actions = Array.from({ length: 1 + Math.floor(rng() * 4) }, () => pickAction(world))
   await runInParallel(
     world,
-    chosen,
+    actions,
     () => (rng() < 0.7 ? 3 + Math.floor(rng() ** 2 * 90) : Number.POSITIVE_INFINITY),
     eventsDuringRound(world),
   )
-  stop()
+  unsubscribe()
   undoChange()
   await world.clock.sleep(1000)
   await world.endRound()
   await restoreBetweenRounds(world)
   if (rng() > 0.35) return
-  const harm = pickOne(damageKinds, rng)
-  world.damages.push(harm)
-  files.damage(harm, rng)
-  if (harm === 'restore') world.eventCounts['restored between rounds'] += 1
-  if (harm === 'copied settings') world.eventCounts['settings copied'] += 1
+  const damageKind = pickOne(damageKinds, rng)
+  world.damages.push(damageKind)
+  files.damage(damageKind, rng)
+  if (damageKind === 'restore') world.eventCounts['restored between rounds'] += 1
+  if (damageKind === 'copied settings') world.eventCounts['settings copied'] += 1
 }
 
 function pickAction({ rng, peopleFiles }: World): Action {
@@ -157,33 +160,33 @@ function pickAction({ rng, peopleFiles }: World): Action {
 
 async function runInParallel(
   world: World,
-  chosen: readonly Action[],
+  actions: readonly Action[],
   killAtStep: () => number,
-  more: readonly { steps: Process['steps']; work: () => Promise<void> }[] = [],
+  events: readonly { steps: Process['steps']; work: () => Promise<void> }[] = [],
 ): Promise<void> {
-  const started = [...more]
-  for (const action of chosen) {
+  const processes = [...events]
+  for (const action of actions) {
     const process = await world.startProcess(killAtStep())
-    started.push({ steps: process.steps, work: () => runProcess(world, process, action) })
+    processes.push({ steps: process.steps, work: () => runProcess(world, process, action) })
   }
-  await world.scheduler.runAll(started)
+  await world.scheduler.runAll(processes)
 }
 
 /**
- * Runs `store check`. If the store is closed, checks that it sends nothing, lets every machine report what it
- * sent, and accepts the older store.
+ * Runs `store check`. If the store is closed, checks that it sends nothing, lets every machine report its
+ * attempts, and accepts the older store.
  */
 async function acceptClosedStore(world: World, machine = world.machines.pick()): Promise<void> {
   const { machines } = world
   if (!(await isClosed(world, machine))) return
   world.closed += 1
-  const before = world.sandbox.requests().length
+  const requestCountBefore = world.sandbox.requests().length
   await runInParallel(
     world,
     [runFile(pickOne(world.peopleFiles, world.rng)), createOneRequest],
     () => Number.POSITIVE_INFINITY,
   )
-  if (world.sandbox.requests().length > before) world.broken.push('a closed store sent')
+  if (world.sandbox.requests().length > requestCountBefore) world.broken.push('a closed store sent')
   for (const each of machines.available) if (each !== machine) await isClosed(world, each)
   const store = await world.open(machine)
   const { closing, step, unreported } = await store.rollbacks.examine()
@@ -222,11 +225,11 @@ function removeFaults({ sandbox }: World): void {
  * order the person again.
  */
 async function orderElsewhere(world: World): Promise<void> {
-  const ordered = new Set(world.sandbox.requests().map((request) => world.humanOf(request)))
+  const ordered = new Set(world.sandbox.requests().map((request) => world.findHumanOf(request)))
   const human = world.everybody.find((each) => !ordered.has(each))
   if (human === undefined) return
   for (const machine of world.machines.available) await acceptClosedStore(world, machine)
-  // The reads of requests that no row ordered are counted by the hour.
+  // The number of reads of requests that no row ordered is limited per hour.
   await world.clock.sleep(2 * 60 * 60_000)
   if ((await world.orderElsewhere(human)) === undefined) return
   world.eventCounts['ordered elsewhere'] += 1
@@ -260,7 +263,7 @@ const finishAllRows: Action = async (world, process) => {
   for (const action of [moveBatches, receiveSomeEvents, reconcileAll])
     await runIgnoringRefusals(world, process, action)
   const unknown = await ports.ledger.list({ states: ['unknown'] })
-  for (let each = 0; each < unknown.length; each += 1)
+  for (let count = 0; count < unknown.length; count += 1)
     await runIgnoringRefusals(world, process, reconcileOneRow)
 }
 
@@ -290,14 +293,14 @@ async function areDifferentPeople(
   { recipient, matches }: BatchRow,
 ): Promise<boolean> {
   if (recipient === undefined) return false
-  const human = world.humanOf({ recipient })
+  const human = world.findHumanOf({ recipient })
   if (matches !== undefined) {
     const orders = await ports.ledger.list({ batchId: matches.batchId })
-    const other = orders.find(({ row }) => row === matches.row)?.recipient
-    return other !== undefined && world.humanOf({ recipient: other }) !== human
+    const otherRecipient = orders.find(({ row }) => row === matches.row)?.recipient
+    return otherRecipient !== undefined && world.findHumanOf({ recipient: otherRecipient }) !== human
   }
-  // The store had lost its rows, so only the provider knows whether the person was ordered.
-  return !world.sandbox.requests().some((request) => world.humanOf(request) === human)
+  // The store lost the rows of that order, so only the provider knows whether the person was ordered.
+  return !world.sandbox.requests().some((request) => world.findHumanOf(request) === human)
 }
 
 async function readCounts(world: World): Promise<BatchCounts> {

@@ -3,16 +3,16 @@ import { TransportError } from '../../src/http/failure.ts'
 import type { HttpRequest, HttpResponse } from '../../src/http/types.ts'
 import type { Sandbox } from '../../src/sandbox/control/embedded.ts'
 
-/** Faults before the service receives a byte; the sandbox makes all others. */
+/** Faults before the service receives a byte; the sandbox injects all other faults. */
 export interface ConnectionFaults {
   /** Whether the next connection can be established. */
-  connects(): boolean
+  canConnect(): boolean
 }
 
 /** An HTTP client that calls the sandbox without sockets, with the results and errors of a real one. */
 export function simulatedHttpClient(sandbox: Sandbox, faults: ConnectionFaults): HttpClient {
-  const exchange = async (request: HttpRequest): Promise<HttpResponse> => {
-    if (!faults.connects()) {
+  const sendToSandbox = async (request: HttpRequest): Promise<HttpResponse> => {
+    if (!faults.canConnect()) {
       throw new TransportError('connection refused', { sent: false, hint: '' })
     }
     const { method, url, headers = {}, body } = request
@@ -36,14 +36,14 @@ export function simulatedHttpClient(sandbox: Sandbox, faults: ConnectionFaults):
       milliseconds: 1,
     }
   }
-  const unused = (): never => {
+  const rejectDownload = (): never => {
     throw new Error('the simulation downloads nothing')
   }
-  // Only these three are called; the class has private parts that a literal cannot have.
-  const wire: Pick<HttpClient, 'send' | 'sendOnce' | 'open'> = {
-    send: exchange,
-    sendOnce: exchange,
-    open: unused,
+  // The simulation calls only these three methods. An object literal cannot have the private fields of the class.
+  const client: Pick<HttpClient, 'send' | 'sendOnce' | 'open'> = {
+    send: sendToSandbox,
+    sendOnce: sendToSandbox,
+    open: rejectDownload,
   }
-  return wire as HttpClient
+  return client as HttpClient
 }

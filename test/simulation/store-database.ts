@@ -4,7 +4,7 @@ import { makeStore } from '../harness/create-store.ts'
 import { type DamageKind, StoreFiles } from './store-files.ts'
 
 /** Tables and functions that replace the server's clock and identity in a simulation. */
-const makeClock = `
+const createClockSql = `
 CREATE SCHEMA refcheck;
 CREATE TABLE refcheck.simulated_clock (at double precision NOT NULL);
 INSERT INTO refcheck.simulated_clock VALUES (0);
@@ -17,17 +17,17 @@ CREATE SEQUENCE refcheck.simulated_servers START 2`
 const selectTables = `
 SELECT table_name AS name FROM information_schema.tables
 WHERE table_schema = 'refcheck' AND table_type = 'BASE TABLE' AND table_name NOT LIKE 'simulated%'`
-const selectNumbers = `
+const selectIdentityColumns = `
 SELECT table_name AS name, column_name AS number FROM information_schema.columns
 WHERE table_schema = 'refcheck' AND is_identity = 'YES'`
 const selectNames = `
 SELECT id AS name FROM refcheck.attempts UNION ALL
 SELECT convert_from(value, 'UTF8') FROM refcheck.meta WHERE name = 'generation'`
 
-/** What a restored database has lost: ids of attempts, and the generation if it differs. */
+/** Names that a restored database lacks: ids of attempts, and the generation if it differs. */
 export type LostNames = ReadonlySet<string>
 
-/** How a database returns to an older state. It determines the server's identity afterwards. */
+/** The way in which a database returns to an older state. It determines the server's identity afterwards. */
 export type RollbackKind = 'snapshot' | 'failover' | 'restore' | 'old primary'
 
 /** A store on PostgreSQL, with the attempt logs of its machines in their folders of settings. */
@@ -48,7 +48,7 @@ export class StoreDatabase extends StoreFiles {
     // The connection may end with a seed that fails, which reports its own error.
     client.on('error', () => undefined)
     await client.connect()
-    await client.query(makeClock)
+    await client.query(createClockSql)
     await makeStore(url)
     return new StoreDatabase(url, client)
   }
@@ -71,9 +71,9 @@ export class StoreDatabase extends StoreFiles {
     // Nothing to do.
   }
 
-  /** Saves the state under a name, and replaces the one saved under it before. */
+  /** Saves the state under a name, and replaces an earlier state of that name. */
   async saveState(name: string): Promise<void> {
-    const tables = await this.#names(selectTables)
+    const tables = await this.#selectNames(selectTables)
     await this.#client.query(
       [
         `DROP SCHEMA IF EXISTS ${name} CASCADE; CREATE SCHEMA ${name}`,
@@ -85,43 +85,50 @@ export class StoreDatabase extends StoreFiles {
   }
 
   /**
-   * Restores the state that was saved under `name`; undefined if there is none. `isCut`: all connections are
-   * closed, as when a server restarts.
+   * Restores the state that was saved under `name`; undefined if there is none. `shouldDisconnect`: all
+   * connections are closed, as when a server restarts.
    */
-  async restoreState(name: string, how: RollbackKind, isCut: boolean): Promise<LostNames | undefined> {
-    const { rows } = await this.#client.query(`SELECT to_regclass('${name}.meta') AS kept`)
-    if ((rows as { kept: string | null }[])[0]?.kept === null) return undefined
-    const before = await this.#names(selectNames)
-    if (how === 'failover') await this.saveState('old_primary')
-    const tables = await this.#names(selectTables)
-    const numbers = (await this.#client.query(selectNumbers)).rows as { name: string; number: string }[]
-    const server = {
+  async restoreState(
+    name: string,
+    kind: RollbackKind,
+    shouldDisconnect: boolean,
+  ): Promise<LostNames | undefined> {
+    const { rows } = await this.#client.query(`SELECT to_regclass('${name}.meta') AS saved`)
+    if ((rows as { saved: string | null }[])[0]?.saved === null) return undefined
+    const namesBefore = await this.#selectNames(selectNames)
+    if (kind === 'failover') await this.saveState('old_primary')
+    const tables = await this.#selectNames(selectTables)
+    const identityColumns = (await this.#client.query(selectIdentityColumns)).rows as {
+      name: string
+      number: string
+    }[]
+    const updateServerSql = {
       snapshot: '',
       failover: "UPDATE refcheck.simulated_server SET timeline = nextval('refcheck.simulated_servers')",
       restore: "UPDATE refcheck.simulated_server SET attempts = nextval('refcheck.simulated_servers')",
       'old primary': `DELETE FROM refcheck.simulated_server; INSERT INTO refcheck.simulated_server TABLE ${name}.simulated_server`,
-    }[how]
+    }[kind]
     await this.#client.query(
       [
         `BEGIN; SET LOCAL session_replication_role = replica; TRUNCATE ${tables.map((table) => `refcheck.${table}`).join()}`,
         ...tables.map(
           (table) => `INSERT INTO refcheck.${table} OVERRIDING SYSTEM VALUE TABLE ${name}.${table}`,
         ),
-        ...numbers.map(
-          (each) =>
-            `SELECT setval(pg_get_serial_sequence('refcheck.${each.name}', '${each.number}'), coalesce((SELECT max(${each.number}) FROM refcheck.${each.name}), 0) + 1, false)`,
+        ...identityColumns.map(
+          ({ name: table, number: column }) =>
+            `SELECT setval(pg_get_serial_sequence('refcheck.${table}', '${column}'), coalesce((SELECT max(${column}) FROM refcheck.${table}), 0) + 1, false)`,
         ),
-        server,
+        updateServerSql,
         'COMMIT',
-        ...(isCut
+        ...(shouldDisconnect
           ? [
               'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
             ]
           : []),
       ].join(';'),
     )
-    const after = new Set(await this.#names(selectNames))
-    return new Set(before.filter((each) => !after.has(each)))
+    const namesAfter = new Set(await this.#selectNames(selectNames))
+    return new Set(namesBefore.filter((each) => !namesAfter.has(each)))
   }
 
   /** Whether the store has the attempt with this id. */
@@ -129,7 +136,7 @@ export class StoreDatabase extends StoreFiles {
     return (await this.#client.query('SELECT 1 FROM refcheck.attempts WHERE id = $1', [id])).rows.length > 0
   }
 
-  async #names(sql: string): Promise<string[]> {
+  async #selectNames(sql: string): Promise<string[]> {
     const { rows } = await this.#client.query(sql)
     return (rows as { name: string }[]).map(({ name }) => name)
   }

@@ -30,21 +30,21 @@ export const damageKinds = [
 export type DamageKind = (typeof damageKinds)[number]
 
 /**
- * A disk in memory is used if there is one, since fsync costs nothing there. `damage` simulates the losses of
- * a power cut.
+ * The parent of the folders of stores: a disk in memory if there is one, because fsync costs nothing there. The
+ * losses of a power cut are simulated by `damage`.
  */
-const disk = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
+const temporaryFolder = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 
 /** The files of one SQLite store, with its attempt log in a folder of settings next to it. */
 export class StoreFiles {
-  readonly folder = mkdtempSync(join(disk, 'refcheck-simulation-'))
+  readonly folder = mkdtempSync(join(temporaryFolder, 'refcheck-simulation-'))
   readonly path = join(this.folder, 'data', 'ledger.sqlite')
   /** The value of REFCHECK_STORE. */
   readonly storeSetting: string | undefined = undefined
   readonly busyMs: number = 0
   readonly paths = { config: join(this.folder, 'config'), data: join(this.folder, 'data') }
 
-  /** Copies the files at any time: no transaction is open between two steps. */
+  /** Copies the files. This can be done between any two steps, because no transaction is open there. */
   copyTo(name: string): void {
     for (const suffix of ['', '-wal']) {
       if (existsSync(this.path + suffix)) copyFileSync(this.path + suffix, join(this.folder, name + suffix))
@@ -69,25 +69,25 @@ export class StoreFiles {
     return true
   }
 
-  damage(harm: DamageKind, rng: () => number): void {
+  damage(kind: DamageKind, rng: () => number): void {
     const wal = `${this.path}-wal`
     const walSize = statSync(wal, { throwIfNoEntry: false })?.size ?? 0
-    if (harm === 'restore' && existsSync(join(this.folder, 'backup'))) this.restoreFrom('backup')
-    if (harm === 'no wal') rmSync(wal, { force: true })
-    if (harm === 'cut wal' && walSize > 0) truncateSync(wal, Math.floor(rng() * walSize))
-    if (harm === 'torn wal' && walSize > 0) overwriteBytes(wal, Math.floor(rng() * walSize))
-    if (harm === 'lost')
+    if (kind === 'restore' && existsSync(join(this.folder, 'backup'))) this.restoreFrom('backup')
+    if (kind === 'no wal') rmSync(wal, { force: true })
+    if (kind === 'cut wal' && walSize > 0) truncateSync(wal, Math.floor(rng() * walSize))
+    if (kind === 'torn wal' && walSize > 0) overwriteBytes(wal, Math.floor(rng() * walSize))
+    if (kind === 'lost')
       for (const suffix of ['', '-wal', '-shm']) rmSync(this.path + suffix, { force: true })
-    if (harm === 'copied settings' && existsSync(this.paths.config)) {
+    if (kind === 'copied settings' && existsSync(this.paths.config)) {
       cpSync(this.paths.config, `${this.paths.config}.copy`, { recursive: true })
       rmSync(this.paths.config, { recursive: true })
       renameSync(`${this.paths.config}.copy`, this.paths.config)
     }
-    if (harm === 'torn list')
-      for (const list of this.attemptLogs()) appendFileSync(list, '\n0123456789abcdef ["half')
+    if (kind === 'torn list')
+      for (const log of this.attemptLogs()) appendFileSync(log, '\n0123456789abcdef ["half')
   }
 
-  /** Sets the clock of the store, if it has one of its own. */
+  /** Sets the clock of the server, if the store is on one. */
   setTime(_now: number): Promise<void> {
     return Promise.resolve()
   }
@@ -103,14 +103,14 @@ export class StoreFiles {
   }
 
   /**
-   * Truncates the line of this attempt in the log, as when a process is killed while it appends it; not if
-   * other lines follow.
+   * Truncates the line of this attempt in the log, as if the process had been killed while it appended the
+   * line. Does nothing if other lines follow.
    */
   tearLine(attemptId: string, config = this.paths.config): void {
-    for (const list of this.attemptLogs(config)) {
-      const text = readFileSync(list, 'utf8')
-      const at = text.lastIndexOf('\n')
-      if (text.slice(at).includes(attemptId)) truncateSync(list, at + 20)
+    for (const log of this.attemptLogs(config)) {
+      const text = readFileSync(log, 'utf8')
+      const lineStart = text.lastIndexOf('\n')
+      if (text.slice(lineStart).includes(attemptId)) truncateSync(log, lineStart + 20)
     }
   }
 
@@ -126,8 +126,8 @@ export class StoreFiles {
   }
 }
 
-function overwriteBytes(path: string, at: number): void {
+function overwriteBytes(path: string, offset: number): void {
   const descriptor = openSync(path, 'r+')
-  writeSync(descriptor, Buffer.alloc(16, 0x5a), 0, 16, at)
+  writeSync(descriptor, Buffer.alloc(16, 0x5a), 0, 16, offset)
   closeSync(descriptor)
 }

@@ -1,6 +1,6 @@
 import { ProcessSteps, Scheduler } from './scheduler.ts'
-import { bodyFor, findHuman, type Human, makePeople, type OfferedPackage } from './people.ts'
-import { type EventCounts, type Loss, noEvents } from './event-counts.ts'
+import { createBody, findHuman, type Human, makePeople, type OfferedPackage } from './people.ts'
+import { type EventCounts, type Loss, createEventCounts } from './event-counts.ts'
 import { type Machine, Machines } from './machines.ts'
 import type { StoreFiles } from './store-files.ts'
 import { simulatedHttpClient } from './simulated-http.ts'
@@ -23,7 +23,7 @@ import type { StartServices } from '../../src/usecases/batch/start.ts'
 import { governor } from '../../src/usecases/quota/governor.ts'
 
 export const baseUrl = 'http://127.0.0.1:4010'
-const windows = [
+const quotaWindows = [
   { calls: 60, seconds: 60 },
   { calls: 1000, seconds: 3600 },
 ]
@@ -31,7 +31,7 @@ const windows = [
 /** A file of people on a user's disk. */
 export interface PeopleFile {
   name: string
-  rows: { human: Human; spelling: number }[]
+  rows: { human: Human; spellingIndex: number }[]
   offer: OfferedPackage
   allowDuplicate: boolean
   /**
@@ -57,7 +57,7 @@ export class World {
   readonly mutant: Mutant
   readonly files: StoreFiles
   readonly machines: Machines
-  readonly eventCounts: EventCounts = noEvents()
+  readonly eventCounts: EventCounts = createEventCounts()
   readonly losses: Loss[] = []
   /** The machine that made an attempt, by the attempt's id. */
   readonly machineOfAttempt = new Map<string, Machine>()
@@ -66,7 +66,7 @@ export class World {
   readonly everybody: Human[]
   readonly peopleFiles: PeopleFile[] = []
   /** Ids of batches that were run with `--allow-similar`. */
-  readonly similarAllowed = new Set<string>()
+  readonly batchesAllowingSimilar = new Set<string>()
   /** The id of the attempt that made a request, by the request's id. */
   readonly attemptOfRequest = new Map<string, string>()
   /** Ids of requests that another program made, which the store knows only from events. */
@@ -116,12 +116,12 @@ export class World {
     fraction: () => this.rng(),
   }
 
-  /** The store is on a server, with its own clock and with connections that end with their process. */
+  /** Whether the store is on a server, which has its own clock, and whose connections end with their process. */
   get #hasServer(): boolean {
     return this.files.storeSetting !== undefined
   }
 
-  /** `patienceMs`: how long to wait for a server that is unreachable. */
+  /** Opens the store. `patienceMs`: how long to wait for a server that is unreachable. */
   open(machine = this.machines.available[0]!, patienceMs = 0): Promise<Store> {
     const { random } = this
     const { folder, paths, storeSetting, busyMs } = this.files
@@ -129,23 +129,23 @@ export class World {
       chosen: storeSetting,
       paths: { ...paths, config: machine.config },
       cwd: folder,
-      clock: this.#clockOf(machine),
+      clock: this.#createClock(machine),
       random,
       busyMs,
       patienceMs,
     })
   }
 
-  /** Orders a person as another program would; undefined if the service refuses it. */
+  /** Orders a person as another program would. Returns the request id; undefined if the service refuses the order. */
   async orderElsewhere(human: Human): Promise<string | undefined> {
     const { clock, random, sandbox } = this
-    const http = simulatedHttpClient(sandbox, { connects: () => true })
+    const http = simulatedHttpClient(sandbox, { canConnect: () => true })
     const { credentials } = sandbox
     const api = connectApi({ http, clock, random, baseUrl, credentials, budgetMs: 60_000 })
-    await api.createRequest(Buffer.from(JSON.stringify(bodyFor(human.spellings[0]!, this.offer))))
-    const made = sandbox.requests().find((request) => this.humanOf(request) === human)?.request_id
-    if (made !== undefined) this.foreignRequests.add(made)
-    return made
+    await api.createRequest(Buffer.from(JSON.stringify(createBody(human.spellings[0]!, this.offer))))
+    const request = sandbox.requests().find((each) => this.findHumanOf(each) === human)
+    if (request !== undefined) this.foreignRequests.add(request.request_id)
+    return request?.request_id
   }
 
   /** Starts a process with all services of the program, which is killed at the step `killAtStep`. */
@@ -153,15 +153,17 @@ export class World {
     if (this.#hasServer) await this.files.setTime(this.clock.now())
     const machine = this.machines.pickNext()
     const store = await this.open(machine, 60_000)
-    const number = this.trace.push(`a process that is killed at step ${killAtStep}`)
-    const steps = new ProcessSteps(this.scheduler, killAtStep, (what) => this.trace.push(`${number} ${what}`))
+    const processNumber = this.trace.push(`a process that is killed at step ${killAtStep}`)
+    const steps = new ProcessSteps(this.scheduler, killAtStep, (what) =>
+      this.trace.push(`${processNumber} ${what}`),
+    )
     const leases = new Set<Lease>()
-    const dead = { store, leases, undo: () => Promise.resolve() }
-    this.#processes.push(dead)
-    const clock = this.#clockOf(machine)
+    const started = { store, leases, undo: () => Promise.resolve() }
+    this.#processes.push(started)
+    const clock = this.#createClock(machine)
     const { random } = this
     const { apiKey, userEmail } = this.sandbox.credentials
-    const http = simulatedHttpClient(this.sandbox, { connects: () => this.rng() > 0.02 })
+    const http = simulatedHttpClient(this.sandbox, { canConnect: () => this.rng() > 0.02 })
     const credentials = { apiKey, userEmail }
     const api = connectApi({ http, clock, random, baseUrl, credentials, budgetMs: 60_000 })
     const account = store.quota.account(baseUrl, apiKey)
@@ -169,7 +171,7 @@ export class World {
       api: {
         ...api,
         createRequest: (body, signal) =>
-          this.#create({ steps, machine }, body, () => api.createRequest(body, signal)),
+          this.#sendCreate({ steps, machine }, body, () => api.createRequest(body, signal)),
       },
       ledger: {
         ...bindMethods(store.ledger),
@@ -180,7 +182,7 @@ export class World {
         acquire: trackLeases(store.batches.acquire.bind(store.batches), leases),
       },
       clock,
-      onDeath: (work) => (dead.undo = work),
+      onKill: (work) => (started.undo = work),
     })
     const ports: StartServices = {
       api: steps.wrap(this.#recordAttempts({ steps, machine }, mutated.api), ['clockDifferenceMs']),
@@ -194,7 +196,7 @@ export class World {
         forUsers: async () => () => undefined,
       },
       unmatched: steps.wrap(store.unmatched),
-      governor: governor({ quota: store.quota, account, windows, clock }),
+      governor: governor({ quota: store.quota, account, windows: quotaWindows, clock }),
       clock: { ...clock, sleep: (ms, signal) => this.#sleep(steps, ms, signal) },
       random,
       schemas: { get: () => Promise.resolve(undefined), put: () => Promise.resolve() },
@@ -207,8 +209,8 @@ export class World {
     return { steps, store, ports, machine }
   }
 
-  /** The clock of a machine. A wait moves the clock of the server forward too. */
-  #clockOf(machine: Machine): Clock {
+  /** Creates the clock of a machine. A wait moves the clock of the server forward too. */
+  #createClock(machine: Machine): Clock {
     const { clock, files } = this
     return {
       now: () => clock.now() + machine.aheadMs,
@@ -235,15 +237,15 @@ export class World {
       await process.store.close()
       await this.files.endLeases()
     }
-    // Killed after the commit, before the line of the attempt log was complete.
-    const { lastAttempt, lastStep: last } = process.steps
-    if (lastAttempt !== undefined && /^after (begin|moveAndBegin)/.test(last) && this.rng() < 0.3)
+    // Simulates a kill after the commit and before the line of the attempt log was complete.
+    const { lastAttempt, lastStep } = process.steps
+    if (lastAttempt !== undefined && /^after (begin|moveAndBegin)/.test(lastStep) && this.rng() < 0.3)
       this.files.tearLine(lastAttempt, process.machine.config)
   }
 
   /**
-   * Closes the stores, and restores the files to their state before, as after SIGKILL: without a checkpoint
-   * of the WAL.
+   * Closes the stores, and then restores the files as they were before. So the files are as after SIGKILL:
+   * without a checkpoint of the WAL.
    */
   async endRound(): Promise<void> {
     this.files.copyTo('left')
@@ -252,11 +254,11 @@ export class World {
     if (this.#hasServer) await this.files.endLeases()
   }
 
-  humanOf(request: { recipient: Human['spellings'][number] }): Human {
+  findHumanOf(request: { recipient: Human['spellings'][number] }): Human {
     return findHuman(this.everybody, request.recipient)
   }
 
-  /** The last attempt of each process. */
+  /** The id of the last attempt of each process. */
   readonly #attempts = new Map<ProcessSteps, string>()
 
   async #sleep(steps: ProcessSteps, ms: number, signal?: AbortSignal): Promise<void> {
@@ -295,7 +297,7 @@ export class World {
 
   /** Checks that no row is sent while a similar row of its file is unknown, even with `--allow-similar`. */
   async #checkSimilarUnknown(ledger: Process['ports']['ledger'], { batchId, row }: Attempt): Promise<void> {
-    if (!this.similarAllowed.has(batchId)) return
+    if (!this.batchesAllowingSimilar.has(batchId)) return
     const rows = await ledger.list({ batchId })
     const { recipient } = rows.find((each) => each.row === row) ?? {}
     for (const other of rows) {
@@ -305,8 +307,8 @@ export class World {
     }
   }
 
-  /** Sends a POST, and records which request its attempt made. */
-  async #create<T>(
+  /** Sends a POST, and records the id of the request that the attempt made. */
+  async #sendCreate<T>(
     { steps, machine }: Pick<Process, 'steps' | 'machine'>,
     body: Uint8Array,
     send: () => Promise<T>,
@@ -315,14 +317,16 @@ export class World {
     const { recipient } = (
       body.length === 0 ? {} : JSON.parse(Buffer.from(body).toString())
     ) as Partial<RequestBody>
-    const before = new Set(this.sandbox.requests().map(({ request_id }) => request_id))
-    if (recipient !== undefined) await this.#recordUndetectable(this.humanOf({ recipient }), machine)
+    const idsBefore = new Set(this.sandbox.requests().map(({ request_id }) => request_id))
+    if (recipient !== undefined) await this.#recordUndetectable(this.findHumanOf({ recipient }), machine)
     try {
       return await send()
     } finally {
-      for (const made of this.sandbox.requests()) {
-        const isOurs = recipient !== undefined && this.humanOf(made) === this.humanOf({ recipient })
-        if (isOurs && !before.has(made.request_id)) this.attemptOfRequest.set(made.request_id, attempt)
+      for (const request of this.sandbox.requests()) {
+        const isOurs =
+          recipient !== undefined && this.findHumanOf(request) === this.findHumanOf({ recipient })
+        if (isOurs && !idsBefore.has(request.request_id))
+          this.attemptOfRequest.set(request.request_id, attempt)
       }
     }
   }
@@ -334,12 +338,12 @@ export class World {
    */
   async #recordUndetectable(human: Human, machine: Machine): Promise<void> {
     for (const request of this.sandbox.requests()) {
-      if (this.humanOf(request) !== human) continue
+      if (this.findHumanOf(request) !== human) continue
       const attempt = this.attemptOfRequest.get(request.request_id) ?? ''
       if (await this.files.hasAttempt(attempt)) continue
-      const losses = this.losses.filter(({ lost }) => lost.has(attempt))
+      const losses = this.losses.filter(({ lostNames }) => lostNames.has(attempt))
       const isUnknown = losses.some(
-        ({ lost, isSilent }) => isSilent && !this.machines.hasLogOf(machine, lost),
+        ({ lostNames, isSilent }) => isSilent && !this.machines.hasLogWithAny(machine, lostNames),
       )
       if (!isUnknown && !this.isUnknowable(attempt)) continue
       this.undetectable.add(human)
@@ -350,8 +354,8 @@ export class World {
   /** Whether the store lost the attempt, and the machine with its log was lost too. */
   isUnknowable(attempt: string | undefined): boolean {
     return (
-      this.losses.some(({ lost }) => lost.has(attempt ?? '')) &&
-      this.machineOfAttempt.get(attempt ?? '')?.isGone === true
+      this.losses.some(({ lostNames }) => lostNames.has(attempt ?? '')) &&
+      this.machineOfAttempt.get(attempt ?? '')?.isLost === true
     )
   }
 }
@@ -361,11 +365,11 @@ async function* emptyStdin(): AsyncGenerator<Uint8Array> {
 }
 
 function trackLeases<A extends unknown[]>(
-  lease: (...args: A) => Promise<Lease | undefined>,
+  acquire: (...args: A) => Promise<Lease | undefined>,
   leases: Set<Lease>,
 ) {
   return async (...args: A): Promise<Lease | undefined> => {
-    const acquired = await lease(...args)
+    const acquired = await acquire(...args)
     if (acquired !== undefined) leases.add(acquired)
     return acquired
   }
@@ -376,11 +380,11 @@ function bindMethods<T extends object>(object: T): Pick<T, keyof T> {
   const names = Object.getOwnPropertyNames(Object.getPrototypeOf(object) as object).filter(
     (name) => name !== 'constructor',
   )
-  const own = Object.fromEntries(
+  const methods = Object.fromEntries(
     names.map((name) => {
       const value: unknown = Reflect.get(object, name, object)
       return [name, typeof value === 'function' ? (value.bind(object) as unknown) : value]
     }),
   )
-  return { ...object, ...own }
+  return { ...object, ...methods }
 }

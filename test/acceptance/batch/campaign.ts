@@ -38,20 +38,20 @@ interface Row {
   email: string
 }
 
-interface Ended {
+interface CommandResult {
   code: number | null
   stdout: string
   stderr: string
 }
 
 const rowsPerFile = 120
-/** After an order has reached the service: at most so many milliseconds later. */
-const afterOrderMs = 60
+/** Maximum delay of a kill after an order has reached the service, in ms. */
+const maxDelayAfterOrderMs = 60
 
 /**
- * Ends `refcheck batch run` by SIGKILL at random moments, runs the same command again, and so on, until it was killed so
- * often. Half of the moments lie between the start of the process and its first order, the others after an order. Each
- * file of people has a store and settings of its own, so that kills also meet a store that is being made.
+ * Kills `refcheck batch run` by SIGKILL at random times and runs the same command again, until it was killed `kills`
+ * times. Half of the kills are between the start of the process and its first order, the others after an order. Each
+ * file of people has a separate store and separate settings, so that some kills are made while a store is created.
  */
 export async function killBatches(
   folder: string,
@@ -79,8 +79,8 @@ export async function killBatches(
   }
   const rows: Row[] = []
   try {
-    /** What a process took to its first order the last time that one came so far. */
-    let startMs = 500
+    /** Time from the start to the first order, of the last process that was killed after an order. */
+    let firstOrderMs = 500
     for (let batch = 1; tally.kills < kills; batch += 1) {
       const database = await cluster?.create()
       const url = database === undefined ? undefined : cluster?.url(database)
@@ -92,44 +92,44 @@ export async function killBatches(
         ...roomyQuota.env,
         ...(url === undefined ? {} : { REFCHECK_STORE: url }),
       }
-      const run = async (argv: readonly string[], isKilled = false): Promise<Ended> => {
-        const started = performance.now()
+      const run = async (argv: readonly string[], shouldKill = false): Promise<CommandResult> => {
+        const startedAt = performance.now()
         const child = spawn(process.execPath, [program, ...argv, '--json'], { cwd: folder, env })
-        const taken = { stdout: '', stderr: '' }
-        child.stdout.on('data', (chunk: Buffer) => (taken.stdout += chunk.toString()))
-        child.stderr.on('data', (chunk: Buffer) => (taken.stderr += chunk.toString()))
+        const output = { stdout: '', stderr: '' }
+        child.stdout.on('data', (chunk: Buffer) => (output.stdout += chunk.toString()))
+        child.stderr.on('data', (chunk: Buffer) => (output.stderr += chunk.toString()))
         const ended = once(child, 'close')
-        if (isKilled) {
-          const before = sandbox.requests().length
-          const ordered = new Promise<void>((resolve) => {
+        if (shouldKill) {
+          const orderCountBefore = sandbox.requests().length
+          const firstOrder = new Promise<void>((resolve) => {
             onAnswer = () => {
-              if (sandbox.requests().length > before) resolve()
+              if (sandbox.requests().length > orderCountBefore) resolve()
             }
           })
-          const isBefore = rng() < 0.5
-          const waitMs = rng() * (isBefore ? startMs : afterOrderMs)
-          if (!isBefore) {
-            await Promise.race([ordered, ended])
-            startMs = performance.now() - started
+          const isBeforeOrder = rng() < 0.5
+          const waitMs = rng() * (isBeforeOrder ? firstOrderMs : maxDelayAfterOrderMs)
+          if (!isBeforeOrder) {
+            await Promise.race([firstOrder, ended])
+            firstOrderMs = performance.now() - startedAt
           }
           await Promise.race([systemClock.sleep(waitMs), ended])
           child.kill('SIGKILL')
         }
         const [code] = (await ended) as [number | null]
-        // This test does not wait as long as a lease outlasts a process.
+        // The lease of a killed process lasts longer than the test can wait, so it is ended here.
         if (code === null && database !== undefined)
           await cluster?.ask(
             `UPDATE refcheck.runners SET leased_until = 0 WHERE pid = ${child.pid}`,
             database,
           )
-        return { code, ...taken }
+        return { code, ...output }
       }
       const people = emails(rowsPerFile).map((email) => `b${batch}.${email}`)
       const file = peopleFile(folder, people, `people-${batch}.csv`)
       let result: BatchResult | undefined
       while (result === undefined) {
-        const order = ['batch', 'run', file, '--package', '102', '--yes']
-        const { code, stdout, stderr } = await run(order, tally.kills < kills)
+        const argv = ['batch', 'run', file, '--package', '102', '--yes']
+        const { code, stdout, stderr } = await run(argv, tally.kills < kills)
         if (code === null) tally.kills += 1
         else if (code === 0 || code === 8) result = JSON.parse(stdout) as BatchResult
         else if (`${stdout}${stderr}`.includes(' is closed: ')) break
@@ -146,7 +146,7 @@ export async function killBatches(
       rows.push(...(JSON.parse((await run(['batch', 'rows', result.batch_id])).stdout) as Row[]))
       if ((await run(['store', 'check'])).code !== 0) tally.closed += 1
     }
-    count(tally, rows, sandbox.requests())
+    addOrderCounts(tally, rows, sandbox.requests())
     return tally
   } finally {
     await listener.close()
@@ -155,17 +155,19 @@ export async function killBatches(
   }
 }
 
-/** By person and by id. */
-function count(tally: Tally, rows: readonly Row[], requests: readonly RequestResource[]): void {
-  const perPerson = new Map<string, number>()
+/** Counts orders by person and by id, and compares them with the rows of the store. */
+function addOrderCounts(tally: Tally, rows: readonly Row[], requests: readonly RequestResource[]): void {
+  const orderCounts = new Map<string, number>()
   for (const { recipient } of requests)
-    perPerson.set(recipient.email, (perPerson.get(recipient.email) ?? 0) + 1)
-  tally.twice = [...perPerson.values()].filter((orders) => orders > 1).length
-  const known = new Set(rows.flatMap(({ request_id }) => request_id ?? []))
-  const open = new Set(rows.flatMap(({ state, email }) => (state === 'unknown' ? [email] : [])))
+    orderCounts.set(recipient.email, (orderCounts.get(recipient.email) ?? 0) + 1)
+  tally.twice = [...orderCounts.values()].filter((orders) => orders > 1).length
+  const knownIds = new Set(rows.flatMap(({ request_id }) => request_id ?? []))
+  const emailsWithUnknownRow = new Set(
+    rows.flatMap(({ state, email }) => (state === 'unknown' ? [email] : [])),
+  )
   tally.lost = requests.filter(
-    ({ request_id, recipient }) => !known.has(request_id) && !open.has(recipient.email),
+    ({ request_id, recipient }) => !knownIds.has(request_id) && !emailsWithUnknownRow.has(recipient.email),
   ).length
-  const there = new Set(requests.map(({ request_id }) => request_id))
-  tally.invented = [...known].filter((id) => !there.has(id)).length
+  const serviceIds = new Set(requests.map(({ request_id }) => request_id))
+  tally.invented = [...knownIds].filter((id) => !serviceIds.has(id)).length
 }

@@ -5,12 +5,12 @@ import { temporaryFolder } from '../../harness/world.ts'
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 import { killBatches } from './campaign.ts'
 
-const fault = recordForFaultTable('kill', 'kills with somebody twice or lost')
+const fault = recordForFaultTable('kill', 'kills with a second or lost order')
 
 const seed = 11
 const kills = 8
 
-test(`a batch killed ${kills} times and run again, seed ${seed}: no one twice, nothing lost, at most one unknown a kill, no store closed`, async () => {
+test(`a batch killed ${kills} times and run again, seed ${seed}: no second or lost order, at most one unknown outcome a kill, no store closed`, async () => {
   const tally = await killBatches(temporaryFolder(), kills, seeded(seed))
   fault.countCases(kills)
   fault.addNote(`${tally.unknown} unknown, seed ${seed}`)

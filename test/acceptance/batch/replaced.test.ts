@@ -14,8 +14,8 @@ recordForFaultTable('replaced', 'ordered under both')
 
 const root = join(import.meta.dirname, '..', '..', '..')
 
-/** The program as it is installed, in a folder of its own. */
-function installation(): string {
+/** Copies the files of the installed program to a new folder, and returns the folder. */
+function installProgram(): string {
   const folder = temporaryFolder()
   for (const name of ['bin', 'dist', 'package.json', 'oclif.manifest.json']) {
     cpSync(join(root, name), join(folder, name), { recursive: true })
@@ -23,27 +23,27 @@ function installation(): string {
   return folder
 }
 
-test('an upgrade that takes the program away under a batch stops no row, and the results are written', async () => {
-  const rows = 150
+test('if an upgrade removes the program during a batch, every row is still ordered, and the results are written', async () => {
+  const rowCount = 150
   const { env, folder, sandbox } = await roomyWorld()
-  const file = peopleFile(folder, emails(rows))
-  const program = installation()
+  const file = peopleFile(folder, emails(rowCount))
+  const programFolder = installProgram()
   const line = ['batch', 'run', file, '--package', '102', '--yes', '--quiet']
-  const run = spawn(process.execPath, [join(program, 'bin', 'run.js'), ...line], {
+  const run = spawn(process.execPath, [join(programFolder, 'bin', 'run.js'), ...line], {
     cwd: folder,
     env: { PATH: process.env['PATH'] ?? '', ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   onTestFinished(() => void run.kill('SIGKILL'))
-  let errors = ''
-  run.stderr.on('data', (data: Buffer) => (errors += data.toString()))
+  let stderr = ''
+  run.stderr.on('data', (data: Buffer) => (stderr += data.toString()))
   const ended = once(run, 'close')
   while (sandbox.requests().length === 0 && run.exitCode === null) await setImmediate()
-  rmSync(join(program, 'dist'), { recursive: true })
+  rmSync(join(programFolder, 'dist'), { recursive: true })
   const [code] = (await ended) as [number]
-  expect({ code, errors }).toEqual({ code: 0, errors: '' })
-  expect(sandbox.requests()).toHaveLength(rows)
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(sandbox.requests()).toHaveLength(rowCount)
   const results = join(folder, 'people.results.csv')
   expect(existsSync(results)).toBe(true)
-  expect(readFileSync(results, 'utf8').match(/accepted/g)).toHaveLength(rows)
+  expect(readFileSync(results, 'utf8').match(/accepted/g)).toHaveLength(rowCount)
 })

@@ -4,49 +4,58 @@ import type { Fault } from '../../../src/sandbox/service/schemas.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { type World, world } from '../../harness/world.ts'
 
-/** A package that needs nothing beyond the recipient. */
-const create = ['request', 'create', '--package', '102', '--first-name', 'Ana', '--last-name', 'Silva']
-const person = ['--email', 'ana.silva@example.com', '--phone', '+61400000001', '--yes', '--json']
+/** Package 102 requires no fields except those of the recipient. */
+const createArguments = [
+  'request',
+  'create',
+  '--package',
+  '102',
+  '--first-name',
+  'Ana',
+  '--last-name',
+  'Silva',
+]
+const personFlags = ['--email', 'ana.silva@example.com', '--phone', '+61400000001', '--yes', '--json']
 
 interface Answer {
   request_id?: string
   error?: { code: string; message: string; hint: string }
 }
 
-async function order(where: World, ...more: string[]): Promise<[code: number, answer: Answer]> {
-  return run(where, more)
+async function order(testWorld: World, ...otherFlags: string[]): Promise<[code: number, answer: Answer]> {
+  return runOrder(testWorld, otherFlags)
 }
 
-async function run(
-  where: World,
-  more: string[],
+async function runOrder(
+  testWorld: World,
+  otherFlags: string[],
   env: Record<string, string> = {},
 ): Promise<[number, Answer]> {
-  const outcome = await where.run([...create, ...person, ...more], { env })
+  const outcome = await testWorld.run([...createArguments, ...personFlags, ...otherFlags], { env })
   return [outcome.code, outcome.json() as Answer]
 }
 
-/** Orders that came as far as the service. */
-function posts(where: World): number {
-  return where.sandbox.log.entries().filter((entry) => entry.kind === 'call' && entry.method === 'POST')
+/** Counts the POST calls that reached the service. */
+function countPosts(testWorld: World): number {
+  return testWorld.sandbox.log.entries().filter((entry) => entry.kind === 'call' && entry.method === 'POST')
     .length
 }
 
-function strike(where: World, fault: Fault): void {
-  where.sandbox.inject({ on: 'POST /v1/requests', fault })
+function injectFault(testWorld: World, fault: Fault): void {
+  testWorld.sandbox.inject({ on: 'POST /v1/requests', fault })
 }
 
-const answer = (status: number, more: Partial<Fault & { kind: 'status' }> = {}): Fault => ({
+const createStatusFault = (status: number, fields: Partial<Fault & { kind: 'status' }> = {}): Fault => ({
   kind: 'status',
   status,
   when: 'before',
-  ...more,
+  ...fields,
 })
 
-test('the same person twice: exit 2 with the request it matches; --allow-duplicate orders once more', async () => {
-  const where = await world()
-  const [, first] = await order(where)
-  const [code, second] = await order(where)
+test('a second order for the same person ends with exit 2 and names the first request; --allow-duplicate orders again', async () => {
+  const testWorld = await world()
+  const [, first] = await order(testWorld)
+  const [code, second] = await order(testWorld)
   expect(code).toBe(2)
   expect(second.error).toMatchObject({
     code: 'duplicate',
@@ -55,80 +64,90 @@ test('the same person twice: exit 2 with the request it matches; --allow-duplica
     ),
     hint: expect.stringContaining('--allow-duplicate'),
   })
-  expect((await order(where, '--allow-duplicate'))[0]).toBe(0)
-  expect(where.sandbox.requests()).toHaveLength(2)
+  expect((await order(testWorld, '--allow-duplicate'))[0]).toBe(0)
+  expect(testWorld.sandbox.requests()).toHaveLength(2)
 })
 
-describe('nothing was created: the exit code says why, and the same command orders afterwards', () => {
+describe('if the service created nothing, the exit code states the reason, and the same command orders afterwards', () => {
   test.each<[string, Fault, code: number, error: string]>([
-    ['400', answer(400, { message: 'recipient.phone: invalid' }), 2, 'invalid_input'],
-    ['401', answer(401), 3, 'unauthenticated'],
-    ['403', answer(403), 4, 'forbidden'],
-    ['404', answer(404), 5, 'not_found'],
+    ['400', createStatusFault(400, { message: 'recipient.phone: invalid' }), 2, 'invalid_input'],
+    ['401', createStatusFault(401), 3, 'unauthenticated'],
+    ['403', createStatusFault(403), 4, 'forbidden'],
+    ['404', createStatusFault(404), 5, 'not_found'],
   ])('%s', async (_what, fault, code, error) => {
-    const where = await world()
-    strike(where, fault)
-    expect(await order(where)).toMatchObject([code, { error: { code: error } }])
-    expect(await order(where)).toMatchObject([0, { request_id: where.sandbox.requests()[0]?.request_id }])
-    expect(where.sandbox.requests()).toHaveLength(1)
+    const testWorld = await world()
+    injectFault(testWorld, fault)
+    expect(await order(testWorld)).toMatchObject([code, { error: { code: error } }])
+    expect(await order(testWorld)).toMatchObject([
+      0,
+      { request_id: testWorld.sandbox.requests()[0]?.request_id },
+    ])
+    expect(testWorld.sandbox.requests()).toHaveLength(1)
   })
 
-  test('429 longer than --timeout: nothing more is sent until the time that it named', async () => {
-    const where = await world()
-    strike(where, answer(429, { retryAfter: '3600' }))
-    expect(await order(where)).toMatchObject([6, { error: { code: 'throttled', retry_after: 3600 } }])
-    expect(await order(where)).toMatchObject([6, { error: { code: 'throttled' } }])
-    expect(posts(where)).toBe(1)
-    const later = new ManualClock({ now: Date.now() + 3_600_000 })
-    const outcome = await where.run([...create, ...person], { clock: later })
-    expect(outcome.json()).toMatchObject({ request_id: where.sandbox.requests()[0]?.request_id })
-    expect(where.sandbox.requests()).toHaveLength(1)
+  test('after a 429 with a longer wait than --timeout, nothing is sent until that wait is over', async () => {
+    const testWorld = await world()
+    injectFault(testWorld, createStatusFault(429, { retryAfter: '3600' }))
+    expect(await order(testWorld)).toMatchObject([6, { error: { code: 'throttled', retry_after: 3600 } }])
+    expect(await order(testWorld)).toMatchObject([6, { error: { code: 'throttled' } }])
+    expect(countPosts(testWorld)).toBe(1)
+    const laterClock = new ManualClock({ now: Date.now() + 3_600_000 })
+    const outcome = await testWorld.run([...createArguments, ...personFlags], { clock: laterClock })
+    expect(outcome.json()).toMatchObject({ request_id: testWorld.sandbox.requests()[0]?.request_id })
+    expect(testWorld.sandbox.requests()).toHaveLength(1)
   })
 })
 
-describe('something may have been created: exit 8, and nothing more is sent, whatever is asked for', () => {
+describe('if the service may have created a request: exit 8, and no second order is sent, even with --allow-duplicate', () => {
   test.each<[string, Fault, created: number]>([
-    ['a 500 before the work', answer(500), 0],
-    ['a 503 after it', answer(503, { when: 'after' }), 1],
-    ['the connection cut before', { kind: 'cut', when: 'before' }, 0],
-    ['the connection cut after', { kind: 'cut', when: 'after' }, 1],
+    ['a 500 before the request is created', createStatusFault(500), 0],
+    ['a 503 after the request is created', createStatusFault(503, { when: 'after' }), 1],
+    ['a connection cut before the request is created', { kind: 'cut', when: 'before' }, 0],
+    ['a connection cut after the request is created', { kind: 'cut', when: 'after' }, 1],
     ['a 201 without an id', { kind: 'no-id' }, 1],
     ['a 201 cut short', { kind: 'truncated', keep: 0.5, announced: true }, 1],
-    ['a proxy’s 403', answer(403, { body: 'html' }), 0],
-    ['a proxy’s 429', answer(429, { body: 'html', retryAfter: '1' }), 0],
-    ['a redirect', answer(307), 0],
-    ['a 408', answer(408), 0],
+    ['a proxy’s 403', createStatusFault(403, { body: 'html' }), 0],
+    ['a proxy’s 429', createStatusFault(429, { body: 'html', retryAfter: '1' }), 0],
+    ['a redirect', createStatusFault(307), 0],
+    ['a 408', createStatusFault(408), 0],
   ])('%s', async (_what, fault, created) => {
-    const where = await world()
-    strike(where, fault)
-    const unknown = await order(where)
+    const testWorld = await world()
+    injectFault(testWorld, fault)
+    const unknown = await order(testWorld)
     expect(unknown).toMatchObject([8, { error: { code: 'outcome_unknown' } }])
     expect(unknown[1].error?.hint).toContain('refcheck batch reconcile')
-    expect(await order(where)).toMatchObject([2, { error: { code: 'duplicate' } }])
-    expect(await order(where, '--allow-duplicate')).toMatchObject([2, { error: { code: 'duplicate' } }])
-    expect(where.sandbox.requests()).toHaveLength(created)
-    const list = await where.run(['request', 'list', '--status', 'unknown', '--json'])
+    expect(await order(testWorld)).toMatchObject([2, { error: { code: 'duplicate' } }])
+    expect(await order(testWorld, '--allow-duplicate')).toMatchObject([2, { error: { code: 'duplicate' } }])
+    expect(testWorld.sandbox.requests()).toHaveLength(created)
+    const list = await testWorld.run(['request', 'list', '--status', 'unknown', '--json'])
     expect(list.json()).toMatchObject([{ request_id: null, recipient: { email: 'ana.silva@example.com' } }])
   })
 })
 
-test('a 500 that names the request it made: a read proves it', async () => {
-  const where = await world()
-  const [, { request_id }] = await order(where)
-  const offering = { data: { request_id }, status_message: 'server_error', message: 'internal server error' }
-  strike(where, { kind: 'body', status: 500, body: JSON.stringify(offering) })
-  expect(await run(where, [], { REFCHECK_STORE: 'fresh.sqlite' })).toMatchObject([0, { request_id }])
+test('a 500 that names a request: a read of that request proves the order', async () => {
+  const testWorld = await world()
+  const [, { request_id }] = await order(testWorld)
+  const answerWithId = {
+    data: { request_id },
+    status_message: 'server_error',
+    message: 'internal server error',
+  }
+  injectFault(testWorld, { kind: 'body', status: 500, body: JSON.stringify(answerWithId) })
+  expect(await runOrder(testWorld, [], { REFCHECK_STORE: 'fresh.sqlite' })).toMatchObject([0, { request_id }])
 })
 
-test('a store in memory orders from a sandbox on this machine', async () => {
-  const where = await world()
-  expect(await run(where, [], { REFCHECK_STORE: ':memory:' })).toMatchObject([0, { status: 'RECEIVED' }])
+test('with a store in memory, a person can be ordered at a sandbox on this machine', async () => {
+  const testWorld = await world()
+  expect(await runOrder(testWorld, [], { REFCHECK_STORE: ':memory:' })).toMatchObject([
+    0,
+    { status: 'RECEIVED' },
+  ])
 })
 
 test('REFCHECK_STORE=postgres://… is refused before anything is sent', async () => {
-  const where = await world()
-  const refused = await run(where, [], { REFCHECK_STORE: 'postgres://u:hunter2@h/d' })
+  const testWorld = await world()
+  const refused = await runOrder(testWorld, [], { REFCHECK_STORE: 'postgres://u:hunter2@h/d' })
   expect(refused).toMatchObject([2, { error: { code: 'usage' } }])
   expect(JSON.stringify(refused)).not.toContain('hunter2')
-  expect(where.sandbox.requests()).toEqual([])
+  expect(testWorld.sandbox.requests()).toEqual([])
 })

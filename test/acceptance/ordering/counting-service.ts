@@ -5,20 +5,20 @@ import type { AddressInfo } from 'node:net'
 
 export interface CountingService {
   baseUrl: string
-  /** Ids of the requests that were created for a person, oldest first. */
-  requestsOf(email: string): string[]
-  /** If set, an order is accepted and counted at once, and answered when this resolves. */
+  /** Returns the ids of the requests that were created for a person, oldest first. */
+  listRequestIds(email: string): string[]
+  /** If set, an order is accepted and counted at once, and answered when the promise of this function resolves. */
   beforeAnswer: (() => Promise<void>) | undefined
   close(): Promise<void>
 }
 
-/** A service that accepts every order, and counts. It does not prevent a second order. */
-export async function countingService(): Promise<CountingService> {
+/** Starts a service that accepts and counts every order. It does not prevent a second order for a person. */
+export async function startCountingService(): Promise<CountingService> {
   const requestIds = new Map<string, string[]>()
   const server = createServer((request, response) => void handle(request, response))
   const service: CountingService = {
     baseUrl: '',
-    requestsOf: (email) => requestIds.get(email) ?? [],
+    listRequestIds: (email) => requestIds.get(email) ?? [],
     beforeAnswer: undefined,
     async close() {
       server.close()
@@ -32,7 +32,7 @@ export async function countingService(): Promise<CountingService> {
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const { recipient } = JSON.parse(Buffer.concat(chunks).toString()) as { recipient: { email: string } }
     const request_id = randomUUID()
-    requestIds.set(recipient.email, [...service.requestsOf(recipient.email), request_id])
+    requestIds.set(recipient.email, [...service.listRequestIds(recipient.email), request_id])
     await service.beforeAnswer?.()
     response.writeHead(201, { 'content-type': 'application/json' })
     const data = { request_id, status: 'RECEIVED' }

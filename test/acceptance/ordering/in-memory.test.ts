@@ -9,8 +9,8 @@ import { world } from '../../harness/world.ts'
 import { startConnectProxy } from '../../http/connect-proxy.ts'
 import { identity } from '../../http/raw-server.ts'
 
-/** Read when a process starts, so that the program is one of its own here. */
-const authority = fileURLToPath(new URL('../../vectors/tls/authority.pem', import.meta.url))
+/** Node.js reads this file only when a process starts, so the program runs in a separate process here. */
+const authorityFile = fileURLToPath(new URL('../../vectors/tls/authority.pem', import.meta.url))
 
 test('a store in memory refuses to order from a service that is not on this machine', async () => {
   const { sandbox, env } = await world()
@@ -19,13 +19,13 @@ test('a store in memory refuses to order from a service that is not on this mach
   })
   onTestFinished(() => service.close())
   await using proxy = await startConnectProxy({ routes: { 'service.test:443': service.port } })
-  const order = async (store: Record<string, string>): Promise<[unknown, string]> => {
+  const order = async (storeEnv: Record<string, string>): Promise<[unknown, string]> => {
     const run = start(orderArguments('Priya', ['--yes', '--quiet']), {
       ...env,
       REFCHECK_BASE_URL: 'https://service.test',
-      NODE_EXTRA_CA_CERTS: authority,
+      NODE_EXTRA_CA_CERTS: authorityFile,
       HTTPS_PROXY: `http://127.0.0.1:${proxy.port}`,
-      ...store,
+      ...storeEnv,
     })
     return [await run.ended, run.stderr()]
   }
@@ -38,7 +38,7 @@ test('a store in memory refuses to order from a service that is not on this mach
     ]
   `)
   expect(sandbox.requests()).toEqual([])
-  // Everything else of it is in order.
+  // With a store in a file, the same command orders.
   expect(await order({})).toEqual([0, ''])
   expect(sandbox.requests()).toHaveLength(1)
 })

@@ -8,19 +8,20 @@ import { systemClock } from '../../../src/host/clock.ts'
 import { systemRandom } from '../../../src/host/random.ts'
 import { openStore } from '../../../src/store/ledger/open.ts'
 import type { Submission } from '../../../src/domain/submission/submission.ts'
-import { type CountingService, countingService } from './counting-service.ts'
+import { type CountingService, startCountingService } from './counting-service.ts'
 import { type Orderer, startOrderer } from './orderer.ts'
 import { sampleOf } from '../../harness/share.ts'
 import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
-recordForFaultTable('kill', 'kills with somebody twice or lost')
+recordForFaultTable('kill', 'kills with a second or lost order')
 
 const email = 'ana.silva@example.com'
 let folder: string
 let service: CountingService
+/** A process that makes the orders without a kill. */
 let survivor: Orderer
 
-/** What the kills came to, printed at the end. */
+/** Totals of all kills, printed at the end. */
 const figures = { kills: 0, duplicates: 0, lost: 0, unknown: 0 }
 
 beforeAll(async () => {
@@ -33,30 +34,30 @@ afterAll(async () => {
 })
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'refcheck-kill-'))
-  service = await countingService()
+  service = await startCountingService()
 })
 afterEach(async () => {
   await service.close()
   rmSync(folder, { recursive: true })
 })
 
-async function submissions(): Promise<Submission[]> {
+async function readSubmissions(): Promise<Submission[]> {
   const paths = { config: folder, data: folder }
   const options = { chosen: undefined, paths, cwd: folder, clock: systemClock, random: systemRandom }
   const store = await openStore(options)
-  const found = await store.ledger.list({})
+  const submissions = await store.ledger.list({})
   await store.close()
-  return found
+  return submissions
 }
 
-/** What the next run of the same command comes to, with and without --allow-duplicate. */
-async function again(allowDuplicate = false): Promise<string | undefined> {
+/** Orders the person again, without a kill. Returns the error code, or the request id if the person was ordered. */
+async function orderAgain(allowDuplicate = false): Promise<string | undefined> {
   const report = await survivor.order({ folder, baseUrl: service.baseUrl, email, allowDuplicate })
   return report?.code ?? report?.requestId
 }
 
-/** Every call that a single order makes of its store and of the service, in order. */
-const points: [point: string, sentBefore: boolean, state: Submission['state'] | undefined][] = [
+/** The points before and after every call that a single order makes of its store and of the service, in sequence. */
+const killPoints: [point: string, isSentBefore: boolean, state: Submission['state'] | undefined][] = [
   ['before acquire', false, undefined],
   ['after acquire', false, undefined],
   ['before recover', false, undefined],
@@ -73,71 +74,72 @@ const points: [point: string, sentBefore: boolean, state: Submission['state'] | 
   ['after release', true, 'accepted'],
 ]
 
-describe.each(sampleOf(points, 7))('a process killed %s', (dieAt, sent, state) => {
+describe.each(sampleOf(killPoints, 7))('a process killed %s', (killAt, isSent, state) => {
   test('no person is ordered twice, and nothing is lost', async () => {
-    const victim = await startOrderer()
-    expect(await victim.order({ folder, baseUrl: service.baseUrl, email, dieAt })).toBeUndefined()
-    expect(victim.process.signalCode ?? (await signalOf(victim))).toBe('SIGKILL')
-    expect(service.requestsOf(email)).toHaveLength(sent ? 1 : 0)
+    const killedOrderer = await startOrderer()
+    expect(await killedOrderer.order({ folder, baseUrl: service.baseUrl, email, killAt })).toBeUndefined()
+    expect(killedOrderer.process.signalCode ?? (await waitForSignal(killedOrderer))).toBe('SIGKILL')
+    expect(service.listRequestIds(email)).toHaveLength(isSent ? 1 : 0)
 
-    const next = await again()
-    const [known] = service.requestsOf(email)
-    const free = state === undefined || state === 'cancelled'
-    expect(next).toBe(free ? known : 'duplicate')
-    const rows = await submissions()
+    const secondOutcome = await orderAgain()
+    const [requestId] = service.listRequestIds(email)
+    const canOrderAgain = state === undefined || state === 'cancelled'
+    expect(secondOutcome).toBe(canOrderAgain ? requestId : 'duplicate')
+    const rows = await readSubmissions()
     figures.kills += 1
-    figures.duplicates += Math.max(0, service.requestsOf(email).length - 1)
+    figures.duplicates += Math.max(0, service.listRequestIds(email).length - 1)
     const unknown = rows.filter((row) => row.state === 'unknown').length
-    const noted = new Set(rows.map((row) => row.requestId))
+    const recordedIds = new Set(rows.map((row) => row.requestId))
     figures.unknown += unknown
-    if (unknown === 0) figures.lost += service.requestsOf(email).filter((id) => !noted.has(id)).length
+    if (unknown === 0)
+      figures.lost += service.listRequestIds(email).filter((id) => !recordedIds.has(id)).length
     expect(rows.map((row) => row.state)).toEqual(
-      [state, ...(free ? ['accepted'] : [])].filter((each) => each !== undefined),
+      [state, ...(canOrderAgain ? ['accepted'] : [])].filter((each) => each !== undefined),
     )
-    expect(rows.at(-1)?.requestId).toBe(state === 'unknown' ? undefined : known)
-    expect(service.requestsOf(email)).toHaveLength(free || sent ? 1 : 0)
+    expect(rows.at(-1)?.requestId).toBe(state === 'unknown' ? undefined : requestId)
+    expect(service.listRequestIds(email)).toHaveLength(canOrderAgain || isSent ? 1 : 0)
   })
 })
 
-async function signalOf(orderer: Orderer): Promise<string | null> {
+async function waitForSignal(orderer: Orderer): Promise<string | null> {
   await new Promise((resolve) => orderer.process.once('exit', resolve))
   return orderer.process.signalCode
 }
 
-test('killed while the service has the order and has not answered: unknown, and it stays so', async () => {
-  const victim = await startOrderer()
+test('if a process is killed after the service accepted the order and before it answered, the outcome stays unknown', async () => {
+  const killedOrderer = await startOrderer()
   service.beforeAnswer = async () => {
     service.beforeAnswer = undefined
-    await victim.kill()
+    await killedOrderer.kill()
   }
-  expect(await victim.order({ folder, baseUrl: service.baseUrl, email })).toBeUndefined()
-  expect(await again()).toBe('duplicate')
-  expect(await again(true)).toBe('duplicate')
-  expect(service.requestsOf(email)).toHaveLength(1)
-  expect(await submissions()).toMatchObject([{ state: 'unknown', attempts: 1 }])
+  expect(await killedOrderer.order({ folder, baseUrl: service.baseUrl, email })).toBeUndefined()
+  expect(await orderAgain()).toBe('duplicate')
+  expect(await orderAgain(true)).toBe('duplicate')
+  expect(service.listRequestIds(email)).toHaveLength(1)
+  expect(await readSubmissions()).toMatchObject([{ state: 'unknown', attempts: 1 }])
 })
 
-test('an order in flight in a living process is not taken for dead by another one', async () => {
-  const living = await startOrderer()
-  const seen: (string | undefined)[] = []
+test('an order in flight in a running process is not treated as unknown by another process', async () => {
+  const runningOrderer = await startOrderer()
+  const duringFlight: (string | undefined)[] = []
   service.beforeAnswer = async () => {
     service.beforeAnswer = undefined
-    seen.push(await again(), await again(true), (await submissions())[0]?.state)
+    duringFlight.push(await orderAgain(), await orderAgain(true), (await readSubmissions())[0]?.state)
   }
-  const report = await living.order({ folder, baseUrl: service.baseUrl, email })
-  await living.kill()
-  expect(seen).toEqual(['duplicate', 'duplicate', 'sending'])
-  expect(report?.requestId).toBe(service.requestsOf(email)[0])
-  expect(await submissions()).toMatchObject([{ state: 'accepted' }])
+  const report = await runningOrderer.order({ folder, baseUrl: service.baseUrl, email })
+  await runningOrderer.kill()
+  expect(duringFlight).toEqual(['duplicate', 'duplicate', 'sending'])
+  expect(report?.requestId).toBe(service.listRequestIds(email)[0])
+  expect(await readSubmissions()).toMatchObject([{ state: 'accepted' }])
 })
 
-test('killed while it finds what another one left behind: the next one finds it again', async () => {
+test('if a process is killed before it recovers the row of a killed process, the next process recovers that row', async () => {
   const first = await startOrderer()
   const second = await startOrderer()
-  await first.order({ folder, baseUrl: service.baseUrl, email, dieAt: 'after createRequest' })
-  const other = { folder, baseUrl: service.baseUrl, email: 'other@example.com' }
-  await second.order({ ...other, dieAt: 'before recover' })
-  expect((await submissions()).map(({ state }) => state)).toEqual(['sending'])
-  expect((await survivor.order(other))?.requestId).toBe(service.requestsOf(other.email)[0])
-  expect((await submissions()).map(({ state }) => state)).toEqual(['unknown', 'accepted'])
+  await first.order({ folder, baseUrl: service.baseUrl, email, killAt: 'after createRequest' })
+  const otherOrder = { folder, baseUrl: service.baseUrl, email: 'other@example.com' }
+  await second.order({ ...otherOrder, killAt: 'before recover' })
+  expect((await readSubmissions()).map(({ state }) => state)).toEqual(['sending'])
+  expect((await survivor.order(otherOrder))?.requestId).toBe(service.listRequestIds(otherOrder.email)[0])
+  expect((await readSubmissions()).map(({ state }) => state)).toEqual(['unknown', 'accepted'])
 })

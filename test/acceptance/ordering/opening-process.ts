@@ -1,4 +1,4 @@
-/** Opens and closes one new store after another, each at the moment at which its siblings do. */
+/** Opens and closes one new store after the other, each at the same time as the other processes of the test. */
 import { join } from 'node:path'
 
 import { systemClock as clock } from '../../../src/host/clock.ts'
@@ -10,9 +10,9 @@ const [folder = '', start = '', rounds = '', everyMs = ''] = process.argv.slice(
 const paths = { config: folder, data: join(folder, 'data') }
 
 for (let round = 0; round < Number(rounds); round += 1) {
-  const due = Number(start) + round * Number(everyMs)
-  // Spinning meets the others closer than a timer would.
-  while (clock.now() < due);
+  const openTime = Number(start) + round * Number(everyMs)
+  // A busy loop ends closer to the given time than a timer would.
+  while (clock.now() < openTime);
   const store = await openStore({ chosen: `${round}.sqlite`, paths, cwd: folder, clock, random })
   await store.ledger.list({})
   await store.close()

@@ -7,9 +7,9 @@ import type { Command, Report } from './ordering-process.ts'
 /** A child process that orders on command. */
 export interface Orderer {
   readonly process: ChildProcess
-  /** What came of it; undefined where the process died of it. */
+  /** Makes an order and returns its report; undefined if the process was killed. */
   order(command: Command): Promise<Report | undefined>
-  /** Ends it as `kill -9` does, and waits until it is gone. */
+  /** Kills the process by SIGKILL, and waits until it has ended. */
   kill(): Promise<void>
 }
 

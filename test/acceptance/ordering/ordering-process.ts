@@ -1,6 +1,6 @@
 /**
- * A process that orders: a line of JSON on stdin is an order to make, a line on stdout what came of it.
- * Everything in it is what ships; only the moment of its death is chosen from outside.
+ * A process that makes orders: each line on stdin is a command in JSON, and each line on stdout is its report. It runs
+ * the code of the program; only the point at which it is killed is chosen by the test.
  */
 import { createInterface } from 'node:readline'
 
@@ -20,11 +20,11 @@ export interface Command {
   baseUrl: string
   email: string
   allowDuplicate?: boolean
-  /** "before move", "after add" …: dies there, as by kill -9. */
-  dieAt?: string
+  /** The point at which the process is killed by SIGKILL, such as "before move" or "after add". */
+  killAt?: string
 }
 
-/** `requestId` where it was ordered, else the error's code and message. */
+/** The request id if the person was ordered, otherwise the code and message of the error. */
 export interface Report {
   requestId?: string
   code?: string
@@ -33,26 +33,26 @@ export interface Report {
 
 const http = new HttpClient({ clock, env: {}, userAgent: 'refcheck' })
 
-/** The same object, dying before or after one of its methods. */
-function mortal<T extends object>(whole: T, dieAt: string | undefined): T {
-  const die = (point: string): void => {
-    if (point === dieAt) process.kill(process.pid, 'SIGKILL')
+/** Returns a proxy of an object that kills the process before or after a call of one of its methods. */
+function wrapToKill<T extends object>(object: T, killAt: string | undefined): T {
+  const killIfAtPoint = (point: string): void => {
+    if (point === killAt) process.kill(process.pid, 'SIGKILL')
   }
-  return new Proxy(whole, {
+  return new Proxy(object, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name, target)
       if (typeof value !== 'function') return value
       return async (...args: unknown[]) => {
-        die(`before ${String(name)}`)
+        killIfAtPoint(`before ${String(name)}`)
         const result: unknown = await Reflect.apply(value, target, args)
-        die(`after ${String(name)}`)
-        return name === 'acquire' ? mortal(result as object, dieAt) : result
+        killIfAtPoint(`after ${String(name)}`)
+        return name === 'acquire' ? wrapToKill(result as object, killAt) : result
       }
     },
   })
 }
 
-async function run({ folder, baseUrl, email, allowDuplicate = false, dieAt }: Command): Promise<Report> {
+async function order({ folder, baseUrl, email, allowDuplicate = false, killAt }: Command): Promise<Report> {
   const paths = { config: folder, data: folder }
   let store: Store | undefined
   try {
@@ -60,20 +60,20 @@ async function run({ folder, baseUrl, email, allowDuplicate = false, dieAt }: Co
     const credentials = { apiKey: 'k'.repeat(32), userEmail: 'owner@example.com' }
     const api = connectApi({ http, clock, random, baseUrl, credentials, budgetMs: 0 })
     const { batches, quota } = store
-    const ordering = {
-      api: mortal(api, dieAt),
-      ledger: mortal(store.ledger, dieAt),
+    const services = {
+      api: wrapToKill(api, killAt),
+      ledger: wrapToKill(store.ledger, killAt),
       batches,
       governor: governor({ quota, account: 'one', windows: windowsFor(baseUrl, undefined), clock }),
       schemas: { get: () => Promise.resolve(undefined), put: () => Promise.resolve() },
       clock,
       random,
     }
-    // Who shares a phone may be the same person.
+    // Each e-mail has a different phone, because two people with the same phone may be the same person.
     const phone = `+61${Buffer.from(email).reduce((sum, byte) => (sum * 31 + byte) % 1_000_000_000, 7)}`
     const recipient = { first_name: 'Ana', last_name: 'Silva', email, phone }
     const options = { allowDuplicate, waitBudgetMs: 0 }
-    const { requestId } = await createRequest(ordering, { package_id: 12, recipient }, options)
+    const { requestId } = await createRequest(services, { package_id: 12, recipient }, options)
     return { requestId }
   } catch (error) {
     if (error instanceof RefcheckError) return { code: error.code, message: error.message }
@@ -85,6 +85,6 @@ async function run({ folder, baseUrl, email, allowDuplicate = false, dieAt }: Co
 
 process.stdout.write('ready\n')
 for await (const line of createInterface({ input: process.stdin })) {
-  const report = await run(JSON.parse(line) as Command)
+  const report = await order(JSON.parse(line) as Command)
   process.stdout.write(`${JSON.stringify(report)}\n`)
 }

@@ -13,14 +13,14 @@ import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 
 recordForFaultTable('forgotten', 'ordered twice')
 
-const rows = 60
+const rowCount = 60
 const argv = [program, 'batch', 'run', 'people.csv', '--package', '102', '--yes', '--json']
 
-/** A batch on the shipped program, killed by SIGKILL once so many orders have reached the service. */
-async function killedAt(orders: number) {
-  const { folder, sandbox, env: own } = await roomyWorld()
-  peopleFile(folder, emails(rows))
-  const env = { PATH: process.env['PATH'] ?? '', ...own }
+/** Runs a batch with the built program, and kills it by SIGKILL once `orders` orders have reached the service. */
+async function runAndKillAt(orders: number) {
+  const { folder, sandbox, env: worldEnv } = await roomyWorld()
+  peopleFile(folder, emails(rowCount))
+  const env = { PATH: process.env['PATH'] ?? '', ...worldEnv }
   const run = async (
     args: readonly string[],
     killAt?: number,
@@ -28,11 +28,11 @@ async function killedAt(orders: number) {
     const child = spawn(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'ignore'] })
     let stdout = ''
     child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()))
-    const stop = sandbox.log.subscribe(() => {
+    const unsubscribe = sandbox.log.subscribe(() => {
       if (killAt !== undefined && sandbox.requests().length >= killAt) child.kill('SIGKILL')
     })
     const [code] = (await once(child, 'close')) as [number | null]
-    stop()
+    unsubscribe()
     return { code, stdout }
   }
   const { code } = await run(argv, orders)
@@ -40,7 +40,7 @@ async function killedAt(orders: number) {
   return { folder, sandbox, run }
 }
 
-describe.each(sampleOf([1, 16, 45], 2))('killed at order %i of 60', (orders) => {
+describe.each(sampleOf([1, 16, 45], 2))('a batch run that is killed at order %i of 60', (orders) => {
   test.each([
     ['its -wal is removed', (store: string) => rmSync(`${store}-wal`, { force: true })],
     [
@@ -51,31 +51,31 @@ describe.each(sampleOf([1, 16, 45], 2))('killed at order %i of 60', (orders) => 
       },
     ],
   ])(
-    '%s: nobody is ordered twice, and nothing is sent before a person has seen it',
-    async (_, harm) => {
-      const { folder, sandbox, run } = await killedAt(orders)
+    'if %s, no person is ordered twice, and nothing is sent before a user accepts the store',
+    async (_, damageStore) => {
+      const { folder, sandbox, run } = await runAndKillAt(orders)
       const store = join(folder, 'data', 'ledger.sqlite')
-      cpSync(join(folder, 'data'), join(folder, 'data.kept'), { recursive: true })
-      harm(store)
-      const before = sandbox.requests().length
+      cpSync(join(folder, 'data'), join(folder, 'data.copy'), { recursive: true })
+      damageStore(store)
+      const orderCountBefore = sandbox.requests().length
       const refused = await run(argv)
       expect([refused.code, refused.stdout]).toMatchObject([
         1,
         expect.stringContaining('is closed: ') as string,
       ])
-      expect(sandbox.requests()).toHaveLength(before)
+      expect(sandbox.requests()).toHaveLength(orderCountBefore)
       expect((await run([program, 'store', 'check'])).code).toBe(1)
       expect((await run([program, 'store', 'check', '--accept-older', '--yes'])).code).toBe(0)
-      // What waited is held, since it may have been sent.
+      // The pending rows are held now, because they may have been sent.
       const [batch] = JSON.parse((await run([program, 'batch', 'list', '--json'])).stdout) as {
         batch_id: string
       }[]
       if (batch !== undefined) await run([program, 'batch', 'release', batch.batch_id, '--all'])
       await run(argv)
-      const people = sandbox.requests().map(({ recipient }) => recipient.email)
-      expect(new Set(people).size).toBe(people.length)
-      // At most the one that was in flight never reached the service.
-      expect(people.length).toBeGreaterThanOrEqual(rows - 1)
+      const orderedEmails = sandbox.requests().map(({ recipient }) => recipient.email)
+      expect(new Set(orderedEmails).size).toBe(orderedEmails.length)
+      // At most one order, which was in flight when the process was killed, never reached the service.
+      expect(orderedEmails.length).toBeGreaterThanOrEqual(rowCount - 1)
     },
     60_000,
   )

@@ -11,50 +11,50 @@ import { emptyEnv } from '../../harness/service-env.ts'
 export interface Tally {
   kills: number
   acknowledged: number
-  /** Acknowledged and not in the inbox. */
+  /** Acknowledged events that are not in the inbox. */
   lost: number
-  /** Handed on after a later one of the same request. */
+  /** Events that were forwarded after a later event of the same request. */
   outOfOrder: number
-  /** In the inbox and never handed on. */
+  /** Events in the inbox that were never forwarded. */
   stranded: number
 }
 
 const secret = 'a-secret-of-the-campaign'
 export const statuses = ['RECEIVED', 'IN_PROGRESS', 'PARTIAL', 'COMPLETED']
 const senders = 8
-/** Until what the last run has not handed on counts as stranded. */
-const longestMs = 60_000
+/** Maximum time that the last receiver has to forward all events. */
+const maxForwardMs = 60_000
 
 /**
- * Ends a real receiver by SIGKILL again and again while events pour in and are handed on, each run on the same
- * store; `rng` gives numbers in [0, 1).
+ * Starts receivers one after the other on the same store, and kills each by SIGKILL while it receives and forwards
+ * events.
  */
 export async function killReceivers(folder: string, kills: number, rng: () => number): Promise<Tally> {
-  const taken: string[] = []
-  let onTaken = (): void => undefined
-  const app = createServer((request, response) => {
+  const forwarded: string[] = []
+  let onForwarded = (): void => undefined
+  const targetServer = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
-      // A handler that is not always well.
+      // The target answers 503 to a tenth of the events.
       const isHealthy = rng() < 0.9
-      if (isHealthy) taken.push(Buffer.concat(chunks).toString())
-      onTaken()
+      if (isHealthy) forwarded.push(Buffer.concat(chunks).toString())
+      onForwarded()
       response.writeHead(isHealthy ? 204 : 503).end()
     })
   })
-  await new Promise<void>((resolve) => app.listen(0, '127.0.0.1', resolve))
-  const address = app.address()
+  await new Promise<void>((resolve) => targetServer.listen(0, '127.0.0.1', resolve))
+  const address = targetServer.address()
   const forwardTo = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/`
   const env = { ...emptyEnv(folder), REFCHECK_WEBHOOK_SECRET: secret }
   const acknowledged: string[] = []
   let onAcknowledged = (): void => undefined
-  let requests = 0
-  /** A request's events one after another, each until it is acknowledged or the receiver is gone. */
-  const send = async (url: string, signal: { over: boolean }): Promise<void> => {
-    while (!signal.over) {
-      requests += 1
-      const id = `${requests.toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`
+  let requestCount = 0
+  /** Sends the events of one request after the other, until `signal.isOver` or until the receiver has ended. */
+  const send = async (url: string, signal: { isOver: boolean }): Promise<void> => {
+    while (!signal.isOver) {
+      requestCount += 1
+      const id = `${requestCount.toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`
       for (const status of statuses) {
         const body = eventBody(id, status)
         const answer = await postDelivery(url, secret, { body }).catch(() => undefined)
@@ -66,16 +66,16 @@ export async function killReceivers(folder: string, kills: number, rng: () => nu
   }
   for (let kill = 0; kill < kills; kill += 1) {
     const receiver = await startReceiverProcess(['--forward-to', forwardTo], env)
-    const signal = { over: false }
+    const signal = { isOver: false }
     const sending = Promise.all(Array.from({ length: senders }, () => send(receiver.url, signal)))
-    const until = acknowledged.length + 20 + Math.floor(rng() * 200)
+    const targetCount = acknowledged.length + 20 + Math.floor(rng() * 200)
     await new Promise<void>((resolve) => {
       onAcknowledged = () => {
-        if (acknowledged.length >= until) resolve()
+        if (acknowledged.length >= targetCount) resolve()
       }
     })
     receiver.child.kill('SIGKILL')
-    signal.over = true
+    signal.isOver = true
     await sending
     await receiver.ended
   }
@@ -88,41 +88,44 @@ export async function killReceivers(folder: string, kills: number, rng: () => nu
   })
   const stored = new Set<string>()
   for await (const { body } of store.inbox.list()) stored.add(Buffer.from(body).toString())
-  const handedOn = new Set(taken)
-  const last = await startReceiverProcess(['--forward-to', forwardTo], env)
-  const all = new Promise<void>((resolve) => {
-    onTaken = () => {
-      for (const body of taken) handedOn.add(body)
-      if ([...stored].every((body) => handedOn.has(body))) resolve()
+  const forwardedBodies = new Set(forwarded)
+  const lastReceiver = await startReceiverProcess(['--forward-to', forwardTo], env)
+  const allForwarded = new Promise<void>((resolve) => {
+    onForwarded = () => {
+      for (const body of forwarded) forwardedBodies.add(body)
+      if ([...stored].every((body) => forwardedBodies.has(body))) resolve()
     }
-    onTaken()
+    onForwarded()
   })
-  const through = new AbortController()
-  const limit = systemClock.sleep(longestMs, through.signal).catch(() => undefined)
-  await Promise.race([all, last.ended, limit])
-  through.abort()
-  last.child.kill('SIGKILL')
-  await last.ended
+  const limitAbort = new AbortController()
+  const limit = systemClock.sleep(maxForwardMs, limitAbort.signal).catch(() => undefined)
+  await Promise.race([allForwarded, lastReceiver.ended, limit])
+  limitAbort.abort()
+  lastReceiver.child.kill('SIGKILL')
+  await lastReceiver.ended
   await store.close()
-  await new Promise((resolve) => app.close(resolve))
+  await new Promise((resolve) => targetServer.close(resolve))
   return {
     kills,
     acknowledged: acknowledged.length,
     lost: acknowledged.filter((body) => !stored.has(body)).length,
-    outOfOrder: misplaced(taken),
-    stranded: [...stored].filter((body) => !handedOn.has(body)).length,
+    outOfOrder: countMisplaced(forwarded),
+    stranded: [...stored].filter((body) => !forwardedBodies.has(body)).length,
   }
 }
 
-/** First times alone: one that was handed on when the receiver died may come once more. */
-export function misplaced(taken: readonly string[]): number {
-  const reached = new Map<string, number>()
-  let wrong = 0
-  for (const body of new Set(taken)) {
+/**
+ * Counts the events that were forwarded after a later event of the same request. Only the first forwarding of each
+ * event counts, because an event in flight is forwarded again if its receiver is killed.
+ */
+export function countMisplaced(forwarded: readonly string[]): number {
+  const lastRanks = new Map<string, number>()
+  let misplacedCount = 0
+  for (const body of new Set(forwarded)) {
     const { request_id, status } = JSON.parse(body) as { request_id: string; status: string }
     const rank = statuses.indexOf(status)
-    if (rank < (reached.get(request_id) ?? 0)) wrong += 1
-    reached.set(request_id, rank)
+    if (rank < (lastRanks.get(request_id) ?? 0)) misplacedCount += 1
+    lastRanks.set(request_id, rank)
   }
-  return wrong
+  return misplacedCount
 }

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { eventBody, postDelivery, requestIds } from '../../harness/deliveries.ts'
 import { startReceiverProcess } from '../../harness/receiver-process.ts'
 
-test('a receiver whose reader has ended reports it and ends; what it stored stays stored', async () => {
+test('a receiver whose output is no longer read reports this and ends; the events that it stored remain stored', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'refcheck-reader-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const secret = 'whsec-of-a-test'

@@ -1,6 +1,7 @@
 import type { Sandbox } from '../../../src/sandbox/control/embedded.ts'
 import type { QuotaWindow } from '../../../src/sandbox/service/state.ts'
 
+/** The calls that the sandbox received. */
 export interface Calls {
   /** Times of accepted orders in ms, ascending. */
   createTimes: readonly number[]
@@ -22,13 +23,13 @@ export function recordCalls(sandbox: Sandbox): Calls {
   return calls
 }
 
-/** The highest number of `moments` in any interval of the window's length. */
-export function maxInWindow(moments: readonly number[], { seconds }: QuotaWindow): number {
+/** Returns the highest number of `times` in any interval of the window's length. */
+export function maxInWindow(times: readonly number[], { seconds }: QuotaWindow): number {
   let max = 0
   let first = 0
-  for (const [at, moment] of moments.entries()) {
-    while ((moments[first] ?? moment) <= moment - seconds * 1000) first += 1
-    max = Math.max(max, at - first + 1)
+  for (const [index, time] of times.entries()) {
+    while ((times[first] ?? time) <= time - seconds * 1000) first += 1
+    max = Math.max(max, index - first + 1)
   }
   return max
 }

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 
-import { batchRunArguments, csvLines, people, type Person } from '../people.ts'
+import { createRunArguments, createCsvLines, createPeople, type Person } from '../people.ts'
 import type { CommandResult } from '../environment.ts'
 import { maxInWindow, recordCalls } from './calls.ts'
 import { Machine } from './machine.ts'
 import { PostgresPair } from '../../harness/postgres-pair.ts'
-import { injectFaults } from './wreck.ts'
+import { injectFaults } from './inject-faults.ts'
 import { program } from '../../harness/program.ts'
 import { serviceEnv } from '../../harness/service-env.ts'
 import { systemClock } from '../../../src/host/clock.ts'
@@ -19,6 +19,7 @@ import type { QuotaWindow } from '../../../src/sandbox/service/state.ts'
 import { listen } from '../../../src/server/listen.ts'
 import { openStore } from '../../../src/store/ledger/open.ts'
 
+/** The size of a campaign and the number of each fault. */
 export interface Plan {
   rows: number
   files: number
@@ -39,7 +40,7 @@ export interface Plan {
    * arrives.
    */
   cuts: number
-  /** Cut the network only at the COMMIT of a claim. */
+  /** Whether the network is cut only at the COMMIT of a claim. */
   cutsClaims?: boolean
   /** How often the database is killed and started again, as by a power cut. */
   restarts: number
@@ -62,15 +63,15 @@ export interface Plan {
   /** How many machines are added with a copy of the settings of another. */
   settingsCopies?: number
   /**
-   * Fails over only while runners wait for the quota and one of them is stopped. A runner with an order in
+   * The database fails over only while runners wait for the quota and one of them is stopped. A runner with an order in
    * flight would detect the new server when it records that order.
    */
   failsOverAtRest?: boolean
   quota: readonly QuotaWindow[]
-  /** The service enforces no quota, so that only the machines' own count of it limits what they send. */
+  /** Whether the service enforces no quota, so that only the count of the machines limits their calls. */
   isQuotaClientOnly?: boolean
   /**
-   * Delay between accepting an order and answering, in ms, so that more orders are in flight when a fault is
+   * Delay of the service between accepting an order and answering, in ms, so that more orders are in flight when a fault is
    * injected.
    */
   answerDelayMs: number
@@ -95,8 +96,8 @@ export interface FleetTally {
   /** People with more than one order. */
   twice: number
   /**
-   * Orders whose id is in no row, plus people of the files without an order. Not counted where a row of the
-   * person is `unknown` or `sending`.
+   * Orders whose id is in no row, plus people of the files without an order. A person with a row in state
+   * `unknown` or `sending` is not counted.
    */
   lost: number
   unknown: number
@@ -109,10 +110,10 @@ export interface FleetTally {
 }
 
 /** Offset of each machine's clock at the start, in ms. */
-const skews = [0, 16 * 60_000, -8 * 24 * 3_600_000]
+const initialSkews = [0, 16 * 60_000, -8 * 24 * 3_600_000]
 /**
- * How often a command is run until its exit code is expected, for example while another machine has not
- * reported what it sent.
+ * Maximum number of runs of a command until its exit code is expected. More than one is needed, for example,
+ * while another machine has not reported its attempts.
  */
 const maxRuns = 20
 /** Expected exit codes: done; all ordered before; some rows unknown; some rows pending or held. */
@@ -128,7 +129,7 @@ export interface FleetOptions {
 export async function runFleet(
   plan: Plan,
   rng: () => number,
-  { program: runs = program, onProgress = () => undefined }: FleetOptions = {},
+  { program: programPath = program, onProgress = () => undefined }: FleetOptions = {},
 ): Promise<FleetTally> {
   const folder = mkdtempSync(join(tmpdir(), 'refcheck-fleet-'))
   const sandbox = createSandbox({
@@ -149,31 +150,37 @@ export async function runFleet(
       REFCHECK_QUOTA: plan.quota.map((window) => `${window.calls}/${window.seconds}`).join(','),
     }
     const files = makeOverlappingFiles(plan, rng)
-    const machines = skews.map(
-      (skewMs, at) => new Machine({ folder: join(folder, `machine${at}`), skewMs, env, program: runs }),
+    const machines = initialSkews.map(
+      (skewMs, index) =>
+        new Machine({ folder: join(folder, `machine${index}`), skewMs, env, program: programPath }),
     )
     await machines[0]?.run(['store', 'migrate'])
     if (plan.failovers + plan.lossyFailovers > 0) await pair.prepare()
     pair.delayCommits(plan.commitDelayMs ?? 0)
     for (const machine of machines) {
-      for (const [at, persons] of files.entries()) machine.write(fileName(at), csvLines(persons))
+      for (const [index, filePeople] of files.entries())
+        machine.write(getFileName(index), createCsvLines(filePeople))
     }
     const failures: string[] = []
-    const all = files.map((_, at) => at)
-    const finished = machines.map((machine, at) =>
-      workThrough(machine, plan.isLockstep === true ? [at] : rotate(all, at * 2), { failures, machines }),
+    const fileIndexes = files.map((_, index) => index)
+    const finished = machines.map((machine, index) =>
+      runAllFiles(machine, plan.isLockstep === true ? [index] : rotate(fileIndexes, index * 2), {
+        failures,
+        machines,
+      }),
     )
-    const orders = (): number => calls.createTimes.length
+    const countOrdersSoFar = (): number => calls.createTimes.length
     /** Adds a machine that works through all files. */
     const addMachine = (copyOf?: Machine): Machine => {
-      const at = machines.length
-      const machineFolder = join(folder, `machine${at}`)
+      const index = machines.length
+      const machineFolder = join(folder, `machine${index}`)
       if (copyOf !== undefined)
         cpSync(join(copyOf.folder, 'config'), join(machineFolder, 'config'), { recursive: true })
-      const machine = new Machine({ folder: machineFolder, skewMs: 0, env, program: runs })
-      for (const [file, persons] of files.entries()) machine.write(fileName(file), csvLines(persons))
+      const machine = new Machine({ folder: machineFolder, skewMs: 0, env, program: programPath })
+      for (const [file, filePeople] of files.entries())
+        machine.write(getFileName(file), createCsvLines(filePeople))
       machines.push(machine)
-      finished.push(workThrough(machine, rotate(all, at), { failures, machines }))
+      finished.push(runAllFiles(machine, rotate(fileIndexes, index), { failures, machines }))
       return machine
     }
     const faults = await injectFaults({
@@ -181,26 +188,26 @@ export async function runFleet(
       rng,
       machines,
       pair,
-      orderCount: orders,
+      countOrders: countOrdersSoFar,
       onProgress,
       addMachine,
     })
     for (let ended = 0; ended < finished.length; ended += 1) await finished[ended]
-    for (const machine of machines) await reopen(machine, machines)
+    for (const machine of machines) await reopenStore(machine, machines)
     for (const machine of machines) failures.push(...describeFailure(await machine.run(['store', 'check'])))
     if (machines[0] !== undefined)
       await releaseHeld(machines[0], sandbox.requests(), { folder, url: pair.url })
     // Rows that waited for the outcome of another machine are sent now: all files are run again, as an
     // operator would.
     const lastFailures: string[] = []
-    await workThrough(
-      new Machine({ folder: machines[0]?.folder ?? folder, skewMs: 0, env, program: runs }),
-      plan.isLockstep === true ? [] : all,
+    await runAllFiles(
+      new Machine({ folder: machines[0]?.folder ?? folder, skewMs: 0, env, program: programPath }),
+      plan.isLockstep === true ? [] : fileIndexes,
       { failures: lastFailures, machines },
     )
     return {
       ...(await countOrders(sandbox.requests(), files.flat(), { folder, url: pair.url })),
-      faults: faults,
+      faults,
       peaks: plan.quota.map((window) => ({ ...window, orders: maxInWindow(calls.createTimes, window) })),
       throttled: calls.throttled,
       failures: [...failures, ...lastFailures],
@@ -213,73 +220,73 @@ export async function runFleet(
   }
 }
 
-const fileName = (at: number): string => `people-${at}.csv`
+const getFileName = (fileIndex: number): string => `people-${fileIndex}.csv`
 
-/** Makes files of which each shares a fraction `shared` of its people with the next. */
+/** Makes files, each of which shares a fraction `shared` of its people with the next file. */
 function makeOverlappingFiles(
-  { rows, files, shared: part = 0.2, isLockstep = false }: Plan,
+  { rows, files, shared: sharedFraction = 0.2, isLockstep = false }: Plan,
   rng: () => number,
 ): Person[][] {
-  const each = Math.ceil(rows / files)
-  const shared = Math.floor(each * part)
-  const everybody = people(files * (each - shared) + shared)
-  return Array.from({ length: files }, (_, at) => {
-    const from = at * (each - shared)
-    const own = everybody.slice(from, from + each)
-    // The same content under another name would be the same batch.
-    if (isLockstep) return own.filter((who) => who !== own[at])
-    return own
-      .map((who) => ({ who, at: rng() }))
-      .sort((a, b) => a.at - b.at)
-      .map(({ who }) => who)
+  const rowsPerFile = Math.ceil(rows / files)
+  const sharedCount = Math.floor(rowsPerFile * sharedFraction)
+  const everybody = createPeople(files * (rowsPerFile - sharedCount) + sharedCount)
+  return Array.from({ length: files }, (_, fileIndex) => {
+    const start = fileIndex * (rowsPerFile - sharedCount)
+    const filePeople = everybody.slice(start, start + rowsPerFile)
+    // Two files with the same content would be one batch, so each file omits a different person.
+    if (isLockstep) return filePeople.filter((person) => person !== filePeople[fileIndex])
+    return filePeople
+      .map((person) => ({ person, sortKey: rng() }))
+      .sort((a, b) => a.sortKey - b.sortKey)
+      .map(({ person }) => person)
   })
 }
 
 const rotate = <T>(all: readonly T[], first: number): T[] =>
-  all.map((_, at) => all[(first + at) % all.length] as T)
+  all.map((_, index) => all[(first + index) % all.length] as T)
 
 /**
  * Runs the files one after the other, each until its exit code is expected or the maximum number of runs is
  * reached.
  */
-async function workThrough(
+async function runAllFiles(
   machine: Machine,
   files: readonly number[],
   { failures, machines }: { failures: string[]; machines: readonly Machine[] },
 ): Promise<void> {
-  for (const at of files) {
-    let ended: CommandResult = { code: null, stdout: '', stderr: '' }
+  for (const fileIndex of files) {
+    let result: CommandResult = { code: null, stdout: '', stderr: '' }
     for (
       let run = 0;
-      run < maxRuns && !expectedExitCodes.has(ended.code ?? -1);
-      run += ended.code === null ? 0 : 1
+      run < maxRuns && !expectedExitCodes.has(result.code ?? -1);
+      run += result.code === null ? 0 : 1
     ) {
-      ended = await machine.run(batchRunArguments(fileName(at)))
-      if (ended.code === 1) await reopen(machine, machines)
+      result = await machine.run(createRunArguments(getFileName(fileIndex)))
+      if (result.code === 1) await reopenStore(machine, machines)
     }
-    failures.push(...describeFailure(ended))
+    failures.push(...describeFailure(result))
   }
   machine.isDone = true
-  // The database may have failed over after the machine's last command: it has to report what it sent,
-  // because the others wait for its report.
-  while ((await reopen(machine, machines)).code === null);
+  // The database may have failed over after the machine's last command. Then the machine has to report its
+  // attempts, because the other machines wait for its report.
+  while ((await reopenStore(machine, machines)).code === null);
 }
 
 /**
- * Reports what a machine sent. If the store stays closed, does what an operator does: `store check` on every
- * other machine first, since a machine that is not recorded in the store may have sent as well, then
- * `--accept-older`.
+ * Runs `store check`, which reports the attempts of the machine. If the store stays closed, continues as an
+ * operator would: runs `store check` on every other machine, because a machine that the store does not know may
+ * have sent orders too, and then accepts the older store.
  */
-async function reopen(machine: Machine, machines: readonly Machine[]): Promise<CommandResult> {
-  const checked = await machine.run(['store', 'check'])
-  if (checked.code !== 1) return checked
+async function reopenStore(machine: Machine, machines: readonly Machine[]): Promise<CommandResult> {
+  const result = await machine.run(['store', 'check'])
+  if (result.code !== 1) return result
   for (const each of machines) if (each !== machine) await each.runAlongside(['store', 'check'])
   return machine.run(['store', 'check', '--accept-older', '--yes'])
 }
 
 /**
  * `--accept-older` on a store that lost attempts changes all pending rows to held. Releases those whose
- * people have no order at the service, as a person would after asking the provider.
+ * people have no order at the service, as a user would after asking the provider.
  */
 async function releaseHeld(
   machine: Machine,
@@ -319,29 +326,31 @@ async function countOrders(
   const store = await openStore({ chosen: url, paths, cwd: folder, clock: systemClock, random: systemRandom })
   try {
     const rows = await store.ledger.list({})
-    const orders = new Map<string, number>()
-    for (const { recipient } of requests) orders.set(recipient.email, (orders.get(recipient.email) ?? 0) + 1)
-    const known = new Set(rows.flatMap(({ requestId }) => requestId ?? []))
+    const orderCounts = new Map<string, number>()
+    for (const { recipient } of requests)
+      orderCounts.set(recipient.email, (orderCounts.get(recipient.email) ?? 0) + 1)
+    const knownRequestIds = new Set(rows.flatMap(({ requestId }) => requestId ?? []))
     // A runner that was killed leaves a row in flight until its lease is over.
     const unresolved = rows.filter(({ state }) => state === 'unknown' || state === 'sending')
-    const emails = new Set(unresolved.flatMap(({ recipient }) => recipient?.email ?? []))
-    const nameless = unresolved.filter(({ recipient }) => recipient === undefined)
+    const unresolvedEmails = new Set(unresolved.flatMap(({ recipient }) => recipient?.email ?? []))
+    const rowsWithoutRecipient = unresolved.filter(({ recipient }) => recipient === undefined)
     /** A row that was recovered from the attempt log of a machine has only fingerprints of its person. */
     const hasUnresolvedRow = async (person: Recipient): Promise<boolean> => {
-      if (emails.has(person.email)) return true
-      for (const row of nameless) if ((await store.ledger.personMatch(row, person)) === 'same') return true
+      if (unresolvedEmails.has(person.email)) return true
+      for (const row of rowsWithoutRecipient)
+        if ((await store.ledger.personMatch(row, person)) === 'same') return true
       return false
     }
     let lost = 0
     for (const { request_id, recipient } of requests)
-      if (!known.has(request_id) && !(await hasUnresolvedRow(recipient))) lost += 1
+      if (!knownRequestIds.has(request_id) && !(await hasUnresolvedRow(recipient))) lost += 1
     for (const { first, last, email, phone } of new Map(
       everybody.map((each) => [each.email, each]),
     ).values()) {
       const person = { first_name: first, last_name: last, email, phone }
-      if (!orders.has(email) && !(await hasUnresolvedRow(person))) lost += 1
+      if (!orderCounts.has(email) && !(await hasUnresolvedRow(person))) lost += 1
     }
-    const twice = [...orders.values()].filter((many) => many > 1).length
+    const twice = [...orderCounts.values()].filter((count) => count > 1).length
     return { orders: requests.length, twice, lost, unknown: unresolved.length }
   } finally {
     await store.close()

@@ -8,7 +8,7 @@ import { emptyEnv } from '../../harness/service-env.ts'
 
 export interface MachineOptions {
   folder: string
-  /** Offset of its clock in ms, until `setClock` changes it. */
+  /** Offset of the machine's clock in ms, until `setClock` changes it. */
   skewMs: number
   env: Record<string, string>
   /** Path of `bin/run.js` of the program that the machine runs. */
@@ -20,22 +20,22 @@ export class Machine {
   readonly folder: string
   readonly #env: Record<string, string>
   readonly #program: string
-  readonly #clock: string
+  readonly #clockFile: string
   #child: ChildProcess | undefined
-  /** Its process is stopped by SIGSTOP until `resume`. */
+  /** Whether its process is stopped by SIGSTOP, until `resume` is called. */
   isStopped = false
-  /** All its files have been run. */
+  /** Whether all files of the machine have been run. */
   isDone = false
 
   constructor({ folder, skewMs, env, program }: MachineOptions) {
     this.folder = folder
     mkdirSync(folder, { recursive: true })
     this.#program = program
-    this.#clock = join(folder, 'clock')
+    this.#clockFile = join(folder, 'clock')
     this.setClock(skewMs)
     this.#env = {
       PATH: process.env['PATH'] ?? '',
-      NODE_OPTIONS: `--import=${clockSkewModule(this.#clock)}`,
+      NODE_OPTIONS: `--import=${createClockSkewModule(this.#clockFile)}`,
       ...emptyEnv(folder),
       ...env,
     }
@@ -51,7 +51,7 @@ export class Machine {
 
   /** Sets the wall clock of all its processes, including those that are running. */
   setClock(skewMs: number): void {
-    writeFileSync(this.#clock, String(skewMs))
+    writeFileSync(this.#clockFile, String(skewMs))
   }
 
   async run(argv: readonly string[]): Promise<CommandResult> {
@@ -60,27 +60,27 @@ export class Machine {
     })
   }
 
-  /** Runs a command at the same time as the one of `run`. `kill` and `pause` do not affect it. */
+  /** Runs a command in parallel with the command of `run`. `kill` and `pause` do not affect it. */
   async runAlongside(argv: readonly string[]): Promise<CommandResult> {
     return this.#run(argv, () => undefined)
   }
 
   async #run(
     argv: readonly string[],
-    onStart: (child: ChildProcess | undefined) => void,
+    setChild: (child: ChildProcess | undefined) => void,
   ): Promise<CommandResult> {
     const child = spawn(process.execPath, [this.#program, ...argv], {
       cwd: this.folder,
       env: this.#env,
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    onStart(child)
-    const taken = { stdout: '', stderr: '' }
-    child.stdout.on('data', (chunk: Buffer) => (taken.stdout += chunk.toString()))
-    child.stderr.on('data', (chunk: Buffer) => (taken.stderr += chunk.toString()))
+    setChild(child)
+    const output = { stdout: '', stderr: '' }
+    child.stdout.on('data', (chunk: Buffer) => (output.stdout += chunk.toString()))
+    child.stderr.on('data', (chunk: Buffer) => (output.stderr += chunk.toString()))
     const [code] = (await once(child, 'close')) as [number | null]
-    onStart(undefined)
-    return { code, ...taken }
+    setChild(undefined)
+    return { code, ...output }
   }
 
   /** Kills the running command, and returns its process id. */
@@ -105,10 +105,10 @@ export class Machine {
 }
 
 /**
- * A module that a process loads first: it shifts the wall clock by the ms in `file`, which is read again
- * every 50 ms, and leaves the monotonic clock unchanged.
+ * Returns the URL of a module that a process loads first. The module shifts the wall clock by the ms in `file`,
+ * which is read again every 50 ms, and leaves the monotonic clock unchanged.
  */
-function clockSkewModule(file: string): string {
+function createClockSkewModule(file: string): string {
   const source = [
     "import { readFileSync } from 'node:fs'",
     'const { now } = Date',

@@ -1,4 +1,4 @@
-/* Runs a short campaign with each mutant of planted.ts, under a plan whose faults the broken rule protects against, and with the unchanged program. Prints which mutants are detected.
+/* Runs a short campaign with each mutant of planted.ts, under a plan with the faults against which the broken rule protects, and the unmutated program under each plan. Prints which mutants are detected.
  * Run: node test/campaign/fleet/mutants.ts [--seeds 3] [--first 1] [--only PART_OF_A_NAME]
  */
 import { parseArgs } from 'node:util'
@@ -45,42 +45,48 @@ async function runPlan(
   program: MutatedProgram,
 ): Promise<string | undefined> {
   if (plan !== receiverPlan) return findProblem(await runFleet(plans[plan], seeded(seed), program))
-  const { kills: _, acknowledged: __, ...wrong } = await runReceivers(receiverKills, seeded(seed), program)
-  const found = Object.entries(wrong).filter(([, many]) => many > 0)
-  return found.length === 0 ? undefined : found.map(([what, many]) => `${many} ${what}`).join(', ')
+  const { kills: _, acknowledged: __, ...counts } = await runReceivers(receiverKills, seeded(seed), program)
+  const violations = Object.entries(counts).filter(([, count]) => count > 0)
+  return violations.length === 0
+    ? undefined
+    : violations.map(([name, count]) => `${count} ${name}`).join(', ')
 }
 
 const rows: string[][] = []
-let hasUnexpected = false
+let hasUnexpectedResult = false
 
 /** Adds a row to the table: runs the plan with one seed after another until a problem is found. */
-async function report(
-  what: string,
+async function reportMutant(
+  title: string,
   edits: readonly Edit[],
   plan: Parameters<typeof runPlan>[0],
 ): Promise<void> {
-  if (!what.includes(values.only)) return
+  if (!title.includes(values.only)) return
   const startedAtMs = performance.now()
   using program = new MutatedProgram(edits)
-  const isSound = edits.length === 0
+  const isUnmutated = edits.length === 0
   const seeds = Array.from(
-    { length: isSound ? 1 : Number(values.seeds) },
-    (_, at) => Number(values.first) + at,
+    { length: isUnmutated ? 1 : Number(values.seeds) },
+    (_, index) => Number(values.first) + index,
   )
-  let found: string | undefined
+  let firstProblem: string | undefined
   for (const seed of seeds) {
-    const wrong = await runPlan(plan, seed, program)
-    if (wrong === undefined) continue
-    found = `seed ${seed}: ${wrong}`
+    const problem = await runPlan(plan, seed, program)
+    if (problem === undefined) continue
+    firstProblem = `seed ${seed}: ${problem}`
     break
   }
-  hasUnexpected ||= (found === undefined) !== isSound
-  rows.push([what, found ?? 'nothing found', `${((performance.now() - startedAtMs) / 1000).toFixed(0)} s`])
+  hasUnexpectedResult ||= (firstProblem === undefined) !== isUnmutated
+  rows.push([
+    title,
+    firstProblem ?? 'nothing found',
+    `${((performance.now() - startedAtMs) / 1000).toFixed(0)} s`,
+  ])
   process.stderr.write(`${rows.at(-1)?.join(': ')}\n`)
 }
 
-for (const { what, edits, plan } of mutants) await report(what, edits, plan)
+for (const { what: title, edits, plan } of mutants) await reportMutant(title, edits, plan)
 for (const plan of [...(Object.keys(plans) as (keyof typeof plans)[]), receiverPlan] as const)
-  await report(`as it is: ${plan}`, [], plan)
+  await reportMutant(`as it is: ${plan}`, [], plan)
 printTable([['the program', 'what the campaign found', 'time'], ...rows])
-if (hasUnexpected) process.exitCode = 1
+if (hasUnexpectedResult) process.exitCode = 1

@@ -12,8 +12,8 @@ export interface Edit {
 const root = join(import.meta.dirname, '..', '..', '..')
 
 /**
- * The program with these edits in its sources. It is built, in a temporary folder, so that it starts as
- * quickly as the shipped one.
+ * The program with these edits in its sources. It is built in a temporary folder, so that it starts as quickly
+ * as the shipped program.
  */
 export class MutatedProgram implements Disposable {
   readonly #folder = mkdtempSync(join(tmpdir(), 'refcheck-mutated-'))

@@ -15,7 +15,7 @@ const noFaults: Plan = {
   quota: [{ calls: 10_000, seconds: 60 }],
   answerDelayMs: 100,
 }
-/** Plans by name. Each injects the faults that some of the rules protect against. */
+/** Plans by name. Each plan injects the faults against which some of the rules protect. */
 export const plans = {
   'a standby that lacks the last commits takes over': {
     ...noFaults,
@@ -28,7 +28,8 @@ export const plans = {
   },
   'runners are killed': { ...noFaults, kills: 12 },
   'runners are stopped for longer than their lease': { ...noFaults, files: 6, pauses: 6 },
-  // A row that waits for the quota is claimed alone, and another machine can claim a row that was released.
+  // With this small quota, each row is claimed in a transaction that claims nothing else, and another machine can
+  // claim a row that was released.
   'the network is lost at the COMMIT of a claim': {
     ...noFaults,
     files: 1,
@@ -64,7 +65,7 @@ const removeAccountLock: Edit = {
   from: "pg_advisory_xact_lock(${lockKey('account', 'account')})",
   to: "CAST(${lockKey('account', 'account')} AS text)",
 }
-/** Edits of the program that break one rule each. */
+/** The mutants: edits of the program, each of which breaks one rule. */
 export const mutants: readonly {
   what: string
   edits: readonly Edit[]
@@ -104,12 +105,12 @@ export const mutants: readonly {
     plan: 'a standby that lacks the last commits takes over',
   },
   {
-    what: 'a row in flight whose runner is gone is sent again',
+    what: 'a row in flight whose runner has ended is sent again',
     edits: [resendUnknown],
     plan: 'runners are killed',
   },
   {
-    what: 'an order leaves though its attempt was not committed',
+    what: 'an order is sent though its attempt was not committed',
     edits: [
       {
         path: `${postgres}/connection.ts`,
@@ -121,7 +122,7 @@ export const mutants: readonly {
     plan: 'runners are killed',
   },
   {
-    what: 'a row whose lease is over is sent again, though its runner is there',
+    what: 'a row whose lease is over is sent again, though its runner still runs',
     edits: [
       resendUnknown,
       {
@@ -149,8 +150,8 @@ export const mutants: readonly {
     plan: 'the network is lost at the COMMIT of a claim',
   },
   {
-    // No one is ordered twice by that alone: a row is there, `pending` and visible to all, before it is claimed, so of two
-    // claims at least the later one sees the other's row. Both may, and then neither goes out.
+    // This edit alone causes no second order: each row is stored as `pending`, and visible to all machines, before it is
+    // claimed. So of two claims, at least the later one sees the other's row. If both do, neither row is sent.
     what: 'the account is not locked',
     edits: [removeAccountLock],
     plan: 'all files hold the same people',
@@ -196,7 +197,7 @@ export const mutants: readonly {
     plan: receiverPlan,
   },
   {
-    what: 'every receiver forwards',
+    what: 'two receivers forward events at the same time',
     edits: [
       {
         path: `${ledger}/inbox.ts`,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 
-import { misplaced, statuses } from '../../acceptance/receiver/campaign.ts'
+import { countMisplaced, statuses } from '../../acceptance/receiver/campaign.ts'
 import { eventBody, postDelivery } from '../../harness/deliveries.ts'
 import { makeStore } from '../../harness/create-store.ts'
 import { Cluster } from '../../harness/postgres-cluster.ts'
@@ -35,8 +35,8 @@ export interface ReceiversTally {
 
 const secret = 'a-secret-of-the-campaign'
 const senders = 4
-/** Events between two kills, at least and at most. */
-const between = { least: 10, most: 60 }
+/** The minimum and maximum number of events between two kills. */
+const eventsBetweenKills = { min: 10, max: 60 }
 /** Fraction of the target's answers that are 503. */
 const failureRate = 0.1
 /** Maximum number of events that a receiver forwards at the same time. */
@@ -48,12 +48,12 @@ const maxForwardWaitMs = 60_000
 export async function runReceivers(
   kills: number,
   rng: () => number,
-  { program: runs = program }: { program?: string } = {},
+  { program: programPath = program }: { program?: string } = {},
 ): Promise<ReceiversTally> {
   const folder = mkdtempSync(join(tmpdir(), 'refcheck-fleet-'))
   const cluster = await Cluster.start()
   const forwarded: string[] = []
-  const app = createServer((request, response) => {
+  const targetServer = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
@@ -62,81 +62,84 @@ export async function runReceivers(
       response.writeHead(isHealthy ? 204 : 503).end()
     })
   })
-  await new Promise<void>((resolve) => app.listen(0, '127.0.0.1', resolve))
-  const address = app.address()
+  await new Promise<void>((resolve) => targetServer.listen(0, '127.0.0.1', resolve))
+  const address = targetServer.address()
   const target = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/`
   const url = cluster.url(await cluster.create())
   const running: ReceiverProcess[] = []
   try {
     await makeStore(url)
-    const startReceiver = (at: number): Promise<ReceiverProcess> =>
+    const startReceiver = (index: number): Promise<ReceiverProcess> =>
       startReceiverProcess(
         ['--forward-to', target],
         {
           REFCHECK_STORE: url,
-          ...emptyEnv(join(folder, `receiver${at}`)),
+          ...emptyEnv(join(folder, `receiver${index}`)),
           REFCHECK_WEBHOOK_SECRET: secret,
         },
         'ignore',
-        runs,
+        programPath,
       )
     running.push(await startReceiver(0), await startReceiver(1))
     const acknowledged: string[] = []
-    const sendingStopped = { value: false }
+    const sendingEnd = { value: false }
     /** Sends each delivery again until one of the receivers acknowledges it, as the service does. */
     const send = async (sender: number): Promise<void> => {
-      for (let count = 1; !sendingStopped.value; count += 1) {
+      for (let count = 1; !sendingEnd.value; count += 1) {
         const id = `${(count * senders + sender).toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`
         for (const status of statuses) {
           const body = eventBody(id, status)
           for (let turn = sender; ; turn += 1) {
-            const to = running[turn % running.length]?.url ?? ''
-            if ((await postDelivery(to, secret, { body }).catch(() => 0)) === 204) break
+            const receiverUrl = running[turn % running.length]?.url ?? ''
+            if ((await postDelivery(receiverUrl, secret, { body }).catch(() => 0)) === 204) break
             await pause(20)
           }
           acknowledged.push(body)
         }
       }
     }
-    const sending = Array.from({ length: senders }, (_, at) => send(at))
-    const allSent = { value: false }
-    const reading = countEventsRead(url, folder, allSent)
+    const sending = Array.from({ length: senders }, (_, index) => send(index))
+    const readingEnd = { value: false }
+    const readCountPromise = countEventsRead(url, folder, readingEnd)
     for (let kill = 0; kill < kills; kill += 1) {
-      const until = acknowledged.length + between.least + Math.floor(rng() * (between.most - between.least))
-      while (acknowledged.length < until) await pause(2)
-      const at = Math.floor(rng() * running.length)
-      running[at]?.child.kill('SIGKILL')
-      await running[at]?.ended
-      running[at] = await startReceiver(at)
+      const targetCount =
+        acknowledged.length +
+        eventsBetweenKills.min +
+        Math.floor(rng() * (eventsBetweenKills.max - eventsBetweenKills.min))
+      while (acknowledged.length < targetCount) await pause(2)
+      const index = Math.floor(rng() * running.length)
+      running[index]?.child.kill('SIGKILL')
+      await running[index]?.ended
+      running[index] = await startReceiver(index)
     }
-    sendingStopped.value = true
+    sendingEnd.value = true
     await Promise.all(sending)
-    allSent.value = true
-    const seen = await reading
+    readingEnd.value = true
+    const readCount = await readCountPromise
     const stored = await readStoredBodies(url, folder)
-    const missing = (): string[] => {
+    const listMissing = (): string[] => {
       const arrived = new Set(forwarded)
       return [...new Set(stored)].filter((body) => !arrived.has(body))
     }
-    for (const deadline = Date.now() + maxForwardWaitMs; missing().length > 0 && Date.now() < deadline;)
+    for (const deadline = Date.now() + maxForwardWaitMs; listMissing().length > 0 && Date.now() < deadline;)
       await pause(50)
-    const storedOnce = new Set(stored)
+    const uniqueStored = new Set(stored)
     return {
       kills,
       acknowledged: acknowledged.length,
-      lost: acknowledged.filter((body) => !storedOnce.has(body)).length,
-      repeated: stored.length - storedOnce.size,
-      skipped: stored.length - seen,
+      lost: acknowledged.filter((body) => !uniqueStored.has(body)).length,
+      repeated: stored.length - uniqueStored.size,
+      skipped: stored.length - readCount,
       forwardedAgain: Math.max(0, forwarded.length - new Set(forwarded).size - kills * maxInFlight),
-      outOfOrder: misplaced(forwarded),
-      neverForwarded: missing().length,
+      outOfOrder: countMisplaced(forwarded),
+      neverForwarded: listMissing().length,
     }
   } finally {
     for (const { child, ended } of running) {
       child.kill('SIGKILL')
       await ended
     }
-    await new Promise((resolve) => app.close(resolve))
+    await new Promise((resolve) => targetServer.close(resolve))
     await cluster.stop()
     rmSync(folder, { recursive: true, force: true })
   }
@@ -147,20 +150,23 @@ function openCampaignStore(url: string, folder: string): Promise<Store> {
   return openStore({ chosen: url, paths, cwd: folder, clock: systemClock, random: systemRandom })
 }
 
-/** Counts the events that a client gets which polls for those after the last one, until `over`. */
-async function countEventsRead(url: string, folder: string, over: { value: boolean }): Promise<number> {
+/**
+ * Counts the events that a client receives that polls for events after the last one it received. The last poll
+ * begins after `readingEnd.value` has become true.
+ */
+async function countEventsRead(url: string, folder: string, readingEnd: { value: boolean }): Promise<number> {
   const store = await openCampaignStore(url, folder)
-  let seen = 0
+  let readCount = 0
   let after = 0
   for (let isLast = false; !isLast; await pause(1)) {
-    isLast = over.value
+    isLast = readingEnd.value
     for await (const { id } of store.inbox.list({ after })) {
       after = id
-      seen += 1
+      readCount += 1
     }
   }
   await store.close()
-  return seen
+  return readCount
 }
 
 async function readStoredBodies(url: string, folder: string): Promise<string[]> {

@@ -12,18 +12,18 @@ export interface FaultInjection {
   addMachine: (copyOf?: Machine) => Machine
   pair: PostgresPair
   /** Number of orders that the service accepted. */
-  orderCount: () => number
+  countOrders: () => number
   /** Called now and then with the progress. */
   onProgress: (line: string) => void
 }
 
-const minute = 60_000
-const day = 24 * 60 * minute
-const skews = [0, 16 * minute, -16 * minute, 8 * day, -8 * day]
-/** SQL that the transaction of a claim contains, and no other. */
+const minuteMs = 60_000
+const dayMs = 24 * 60 * minuteMs
+const clockSkews = [0, 16 * minuteMs, -16 * minuteMs, 8 * dayMs, -8 * dayMs]
+/** SQL that only the transaction of a claim contains. */
 const claimSql = 'INSERT INTO attempts'
-/** Longer than the maximum time between the commit of an attempt and its first byte, in ms. */
-const pausedMs = 7_000
+/** Longer than the maximum time between the commit of an attempt and the first byte of its request, in ms. */
+const pauseMs = 7_000
 /** Number of faults between two progress lines. */
 const faultsPerProgressLine = 25
 /** Maximum time to wait for further orders: there may be none while machines are paused. */
@@ -31,8 +31,8 @@ const maxOrderWaitMs = 8_000
 /** Maximum time to wait until every machine has sent an order that the restore will lose. */
 const maxLossWaitMs = 60_000
 /**
- * Number of orders sent before the old primary is stopped: more than are in flight, so that the outcomes of
- * some are recorded there and no longer in the memory of a process.
+ * Number of orders sent before the old primary is stopped. There are more than can be in flight, so that some
+ * outcomes are recorded only on the old primary, and no longer in the memory of a process.
  */
 const minOrdersBeforeFailover = 8
 /** If no order arrives for this long, all runners wait for the quota. */
@@ -47,7 +47,7 @@ const maxFaultDelayMs = 60
  * done.
  */
 export async function injectFaults(injection: FaultInjection): Promise<FleetTally['faults']> {
-  const { plan, rng, machines, addMachine, pair, orderCount: orders, onProgress } = injection
+  const { plan, rng, machines, addMachine, pair, countOrders, onProgress } = injection
   const injected: FleetTally['faults'] = {
     kills: 0,
     pauses: 0,
@@ -60,19 +60,19 @@ export async function injectFaults(injection: FaultInjection): Promise<FleetTall
     clockChanges: 0,
     settingsCopies: 0,
   }
-  const resumed: Promise<void>[] = []
+  const resumptions: Promise<void>[] = []
   /** Whether the last failover left a former primary that can be made primary again. */
   let canReturnFormer = false
   const isOver = (): boolean => machines.every(({ isDone }) => isDone)
   const waitForOrders = async (count: number): Promise<void> => {
     const deadline = Date.now() + maxOrderWaitMs
-    while (orders() < count && Date.now() < deadline && !isOver()) await pause(5)
+    while (countOrders() < count && Date.now() < deadline && !isOver()) await pause(5)
   }
   const pickRunningMachine = async (): Promise<Machine | undefined> => {
     for (const deadline = Date.now() + maxOrderWaitMs; Date.now() < deadline && !isOver(); await pause(5)) {
       const runningMachines = machines.filter((each) => each.isBusy && !each.isStopped)
-      const one = runningMachines[Math.floor(rng() * runningMachines.length)]
-      if (one !== undefined) return one
+      const machine = runningMachines[Math.floor(rng() * runningMachines.length)]
+      if (machine !== undefined) return machine
     }
     return undefined
   }
@@ -80,51 +80,52 @@ export async function injectFaults(injection: FaultInjection): Promise<FleetTall
     const machine = await pickRunningMachine()
     if (machine === undefined) return false
     const pid = machine.pause()
-    resumed.push(pause(pausedMs).then(() => machine.resume()))
+    resumptions.push(pause(pauseMs).then(() => machine.resume()))
     return endLease(pid)
   }
   const failOver = async (how: 'synchronous' | 'asynchronous'): Promise<void> => {
     const meanwhile = async (): Promise<void> => {
-      await waitForOrders(orders() + minOrdersBeforeFailover)
+      await waitForOrders(countOrders() + minOrdersBeforeFailover)
       if (plan.failsOverAtRest !== true) return
-      for (let before = -1; before < orders() && !isOver(); await pause(idleMs)) before = orders()
+      for (let previousCount = -1; previousCount < countOrders() && !isOver(); await pause(idleMs))
+        previousCount = countOrders()
       await pauseOne()
     }
     canReturnFormer = how === 'asynchronous'
-    await pair.failOver({ how, meanwhile, canReturnFormer: canReturnFormer })
-    // A machine that is done has to report what it sent as well, because the others wait for its report.
+    await pair.failOver({ how, meanwhile, canReturnFormer })
+    // A machine that is done has to report its attempts too, because the other machines wait for its report.
     for (const machine of machines) if (machine.isDone) await machine.run(['store', 'check'])
   }
-  /** A lease outlasts the longest POST; the campaign does not wait that long. */
+  /** Ends the lease of a process, because the campaign cannot wait until it expires: it outlasts the longest POST. */
   const endLease = (pid = 0): Promise<unknown> =>
     pair.ask(`UPDATE refcheck.runners SET leased_until = 0 WHERE pid = ${pid}`)
   /**
-   * Waits until every machine that is not done has an attempt with a number above `above`: a machine without
-   * one could not detect that attempts were lost. Returns false after `maxLossWaitMs`.
+   * Waits until every machine that is not done has an attempt with a number above `minNumber`: a machine without
+   * such an attempt could not detect that attempts were lost. Returns false after `maxLossWaitMs`.
    */
-  const waitUntilAllHaveSent = async (above: number): Promise<boolean> => {
+  const waitUntilAllHaveSent = async (minNumber: number): Promise<boolean> => {
     for (const deadline = Date.now() + maxLossWaitMs; Date.now() < deadline && !isOver(); await pause(50)) {
-      const [found] = await pair.ask(
-        `SELECT count(DISTINCT log_id)::int AS logs FROM refcheck.attempts WHERE number > ${above}`,
+      const [row] = await pair.ask(
+        `SELECT count(DISTINCT log_id)::int AS logs FROM refcheck.attempts WHERE number > ${minNumber}`,
       )
-      if (Number(found?.['logs']) >= machines.filter(({ isDone }) => !isDone).length) return true
+      if (Number(row?.['logs']) >= machines.filter(({ isDone }) => !isDone).length) return true
     }
     return false
   }
   const readNewestAttempt = async (): Promise<number> => {
-    const [found] = await pair.ask('SELECT coalesce(max(number), 0)::int AS newest FROM refcheck.attempts')
-    return Number(found?.['newest'])
+    const [row] = await pair.ask('SELECT coalesce(max(number), 0)::int AS newest FROM refcheck.attempts')
+    return Number(row?.['newest'])
   }
   const restore = async (): Promise<boolean> => {
     const restoreSnapshot = await pair.snapshot()
-    const before = await readNewestAttempt()
+    const newestAttempt = await readNewestAttempt()
     addMachine()
-    if (!(await waitUntilAllHaveSent(before))) return false
+    if (!(await waitUntilAllHaveSent(newestAttempt))) return false
     await restoreSnapshot()
     return true
   }
   const returnFormerPrimary = async (): Promise<boolean> => {
-    // Attempts that only the new primary has are lost when the former one replaces it.
+    // Attempts that only the new primary has are lost when the former primary replaces it.
     if (!canReturnFormer || !(await waitUntilAllHaveSent(await readNewestAttempt()))) return false
     await pair.returnFormer()
     canReturnFormer = false
@@ -134,7 +135,9 @@ export async function injectFaults(injection: FaultInjection): Promise<FleetTall
     restores: restore,
     oldPrimaries: returnFormerPrimary,
     clockChanges: () =>
-      machines[Math.floor(rng() * machines.length)]?.setClock(skews[Math.floor(rng() * skews.length)] ?? 0),
+      machines[Math.floor(rng() * machines.length)]?.setClock(
+        clockSkews[Math.floor(rng() * clockSkews.length)] ?? 0,
+      ),
     settingsCopies: () => {
       addMachine(machines[0])
     },
@@ -151,17 +154,19 @@ export async function injectFaults(injection: FaultInjection): Promise<FleetTall
     lossyFailovers: () => failOver('asynchronous'),
   }
   const faults = (Object.keys(injected) as FaultName[])
-    .flatMap((what) => Array.from({ length: plan[what] ?? 0 }, () => ({ what, at: rng() })))
-    .sort((a, b) => a.at - b.at)
+    .flatMap((name) => Array.from({ length: plan[name] ?? 0 }, () => ({ name, position: rng() })))
+    .sort((a, b) => a.position - b.position)
   const expectedOrderCount = plan.rows * 0.8
-  for (const [at, { what }] of faults.entries()) {
-    await waitForOrders(((at + 1) * expectedOrderCount) / (faults.length + 1))
+  for (const [index, { name }] of faults.entries()) {
+    await waitForOrders(((index + 1) * expectedOrderCount) / (faults.length + 1))
     await pause(rng() * maxFaultDelayMs)
     if (isOver()) break
-    if ((await injectors[what]()) !== false) injected[what] += 1
-    if ((at + 1) % faultsPerProgressLine === 0)
-      onProgress(`${at + 1} of ${faults.length} faults, ${orders()} orders, ${process.uptime().toFixed(0)} s`)
+    if ((await injectors[name]()) !== false) injected[name] += 1
+    if ((index + 1) % faultsPerProgressLine === 0)
+      onProgress(
+        `${index + 1} of ${faults.length} faults, ${countOrders()} orders, ${process.uptime().toFixed(0)} s`,
+      )
   }
-  await Promise.all(resumed)
+  await Promise.all(resumptions)
   return injected
 }
