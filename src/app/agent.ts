@@ -35,7 +35,7 @@ function agentServices(app: App, allowances: AgentAllowances): AgentServices {
     run: createReadOnlyRunner(app),
     redact: (text) => app.secrets.redact(text),
     plans: () => app.service('plans'),
-    planning: async () => ({
+    openPlanServices: async () => ({
       ...(await app.services('plans', 'clock', 'random', 'packageNames')),
       owner: await planOwner(app),
     }),

@@ -405,13 +405,13 @@ async function createConnect(app: App): Promise<Connect> {
 }
 
 async function openGovernor(app: App, baseUrl: string, apiKey: string): Promise<Governor> {
-  const [{ governor }, { windowsFor }] = await Promise.all([
+  const [{ createGovernor }, { windowsFor }] = await Promise.all([
     import('../usecases/quota/governor.ts'),
     import('../domain/quota/windows.ts'),
   ])
   const windows = windowsFor(baseUrl, variable(app.context.env, 'REFCHECK_QUOTA'))
   const { store, clock } = await app.services('store', 'clock')
-  return governor({ quota: store.quota, account: store.quota.account(baseUrl, apiKey), windows, clock })
+  return createGovernor({ quota: store.quota, account: store.quota.account(baseUrl, apiKey), windows, clock })
 }
 
 async function openSchemas(app: App): Promise<Services['schemas']> {

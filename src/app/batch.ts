@@ -17,7 +17,7 @@ import { sanitize } from '../host/text.ts'
 
 /** Returns the sources of default values for reading a file. */
 export async function readingDefaults(app: App): Promise<DefaultSources> {
-  return { ...(await app.services('mappings')), setting: (key) => app.setting(key) }
+  return { ...(await app.services('mappings')), readSetting: (key) => app.setting(key) }
 }
 
 /** Returns the services for reading, checking and planning a file. */

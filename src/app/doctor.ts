@@ -21,15 +21,15 @@ export async function diagnose(
     env,
     node: { version: nodeVersion(), needed },
     folders: paths,
-    proxy() {
+    findProxy() {
       const { httpsProxy, httpProxy } = proxySettings(env)
       // The address of a proxy may contain a password; its host does not.
       if (httpsProxy !== '') return { host: new URL(httpsProxy).host, variable: 'HTTPS_PROXY' }
       return httpProxy === '' ? undefined : { host: new URL(httpProxy).host, variable: 'HTTP_PROXY' }
     },
-    storeLocation: () => locationOf(app),
-    setting: (key) => app.setting(key),
-    services: (...names) => app.services(...names),
+    findStoreLocation: () => locationOf(app),
+    readSetting: (key) => app.setting(key),
+    openServices: (...names) => app.services(...names),
     signal,
   })
 }

@@ -1,7 +1,7 @@
 import type { App } from './app.ts'
 import { localDay } from '../domain/wording/time.ts'
 import { createReviewPrinter } from '../output/views/order.ts'
-import { phoneRepair } from '../usecases/form/phone-repair.ts'
+import { createPhoneRepair } from '../usecases/form/phone-repair.ts'
 import type { SimilarQuestion } from '../usecases/request/create.ts'
 import { DraftKeeper } from '../usecases/request/draft-keeper.ts'
 import type { PrepareOptions } from '../usecases/request/prepare-order.ts'
@@ -36,13 +36,13 @@ export async function createPrepareOptions(
     schemas,
     prompter: app.prompter(),
     yes: flags.yes,
-    repair: country === undefined ? undefined : await phoneRepair(country),
+    repair: country === undefined ? undefined : await createPhoneRepair(country),
     today: localDay(app.context.clock.now()),
     onPackages: storeSuccessors(app),
     onImprobable: (text) => app.reporter.warn(text),
     onPerson: flags.yes ? undefined : (body, isMore) => similar.checkEarly(body, api.baseUrl, isMore),
-    onAnswer: (body, pack) => draft.keep(body, pack.name),
-    onDrop: () => draft.drop(),
+    onAnswer: (body, pack) => draft.saveDraft(body, pack.name),
+    onDrop: () => draft.deleteDraft(),
     orderWarning: (body) => similar.orderWarning(body),
     show: createReviewPrinter(app.reporter),
   }

@@ -59,7 +59,7 @@ export async function downloadReports(
   const countReceived = createGarbageTrigger()
   const result = await fetchReports(source, {
     api: waitsForQuota ? patientApi : api,
-    ledger: () => app.service('ledger'),
+    openLedger: () => app.service('ledger'),
     clock,
     folder,
     file,
@@ -72,7 +72,7 @@ export async function downloadReports(
       progress.record(event)
       if (event.name === 'received') countReceived(Math.max(0, event.bytes))
     },
-    following: () => waitServices(app),
+    createWaitOptions: () => waitServices(app),
   })
   return { ...result, folder: folder.path }
 }

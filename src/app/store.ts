@@ -12,7 +12,8 @@ export async function migrate(app: App): Promise<MigrationResult> {
 }
 
 /**
- * Returns the two stores of a move and the services for it. The store to move from is open; `openTo` creates the other.
+ * Returns the two stores of a move and the services for it. The old store is open; `openNewStore` opens or
+ * creates the new one.
  */
 export async function openStoresToMove(app: App, from: string, to: string) {
   const { openExistingStore, openOrCreateStore } = await import('../store/ledger/open.ts')
@@ -27,10 +28,10 @@ export async function openStoresToMove(app: App, from: string, to: string) {
     return made
   }
   return {
-    to: storeLocation(target),
-    from: closeAtEnd(await openExistingStore(source)),
+    newLocation: storeLocation(target),
+    oldStore: closeAtEnd(await openExistingStore(source)),
     address: resolveStoreAddress(target).kind === 'file' ? undefined : to,
-    openTo: async () => closeAtEnd(await openOrCreateStore(target)),
+    openNewStore: async () => closeAtEnd(await openOrCreateStore(target)),
     ...(await app.services('clock', 'random')),
   }
 }
@@ -43,7 +44,7 @@ export function purgeQuestions(
   app: App,
   { yes, 'delete-files': deletes }: { yes: boolean; 'delete-files': boolean },
   confirm: (question: string) => Promise<void>,
-): Pick<PurgeOptions, 'confirm' | 'deletesFiles'> {
+): Pick<PurgeOptions, 'confirm' | 'confirmFileDeletion'> {
   let isConfirmed = false
   return {
     confirm: async (found, people) => {
@@ -52,7 +53,7 @@ export function purgeQuestions(
       await confirm(purgeQuestion(found, people, files))
       isConfirmed = true
     },
-    deletesFiles: async (files) => {
+    confirmFileDeletion: async (files) => {
       const prompter = app.prompter()
       if (yes || (deletes && (isConfirmed || prompter === undefined))) return deletes
       app.note(foundFilesText(files))

@@ -48,8 +48,8 @@ export async function webhookSecrets(app: App, file: string | undefined): Promis
     secret,
     async findBaseUrl() {
       // Loaded only here: verifying and signing do not need a session.
-      const { signingService } = await import('../usecases/session/resolve.ts')
-      return signingService(await app.sessionSources(), from)
+      const { findSigningService } = await import('../usecases/session/resolve.ts')
+      return findSigningService(await app.sessionSources(), from)
     },
     readOtherSecrets: () =>
       (otherSecrets ??= app.sessionSources().then((sources) => listOtherSecrets(sources, secret))),
@@ -99,7 +99,7 @@ export async function listenServices(
     forwardTo === undefined ? undefined : await openReceiver(app, forwardTo, '--forward-to', forwardCa)
   const env = exec === undefined ? {} : await app.childEnvironment()
   const services: DeliverTargets = {
-    to: to && { ...to, clock, secret },
+    urlTarget: to && { ...to, clock, secret },
     program: exec && ((event) => runProgram(exec, { env, input: event.body, timeoutMs: execTimeoutMs })),
   }
   const hasTarget = to !== undefined || exec !== undefined

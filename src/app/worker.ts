@@ -57,7 +57,7 @@ export async function workerProfiles(app: App, choices: WorkerChoices): Promise<
 /** Returns the remaining calls in each window of each profile's quota. */
 export async function workerQuota(members: readonly WorkerProfile[]) {
   const quotas = members.map(async (member) =>
-    (await member.quota()).map(({ seconds, left: calls }) => ({
+    (await member.readQuota()).map(({ seconds, left: calls }) => ({
       profile: member.name,
       seconds,
       left: calls,
@@ -145,7 +145,7 @@ function createProfile(
   const folder = output === undefined || members.length === 1 ? output : join(output, name)
   return {
     ...member,
-    async send(batchId) {
+    async sendBatch(batchId) {
       const eventFields = { profile: name, batchId }
       const services = {
         ...(await startServices(app, signal)),
@@ -155,7 +155,7 @@ function createProfile(
       }
       return startBatch(services, batchId, { isQueued: true })
     },
-    async refresh() {
+    async refreshRequests() {
       const services = {
         ...(await waitServices(app)),
         api: await app.service('api'),
@@ -168,11 +168,11 @@ function createProfile(
       await updateStatuses(await app.services('ledger', 'batches', 'files'), before)
       return failures.find(({ error }) => error.code !== 'not_found')?.error
     },
-    async quota() {
+    async readQuota() {
       const { windows } = await (await app.service('governor')).status()
       return windows.map(({ seconds, left }) => ({ seconds, left }))
     },
-    file:
+    fileReports:
       folder === undefined
         ? undefined
         : async () => {

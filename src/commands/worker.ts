@@ -3,7 +3,7 @@ import { durationFlag } from '../cli/flags/values.ts'
 import { workerProfiles, workerQuota, serveHealth } from '../app/worker.ts'
 import { logEntry, type WorkerEvent } from '../domain/worker/events.ts'
 import { logView } from '../output/views/batches.ts'
-import { work } from '../usecases/worker/work.ts'
+import { runWorker } from '../usecases/worker/work.ts'
 import { purgeAllExpired } from '../app/store.ts'
 
 const defaultRefreshMs = 900_000
@@ -73,6 +73,6 @@ export default class Worker extends BaseCommand<typeof Worker> {
       clock,
       signal,
     }
-    await work({ ...services, refreshMs, once: flags.once, onEvent })
+    await runWorker({ ...services, refreshMs, once: flags.once, onEvent })
   }
 }

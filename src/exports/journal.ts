@@ -16,7 +16,7 @@ import { openSqliteStore } from '../store/ledger/sqlite/store.ts'
 import type { Store } from '../store/ledger/store.ts'
 import { reconcile, findUnknownRows } from '../usecases/batch/reconcile.ts'
 import { orderSingleAgain, recordAnswer, requireDecidable } from '../usecases/batch/record-answer.ts'
-import { governor } from '../usecases/quota/governor.ts'
+import { createGovernor } from '../usecases/quota/governor.ts'
 import { createRequest } from '../usecases/request/create.ts'
 import type { OrderServices } from '../usecases/request/send.ts'
 import type { Client } from './client.ts'
@@ -335,7 +335,7 @@ function servicesFor(store: Store, client: Client, account: string): OrderServic
     ledger,
     batches,
     account,
-    governor: governor({
+    governor: createGovernor({
       quota,
       account: quotaAccount,
       windows: windowsFor(api.baseUrl, undefined),

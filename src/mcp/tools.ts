@@ -27,7 +27,7 @@ export interface AgentServices {
   /** Removes the known keys, secrets and tokens from a text. */
   redact: (text: string) => string
   plans: () => Promise<Services['plans']>
-  planning: () => Promise<StorePlanServices>
+  openPlanServices: () => Promise<StorePlanServices>
   /** Returns the time in milliseconds. */
   now: () => number
   /** Returns random letters that no data can contain. */

@@ -31,7 +31,7 @@ export interface Services extends Pick<
   env: Environment
   files: FileSource
   reporter: Reporter
-  /** Undefined without a terminal. */
+  /** Asks the user; undefined if there is no terminal. */
   prompter: Prompter | undefined
 
   /** Name of the profile, from `--profile`. */
@@ -77,7 +77,7 @@ export interface FileSource {
 }
 
 /** Creates an API client. Without a key, only endpoints that need no key can be called. */
-export type Connect = (to: {
+export type Connect = (connection: {
   baseUrl: string
   apiKey?: string | undefined
   email?: string | undefined

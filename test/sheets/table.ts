@@ -74,8 +74,9 @@ export async function readRefusal(
     const targets = sheet.columns.map((): Target => ({ kind: 'recipient', column: 'first_name' }))
     const ambiguities = new Ambiguities({ headers: sheet.columns, targets, hidden: undefined })
     for await (const row of sheet.rows()) ambiguities.shouldLeaveOut(row)
-    const { firstBytes, samples } = ambiguities
-    if (firstBytes !== undefined) throw await sheet.undecided(`line ${String(firstBytes.line)}`, samples)
+    const { firstUndecodedCell, samples } = ambiguities
+    if (firstUndecodedCell !== undefined)
+      throw await sheet.undecided(`line ${String(firstUndecodedCell.line)}`, samples)
     const refusal = ambiguities.findRefusal({
       name,
       headerLine: sheet.headerLine,

@@ -82,7 +82,7 @@ async function send(ports: Process['ports'], batchId: string): Promise<void> {
   await reconcileAndSend(ports, batchId, {
     max: Number.POSITIVE_INFINITY,
     waitBudgetMs: Number.POSITIVE_INFINITY,
-    checksPackage: true,
+    shouldCheckPackages: true,
     listUnmatchedIds: () => ports.inbox.listUnmatchedIds(),
     confirmStarterLeft: () => Promise.resolve(true),
     writeResults: () => Promise.resolve(false),

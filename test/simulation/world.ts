@@ -20,7 +20,7 @@ import type { Lease } from '../../src/store/ledger/store-part.ts'
 import { openStore } from '../../src/store/ledger/open.ts'
 import type { Store } from '../../src/store/ledger/store.ts'
 import type { StartServices } from '../../src/usecases/batch/start.ts'
-import { governor } from '../../src/usecases/quota/governor.ts'
+import { createGovernor } from '../../src/usecases/quota/governor.ts'
 
 export const baseUrl = 'http://127.0.0.1:4010'
 const quotaWindows = [
@@ -196,7 +196,7 @@ export class World {
         forUsers: async () => () => undefined,
       },
       unmatched: steps.wrap(store.unmatched),
-      governor: governor({ quota: store.quota, account, windows: quotaWindows, clock }),
+      governor: createGovernor({ quota: store.quota, account, windows: quotaWindows, clock }),
       clock: { ...clock, sleep: (ms, signal) => this.#sleep(steps, ms, signal) },
       random,
       schemas: { get: () => Promise.resolve(undefined), put: () => Promise.resolve() },

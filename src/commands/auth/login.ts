@@ -33,7 +33,7 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
         insecure,
         ...stores,
         connect,
-        reach: async (baseUrl) => void (await connect({ baseUrl }).ping(signal)),
+        requireReachable: async (baseUrl) => void (await connect({ baseUrl }).ping(signal)),
         onRefused: ({ message }) => app.reporter.warn(message),
         signal,
       },

@@ -1,6 +1,6 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag } from '../../cli/flags/values.ts'
-import { sessionStatus } from '../../usecases/session/login.ts'
+import { readSessionStatus } from '../../usecases/session/login.ts'
 import { statusView } from '../../output/views/account.ts'
 
 export default class AuthStatus extends BaseCommand<typeof AuthStatus> {
@@ -11,7 +11,7 @@ export default class AuthStatus extends BaseCommand<typeof AuthStatus> {
 
   async run(): Promise<void> {
     const services = await this.app.services('settings', 'secrets', 'env', 'profile', 'connect')
-    const { status, error } = await sessionStatus({ ...services, signal: this.signal })
+    const { status, error } = await readSessionStatus({ ...services, signal: this.signal })
     this.answer(statusView(status), error)
   }
 }

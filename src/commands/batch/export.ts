@@ -2,7 +2,7 @@ import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { batchArgs } from '../../cli/flags/values.ts'
 import { parseRowStates } from '../../cli/flags/list.ts'
 import { openOutputFile, tableBytes, writeOutput } from '../../app/output-file.ts'
-import { exportFormatOf, exportFormats, exportTable } from '../../domain/batch/results.ts'
+import { chooseExportFormat, exportFormats, exportTable } from '../../domain/batch/results.ts'
 import { batchPage } from '../../app/overview.ts'
 import { exportedView } from '../../output/views/batches.ts'
 import { documentView } from '../../output/views/schema.ts'
@@ -33,7 +33,7 @@ export default class BatchExport extends BaseCommand<typeof BatchExport> {
   async run(): Promise<void> {
     const { output, overwrite } = this.flags
     const states = parseRowStates(this.flags.state)
-    const format = exportFormatOf(this.flags.format, output, this.flags.json)
+    const format = chooseExportFormat(this.flags.format, output, this.flags.json)
     const file = await openOutputFile(this.context, output, { overwrite, binary: format === 'xlsx' })
     this.refuse(
       this.flags.json && file.path === undefined && format !== 'json',

@@ -9,7 +9,7 @@ import {
 import { timeoutFlag } from '../../cli/flags/values.ts'
 import { openOutputFile, writeOutput } from '../../app/output-file.ts'
 import { errorsCommand } from '../../domain/batch/file-command.ts'
-import { storedPlan, planFailure } from '../../domain/batch/plan.ts'
+import { toStoredPlan, planFailure } from '../../domain/batch/plan.ts'
 import { planServices, readingDefaults } from '../../app/batch.ts'
 import { storedPlanView, planText } from '../../output/views/batch-check.ts'
 import {
@@ -61,7 +61,7 @@ export default class BatchPlan extends BaseCommand<typeof BatchPlan> {
     })
     const { reporter } = app
     reporter.note(planText(planned.plan, file.name, reporter.terminal, flags['show-changes']))
-    const planToStore = storedPlan(planned.plan, {
+    const planToStore = toStoredPlan(planned.plan, {
       file: file.path ?? file.name,
       sha256: file.sha256,
       base_url: planned.batch.baseUrl,

@@ -2,10 +2,10 @@ import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { batchArgs } from '../../cli/flags/values.ts'
 import { listFlags, parseRowStates } from '../../cli/flags/list.ts'
 import { heldText } from '../../domain/batch/batch-status.ts'
-import { nextForHeld } from '../../domain/batch/held-question.ts'
+import { hintForHeldRows } from '../../domain/batch/held-question.ts'
 import { batchRowsView } from '../../output/views/batches.ts'
-import { findBatch, listHeld, listRows, namesOfRows } from '../../usecases/batch/read-batch.ts'
-import { withListedReasons } from '../../usecases/request/read-requests.ts'
+import { findBatch, listHeld, listRows, readNamesOfRows } from '../../usecases/batch/read-batch.ts'
+import { addListedReasons } from '../../usecases/request/read-requests.ts'
 
 export default class BatchRows extends BaseCommand<typeof BatchRows> {
   static override summary = 'List the rows of a batch and their states'
@@ -34,9 +34,10 @@ export default class BatchRows extends BaseCommand<typeof BatchRows> {
     const heldRows = showsHeld ? await listHeld(services, batch) : []
     const heldTexts = new Map(heldRows.map(({ held: row, other }) => [row.row, heldText(row, other)]))
     const isForPerson = this.context.streams.stdout.isTTY && !this.flags.json && !this.flags.csv
-    const names = isForPerson ? await namesOfRows(services, batch, states) : undefined
-    const rowsWithReasons = await withListedReasons(rows, inbox, () => batch.baseUrl)
+    const names = isForPerson ? await readNamesOfRows(services, batch, states) : undefined
+    const rowsWithReasons = await addListedReasons(rows, inbox, () => batch.baseUrl)
     this.answerList(batchRowsView(rowsWithReasons, heldTexts, names))
-    if (heldRows.length > 0) this.app.reporter.note(nextForHeld(heldRows, this.app.prompter() !== undefined))
+    if (heldRows.length > 0)
+      this.app.reporter.note(hintForHeldRows(heldRows, this.app.prompter() !== undefined))
   }
 }

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 
 import { Args, BaseCommand, Flags } from '../../cli/base-command.ts'
 import { readSecretLine } from '../../app/input.ts'
-import { accountChange, setSetting } from '../../usecases/session/settings.ts'
+import { findAccountChangeWarning, setSetting } from '../../usecases/session/settings.ts'
 import { saveWebhookSecret } from '../../usecases/session/webhook-secret.ts'
 import { changedView } from '../../output/views/account.ts'
 import { parseAccountName, settingDefinitions } from '../../domain/session/setting-keys.ts'
@@ -53,7 +53,7 @@ export default class ConfigSet extends BaseCommand<typeof ConfigSet> {
 
   private async confirmAccount(to: string): Promise<void> {
     const { settings, profile } = await this.app.services('settings', 'profile')
-    const warning = await accountChange(() => this.app.openStoreForCompletion(), {
+    const warning = await findAccountChangeWarning(() => this.app.openStoreForCompletion(), {
       from: await settings.value('account', profile),
       to,
     })

@@ -1,5 +1,5 @@
 import { Args, BaseCommand, Flags } from '../../cli/base-command.ts'
-import { accountChange, unsetSetting } from '../../usecases/session/settings.ts'
+import { findAccountChangeWarning, unsetSetting } from '../../usecases/session/settings.ts'
 import { removeWebhookSecret } from '../../usecases/session/webhook-secret.ts'
 import { changedView } from '../../output/views/account.ts'
 
@@ -30,7 +30,7 @@ export default class ConfigUnset extends BaseCommand<typeof ConfigUnset> {
   private async confirmAccount(profile: string): Promise<void> {
     const settings = await this.app.service('settings')
     const [from, to] = [await settings.value('account', profile), await settings.value('account')]
-    const warning = await accountChange(() => this.app.openStoreForCompletion(), { from, to })
+    const warning = await findAccountChangeWarning(() => this.app.openStoreForCompletion(), { from, to })
     if (warning === undefined) return
     this.app.note(warning)
     await this.confirm(`Change the account to "${to}"?`, this.flags.yes)

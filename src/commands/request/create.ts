@@ -58,7 +58,7 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
     for (const change of order.changes)
       app.reporter.note(changeText(change, flags.file === undefined ? 'flags' : 'json'))
     if (flags['dry-run']) {
-      const repeated = await similar.repeatedOrder(order.body)
+      const repeated = await similar.describeRepeatedOrder(order.body)
       if (repeated !== undefined) app.reporter.note(repeated)
       app.reporter.note('Dry run: nothing was sent.')
       const conflict = await similar.previewConflict(order.body)
@@ -71,8 +71,8 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
       ...(await orderAndWaitServices(app, signal)),
       ...allowFlags,
       onSimilar: app.prompter() && ((conflict) => similar.isConfirmed(conflict)),
-      onAccepted: () => draft.drop(),
-      wait: flags.wait,
+      onAccepted: () => draft.deleteDraft(),
+      shouldWait: flags.wait,
     })
     this.answer(createdView(outcome.result), outcome.failure)
     if (app.prompter() !== undefined && !flags.yes) {

@@ -1,6 +1,6 @@
 import { BaseCommand } from '../../cli/base-command.ts'
 import { timeoutFlag, requestArg } from '../../cli/flags/values.ts'
-import { readRequests, withReasons } from '../../usecases/request/read-requests.ts'
+import { readRequests, addReasons } from '../../usecases/request/read-requests.ts'
 import { requestsView } from '../../output/views/requests.ts'
 import { isUnread, withPackageNames } from '../../domain/request/result.ts'
 import { resolveRequestIds } from '../../app/ids.ts'
@@ -37,7 +37,7 @@ export default class RequestGet extends BaseCommand<typeof RequestGet> {
       results.flatMap((each) => (isUnread(each) ? [] : [each.request])),
       this.context.streams.stdout.isTTY && !this.flags.json,
     )
-    const resultsWithReasons = await withReasons(results, service.baseUrl, () => this.app.service('inbox'))
+    const resultsWithReasons = await addReasons(results, service.baseUrl, () => this.app.service('inbox'))
     const namedResults = withPackageNames(resultsWithReasons, await namesPromise)
     this.answer(requestsView(namedResults, ids.length > 1), failure)
   }

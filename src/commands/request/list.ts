@@ -3,7 +3,7 @@ import { momentFlag, timeoutFlag, batchIdFlag } from '../../cli/flags/values.ts'
 import { listFlags, parseRequestStatus } from '../../cli/flags/list.ts'
 import { waitServices, readMeter, updateStatusesInResults } from '../../app/request.ts'
 import { listAgeText, listedRequestsView } from '../../output/views/requests.ts'
-import { listRequests, refreshRequests, withListedReasons } from '../../usecases/request/read-requests.ts'
+import { listRequests, refreshRequests, addListedReasons } from '../../usecases/request/read-requests.ts'
 import { type ListedRequest, addPackageNames, withFailures } from '../../domain/request/listed-request.ts'
 import { mostSevere } from '../../domain/request/result.ts'
 import { resolveBatchId } from '../../app/ids.ts'
@@ -73,6 +73,6 @@ export default class RequestList extends BaseCommand<typeof RequestList> {
     const { inboxToShow: inbox, packageNames } = await this.app.services('inboxToShow', 'packageNames')
     const users = requests.map(({ base_url: baseUrl, user_email: userEmail }) => ({ baseUrl, userEmail }))
     const namedRequests = addPackageNames(requests, await packageNames.forUsers(users))
-    return withListedReasons(namedRequests, inbox, ({ base_url }) => base_url)
+    return addListedReasons(namedRequests, inbox, ({ base_url }) => base_url)
   }
 }

@@ -2,11 +2,15 @@ import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { durationFlag, batchIdFlag, requestArg } from '../../cli/flags/values.ts'
 import { resolveRequestIds } from '../../app/ids.ts'
 import { updateStatusesInResults, meteredWaitServices } from '../../app/request.ts'
-import { chooseInFlight, waitForRequests, requestsOfBatch } from '../../usecases/request/wait.ts'
+import {
+  chooseUnfinishedRequests,
+  waitForRequests,
+  findRequestIdsOfBatch,
+} from '../../usecases/request/wait.ts'
 import { requestsView, waitedBatchView } from '../../output/views/requests.ts'
 import { withPackageNames } from '../../domain/request/result.ts'
 import { formatCount } from '../../domain/wording/text.ts'
-import { withReasons } from '../../usecases/request/read-requests.ts'
+import { addReasons } from '../../usecases/request/read-requests.ts'
 
 export default class RequestWait extends BaseCommand<typeof RequestWait> {
   static override summary = 'Wait until requests have finished'
@@ -41,7 +45,7 @@ export default class RequestWait extends BaseCommand<typeof RequestWait> {
     const prompter = this.flags.json || batch !== undefined ? undefined : this.app.prompter()
     const chosenIds =
       typedIds.length === 0 && prompter !== undefined
-        ? await chooseInFlight(
+        ? await chooseUnfinishedRequests(
             await this.app.services('session', 'ledger', 'clock', 'packageNames'),
             prompter,
           )
@@ -71,7 +75,7 @@ export default class RequestWait extends BaseCommand<typeof RequestWait> {
     })
     await whenStored()
     await updateStatusesInResults(this.app)
-    const resultsWithReasons = await withReasons(results, baseUrl, () => this.app.service('inbox'))
+    const resultsWithReasons = await addReasons(results, baseUrl, () => this.app.service('inbox'))
     const namedResults = withPackageNames(resultsWithReasons, await packageNames.get({ baseUrl, userEmail }))
     const view =
       batch === undefined ? requestsView(namedResults, chosenIds.length > 1) : waitedBatchView(namedResults)
@@ -85,7 +89,7 @@ export default class RequestWait extends BaseCommand<typeof RequestWait> {
       batchId,
       requestIds,
       others: rowsWithoutRequest,
-    } = await requestsOfBatch(services, typedBatchId, baseUrl)
+    } = await findRequestIdsOfBatch(services, typedBatchId, baseUrl)
     if (rowsWithoutRequest > 0) {
       const rows = formatCount(
         rowsWithoutRequest,

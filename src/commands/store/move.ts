@@ -26,7 +26,7 @@ export default class StoreMove extends BaseCommand<typeof StoreMove> {
   async run(): Promise<void> {
     const { from, to } = this.args
     const services = await openStoresToMove(this.app, from, to)
-    const question = storeMoveQuestion(await services.from.maintenance.info(), services.to)
+    const question = storeMoveQuestion(await services.oldStore.maintenance.info(), services.newLocation)
     const confirm = () => this.confirm(question, this.flags.yes)
     this.answer(storeMovedView(await moveStore({ ...services, confirm })))
   }

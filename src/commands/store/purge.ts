@@ -2,7 +2,7 @@ import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { requestIdFlag, momentFlag } from '../../cli/flags/values.ts'
 import { erasureTarget, notDeletedError, notScrubbedError } from '../../domain/store/erasure.ts'
 import { storePurgeView } from '../../output/views/store.ts'
-import { purgeAll, purgeServices, retentionLimit } from '../../usecases/store/purge.ts'
+import { purgeAll, purgeServices, findRetentionLimit } from '../../usecases/store/purge.ts'
 import { completeRequestId } from '../../app/ids.ts'
 import { purgeQuestions } from '../../app/store.ts'
 import { redactArgument } from '../../domain/wording/redact-argument.ts'
@@ -53,7 +53,7 @@ export default class StorePurge extends BaseCommand<typeof StorePurge> {
       baseUrl: requestId === undefined ? undefined : await this.#findServiceOf(requestId),
       endedBefore:
         this.flags['older-than'] ??
-        retentionLimit(await this.app.setting('retention'), this.context.clock.now())?.endedBefore,
+        findRetentionLimit(await this.app.setting('retention'), this.context.clock.now())?.endedBefore,
     })
     const services = await this.app.services(...purgeServices)
     if (email !== undefined && !email.includes('@')) {

@@ -1,5 +1,5 @@
 import { Args, BaseCommand, Flags } from '../../cli/base-command.ts'
-import { chosenProfile, fromEnvironment } from '../../usecases/session/chosen-profile.ts'
+import { findChosenProfile, fromEnvironment } from '../../usecases/session/chosen-profile.ts'
 import { parseBaseUrl } from '../../domain/session/session.ts'
 import { sameServiceView } from '../../output/views/store.ts'
 
@@ -40,7 +40,7 @@ export default class StoreSameService extends BaseCommand<typeof StoreSameServic
     const email = profile === undefined ? fromEnvironment(env, 'REFCHECK_USER_EMAIL') : undefined
     return (
       email ??
-      (await chosenProfile(sources))?.userEmail ??
+      (await findChosenProfile(sources))?.userEmail ??
       userVariables.flatMap((name) => fromEnvironment(env, name) ?? [])[0] ??
       'unknown user'
     )

@@ -21,9 +21,9 @@ interface ReadSheet {
 const maxSamples = 200
 
 /**
- * Collects what a person sees differently in a file than refcheck reads it, in the columns that are sent: hidden rows,
- * rows that are struck through, bytes of an unknown encoding, and cells merged over several rows. It is filled while
- * the file is checked.
+ * Collects cells of the sent columns that a person may see differently than refcheck reads them: hidden rows,
+ * rows that are struck through, bytes of an unknown encoding, and cells merged over several rows. It is
+ * filled while the file is checked.
  */
 export class Ambiguities {
   readonly #rules: AmbiguityRules
@@ -33,12 +33,12 @@ export class Ambiguities {
   readonly struckLines: number[] = []
   /** Values as bytes in Latin-1 (one character for each byte), and the position of the first such value. */
   readonly samples: string[] = []
-  firstBytes: { line: number; column: string } | undefined
+  firstUndecodedCell: { line: number; column: string } | undefined
   #lastLine = 0
 
   constructor(rules: AmbiguityRules) {
     this.#rules = rules
-    this.#sentColumns = rules.targets.flatMap(({ kind }, at) => (kind === 'unused' ? [] : [at]))
+    this.#sentColumns = rules.targets.flatMap(({ kind }, index) => (kind === 'unused' ? [] : [index]))
   }
 
   /** Whether a row should be left out. It must be called once for each row, in the order of the file. */
@@ -48,14 +48,14 @@ export class Ambiguities {
       const cell = cells[column]
       if (typeof cell === 'object' && cell.kind === 'bytes') this.#addSample(cell.text, line, column)
     }
-    const isStruck = struck?.some((at) => this.#sentColumns.includes(at)) === true
+    const isStruck = struck?.some((index) => this.#sentColumns.includes(index)) === true
     if (hidden !== true && !isStruck) return false
     if (this.#rules.hidden === undefined) (hidden === true ? this.hiddenLines : this.struckLines).push(line)
     return this.#rules.hidden === 'skip'
   }
 
   #addSample(text: string, line: number, column: number): void {
-    this.firstBytes ??= { line, column: this.#rules.headers[column]?.trim() ?? '' }
+    this.firstUndecodedCell ??= { line, column: this.#rules.headers[column]?.trim() ?? '' }
     if (this.samples.length < maxSamples) this.samples.push(text)
   }
 
@@ -82,9 +82,9 @@ export class Ambiguities {
       : this.#undecidedError(sheet.name)
   }
 
-  #isSent({ firstRow, lastRow, firstColumn, lastColumn }: MergedCells, header: number): boolean {
-    if (lastRow < header || firstRow > this.#lastLine) return false
-    return this.#sentColumns.some((at) => at >= firstColumn && at <= lastColumn)
+  #isSent({ firstRow, lastRow, firstColumn, lastColumn }: MergedCells, headerLine: number): boolean {
+    if (lastRow < headerLine || firstRow > this.#lastLine) return false
+    return this.#sentColumns.some((index) => index >= firstColumn && index <= lastColumn)
   }
 
   #undecidedError(name: string): UndecidedError {
@@ -114,11 +114,11 @@ function rowsOnLines(lines: readonly number[]): string {
     if (last !== undefined && last[1] === line - 1) last[1] = line
     else ranges.push([line, line])
   }
-  const shown = ranges
+  const rangeTexts = ranges
     .slice(0, 10)
     .map(([first, last]) => (first === last ? String(first) : `${first} to ${last}`))
-  const more = ranges.length > shown.length ? ' …' : ''
+  const ellipsis = ranges.length > rangeTexts.length ? ' …' : ''
   return lines.length === 1
-    ? `the row on line ${shown.join('')} is`
-    : `the rows on lines ${shown.join(', ')}${more} are`
+    ? `the row on line ${rangeTexts.join('')} is`
+    : `the rows on lines ${rangeTexts.join(', ')}${ellipsis} are`
 }

@@ -82,8 +82,8 @@ export function toListedBatch(batch: Batch) {
 export type CountedBatch = ReturnType<typeof toCountedBatch>
 
 /**
- * One line of `batch list`. `earlier`: the people of the batch whom another order covers; `finished`: the number of
- * finished requests of the batch itself.
+ * One line of `batch list`. `earlier`: counts of the people of the batch who were ordered by another order;
+ * `finished`: the number of finished requests of the batch itself.
  */
 export function toCountedBatch(batch: Batch, earlier: ConflictCounts['ordered'], finished: number) {
   return {

@@ -27,7 +27,7 @@ export interface NewFileBatch {
   resultsFile: string | undefined
   /** The options for reading the file again in the same way: JSON that the store does not interpret. */
   reading: string
-  /** The account of these people; '' if none was named. */
+  /** The account under which these people are ordered; '' if no account was named. */
   account?: string | undefined
   /** Whether rows are ordered although the same person was ordered before. */
   allowDuplicate: boolean
@@ -61,7 +61,7 @@ export type NewRow =
       /** `duplicate`: the row repeats an earlier row of the same file. */
       state: 'invalid' | 'duplicate'
       packageId: number | undefined
-      /** Undefined if the row has none or it could not be read. */
+      /** Undefined if the row has no e-mail or it could not be read. */
       email: string | undefined
       reason: string
       /** The first invalid field. */
@@ -109,7 +109,7 @@ export interface BatchRow extends Omit<Submission, 'packageId'> {
   email: string | undefined
   /** The order that a duplicate or held row matches, in its present state: a row of this batch or of another one. */
   matches: Match | undefined
-  /** Why the row is held, and what it has in common with the order that it matches. */
+  /** The reason why the row is held, or was held before it was left out. */
   heldFor: ConflictReason | undefined
   shares: readonly Shared[]
   /** The line in the file as a spreadsheet program counts. It is not stored; set if the file was read for it. */

@@ -116,17 +116,17 @@ function ambiguousNumber(text: string): { problem: string } | undefined {
 
 /** Reads a list: JSON, or texts separated by ; or `none` for an empty list. */
 export function listValue(definition: ValueRule, text: string): ValueReading {
-  const bare = text.trim()
-  if (bare === '') return { problem: 'is empty; write none if there are none, or separate texts with ;' }
-  if (bare.toLowerCase() === 'none') return { value: [] }
-  if (bare.startsWith('[')) return readFieldText(definition, text)
-  if (bare.startsWith('{')) return { problem: 'is one JSON object, and a list is expected: [{…}]' }
-  if (isWordForNone(bare)) {
+  const trimmed = text.trim()
+  if (trimmed === '') return { problem: 'is empty; write none if there are none, or separate texts with ;' }
+  if (trimmed.toLowerCase() === 'none') return { value: [] }
+  if (trimmed.startsWith('[')) return readFieldText(definition, text)
+  if (trimmed.startsWith('{')) return { problem: 'is one JSON object, and a list is expected: [{…}]' }
+  if (isWordForNone(trimmed)) {
     return {
-      problem: `"${bare}" is not a list of names; write none if there are none, or separate texts with ;`,
+      problem: `"${trimmed}" is not a list of names; write none if there are none, or separate texts with ;`,
     }
   }
-  const items = bare.split(';').map((item) => item.trim())
+  const items = trimmed.split(';').map((item) => item.trim())
   return items.includes('') ? { problem: 'has an empty text between two ;' } : { value: items }
 }
 
@@ -147,11 +147,11 @@ function showsWholeDay(format: string): boolean {
   const locale = /\[\$-([\da-f]{5,8})\]/i.exec(format)?.[1]
   if (locale !== undefined && !gregorian.has((Number.parseInt(locale, 16) >> 16) & 0xff)) return false
   if (/(?:^|[^a-z])b[12]/i.test(format)) return false
-  const [shown = ''] = format
+  const [firstSection = ''] = format
     .replaceAll(/"[^"]*"|\\.|\[[^\]]*\]/g, '')
     .toLowerCase()
     .split(';')
-  return /d/.test(shown) && /m/.test(shown) && /y/.test(shown)
+  return /d/.test(firstSection) && /m/.test(firstSection) && /y/.test(firstSection)
 }
 
 /**
@@ -174,7 +174,7 @@ export function isoSuggestion(definition: FieldDefinition, text: string): string
   return days.size === 1 ? [...days][0] : undefined
 }
 
-/** Returns the package id in a cell. */
+/** Returns the package id in a cell; 'none' for an empty cell, 'wrong' for a cell without a valid id. */
 export function packageIdOf(cell: Cell): number | 'none' | 'wrong' {
   if (isEmpty(cell)) return 'none'
   if (typeof cell !== 'string' && cell.kind !== 'number' && cell.kind !== 'json') return 'wrong'
@@ -215,7 +215,8 @@ export function jsonRow(text: string): JsonRow {
       if (parts === undefined) return wrongInformation
       entries.push(...parts)
     } else if (isObjectValue(inner) && !name.includes('.')) {
-      for (const [part, deep] of Object.entries(inner)) entries.push([`${name}.${part}`, deep])
+      for (const [partName, partValue] of Object.entries(inner))
+        entries.push([`${name}.${partName}`, partValue])
     } else {
       entries.push([name, inner])
     }
@@ -234,12 +235,12 @@ const wrongInformation: JsonRow = {
 
 function informationEntries(list: readonly FieldValue[]): [string, FieldValue][] | undefined {
   const entries: [string, FieldValue][] = []
-  for (const each of list) {
-    if (!isObjectValue(each) || typeof each['code'] !== 'string' || !isObjectValue(each['fields']))
+  for (const item of list) {
+    if (!isObjectValue(item) || typeof item['code'] !== 'string' || !isObjectValue(item['fields']))
       return undefined
-    if (Object.keys(each).length !== 2) return undefined
-    for (const [name, value] of Object.entries(each['fields']))
-      entries.push([`${each['code']}.${name}`, value])
+    if (Object.keys(item).length !== 2) return undefined
+    for (const [name, value] of Object.entries(item['fields']))
+      entries.push([`${item['code']}.${name}`, value])
   }
   return entries
 }

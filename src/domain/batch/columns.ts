@@ -14,7 +14,7 @@ export type HiddenRows = 'include' | 'skip'
 
 /** The options by which the user states how the columns of a file are read. */
 export interface ColumnChoices {
-  /** The package of rows that name none. */
+  /** The package of rows that name no package. */
   packageId: number | undefined
   /** The name of a sheet of a workbook. */
   sheet: string | undefined
@@ -32,7 +32,7 @@ export interface ColumnChoices {
   headerRow: number | undefined
   /** The encoding of a file that is not UTF-8. */
   encoding: string | undefined
-  /** What is done with rows that are hidden or struck through. */
+  /** How rows that are hidden or struck through are treated. */
   hidden: HiddenRows | undefined
   /** Lines whose names are correct although they look damaged. */
   acceptLines: readonly number[] | undefined
@@ -64,19 +64,19 @@ export function matchColumns(
   const targets = headers.map((header): Target => {
     const name = headerName(header)
     if (name === '' || mapping.ignore.some((each) => headerName(each) === name)) return unusedTarget
-    const mapped = Object.hasOwn(mapping.map, name) ? mapping.map[name] : undefined
-    const target = targetOf(mapped ?? name, checkFields)
+    const mappedName = Object.hasOwn(mapping.map, name) ? mapping.map[name] : undefined
+    const target = targetOf(mappedName ?? name, checkFields)
     if (target !== undefined) return target
-    if (mapped === undefined && name.startsWith(ownColumnPrefix)) return unusedTarget
-    unknownColumns.push({ header: name, suggestion: suggestColumn(mapped ?? name, names) })
+    if (mappedName === undefined && name.startsWith(ownColumnPrefix)) return unusedTarget
+    unknownColumns.push({ header: name, suggestion: suggestColumn(mappedName ?? name, names) })
     return unusedTarget
   })
-  const takenTargets = new Set(targets.map(targetName))
+  const usedNames = new Set(targets.map(targetName))
   const unknownBySuggestion = Map.groupBy(unknownColumns, ({ suggestion }) => suggestion)
   return {
     targets,
     unknown: unknownColumns.map(({ header, suggestion }) => {
-      if (suggestion === undefined || takenTargets.has(suggestion)) return { header, suggestion: undefined }
+      if (suggestion === undefined || usedNames.has(suggestion)) return { header, suggestion: undefined }
       return unknownBySuggestion.get(suggestion)?.length === 1
         ? { header, suggestion }
         : { header, suggestion: undefined, rival: suggestion }
@@ -105,10 +105,10 @@ export function resolveColumns(
   const firstColumnOf = new Map<string, number>()
   for (const [position, target] of targets.entries()) {
     if (target.kind === 'unused') continue
-    const wholeField =
+    const wholeFieldPosition =
       target.kind === 'field' && target.path.length > 0 ? firstColumnOf.get(target.column) : undefined
-    const other = firstColumnOf.get(targetName(target)) ?? wholeField
-    if (other !== undefined) throw mappedTwiceError(sheet, other, position, target)
+    const firstPosition = firstColumnOf.get(targetName(target)) ?? wholeFieldPosition
+    if (firstPosition !== undefined) throw mappedTwiceError(sheet, firstPosition, position, target)
     firstColumnOf.set(targetName(target), position)
     if (sheet.hiddenColumns.has(position) && hidden !== 'include') {
       const header = headerName(columns[position] ?? '')
@@ -125,20 +125,25 @@ export function resolveColumns(
 function mappedTwiceError(
   { name, columns, dialect, headerLine }: OpenedColumns,
   first: number,
-  again: number,
+  second: number,
   { column }: Target,
 ): InvalidInputError {
-  const [one = '', two = ''] = [first, again].map((at) => headerName(columns[at] ?? ''))
-  if (one === two) {
-    const positions = [first, again].map((at) => positionOf(dialect, headerLine, at)).join(' and ')
-    return new InvalidInputError(`${name}: the column "${one}" is there twice: ${positions}`, {
+  const [firstHeader = '', secondHeader = ''] = [first, second].map((index) =>
+    headerName(columns[index] ?? ''),
+  )
+  if (firstHeader === secondHeader) {
+    const positions = [first, second].map((index) => positionOf(dialect, headerLine, index)).join(' and ')
+    return new InvalidInputError(`${name}: the column "${firstHeader}" is there twice: ${positions}`, {
       hint: 'Give each column a different name.',
-      field: one,
+      field: firstHeader,
     })
   }
-  return new InvalidInputError(`${name}: the columns "${one}" and "${two}" both mean ${column}`, {
-    hint: `Leave one out: --ignore ${shellWord(two)}`,
-  })
+  return new InvalidInputError(
+    `${name}: the columns "${firstHeader}" and "${secondHeader}" both mean ${column}`,
+    {
+      hint: `Leave one out: --ignore ${shellWord(secondHeader)}`,
+    },
+  )
 }
 
 const nameColumns: ReadonlySet<string> = new Set(['first_name', 'last_name'])
@@ -162,11 +167,11 @@ function requireColumns(
 ): void {
   const missing = missingColumns(targets, schemas)
   if (missing.length === 0) return
-  const [what, are] = missing.length === 1 ? ['column', 'is'] : ['columns', 'are']
+  const [noun, verb] = missing.length === 1 ? ['column', 'is'] : ['columns', 'are']
   const advice = missing.some((each) => nameColumns.has(each))
     ? splitNameHint(headers.map(headerName))
     : undefined
-  throw new InvalidInputError(`${name}: the ${what} ${missing.join(', ')} ${are} missing`, {
+  throw new InvalidInputError(`${name}: the ${noun} ${missing.join(', ')} ${verb} missing`, {
     hint: advice ?? "Add a column, or name an existing one, for example with: --map 'Given name=first_name'",
     field: missing[0],
   })
@@ -200,13 +205,14 @@ function unknownColumnsError(
     suggestion === undefined && rival === undefined ? [header] : [],
   )
   const flags = mappingFlags({ map, ignore })
-  const isNamed = targets.some(({ column }) => nameColumns.has(column))
-  const advice = isNamed ? undefined : splitNameHint(ignore)
-  const meant = flags === '' ? [] : [`If this is what ${isOne ? 'it means' : 'they mean'}, add: ${flags}`]
+  const hasNameColumn = targets.some(({ column }) => nameColumns.has(column))
+  const advice = hasNameColumn ? undefined : splitNameHint(ignore)
+  const mappingHint =
+    flags === '' ? [] : [`If this is what ${isOne ? 'it means' : 'they mean'}, add: ${flags}`]
   return new InvalidInputError(
     `${name}: ${isOne ? 'the column' : 'the columns'} ${list} ${isOne ? 'is' : 'are'} unknown`,
     {
-      hint: [...rivalHints(unknown), ...(advice === undefined ? meant : [advice])].join(' '),
+      hint: [...rivalHints(unknown), ...(advice === undefined ? mappingHint : [advice])].join(' '),
       field: unknown[0]?.header,
     },
   )
@@ -219,17 +225,17 @@ function unknownColumnsError(
 export function requireKnownMapping(
   headers: readonly string[],
   schemas: readonly PackageSchema[],
-  chosen: Mapping,
+  typedMapping: Mapping,
 ): void {
   const fileHeaders = headers.map(headerName)
-  for (const header of chosen.ignore) {
+  for (const header of typedMapping.ignore) {
     if (fileHeaders.includes(headerName(header))) continue
     throw new UsageError(`--ignore: the file has no column "${header.slice(0, 80)}"`, {
       hint: `Columns of the file: ${fileHeaders.filter((each) => each !== '').join(', ')}`,
     })
   }
   const fields = knownFields(schemas)
-  for (const column of Object.values(chosen.map)) {
+  for (const column of Object.values(typedMapping.map)) {
     if (targetOf(column, fields) !== undefined) continue
     const names = columnNames(fields)
     const nearestName = findNearestWord(column, names)
@@ -244,8 +250,8 @@ function rivalHints(unknown: readonly UnknownColumn[]): string[] {
   const groups = Map.groupBy(unknown, ({ rival }) => rival)
   return [...groups].flatMap(([field, columns]) => {
     if (field === undefined) return []
-    const [one = '', ...others] = columns.map(({ header }) => header)
-    const flags = mappingFlags({ map: { [one]: field }, ignore: others })
+    const [firstHeader = '', ...otherHeaders] = columns.map(({ header }) => header)
+    const flags = mappingFlags({ map: { [firstHeader]: field }, ignore: otherHeaders })
     return [`Several columns may be ${field}; say which, as in ${flags}.`]
   })
 }
@@ -273,13 +279,13 @@ interface KnownField {
 
 /** Returns the fields of all checks of the packages. The longest name comes first, so that the longest match wins. */
 export function knownFields(schemas: Iterable<PackageSchema>): KnownField[] {
-  const known = new Map<string, KnownField>()
+  const fieldByColumn = new Map<string, KnownField>()
   for (const schema of schemas) {
     for (const { column, code, name, type } of formFields(schema)) {
-      if (code !== undefined) known.set(column, { column, code, name, type })
+      if (code !== undefined) fieldByColumn.set(column, { column, code, name, type })
     }
   }
-  return [...known.values()].sort((a, b) => b.column.length - a.column.length)
+  return [...fieldByColumn.values()].sort((a, b) => b.column.length - a.column.length)
 }
 
 /** Returns all names that a column may have, for suggestions. */
@@ -290,16 +296,16 @@ export function columnNames(fields: readonly KnownField[]): string[] {
 /** Returns the target of a column name; undefined for an unknown name. */
 export function targetOf(name: string, fields: readonly KnownField[]): Target | undefined {
   if (name === 'package_id') return { kind: 'package_id', column: 'package_id' }
-  const short = name.startsWith('recipient.') ? name.slice('recipient.'.length) : name
-  const recipient = recipientFields.find((field) => field === short)
+  const shortName = name.startsWith('recipient.') ? name.slice('recipient.'.length) : name
+  const recipient = recipientFields.find((field) => field === shortName)
   if (recipient !== undefined) return { kind: 'recipient', column: recipient }
   for (const field of fields) {
-    const { column, code, name: own, type } = field
-    if (name === column) return { kind: 'field', column, code, name: own, path: [] }
+    const { column, code, name: fieldName, type } = field
+    if (name === column) return { kind: 'field', column, code, name: fieldName, path: [] }
     if (!name.startsWith(`${column}.`) || !['array', 'object'].includes(type)) continue
     const path = name.slice(column.length + 1).split('.')
     if (path.length <= 8 && path.every((part) => part !== ''))
-      return { kind: 'field', column, code, name: own, path }
+      return { kind: 'field', column, code, name: fieldName, path }
   }
   return undefined
 }
@@ -411,9 +417,9 @@ export const noMapping: Mapping = { map: {}, ignore: [] }
  */
 export function readMapFlags(flags: readonly string[], headers: readonly string[]): Record<string, string> {
   const map = bareObject<string>()
-  const known = new Set(headers.map(headerName))
+  const fileHeaders = new Set(headers.map(headerName))
   for (const flag of flags) {
-    const [header, column] = splitMapFlag(flag, known)
+    const [header, column] = splitMapFlag(flag, fileHeaders)
     if (map[header] !== undefined) {
       throw new UsageError(`--map: the column "${header}" is mapped twice`, { hint: 'Map it once.' })
     }
@@ -422,10 +428,10 @@ export function readMapFlags(flags: readonly string[], headers: readonly string[
   return map
 }
 
-function splitMapFlag(flag: string, known: ReadonlySet<string>): [header: string, column: string] {
-  for (let at = flag.indexOf('='); at !== -1; at = flag.indexOf('=', at + 1)) {
-    const header = headerName(flag.slice(0, at))
-    if (known.has(header)) return [header, flag.slice(at + 1).trim()]
+function splitMapFlag(flag: string, fileHeaders: ReadonlySet<string>): [header: string, column: string] {
+  for (let index = flag.indexOf('='); index !== -1; index = flag.indexOf('=', index + 1)) {
+    const header = headerName(flag.slice(0, index))
+    if (fileHeaders.has(header)) return [header, flag.slice(index + 1).trim()]
   }
   const last = flag.lastIndexOf('=')
   if (last < 1) {
@@ -434,11 +440,11 @@ function splitMapFlag(flag: string, known: ReadonlySet<string>): [header: string
     })
   }
   throw new UsageError(`--map: the file has no column "${flag.slice(0, last).trim().slice(0, 80)}"`, {
-    hint: `Columns of the file: ${[...known].filter((header) => header !== '').join(', ')}`,
+    hint: `Columns of the file: ${[...fileHeaders].filter((header) => header !== '').join(', ')}`,
   })
 }
 
-/** Flags override the saved mapping. */
+/** Merges two mappings. The flags (`current`) override the saved mapping (`stored`). */
 export function mergeMappings(stored: Mapping, current: Mapping): Mapping {
   const ignore = [...stored.ignore.filter((header) => current.map[header] === undefined), ...current.ignore]
   const map = { ...stored.map, ...current.map }
@@ -458,7 +464,8 @@ export function mappingFlags({ map, ignore }: Mapping): string {
 }
 
 /**
- * Returns the name under which answers about a header are saved. They apply to the same columns with the same fields.
+ * Returns the name under which answers about a header are saved. The answers apply to files with the same
+ * columns and the same fields.
  */
 export function headerMappingName(headers: readonly string[], schemas: readonly PackageSchema[]): string {
   const text = JSON.stringify([headers.map(headerName).sort(), columnNames(knownFields(schemas)).sort()])
@@ -498,7 +505,8 @@ export function proposedColumnLines(columns: readonly ProposedColumn[]): string[
   const headerWidth = Math.max(0, ...cells.map(({ header }) => header.length))
   const fieldWidth = Math.max(0, ...cells.map(({ field }) => field.length))
   const exampleWidth = lineWidth - headerWidth - fieldWidth - 9
-  const headerList = (some: readonly ProposedColumn[]): string => some.map(({ header }) => header).join(', ')
+  const headerList = (columnsToList: readonly ProposedColumn[]): string =>
+    columnsToList.map(({ header }) => header).join(', ')
   return [
     ...cells.map(({ header, field, example }) =>
       `  ${header.padEnd(headerWidth)}  → ${field.padEnd(fieldWidth)}  ${cutText(example, exampleWidth)}`.trimEnd(),
@@ -513,8 +521,8 @@ export function agreedText({ map, ignore }: Mapping, name: string): string {
   const columns = Object.entries(map).map(([header, field]) => `${header} → ${fieldText(field)}`)
   const leftOut = ignore.length === 0 ? [] : [`${ignore.join(', ')} → left out`]
   const [header = ignore[0] ?? ''] = Object.keys(map)
-  const change = `--map ${shellWord(`${header}=FIELD`)} --save-mapping ${name}`
-  return `Columns as agreed before: ${[...columns, ...leftOut].join('; ')}\nTo change this, add: ${change}`
+  const changeFlags = `--map ${shellWord(`${header}=FIELD`)} --save-mapping ${name}`
+  return `Columns as agreed before: ${[...columns, ...leftOut].join('; ')}\nTo change this, add: ${changeFlags}`
 }
 
 /** Returns a header for messages: each run of white space becomes one space. */

@@ -29,9 +29,9 @@ export interface ComparedRow {
   identities: PersonIdentities | undefined
   conflict: Conflict | undefined
   /** An order of another person who has the same phone. */
-  sharesPhone?: Submission | undefined
+  phoneSharer?: Submission | undefined
   /** An earlier row of the file that would be sent and has the same full name. */
-  sharesName?: NewRow | undefined
+  namesake?: NewRow | undefined
 }
 
 type PersonIdentities = ReturnType<typeof personIdentities>
@@ -53,7 +53,7 @@ export function emptyPreview(): BatchPreview {
  */
 export function addToPreview(
   preview: BatchPreview,
-  { row, conflict, sharesPhone, sharesName }: ComparedRow,
+  { row, conflict, phoneSharer, namesake }: ComparedRow,
   namesakeOrderedAt?: number,
 ): void {
   const { counts, packages, people } = preview
@@ -61,9 +61,9 @@ export function addToPreview(
   counts.total += 1
   counts[state] += 1
   if (conflict !== undefined) preview.conflicts.push({ row, conflict })
-  if (sharesPhone !== undefined) preview.phones.push({ row, order: sharesPhone })
+  if (phoneSharer !== undefined) preview.phones.push({ row, order: phoneSharer })
   if (namesakeOrderedAt !== undefined) preview.names.push({ row, orderedAt: namesakeOrderedAt })
-  if (sharesName !== undefined) preview.namesInFile.push({ row, earlier: sharesName })
+  if (namesake !== undefined) preview.namesInFile.push({ row, earlier: namesake })
   if (state !== 'pending' || row.state !== 'pending') return
   packages.set(row.packageId, (packages.get(row.packageId) ?? 0) + 1)
   if (people.length <= maxNamed) people.push(row.recipient)
@@ -80,7 +80,7 @@ export class FileComparer {
   readonly #earlierRows: EarlierRows
   #position = -1
 
-  /** `rows` returns earlier rows by position. Rows must be compared in its order. */
+  /** `rows` returns earlier rows by position. Rows must be compared in the order of `rows`. */
   constructor(
     batch: NewFileBatch,
     rows: RowList,
@@ -93,7 +93,10 @@ export class FileComparer {
     this.#earlierRows = new EarlierRows(batch, rows, allowed)
   }
 
-  /** Compares the next row. `storedCandidates` are orders of the store that have anything in common with it. */
+  /**
+   * Compares the next row. `storedCandidates` are orders of the store that have anything in common with the
+   * row.
+   */
   compare(row: NewRow, storedCandidates: readonly Candidate[]): ComparedRow {
     this.#position += 1
     if (row.state !== 'pending') return { row, identities: undefined, conflict: undefined }
@@ -111,35 +114,38 @@ export class FileComparer {
       account,
       externalResults,
     }
-    const candidates = [...storedCandidates, ...this.#earlierRows.candidates(row, identities)]
+    const candidates = [...storedCandidates, ...this.#earlierRows.findCandidates(row, identities)]
     const relations = this.#relationsOf(packageId)
     const conflict = findConflict(comparedOrder, candidates, this.#allowed, relations)
-    const sharesPhone =
+    const phoneSharer =
       conflict === undefined ? findPhoneSharer(comparedOrder, candidates, relations) : undefined
-    const sharesName = conflict === undefined ? this.#earlierRows.findNamesake(row) : undefined
+    const namesake = conflict === undefined ? this.#earlierRows.findNamesake(row) : undefined
     if (conflict === undefined) this.#earlierRows.add(this.#position, row, identities)
-    return { row, identities, conflict, sharesPhone, sharesName }
+    return { row, identities, conflict, phoneSharer, namesake }
   }
 }
 
-/** From this number of rows with one phone on, these rows are searched by name. */
-const minCrowdSize = 16
+/** If at least this number of rows have the same phone, they are searched by name. */
+const minSharerCount = 16
 
 /**
- * Finds rows of the file that would be sent by the values that identify people. It stores hashes and positions only,
- * because a file may have 100,000 rows.
+ * Finds earlier rows of the file, among those that would be sent, by the values that identify people. It
+ * stores hashes and positions only, because a file may have 100,000 rows.
  */
 class EarlierRows {
   readonly #batch: NewFileBatch
   readonly #rows: RowList
   readonly #allowed: Allowed
-  /** Hashes of whole persons. They are used if similar rows are allowed, because then nothing else is compared. */
+  /**
+   * Hashes of all values of a person. They are used if similar rows are allowed: then nothing else is
+   * compared.
+   */
   readonly #byPerson = new PositionsByHash()
   readonly #byEmail = new PositionsByHash()
   readonly #byPhone = new PositionsByHash()
   /** The first row of each full name and package. */
   readonly #firstByName = new Map<number, number>()
-  readonly #crowdByPhone = new Map<number, PhoneSharers>()
+  readonly #sharersByPhone = new Map<number, PhoneSharers>()
   readonly #budget: ComparingBudget = { left: maxComparingCost }
   /** Orders that were returned as candidates. They are few. */
   readonly #orderByPosition = new Map<number, Submission>()
@@ -153,10 +159,11 @@ class EarlierRows {
   /** Returns the first row of the same full name and package, if its e-mail and phone are different. */
   findNamesake(row: OrderRow): NewRow | undefined {
     const position = this.#firstByName.get(nameHash(row))
-    const earlier = position === undefined ? undefined : (this.#rows.at(position) as OrderRow)
-    if (earlier === undefined || fullName(earlier.recipient) !== fullName(row.recipient)) return undefined
-    const { email, phone } = earlier.recipient
-    return email === row.recipient.email || phone === row.recipient.phone ? undefined : earlier
+    const earlierRow = position === undefined ? undefined : (this.#rows.at(position) as OrderRow)
+    if (earlierRow === undefined || fullName(earlierRow.recipient) !== fullName(row.recipient))
+      return undefined
+    const { email, phone } = earlierRow.recipient
+    return email === row.recipient.email || phone === row.recipient.phone ? undefined : earlierRow
   }
 
   add(position: number, row: OrderRow, identities: PersonIdentities): void {
@@ -168,47 +175,47 @@ class EarlierRows {
     }
     const { email, phone } = this.#hashesOf(row, identities)
     this.#byEmail.add(email, position)
-    const crowd = this.#crowdByPhone.get(phone)
-    if (crowd !== undefined) {
-      crowd.add(position, row.recipient, String(row.packageId))
+    const sharers = this.#sharersByPhone.get(phone)
+    if (sharers !== undefined) {
+      sharers.add(position, row.recipient, String(row.packageId))
       return
     }
     const count = this.#byPhone.add(phone, position)
-    if (count === minCrowdSize) this.#gatherCrowd(phone)
+    if (count === minSharerCount) this.#groupSharers(phone)
   }
 
-  candidates(row: OrderRow, identities: PersonIdentities): Candidate[] {
+  findCandidates(row: OrderRow, identities: PersonIdentities): Candidate[] {
     if (this.#allowed.similar) {
-      return this.#byPerson.get(hashOf(identities.person)).map((position) => this.#candidate(position))
+      return this.#byPerson.get(hashOf(identities.person)).map((position) => this.#createCandidate(position))
     }
     const { email, phone } = this.#hashesOf(row, identities)
-    const crowd = this.#crowdByPhone.get(phone)?.find(row.recipient)
+    const sharers = this.#sharersByPhone.get(phone)?.find(row.recipient)
     const positions = new Set([
       ...this.#byEmail.get(email),
-      ...(crowd?.positions ?? this.#byPhone.get(phone)),
+      ...(sharers?.positions ?? this.#byPhone.get(phone)),
     ])
     return [
-      ...[...positions].map((position) => this.#candidate(position)),
-      ...(crowd?.uncompared ?? []).map((position) => this.#candidate(position, true)),
+      ...[...positions].map((position) => this.#createCandidate(position)),
+      ...(sharers?.uncompared ?? []).map((position) => this.#createCandidate(position, true)),
     ]
   }
 
-  #gatherCrowd(phone: number): void {
-    const crowd = new PhoneSharers(this.#budget)
+  #groupSharers(phone: number): void {
+    const sharers = new PhoneSharers(this.#budget)
     for (const position of this.#byPhone.removeHash(phone)) {
       const { packageId, recipient } = this.#rows.at(position) as OrderRow
-      crowd.add(position, recipient, String(packageId))
+      sharers.add(position, recipient, String(packageId))
     }
-    this.#crowdByPhone.set(phone, crowd)
+    this.#sharersByPhone.set(phone, sharers)
   }
 
   /**
    * Candidates have their recipients, and similarity is computed from these. So a collision of hashes causes no
    * conflict.
    */
-  #candidate(position: number, isUncompared = false): Candidate {
+  #createCandidate(position: number, isUncompared = false): Candidate {
     const order =
-      this.#orderByPosition.get(position) ?? rowOrder(this.#batch, this.#rows.at(position) as OrderRow)
+      this.#orderByPosition.get(position) ?? toSubmission(this.#batch, this.#rows.at(position) as OrderRow)
     this.#orderByPosition.set(position, order)
     return { order, isSamePerson: false, isUncompared }
   }
@@ -259,7 +266,7 @@ function fullName({ first_name, last_name }: Recipient): string {
 
 const nameHash = ({ packageId, recipient }: OrderRow): number => hashOf(`${packageId} ${fullName(recipient)}`)
 
-function rowOrder({ id, baseUrl, userEmail, addedAt }: NewFileBatch, row: OrderRow): Submission {
+function toSubmission({ id, baseUrl, userEmail, addedAt }: NewFileBatch, row: OrderRow): Submission {
   const { packageId, recipient } = row
   return orderWith({
     batchId: id,

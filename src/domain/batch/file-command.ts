@@ -16,21 +16,27 @@ interface FileCommand {
   /** Undefined for a command that orders nothing. */
   allowed?: AllowFlags | undefined
   /** Words at the end of the command line. */
-  more?: readonly string[] | undefined
+  trailingWords?: readonly string[] | undefined
 }
 
 /** Returns a command line for the shell that reads a file with the same options, and allows the same conflicts. */
 export function fileCommand(
   verb: 'validate' | 'plan' | 'run',
-  { file, columns, allowed, more = [] }: FileCommand,
+  { file, columns, allowed, trailingWords = [] }: FileCommand,
 ): string {
   const allowFlags = allowed === undefined ? [] : flagsOfAllowed(allowed)
-  return ['refcheck', 'batch', verb, shellWord(file), ...readingFlags(columns), ...allowFlags, ...more].join(
-    ' ',
-  )
+  return [
+    'refcheck',
+    'batch',
+    verb,
+    shellWord(file),
+    ...readingFlags(columns),
+    ...allowFlags,
+    ...trailingWords,
+  ].join(' ')
 }
 
-/** What to do where no file was named. */
+/** The hint for a command line without a file. */
 export const noFileHint = [
   'Give a file, or - for stdin, for example: refcheck batch run people.csv --package 102',
   'Make a file to fill in with: refcheck schema template 102',
@@ -43,7 +49,7 @@ export const noFileHint = [
 export function errorsCommand(file: string, columns: ColumnChoices): string | undefined {
   if (file === '-') return undefined
   const ending = /\.(?:xlsx|ods)$/i.test(file) ? 'xlsx' : 'csv'
-  return fileCommand('validate', { file, columns, more: ['--errors', `invalid.${ending}`] })
+  return fileCommand('validate', { file, columns, trailingWords: ['--errors', `invalid.${ending}`] })
 }
 
 /** Returns the options with which a stored batch or plan was read. */

@@ -22,8 +22,9 @@ export interface HeldRow {
 }
 
 /**
- * Returns the question about a held row, by the reason of the hold. `verb` is what a yes does. `packages` are names by
- * id. Undefined if no answer releases the row, because an order with an unknown outcome has to be reconciled first.
+ * Returns the question about a held row, by the reason of the hold. `verb`: what happens if the answer is
+ * yes. `packages` are names by id. Undefined if no answer releases the row, because an order with an unknown
+ * outcome has to be reconciled first.
  */
 export function heldQuestion(
   { held, other }: HeldRow,
@@ -35,7 +36,12 @@ export function heldQuestion(
   // The name may not identify the person, so the choice that orders shows the e-mail of the row too.
   const person = held.recipient === undefined ? name : personWithEmail(held.recipient)
   const whenOrdered = matches?.orderedAt === undefined ? 'before' : `on ${localTime(matches.orderedAt)}`
-  const question = (message: string, yes: string, no: string, details: string[] = []): HeldQuestion => ({
+  const createQuestion = (
+    message: string,
+    yes: string,
+    no: string,
+    details: string[] = [],
+  ): HeldQuestion => ({
     details,
     message,
     choices: [
@@ -49,45 +55,45 @@ export function heldQuestion(
   const packageOf = (id = 0): string => packageWithName({ id, name: packages.get(id) })
   switch (heldFor) {
     case 'similar':
-      return question(
+      return createQuestion(
         'Is this one person?',
         `Two people: ${verb} ${person}`,
         'The same person: leave out',
         sideBySide(held, other),
       )
     case 'ended_in_error':
-      return question(
+      return createQuestion(
         `The order of ${name}, sent ${whenOrdered}, failed with ERROR. Order again?`,
         orderAgain,
         no,
       )
     case 'recent':
-      return question(
+      return createQuestion(
         `${name} was ordered ${whenOrdered}, less than 7 days ago. Order again?`,
         orderAgain,
         no,
       )
     case 'replaced_package':
-      return question(
+      return createQuestion(
         `${name} was ordered ${whenOrdered} under ${packageOf(matches?.packageId)}, which ${packageOf(held.packageId)} seems to replace. Order ${packageOf(held.packageId)} as well?`,
         `Yes: ${verb} ${packageOf(held.packageId)} for ${person}`,
         no,
       )
     case 'unmatched_request':
-      return question(
+      return createQuestion(
         `Request ${matches?.requestId}, which was not ordered with this store, is for ${held.shares.length === 0 ? name : `somebody with the same ${sharedText(held.shares)} as ${name}`}. Order as well?`,
         `Yes: ${verb} ${person} as well`,
         'No: that request is this order, leave out',
       )
     case 'results_open':
     case 'results_unclear':
-      return question(
+      return createQuestion(
         `${matches?.externalResult?.file ?? 'A results file'}, line ${matches?.externalResult?.line}, says that ${name} may have been ordered. Order?`,
         `Not ordered: ${verb} ${person}`,
         'Ordered: leave out',
       )
     case 'store_forgot':
-      return question(
+      return createQuestion(
         `This store had forgotten attempts, so ${name} may have been ordered. Does the provider have a request?`,
         `The provider has none: ${verb} ${person}`,
         'The provider has one: leave out',
@@ -113,7 +119,7 @@ export function heldQuestion(
  * Returns the next command for listed held rows. `isAsked` is set on a terminal, where one command asks about all of
  * them.
  */
-export function nextForHeld(rows: readonly HeldRow[], isAsked: boolean): string {
+export function hintForHeldRows(rows: readonly HeldRow[], isAsked: boolean): string {
   const first = rows.find(({ held }) => held.heldFor !== 'similar_unknown')?.held
   if (first === undefined) {
     const batchId = rows[0]?.held.matches?.batchId ?? ''
@@ -133,8 +139,8 @@ function sideBySide(held: BatchRow, other: BatchRow | undefined): string[] {
   const rowText = other?.line === undefined ? `row ${matches?.row}` : `line ${other.line}`
   const label = matches?.state === 'accepted' ? 'ordered' : rowText
   const timeText = matches?.orderedAt === undefined ? '' : `, ${localTime(matches.orderedAt)}`
-  const labelledLine = (what: string, text: string): string => `  ${what.padEnd(8)} ${text}`
-  const person = (recipientOrNone: BatchRow['recipient']): string =>
+  const labelledLine = (title: string, text: string): string => `  ${title.padEnd(8)} ${text}`
+  const formatPerson = (recipientOrNone: BatchRow['recipient']): string =>
     recipientOrNone === undefined
       ? 'removed from this store'
       : `${personName(recipientOrNone)}  ${recipientOrNone.email}${shares.includes('phone') ? '' : `  ${recipientOrNone.phone}`}`
@@ -144,8 +150,8 @@ function sideBySide(held: BatchRow, other: BatchRow | undefined): string[] {
       : `${sharedText([each])} ${recipient[each]}`,
   )
   return [
-    labelledLine('new', person(recipient)),
-    labelledLine(label, `${person(other?.recipient)}${timeText}`),
+    labelledLine('new', formatPerson(recipient)),
+    labelledLine(label, `${formatPerson(other?.recipient)}${timeText}`),
     labelledLine('same', sharedValues.join(', ')),
   ]
 }

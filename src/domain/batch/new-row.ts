@@ -122,9 +122,9 @@ export class PackedRows implements RowList {
   at(position: number): NewRow | undefined {
     const start = this.#starts[position]
     if (start === undefined || start === -1) return this.#notPending.get(position)
-    const from = start % pageBytes
+    const offset = start % pageBytes
     const page = this.#pages[Math.floor(start / pageBytes)] as Uint8Array
-    const body = page.subarray(from, from + (this.#lengths[position] as number))
+    const body = page.subarray(offset, offset + (this.#lengths[position] as number))
     const { package_id, recipient } = JSON.parse(decoder.decode(body)) as RequestBody
     const externalResults = this.#ignoresResults ? [] : this.#resultsByPosition.get(position)
     return {

@@ -34,12 +34,12 @@ export function likelySuccessor(replaced: Package, packages: readonly Package[])
 }
 
 /** Returns the packages that can no longer be ordered, each with its likely successor. */
-export function findSuccessors(packages: readonly Package[]): [gone: number, successor: number][] {
+export function findSuccessors(packages: readonly Package[]): [unavailable: number, successor: number][] {
   return packages
     .filter(({ status }) => status !== 'ACTIVE')
-    .flatMap((gone): [number, number][] => {
-      const successor = likelySuccessor(gone, packages)
-      return successor === undefined ? [] : [[gone.id, successor.id]]
+    .flatMap((unavailable): [number, number][] => {
+      const successor = likelySuccessor(unavailable, packages)
+      return successor === undefined ? [] : [[unavailable.id, successor.id]]
     })
 }
 
@@ -51,8 +51,8 @@ function contentOf({ details }: Package): string | undefined {
 }
 
 /** Returns the differences between two schemas that affect how a form is filled in. */
-export function schemaChanges(before: PackageSchema, after: PackageSchema): SchemaChange[] {
-  const [oldFields, newFields] = [fieldsByColumn(before), fieldsByColumn(after)]
+export function schemaChanges(oldSchema: PackageSchema, newSchema: PackageSchema): SchemaChange[] {
+  const [oldFields, newFields] = [fieldsByColumn(oldSchema), fieldsByColumn(newSchema)]
   const changes: SchemaChange[] = []
   for (const [field, { type, required }] of newFields) {
     const oldField = oldFields.get(field)
@@ -105,11 +105,11 @@ export function moveError(
   if (invalid.length === 0) return undefined
   const rowProblems = invalid.flatMap(({ row, problems }) => problems.map((problem) => ({ row, problem })))
   const rowsByProblem = Map.groupBy(rowProblems, ({ problem }) => problemText(problem))
-  const problems = [...rowsByProblem].map(([text, all]) => ({
-    field: all[0]?.problem.path ?? '',
+  const problems = [...rowsByProblem].map(([text, occurrences]) => ({
+    field: occurrences[0]?.problem.path ?? '',
     value: undefined,
-    problem: all[0]?.problem.problem ?? '',
-    text: `${text}, in ${rowsText(all.map(({ row }) => row))}`,
+    problem: occurrences[0]?.problem.problem ?? '',
+    text: `${text}, in ${rowsText(occurrences.map(({ row }) => row))}`,
   }))
   const rows = formatCount(invalid.length, 'row is', 'rows are')
   return new InvalidInputError(
@@ -137,12 +137,12 @@ function runCommandFor(batch: Parameters<typeof moveError>[0], packageId: number
   })
 }
 
-/** Names the field by its column, in the words for a typed value. */
+/** Returns the problem after the field's column name, in the wording for a typed value. */
 const problemText = ({ column, path, problem, ofFlag = problem }: Problem): string =>
   `${column ?? path} ${ofFlag}`
 
 function rowsText(rows: readonly number[]): string {
   if (rows.length === 1) return `row ${rows[0]}`
-  const rest = rows.length > maxNamed ? ` and ${rows.length - maxNamed} more` : ''
-  return `rows ${rows.slice(0, maxNamed).join(', ')}${rest}`
+  const restText = rows.length > maxNamed ? ` and ${rows.length - maxNamed} more` : ''
+  return `rows ${rows.slice(0, maxNamed).join(', ')}${restText}`
 }

@@ -17,16 +17,16 @@ import { conflictInError } from '../submission/duplicate.ts'
 import { noPlus } from '../form/recipient.ts'
 import { personKey } from '../submission/identity.ts'
 
-export type Plan = ReturnType<typeof planOf>
+export type Plan = ReturnType<typeof createPlan>
 
 /** Returns a pending or held row with `details`; nothing for other rows. */
-function pendingRowWith<More extends object>(row: NewRow, details: More) {
+function pendingRowWith<Details extends object>(row: NewRow, details: Details) {
   if (row.state !== 'pending') return []
   return [{ row: row.row, line: row.line, person: row.recipient, ...details }]
 }
 
 /** Returns what a run of a file would do. */
-export function planOf(
+export function createPlan(
   check: BatchCheck,
   { counts, packages, conflicts, phones, names: namesakes, namesInFile, people }: BatchPreview,
   {
@@ -105,7 +105,7 @@ export interface StoredPlan {
   seconds: number
 }
 
-export function storedPlan(
+export function toStoredPlan(
   { counts, matches, held, check, unlikely, seconds }: Plan,
   facts: Pick<
     StoredPlan,
@@ -176,22 +176,22 @@ export function allowFlagsOf(plan: Partial<StoredPlan>): AllowFlags {
 export function planAgainHint(plan: StoredPlan, name: string): string {
   const { file, reading, package_id } = plan
   const columns = choicesOf(reading, package_id)
-  const more = ['--output', shellWord(name), '--overwrite']
-  return `Plan again with: ${fileCommand('plan', { file, columns, allowed: allowFlagsOf(plan), more })}`
+  const trailingWords = ['--output', shellWord(name), '--overwrite']
+  return `Plan again with: ${fileCommand('plan', { file, columns, allowed: allowFlagsOf(plan), trailingWords })}`
 }
 
-/** Throws InvalidInputError if the file has changed since it was planned. `planAgain` is the hint for a new plan. */
-export function requireUnchanged(plan: StoredPlan, sha256: string, planAgain: string): void {
+/** Throws InvalidInputError if the file has changed since it was planned. `hint` is the hint for a new plan. */
+export function requireUnchanged(plan: StoredPlan, sha256: string, hint: string): void {
   if (plan.sha256 === sha256) return
   throw new InvalidInputError(`${plan.file} has changed since it was planned`, {
-    hint: `Nothing was sent. ${planAgain}`,
+    hint: `Nothing was sent. ${hint}`,
   })
 }
 
-/** Returns what an approval of the plan would order. */
-export function aboutToOrder({ counts, packages, people, unlikely: values }: Plan): OrderToConfirm {
-  const [first, ...others] = packages
-  const isOne = first !== undefined && others.length === 0
+/** Returns the orders that the user confirms when a run of the plan is started. */
+export function ordersToConfirm({ counts, packages, people, unlikely: values }: Plan): OrderToConfirm {
+  const [first, ...otherPackages] = packages
+  const isOne = first !== undefined && otherPackages.length === 0
   const leftOut = counts.total - counts.pending
   const unlikely = new Set(values.map(({ row }) => row)).size
   return {
@@ -224,7 +224,7 @@ export interface BatchCheck {
 }
 
 export function markDuplicate(reading: RowReading, duplicates: Duplicates): RowReading {
-  reading.duplicateOf = duplicates.firstOf(reading.row, reading.packageId, reading.person)
+  reading.duplicateOf = duplicates.findFirst(reading.row, reading.packageId, reading.person)
   return reading
 }
 
@@ -248,7 +248,7 @@ export function countRow(
 }
 
 /** Returns the improbable values of a valid row, as they are printed. */
-export function unlikelyIn(
+export function findUnlikelyValues(
   { row, source, body, person }: RowReading,
   findImplausible: (body: RequestBody) => readonly ImplausibleValue[],
 ): UnlikelyValue[] {
@@ -274,8 +274,8 @@ export function invalidRowsError(
 ): InvalidInputError | undefined {
   if (invalid === 0) return undefined
   const [first] = problems
-  const isOfCountry = errorsCommand?.includes('--default-country ') === true
-  const isWithoutPlus = !isOfCountry && problems.some(({ problem }) => problem.startsWith(noPlus))
+  const hasDefaultCountry = errorsCommand?.includes('--default-country ') === true
+  const hasPhoneWithoutPlus = !hasDefaultCountry && problems.some(({ problem }) => problem.startsWith(noPlus))
   const skipHint = canSkip && valid > 0 ? ', or add --on-invalid skip to order the valid rows only' : ''
   return new InvalidInputError(
     `${name}: ${invalid} of ${formatCount(rows, 'row')} ${invalid === 1 ? 'is' : 'are'} invalid`,
@@ -284,7 +284,7 @@ export function invalidRowsError(
         errorsCommand === undefined
           ? `Nothing was sent. Fix the invalid rows, then run it again${skipHint}.`
           : `Nothing was sent. Fix the file and run it again${skipHint}${skipHint === '' ? ', or write' : '. Write'} the invalid rows to a file with: ${errorsCommand}`,
-        ...(isWithoutPlus
+        ...(hasPhoneWithoutPlus
           ? ['If all phones without + are of one country, add it, as in: --default-country DE']
           : []),
       ].join('\n'),
@@ -328,7 +328,7 @@ export class Duplicates {
   readonly #firstRows = new Map<string, number>()
 
   /** Returns an earlier row with the same package and person; undefined if there is none or the row has no person. */
-  firstOf(row: number, packageId: number | undefined, person: Recipient): number | undefined {
+  findFirst(row: number, packageId: number | undefined, person: Recipient): number | undefined {
     const { first_name, last_name, email, phone } = person
     if (email === '' && phone === '' && first_name === '' && last_name === '') return undefined
     // The hash has 43 characters for names of any length.

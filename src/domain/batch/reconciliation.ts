@@ -7,23 +7,23 @@ import { localClock, localTime } from '../wording/time.ts'
 import { personKey, isSamePerson } from '../submission/identity.ts'
 import { formatRow, type BatchRow } from './batch.ts'
 
-/** The result of looking for proof about rows with an unknown outcome. */
+/** The result of a search for evidence about rows with an unknown outcome. */
 export interface Reconciliation {
-  /** Rows that were proven to be ordered, which is recorded in the journal. */
+  /** Rows that were ordered according to evidence; this is recorded in the journal. */
   settled: { submission: Submission; requestId: string; status: string }[]
   /**
-   * Requests for the same or a similar person that are not proof, so a person has to decide: several requests fit, a
-   * request fits several rows, or something differs.
+   * Requests for the same or a similar person that are no evidence, so that the user has to decide: several
+   * requests fit, a request fits several rows, or something differs.
    */
   ambiguous: { submission: Submission; requestIds: string[]; near: NearMatch[] }[]
   /** Rows without a request for the same or a similar person. This does not prove that they were not ordered. */
   open: Submission[]
   /** The number of requests that were read. */
   reads: number
-  /** Requests that were not ordered with this store, for people who were. */
+  /** Requests that were not ordered with this store, for people who were ordered with it. */
   secondOrders?: SecondOrder[]
   /** The number of rows that the user was asked about on a terminal. */
-  asked?: number
+  askedRowCount?: number
 }
 
 /**
@@ -36,7 +36,7 @@ export interface NearMatch {
   differs: Difference[]
 }
 
-/** Describes a request that is not proof, and why it is shown. */
+/** Describes a request that is no evidence, and how it differs from the order. */
 export function nearText({ requestId, createdAt, differs }: NearMatch): string {
   const why = differs.length === 0 ? 'fits' : `fits but for: ${differencesText(differs)}`
   return `request ${requestId}, created ${localTime(createdAt)}, ${why}`
@@ -45,27 +45,29 @@ export function nearText({ requestId, createdAt, differs }: NearMatch): string {
 export function fitsOtherSubmission(
   request: RequestResource,
   submission: Submission,
-  fits: ReadonlyMap<Submission, readonly RequestResource[]>,
+  requestsBySubmission: ReadonlyMap<Submission, readonly RequestResource[]>,
 ): boolean {
-  return [...fits].some(([other, found]) => other !== submission && found.includes(request))
+  return [...requestsBySubmission].some(
+    ([otherSubmission, requests]) => otherSubmission !== submission && requests.includes(request),
+  )
 }
 
 /** Returns the error after a reconciliation; undefined if no row is unknown any more. */
 export function unreconciledError(
-  { open, ambiguous, asked = 0 }: Reconciliation,
+  { open, ambiguous, askedRowCount = 0 }: Reconciliation,
   batchId: string | undefined,
 ): OutcomeUnknownError | undefined {
-  const shown = ambiguous.map(({ submission }) => submission)
-  const unreconciled = [...open, ...shown].filter(({ state }) => state !== 'pending')
+  const ambiguousRows = ambiguous.map(({ submission }) => submission)
+  const unreconciled = [...open, ...ambiguousRows].filter(({ state }) => state !== 'pending')
   const [first] = unreconciled
   if (first === undefined) return undefined
   const rows = formatCount(unreconciled.length, 'order is', 'orders are')
   // The user was asked about each of these rows and postponed the answer.
-  const isPostponed = asked > 0 && unreconciled.every(({ state }) => state === 'unknown')
+  const isPostponed = askedRowCount > 0 && unreconciled.every(({ state }) => state === 'unknown')
   const reconcileAgain = `${isPostponed ? `${rows} still not settled.\n` : ''}Once the provider has answered: refcheck batch reconcile${batchId === undefined ? '' : ` ${batchId}`}`
   return new OutcomeUnknownError(`${rows} still not settled: no proof was found`, {
     hint:
-      asked > 0 && first.state === 'unknown'
+      askedRowCount > 0 && first.state === 'unknown'
         ? reconcileAgain
         : answersHint({ ...first, batchId: batchId ?? first.batchId }),
     order: { batchId: first.batchId, row: first.row },
@@ -82,7 +84,7 @@ const clockSkewMs = 60_000
 /** Maximal duration of an attempt, if the process died before it recorded the end. */
 const maxExchangeMs = 10 * 60_000
 
-/** A greater difference is a wrong date, so it is ignored. */
+/** A greater difference of the clocks means a wrong date, so it is ignored. */
 const maxClockDifferenceMs = 24 * 60 * 60_000
 
 /** What was sent for a row, and when the attempt ended. */
@@ -97,17 +99,17 @@ export type PersonMatch = 'same' | 'similar' | 'other' | 'unknown'
 /**
  * Returns how a request differs from the order that was sent for a row; an empty array if it fits. Undefined if the
  * request is for another person, who is not similar. `clockDifferenceMs` is how far the service's clock is ahead of the
- * clock that times attempts. The time fits if it is right with this difference or with none. `byFingerprints` is the
+ * clock that times attempts. The time fits if it is right with this difference or with none. `fingerprintMatch` is the
  * match of a row whose name was erased.
  */
-export function differences(
+export function findDifferences(
   sent: SentOrder,
   request: RequestResource,
   clockDifferenceMs = 0,
-  byFingerprints: PersonMatch = 'other',
+  fingerprintMatch: PersonMatch = 'other',
 ): Difference[] | undefined {
   const { recipient, packageId, userEmail } = sent
-  const person = recipient === undefined ? byFingerprints : matchPersons(request.recipient, recipient)
+  const person = recipient === undefined ? fingerprintMatch : matchPersons(request.recipient, recipient)
   if (person === 'other') return undefined
   const checks: [Difference, boolean][] = [
     ['package', request.package_id !== packageId],
@@ -156,27 +158,28 @@ export function differencesText(differs: readonly Difference[]): string {
 /**
  * Compares a row with the request that the provider named for it. Returns the differences in spelling, requester or
  * time, which a person has to confirm. Throws InvalidInputError for another person or package, and DuplicateError if
- * another order has that request. `byFingerprints` is the match of a row whose name was erased.
+ * another order has that request. `fingerprintMatch` is the match of a row whose name was erased.
  */
 export function differencesToConfirm(
   row: SentOrder & RowId & Pick<BatchRow, 'line'>,
   request: RequestResource,
-  holders: readonly (RowId & Partial<Pick<Submission, 'recipient'>>)[],
+  rowsOfRequest: readonly (RowId & Partial<Pick<Submission, 'recipient'>>)[],
   clockDifferenceMs: number | undefined,
-  byFingerprints?: PersonMatch,
+  fingerprintMatch?: PersonMatch,
 ): Difference[] {
-  const otherHolder = holders.find((each) => each.batchId !== row.batchId || each.row !== row.row)
-  if (otherHolder !== undefined) {
-    const { recipient, row: number, batchId } = otherHolder
-    const whose = recipient === undefined ? `row ${number} of batch ${batchId}` : personWithEmail(recipient)
-    throw new DuplicateError(`request ${request.request_id} is the order of ${whose} already`, {
+  const otherRow = rowsOfRequest.find((each) => each.batchId !== row.batchId || each.row !== row.row)
+  if (otherRow !== undefined) {
+    const { recipient, row: number, batchId } = otherRow
+    const orderText =
+      recipient === undefined ? `row ${number} of batch ${batchId}` : personWithEmail(recipient)
+    throw new DuplicateError(`request ${request.request_id} is the order of ${orderText} already`, {
       hint: 'Nothing was recorded. One request is one order: check the id with the provider.',
     })
   }
-  const found = differences(row, request, clockDifferenceMs, byFingerprints)
-  if (found === undefined) throw otherOrderError(request, row, 'for somebody else')
-  if (found.includes('package')) throw otherOrderError(request, row, `of package ${request.package_id}`)
-  return found
+  const differs = findDifferences(row, request, clockDifferenceMs, fingerprintMatch)
+  if (differs === undefined) throw otherOrderError(request, row, 'for somebody else')
+  if (differs.includes('package')) throw otherOrderError(request, row, `of package ${request.package_id}`)
+  return differs
 }
 
 function otherOrderError(
@@ -199,11 +202,12 @@ export function confirmationQuestion(
   differs: readonly Difference[],
 ): string {
   const { recipient, userEmail, attemptedAt } = row
-  const who = recipient === undefined ? 'a person whose name is not known here' : personText(recipient)
+  const orderedPerson =
+    recipient === undefined ? 'a person whose name is not known here' : personText(recipient)
   const sentAt = attemptedAt === undefined ? 'at an unknown time' : localTime(attemptedAt)
   return (
     `Request ${request.request_id} is ${personText(request.recipient)}, created ${localTime(request.created_at)} by ${request.requester.email}. ` +
-    `The order is for ${who}, sent ${sentAt} by ${userEmail}. ` +
+    `The order is for ${orderedPerson}, sent ${sentAt} by ${userEmail}. ` +
     `Different: ${differencesText(differs)}. Record this request for ${formatRow(row)}?`
   )
 }
@@ -246,13 +250,13 @@ export const sendableInMs = ({ attemptedAt, changedAt }: BatchRow, now: number):
  * Describes the requests that may be the order of an unknown row, before the user decides. `sendableAt` is set if it is
  * in the future.
  */
-export function unknownDetails(near: readonly NearMatch[], sendableAt: number | undefined): string[] {
+export function unknownDetails(nearMatches: readonly NearMatch[], sendableAt: number | undefined): string[] {
   return [
-    ...(near.length === 0
+    ...(nearMatches.length === 0
       ? ['No event names this person. That proves nothing: ask the provider.']
       : [
           'These requests may be this order. Ask the provider:',
-          ...near.map((each) => `  ${nearText(each)}`),
+          ...nearMatches.map((each) => `  ${nearText(each)}`),
         ]),
     ...(sendableAt === undefined
       ? []
@@ -261,12 +265,12 @@ export function unknownDetails(near: readonly NearMatch[], sendableAt: number | 
 }
 
 /** Describes the state of a row after a decision: `Row 2 is ordered: request …`. */
-export function rowOutcome(before: BatchRow, after: BatchRow | undefined): string {
-  const rowText = formatRow(before)
-  if (after?.state === 'dropped') return `${rowText} will not be sent again.`
-  if (after?.state === 'unknown') return `${rowText}: the outcome is still unknown`
-  if (after?.state !== 'accepted') return `${rowText} is ${after?.state}`
-  return `${rowText} is ordered: request ${after.requestId}`
+export function describeOutcome(rowBefore: BatchRow, rowAfter: BatchRow | undefined): string {
+  const rowText = formatRow(rowBefore)
+  if (rowAfter?.state === 'dropped') return `${rowText} will not be sent again.`
+  if (rowAfter?.state === 'unknown') return `${rowText}: the outcome is still unknown`
+  if (rowAfter?.state !== 'accepted') return `${rowText} is ${rowAfter?.state}`
+  return `${rowText} is ordered: request ${rowAfter.requestId}`
 }
 
 /** Throws UsageError if a row cannot be sent again yet. Recording an id and dropping need no such wait. */
@@ -284,9 +288,9 @@ export function requireSendable(row: BatchRow, now: number): void {
 }
 
 /**
- * Returns the possible answers of the provider about an unknown outcome, each with the command that records it
- * ("Settling an unknown"). `email` is the recipient's, if it may be shown. A row without its recipient cannot be
- * ordered again.
+ * Returns the possible answers of the provider about an unknown outcome, each with the command that records
+ * it (src/docs/ordering.md, "Settling an unknown"). `email` is the recipient's, if it may be shown. A row
+ * without its recipient cannot be ordered again.
  */
 export function answersHint(
   { batchId, row, recipient }: Pick<Submission, 'batchId' | 'row' | 'recipient'>,

@@ -39,23 +39,23 @@ export interface ResultsRow extends Omit<ExternalResult, 'person' | 'shares'> {
 }
 
 /** Properties of the batch that its results contain. */
-export interface ResultsOf {
+export interface ResultsProperties {
   account?: string | undefined
 }
 
-export function resultCells(row: BatchRow, resultsOf: ResultsOf): Cell[] {
+export function resultCells(row: BatchRow, properties: ResultsProperties): Cell[] {
   const { state, request_id, error } = toListedRow(row)
   return [
     state,
     request_id ?? '',
     row.requestStatus ?? '',
     error ?? '',
-    ...externalResultCells(row, resultsOf),
+    ...externalResultCells(row, properties),
   ]
 }
 
 /** Returns the cells of `externalResultColumns`. */
-export function externalResultCells(row: BatchRow, { account = '' }: ResultsOf): string[] {
+export function externalResultCells(row: BatchRow, { account = '' }: ResultsProperties): string[] {
   const { recipient, matches, packageId } = row
   const orderedAt = row.attemptedAt ?? (isLeftOutAsSimilar(row) ? undefined : matches?.orderedAt)
   const digests = recipient && personDigests(recipient)
@@ -96,12 +96,12 @@ export function resultsReader(
       requestId,
       requestStatus: text('refcheck_status') || undefined,
       account: text('refcheck_account'),
-      baseUrl: urlOf(text('refcheck_service')),
-      packageId: wholeNumber(text('refcheck_package_id')),
-      at: timeOf(text('refcheck_ordered_at')),
+      baseUrl: parseUrl(text('refcheck_service')),
+      packageId: parseWholeNumber(text('refcheck_package_id')),
+      at: parseTime(text('refcheck_ordered_at')),
       batchId: text('refcheck_batch_id') || undefined,
-      row: wholeNumber(text('refcheck_row')),
-      digests: digestsOf([
+      row: parseWholeNumber(text('refcheck_row')),
+      digests: parseDigests([
         text('refcheck_name_digest'),
         text('refcheck_email_digest'),
         text('refcheck_phone_digest'),
@@ -110,21 +110,21 @@ export function resultsReader(
   }
 }
 
-function digestsOf([name = '', email = '', phone = '']: readonly string[]): PersonDigests | undefined {
+function parseDigests([name = '', email = '', phone = '']: readonly string[]): PersonDigests | undefined {
   const areValid = [name, email, phone].every((each) => /^x[0-9a-f]{32}$/.test(each))
   return areValid ? { name, email, phone } : undefined
 }
 
-function wholeNumber(text: string): number | undefined {
+function parseWholeNumber(text: string): number | undefined {
   return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined
 }
 
-function timeOf(text: string): number | undefined {
+function parseTime(text: string): number | undefined {
   const at = Date.parse(text)
   return Number.isNaN(at) ? undefined : at
 }
 
-function urlOf(text: string): string | undefined {
+function parseUrl(text: string): string | undefined {
   return URL.canParse(text) ? text : undefined
 }
 
@@ -147,7 +147,7 @@ export const exportFormats = ['csv', 'xlsx', 'json', 'html'] as const
 export type ExportFormat = (typeof exportFormats)[number]
 
 /** Returns the chosen format, or that of the file's extension. For stdout it is CSV, or JSON with `--json`. */
-export function exportFormatOf(
+export function chooseExportFormat(
   chosen: ExportFormat | undefined,
   file: string | undefined,
   json: boolean,
@@ -192,8 +192,12 @@ function cellForValue(value: FieldValue | undefined): Cell {
 
 export type ExportedRow = ReturnType<typeof toExportedRow>
 
-/** Returns a row of a batch with all that the store knows about it. */
-export function toExportedRow(row: BatchRow, body: Uint8Array | undefined, of: ResultsOf = {}) {
+/** Returns a row of a batch with all its data in the store. */
+export function toExportedRow(
+  row: BatchRow,
+  body: Uint8Array | undefined,
+  properties: ResultsProperties = {},
+) {
   const values = new Map<string, FieldValue>()
   for (const name of recipientFields) {
     const value = row.recipient?.[name] ?? (name === 'email' ? row.email : undefined)
@@ -215,7 +219,7 @@ export function toExportedRow(row: BatchRow, body: Uint8Array | undefined, of: R
     values,
     /** The cells that inform other stores, by column. */
     evidence: new Map(
-      externalResultCells(row, of).map((cell, at) => [externalResultColumns[at] ?? '', cell]),
+      externalResultCells(row, properties).map((cell, index) => [externalResultColumns[index] ?? '', cell]),
     ),
   }
 }

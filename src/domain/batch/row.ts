@@ -38,7 +38,7 @@ export interface RowRules {
   targets: readonly Target[]
   /** The schemas of all packages that the file may order. */
   schemas: ReadonlyMap<number, PackageSchema>
-  /** The package of rows that name none. */
+  /** The package of rows that name no package. */
   packageId: number | undefined
   repair: PhoneRepair | undefined
   /** Lines whose names are correct although they look damaged. */
@@ -47,7 +47,7 @@ export interface RowRules {
 
 /** The data that is the same for all rows of a file. */
 interface FileRules extends RowRules {
-  order: readonly Column[]
+  columnsToRead: readonly Column[]
   /** The column of the package id; -1 if there is none. */
   packageColumn: number
   packages: ReadonlyMap<number, PackageRules>
@@ -60,34 +60,36 @@ interface PackageRules {
   /** The field of each column; undefined if the package has no such field. */
   definitions: readonly (FieldDefinition | undefined)[]
   /** For each column, whether it contains names of people. */
-  hasNames: readonly boolean[]
+  isPersonNameColumn: readonly boolean[]
   /** Creates the empty fields of one check. */
-  noFields: () => ByFieldName<FieldValue>
+  createFields: () => ByFieldName<FieldValue>
 }
 
 /** Returns a function that reads the rows of a file. */
 export function createRowReader(rules: RowRules): (source: SheetRow) => RowReading {
   const file: FileRules = {
     ...rules,
-    order: readingOrder(rules.targets),
+    columnsToRead: readingOrder(rules.targets),
     packageColumn: rules.targets.findIndex(({ kind }) => kind === 'package_id'),
     packages: new Map(
       [...rules.schemas].map(([id, schema]) => [id, createPackageRules(schema, rules.targets)]),
     ),
   }
-  return (source) => new RowReader(file, source).result()
+  return (source) => new RowReader(file, source).read()
 }
 
 function createPackageRules(schema: PackageSchema, targets: readonly Target[]): PackageRules {
   const definitions = targets.map((target) =>
     target.kind === 'field' ? definitionOf(target, schema) : undefined,
   )
-  const hasNames = targets.map((target) => target.kind === 'field' && personNameField.test(target.name))
+  const isPersonNameColumn = targets.map(
+    (target) => target.kind === 'field' && personNameField.test(target.name),
+  )
   // An object with a prototype is several times faster. It is used unless a field has the name of a property of the
   // prototype, such as `__proto__`.
   const isPlain = targets.every((target) => target.kind !== 'field' || !(target.name in Object.prototype))
-  const noFields = isPlain ? () => ({}) : () => bareObject<FieldValue>()
-  return { schema, quickCheck: compileQuickCheck(schema), definitions, hasNames, noFields }
+  const createFields = isPlain ? () => ({}) : () => bareObject<FieldValue>()
+  return { schema, quickCheck: compileQuickCheck(schema), definitions, isPersonNameColumn, createFields }
 }
 
 type ByFieldName<T> = Record<string, T>
@@ -112,13 +114,14 @@ class RowReader {
     this.#source = source
   }
 
-  result(): RowReading {
+  read(): RowReading {
     const { row, cells } = this.#source
     const packageRules = this.#findPackage()
-    for (const { at: position, target } of this.#file.order) {
+    for (const { position, target } of this.#file.columnsToRead) {
       const cell = cells[position] ?? ''
       if (isEmpty(cell)) continue
-      if (typeof cell !== 'string' && cell.kind === 'escaped') this.#change(position, cell.written, cell.text)
+      if (typeof cell !== 'string' && cell.kind === 'escaped')
+        this.#addChange(position, cell.written, cell.text)
       if (target.kind === 'recipient') this.#readRecipient(target.column, cell, position)
       else if (target.kind === 'field' && packageRules !== undefined)
         this.#readField(target, cell, position, packageRules)
@@ -141,32 +144,33 @@ class RowReader {
   }
 
   #findPackage(): PackageRules | undefined {
-    const { packageColumn: at, packageId, packages } = this.#file
-    const id = at === -1 ? 'none' : packageIdOf(this.#source.cells[at] ?? '')
-    const problem = (text: string): undefined => this.#problem('package_id', at, text)
+    const { packageColumn: columnIndex, packageId, packages } = this.#file
+    const id = columnIndex === -1 ? 'none' : packageIdOf(this.#source.cells[columnIndex] ?? '')
+    const addProblem = (text: string): undefined => this.#addProblem('package_id', columnIndex, text)
     if (id === 'none') {
-      if (packageId === undefined) return problem('is missing, and no --package was given')
+      if (packageId === undefined) return addProblem('is missing, and no --package was given')
       return packages.get(packageId)
     }
-    if (id === 'wrong') return problem('is not a package id, a whole number such as 12')
-    if (packageId !== undefined && packageId !== id) return problem(`is not the given package, ${packageId}`)
-    return packages.get(id) ?? problem('is not a package that this user may order')
+    if (id === 'wrong') return addProblem('is not a package id, a whole number such as 12')
+    if (packageId !== undefined && packageId !== id)
+      return addProblem(`is not the given package, ${packageId}`)
+    return packages.get(id) ?? addProblem('is not a package that this user may order')
   }
 
   #readRecipient(column: RecipientField, cell: Cell, position: number): undefined {
     const reading = cellText(cell)
-    if (reading.problem !== undefined) return this.#problem(column, position, reading.problem)
+    if (reading.problem !== undefined) return this.#addProblem(column, position, reading.problem)
     const { text } = reading
     const damage = findDamage(text)
-    if (damage !== undefined) return this.#problem(column, position, damage)
+    if (damage !== undefined) return this.#addProblem(column, position, damage)
     const isName = column !== 'email' && column !== 'phone'
-    if (isName && isLongName(text)) return this.#problem(column, position, longNameProblem(text))
+    if (isName && isLongName(text)) return this.#addProblem(column, position, longNameProblem(text))
     // A damaged name is stored too: a row with a problem is also compared with other rows, to find the same person.
     this.#recipient[column] = text
-    if (isName && this.#isDamagedName(column, text, position)) return undefined
+    if (isName && this.#rejectDamagedName(column, text, position)) return undefined
     if (column !== 'phone') return undefined
     const phone = repairPhone(text, this.#file.repair)
-    if (phone !== text) this.#change(position, text, phone)
+    if (phone !== text) this.#addChange(position, text, phone)
     this.#recipient.phone = phone
     return undefined
   }
@@ -175,42 +179,42 @@ class RowReader {
     target: Extract<Target, { kind: 'field' }>,
     cell: Cell,
     position: number,
-    { schema, definitions, hasNames, noFields }: PackageRules,
+    { schema, definitions, isPersonNameColumn, createFields }: PackageRules,
   ): undefined {
     const { code, name, path, column } = target
     const definition = definitions[position]
     if (definition === undefined) {
-      return this.#problem(
+      return this.#addProblem(
         column,
         position,
         `is not a field of package ${schema.id}; leave it empty in this row`,
       )
     }
-    const fields = this.#fieldsOf(code, noFields)
-    const isPersonName = hasNames[position] === true
+    const fields = this.#fieldsOf(code, createFields)
+    const isPersonName = isPersonNameColumn[position] === true
     if (path.length > 0)
       return this.#readPart(fields, target, cell, position, { type: definition.type, isPersonName })
     const { value, problem } = cellValue(definition, cell)
-    if (problem !== undefined) return this.#problem(column, position, problem)
-    if (isPersonName && this.#isDamagedName(column, value, position)) return undefined
+    if (problem !== undefined) return this.#addProblem(column, position, problem)
+    if (isPersonName && this.#rejectDamagedName(column, value, position)) return undefined
     if (typeof value === 'number' && typeof cell === 'string' && String(value) !== cell.trim()) {
-      this.#change(position, cell, String(value))
+      this.#addChange(position, cell, String(value))
     }
     fields[name] = value
     return undefined
   }
 
-  /** Whether letters of a name were lost. Adds a problem if so. */
-  #isDamagedName(column: string, value: FieldValue, position: number): boolean {
+  /** Returns true, and adds a problem, if letters of a name were lost. */
+  #rejectDamagedName(column: string, value: FieldValue, position: number): boolean {
     if (this.#file.acceptedLines.has(this.#source.line)) return false
     for (const text of Array.isArray(value) ? value : [value]) {
-      const found = typeof text === 'string' ? findNameDamage(text) : undefined
-      if (found === undefined) continue
-      this.#problem(
+      const damage = typeof text === 'string' ? findNameDamage(text) : undefined
+      if (damage === undefined) continue
+      this.#addProblem(
         column,
         position,
-        `${found.problem}; if it is right, add --accept-line ${this.#source.line}`,
-        found.suggestion,
+        `${damage.problem}; if it is right, add --accept-line ${this.#source.line}`,
+        damage.suggestion,
       )
       return true
     }
@@ -236,12 +240,12 @@ class RowReader {
     const reading: ValueReading = isJson ? { value: cell.value } : toValueReading(cellText(cell))
     const problem =
       reading.problem ?? (typeof reading.value === 'string' ? findDamage(reading.value) : undefined)
-    if (problem !== undefined) return this.#problem(column, position, problem)
+    if (problem !== undefined) return this.#addProblem(column, position, problem)
     if (reading.value === undefined) return undefined
-    if (isPersonName && this.#isDamagedName(column, reading.value, position)) return undefined
+    if (isPersonName && this.#rejectDamagedName(column, reading.value, position)) return undefined
     const combined = insertNested(fields[name], type === 'array', path, reading.value)
     if (combined === undefined) {
-      return this.#problem(column, position, 'has a column name that contradicts the columns beside it')
+      return this.#addProblem(column, position, 'has a column name that contradicts the columns beside it')
     }
     fields[name] = combined
     return undefined
@@ -250,55 +254,56 @@ class RowReader {
   #checkBody({ schema, quickCheck, definitions }: PackageRules): RequestBody | undefined {
     const draft: DraftBody = { package_id: schema.id, recipient: this.#recipient }
     if (this.#entries.length > 0) draft.additional_information = this.#entries
-    const ready = this.#problems.length === 0 ? quickCheck(draft) : undefined
-    if (ready !== undefined) return ready
+    const checkedBody = this.#problems.length === 0 ? quickCheck(draft) : undefined
+    if (checkedBody !== undefined) return checkedBody
     const { body, changes, problems } = validateBody(draft, schema)
-    for (const { column = '', from, to } of changes ?? []) this.#change(this.#columnAt(column), from, to)
+    for (const { column = '', from, to } of changes ?? [])
+      this.#addChange(this.#findPosition(column), from, to)
     for (const each of problems ?? []) this.#addFormProblem(each, definitions)
     return this.#problems.length === 0 ? body : undefined
   }
 
   #addFormProblem(
-    // `ofFlag` is the problem in the words for a typed text, as a cell is.
+    // `ofFlag` is the problem in the wording for a typed text, which a cell contains too.
     { column, path, problem, ofFlag = problem, suggestion }: Problem,
     definitions: PackageRules['definitions'],
   ): void {
     const name = column ?? path
     if (this.#columnsWithProblem?.has(name) === true) return
-    const at = this.#columnAt(name)
-    const definition = definitions[at]
+    const position = this.#findPosition(name)
+    const definition = definitions[position]
     const dateSuggestion =
       definition === undefined
         ? undefined
-        : isoSuggestion(definition, textOfCell(this.#source.cells[at] ?? ''))
-    this.#problem(name, at, ofFlag, suggestion ?? dateSuggestion)
+        : isoSuggestion(definition, textOfCell(this.#source.cells[position] ?? ''))
+    this.#addProblem(name, position, ofFlag, suggestion ?? dateSuggestion)
   }
 
-  #columnAt(name: string): number {
+  #findPosition(name: string): number {
     return this.#file.targets.findIndex(({ column }) => column === name)
   }
 
-  #problem(column: string, at: number, problem: string, suggestion?: string): undefined {
+  #addProblem(column: string, position: number, problem: string, suggestion?: string): undefined {
     this.#columnsWithProblem ??= new Set()
     this.#columnsWithProblem.add(column)
-    const cell = this.#source.cells[at] ?? ''
+    const cell = this.#source.cells[position] ?? ''
     this.#problems.push({
       row: this.#source.row,
       line: this.#source.line,
       person: '',
-      column: at === -1 ? column : headerName(this.#file.headers[at] ?? column),
+      column: position === -1 ? column : headerName(this.#file.headers[position] ?? column),
       value: textOfCell(cell),
       problem,
       ...(suggestion === undefined ? {} : { suggestion }),
     })
   }
 
-  #change(at: number, from: string, to: string): void {
+  #addChange(position: number, from: string, to: string): void {
     const { row, line } = this.#source
-    const column = headerName(this.#file.headers[at] ?? '')
-    const earlier = this.#changes.find((change) => change.column === column)
-    if (earlier === undefined) this.#changes.push({ row, line, column, from, to })
-    else earlier.to = to
+    const column = headerName(this.#file.headers[position] ?? '')
+    const earlierChange = this.#changes.find((change) => change.column === column)
+    if (earlierChange === undefined) this.#changes.push({ row, line, column, from, to })
+    else earlierChange.to = to
   }
 }
 
@@ -360,20 +365,24 @@ export interface RowReading {
 
 /** A column that is read, and its position. */
 interface Column {
-  at: number
+  position: number
   target: Target
 }
 
 /** Returns the columns in file order, except that the columns of one list are ordered by their numbers. */
 export function readingOrder(targets: readonly Target[]): Column[] {
-  const sortKey = (target: Target, at: number): [first: number, number: number] =>
+  const sortKey = (target: Target, position: number): [first: number, number: number] =>
     target.kind === 'field' && /^\d+$/.test(target.path[0] ?? '')
       ? [targets.findIndex(({ column }) => column === target.column), Number(target.path[0])]
-      : [at, 0]
-  const ordered = [...targets.entries()].map(([at, target]) => ({ at, target, place: sortKey(target, at) }))
-  ordered.sort((a, b) => a.place[0] - b.place[0] || a.place[1] - b.place[1] || a.at - b.at)
-  return ordered.flatMap(({ at, target }) =>
-    target.kind === 'recipient' || target.kind === 'field' ? [{ at, target }] : [],
+      : [position, 0]
+  const ordered = [...targets.entries()].map(([position, target]) => ({
+    position,
+    target,
+    key: sortKey(target, position),
+  }))
+  ordered.sort((a, b) => a.key[0] - b.key[0] || a.key[1] - b.key[1] || a.position - b.position)
+  return ordered.flatMap(({ position, target }) =>
+    target.kind === 'recipient' || target.kind === 'field' ? [{ position, target }] : [],
   )
 }
 
@@ -427,13 +436,14 @@ export function compileQuickCheck(schema: PackageSchema): (draft: DraftBody) => 
     if (draft.package_id !== schema.id || !z.validate(recipient, draft.recipient)) return undefined
     const information = draft.additional_information ?? []
     let missingCount = requiredCodes.size
-    let at = 0
+    let checkedCount = 0
     for (const { code, fields } of information) {
       const entry = entries.get(code)
       if (entry === undefined || !z.validate(entry, fields)) return undefined
-      for (let before = 0; before < at; before += 1) if (information[before]?.code === code) return undefined
+      for (let earlier = 0; earlier < checkedCount; earlier += 1)
+        if (information[earlier]?.code === code) return undefined
       if (requiredCodes.has(code)) missingCount -= 1
-      at += 1
+      checkedCount += 1
     }
     return missingCount === 0 ? (draft as RequestBody) : undefined
   }

@@ -70,14 +70,14 @@ interface StepOptions extends Pick<RunLimits, 'waitBudgetMs' | 'isSingle'> {
 const continueStep: Step = { kind: 'continue' }
 
 /** Returns the step after an outcome that is recorded in the journal (src/docs/ordering.md, section 2). */
-export function nextStep(before: RunCounters, outcome: Outcome, options: StepOptions): NextStep {
+export function nextStep(previous: RunCounters, outcome: Outcome, options: StepOptions): NextStep {
   const isSent = outcome.kind !== 'throttled' && outcome.kind !== 'unsent'
   const isAnswered = outcome.kind === 'accepted' || outcome.kind === 'rejected'
   const counters: RunCounters = {
-    ...before,
-    sent: isSent ? before.sent + 1 : before.sent,
-    consecutiveUnsent: outcome.kind === 'unsent' ? before.consecutiveUnsent + 1 : 0,
-    consecutiveUnknowns: isAnswered ? 0 : before.consecutiveUnknowns,
+    ...previous,
+    sent: isSent ? previous.sent + 1 : previous.sent,
+    consecutiveUnsent: outcome.kind === 'unsent' ? previous.consecutiveUnsent + 1 : 0,
+    consecutiveUnknowns: isAnswered ? 0 : previous.consecutiveUnknowns,
   }
   if (options.isSingle === true && isSent) return { counters, step: { kind: 'end' } }
   switch (outcome.kind) {
@@ -115,8 +115,8 @@ export function waitForQuota(
 }
 
 /** A single cause must not reject thousands of rows. */
-function afterRejected(before: RunCounters, error: RefcheckError): NextStep {
-  const { message, count } = before.refusals
+function afterRejected(previous: RunCounters, error: RefcheckError): NextStep {
+  const { message, count } = previous.refusals
   const refusals = { message: error.message, count: message === error.message ? count + 1 : 1 }
   const isPackage = isAboutPackage(error)
   const isSchema = error.field?.startsWith('additional_information') === true
@@ -129,30 +129,30 @@ function afterRejected(before: RunCounters, error: RefcheckError): NextStep {
     isPackage || isSchema
       ? { kind: 'find common error', package: isPackage, schema: isSchema, otherwise: fallback }
       : fallback
-  return { counters: { ...before, refusals }, step }
+  return { counters: { ...previous, refusals }, step }
 }
 
-function afterUnknown(before: RunCounters, outcome: Extract<Outcome, { kind: 'unknown' }>): NextStep {
+function afterUnknown(previous: RunCounters, outcome: Extract<Outcome, { kind: 'unknown' }>): NextStep {
   if (outcome.halts === true && outcome.error !== undefined)
-    return { counters: before, step: { kind: 'halt', error: outcome.error } }
-  const unknownsInARow = before.consecutiveUnknowns + 1
+    return { counters: previous, step: { kind: 'halt', error: outcome.error } }
+  const unknownsInARow = previous.consecutiveUnknowns + 1
   const afterwards: Step =
     unknownsInARow < maxConsecutiveUnknown
       ? continueStep
       : { kind: 'halt', error: manyUnknownError(outcome.reason, maxConsecutiveUnknown) }
   return {
-    counters: { ...before, consecutiveUnknowns: unknownsInARow },
+    counters: { ...previous, consecutiveUnknowns: unknownsInARow },
     step: { kind: 'check health', afterwards },
   }
 }
 
 function waitOrHalt(
-  before: RunCounters,
+  previous: RunCounters,
   waitMs: number,
   error: RefcheckError,
   { waitBudgetMs }: Pick<RunLimits, 'waitBudgetMs'>,
 ): NextStep {
-  const counters = { ...before, waitedMs: before.waitedMs + waitMs }
+  const counters = { ...previous, waitedMs: previous.waitedMs + waitMs }
   const step: Step = counters.waitedMs > waitBudgetMs ? { kind: 'halt', error } : { kind: 'wait', waitMs }
   return { counters, step }
 }
@@ -284,10 +284,10 @@ type QueuedStep =
   | { kind: 'wait' }
 
 /**
- * Returns what a worker does with a queued batch. `triedAt` is when this worker last ran it, by the same clock as
+ * Returns what a worker does with a queued batch. `lastRunAt` is when this worker last ran it, by the same clock as
  * `now`.
  */
-export function nextQueuedStep(batch: Batch, now: number, triedAt: number | undefined): QueuedStep {
+export function nextQueuedStep(batch: Batch, now: number, lastRunAt: number | undefined): QueuedStep {
   const { pending, sending, unknown, dropped, held } = batch.counts
   const unsettled = pending + sending + unknown + dropped
   // A held row becomes pending when it is released.
@@ -295,7 +295,7 @@ export function nextQueuedStep(batch: Batch, now: number, triedAt: number | unde
   const delayMs = batch.halt === undefined ? 0 : retryDelayMs[batch.halt.code]
   if (delayMs === undefined) return { kind: 'wait' }
   const afterHaltMs = batch.halt === undefined ? 0 : batch.halt.at + delayMs
-  const nextReconcileMs = pending === 0 && triedAt !== undefined ? triedAt + reconcileIntervalMs : 0
+  const nextReconcileMs = pending === 0 && lastRunAt !== undefined ? lastRunAt + reconcileIntervalMs : 0
   const untilMs = Math.max(afterHaltMs, nextReconcileMs)
   return now < untilMs ? { kind: 'rest', untilMs } : { kind: 'run' }
 }
@@ -353,8 +353,8 @@ export function requiresConfirmation(
 }
 
 /** Returns the question about a batch that was started by a user who is not in the organisation of the key. */
-export function starterQuestion(id: string, startedAs: string, now: string): string {
-  return `Batch ${id} was begun as ${startedAs}, who is no user of this API key’s organisation. Have they left it, and are its rows to be ordered as ${now}?`
+export function starterQuestion(id: string, startedAs: string, currentUser: string): string {
+  return `Batch ${id} was begun as ${startedAs}, who is no user of this API key’s organisation. Have they left it, and are its rows to be ordered as ${currentUser}?`
 }
 
 /** Returns the error if there is no terminal to confirm on, or the user did not confirm. */
@@ -390,7 +390,7 @@ export type BatchEvent =
   /** Rows that were hidden or struck through, and are not in the written file. */
   | { name: 'rows-left-out'; file: string; rows: number }
   | { name: 'may-order-again'; who: string }
-  /** Requests that were not ordered with this store, for people who were. */
+  /** Requests that were not ordered with this store, for people who were ordered with it. */
   | { name: 'second-orders'; found: readonly SecondOrder[] }
   /** A results file next to the file of people could not be read. */
   | { name: 'results-unread'; file: string; why: string }

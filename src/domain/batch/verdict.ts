@@ -28,10 +28,10 @@ export interface FirstRows {
   duplicate?: OrderInError | undefined
 }
 
-/** `who` is the name and line of the row. */
+/** `rowText` is the name and line of the row. */
 interface FirstHeld {
   row: number
-  who: string
+  rowText: string
   heldFor: ConflictReason | undefined
 }
 
@@ -107,25 +107,25 @@ function unknownRowsError(
   row: number | undefined,
 ): OutcomeUnknownError {
   const rows = formatCount(unknown, 'row')
-  const why = halted === undefined ? '' : `; halted: ${halted.message}`
-  const rest = pending > 0 ? `, ${pending} not sent yet` : ''
-  const reconcile = `Settle ${unknown === 1 ? 'it' : 'them'} with: refcheck batch reconcile ${batchId}`
-  return new OutcomeUnknownError(`${rows} may or may not have been ordered${rest}${why}`, {
-    hint: halted instanceof StoreClosedError ? `${halted.hint}\n${reconcile}` : reconcile,
+  const haltText = halted === undefined ? '' : `; halted: ${halted.message}`
+  const pendingText = pending > 0 ? `, ${pending} not sent yet` : ''
+  const reconcileHint = `Settle ${unknown === 1 ? 'it' : 'them'} with: refcheck batch reconcile ${batchId}`
+  return new OutcomeUnknownError(`${rows} may or may not have been ordered${pendingText}${haltText}`, {
+    hint: halted instanceof StoreClosedError ? `${halted.hint}\n${reconcileHint}` : reconcileHint,
     status: halted?.status,
     order: { batchId, row },
   })
 }
 
-function haltedError(error: RefcheckError, goOn: string, counts: BatchCounts): RefcheckError {
+function haltedError(error: RefcheckError, resumeCommand: string, counts: BatchCounts): RefcheckError {
   const ErrorClass = haltingCodes.has(error.code)
     ? (error.constructor as typeof IncompleteError)
     : IncompleteError
   // The hint of the error may say that nothing was ordered, but earlier rows may have been ordered.
   const fixHint = error.hint?.replace(/^Nothing was (?:ordered|sent|done)\. /, '')
-  const resume = counts.pending > 0 ? `Then resume with: ${goOn}` : undefined
+  const resumeHint = counts.pending > 0 ? `Then resume with: ${resumeCommand}` : undefined
   return new ErrorClass(`halted: ${error.message}; ${progressText(counts)}`, {
-    hint: [fixHint, resume].filter((line) => line !== undefined).join('\n'),
+    hint: [fixHint, resumeHint].filter((line) => line !== undefined).join('\n'),
     status: error.status,
     field: error.field,
     retryAfter: error.retryAfter,
@@ -152,7 +152,8 @@ export function nothingSentError(
   const hint =
     batchId === undefined ? undefined : `See the reason for each row with: refcheck batch rows ${batchId}`
   if (duplicate > 0 && duplicate + invalid === total) {
-    const beforeText = ordered.count === 0 ? 'the same as another' : `ordered before${whenOrdered(ordered)}`
+    const beforeText =
+      ordered.count === 0 ? 'the same as another' : `ordered before${orderedTimesText(ordered)}`
     const reasonText =
       invalid === 0 && (ordered.count === duplicate || ordered.count === 0)
         ? `${total === 1 ? 'the row' : 'every row'} was ${beforeText}`
@@ -166,15 +167,15 @@ export function nothingSentError(
 }
 
 /** Describes when the people were ordered, for a run that sends nothing. */
-function whenOrdered({ first, last }: ConflictCounts['ordered']): string {
+function orderedTimesText({ first, last }: ConflictCounts['ordered']): string {
   if (first === undefined || last === undefined) return ''
   const [from, to] = [localTime(first), localTime(last)]
   return from === to ? ` (${from})` : ` (${from} to ${to})`
 }
 
 /**
- * Returns the error of a file that is not started, by the same rules; undefined if there is something to send, or if
- * all rows were ordered before.
+ * Returns the error of a file that is not started, by the same rules as `runError`; undefined if there is
+ * something to send, or if all rows were ordered before.
  */
 export function notStartedError(
   counts: BatchCounts,
@@ -257,11 +258,13 @@ function nextStepHint(
 }
 
 /** Returns the two possible decisions about a held row, by the reason of the hold. */
-function heldAnswers({ who, heldFor }: FirstHeld): [order: string, leaveOut: string] {
-  if (heldFor === 'similar') return [`${who} is another person`, `${who} is the same person`]
-  if (heldFor === 'recent' || heldFor === 'ended_in_error') return [`Order ${who} again`, `Leave ${who} out`]
-  if (heldFor === 'unmatched_request') return [`Order ${who} as well`, `That request is the order of ${who}`]
-  return [`Order ${who}`, `Leave ${who} out`]
+function heldAnswers({ rowText, heldFor }: FirstHeld): [order: string, leaveOut: string] {
+  if (heldFor === 'similar') return [`${rowText} is another person`, `${rowText} is the same person`]
+  if (heldFor === 'recent' || heldFor === 'ended_in_error')
+    return [`Order ${rowText} again`, `Leave ${rowText} out`]
+  if (heldFor === 'unmatched_request')
+    return [`Order ${rowText} as well`, `That request is the order of ${rowText}`]
+  return [`Order ${rowText}`, `Leave ${rowText} out`]
 }
 
 /**

@@ -285,13 +285,13 @@ export function runEventText(event: RunEvent): string | undefined {
 }
 
 /** Returns the rows that were reconciled by evidence, and the rows for which a person has to decide. */
-function reconciliationText({ settled, ambiguous, asked = 0 }: Reconciliation): string {
+function reconciliationText({ settled, ambiguous, askedRowCount = 0 }: Reconciliation): string {
   return [
     ...settled.map(
       ({ submission, requestId }) => `${sanitize(formatRow(submission))} was accepted: request ${requestId}`,
     ),
     ...ambiguous.flatMap(({ submission, near }) =>
-      asked > 0 && submission.state === 'unknown'
+      askedRowCount > 0 && submission.state === 'unknown'
         ? []
         : [
             `${sanitize(formatRow(submission))}: no request matches for certain; a person has to decide`,
@@ -314,7 +314,7 @@ function secondOrderText({ requestId, createdAt, order }: SecondOrder): string {
 
 /** Shows the findings of `batch reconcile`. */
 export function reconciledView(found: Reconciliation): View {
-  const { settled, ambiguous, open, reads, secondOrders = [], asked = 0 } = found
+  const { settled, ambiguous, open, reads, secondOrders = [], askedRowCount = 0 } = found
   const position = ({ batchId, row, recipient }: Reconciliation['open'][number]) => ({
     batch_id: batchId,
     row,
@@ -347,13 +347,13 @@ export function reconciledView(found: Reconciliation): View {
     text: () =>
       [
         reconciliationText(found),
-        ...(asked > 0 ? [] : open).map(
+        ...(askedRowCount > 0 ? [] : open).map(
           ({ batchId, row, recipient }) =>
             `${recipient === undefined ? `row ${row} of batch ${batchId}` : sanitize(personWithEmail(recipient))}: no request for this person was found (a missing event proves nothing)`,
         ),
         ...secondOrders.map(secondOrderText),
         settled.length + ambiguous.length + open.length + secondOrders.length === 0
-          ? asked > 0
+          ? askedRowCount > 0
             ? 'Nothing is left to settle.'
             : 'Nothing to settle.'
           : '',

@@ -3,12 +3,12 @@ import { isAbsolute, relative, resolve, sep } from 'node:path'
 
 import { UsageError, NotFoundError } from '../../errors/kinds.ts'
 
-/** What a command line printed with --json. */
+/** The result of a command line that was run with --json. */
 export interface CommandResult {
   code: number
   /** The printed document; undefined if nothing was printed. */
   document: unknown
-  /** The command was refused; `document` is not the answer. */
+  /** Whether the command was refused; `document` is then not the requested result. */
   isRefused?: boolean | undefined
 }
 
@@ -22,7 +22,10 @@ export interface RunOptions {
 /** Runs a command line of this program that only reads, without a terminal. */
 export type RunReadOnly = (argv: readonly string[], options: RunOptions) => Promise<CommandResult>
 
-/** More calls at once would slow the machine down; more waiting calls than this mean a client in a loop. */
+/**
+ * More concurrent calls would slow the machine down. More waiting calls than `maxWaiting` mean that a client
+ * calls in a loop.
+ */
 const maxConcurrent = 4
 const maxWaiting = 100
 
@@ -73,7 +76,8 @@ export async function allowedFile(folder: string | undefined, typedPath: string)
   const notFound = new NotFoundError('there is no such file in the folder of --files', {
     hint: 'Name a file by its path in that folder.',
   })
-  // The same error for files outside and missing files, so that an agent cannot find out which files exist outside.
+  // Files outside the folder and missing files cause the same error, so that an agent cannot find out which
+  // files exist outside.
   if (typedPath.includes('\0') || !isInside(root, path)) throw notFound
   const real = await realpath(path).catch(() => undefined)
   if (real === undefined || !isInside(root, real)) throw notFound

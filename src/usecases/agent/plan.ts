@@ -13,8 +13,8 @@ export type StorePlanServices = AddPlanServices & Pick<Services, 'packageNames'>
 
 export interface PlanningServices {
   run: RunReadOnly
-  /** Opens the services for a plan that is to be stored. */
-  planning: () => Promise<StorePlanServices>
+  /** Opens the services that store a plan. */
+  openPlanServices: () => Promise<StorePlanServices>
   signal: AbortSignal
 }
 
@@ -23,7 +23,7 @@ export type PlanEnd = { planned: PlanForAgent } | { refused: CommandResult }
 
 /** Checks an order as `request create --dry-run` does, and stores it as a plan for the user to approve. */
 export async function planOrder(
-  { run, planning, signal }: PlanningServices,
+  { run, openPlanServices, signal }: PlanningServices,
   body: Readonly<Record<string, unknown>>,
 ): Promise<PlanEnd> {
   const line = ['request', 'create', '--file', '-', '--dry-run']
@@ -34,17 +34,21 @@ export async function planOrder(
   if (typeof checked['package_id'] !== 'number' || (result.code !== 0 && !isSimilar))
     return { refused: result }
   const { first_name: first, last_name: last } = fields(checked['recipient'])
-  const who = personName({ first_name: String(first), last_name: String(last) })
+  const recipientName = personName({ first_name: String(first), last_name: String(last) })
   const packageId = checked['package_id']
-  const what = { kind: 'order', body: JSON.stringify(checked) } as const
-  const plan = await storePlan({ planning, signal }, what, { orders: 1, packageId, from: who })
+  const contents = { kind: 'order', body: JSON.stringify(checked) } as const
+  const plan = await storePlan({ openPlanServices, signal }, contents, {
+    orders: 1,
+    packageId,
+    from: recipientName,
+  })
   const answer = { packageId, orders: 1, review: result.document }
   return { planned: planForAgent(plan, answer) }
 }
 
 /** Plans orders for several people, each given as the body of a request without its package. */
 export async function planPeople(
-  { run, planning, signal }: PlanningServices,
+  { run, openPlanServices, signal }: PlanningServices,
   packageId: number,
   people: readonly Readonly<Record<string, unknown>>[],
 ): Promise<PlanEnd> {
@@ -55,41 +59,49 @@ export async function planPeople(
   })
   const orders = pendingCount(result)
   if (result.code !== 0 || orders === 0) return { refused: result }
-  const services = await planning()
-  const what = { kind: 'batch', plan: planOfRows(rows, services.owner.baseUrl, packageId), rows } as const
-  const plan = await storePlan({ planning: async () => services, signal }, what, { orders, packageId })
+  const services = await openPlanServices()
+  const contents = { kind: 'batch', plan: planOfRows(rows, services.owner.baseUrl, packageId), rows } as const
+  const plan = await storePlan({ openPlanServices: async () => services, signal }, contents, {
+    orders,
+    packageId,
+  })
   return { planned: planForAgent(plan, { packageId, orders, review: result.document }) }
 }
 
-/** Plans the orders of a file. `line`: the arguments of `batch plan` after the file; `file`: its real path. */
+/** Plans the orders of a file. `planArguments`: the arguments of `batch plan` after the file; `file`: its real path. */
 export async function planFile(
-  { run, planning, signal }: PlanningServices,
+  { run, openPlanServices, signal }: PlanningServices,
   file: string,
-  line: readonly string[],
+  planArguments: readonly string[],
 ): Promise<PlanEnd> {
-  const result = await run(['batch', 'plan', file, ...line], { signal })
+  const result = await run(['batch', 'plan', file, ...planArguments], { signal })
   const { error: _, ...checked } = fieldsOf(result)
   const orders = pendingCount(result)
   if (result.code !== 0 || orders === 0) return { refused: result }
   const packageId = typeof checked['package_id'] === 'number' ? checked['package_id'] : null
-  const what = { kind: 'batch', plan: JSON.stringify(checked), rows: null } as const
-  const plan = await storePlan({ planning, signal }, what, { orders, packageId, from: basename(file) })
+  const contents = { kind: 'batch', plan: JSON.stringify(checked), rows: null } as const
+  const plan = await storePlan({ openPlanServices, signal }, contents, {
+    orders,
+    packageId,
+    from: basename(file),
+  })
   return { planned: planForAgent(plan, { packageId, orders, review: result.document }) }
 }
 
 async function storePlan(
-  { planning, signal }: Pick<PlanningServices, 'planning' | 'signal'>,
-  what: OrderPlan['what'],
+  { openPlanServices, signal }: Pick<PlanningServices, 'openPlanServices' | 'signal'>,
+  contents: OrderPlan['what'],
   { orders, packageId, from }: { orders: number; packageId: number | null; from?: string },
 ): Promise<OrderPlan> {
   signal.throwIfAborted()
-  const services = await planning()
+  const services = await openPlanServices()
   const names = await services.packageNames.get(services.owner)
-  const ordered = packageId === null ? undefined : { id: packageId, name: names.get(packageId) }
-  return addPlan(services, what, planTitle(orders, ordered, from))
+  const orderedPackage = packageId === null ? undefined : { id: packageId, name: names.get(packageId) }
+  return addPlan(services, contents, planTitle(orders, orderedPackage, from))
 }
 
-const pendingCount = (ran: CommandResult): number => Number(fields(fieldsOf(ran)['counts'])['pending'] ?? 0)
+const pendingCount = (result: CommandResult): number =>
+  Number(fields(fieldsOf(result)['counts'])['pending'] ?? 0)
 
 const fieldsOf = ({ document }: CommandResult): Record<string, unknown> => fields(document)
 

@@ -21,7 +21,7 @@ export interface ApproveOrderOptions extends Omit<PrepareOptions, 'yes' | 'isFix
   prompter: Prompter
   similar: SimilarQuestion
   /** Opens the services for ordering; called after the user has confirmed. */
-  openOrdering: () => Promise<Omit<OrderAndWaitOptions, 'wait' | 'onSimilar'>>
+  openOrdering: () => Promise<Omit<OrderAndWaitOptions, 'shouldWait' | 'onSimilar'>>
 }
 
 /**
@@ -40,14 +40,14 @@ export async function approveOrder(
       ...preparing,
       yes: false,
       isFixed: true,
-      orderWarning: (each) => checkBeforeClaim(each, similar, preparing.api.baseUrl),
+      orderWarning: (orderBody) => checkBeforeClaim(orderBody, similar, preparing.api.baseUrl),
     },
   )
   const used = await claimPlan(approval, plan)
   const outcome = await placeOrder(order, {
     ...(await openOrdering()),
     onSimilar: (conflict) => similar.isConfirmed(conflict),
-    wait: false,
+    shouldWait: false,
   })
   await approval.plans.record({ ...used, request_id: outcome.result.request_id })
   return outcome
@@ -69,7 +69,7 @@ async function checkBeforeClaim(
 
 export interface ApproveFileOptions {
   planning: OrderFileServices
-  /** Show the plan and ask; `confirm` throws if the user does not want these orders. */
+  /** Shows the plan and asks; `confirm` throws if the user does not want these orders. */
   prompts: OrderFilePrompts
   /** Opens the services for sending; called after the user has confirmed. */
   openSending: () => Promise<StartServices>
@@ -90,8 +90,8 @@ export async function approveFile(
   let used: UsedPlan | undefined
   const claimingPrompts: OrderFilePrompts = {
     ...prompts,
-    async confirm(about) {
-      await prompts.confirm(about)
+    async confirm(orders) {
+      await prompts.confirm(orders)
       used = await claimPlan(approval, plan)
     },
   }

@@ -21,8 +21,9 @@ export interface Approval extends Pick<Services, 'plans' | 'clock'> {
 }
 
 /**
- * Returns the plan with this code, or the one that the user chooses, if it may be approved now. Throws NotFoundError
- * if there is none, and UsageError or InvalidInputError if it is for another user or profile, or has expired.
+ * Returns the plan with this code, or the plan that the user chooses if `code` is undefined. Throws
+ * NotFoundError if there is no such plan, and UsageError or InvalidInputError if the plan is for another user
+ * or profile, or has expired.
  */
 export async function findApprovablePlan(approval: Approval, code: string | undefined): Promise<OrderPlan> {
   const { plans, clock, owner } = approval
@@ -89,13 +90,13 @@ export interface AddPlanServices extends Pick<Services, 'plans' | 'clock' | 'ran
   owner: PlanOwner
 }
 
-/** Maximum number of codes that are tried. So many codes in use cannot be chance. */
+/** Maximum number of codes that are tried; it cannot be by chance that all of them are in use. */
 const maxTries = 20
 
 /** Stores a plan for approval. Nothing is ordered. `title` is shown in the list of waiting plans. */
 export async function addPlan(
   services: AddPlanServices,
-  what: OrderPlan['what'],
+  contents: OrderPlan['what'],
   title: string,
 ): Promise<OrderPlan> {
   const { plans, clock, random, owner } = services
@@ -109,7 +110,7 @@ export async function addPlan(
   }
   for (let tries = 1; tries <= maxTries; tries += 1) {
     const code = planCode(random.bytes(planCodeBytes))
-    const plan = newOrderPlan(owner, { code, now, what, title })
+    const plan = newOrderPlan(owner, { code, now, what: contents, title })
     if (await plans.add(plan)) return plan
   }
   throw new InternalError('no free code for a plan was found')

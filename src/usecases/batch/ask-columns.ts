@@ -24,8 +24,9 @@ import type { Services } from '../services.ts'
 import type { UnexplainedColumns } from './check-file.ts'
 
 /**
- * Returns the agreed meaning of columns that no rule explains: stored for an earlier file with the same header, or
- * asked on one screen and stored for the next file. Without a terminal only a stored agreement is used.
+ * Returns the agreed meaning of columns that no rule explains. The agreement was stored for an earlier file
+ * with the same header, or the user is asked on one screen and the answers are stored for the next file.
+ * Without a terminal only a stored agreement is used.
  */
 export async function agreeColumns(
   { mappings, prompter }: Pick<Services, 'mappings' | 'prompter'>,
@@ -80,7 +81,7 @@ async function askColumns(prompter: Prompter, columns: UnexplainedColumns): Prom
     })
     if (header !== undefined) map.set(header, field)
   }
-  const targets = targetsOf(columns, answersOf(match.unknown, map))
+  const targets = resolveTargets(columns, answersOf(match.unknown, map))
   const lines = proposedColumnLines(
     sheet.columns.flatMap((column, index) => {
       const header = headerName(column)
@@ -96,15 +97,18 @@ async function askColumns(prompter: Prompter, columns: UnexplainedColumns): Prom
   }
   if (await prompter.confirm(question)) return answersOf(match.unknown, map)
   const answers = answersOf(match.unknown, await askEach(prompter, columns, { map, exampleOf }))
-  targetsOf(columns, answers)
+  resolveTargets(columns, answers)
   return answers
 }
 
 /**
- * Returns the target of each column with these answers. Throws if the file cannot be read with them, so that they are
- * not saved.
+ * Returns the target of each column with these answers. Throws if the file cannot be read with the answers,
+ * so that such answers are not saved.
  */
-function targetsOf({ sheet, schemas, mapping }: UnexplainedColumns, answers: Mapping): readonly Target[] {
+function resolveTargets(
+  { sheet, schemas, mapping }: UnexplainedColumns,
+  answers: Mapping,
+): readonly Target[] {
   const match = matchColumns(sheet.columns, schemas, mergeMappings(mapping, answers))
   return resolveColumns(sheet, match, schemas, 'include')
 }
@@ -128,7 +132,7 @@ async function askEach(
   { schemas, match }: UnexplainedColumns,
   { map, exampleOf }: { map: ReadonlyMap<string, string>; exampleOf: (header: string) => string },
 ): Promise<Map<string, string>> {
-  const chosen = new Map<string, string>()
+  const fieldByHeader = new Map<string, string>()
   const usedFields = new Set(match.targets.map(targetName))
   for (const { header } of match.unknown) {
     const fields = columnNames(knownFields(schemas)).filter(
@@ -145,10 +149,10 @@ async function askEach(
       initial: proposedField !== undefined && fields.includes(proposedField) ? proposedField : undefined,
     })
     if (field === undefined) continue
-    chosen.set(header, field)
+    fieldByHeader.set(header, field)
     usedFields.add(field)
   }
-  return chosen
+  return fieldByHeader
 }
 
 function answersOf(unknown: readonly UnknownColumn[], map: ReadonlyMap<string, string>): Mapping {
@@ -164,7 +168,7 @@ function labelOf(header: string, example: string): string {
 
 const maxRowsRead = 50
 
-/** Returns for each header the first value in the first rows. */
+/** Returns the first non-empty value of each header in the first `maxRowsRead` rows. */
 async function firstValues(sheet: Sheet): Promise<Map<string, string>> {
   const values = new Map<string, string>()
   let rows = 0

@@ -12,7 +12,7 @@ import type { ReleaseResult, MovableRow } from '../../store/ledger/held-rows.ts'
 import { type BatchServices, findConflictingRow, findBatch, findRow } from './read-batch.ts'
 import { bodyForPackage, moveError, type InvalidRow } from '../../domain/batch/package-replacement.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
-import { linesOfRows } from './results-file.ts'
+import { readLinesOfRows } from './results-file.ts'
 import { loadSchema, type SchemaServices } from '../form/package.ts'
 
 /** Runs `change` with the lease of the batch, so that no other process changes the batch meanwhile. */
@@ -26,7 +26,7 @@ async function withLease<T>(batches: Batches, batch: Batch, change: () => Promis
   }
 }
 
-/** Releases held rows. Throws a UsageError if a row that was named cannot be released. */
+/** Releases held rows. Throws a UsageError if a row that `release` names cannot be released. */
 export async function releaseRows(
   { batches, waiting, clock }: BatchServices,
   batch: Batch,
@@ -49,33 +49,39 @@ async function requireAllReleased(
   const batchId = batch.id
   const firstMissing = rows.find((row) => !releasedRows.includes(row))
   if (firstMissing === undefined) return
-  const why = left.find(({ row }) => row === firstMissing)?.reason
+  const reason = left.find(({ row }) => row === firstMissing)?.reason
   const releasedText = releasedRows.length === 0 ? '' : `; released: ${releasedRows.join(', ')}`
-  if (why === undefined) {
+  if (reason === undefined) {
     throw new UsageError(`row ${firstMissing} of batch ${batchId} is not held${releasedText}`, {
       hint: `List the held rows with: refcheck batch rows ${batchId} --state held`,
     })
   }
-  if (releasableReasons.includes(why)) {
+  if (releasableReasons.includes(reason)) {
     throw new UsageError(
-      `row ${firstMissing} stays held because of another order: it ${heldReasonTexts[why]}${releasedText}`,
+      `row ${firstMissing} stays held because of another order: it ${heldReasonTexts[reason]}${releasedText}`,
       {
         hint: `See that order, and release the row again if these are two people: refcheck batch rows ${batchId} --state held`,
       },
     )
   }
   const row = await findRow(batches, batchId, firstMissing)
-  const other = row?.matches && (await batches.find(row.matches.batchId))
-  throw new UsageError(`row ${firstMissing} cannot be released: it ${heldReasonTexts[why]}${releasedText}`, {
-    hint: other === undefined ? undefined : reconcileFirstHint(why, batch, other),
-  })
+  const conflictingBatch = row?.matches && (await batches.find(row.matches.batchId))
+  throw new UsageError(
+    `row ${firstMissing} cannot be released: it ${heldReasonTexts[reason]}${releasedText}`,
+    {
+      hint: conflictingBatch === undefined ? undefined : reconcileFirstHint(reason, batch, conflictingBatch),
+    },
+  )
 }
 
-/** Returns the hint what the user has to do about the conflicting order before the row can be released. */
-function reconcileFirstHint(why: ConflictReason, { baseUrl }: Batch, other: Batch): string {
-  return why === 'other_service'
-    ? sameServiceHint(other.baseUrl, baseUrl)
-    : `Settle that order first: refcheck batch reconcile ${other.id}`
+/**
+ * Returns the hint that says what the user has to do about the conflicting order before the row can be
+ * released.
+ */
+function reconcileFirstHint(reason: ConflictReason, { baseUrl }: Batch, conflictingBatch: Batch): string {
+  return reason === 'other_service'
+    ? sameServiceHint(conflictingBatch.baseUrl, baseUrl)
+    : `Settle that order first: refcheck batch reconcile ${conflictingBatch.id}`
 }
 
 export interface DecideServices extends BatchServices, Pick<Services, 'api' | 'files' | 'packageNames'> {
@@ -84,7 +90,7 @@ export interface DecideServices extends BatchServices, Pick<Services, 'api' | 'f
   onQuestion: (lines: readonly string[]) => void
 }
 
-/** Numbers of held rows by answer: released, never sent, and postponed. */
+/** Counts of held rows by answer: released, left out (never sent), and postponed until later. */
 interface DecisionCounts {
   released: number
   leftOut: number
@@ -100,16 +106,16 @@ export async function decideHeldRows(
   batch: Batch,
   verb: 'order' | 'release',
 ): Promise<DecisionCounts> {
-  const numbers: number[] = []
-  for await (const { row } of ports.batches.rows(batch.id, { states: ['held'] })) numbers.push(row)
+  const heldRowNumbers: number[] = []
+  for await (const { row } of ports.batches.rows(batch.id, { states: ['held'] })) heldRowNumbers.push(row)
   const counts = { released: 0, leftOut: 0, later: 0 }
-  const lines = await linesOfRows(ports.files, batch)
-  for (const [index, number] of numbers.entries()) {
+  const lines = await readLinesOfRows(ports.files, batch)
+  for (const [index, number] of heldRowNumbers.entries()) {
     try {
       const newState = await decideHeldRow(ports, batch, {
         number,
         lines,
-        position: `${index + 1} of ${numbers.length}`,
+        position: `${index + 1} of ${heldRowNumbers.length}`,
         verb,
       })
       if (newState === 'pending') counts.released += 1
@@ -145,16 +151,16 @@ async function decideHeldRow(
 ): Promise<SubmissionState | 'later' | undefined> {
   const { batches, prompter, waiting, clock, api, packageNames } = ports
   const packages = await packageNames.get(batch)
-  let lastConflict: string | undefined
+  let lastConflictKey: string | undefined
   for (;;) {
     const row = await findRow(batches, batch.id, number)
     if (row?.state !== 'held') return row?.state
     const { matches } = row
     const other = await findConflictingRow(batches, row, lines)
-    const conflict = `${row.heldFor} ${matches?.batchId} ${matches?.row}`
+    const conflictKey = `${row.heldFor} ${matches?.batchId} ${matches?.row}`
     const question = heldQuestion({ held: row, other }, verb, packages)
-    if (question === undefined || conflict === lastConflict) return 'held'
-    lastConflict = conflict
+    if (question === undefined || conflictKey === lastConflictKey) return 'held'
+    lastConflictKey = conflictKey
     ports.onQuestion([
       `${formatRow({ ...row, line: lines.get(number) })} of ${batch.name} is held (${position})`,
       ...question.details,
@@ -178,7 +184,10 @@ async function decideHeldRow(
   }
 }
 
-/** Returns rejected rows to pending: all, or the numbers in `rows`. Returns their count. */
+/**
+ * Sets rejected rows to pending again: all, or those whose numbers are in `rows`. Returns the number of rows
+ * changed.
+ */
 export async function retryBatch(
   { batches, clock }: BatchServices,
   batch: Batch,
@@ -190,7 +199,10 @@ export async function retryBatch(
   })
 }
 
-/** Throws a UsageError unless the row is rejected, above all if its outcome is unknown. */
+/**
+ * Throws a UsageError unless the row is rejected. A row whose outcome is unknown may have been ordered
+ * already.
+ */
 async function requireRejected(batches: Batches, batchId: string, number: number): Promise<void> {
   const row = await findRow(batches, batchId, number)
   if (row === undefined) {
@@ -208,7 +220,8 @@ async function requireRejected(batches: Batches, batchId: string, number: number
 }
 
 /**
- * Cancels all rows that were not sent, or the numbers in `rows`. Returns their count. Throws if the batch is running.
+ * Cancels all rows that were not sent, or those of them whose numbers are in `rows`. Returns the number of
+ * cancelled rows. Throws if a process runs the batch.
  */
 export async function cancelBatch(
   { batches, clock }: BatchServices,
@@ -230,8 +243,8 @@ export async function cancelBatch(
 
 /**
  * Moves the rows that were not sent to the package that replaced the batch's package. Every row is checked against
- * the new schema first; if one is invalid, nothing is moved. From then on the two packages count as one. Returns the
- * number of rows moved.
+ * the new schema first; if one is invalid, nothing is moved. Conflict detection then treats the two packages as one.
+ * Returns the number of moved rows.
  */
 export async function moveBatch(
   ports: BatchServices & SchemaServices,
@@ -273,10 +286,10 @@ export async function moveBatch(
     if (rows.length === 0) {
       throw new UsageError(`batch ${batch.id} has no rows left to move`, { hint: 'Nothing was moved.' })
     }
-    const moved = await waiting.moveRows(batch.id, packageId, rows, clock.now())
+    const movedCount = await waiting.moveRows(batch.id, packageId, rows, clock.now())
     // The batch was halted because the package was gone.
     await batches.recordHalt(batch.id, undefined)
-    return moved
+    return movedCount
   })
 }
 

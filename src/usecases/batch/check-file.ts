@@ -17,7 +17,13 @@ import type { PhoneRepair } from '../../domain/form/recipient.ts'
 import { createRowReader, type RowReading } from '../../domain/batch/row.ts'
 import type { SheetRow } from '../../domain/sheet/cell.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
-import { type BatchCheck, markDuplicate, countRow, unlikelyIn, Duplicates } from '../../domain/batch/plan.ts'
+import {
+  type BatchCheck,
+  markDuplicate,
+  countRow,
+  findUnlikelyValues,
+  Duplicates,
+} from '../../domain/batch/plan.ts'
 import { createImplausibleFinder } from '../../domain/form/implausible.ts'
 
 interface OrdersOptions {
@@ -58,9 +64,9 @@ export interface ReadableBatch {
   /** The mapping of the columns, from stored mappings, flags and answers. */
   mapping: Mapping
   /** Interprets a row of the sheet. */
-  read: (row: SheetRow) => RowReading
+  readRow: (row: SheetRow) => RowReading
   /** Returns a new collector of ambiguous cells, for one pass over all rows. */
-  ambiguities: () => Ambiguities
+  createAmbiguities: () => Ambiguities
 }
 
 /** Determines the meaning of a file's columns. Throws if a column is unknown, occurs twice or is missing. */
@@ -82,7 +88,7 @@ export async function readColumns(sheet: Sheet, options: OrdersOptions): Promise
   const { packageId, repair, hidden, acceptedLines = [] } = options
   const targets = resolveColumns(sheet, match, [...schemas.values()], hidden)
   const headers = sheet.columns
-  const read = createRowReader({
+  const readRow = createRowReader({
     headers,
     targets,
     schemas,
@@ -95,8 +101,8 @@ export async function readColumns(sheet: Sheet, options: OrdersOptions): Promise
     targets,
     schemas,
     mapping,
-    read,
-    ambiguities: () => new Ambiguities({ headers, targets, hidden }),
+    readRow,
+    createAmbiguities: () => new Ambiguities({ headers, targets, hidden }),
   }
 }
 
@@ -120,7 +126,7 @@ async function loadSchemas(
     })
   }
   if (column === -1 || packageId !== undefined) return schemas
-  for (const id of await packageIds(sheet, column)) {
+  for (const id of await readPackageIds(sheet, column)) {
     try {
       schemas.set(id, await schemaOf(id))
     } catch (error) {
@@ -132,7 +138,7 @@ async function loadSchemas(
 
 const maxPackages = 50
 
-async function packageIds(sheet: Sheet, column: number): Promise<Set<number>> {
+async function readPackageIds(sheet: Sheet, column: number): Promise<Set<number>> {
   const ids = new Set<number>()
   for await (const { cells } of sheet.rows()) {
     const id = packageIdOf(cells[column] ?? '')
@@ -171,7 +177,7 @@ export async function checkBatch(
   const implausibleFinders = new Map(
     [...orders.schemas].map(([id, schema]) => [id, createImplausibleFinder(schema, today)]),
   )
-  const ambiguities = orders.ambiguities()
+  const ambiguities = orders.createAmbiguities()
   let ordinal = -1
   for await (const rows of orders.sheet.parts()) {
     for (const row of rows) {
@@ -180,16 +186,19 @@ export async function checkBatch(
         check.leftOut += 1
         continue
       }
-      const reading = markDuplicate(orders.read(row), duplicates)
+      const reading = markDuplicate(orders.readRow(row), duplicates)
       countRow(check, reading)
       const finder = implausibleFinders.get(reading.packageId ?? 0)
-      if (finder !== undefined) check.unlikely.push(...unlikelyIn(reading, finder))
+      if (finder !== undefined) check.unlikely.push(...findUnlikelyValues(reading, finder))
       onRow?.(reading, ordinal)
     }
   }
-  const { firstBytes, samples } = ambiguities
-  if (firstBytes !== undefined) {
-    throw await orders.sheet.undecided(`"${firstBytes.column}" on line ${String(firstBytes.line)}`, samples)
+  const { firstUndecodedCell, samples } = ambiguities
+  if (firstUndecodedCell !== undefined) {
+    throw await orders.sheet.undecided(
+      `"${firstUndecodedCell.column}" on line ${String(firstUndecodedCell.line)}`,
+      samples,
+    )
   }
   const refusal = ambiguities.findRefusal({
     name: orders.sheet.name,

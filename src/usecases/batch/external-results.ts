@@ -21,7 +21,7 @@ import type { HeldRows } from '../../store/ledger/held-rows.ts'
 import { type BatchFile, openBatchFile, type BatchEventListener } from './read-file.ts'
 import type { FileSource } from '../services.ts'
 import { findRow } from './read-batch.ts'
-import { fileOfBatch, findForeignResults } from './results-file.ts'
+import { openFileOfBatch, findForeignResults } from './results-file.ts'
 
 export interface ExternalResultServices
   extends BatchEventListener, Pick<Services, 'api' | 'batches' | 'ledger' | 'governor'> {
@@ -32,15 +32,17 @@ export interface ExternalResultServices
 interface ResultsFile {
   name: string
   /**
-   * The rows of the file by position, which is that of the same row in the file that the results were written from.
+   * The rows of the results file. Each has the index that its row has in the file that the results were
+   * written for.
    */
   rows: readonly (ResultsRow | undefined)[]
   byPerson: ReadonlyMap<string, ResultsRow>
 }
 
 /**
- * Reads the external results about the rows of a file (src/docs/ordering.md, section 4): the file's own columns, if
- * it is a results file itself, and results files next to it that another store wrote. Undefined if there are none.
+ * Opens the sources of external results about the rows of a file (src/docs/ordering.md, section 4): the
+ * columns of the file itself if it is a results file, and results files next to it that another store wrote.
+ * Returns undefined if there are no such sources.
  */
 export async function openExternalResults(
   ports: ExternalResultServices,
@@ -61,9 +63,9 @@ export async function openExternalResults(
 }
 
 /**
- * Compares the pending rows of a batch with the results files next to its file, and with the file itself: they may
- * have been written since the batch was made, and a request that could not be read then may be readable now.
- * `openedFile`: the batch's file, if the caller has opened it.
+ * Compares the pending rows of a batch with the results files next to its file, and with the file itself:
+ * these files may have been written since the batch was made, and a request that could not be read then may
+ * be readable now. `openedFile`: the batch's file, if the caller has opened it.
  */
 export async function updateExternalResults(
   ports: ExternalResultServices & { clock: Clock; waiting: Pick<HeldRows, 'updateExternalResults'> },
@@ -72,25 +74,26 @@ export async function updateExternalResults(
   openedFile?: BatchFile,
 ): Promise<void> {
   const { id, resultsFile, holder } = batch
-  // The process that runs the batch has read them at its start.
+  // The process that runs the batch has read the results files at its start.
   if (holder !== undefined) return
   const paths = new Set<string>()
-  for (const each of [openedFile?.path, batch.path]) {
-    if (each === undefined) continue
+  for (const filePath of [openedFile?.path, batch.path]) {
+    if (filePath === undefined) continue
     // Includes the path of this batch's own results: another store may write a file there before this batch does.
-    for (const found of await findForeignResults(ports.batches, each, resultsFile)) paths.add(found)
+    for (const resultsPath of await findForeignResults(ports.batches, filePath, resultsFile))
+      paths.add(resultsPath)
   }
   const resultsFiles = await readNeighbours(ports, target, paths)
-  const file = openedFile ?? (await fileOfBatch(target, batch))
+  const file = openedFile ?? (await openFileOfBatch(target, batch))
   const ownResults = file && (await readSheetResults(file.sheet, file.name))
   if (ownResults !== undefined) resultsFiles.push(ownResults)
   if (resultsFiles.length === 0) return
-  const found = await new ExternalResults(ports, undefined, resultsFiles).findForRows(
+  const resultsByRow = await new ExternalResults(ports, undefined, resultsFiles).findForRows(
     ports.batches.rows(id, { states: waitingStates }),
   )
   await ports.waiting.updateExternalResults(
     id,
-    found,
+    resultsByRow,
     new Set(resultsFiles.map(({ name }) => name)),
     ports.clock.now(),
   )
@@ -102,15 +105,15 @@ async function readNeighbours(
   paths: Iterable<string>,
 ): Promise<ResultsFile[]> {
   const resultsFiles: ResultsFile[] = []
-  for (const each of paths) {
+  for (const path of paths) {
     try {
       // Another store has reserved the path and has not written the results yet.
-      if ((await stat(each)).size === 0) continue
-      const found = await readResults(target, each)
+      if ((await stat(path)).size === 0) continue
+      const found = await readResults(target, path)
       if (found !== undefined) resultsFiles.push(found)
     } catch (error) {
       if (!(error instanceof RefcheckError)) throw error
-      onBatchEvent({ name: 'results-unread', file: basename(each), why: error.message })
+      onBatchEvent({ name: 'results-unread', file: basename(path), why: error.message })
     }
   }
   return resultsFiles
@@ -129,19 +132,19 @@ async function readSheetResults(sheet: Sheet, name: string): Promise<ResultsFile
   for await (const { cells, line } of sheet.rows()) {
     const row = readRow(cells, { file: name, line })
     rows.push(row)
-    if (row?.digests !== undefined && isEvidence(row)) byPerson.set(keyOf(row.digests), row)
+    if (row?.digests !== undefined && isEvidence(row)) byPerson.set(createPersonKey(row.digests), row)
   }
   return { name, rows, byPerson }
 }
 
-const keyOf = ({ name, email, phone }: NonNullable<ResultsRow['digests']>): string =>
+const createPersonKey = ({ name, email, phone }: NonNullable<ResultsRow['digests']>): string =>
   `${name}${email}${phone}`
 
 export class ExternalResults {
   readonly #ports: ExternalResultServices
   readonly #readOwnRow: ((reading: RowReading) => ResultsRow | undefined) | undefined
   readonly #resultsFiles: readonly ResultsFile[]
-  readonly #found = new Map<number, ResultsRow[]>()
+  readonly #resultsByRow = new Map<number, ResultsRow[]>()
   /** Result rows whose person is in the file, at any position. */
   readonly #matchedByPerson = new Set<ResultsRow>()
   /** Data of requests that were read for rows without digests; `failed` if a request could not be read. */
@@ -163,7 +166,7 @@ export class ExternalResults {
   collect(reading: RowReading, ordinal: number): void {
     if (reading.body === undefined) return
     const results = this.#resultsFor(reading.body.recipient, ordinal, this.#readOwnRow?.(reading))
-    if (results.length > 0) this.#found.set(reading.row, results)
+    if (results.length > 0) this.#resultsByRow.set(reading.row, results)
   }
 
   /**
@@ -174,7 +177,7 @@ export class ExternalResults {
     let position = -1
     for (const row of rows) {
       position += 1
-      const results = row.state === 'pending' ? this.#found.get(row.row) : undefined
+      const results = row.state === 'pending' ? this.#resultsByRow.get(row.row) : undefined
       if (row.state !== 'pending' || results === undefined) continue
       const found = await this.#resultsAbout(row.recipient, results, (each) => {
         if (!this.#matchedByPerson.has(each))
@@ -198,25 +201,25 @@ export class ExternalResults {
   }
 
   #resultsFor(recipient: Recipient, ordinal: number, ownRow: ResultsRow | undefined): ResultsRow[] {
-    const key = this.#resultsFiles.length === 0 ? '' : keyOf(personDigests(recipient))
+    const key = this.#resultsFiles.length === 0 ? '' : createPersonKey(personDigests(recipient))
     // Rows may have been inserted or sorted since, so the person has precedence over the position.
     const matched = this.#resultsFiles.map(({ byPerson }) => byPerson.get(key))
     for (const each of matched) if (each !== undefined) this.#matchedByPerson.add(each)
-    const results = [ownRow, ...this.#resultsFiles.map(({ rows }, at) => matched[at] ?? rows[ordinal])]
+    const results = [ownRow, ...this.#resultsFiles.map(({ rows }, index) => matched[index] ?? rows[ordinal])]
     return results.filter((each) => each !== undefined && isEvidence(each)) as ResultsRow[]
   }
 
   async #resultsAbout(
     recipient: Recipient,
     results: readonly ResultsRow[],
-    onOther?: (results: ResultsRow) => void,
+    onOtherPerson?: (results: ResultsRow) => void,
   ): Promise<ExternalResult[]> {
     const found: ExternalResult[] = []
     for (const each of results) {
       if (await this.#isKnown(each)) continue
       const result = resultAbout(recipient, await this.#completeFromRequest(each))
       if (result !== undefined) found.push(result)
-      else onOther?.(each)
+      else onOtherPerson?.(each)
     }
     return found
   }

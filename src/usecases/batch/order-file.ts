@@ -3,7 +3,7 @@ import type { Batch, NewFileBatch } from '../../domain/batch/batch.ts'
 import type { ColumnChoices } from '../../domain/batch/columns.ts'
 import type { OrderToConfirm } from '../../domain/submission/confirmation.ts'
 import {
-  aboutToOrder,
+  ordersToConfirm,
   findEarlierOrders,
   type Plan,
   planFailure,
@@ -64,13 +64,13 @@ export interface OrderFileServices
   packageSetting: number | undefined
 }
 
-/** What is shown and asked before anything is sent. */
+/** Functions that show a file and ask the user before any order is sent. */
 export interface OrderFilePrompts {
-  /** Called when the file is a batch already, which continues. */
+  /** Called if the file was stored as a batch before; that batch is continued. */
   onKnown: (batch: Batch) => void
   onPlan: (plan: Plan) => Promise<void>
   /** Throws if the user does not confirm the orders. */
-  confirm: (about: OrderToConfirm) => Promise<void>
+  confirm: (orders: OrderToConfirm) => Promise<void>
 }
 
 interface OrderFileChoices {
@@ -82,10 +82,11 @@ interface OrderFileChoices {
   skipInvalid: boolean | undefined
   isDryRun: boolean
   results: string | undefined
-  /** Makes a new batch of a file whose batch is finished. */
+  /** Whether a new batch is made of a file whose batch is finished (`--again`). */
   isAgain?: boolean | undefined
   /**
-   * Returns the command that writes the invalid rows to a file, with the flags for reading as they were in the end.
+   * Returns the command that writes the invalid rows to a file, with the flags by which the file was finally
+   * read.
    */
   errorsCommand: () => string | undefined
 }
@@ -106,15 +107,16 @@ export async function orderFile(
 ): Promise<OrderFileEnd> {
   const { columns, allowances, isDryRun } = choices
   const packageId = await findDefaultPackage(ports, file, columns)
-  // So that the user is not asked again if the file has to be read again.
+  // Stored in the choices, so that the user is not asked for the package again if the file has to be read
+  // again.
   columns.packageId = packageId
   const continueKnown = (known: Batch): Promise<OrderFileEnd> =>
     continueBatch(ports, prompts, known, { file, choices })
-  const sameFile = await findKnown(ports, file, packageId)
+  const batchOfSameFile = await findKnown(ports, file, packageId)
   const known =
-    sameFile !== undefined && choices.isReadingChosen
-      ? await findReadAsChosen(ports, file, columns, sameFile)
-      : sameFile
+    batchOfSameFile !== undefined && choices.isReadingChosen
+      ? await findReadAsChosen(ports, file, columns, batchOfSameFile)
+      : batchOfSameFile
   const isAgain = choices.isAgain === true && known !== undefined && known !== 'another'
   if (isAgain) requireFinished(known)
   else if (known !== undefined && known !== 'another') return continueKnown(known)
@@ -125,7 +127,7 @@ export async function orderFile(
     allowances,
     packageId,
     resultsFile,
-    isReadOtherwise: known === 'another' || (isAgain && known.id !== sameFile?.id),
+    isReadOtherwise: known === 'another' || (isAgain && known.id !== batchOfSameFile?.id),
     replaces: isAgain ? known.id : undefined,
   })
   const addedMeanwhile = await ports.batches.findByIdentity(planned.batch.identity)
@@ -145,7 +147,7 @@ export async function orderFile(
     reportLostFormatting(ports, resultsFile, file.sheet)
     reportLeftOut(ports, resultsFile, plan.check)
   }
-  if (plan.counts.pending > 0) await prompts.confirm(aboutToOrder(plan))
+  if (plan.counts.pending > 0) await prompts.confirm(ordersToConfirm(plan))
   return addBatch(ports, file, choices.results, planned, continueKnown)
 }
 
@@ -160,7 +162,10 @@ function requireFinished({ id, name, counts: { pending, sending, unknown, held }
   })
 }
 
-/** Throws a StoreClosedError before a plan is shown if the store does not allow orders. */
+/**
+ * Throws a StoreClosedError if the store does not allow orders, before a plan is shown: acquiring a batch
+ * checks that.
+ */
 async function requireOpenStore({ batches }: OrderFileServices, { id }: Pick<Batch, 'id'>): Promise<void> {
   const lock = await batches.acquire(id)
   await lock?.release()
@@ -184,7 +189,8 @@ async function addBatch(
 }
 
 /**
- * Returns the result of a batch whose people are all ordered and whose results file exists; undefined for any other.
+ * Returns the result of a batch whose people are all ordered and whose results file exists; undefined for any
+ * other batch.
  */
 async function findFinishedEnd(ports: OrderFileServices, batch: Batch): Promise<BatchEnd | undefined> {
   const { id, counts, resultsFile } = batch
@@ -256,8 +262,8 @@ async function findKnown(
 }
 
 /**
- * "Read otherwise it is another" (src/docs/ordering.md, section 4): finds the batch that was made from the file when
- * it was read as the flags state now. Returns 'another' if there is none.
+ * Finds the batch that was made from the file when it was read as the flags state now. Returns 'another' if
+ * there is none ("Read otherwise it is another", src/docs/ordering.md, section 4).
  */
 async function findReadAsChosen(
   ports: OrderFileServices,
@@ -327,9 +333,9 @@ interface PlanOptions {
   allowances: AllowFlags
   packageId: number | undefined
   resultsFile: string | undefined
-  /** The file is only checked, so that the packages of the service are not read. */
+  /** Whether the file is only checked. The packages of the service are then not read. */
   isCheck?: boolean | undefined
-  /** The same file is a batch already that was read differently. */
+  /** Whether the same file is already a batch that was read differently. */
   isReadOtherwise?: boolean | undefined
   /** The batch that the new one replaces, as in `NewFileBatch`. */
   replaces?: string | undefined
@@ -350,11 +356,12 @@ export async function planBatch(
     isReadOtherwise = false,
   }: PlanOptions,
 ): Promise<Planned> {
-  const [{ checkBatch }, { fileIdentity, newRow, PackedRows, readingText }, { planOf }] = await Promise.all([
-    import('./check-file.ts'),
-    import('../../domain/batch/new-row.ts'),
-    import('../../domain/batch/plan.ts'),
-  ])
+  const [{ checkBatch }, { fileIdentity, newRow, PackedRows, readingText }, { createPlan }] =
+    await Promise.all([
+      import('./check-file.ts'),
+      import('../../domain/batch/new-row.ts'),
+      import('../../domain/batch/plan.ts'),
+    ])
   const { clock, random, batches, governor, account } = ports
   const { baseUrl, userEmail } = ports.api
   const { ignoreResults } = allowances
@@ -396,7 +403,7 @@ export async function planBatch(
   if (!isCheck) await governor.status()
   const seconds = isCheck ? 0 : governor.secondsFor(preview.counts.pending)
   return {
-    plan: planOf(check, preview, { batchId: batch.id, seconds, now: clock.now(), names }),
+    plan: createPlan(check, preview, { batchId: batch.id, seconds, now: clock.now(), names }),
     rows,
     batch,
     reading,

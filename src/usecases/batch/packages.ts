@@ -43,31 +43,31 @@ export async function packageGoneError(
   const packageId = packageIds.find((id) => !active.has(id))
   if (packageId === undefined) return undefined
   const unavailable = packages.find(({ id }) => id === packageId)
-  const what =
+  const message =
     unavailable === undefined
       ? `package ${packageId} is no longer available to this user`
       : `package ${packageId} ("${unavailable.name}") is ${unavailable.status} and can no longer be ordered`
   const successor = unavailable && likelySuccessor(unavailable, packages)
-  const next =
+  const nextStep =
     successor === undefined
       ? 'List the packages that can be ordered with: refcheck packages list --status active'
       : await successorText(ports, packageId, successor)
-  const move =
+  const moveHint =
     batchId === undefined
       ? ''
       : ` Move what is left of the batch to it with: refcheck batch move ${batchId} --package ${successor?.id ?? 'N'}`
-  return new NotFoundError(what, { hint: `${next}${move}` })
+  return new NotFoundError(message, { hint: `${nextStep}${moveHint}` })
 }
 
 async function successorText(ports: SchemaServices, packageId: number, successor: Package): Promise<string> {
   const successorName = `Its likely successor is package ${successor.id} (same name, newer id).`
   try {
-    const [before, after] = [
+    const [oldSchema, newSchema] = [
       await ports.schemas.get(packageId),
       await loadSchema(successor.id, { ...ports, refresh: true }),
     ]
-    if (before === undefined) return successorName
-    const changes = schemaChanges(before, after)
+    if (oldSchema === undefined) return successorName
+    const changes = schemaChanges(oldSchema, newSchema)
     if (changes.length === 0) return `${successorName} It has the same fields.`
     return `${successorName} ${changes.map(({ field, change }) => `${field}: ${change}`).join('; ')}.`
   } catch (error) {

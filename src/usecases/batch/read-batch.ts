@@ -20,13 +20,16 @@ import { ambiguousStart, isWholeId } from '../../domain/request/id-start.ts'
 import { localDay } from '../../domain/wording/time.ts'
 import { NotFoundError, UsageError, InternalError, InterruptedError } from '../../errors/kinds.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
-import { fileOfBatch, linesOfRows } from './results-file.ts'
+import { openFileOfBatch, readLinesOfRows } from './results-file.ts'
 import type { BatchOverview } from '../../domain/overview/overview.ts'
-import type { ExportedRow, ResultsOf } from '../../domain/batch/results.ts'
+import type { ExportedRow, ResultsProperties } from '../../domain/batch/results.ts'
 
 export type BatchServices = Pick<Services, 'batches' | 'waiting' | 'ledger' | 'clock'>
 
-/** Finds a batch by its id or the beginning of it. First turns rows in `sending` of runs that died into `unknown`. */
+/**
+ * Finds a batch by its id or the beginning of its id. Before that, `sending` rows of runs whose process has
+ * ended become `unknown`.
+ */
 export async function findBatch({ batches, ledger, clock }: BatchServices, id: string): Promise<Batch> {
   await ledger.recover(clock.now())
   const batch = await batches.find(id)
@@ -117,17 +120,17 @@ export async function listRows(
   batch: Batch,
   states: readonly SubmissionState[] | undefined,
 ): Promise<ListedRow[]> {
-  const lines = await linesOfRows(files, batch)
+  const lines = await readLinesOfRows(files, batch)
   const rows: ListedRow[] = []
   for await (const row of batches.rows(batch.id, { states })) rows.push(toListedRow(row, lines.get(row.row)))
   return rows
 }
 
 /**
- * Returns the names of the people of a batch, by row. The store has no name of an invalid row, so that it is read from
- * the file.
+ * Returns the names of the people of a batch, by row. The store has no name of an invalid row, so these names
+ * are read from the file.
  */
-export async function namesOfRows(
+export async function readNamesOfRows(
   { batches, files }: Pick<Services, 'batches' | 'files'>,
   batch: Batch,
   states: readonly SubmissionState[] | undefined,
@@ -138,7 +141,7 @@ export async function namesOfRows(
     if (recipient !== undefined) names.set(row, personName(recipient))
     else if (state === 'invalid') unnamed.add(row)
   }
-  const file = unnamed.size === 0 ? undefined : await fileOfBatch(files, batch)
+  const file = unnamed.size === 0 ? undefined : await openFileOfBatch(files, batch)
   if (file === undefined) return names
   const { matchColumns } = await import('../../domain/batch/columns.ts')
   const { map, ignore } = JSON.parse(batch.reading) as FileReading
@@ -156,8 +159,8 @@ export async function namesOfRows(
 }
 
 /**
- * Returns the order that a held row conflicts with; undefined if this store does not have it. `lines` are those of the
- * batch of the held row.
+ * Returns the order that a held row conflicts with; undefined if this store does not have it. `lines`: the
+ * line of each row of the held row's batch.
  */
 export async function findConflictingRow(
   batches: Pick<Batches, 'rows'>,
@@ -174,7 +177,7 @@ export async function listHeld(
   { batches, files }: Pick<Services, 'batches' | 'files'>,
   batch: Batch,
 ): Promise<HeldRow[]> {
-  const lines = await linesOfRows(files, batch)
+  const lines = await readLinesOfRows(files, batch)
   const rows: HeldRow[] = []
   for await (const row of batches.rows(batch.id, { states: ['held'] })) {
     const held = { ...row, line: lines.get(row.row) }
@@ -193,14 +196,14 @@ export async function listStoppedRows(
 }
 
 const pollIntervalMs = 500
-/** Interval after which statuses, which other processes than the runner write, are read again. */
+/** Statuses are read again after this interval, because processes other than the runner write them too. */
 const rereadIntervalMs = 5000
 
 interface WatchOptions {
   signal: AbortSignal
   read: (batch: Batch) => Promise<BatchOverview>
   /** Called at each poll, even if nothing has changed. */
-  onPoll: (batch: Batch, now: BatchOverview) => void | Promise<void>
+  onPoll: (batch: Batch, overview: BatchOverview) => void | Promise<void>
 }
 
 /** Polls a batch until no process runs it. Throws InterruptedError on Ctrl-C. */
@@ -209,15 +212,15 @@ export async function watchBatch(
   batchId: string,
   { signal, read, onPoll }: WatchOptions,
 ): Promise<void> {
-  let lastRead: { changedAt: number; readAt: number; now: BatchOverview } | undefined
+  let lastRead: { changedAt: number; readAt: number; overview: BatchOverview } | undefined
   for (;;) {
     const batch = await batches.find(batchId)
     if (batch === undefined) throw new InternalError(`batch ${batchId} is gone from the store`)
     if (batch.holder === undefined) return
     const readAt = clock.monotonic()
     if (lastRead?.changedAt !== batch.changedAt || readAt - lastRead.readAt >= rereadIntervalMs)
-      lastRead = { changedAt: batch.changedAt, readAt, now: await read(batch) }
-    await onPoll(batch, lastRead.now)
+      lastRead = { changedAt: batch.changedAt, readAt, overview: await read(batch) }
+    await onPoll(batch, lastRead.overview)
     try {
       await clock.sleep(pollIntervalMs, signal)
     } catch (error) {
@@ -227,10 +230,13 @@ export async function watchBatch(
   }
 }
 
-/** Returns the rows with the values of their orders, sent or not, in the order of the file. */
+/**
+ * Returns the rows of a batch in the order of the file, with the values of their orders, also of orders that
+ * were not sent.
+ */
 export async function readExportedRows(
   batches: Batches,
-  { id: batchId, ...resultsOf }: ResultsOf & { id: string },
+  { id: batchId, ...properties }: ResultsProperties & { id: string },
   filter: RowFilter,
 ): Promise<ExportedRow[]> {
   const { toExportedRow } = await import('../../domain/batch/results.ts')
@@ -241,7 +247,7 @@ export async function readExportedRows(
     for await (const row of batches.rows(batchId, filter)) {
       while (next.done !== true && next.value.row < row.row) next = await bodies.next()
       const body = next.done !== true && next.value.row === row.row ? next.value.body : undefined
-      rows.push(toExportedRow(row, body, resultsOf))
+      rows.push(toExportedRow(row, body, properties))
     }
     return rows
   } finally {

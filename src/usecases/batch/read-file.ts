@@ -80,18 +80,19 @@ export async function readOrders(
     packageId,
     map: choices.map ?? [],
     ignore: choices.ignore ?? [],
-    storedMapping: choices.mapping === undefined ? noMapping : await storedMapping(mappings, choices.mapping),
+    storedMapping:
+      choices.mapping === undefined ? noMapping : await readStoredMapping(mappings, choices.mapping),
     schemaOf: (id) => loadSchema(id, { api, schemas }),
     repair:
       country === undefined
         ? undefined
-        : await (await import('../form/phone-repair.ts')).phoneRepair(country),
+        : await (await import('../form/phone-repair.ts')).createPhoneRepair(country),
     hidden: choices.hidden,
     acceptedLines: choices.acceptLines,
     async agree(columns) {
       const { agreeColumns } = await import('./ask-columns.ts')
       return agreeColumns({ mappings, prompter }, columns, (event) => {
-        // After a further answer the file is read again.
+        // The file is read again after each further answer; the agreement is reported only once.
         if (!reportedAgreements.has(choices)) onBatchEvent(event)
         reportedAgreements.add(choices)
       })
@@ -108,14 +109,14 @@ export async function readOrders(
       default_country: defaultCountry,
     }
     await mappings.put(name, { ...orders.mapping, reading })
-    // After a further answer the file is read again.
+    // The file is read again after each further answer; the saved mapping is reported only once.
     if (!reportedSaves.has(choices)) onBatchEvent({ name: 'mapping-kept', mapping: name })
     reportedSaves.add(choices)
   }
   return orders
 }
 
-async function storedMapping(mappings: Pick<Mappings, 'get'>, name: string): Promise<StoredMapping> {
+async function readStoredMapping(mappings: Pick<Mappings, 'get'>, name: string): Promise<StoredMapping> {
   const stored = await mappings.get(name)
   if (stored !== undefined) return stored
   throw new UsageError(`--mapping: no mapping named "${name}"`, {
@@ -124,8 +125,8 @@ async function storedMapping(mappings: Pick<Mappings, 'get'>, name: string): Pro
 }
 
 /**
- * Returns the package for rows that name none: from the flag, the setting, or the user's choice. Undefined if the
- * rows name their packages.
+ * Returns the package for rows that name no package: from the flag, the setting, or the user's choice.
+ * Returns undefined if the rows name their packages.
  */
 export async function findDefaultPackage(
   {
@@ -137,11 +138,11 @@ export async function findDefaultPackage(
   { packageId, map }: ColumnChoices,
 ): Promise<number | undefined> {
   if (packageId !== undefined) return packageId
-  const names = [
+  const fieldNames = [
     ...sheet.columns.map((column) => column.trim()),
     ...(map ?? []).map((each) => each.split('=').pop()),
   ]
-  if (names.includes('package_id')) return undefined
+  if (fieldNames.includes('package_id')) return undefined
   if (packageSetting !== undefined) return packageSetting
   if (prompter === undefined) return undefined
   const { choosePackage } = await import('../form/package.ts')
@@ -152,24 +153,25 @@ export async function findDefaultPackage(
 /** Sources of default values for the flags that control reading. */
 export interface DefaultSources {
   mappings: Pick<Mappings, 'get'>
-  setting: (key: string) => Promise<string | undefined>
+  readSetting: (key: string) => Promise<string | undefined>
 }
 
 /** Completes the choices for reading a file from the saved mapping, or else from the settings. */
 export async function withDefaults(
   choices: ColumnChoices,
-  { mappings, setting }: DefaultSources,
+  { mappings, readSetting }: DefaultSources,
 ): Promise<ColumnChoices> {
   const { mapping } = choices
-  const stored: StoredReading =
-    mapping === undefined ? {} : ((await storedMapping(mappings, mapping)).reading ?? {})
+  const storedReading: StoredReading =
+    mapping === undefined ? {} : ((await readStoredMapping(mappings, mapping)).reading ?? {})
   return {
     ...choices,
-    sheet: choices.sheet ?? stored.sheet,
-    headerRow: choices.headerRow ?? stored.header_row,
-    hidden: choices.hidden ?? stored.hidden,
-    encoding: choices.encoding ?? stored.encoding ?? (await setting('encoding')),
-    defaultCountry: choices.defaultCountry ?? stored.default_country ?? (await setting('default-country')),
+    sheet: choices.sheet ?? storedReading.sheet,
+    headerRow: choices.headerRow ?? storedReading.header_row,
+    hidden: choices.hidden ?? storedReading.hidden,
+    encoding: choices.encoding ?? storedReading.encoding ?? (await readSetting('encoding')),
+    defaultCountry:
+      choices.defaultCountry ?? storedReading.default_country ?? (await readSetting('default-country')),
   }
 }
 
@@ -181,8 +183,9 @@ export function isReadingChosen(choices: ColumnChoices): boolean {
 }
 
 /**
- * Runs a job that reads a file. If the file can be read in more than one way, asks the user, stores the answer in
- * `choices` and runs the job again; the job must not send anything before. Without a terminal the error is thrown.
+ * Runs a job that reads a file. If the file can be read in more than one way, asks the user, stores the
+ * answer in `choices` and runs the job again; so the job must send nothing while it reads. Without a terminal
+ * the error is thrown.
  */
 export async function readWithAnswers<T>(
   choices: ColumnChoices,

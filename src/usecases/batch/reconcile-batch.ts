@@ -1,6 +1,6 @@
 import {
   type NearMatch,
-  rowOutcome,
+  describeOutcome,
   sendableInMs,
   answersHint,
   unknownDetails,
@@ -21,7 +21,7 @@ import {
 } from '../../errors/kinds.ts'
 import { type RunOutcome, startBatch, type StartServices } from './start.ts'
 import { reconcile, findUnknownRows, findSecondOrders } from './reconcile.ts'
-import { fileOfBatch, lineOfRow, rewriteResults } from './results-file.ts'
+import { openFileOfBatch, findLineOfRow, rewriteResults } from './results-file.ts'
 import { queueAgain, recordAnswer, requireDecidable, requireOrganisation } from './record-answer.ts'
 import { findBatch, findRow } from './read-batch.ts'
 import { updateExternalResults } from './external-results.ts'
@@ -33,8 +33,8 @@ import { uuid } from '../../contract/request.ts'
 import { localClock, localTime } from '../../domain/wording/time.ts'
 
 /**
- * Reconciles unknown rows by requests of the service. `ids`: the requests to read; if undefined, those of unmatched
- * events.
+ * Reconciles unknown rows by requests of the service. `ids`: the requests to read; if undefined, the requests
+ * that unmatched events name are read.
  */
 export async function reconcileByEvidence(
   ports: StartServices,
@@ -46,8 +46,8 @@ export async function reconcileByEvidence(
   const unknown = await findUnknownRows(ledger, batch?.id)
   const requestIds = ids ?? (await inbox.listUnmatchedIds(ports.api.baseUrl))
   const found = await reconcile(ports, unknown, requestIds)
-  for (const each of new Set(found.settled.map(({ submission }) => submission.batchId))) {
-    const reconciled = await batches.find(each)
+  for (const reconciledBatchId of new Set(found.settled.map(({ submission }) => submission.batchId))) {
+    const reconciled = await batches.find(reconciledBatchId)
     if (reconciled !== undefined) await rewriteResults(ports, reconciled)
   }
   return { ...found, secondOrders: await findSecondOrders(ports, requestIds) }
@@ -62,8 +62,8 @@ interface Decision {
 }
 
 /**
- * Records what the provider said about one row: that it has a request, that the row is sent again at once, or that it
- * is never sent. `text` describes the outcome of the row.
+ * Carries out the provider's answer about one row: records the request that the provider has, sends the row
+ * again at once, or records that the row is never sent. `text` describes the outcome of the row.
  */
 export async function reconcileByDecision(
   ports: StartServices,
@@ -81,7 +81,7 @@ export async function reconcileByDecision(
   const answer = decision.answer ?? (await askAnswer(ports, prompter, row))
   if (answer !== undefined) {
     const end = await applyAnswer(ports, batch, row, answer, decision.reason)
-    return { ...end, text: rowOutcome(row, await findRow(batches, batch.id, row.row)) }
+    return { ...end, text: describeOutcome(row, await findRow(batches, batch.id, row.row)) }
   }
   const failure = new OutcomeUnknownError(`the order of ${formatRow(row)} is still not settled`, {
     hint: answersHint(row, row.recipient?.email),
@@ -105,13 +105,13 @@ export async function decideUnknownRows(
   ports: DecideUnknownServices,
   found: Reconciliation,
 ): Promise<Reconciliation> {
-  const near = new Map(found.ambiguous.map((each) => [each.submission, each.near]))
-  const unknown = [...near.keys(), ...found.open].filter(({ state }) => state === 'unknown')
+  const nearMatches = new Map(found.ambiguous.map((each) => [each.submission, each.near]))
+  const unknown = [...nearMatches.keys(), ...found.open].filter(({ state }) => state === 'unknown')
   const decided = new Set<Submission>()
   for (const [index, submission] of unknown.entries()) {
     const position = `${index + 1} of ${unknown.length}`
     try {
-      if (await decideUnknownRow(ports, submission, near.get(submission) ?? [], position))
+      if (await decideUnknownRow(ports, submission, nearMatches.get(submission) ?? [], position))
         decided.add(submission)
     } catch (error) {
       if (!(error instanceof InterruptedError)) throw error
@@ -122,7 +122,7 @@ export async function decideUnknownRows(
   }
   return {
     ...found,
-    asked: unknown.length,
+    askedRowCount: unknown.length,
     open: found.open.filter((each) => !decided.has(each)),
     ambiguous: found.ambiguous.filter(({ submission }) => !decided.has(submission)),
   }
@@ -144,9 +144,9 @@ async function decideUnknownRow(
     try {
       if (!isShown) {
         requireDecidable(ports, batch, row)
-        const who = formatRow(row) + (batch.kind === 'file' ? ` of ${batch.name}` : '')
-        const details = unknownDetails(near, await whenSendable(ports, row))
-        onLines([`${who} may have been ordered (${position})`, ...details])
+        const rowText = formatRow(row) + (batch.kind === 'file' ? ` of ${batch.name}` : '')
+        const details = unknownDetails(near, await findSendableTime(ports, row))
+        onLines([`${rowText} may have been ordered (${position})`, ...details])
       }
     } catch (error) {
       if (!(error instanceof UsageError)) throw error
@@ -158,7 +158,7 @@ async function decideUnknownRow(
       if (answer === undefined) return false
       const { failure } = await applyAnswer(ports, batch, row, answer, undefined)
       const rowAfter = await findRow(batches, batch.id, number)
-      onLines([rowOutcome(row, rowAfter), ...(failure === undefined ? [] : failureLines(failure))])
+      onLines([describeOutcome(row, rowAfter), ...(failure === undefined ? [] : failureLines(failure))])
       return rowAfter?.state !== 'unknown'
     } catch (error) {
       const canAskAgain =
@@ -179,11 +179,11 @@ async function findRowWithLine(
   number: number,
 ): Promise<BatchRow | undefined> {
   const row = await findRow(batches, batch.id, number)
-  return row && { ...row, line: await lineOfRow(await fileOfBatch(files, batch), number) }
+  return row && { ...row, line: await findLineOfRow(await openFileOfBatch(files, batch), number) }
 }
 
 /** Returns the time from which a row may be sent again; undefined if it may be sent now. */
-async function whenSendable(
+async function findSendableTime(
   { clock, ledger }: Pick<StartServices, 'clock' | 'ledger'>,
   row: BatchRow,
 ): Promise<number | undefined> {
@@ -229,9 +229,9 @@ async function orderAgain(
     if (batch.kind === 'file' || row.recipient === undefined) await lease.release()
   }
   if (row.recipient === undefined) {
-    const closed = await findBatch(ports, batch.id)
-    await rewriteResults(ports, closed)
-    return { batch: closed, failure: undefined }
+    const closedBatch = await findBatch(ports, batch.id)
+    await rewriteResults(ports, closedBatch)
+    return { batch: closedBatch, failure: undefined }
   }
   // Another store may have ordered the person meanwhile.
   if (batch.kind === 'file') await updateExternalResults(ports, ports.files, batch)
@@ -243,17 +243,17 @@ async function orderAgain(
 }
 
 async function askEmail({ prompter, onBatchEvent }: StartServices, row: BatchRow): Promise<string> {
-  const who = formatRow(row)
+  const rowText = formatRow(row)
   if (prompter === undefined) {
     throw new UsageError('there is no terminal to confirm the recipient’s e-mail on', {
       hint: 'Nothing was done. Run it again with --confirm-email EMAIL.',
     })
   }
   if (row.recipient === undefined) {
-    return prompter.text({ message: `Type the e-mail of ${who}’s recipient to close the row:` })
+    return prompter.text({ message: `Type the e-mail of ${rowText}’s recipient to close the row:` })
   }
-  onBatchEvent({ name: 'may-order-again', who })
-  return prompter.text({ message: `Type the e-mail of ${who} to order again:` })
+  onBatchEvent({ name: 'may-order-again', who: rowText })
+  return prompter.text({ message: `Type the e-mail of ${rowText} to order again:` })
 }
 
 /** Asks for the provider's answer about the person of a row; undefined if the user does not know it yet. */
@@ -268,14 +268,14 @@ async function askAnswer(
       hint: answersHint(row, recipient?.email),
     })
   }
-  const who =
+  const personText =
     recipient === undefined ? 'the person of this row (removed from this store)' : personWithEmail(recipient)
   const sentAt = row.attemptedAt === undefined ? '' : `, sent ${localTime(row.attemptedAt)}`
   const names = await ports.packageNames.get(row)
-  const waitsUntil = await whenSendable(ports, row)
+  const sendableTime = await findSendableTime(ports, row)
   const packageText = packageWithName({ id: packageId ?? 0, name: names.get(packageId ?? 0) })
   const kind = await prompter.select<ProvidersAnswer['kind'] | 'later'>({
-    message: `Does the provider have a request for ${who}, ${packageText}${sentAt}?`,
+    message: `Does the provider have a request for ${personText}, ${packageText}${sentAt}?`,
     choices: [
       { value: 'later', label: 'I do not know yet', detail: 'Nothing is done.' },
       { value: 'has', label: 'They have it', detail: 'Its id is asked for, read once and recorded.' },
@@ -285,9 +285,9 @@ async function askAnswer(
         detail:
           recipient === undefined
             ? 'Nothing is sent; the person can then be ordered.'
-            : waitsUntil === undefined
+            : sendableTime === undefined
               ? 'This is a new order, sent at once.'
-              : `This is a new order, possible from ${localClock(waitsUntil)}.`,
+              : `This is a new order, possible from ${localClock(sendableTime)}.`,
       },
       { value: 'leave', label: 'Nobody knows: never send it', detail: 'The same order stays refused.' },
     ],

@@ -1,7 +1,7 @@
 import type { Services } from '../services.ts'
 import type { RequestResource } from '../../contract/request.ts'
 import {
-  differences,
+  findDifferences,
   type PersonMatch,
   type NearMatch,
   type Reconciliation,
@@ -12,7 +12,7 @@ import { serviceOf } from '../../domain/submission/identity.ts'
 import { statesLeftByDecision } from '../../domain/submission/states.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import { NotFoundError, RefcheckError } from '../../errors/kinds.ts'
-import { rowsOfRequest } from '../request/read-requests.ts'
+import { findRowsOfRequest } from '../request/read-requests.ts'
 import { serviceAheadMs } from '../request/send.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 import type { SecondOrder } from '../../domain/submission/unmatched.ts'
@@ -35,9 +35,10 @@ export async function findUnknownRows(ledger: Ledger, batchId: string | undefine
 }
 
 /**
- * Reads requests that no submission has, each once, and compares them with the unknown rows ("Settling an unknown").
- * A request and a row that match only each other (package, person, requester, created within the attempt's time) are
- * evidence: the row is recorded as accepted. A missing request is no evidence.
+ * Reads requests that no submission has, each once, and compares them with the unknown rows
+ * (src/docs/ordering.md, "Settling an unknown"). A request and a row that match only each other (package,
+ * person, requester, created within the attempt's time) are evidence: the row is recorded as accepted. A
+ * missing request is no evidence.
  */
 export async function reconcile(
   ports: ReconcileServices,
@@ -47,10 +48,10 @@ export async function reconcile(
   const service = serviceOf(ports.api.baseUrl)
   const rowsOfService = unknown.filter(({ baseUrl }) => serviceOf(baseUrl) === service)
   const requests = rowsOfService.length === 0 ? [] : await readRequests(ports, rowsOfService, requestIds)
-  const serviceAhead = await serviceAheadMs(ports)
+  const aheadMs = await serviceAheadMs(ports)
   const nearRequests = new Map<Submission, NearRequest[]>()
   for (const each of rowsOfService)
-    nearRequests.set(each, await findNearRequests(ports, each, requests, serviceAhead))
+    nearRequests.set(each, await findNearRequests(ports, each, requests, aheadMs))
   const fullMatches = new Map(
     [...nearRequests].map(([each, found]) => [each, found.filter(isFullMatch).map(({ request }) => request)]),
   )
@@ -76,21 +77,24 @@ async function findNearRequests(
   { ledger }: Pick<ReconcileServices, 'ledger'>,
   submission: Submission,
   requests: readonly RequestResource[],
-  serviceAhead: number | undefined,
+  aheadMs: number | undefined,
 ): Promise<NearRequest[]> {
   const nearRequests: NearRequest[] = []
   for (const request of requests) {
     const person: PersonMatch =
       submission.recipient === undefined ? await ledger.personMatch(submission, request.recipient) : 'other'
     // If the store has no data about the person of a row, it would match every request.
-    const differs = differences(submission, request, serviceAhead, person === 'unknown' ? 'other' : person)
+    const differs = findDifferences(submission, request, aheadMs, person === 'unknown' ? 'other' : person)
     if (differs === undefined) continue
     nearRequests.push({ request, requestId: request.request_id, createdAt: request.created_at, differs })
   }
   return nearRequests
 }
 
-/** Moves open rows that match a request, which is not recorded for another row, from `open` to `ambiguous`. */
+/**
+ * Moves each open row from `open` to `ambiguous` if it matches a request that is not recorded for another
+ * row.
+ */
 function withAmbiguous(
   result: Reconciliation,
   nearRequests: ReadonlyMap<Submission, readonly NearRequest[]>,
@@ -111,7 +115,7 @@ function withAmbiguous(
   return { ...result, open }
 }
 
-/** Reads every request without an order once, including the ids that failed responses contained. */
+/** Reads each request once that no row has. The ids include those that failed responses contained. */
 async function readRequests(
   ports: ReconcileServices,
   unknown: readonly Submission[],
@@ -121,8 +125,8 @@ async function readRequests(
   const requests: RequestResource[] = []
   const ids = [...unknown.flatMap(({ offeredId }) => offeredId ?? []), ...requestIds]
   for (const id of new Set(ids.map((each) => each.toLowerCase()))) {
-    if ((await rowsOfRequest(ports, id)).length > 0) continue
-    // The read counts as `create`, so that it does not wait as long as a loop of reads may.
+    if ((await findRowsOfRequest(ports, id)).length > 0) continue
+    // The read has the priority of a create, so that it does not have to wait as long as a polling loop.
     await governor.claim('create', { signal, onWait: (ms) => onQuotaWait?.(ms / 1000) })
     try {
       requests.push(await api.getRequest(id, signal))
@@ -159,16 +163,16 @@ export async function findSecondOrders(
   const { api, clock, governor, signal, unmatched } = ports
   const service = serviceOf(api.baseUrl)
   const unmatchedIds: string[] = []
-  for (const id of ids) if ((await rowsOfRequest(ports, id)).length === 0) unmatchedIds.push(id)
-  const readContext = () => ({ service, reader: api.userEmail, now: clock.now() })
+  for (const id of ids) if ((await findRowsOfRequest(ports, id)).length === 0) unmatchedIds.push(id)
+  const createReadContext = () => ({ service, reader: api.userEmail, now: clock.now() })
   for (const id of unmatchedIds.length === 0
     ? []
-    : await unmatched.selectIdsToRead(unmatchedIds, readContext())) {
+    : await unmatched.selectIdsToRead(unmatchedIds, createReadContext())) {
     await governor.claim('create', { signal })
     const request = await readUnmatched(ports, id)
     // The service is unreachable: the stored second orders are returned, and the other requests are read later.
     if (request === 'failed') break
-    await unmatched.record(id, readContext(), request)
+    await unmatched.record(id, createReadContext(), request)
   }
   return unmatched.listSecondOrders(service)
 }

@@ -12,12 +12,12 @@ import { acceptedByEvidence, changedElsewhereError } from '../../domain/submissi
 import type { Change } from '../../domain/submission/states.ts'
 import { InternalError, InvalidInputError, UsageError } from '../../errors/kinds.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
-import { rowsOfRequest } from '../request/read-requests.ts'
+import { findRowsOfRequest } from '../request/read-requests.ts'
 import { sendSingle } from '../request/create.ts'
 import { type OrderServices, serviceAheadMs } from '../request/send.ts'
 import type { ReconcileServices } from './reconcile.ts'
 import {
-  confirmUserLeft,
+  createUserLeftQuestion,
   type OrganisationServices,
   requireSameAccount,
   requireSameOrganisation,
@@ -62,16 +62,16 @@ export async function recordAnswer(
   })
 }
 
-/** Throws before a decision changes a row, unless the API key belongs to the batch's organisation. */
+/** Throws unless the API key belongs to the batch's organisation. Called before a decision changes a row. */
 export async function requireOrganisation(ports: DecisionServices, batch: Batch): Promise<void> {
-  const confirm = confirmUserLeft(ports.prompter, ports.api)
+  const confirm = createUserLeftQuestion(ports.prompter, ports.api)
   const failure = await requireSameOrganisation(ports, batch, confirm)
   if (failure !== undefined) throw failure
 }
 
 /**
- * Sends a single order again that the provider does not have; without its recipient, the row is only closed. Throws
- * as `createRequest` does.
+ * Sends again a single order that the provider does not have. If the store no longer has the recipient, the
+ * row is only closed. Throws as `createRequest` does.
  */
 export async function orderSingleAgain(
   ports: DecisionServices & OrderServices,
@@ -96,8 +96,8 @@ export async function orderSingleAgain(
 }
 
 /**
- * Returns a row that a user has decided to send again to pending. A row without its recipient cannot be sent: it
- * becomes `cancelled`, so that the person can be ordered. The caller has the lease of the batch. Throws an
+ * Sets a row that a user has decided to send again to `pending`. A row without its recipient cannot be sent:
+ * it becomes `cancelled`, so that the person can be ordered. The caller has the lease of the batch. Throws an
  * InvalidInputError if `confirmedEmail` is not the recipient's.
  */
 export async function queueAgain(
@@ -124,8 +124,8 @@ export async function queueAgain(
 }
 
 /**
- * Records the request that the provider named for an unknown row ("they have it"), after a read that compares the
- * request with the row. The user has to confirm differences; without a terminal they are a UsageError.
+ * Records the request that the provider named for an unknown row ("they have it"), after a read that compares
+ * the request with the row. The user has to confirm differences; without a terminal they cause a UsageError.
  */
 async function recordRequest(
   ports: DecisionServices,
@@ -135,10 +135,16 @@ async function recordRequest(
   const { api, ledger, clock, governor, signal, onQuotaWait, prompter } = ports
   await governor.claim('create', { signal, onWait: (ms) => onQuotaWait?.(ms / 1000) })
   const request = await api.getRequest(requestId, signal)
-  const holders = await rowsOfRequest(ports, request.request_id)
-  const byFingerprints =
+  const rowsWithRequest = await findRowsOfRequest(ports, request.request_id)
+  const fingerprintMatch =
     row.recipient === undefined ? await ledger.personMatch(row, request.recipient) : undefined
-  const differs = differencesToConfirm(row, request, holders, await serviceAheadMs(ports), byFingerprints)
+  const differs = differencesToConfirm(
+    row,
+    request,
+    rowsWithRequest,
+    await serviceAheadMs(ports),
+    fingerprintMatch,
+  )
   if (differs.length > 0) {
     const command = `refcheck batch reconcile ${row.batchId} --row ${row.row} --request-id ${request.request_id}`
     if (prompter === undefined) {

@@ -14,7 +14,7 @@ import type { FileSource } from '../services.ts'
 import type { AnnotatedRow } from '../../sheets/rewrite.ts'
 import type { Sheet } from '../../sheets/sheet.ts'
 import type { Batches } from '../../store/ledger/batches.ts'
-import type { ResultsOf } from '../../domain/batch/results.ts'
+import type { ResultsProperties } from '../../domain/batch/results.ts'
 import type { RowProblem } from '../../domain/batch/row.ts'
 
 type ResultsServices = BatchEventListener & Pick<Services, 'batches' | 'files'>
@@ -79,8 +79,8 @@ export async function claimResultsFile(
     candidate = await findResultsPath(ports, file, typedPath)
   ) {
     if ((await ownResultsPaths(ports.batches)).has(candidate)) return { path: candidate, giveUp: keepFile }
-    const created = candidate
-    if (await createEmptyFile(created)) return { path: candidate, giveUp: () => unlink(created) }
+    const createdPath = candidate
+    if (await createEmptyFile(createdPath)) return { path: candidate, giveUp: () => unlink(createdPath) }
   }
   return { path: undefined, giveUp: keepFile }
 }
@@ -180,7 +180,7 @@ async function requireNewFile(path: string, typedPath: string, flag: string): Pr
 }
 
 /**
- * Loads the modules that `fileOfBatch` and `writeResults` use: refcheck may be updated on disk while a batch runs for
+ * Loads the modules that `openFileOfBatch` and `writeResults` use: refcheck may be updated on disk while a batch runs for
  * hours.
  */
 export async function loadResultsModules(): Promise<void> {
@@ -207,12 +207,14 @@ export async function writeResults(batches: Batches, batch: Batch, { sheet }: Ba
   return true
 }
 
-/** Writes the changed rows to the results file too, if there is one and the file of people is unchanged. */
+/**
+ * Writes the results file again after rows have changed, if there is one and the file of people is unchanged.
+ */
 export async function rewriteResults(
   { batches, files, onBatchEvent }: ResultsServices,
   batch: Batch,
 ): Promise<void> {
-  const file = await fileOfBatch(files, batch)
+  const file = await openFileOfBatch(files, batch)
   if (file === undefined) return
   try {
     await writeResults(batches, batch, file)
@@ -250,19 +252,19 @@ export async function updateStatuses(
   { ledger, batches, files }: Pick<Services, 'ledger' | 'batches' | 'files'>,
   since: number,
 ): Promise<string[]> {
-  const updated: string[] = []
-  const readRows = (await ledger.list({ states: ['accepted'] })).filter(
+  const updatedNames: string[] = []
+  const rowsWithNewStatus = (await ledger.list({ states: ['accepted'] })).filter(
     ({ requestStatusAt = 0 }) => requestStatusAt >= since,
   )
-  for (const id of new Set(readRows.map(({ batchId }) => batchId))) {
+  for (const id of new Set(rowsWithNewStatus.map(({ batchId }) => batchId))) {
     const batch = await batches.find(id)
     if (batch?.resultsFile === undefined || !(await pathExists(batch.resultsFile))) continue
     try {
       const lease = await batches.acquire(id)
       try {
-        const file = lease && (await fileOfBatch(files, batch))
+        const file = lease && (await openFileOfBatch(files, batch))
         if (file !== undefined && (await updateStatusesInFile({ batches, files }, batch, file)))
-          updated.push(basename(batch.resultsFile))
+          updatedNames.push(basename(batch.resultsFile))
       } finally {
         await lease?.release()
       }
@@ -271,7 +273,7 @@ export async function updateStatuses(
       if (!(error instanceof RefcheckError)) throw error
     }
   }
-  return updated
+  return updatedNames
 }
 
 /** Updates a results file that is unchanged since it was written from `file`. Returns true if a status differed. */
@@ -289,20 +291,20 @@ async function updateStatusesInFile(
   const dialect = dialectFor(resultsFile, sheet)
   const isTable = dialect.format === 'csv' || dialect.format === 'xlsx'
   const readingOptions = isTable ? { encoding: dialect.encoding, headerRow: 1 } : {}
-  const written = await openBatchFile(files, resultsFile, readingOptions)
-  const positions = resultColumns.map((column) => written.sheet.columns.indexOf(column))
-  const statusAt = resultColumns.indexOf('refcheck_status')
-  let hasOther = false
-  async function* rows(isUpdate: boolean): AsyncGenerator<AnnotatedRow> {
-    const writtenRows = written.sheet.rows()
+  const writtenFile = await openBatchFile(files, resultsFile, readingOptions)
+  const positions = resultColumns.map((column) => writtenFile.sheet.columns.indexOf(column))
+  const statusIndex = resultColumns.indexOf('refcheck_status')
+  let hasNewStatus = false
+  async function* generateRows(isUpdate: boolean): AsyncGenerator<AnnotatedRow> {
+    const writtenRows = writtenFile.sheet.rows()
     try {
       for await (const row of resultRows(sheet, batches, batch)) {
         const found = row.isLeftOut === true ? undefined : await writtenRows.next()
         const cells = found === undefined || found.done === true ? [] : found.value.cells
         const added = positions.map((position) => cells[position] ?? '')
-        const status = row.added[statusAt] ?? ''
-        if (row.isLeftOut !== true && status !== '' && added[statusAt] !== status) hasOther = true
-        if (isUpdate && status !== '') added[statusAt] = status
+        const status = row.added[statusIndex] ?? ''
+        if (row.isLeftOut !== true && status !== '' && added[statusIndex] !== status) hasNewStatus = true
+        if (isUpdate && status !== '') added[statusIndex] = status
         yield { ...row, added }
       }
     } finally {
@@ -310,15 +312,15 @@ async function updateStatusesInFile(
     }
   }
   const hash = createHash('sha256')
-  const table = { sheet, addedColumns: resultColumns, rows: rows(false) }
+  const table = { sheet, addedColumns: resultColumns, rows: generateRows(false) }
   for await (const chunk of annotatedBytes(table, dialect)) hash.update(chunk)
-  if (!hasOther || hash.digest('hex') !== written.sha256) return false
-  await writeTable(resultsFile, sheet, resultColumns, rows(true))
+  if (!hasNewStatus || hash.digest('hex') !== writtenFile.sha256) return false
+  await writeTable(resultsFile, sheet, resultColumns, generateRows(true))
   return true
 }
 
 /** Opens the file that a batch was made from; undefined if it is gone or has changed. */
-export async function fileOfBatch(target: FileSource, batch: Batch): Promise<BatchFile | undefined> {
+export async function openFileOfBatch(target: FileSource, batch: Batch): Promise<BatchFile | undefined> {
   if (batch.path === undefined) return undefined
   const { openBatchFile } = await import('./read-file.ts')
   const { sheet, header_row, encoding } = JSON.parse(batch.reading) as Partial<FileReading>
@@ -337,16 +339,22 @@ export async function fileOfBatch(target: FileSource, batch: Batch): Promise<Bat
 }
 
 /** Maps the rows of a batch to their lines in its file; empty if the file is gone or has changed. */
-export async function linesOfRows(target: FileSource, batch: Batch): Promise<ReadonlyMap<number, number>> {
+export async function readLinesOfRows(
+  target: FileSource,
+  batch: Batch,
+): Promise<ReadonlyMap<number, number>> {
   const lines = new Map<number, number>()
-  const file = await fileOfBatch(target, batch)
+  const file = await openFileOfBatch(target, batch)
   if (file === undefined) return lines
   for await (const { row, line } of file.sheet.rows()) lines.set(row, line)
   return lines
 }
 
-/** Returns the line of a row in a file; undefined without a file. */
-export async function lineOfRow(file: BatchFile | undefined, number: number): Promise<number | undefined> {
+/** Returns the line of a row in a file; undefined if there is no file. */
+export async function findLineOfRow(
+  file: BatchFile | undefined,
+  number: number,
+): Promise<number | undefined> {
   if (file === undefined) return undefined
   for await (const { row, line } of file.sheet.rows()) if (row === number) return line
   return undefined
@@ -388,7 +396,7 @@ function dialectFor(path: string, { dialect }: Sheet): Dialect {
 async function* resultRows(
   sheet: Sheet,
   batches: Batches,
-  { id: batchId, ...resultsOf }: ResultsOf & { id: string },
+  { id: batchId, ...properties }: ResultsProperties & { id: string },
 ): AsyncGenerator<AnnotatedRow> {
   const { resultCells, resultColumns } = await import('../../domain/batch/results.ts')
   const everyColumn = new Set(sheet.columns.keys())
@@ -399,12 +407,12 @@ async function* resultRows(
       while (next.done !== true && next.value.row < row.row) next = await batchRows.next()
       const found = next.done !== true && next.value.row === row.row ? next.value : undefined
       const refused = found?.state === 'invalid' ? everyColumn : undefined
-      const isUnseen = row.hidden === true || (row.struck ?? []).length > 0
+      const isHidden = row.hidden === true || (row.struck ?? []).length > 0
       yield {
         row,
         refused,
-        isLeftOut: found === undefined && isUnseen,
-        added: found === undefined ? resultColumns.map(() => '') : resultCells(found, resultsOf),
+        isLeftOut: found === undefined && isHidden,
+        added: found === undefined ? resultColumns.map(() => '') : resultCells(found, properties),
       }
     }
   } finally {
@@ -418,21 +426,21 @@ const errorColumns = ['refcheck_row', 'refcheck_column', 'refcheck_problem', 're
 /** Yields the rows to fix unchanged, with all problems of each row added. */
 async function* rowsToFix(sheet: Sheet, problems: readonly RowProblem[]): AsyncGenerator<AnnotatedRow> {
   const { headerName } = await import('../../domain/batch/columns.ts')
-  const byRow = Map.groupBy(problems, ({ row }) => row)
+  const problemsByRow = Map.groupBy(problems, ({ row }) => row)
   const columns = new Map(sheet.columns.map((column, index) => [headerName(column), index]))
   for await (const row of sheet.rows()) {
-    const found = byRow.get(row.row)
-    if (found === undefined) continue
+    const problemsOfRow = problemsByRow.get(row.row)
+    if (problemsOfRow === undefined) continue
     const joinTexts = (text: (problem: RowProblem) => string | undefined): string =>
-      found.flatMap((problem) => text(problem) ?? []).join('; ')
-    const refused = new Set(found.map(({ column }) => columns.get(column) ?? -1))
+      problemsOfRow.flatMap((problem) => text(problem) ?? []).join('; ')
+    const refused = new Set(problemsOfRow.map(({ column }) => columns.get(column) ?? -1))
     yield {
       row,
       refused,
       added: [
         { kind: 'number', text: String(row.row), value: row.row, format: 'General' },
         joinTexts(({ column }) => column),
-        joinTexts(({ column, problem }) => (found.length === 1 ? problem : `${column} ${problem}`)),
+        joinTexts(({ column, problem }) => (problemsOfRow.length === 1 ? problem : `${column} ${problem}`)),
         joinTexts(({ suggestion }) => suggestion),
       ],
     }

@@ -29,13 +29,13 @@ import {
 } from '../request/send.ts'
 
 const pollIntervalMs = 500
-/** Longer than the longest POST and than the lease of a process that ended during one. */
+/** Longer than the longest POST, and than the lease of a process that ended during a POST. */
 const maxWaitMs = 90_000
 
 /**
- * Runs a batch whose rows other runners may send too, and ends when no runner sends one any more: this runner sends
- * the rows that another runner returned to pending. Rows of a runner that ended without recording an outcome become
- * unknown.
+ * Runs a batch whose rows other runners may send too, and ends when no runner sends any of its rows: this
+ * runner also sends the rows that another runner returned to pending. Rows of a runner that ended without
+ * recording an outcome become unknown.
  */
 export async function runWithOtherRunners(
   ports: OrderServices,
@@ -44,10 +44,10 @@ export async function runWithOtherRunners(
 ): Promise<RunEnd> {
   for (let runLimits = limits; ; runLimits = { ...limits, afterUnknown: false }) {
     const end = await sendPendingRows(ports, batchId, runLimits)
-    const isWhole = limits.only === undefined && limits.max === Number.POSITIVE_INFINITY
+    const isWholeBatch = limits.only === undefined && limits.max === Number.POSITIVE_INFINITY
     if (
       end.kind !== 'done' ||
-      !isWhole ||
+      !isWholeBatch ||
       !ports.batches.isShared ||
       !(await waitForOtherRunners(ports, batchId))
     ) {
@@ -71,7 +71,10 @@ async function waitForOtherRunners(
   }
 }
 
-/** "After any unknown nothing more is sent until a ping and a read answer well." */
+/**
+ * "After any unknown nothing more is sent until a ping and a read answer well" (src/docs/ordering.md, section
+ * 2).
+ */
 const checkHealthStep: Step = { kind: 'check health', afterwards: { kind: 'continue' } }
 
 /** The pause before the next claim after another runner has claimed the same row. */
@@ -160,8 +163,8 @@ class Run {
         ])
         const unrecorded = { attempt, outcome }
         const committed = await this.#recordAndClaim(unrecorded, nextRow)
-        journaled = committed.ahead
-        const recorded = committed.recorded ? unrecorded : await recordOutcome(this.#ports, unrecorded)
+        journaled = committed.nextJournaled
+        const recorded = committed.isRecorded ? unrecorded : await recordOutcome(this.#ports, unrecorded)
         const end = await this.#applyOutcome(row, { attempt, outcome: recorded.outcome })
         if (end !== undefined) return end
       }
@@ -187,11 +190,11 @@ class Run {
       const claim = await ledger.beginInQuota(
         row,
         newAttempt(this.#ports),
-        governor.place(),
+        governor.claimForCreate(),
         this.#canSendOtherRow,
       )
       const { waitMs, attempt, conflict, row: number = row.row, isTaken, isBreakerOpen } = claim
-      if (attempt !== undefined) return { row: await this.#rowOf(attempt, row), attempt }
+      if (attempt !== undefined) return { row: await this.#findRowOfAttempt(attempt, row), attempt }
       if (conflict !== undefined) {
         this.#reportConflict(number, row, conflict)
         if (this.#limits.isSingle === true) return { kind: 'done' }
@@ -215,7 +218,7 @@ class Run {
     }
   }
 
-  /** Returns the row of an attempt that was journaled, and for which nothing was sent, to pending. */
+  /** Sets the row of a journaled attempt to pending; nothing was sent for the attempt. */
   async #returnToPending(attempt: Attempt): Promise<RunEnd> {
     const { ledger, clock } = this.#ports
     const reason = 'interrupted before it was sent'
@@ -231,13 +234,13 @@ class Run {
     return this.#counters.sent >= this.#limits.max ? { kind: 'limited' } : row
   }
 
-  /** Whether the run may send any other row if another runner has claimed the one that was found. */
+  /** Whether the run may send another row if another runner has claimed the row that was found. */
   get #canSendOtherRow(): boolean {
     return this.#limits.only === undefined
   }
 
-  /** Returns the row of an attempt: the row that was found, or another one that the store claimed instead. */
-  async #rowOf({ row: number }: Attempt, row: NextRow): Promise<NextRow> {
+  /** Returns the row of an attempt: the row that was found, or another row that the store claimed instead. */
+  async #findRowOfAttempt({ row: number }: Attempt, row: NextRow): Promise<NextRow> {
     if (number === row.row) return row
     const { value } = await this.#ports.batches.rows(this.#batchId, { after: number - 1, limit: 1 }).next()
     return (value as BatchRow | undefined) ?? row
@@ -255,8 +258,8 @@ class Run {
   }
 
   /**
-   * Finds the next row while the current one is being sent. An error of the store is reported by the next write
-   * instead.
+   * Finds the next row while the current one is being sent. An error of the store is ignored here, because
+   * the next write reports it.
    */
   async #findFollowingRow(): Promise<NextRow | undefined> {
     return this.#limits.isSingle === true ? undefined : this.#findPendingRow().catch(() => undefined)
@@ -264,15 +267,15 @@ class Run {
 
   /**
    * Journals in one commit that an order was accepted and the attempt of the next row. This halves the number of
-   * fsyncs and keeps the order of the records. `recorded` is false if the outcome was not recorded.
+   * fsyncs and keeps the order of the records. `isRecorded` is false if the outcome was not recorded.
    */
   async #recordAndClaim(
     { attempt, outcome }: AttemptOutcome,
     row: NextRow | undefined,
-  ): Promise<{ recorded: boolean; ahead?: JournaledAttempt }> {
+  ): Promise<{ isRecorded: boolean; nextJournaled?: JournaledAttempt }> {
     const { ledger, clock, governor, signal } = this.#ports
     const shouldContinue = signal?.aborted !== true && this.#counters.sent + 1 < this.#limits.max
-    if (outcome.kind !== 'accepted' || row === undefined || !shouldContinue) return { recorded: false }
+    if (outcome.kind !== 'accepted' || row === undefined || !shouldContinue) return { isRecorded: false }
     const change = changeFor(outcome, clock.now())
     const {
       moved,
@@ -285,13 +288,16 @@ class Run {
         change,
         row,
         newAttempt(this.#ports),
-        governor.place(),
+        governor.claimForCreate(),
         this.#canSendOtherRow,
       ),
     )
     if (conflict !== undefined) this.#reportConflict(number, row, conflict)
-    if (next === undefined) return { recorded: moved }
-    return { recorded: moved, ahead: { row: await this.#rowOf(next, row), attempt: next } }
+    if (next === undefined) return { isRecorded: moved }
+    return {
+      isRecorded: moved,
+      nextJournaled: { row: await this.#findRowOfAttempt(next, row), attempt: next },
+    }
   }
 
   /** Reports an outcome that is journaled, and carries out the step that follows from it. */

@@ -17,7 +17,7 @@ export interface OrganisationServices {
   signal?: AbortSignal | undefined
 }
 
-/** Maximum number of requests to read: the service may have removed one. */
+/** Maximum number of requests that are read to find one that the service has not removed. */
 const maxRequestsRead = 3
 
 /** Throws a UsageError if the batch was made with another service. Called before anything is changed or sent. */
@@ -43,9 +43,10 @@ export function requireSameAccount(
 }
 
 /**
- * Returns the question whether the user who started a batch has left the organisation; undefined without a terminal.
+ * Returns a function that asks whether the user who started a batch has left the organisation; undefined
+ * without a terminal.
  */
-export function confirmUserLeft(
+export function createUserLeftQuestion(
   prompter: Prompter | undefined,
   api: Pick<Api, 'userEmail'>,
 ): ((batch: Batch) => Promise<boolean>) | undefined {
@@ -76,7 +77,10 @@ export async function requireSameOrganisation(
   return undefined
 }
 
-/** Undefined if no row was accepted and the same user continues the batch: the organisation cannot differ then. */
+/**
+ * Returns undefined if no row was accepted and the same user continues the batch: the organisation cannot
+ * differ then.
+ */
 async function readEvidence(
   { api, batches, signal }: OrganisationServices,
   { id, counts, userEmail }: Batch,

@@ -6,12 +6,12 @@ import type { Lease } from '../../store/ledger/store-part.ts'
 import type { BatchFile, BatchEventListener } from './read-file.ts'
 import type { OrderServices } from '../request/send.ts'
 import {
-  confirmUserLeft,
+  createUserLeftQuestion,
   requireSameAccount,
   requireSameOrganisation,
   requireSameService,
 } from './same-organisation.ts'
-import { fileOfBatch, lineOfRow, loadResultsModules, writeResults } from './results-file.ts'
+import { openFileOfBatch, findLineOfRow, loadResultsModules, writeResults } from './results-file.ts'
 import { findSecondOrders, reconcile, findUnknownRows } from './reconcile.ts'
 import type { Reconciliation } from '../../domain/batch/reconciliation.ts'
 import { heldElsewhereError, matchInError } from '../../domain/batch/batch-status.ts'
@@ -64,38 +64,38 @@ export async function startBatch(
 ): Promise<BatchEnd> {
   const { inbox, unmatched: _, files, progress, waitBudgetMs, onBatchEvent, prompter, ...run } = ports
   await loadResultsModules()
-  const reported = new Set<string>()
+  const reportedIds = new Set<string>()
   const countsBefore = await run.batches.countRows(batchId)
-  const accepted: number[] = []
+  const acceptedRows: number[] = []
   const onEvent = (event: RunEvent): void => {
-    if (event.name === 'row' && event.state === 'accepted' && accepted.length <= maxNamed)
-      accepted.push(event.row)
+    if (event.name === 'row' && event.state === 'accepted' && acceptedRows.length <= maxNamed)
+      acceptedRows.push(event.row)
     progress.onEvent(event)
   }
   const outcome = await reconcileAndSend({ ...run, onEvent }, batchId, {
     ...options,
     max,
     waitBudgetMs,
-    checksPackage: isPlanned !== true,
+    shouldCheckPackages: isPlanned !== true,
     describeRow: async (row, batch) =>
       formatRow({
         ...row,
-        line: await lineOfRow(openedFile ?? (await fileOfBatch(files, batch)), row.row),
+        line: await findLineOfRow(openedFile ?? (await openFileOfBatch(files, batch)), row.row),
       }),
     listUnmatchedIds: () => inbox.listUnmatchedIds(run.api.baseUrl),
-    confirmStarterLeft: confirmUserLeft(prompter, run.api),
+    confirmStarterLeft: createUserLeftQuestion(prompter, run.api),
     onStart(batch) {
       const { counts, userEmail: startedAs } = batch
-      const now = run.api.userEmail
-      if (counts.pending > 0 && startedAs.toLowerCase() !== now.toLowerCase()) {
-        onBatchEvent({ name: 'other-user', startedAs, now })
+      const currentUser = run.api.userEmail
+      if (counts.pending > 0 && startedAs.toLowerCase() !== currentUser.toLowerCase()) {
+        onBatchEvent({ name: 'other-user', startedAs, now: currentUser })
       }
       progress.onStart(batch)
     },
     onReconciled: (found) => onBatchEvent({ name: 'reconciled', found }),
-    beforeFirstRow: () => reportSecondOrders(ports, reported),
+    beforeFirstRow: () => reportSecondOrders(ports, reportedIds),
     async writeResults(batch) {
-      const file = openedFile ?? (await fileOfBatch(files, batch))
+      const file = openedFile ?? (await openFileOfBatch(files, batch))
       if (file !== undefined) return writeResults(run.batches, batch, file)
       if (batch.resultsFile !== undefined) {
         onBatchEvent({ name: 'file-changed', file: batch.name, batchId: batch.id })
@@ -105,15 +105,18 @@ export async function startBatch(
     onResultsWriteError: ({ message }, { id }) =>
       onBatchEvent({ name: 'results-unwritten', why: message, batchId: id }),
   })
-  await reportSecondOrders(ports, reported)
+  await reportSecondOrders(ports, reportedIds)
   return {
     ...outcome,
-    result: await readBatchResult(run, outcome.batch, { before: countsBefore.accepted, accepted }),
+    result: await readBatchResult(run, outcome.batch, {
+      before: countsBefore.accepted,
+      accepted: acceptedRows,
+    }),
   }
 }
 
 /**
- * Returns the result of a run. `before`: the number of rows that were accepted before it. `accepted`: the rows that
+ * Returns the result of a run. `before`: the number of rows that were accepted before it. `acceptedRows`: the rows that
  * this process ordered, at most one more than may be named. People are named only if this process alone ordered in the
  * run, and if there are at most `maxNamed` of them.
  */
@@ -131,19 +134,20 @@ async function readBatchResult(
 }
 
 /**
- * Reports second orders: requests that webhook events named, for people that this store has ordered too. It is called
- * before the first row is sent and after the run. An error does not fail the run, because no row depends on these
- * requests, unless it is an I/O error. `reported`: the ids of the requests that this run has already reported.
+ * Reports second orders: requests that webhook events named, for people that this store has ordered too. It
+ * is called before the first row is sent and after the run. An error does not fail the run, because no row
+ * depends on these requests, unless it is an I/O error. `reportedIds`: the ids of the requests that this run
+ * has already reported.
  */
 async function reportSecondOrders(
   { inbox, onBatchEvent, ...ports }: StartServices,
-  reported: Set<string>,
+  reportedIds: Set<string>,
 ): Promise<void> {
   if (ports.signal?.aborted === true) return
   const ids = await inbox.listUnmatchedIds(ports.api.baseUrl)
   try {
-    const found = (await findSecondOrders(ports, ids)).filter(({ requestId }) => !reported.has(requestId))
-    for (const { requestId } of found) reported.add(requestId)
+    const found = (await findSecondOrders(ports, ids)).filter(({ requestId }) => !reportedIds.has(requestId))
+    for (const { requestId } of found) reportedIds.add(requestId)
     if (found.length > 0) onBatchEvent({ name: 'second-orders', found })
   } catch (error) {
     if (!(error instanceof RefcheckError) || error.code === 'io') throw error
@@ -154,10 +158,10 @@ export interface RunBatchOptions extends RunLimits {
   /** Describes a row by the person's name and its line in the file. */
   describeRow?: ((row: BatchRow, batch: Batch) => Promise<string>) | undefined
   /** Whether to check first that the packages of the batch can still be ordered. Costs one read. */
-  checksPackage?: boolean | undefined
+  shouldCheckPackages?: boolean | undefined
   /** Ids of requests that webhook events named and that belong to no stored order. */
   listUnmatchedIds: () => Promise<Iterable<string>>
-  /** Writes the results file from the current rows; true if there is a file afterwards. */
+  /** Writes the results file from the current rows. Returns true if there is a file afterwards. */
   writeResults: (batch: Batch) => Promise<boolean>
   /** Called when the results file could not be written. */
   onResultsWriteError?: ((error: RefcheckError, batch: Batch) => void) | undefined
@@ -205,23 +209,23 @@ export async function reconcileAndSend(
     const batch = await requireBatch(ports, batchId)
     requireSameService(batch, ports.api)
     requireSameAccount(batch, ports.account)
-    const leavesQueue = batch.queuedAt !== undefined && options.isQueued !== true
-    if (leavesQueue) await ports.batches.recordQueued(batchId, undefined)
-    const mustCheck = batch.counts.pending > 0 && options.isOrganisationChecked !== true
-    const organisationError = mustCheck
+    const shouldLeaveQueue = batch.queuedAt !== undefined && options.isQueued !== true
+    if (shouldLeaveQueue) await ports.batches.recordQueued(batchId, undefined)
+    const mustCheckOrganisation = batch.counts.pending > 0 && options.isOrganisationChecked !== true
+    const organisationError = mustCheckOrganisation
       ? await requireSameOrganisation(ports, batch, options.confirmStarterLeft)
       : undefined
-    const checksPackage =
-      organisationError === undefined && options.checksPackage === true && batch.counts.pending > 0
-    const error = organisationError ?? (checksPackage ? await checkPackages(ports, batch) : undefined)
+    const mustCheckPackages =
+      organisationError === undefined && options.shouldCheckPackages === true && batch.counts.pending > 0
+    const error = organisationError ?? (mustCheckPackages ? await checkPackages(ports, batch) : undefined)
     if (error === undefined) {
       await reconcileUnknown(ports, batch, options)
       if (batch.counts.pending > 0) await options.beforeFirstRow?.()
     }
     await ports.batches.recordHalt(batchId, undefined)
-    const current = await requireBatch(ports, batchId)
-    options.onStart?.(current)
-    const { unknown, pending } = current.counts
+    const currentBatch = await requireBatch(ports, batchId)
+    options.onStart?.(currentBatch)
+    const { unknown, pending } = currentBatch.counts
     const limits = { ...options, afterUnknown: unknown > 0 && pending > 0 }
     const end: RunEnd =
       error === undefined ? await runWithOtherRunners(ports, batchId, limits) : { kind: 'halted', error }
@@ -232,25 +236,26 @@ export async function reconcileAndSend(
     await reconcileUnknown(ports, await requireBatch(ports, batchId), options)
     const writeResult = await tryToWriteResults(await requireBatch(ports, batchId), options)
     const writeError = typeof writeResult === 'boolean' ? undefined : writeResult
-    const after = await requireBatch(ports, batchId)
+    const finalBatch = await requireBatch(ports, batchId)
     const conflicts = await ports.waiting.countConflicts(batchId)
     const failure = runError(
       batchId,
-      after.counts,
+      finalBatch.counts,
       end,
       conflicts,
-      await readFirstRows(ports, after, options.describeRow),
+      await readFirstRows(ports, finalBatch, options.describeRow),
     )
     // The write error becomes the failure of the run only if it is an I/O error and the run has no other failure. In
     // all other cases it is only reported.
     const isWriteErrorFailure = failure === undefined && writeError?.code === 'io'
-    if (writeError !== undefined && !isWriteErrorFailure) options.onResultsWriteError?.(writeError, after)
+    if (writeError !== undefined && !isWriteErrorFailure)
+      options.onResultsWriteError?.(writeError, finalBatch)
     // The `holder` that was read is this process, which releases the lease of the batch below.
     return {
       batch: {
-        ...after,
+        ...finalBatch,
         holder: undefined,
-        resultsFile: writeResult === true ? after.resultsFile : undefined,
+        resultsFile: writeResult === true ? finalBatch.resultsFile : undefined,
       },
       failure: isWriteErrorFailure ? resultsUnwrittenError(batchId, writeError) : failure,
     }
@@ -306,7 +311,7 @@ async function readFirstRows(
   const duplicate = (await readFirst('duplicate'))?.matches
   const held = await readFirst('held')
   return {
-    held: held && { row: held.row, heldFor: held.heldFor, who: await describeRow(held, batch) },
+    held: held && { row: held.row, heldFor: held.heldFor, rowText: await describeRow(held, batch) },
     unknown: (await readFirst('unknown'))?.row,
     duplicate: duplicate && matchInError(duplicate),
   }

@@ -4,7 +4,10 @@ import { localTime } from '../../domain/wording/time.ts'
 import type { Profile } from '../../domain/session/session.ts'
 import type { Store } from '../../store/ledger/store.ts'
 
-/** Sources of the values, by kind; only the source of the completed kind is called. */
+/**
+ * Sources of the values for completion, by kind. Only the source of the kind that is being completed is
+ * called.
+ */
 export interface LiveSources {
   packages: () => Promise<ReadonlyMap<number, string>>
   profiles: () => Promise<ReadonlyMap<string, Profile>>
@@ -17,7 +20,7 @@ export interface LiveSources {
   stories: () => Promise<readonly Completion[]>
 }
 
-/** More values than a user reads in a list. */
+/** Maximum number of values: a user does not read more of them in a list. */
 const maxValues = 50
 
 /** Returns the values of one kind that start with the typed text; values with a time are listed newest first. */
@@ -26,11 +29,11 @@ export async function liveValues(
   sources: LiveSources,
   current: string,
 ): Promise<Completion[]> {
-  const all = await valuesOf(kind, sources)
+  const all = await readValues(kind, sources)
   return all.filter(({ value }) => value.startsWith(current)).slice(0, maxValues)
 }
 
-async function valuesOf(kind: LiveKind, sources: LiveSources): Promise<readonly Completion[]> {
+async function readValues(kind: LiveKind, sources: LiveSources): Promise<readonly Completion[]> {
   const withoutAbout = (values: readonly string[]): Completion[] =>
     values.map((value) => ({ value, about: '' }))
   switch (kind) {
@@ -42,11 +45,11 @@ async function valuesOf(kind: LiveKind, sources: LiveSources): Promise<readonly 
         about: `${userEmail} at ${baseUrl}`,
       }))
     case 'batch':
-      return batches(sources)
+      return completeBatches(sources)
     case 'request':
-      return requests(sources)
+      return completeRequests(sources)
     case 'event':
-      return events(sources)
+      return completeEvents(sources)
     case 'mapping':
       return withoutAbout(await sources.mappings())
     case 'setting':
@@ -60,14 +63,14 @@ async function valuesOf(kind: LiveKind, sources: LiveSources): Promise<readonly 
   }
 }
 
-async function batches({ store }: LiveSources): Promise<Completion[]> {
+async function completeBatches({ store }: LiveSources): Promise<Completion[]> {
   const all = (await (await store())?.batches.list()) ?? []
   return all
     .toSorted((one, other) => other.addedAt - one.addedAt)
     .map(({ id, name, addedAt }) => ({ value: id, about: `${name ?? ''} ${localTime(addedAt)}`.trim() }))
 }
 
-async function requests({ store }: LiveSources): Promise<Completion[]> {
+async function completeRequests({ store }: LiveSources): Promise<Completion[]> {
   const all = (await (await store())?.ledger.list({ states: ['accepted'] })) ?? []
   return all.toReversed().flatMap((row) => {
     const { requestId, requestStatus = '' } = row
@@ -77,7 +80,7 @@ async function requests({ store }: LiveSources): Promise<Completion[]> {
   })
 }
 
-async function events({ store }: LiveSources): Promise<Completion[]> {
+async function completeEvents({ store }: LiveSources): Promise<Completion[]> {
   const inbox = (await store())?.inbox
   const found: Completion[] = []
   if (inbox === undefined) return found

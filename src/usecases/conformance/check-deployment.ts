@@ -69,8 +69,8 @@ export async function checkDeployment(
     waitBudgetMs,
     signal,
   } = options
-  const only = caseFilter(options.only)
-  const target = await targetOf(services, options)
+  const only = createCaseFilter(options.only)
+  const target = await resolveTarget(services, options)
   const control = isControlled
     ? await connectToSandbox(http, target, fromEnvironment(env, 'REFCHECK_SANDBOX_TOKEN'))
     : undefined
@@ -82,7 +82,7 @@ export async function checkDeployment(
         ...control?.knownTarget,
         ...withoutUndefined(target),
         recipients: { ...control?.knownTarget.recipients, ...withoutUndefined(options.recipients) },
-        quota: useUpQuota ? windowsOf(target.baseUrl, env) : control?.knownTarget.quota,
+        quota: useUpQuota ? findQuotaWindows(target.baseUrl, env) : control?.knownTarget.quota,
       },
       control,
       allowCreate,
@@ -91,7 +91,7 @@ export async function checkDeployment(
       waitBudgetMs,
       only,
       signal,
-      onCase: ({ id }, done, of) => reporter.status(`${done}/${of} ${id}`),
+      onCase: ({ id }, doneCount, totalCount) => reporter.status(`${doneCount}/${totalCount} ${id}`),
       onWait: (seconds) => reporter.note(`The quota is used up; continuing in ${seconds} s.`),
     })
     return { report, failure: halted ?? failureOf(report) }
@@ -112,7 +112,7 @@ function failureOf({ counts: { broken, cases } }: ConformanceReport): Incomplete
  * Returns the target of the suite. resolveSession ensures that a stored key is sent only to the origin that it was
  * saved for.
  */
-async function targetOf(
+async function resolveTarget(
   sources: SessionSources,
   { baseUrl, secondEmail, noCreateEmail, inactiveEmail, foreignEmail }: ConformanceOptions,
 ): Promise<Target> {
@@ -133,7 +133,7 @@ async function targetOf(
     secondEmail,
     noCreateEmail,
     inactiveEmail,
-    webhookSecret: await knownWebhookSecret(sources),
+    webhookSecret: await findWebhookSecret(sources),
     foreignUser:
       foreignEmail === undefined || foreignKey === undefined
         ? undefined
@@ -156,16 +156,16 @@ function asFlagError(error: unknown): unknown {
   })
 }
 
-function windowsOf(baseUrl: string, env: SessionSources['env']): readonly QuotaWindow[] {
+function findQuotaWindows(baseUrl: string, env: SessionSources['env']): readonly QuotaWindow[] {
   const text = isLoopbackUrl(baseUrl) ? env['REFCHECK_QUOTA'] : undefined
   return text === undefined || text === '' ? documentedQuota : parseWindows(text, 'REFCHECK_QUOTA')
 }
 
-function caseFilter(only: readonly string[]): ((each: Pick<CaseResult, 'id'>) => boolean) | undefined {
+function createCaseFilter(only: readonly string[]): ((each: Pick<CaseResult, 'id'>) => boolean) | undefined {
   const knownNames = suite.flatMap(({ id }) => [id, id.split('.')[0] ?? id])
-  const unknown = only.find((name) => !knownNames.includes(name))
-  if (unknown !== undefined) {
-    throw new UsageError(`--only: no case or topic named "${unknown}"`, {
+  const unknownName = only.find((name) => !knownNames.includes(name))
+  if (unknownName !== undefined) {
+    throw new UsageError(`--only: no case or topic named "${unknownName}"`, {
       hint: `Topics: ${[...new Set(knownNames.filter((name) => !name.includes('.')))].join(', ')}`,
     })
   }
@@ -174,7 +174,7 @@ function caseFilter(only: readonly string[]): ((each: Pick<CaseResult, 'id'>) =>
 }
 
 /** Returns the webhook secret; undefined if none is set. */
-async function knownWebhookSecret(sources: SessionSources): Promise<string | undefined> {
+async function findWebhookSecret(sources: SessionSources): Promise<string | undefined> {
   try {
     return (await resolveWebhookSecret(sources)).secret
   } catch (error) {

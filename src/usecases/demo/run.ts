@@ -117,12 +117,12 @@ async function runCommands(
 
   explain('Order it for two people. Each order is recorded on disk before it is sent, and sent once.')
   const ids: string[] = []
-  for (const person of people) ids.push(createdId(await run(create(person))))
+  for (const person of people) ids.push(parseRequestId(await run(createArguments(person))))
   explain(
     'Two mistakes, caught before anything is sent: a phone number without its country code, and the same order again.',
   )
-  await run(create(invalidPerson), 2)
-  await run(create(people[0]), 2)
+  await run(createArguments(invalidPerson), 2)
+  await run(createArguments(people[0]), 2)
 
   explain('Wait for the reports (hours in reality, seconds here).')
   await run(['request', 'wait', ...ids, '--for', 'report'])
@@ -139,12 +139,12 @@ async function runCommands(
   return { request_ids: ids, reports_folder: reports }
 }
 
-function create([first, last, email, phone]: readonly [string, string, string, string]): string[] {
+function createArguments([first, last, email, phone]: readonly [string, string, string, string]): string[] {
   const person = ['--first-name', first, '--last-name', last, '--email', email, '--phone', phone]
   return ['request', 'create', '--package', packageId, ...person, '--yes']
 }
 
-function createdId(printed: string): string {
+function parseRequestId(printed: string): string {
   const [id] = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(printed) ?? []
   if (id === undefined) throw new InternalError('the demo’s order printed no request id')
   return id

@@ -12,19 +12,19 @@ import { redactKeys } from '../../domain/wording/redact-argument.ts'
 import { RefcheckError, IoError, UnavailableError } from '../../errors/kinds.ts'
 import type { Connect, Services } from '../services.ts'
 import { fromEnvironment } from '../session/chosen-profile.ts'
-import { sessionStatus } from '../session/login.ts'
+import { readSessionStatus } from '../session/login.ts'
 import { resolveBaseUrl, resolveSession, type SessionSources } from '../session/resolve.ts'
-import { purgeExpired, purgeServices, retentionLimit } from '../store/purge.ts'
+import { purgeExpired, purgeServices, findRetentionLimit } from '../store/purge.ts'
 
 /** The parts that are checked. A check that needs services creates them. */
 interface DoctorParts extends Pick<Services, 'clock' | 'env'> {
-  /** "24.21.0", and the versions that will do. */
+  /** `version`: that of this Node.js, such as 24.21.0; `needed`: the supported versions. */
   node: { version: string; needed: string }
   folders: { config: string; data: string }
-  proxy: () => { host: string; variable: string } | undefined
-  storeLocation: () => Promise<string>
-  setting: (key: string) => Promise<string | undefined>
-  services: <K extends keyof Services>(...names: readonly K[]) => Promise<Pick<Services, K>>
+  findProxy: () => { host: string; variable: string } | undefined
+  findStoreLocation: () => Promise<string>
+  readSetting: (key: string) => Promise<string | undefined>
+  openServices: <K extends keyof Services>(...names: readonly K[]) => Promise<Pick<Services, K>>
   signal: AbortSignal
 }
 
@@ -43,10 +43,10 @@ const maxClockDifferenceMs = 60_000
 
 /** Checks all that the commands need: this machine, then the service with two pings and one call. */
 export async function diagnose(doctorParts: DoctorParts): Promise<MachineReport> {
-  const sources = await doctorParts.services('settings', 'secrets', 'env', 'profile')
-  const storeFiles = await doctorParts.storeLocation().then(filesOf, () => [])
+  const sources = await doctorParts.openServices('settings', 'secrets', 'env', 'profile')
+  const storeFiles = await doctorParts.findStoreLocation().then(filesOf, () => [])
   // An error in the settings is one finding and must not prevent the other checks.
-  const connect = await doctorParts.services('connect').then(
+  const connect = await doctorParts.openServices('connect').then(
     (services) => services.connect,
     (error: unknown) => (): never => {
       throw error
@@ -64,7 +64,7 @@ export async function diagnose(doctorParts: DoctorParts): Promise<MachineReport>
     { name: 'writing', check: () => checkWriting(parts) },
     { name: 'privacy', check: () => checkPrivacy(parts) },
     { name: 'certificates', check: () => checkCertificates(parts) },
-    { name: 'proxy', check: async () => proxyResult(parts.proxy()) },
+    { name: 'proxy', check: async () => proxyResult(parts.findProxy()) },
     { name: 'store', after: ['writing'], check: () => checkStore(parts) },
     { name: 'retention', after: ['writing', 'store'], check: () => checkRetention(parts) },
     { name: 'profile', check: () => checkProfile(parts) },
@@ -85,10 +85,14 @@ export async function storeExists(location: string): Promise<boolean> {
   return isFile(location) && (await stat(location).catch(() => undefined)) !== undefined
 }
 
-async function checkWriting({ folders: { config, data }, storeFiles, setting }: Parts): Promise<CheckResult> {
+async function checkWriting({
+  folders: { config, data },
+  storeFiles,
+  readSetting,
+}: Parts): Promise<CheckResult> {
   const storeFolders = storeFiles.slice(0, 1).map(dirname)
   // Damaged settings are reported by another check.
-  const reports = await setting('output-dir').catch(() => undefined)
+  const reports = await readSetting('output-dir').catch(() => undefined)
   for (const folder of new Set([config, ...storeFolders, ...(reports === undefined ? [] : [reports])])) {
     await tryWrite(folder)
   }
@@ -141,8 +145,8 @@ async function checkPrivacy({
       hint: problems.map(({ hint }) => hint).join('\n'),
     }
   }
-  const listed = listable.length === 0 ? '' : `; they can list ${listable.join(', ')}`
-  return { message: `no other user of this machine can read these files${listed}` }
+  const listableText = listable.length === 0 ? '' : `; they can list ${listable.join(', ')}`
+  return { message: `no other user of this machine can read these files${listableText}` }
 }
 
 async function checkCertificates({ env }: Parts): Promise<CheckResult> {
@@ -157,16 +161,16 @@ async function checkCertificates({ env }: Parts): Promise<CheckResult> {
   const authoritiesText = `checked against Node’s own authorities${usesSystemAuthorities ? ', those of the system' : ''}`
   const extraFile = fromEnvironment(env, 'NODE_EXTRA_CA_CERTS')
   if (extraFile === undefined) return { message: authoritiesText }
-  const why = await readError(extraFile)
-  if (why === undefined) return { message: `${authoritiesText} and NODE_EXTRA_CA_CERTS` }
+  const problem = await findReadProblem(extraFile)
+  if (problem === undefined) return { message: `${authoritiesText} and NODE_EXTRA_CA_CERTS` }
   return {
     level: 'warn',
-    message: `the file that NODE_EXTRA_CA_CERTS names cannot be read: ${why}`,
+    message: `the file that NODE_EXTRA_CA_CERTS names cannot be read: ${problem}`,
     hint: 'Node ignores it. Correct the path, or unset it.',
   }
 }
 
-async function readError(path: string): Promise<string | undefined> {
+async function findReadProblem(path: string): Promise<string | undefined> {
   try {
     await access(path, constants.R_OK)
     return undefined
@@ -177,14 +181,19 @@ async function readError(path: string): Promise<string | undefined> {
   }
 }
 
-async function checkRetention({ clock, services, setting, storeLocation }: Parts): Promise<CheckResult> {
-  const retention = await setting('retention')
-  const { text } = retentionLimit(retention, clock.now()) ?? {}
+async function checkRetention({
+  clock,
+  openServices,
+  readSetting,
+  findStoreLocation,
+}: Parts): Promise<CheckResult> {
+  const retention = await readSetting('retention')
+  const { text } = findRetentionLimit(retention, clock.now()) ?? {}
   if (text === undefined) {
     return { message: 'no limit: personal data is kept until it is purged (refcheck help privacy)' }
   }
-  const expired = (await storeExists(await storeLocation()))
-    ? await purgeExpired(await services(...purgeServices, 'clock'), retention, true)
+  const expired = (await storeExists(await findStoreLocation()))
+    ? await purgeExpired(await openServices(...purgeServices, 'clock'), retention, true)
     : undefined
   const due = expired === undefined ? 0 : expired.rows + expired.events + expired.drafts
   const message = `personal data is kept for ${text}`
@@ -203,8 +212,8 @@ function proxyResult(proxy: { host: string; variable: string } | undefined): Che
   }
 }
 
-async function checkStore({ services, storeLocation }: Parts): Promise<CheckResult> {
-  const location = await storeLocation()
+async function checkStore({ openServices, findStoreLocation }: Parts): Promise<CheckResult> {
+  const location = await findStoreLocation()
   const weakness = isFile(location) ? findStoreWeakness(location) : undefined
   if (weakness !== undefined) {
     throw new IoError(
@@ -222,7 +231,7 @@ async function checkStore({ services, storeLocation }: Parts): Promise<CheckResu
   if (!(await storeExists(location))) {
     return { message: `not created yet; the first order creates it: ${location}` }
   }
-  const { store } = await services('store')
+  const { store } = await openServices('store')
   const [problem] = await store.problems()
   const closing = problem === undefined ? await store.rollbacks.closing() : undefined
   if (closing !== undefined) {
@@ -261,9 +270,12 @@ function databaseResult(location: string, { replication, hidden }: StoreServer):
 
 export interface Check {
   name: string
-  /** The check is skipped if one of these has failed. */
+  /** Names of checks: this check is skipped if one of them has failed. */
   after?: readonly string[]
-  /** Undefined if there is nothing to report. A RefcheckError that it throws is a failure. */
+  /**
+   * Runs the check. Returns undefined if there is nothing to report. A RefcheckError that it throws is
+   * reported as a failure.
+   */
   check: () => Promise<CheckResult | undefined>
 }
 
@@ -273,21 +285,21 @@ export async function checkMachine(checks: readonly Check[]): Promise<MachineRep
   const failed = new Set<string>()
   let failure: RefcheckError | undefined
   for (const { name, after = [], check } of checks) {
-    const cause = after.find((each) => failed.has(each))
-    if (cause !== undefined) {
+    const failedCheck = after.find((each) => failed.has(each))
+    if (failedCheck !== undefined) {
       failed.add(name)
       findings.push({
         check: name,
         level: 'warn',
-        message: `not checked, because "${cause}" failed`,
+        message: `not checked, because "${failedCheck}" failed`,
         hint: null,
       })
       continue
     }
     try {
-      const remark = await check()
-      if (remark === undefined) continue
-      const { level = 'ok', message, hint = null } = remark
+      const result = await check()
+      if (result === undefined) continue
+      const { level = 'ok', message, hint = null } = result
       findings.push({ check: name, level, message, hint })
     } catch (error) {
       if (!(error instanceof RefcheckError) || error.code === 'interrupted') throw error
@@ -318,13 +330,13 @@ async function checkProfile({ sources, env }: Parts): Promise<CheckResult> {
   const name =
     session.profile === undefined ? 'none; everything comes from the environment' : `"${session.profile}"`
   const message = `${name}: ${baseUrl} as ${email}, key ${maskKey(apiKey)} from ${keyStorages[keyFrom]}`
-  const overruled = ['REFCHECK_BASE_URL', 'REFCHECK_API_KEY', 'REFCHECK_USER_EMAIL'].filter(
+  const overridingVariables = ['REFCHECK_BASE_URL', 'REFCHECK_API_KEY', 'REFCHECK_USER_EMAIL'].filter(
     (each) => session.profile !== undefined && fromEnvironment(env, each) !== undefined,
   )
-  if (overruled.length === 0) return { message }
+  if (overridingVariables.length === 0) return { message }
   return {
     level: 'warn',
-    message: `${message}; ${overruled.join(' and ')} ${overruled.length === 1 ? 'is' : 'are'} set as well`,
+    message: `${message}; ${overridingVariables.join(' and ')} ${overridingVariables.length === 1 ? 'is' : 'are'} set as well`,
     hint: 'The environment overrides the profile, unless --profile is given. Unset it if that is unintended.',
   }
 }
@@ -335,34 +347,34 @@ async function checkService({ connect, sources, signal }: Parts): Promise<CheckR
   return { message: `${api.baseUrl} answers in ${latency_ms} ms` }
 }
 
-async function checkClock({ sources, services, clock }: Parts): Promise<CheckResult | undefined> {
+async function checkClock({ sources, openServices, clock }: Parts): Promise<CheckResult | undefined> {
   const baseUrl = await resolveBaseUrl(sources)
-  const { http } = await services('http')
+  const { http } = await openServices('http')
   const { headers, milliseconds } = await http.send({ method: 'GET', url: `${baseUrl}/v1/ping` })
   const { date } = headers
   const serverTime = typeof date === 'string' ? Date.parse(date) : Number.NaN
-  // The document does not promise the header.
+  // The API document does not promise the `date` header.
   if (Number.isNaN(serverTime)) return undefined
-  const ahead = clock.now() - milliseconds / 2 - serverTime
-  const offSeconds = Math.round(Math.abs(ahead) / 1000)
-  if (Math.abs(ahead) <= maxClockDifferenceMs) return { message: 'agrees with the service’s clock' }
+  const aheadMs = clock.now() - milliseconds / 2 - serverTime
+  const offSeconds = Math.round(Math.abs(aheadMs) / 1000)
+  if (Math.abs(aheadMs) <= maxClockDifferenceMs) return { message: 'agrees with the service’s clock' }
   return {
     level: 'warn',
-    message: `this machine’s clock is ${offSeconds} s ${ahead > 0 ? 'ahead of' : 'behind'} the service’s`,
+    message: `this machine’s clock is ${offSeconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the service’s`,
     hint: 'Set it by the network (NTP): orders with an unknown outcome are recognised by their time.',
   }
 }
 
 async function checkKey({ sources, connect, signal }: Parts): Promise<CheckResult> {
-  const { status, error } = await sessionStatus({ ...sources, connect, signal })
+  const { status, error } = await readSessionStatus({ ...sources, connect, signal })
   if (error !== undefined) throw error
   const { user } = status
   if (user === null) throw new UnavailableError('the service does not list this user')
   return { message: `works; ${user.email} is ${user.role}` }
 }
 
-async function checkQuota({ services, clock }: Parts): Promise<CheckResult> {
-  const { governor } = await services('governor')
+async function checkQuota({ openServices, clock }: Parts): Promise<CheckResult> {
+  const { governor } = await openServices('governor')
   const { windows, notBefore } = await governor.status()
   const leftText = windows.map((window) => `${window.left} of ${window.calls}`).join(' and ')
   const waitMs = notBefore - clock.now()

@@ -46,18 +46,18 @@ export interface InterviewOptions {
    * False with `--yes`: only missing required values are asked for, so that a complete command line with `--yes` asks
    * nothing on a terminal either.
    */
-  review?: boolean | undefined
+  hasReview?: boolean | undefined
   /** True if no answer may be changed: all answers are shown, and only the last question is asked. */
   isFixed?: boolean | undefined
   /** Returns the last question, which the user has to confirm; without it no last question is asked. */
   lastQuestion?: ((body: RequestBody) => Promise<string>) | undefined
   /** Completes phones without + with the country that the user chose. */
   repair?: PhoneRepair | undefined
-  /** The date as `YYYY-MM-DD`. Values that are improbable on it are asked about. */
+  /** Today's date as `YYYY-MM-DD`. The user is asked about values that are improbable on this date. */
   today?: string | undefined
-  /** Called as soon as the person is known, and whether more questions follow. Throws to end the interview. */
+  /** Called once the person is complete. `isMoreAsked`: more questions follow. Throws to end the interview. */
   onPerson?: ((body: RequestBody, isMoreAsked: boolean) => Promise<void>) | undefined
-  /** Called with all answers after each one. */
+  /** Called after each answer, with all answers so far. */
   onAnswer?: ((draft: DraftBody) => Promise<void>) | undefined
   /** Called when the user discards the answers. */
   onDrop?: (() => Promise<void>) | undefined
@@ -82,10 +82,10 @@ export async function interview(
   const answers =
     options.isResumed === true ? validAnswers(given, fields) : readAnswers(given, schema, fields)
   const form = new Form(prompter, schema, fields, answers, options)
-  const { review = true, isFixed = false } = options
+  const { hasReview = true, isFixed = false } = options
   try {
-    if (!isFixed) await form.ask(review)
-    if (review) await form.review()
+    if (!isFixed) await form.ask(hasReview)
+    if (hasReview) await form.review()
   } catch (error) {
     if (!(error instanceof InterruptedError) || isFixed || form.isDropped) throw error
     throw withContinueHint(error, unfinishedLine(form.draft(), schema))
@@ -110,9 +110,9 @@ class Form {
   readonly #options: InterviewOptions
   isDropped = false
   /** Whether the user has typed an answer, now or in an earlier run. A refusal then lets the user change answers. */
-  #isTyped: boolean
+  #hasTypedAnswer: boolean
   /** The person that was reported last, as JSON. */
-  #person = ''
+  #reportedPersonJson = ''
 
   constructor(
     prompter: Prompter,
@@ -126,7 +126,7 @@ class Form {
     this.#fields = fields
     this.#answers = answers
     this.#options = options
-    this.#isTyped = options.isResumed === true
+    this.#hasTypedAnswer = options.isResumed === true
   }
 
   draft(): DraftBody {
@@ -134,42 +134,42 @@ class Form {
   }
 
   /** Asks for values that are missing or improbable; back returns to the previous question. */
-  async ask(review: boolean): Promise<void> {
-    const openFields = await this.#findOpenFields(review)
-    if (review || openFields.length > 0) await this.#reportPerson(openFields.length > 0)
+  async ask(hasReview: boolean): Promise<void> {
+    const openFields = await this.#findOpenFields(hasReview)
+    if (hasReview || openFields.length > 0) await this.#reportPerson(openFields.length > 0)
     const { canGoBack = false } = this.#options
-    for (let at = 0; at < openFields.length;) {
-      const field = openFields[at]
+    for (let index = 0; index < openFields.length;) {
+      const field = openFields[index]
       if (field === undefined) return
       try {
-        await this.#askAnswer(field, at > 0 || canGoBack)
-        at += 1
-        await this.#reportPerson(at < openFields.length)
+        await this.#askAnswer(field, index > 0 || canGoBack)
+        index += 1
+        await this.#reportPerson(index < openFields.length)
       } catch (error) {
-        if (!(error instanceof PromptBackError) || at === 0) throw error
-        at -= 1
+        if (!(error instanceof PromptBackError) || index === 0) throw error
+        index -= 1
       }
     }
   }
 
-  async #findOpenFields(review: boolean): Promise<FormField[]> {
-    const open: FormField[] = []
+  async #findOpenFields(hasReview: boolean): Promise<FormField[]> {
+    const openFields: FormField[] = []
     for (const field of this.#fields) {
       const value = this.#answers.get(field)
       const isOpen =
         value === undefined
-          ? review || field.required
-          : review && !(await isIntended(this.#prompter, field, value, this.#options.today))
-      if (isOpen) open.push(field)
+          ? hasReview || field.required
+          : hasReview && !(await confirmImprobable(this.#prompter, field, value, this.#options.today))
+      if (isOpen) openFields.push(field)
     }
-    return open
+    return openFields
   }
 
   async #askAnswer(field: FormField, canGoBack: boolean): Promise<void> {
     const { repair, today, onAnswer } = this.#options
-    const asking: AskOptions = { current: this.#answers.get(field), repair, canGoBack, today }
-    this.#isTyped = true
-    setAnswer(this.#answers, field, await askField(this.#prompter, field, asking))
+    const askOptions: AskOptions = { current: this.#answers.get(field), repair, canGoBack, today }
+    this.#hasTypedAnswer = true
+    setAnswer(this.#answers, field, await askField(this.#prompter, field, askOptions))
     await onAnswer?.(this.draft())
   }
 
@@ -179,42 +179,42 @@ class Form {
     if (first_name === undefined || last_name === undefined || email === undefined || phone === undefined)
       return
     const recipient = { first_name, last_name, email, phone }
-    const person = JSON.stringify(recipient)
-    if (person === this.#person) return
+    const personJson = JSON.stringify(recipient)
+    if (personJson === this.#reportedPersonJson) return
     try {
       await this.#options.onPerson?.({ package_id: this.#schema.id, recipient }, isMoreAsked)
     } catch (error) {
-      if (!(error instanceof DuplicateError) || !this.#isTyped) throw error
+      if (!(error instanceof DuplicateError) || !this.#hasTypedAnswer) throw error
       return this.#correctAnswers(error)
     }
-    this.#person = person
+    this.#reportedPersonJson = personJson
   }
 
   /**
-   * Lets the user change answers that are refused: the wrong e-mail may be that of a person who was ordered
-   * already.
+   * Lets the user change answers that were refused as a duplicate: a mistyped e-mail may be that of another
+   * person, who was ordered already.
    */
   async #correctAnswers(refused: DuplicateError): Promise<void> {
     const { message, hint, order } = refused
     for (let isChanged = false; !isChanged;) {
-      const next = await this.#prompter.select<'change' | 'leave'>({
+      const choice = await this.#prompter.select<'change' | 'leave'>({
         message: `${message.charAt(0).toUpperCase()}${message.slice(1)}.`,
         choices: [
           { value: 'change', label: 'Change an answer' },
           { value: 'leave', label: 'Leave', detail: 'Nothing is ordered; the answers are kept.' },
         ],
       })
-      if (next === 'leave') throw new DuplicateError(message, { hint, order, isUserChoice: true })
-      isChanged = await this.#change()
+      if (choice === 'leave') throw new DuplicateError(message, { hint, order, isUserChoice: true })
+      isChanged = await this.#changeAnswer()
     }
   }
 
   /** Shows the answers until the user confirms the last question. */
   async review(): Promise<void> {
     for (;;) {
-      const next = await this.#reviewPages()
-      if (next === 'change') await this.#change()
-      if (next !== 'send') continue
+      const choice = await this.#reviewPages()
+      if (choice === 'change') await this.#changeAnswer()
+      if (choice !== 'send') continue
       const message = await this.#lastQuestion()
       if (message === undefined || (await this.#prompter.confirm({ message, isDestructive: true }))) return
       if (this.#options.isFixed === true) throw new InterruptedError('cancelled; nothing was ordered')
@@ -225,20 +225,20 @@ class Form {
   async #reviewPages(): Promise<'send' | 'change'> {
     const { show, isFixed } = this.#options
     for (let page = 1; ;) {
-      const pages = show?.(reviewRows(this.#fields, this.#answers), page) ?? 1
-      if (isFixed === true && page >= pages) return 'send'
-      const next = await this.#prompter.select<ReviewChoice>({
-        message: page < pages ? 'Is everything correct so far?' : 'Is everything correct?',
-        choices: reviewChoices(page, pages, isFixed),
+      const pageCount = show?.(reviewRows(this.#fields, this.#answers), page) ?? 1
+      if (isFixed === true && page >= pageCount) return 'send'
+      const choice = await this.#prompter.select<ReviewChoice>({
+        message: page < pageCount ? 'Is everything correct so far?' : 'Is everything correct?',
+        choices: reviewChoices(page, pageCount, isFixed),
       })
-      if (next === 'send' || next === 'change') return next
-      if (next === 'drop' && !(await this.#isDropMeant())) continue
-      if (next === 'leave' || next === 'drop') throw await this.#createLeaveError(next)
-      page = next === 'more' ? page + 1 : 1
+      if (choice === 'send' || choice === 'change') return choice
+      if (choice === 'drop' && !(await this.#confirmDrop())) continue
+      if (choice === 'leave' || choice === 'drop') throw await this.#createLeaveError(choice)
+      page = choice === 'more' ? page + 1 : 1
     }
   }
 
-  #isDropMeant(): Promise<boolean> {
+  #confirmDrop(): Promise<boolean> {
     const { first_name = '', last_name = '' } = this.draft().recipient
     const name = personName({ first_name, last_name })
     return this.#prompter.confirm({
@@ -247,15 +247,15 @@ class Form {
     })
   }
 
-  async #createLeaveError(next: 'leave' | 'drop'): Promise<InterruptedError> {
-    if (next === 'leave') return new InterruptedError('cancelled; nothing was ordered')
+  async #createLeaveError(choice: 'leave' | 'drop'): Promise<InterruptedError> {
+    if (choice === 'leave') return new InterruptedError('cancelled; nothing was ordered')
     await this.#options.onDrop?.()
     this.isDropped = true
     return new InterruptedError('cancelled; nothing was ordered, and the answers are deleted')
   }
 
   /** Asks which answer to change and asks for it again. Returns false if the user chose none. */
-  async #change(): Promise<boolean> {
+  async #changeAnswer(): Promise<boolean> {
     const field = await this.#prompter.select<FormField | undefined>({
       message: 'Change which answer?',
       isSearchable: true,
@@ -279,11 +279,11 @@ interface AskOptions {
   repair?: PhoneRepair | undefined
   /** Whether the user may go back to the previous question, which throws a PromptBackError. */
   canGoBack?: boolean | undefined
-  /** The date as `YYYY-MM-DD`. Values that are improbable on it are asked about. */
+  /** Today's date as `YYYY-MM-DD`. The user is asked about values that are improbable on this date. */
   today?: string | undefined
 }
 
-/** Asks for one field; undefined if the user skips an optional one. */
+/** Asks for the value of one field. Returns undefined if the user skips an optional field. */
 async function askField(
   prompter: Prompter,
   field: FormField,
@@ -291,13 +291,13 @@ async function askField(
 ): Promise<FieldValue | undefined> {
   for (let { current } = options; ;) {
     const value = await askOnce(prompter, field, { ...options, current })
-    if (value === undefined || (await isIntended(prompter, field, value, options.today))) return value
+    if (value === undefined || (await confirmImprobable(prompter, field, value, options.today))) return value
     current = value
   }
 }
 
 /** Asks whether an improbable value is intended. Returns true for a value that is not improbable. */
-async function isIntended(
+async function confirmImprobable(
   prompter: Prompter,
   field: FormField,
   value: FieldValue,
@@ -327,7 +327,7 @@ async function askOnce(
 
 function readAnswer(field: FormField, text: string, repair: PhoneRepair | undefined): ValueReading {
   if (field.code !== undefined) return readFieldText(field, text)
-  const name = recipientFields.find((known) => known === field.name)
+  const name = recipientFields.find((recipientField) => recipientField === field.name)
   if (name === undefined) return { problem: 'is not a field of a recipient' }
   return readRecipientField(name, name === 'phone' ? repairPhone(text, repair) : text)
 }
@@ -363,8 +363,8 @@ interface StructureQuestion {
 }
 
 /**
- * Asks for a list item by item, or for a group part by part, as its description names them; undefined if the user
- * skips an optional one. JSON entered at the first question is the complete value.
+ * Asks for a list item by item, or for an object part by part if its description names the parts. Returns
+ * undefined if the user skips an optional value. JSON entered at the first question is the complete value.
  */
 async function askStructure(
   prompter: Prompter,
@@ -380,7 +380,7 @@ async function askStructure(
 }
 
 interface StructureStep {
-  at: number
+  index: number
   canGoBack: boolean
 }
 
@@ -389,59 +389,59 @@ interface StructureStep {
  * returns to the previous question.
  */
 async function askInTurn(
-  { canGoBack, from = 0 }: { canGoBack: boolean | undefined; from?: number },
+  { canGoBack, firstIndex = 0 }: { canGoBack: boolean | undefined; firstIndex?: number },
   ask: (step: StructureStep) => Promise<number | undefined>,
 ): Promise<void> {
-  for (let at = from; ;) {
+  for (let index = firstIndex; ;) {
     try {
-      const next = await ask({ at, canGoBack: at > 0 || canGoBack === true })
+      const next = await ask({ index, canGoBack: index > 0 || canGoBack === true })
       if (next === undefined) return
-      at = next
+      index = next
     } catch (error) {
-      if (!(error instanceof PromptBackError) || at === 0) throw error
-      at -= 1
+      if (!(error instanceof PromptBackError) || index === 0) throw error
+      index -= 1
     }
   }
 }
 
-const sentences = (...parts: (string | false)[]): string =>
+const joinSentences = (...parts: (string | false)[]): string =>
   parts.filter((part) => part !== false && part !== '').join(' ')
 
 async function askParts(
   prompter: Prompter,
   { type, label, required, help, current, canGoBack }: StructureQuestion,
   parts: readonly string[],
-  from = 0,
+  firstIndex = 0,
 ): Promise<FieldValue | undefined> {
   const values = new Map(isObjectValue(current) ? Object.entries(current) : [])
-  let whole: FieldValue | undefined
-  await askInTurn({ canGoBack, from }, async (turn) => {
-    const { at } = turn
-    const part = parts[at] ?? ''
-    const isLast = at === parts.length - 1
-    const now = values.get(part)
-    const initial = now === undefined ? undefined : formatValue(now)
-    const needed = required && isLast && [...values.keys()].every((name) => name === part)
-    const isWhole = (text: string): boolean => at === 0 && startsLikeJson(type, text)
+  let jsonValue: FieldValue | undefined
+  await askInTurn({ canGoBack, firstIndex }, async (turn) => {
+    const { index } = turn
+    const part = parts[index] ?? ''
+    const isLast = index === parts.length - 1
+    const partValue = values.get(part)
+    const initial = partValue === undefined ? undefined : formatValue(partValue)
+    const isNeeded = required && isLast && [...values.keys()].every((name) => name === part)
+    const isJson = (text: string): boolean => index === 0 && startsLikeJson(type, text)
     const text = await prompter.text({
-      message: `${label}, ${part.replaceAll('_', ' ')} (part ${at + 1} of ${parts.length})`,
+      message: `${label}, ${part.replaceAll('_', ' ')} (part ${index + 1} of ${parts.length})`,
       initial,
-      help: sentences(at === 0 && help, 'Press Enter to leave this part out.'),
+      help: joinSentences(index === 0 && help, 'Press Enter to leave this part out.'),
       canGoBack: turn.canGoBack,
       check(typed) {
-        if (isWhole(typed)) return readStructure(type, typed).problem
-        return typed === '' && needed ? 'is empty, but at least one part is required' : undefined
+        if (isJson(typed)) return readStructure(type, typed).problem
+        return typed === '' && isNeeded ? 'is empty, but at least one part is required' : undefined
       },
     })
-    if (isWhole(text)) {
-      whole = readStructure(type, text).value
+    if (isJson(text)) {
+      jsonValue = readStructure(type, text).value
       return undefined
     }
     if (text === '') values.delete(part)
     else if (text !== initial) values.set(part, text)
-    return isLast ? undefined : at + 1
+    return isLast ? undefined : index + 1
   })
-  return whole ?? (values.size === 0 ? undefined : bareObject(values))
+  return jsonValue ?? (values.size === 0 ? undefined : bareObject(values))
 }
 
 /** Questions that are asked line by line until a line is empty. */
@@ -462,44 +462,44 @@ async function askLines<Piece>(
   pieces: Piece[],
   lines: LineQuestions<Piece>,
 ): Promise<FieldValue | undefined> {
-  let whole: FieldValue | undefined
+  let jsonValue: FieldValue | undefined
   await askInTurn({ canGoBack }, async (turn) => {
-    const { at } = turn
-    const now = pieces[at]
-    const initial = now === undefined ? undefined : lines.toText(now)
-    const others = pieces.filter((_, other) => other !== at)
-    const isWhole = (text: string): boolean => at === 0 && startsLikeJson(type, text)
+    const { index } = turn
+    const currentPiece = pieces[index]
+    const initial = currentPiece === undefined ? undefined : lines.toText(currentPiece)
+    const others = pieces.filter((_, otherIndex) => otherIndex !== index)
+    const isJson = (text: string): boolean => index === 0 && startsLikeJson(type, text)
     const read = (text: string) => lines.read(text, others)
     const text = await prompter.text({
-      message: `${label}, ${lines.noun} ${at + 1}${at === 0 ? ` (${required ? 'required' : 'optional'})` : ''}`,
+      message: `${label}, ${lines.noun} ${index + 1}${index === 0 ? ` (${required ? 'required' : 'optional'})` : ''}`,
       initial,
-      help: sentences(at === 0 && help, lines.help),
+      help: joinSentences(index === 0 && help, lines.help),
       canGoBack: turn.canGoBack,
       check(typed) {
-        if (isWhole(typed)) return readStructure(type, typed).problem
+        if (isJson(typed)) return readStructure(type, typed).problem
         if (typed === '') return lines.isNeeded && others.length === 0 ? 'is empty, but required' : undefined
         const reading = read(typed)
         return 'problem' in reading ? reading.problem : undefined
       },
     })
-    if (isWhole(text)) {
-      whole = readStructure(type, text).value
+    if (isJson(text)) {
+      jsonValue = readStructure(type, text).value
       return undefined
     }
-    if (text === initial) return at + 1
+    if (text === initial) return index + 1
     const reading = text === '' ? { pieces: [] } : read(text)
-    const found = 'pieces' in reading ? reading.pieces : []
-    pieces.splice(at, 1, ...found)
+    const newPieces = 'pieces' in reading ? reading.pieces : []
+    pieces.splice(index, 1, ...newPieces)
     // An emptied line is removed, and the line that follows it is asked for next.
-    return found.length > 0 || at < pieces.length ? at + found.length : undefined
+    return newPieces.length > 0 || index < pieces.length ? index + newPieces.length : undefined
   })
-  return whole
+  return jsonValue
 }
 
 async function askItems(prompter: Prompter, question: StructureQuestion): Promise<FieldValue | undefined> {
   const { current } = question
   const items = Array.isArray(current) ? [...current] : []
-  const whole = await askLines<FieldValue>(prompter, question, items, {
+  const jsonValue = await askLines<FieldValue>(prompter, question, items, {
     noun: 'item',
     isNeeded: false,
     help: 'Press Enter when there are no more.',
@@ -509,7 +509,7 @@ async function askItems(prompter: Prompter, question: StructureQuestion): Promis
       return problem === undefined ? { pieces } : { problem }
     },
   })
-  return whole ?? (items.length > 0 ? items : askIfEmpty(prompter, question))
+  return jsonValue ?? (items.length > 0 ? items : askIfEmpty(prompter, question))
 }
 
 /** Asks whether a required list is empty, which is allowed. An empty optional list is skipped. */
@@ -522,7 +522,7 @@ async function askIfEmpty(prompter: Prompter, question: StructureQuestion): Prom
 async function askPairs(prompter: Prompter, question: StructureQuestion): Promise<FieldValue | undefined> {
   const { current, required } = question
   const pairs = isObjectValue(current) ? Object.entries(current) : []
-  const whole = await askLines<[string, FieldValue]>(prompter, question, pairs, {
+  const jsonValue = await askLines<[string, FieldValue]>(prompter, question, pairs, {
     noun: 'name and value',
     isNeeded: required,
     help: 'Such as street: 12 High Street. Press Enter when there are no more.',
@@ -535,7 +535,7 @@ async function askPairs(prompter: Prompter, question: StructureQuestion): Promis
       return problem === undefined ? { pieces: [pair] } : { problem }
     },
   })
-  return whole ?? (pairs.length > 0 ? bareObject(pairs) : undefined)
+  return jsonValue ?? (pairs.length > 0 ? bareObject(pairs) : undefined)
 }
 
 /**
@@ -549,46 +549,48 @@ async function askGroups(
 ): Promise<FieldValue | undefined> {
   const { label, required, current, canGoBack = false } = question
   const groups: FieldValue[] = Array.isArray(current) ? [...current] : []
-  let at = 0
-  let asked: 'whether' | 'parts' | 'last part' = 'whether'
+  let index = 0
+  let step: 'whether' | 'parts' | 'last part' = 'whether'
   for (;;) {
     try {
-      if (asked === 'whether') {
-        const isThere = groups[at] !== undefined
-        if (!(await askWhether(prompter, { label, at, isThere, canGoBack: at > 0 || canGoBack }))) break
-        asked = 'parts'
+      if (step === 'whether') {
+        const hasItem = groups[index] !== undefined
+        if (!(await askForItem(prompter, { label, index, hasItem, canGoBack: index > 0 || canGoBack }))) break
+        step = 'parts'
       } else {
         const item = {
           ...question,
           type: 'object',
-          label: `${label}, item ${at + 1}`,
+          label: `${label}, item ${index + 1}`,
           required: true,
+          current: groups[index],
+          canGoBack: true,
         } as const
-        const from = asked === 'last part' ? parts.length - 1 : 0
-        const group = await askParts(prompter, { ...item, current: groups[at], canGoBack: true }, parts, from)
-        if (group !== undefined) groups[at] = group
-        at += 1
-        asked = 'whether'
+        const from = step === 'last part' ? parts.length - 1 : 0
+        const group = await askParts(prompter, item, parts, from)
+        if (group !== undefined) groups[index] = group
+        index += 1
+        step = 'whether'
       }
     } catch (error) {
-      if (!(error instanceof PromptBackError) || (asked === 'whether' && at === 0)) throw error
-      if (asked === 'whether') at -= 1
-      asked = asked === 'whether' ? 'last part' : 'whether'
+      if (!(error instanceof PromptBackError) || (step === 'whether' && index === 0)) throw error
+      if (step === 'whether') index -= 1
+      step = step === 'whether' ? 'last part' : 'whether'
     }
   }
-  groups.splice(at)
+  groups.splice(index)
   return groups.length > 0 || required ? groups : undefined
 }
 
 /** Asks a yes-or-no question at which the user may go back, as at every question of a form. */
-async function askWhether(
+async function askForItem(
   prompter: Prompter,
-  { label, at, isThere, canGoBack }: { label: string; at: number; isThere: boolean; canGoBack: boolean },
+  item: { label: string; index: number; hasItem: boolean; canGoBack: boolean },
 ): Promise<boolean> {
   const answer = await prompter.text({
-    message: `${label}: ${at === 0 ? 'is there one' : 'another one'}? (y/N)`,
-    initial: isThere ? 'yes' : undefined,
-    canGoBack,
+    message: `${item.label}: ${item.index === 0 ? 'is there one' : 'another one'}? (y/N)`,
+    initial: item.hasItem ? 'yes' : undefined,
+    canGoBack: item.canGoBack,
     check: (typed) => (typed === '' ? undefined : readYes(typed).problem),
   })
   return answer !== '' && readYes(answer).value === true

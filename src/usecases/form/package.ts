@@ -60,15 +60,15 @@ export interface SchemaSource extends SchemaServices {
 }
 
 /**
- * Returns a package's schema from the cache, or else from the service, and caches it. "The schema of an existing
- * package id stays stable" ("Package status").
+ * Returns a package's schema from the cache, or else from the service, and caches it. "The schema of an
+ * existing package id stays stable" (API document, "Package status").
  */
 export async function loadSchema(packageId: number, source: SchemaSource): Promise<PackageSchema> {
   const { api, schemas, refresh = false, signal } = source
   const cached = refresh ? undefined : await schemas.get(packageId)
   if (cached !== undefined) return cached
   const schema = await api.packageSchema(packageId, signal).catch((error: unknown) => {
-    throw packageNotFound(error, packageId)
+    throw toPackageNotFoundError(error, packageId)
   })
   // If the disk refuses the cached schema, the next command reads it from the service again.
   await schemas.put(schema).catch((error: unknown) => {
@@ -77,8 +77,11 @@ export async function loadSchema(packageId: number, source: SchemaSource): Promi
   return schema
 }
 
-/** Names the package in the error: the service's message does not, and is the same for a DISABLED package. */
-function packageNotFound(error: unknown, packageId: number): unknown {
+/**
+ * Returns an error that names the package: the service's message does not, and is the same for a DISABLED
+ * package.
+ */
+function toPackageNotFoundError(error: unknown, packageId: number): unknown {
   if (!(error instanceof NotFoundError)) return error
   const { status, hint } = error
   return new NotFoundError(`package ${packageId} was not found for this user, or is DISABLED`, {

@@ -2,10 +2,11 @@ import type { PhoneRepair } from '../../domain/form/recipient.ts'
 import { UsageError } from '../../errors/kinds.ts'
 
 /**
- * Returns a function that reads phone numbers without + as numbers of one country (ISO 3166-1 alpha-2, such as AU).
- * It is used only if the user named the country. Loads metadata of all countries, so it is called only when needed.
+ * Returns a function that reads phone numbers without + as numbers of one country (ISO 3166-1 alpha-2, such
+ * as AU). The function is used only if the user named the country. Loads the metadata of all countries, so it
+ * is called only when needed.
  */
-export async function phoneRepair(country: string): Promise<PhoneRepair> {
+export async function createPhoneRepair(country: string): Promise<PhoneRepair> {
   const { default: parse, isSupportedCountry } = await import('libphonenumber-js/min')
   const code = country.toUpperCase()
   if (!/^[A-Z]{2}$/.test(code) || !isSupportedCountry(code)) {

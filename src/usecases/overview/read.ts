@@ -19,7 +19,7 @@ import { countChecks } from '../../domain/request/listed-request.ts'
 import { type SubmissionState, submissionStates } from '../../domain/submission/states.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
 import type { Services } from '../services.ts'
-import { errorReason } from '../request/read-requests.ts'
+import { findErrorReason } from '../request/read-requests.ts'
 import {
   countPeople,
   type PersonRow,
@@ -50,13 +50,14 @@ export const isInScope =
       : serviceOf(baseUrl) === serviceOf(organisation.base_url) && account === chosenAccount
 
 /**
- * Reads the overview of one organisation. First turns orders whose process died into `unknown`. `files`: returns the
- * number of reports on disk by requestKey; undefined if no folder is set for reports.
+ * Reads the overview of one organisation. Before that, orders whose process has ended become `unknown`.
+ * `readReportCounts`: returns the number of reports on disk by requestKey; undefined if no folder is set for
+ * reports.
  */
 export async function readOverview(
   services: OverviewServices,
   scope: OverviewScope,
-  files: () => Promise<ReadonlyMap<string, number> | undefined>,
+  readReportCounts: () => Promise<ReadonlyMap<string, number> | undefined>,
 ): Promise<Overview> {
   const { ledger, batches: stored, clock } = services
   const now = clock.now()
@@ -67,9 +68,9 @@ export async function readOverview(
   const accepted = (await ledger.list({ states: ['accepted'] })).filter(({ batchId }) => ids.has(batchId))
   const attention = await readAttention(services, batches, accepted, now)
   const { organisation } = scope
-  const others = allBatches.filter(({ id }) => !ids.has(id))
+  const otherBatches = allBatches.filter(({ id }) => !ids.has(id))
   return createOverview(
-    { organisation, accepted, batches, attention, files: await files(), otherBatches: others },
+    { organisation, accepted, batches, attention, files: await readReportCounts(), otherBatches },
     now,
   )
 }
@@ -101,13 +102,15 @@ export async function readAttention(
     const attention = batch && findAttention(order, batch, null, now)
     if (attention === undefined) continue
     const reason =
-      attention.kind === 'error' ? await errorReason(inbox, order.baseUrl, order.requestId ?? '') : undefined
+      attention.kind === 'error'
+        ? await findErrorReason(inbox, order.baseUrl, order.requestId ?? '')
+        : undefined
     items.push({ ...attention, reason: reason ?? null })
   }
   return items
 }
 
-/** Returns what needs a person in one batch. `accepted`: its accepted rows. */
+/** Returns the items of one batch that need a decision by the user. `accepted`: the batch's accepted rows. */
 function readAttentionOfBatch(services: OverviewServices, batch: Batch, accepted: readonly Submission[]) {
   return readAttention(services, [batch], accepted, services.clock.now(), batchAttentionStates)
 }
@@ -147,8 +150,10 @@ export async function readPeopleOfBatch(
   const rows: BatchRow[] = []
   for await (const row of services.batches.rows(batch.id, { states })) rows.push(row)
   const hasRepeats = rows.some((row) => repeatedOrderKey(row) !== undefined)
-  const earlier = hasRepeats ? ordersByKey(await services.ledger.list({ states: ['accepted'] })) : new Map()
-  const people = rows.map((row) => personRow(row, batch, earlier.get(repeatedOrderKey(row) ?? '')))
+  const earlierOrders = hasRepeats
+    ? ordersByKey(await services.ledger.list({ states: ['accepted'] }))
+    : new Map()
+  const people = rows.map((row) => personRow(row, batch, earlierOrders.get(repeatedOrderKey(row) ?? '')))
   const accepted = await services.ledger.list({ states: ['accepted'], batchId: batch.id })
   const attention = await readAttentionOfBatch(services, batch, accepted)
   return { people, total: people.length, persons: countPeople(people), attention, users: [batch] }
@@ -160,29 +165,29 @@ export async function readPeopleOfStore(
   scope: OverviewScope,
   attention: Attention[],
 ): Promise<People> {
-  const inScope = (await batches.list({ includesSingleOrders: true })).filter(isInScope(scope))
-  const ids = new Set(inScope.map(({ id }) => id))
-  const listed = await ledger.list({ states: submissionStates.filter((state) => state !== 'invalid') })
-  const all = listed.filter(({ batchId }) => ids.has(batchId))
+  const batchesInScope = (await batches.list({ includesSingleOrders: true })).filter(isInScope(scope))
+  const ids = new Set(batchesInScope.map(({ id }) => id))
+  const listedOrders = await ledger.list({ states: submissionStates.filter((state) => state !== 'invalid') })
+  const ordersInScope = listedOrders.filter(({ batchId }) => ids.has(batchId))
   const repeats = new Map<string, BatchRow>()
-  for (const { id, counts } of inScope) {
+  for (const { id, counts } of batchesInScope) {
     if (counts.duplicate + counts.cancelled === 0) continue
     for await (const row of batches.rows(id, { states: ['duplicate', 'cancelled'] }))
       repeats.set(rowKey(row), row)
   }
-  const orders = ordersByKey(listed)
-  const newestOrders = all
+  const orders = ordersByKey(listedOrders)
+  const newestOrders = ordersInScope
     .toSorted((one, other) => lastActionAt(other) - lastActionAt(one))
     .slice(0, maxPeople)
-  const users = new Map(all.map((each) => [`${each.baseUrl} ${each.userEmail}`, each]))
+  const users = new Map(ordersInScope.map((each) => [`${each.baseUrl} ${each.userEmail}`, each]))
   return {
     people: newestOrders.map((each) => {
       const repeat = repeats.get(rowKey(each))
-      const earlier = repeat && orders.get(repeatedOrderKey(repeat) ?? '')
-      return personRow({ ...each, matches: repeat?.matches }, each, earlier)
+      const earlierOrder = repeat && orders.get(repeatedOrderKey(repeat) ?? '')
+      return personRow({ ...each, matches: repeat?.matches }, each, earlierOrder)
     }),
-    total: all.length,
-    persons: countPeople(all.map((each) => personRow(each, each))),
+    total: ordersInScope.length,
+    persons: countPeople(ordersInScope.map((each) => personRow(each, each))),
     attention,
     users: [...users.values()],
   }

@@ -28,11 +28,14 @@ export interface Governor {
    * Waits until the quota allows a call, and counts it. Throws ThrottledError if this takes longer than `budgetMs`.
    */
   claim(kind: CallKind, options?: ReserveOptions): Promise<void>
-  /** Returns the claim for a create, which the store carries out in the transaction that journals the attempt. */
-  place(): QuotaPriority
+  /** Returns the claim of a create, which the store carries out in the transaction that journals the attempt. */
+  claimForCreate(): QuotaPriority
   /** Counts calls that were made without a claim. */
   count(calls: number): Promise<void>
-  /** Records the wait of a 429; `understood` is false if the wait was assumed. */
+  /**
+   * Records the wait of a 429. `understood` is false if the 429 stated no readable wait, so that a wait was
+   * assumed.
+   */
   throttled(seconds: number, understood?: boolean): Promise<void>
   status(): Promise<{ windows: WindowStatus[]; notBefore: number }>
   /**
@@ -56,14 +59,14 @@ export interface ReserveOptions {
  * So a clock that is set forward never lets this process send early, and a clock that is set back delays it by at
  * most one window (see the book).
  */
-export function governor({ quota, account, windows, clock }: GovernorOptions): Governor {
+export function createGovernor({ quota, account, windows, clock }: GovernorOptions): Governor {
   const startedAt = clock.now() - clock.monotonic()
   const monotonicNow = (): number => startedAt + clock.monotonic()
   let ownBook = emptyBook(windows)
-  // The shared book as last read, and the difference of its clock from this one.
-  let lastSeen: { book: QuotaBook; ahead: number } | undefined
+  // The shared book as last read, and the difference of its clock from this machine's clock.
+  let lastRead: { book: QuotaBook; aheadMs: number } | undefined
   const rememberBook = (book: QuotaBook, now: number): void => {
-    lastSeen = { book, ahead: now - clock.now() }
+    lastRead = { book, aheadMs: now - clock.now() }
   }
   const priorityOf = (kind: CallKind): QuotaPriority => ({
     account,
@@ -82,7 +85,7 @@ export function governor({ quota, account, windows, clock }: GovernorOptions): G
       return sharedClaim
     },
   })
-  const write = async (change: (book: QuotaBook, now: number) => QuotaBook): Promise<void> => {
+  const updateBooks = async (change: (book: QuotaBook, now: number) => QuotaBook): Promise<void> => {
     ownBook = change(ownBook, monotonicNow())
     await quota.update({
       account,
@@ -101,10 +104,10 @@ export function governor({ quota, account, windows, clock }: GovernorOptions): G
         await clock.sleep(waitMs, signal)
       }
     },
-    place: () => priorityOf('create'),
-    count: (calls) => write((book, now) => recordCalls(book, calls, now)),
+    claimForCreate: () => priorityOf('create'),
+    count: (calls) => updateBooks((book, now) => recordCalls(book, calls, now)),
     throttled: (seconds, understood = true) =>
-      write((book, now) => withThrottle(book, seconds, now, understood)),
+      updateBooks((book, now) => withThrottle(book, seconds, now, understood)),
     async status() {
       const { state, now = clock.now() } = await quota.read(account)
       const book = bookOf(state, windows)
@@ -112,9 +115,12 @@ export function governor({ quota, account, windows, clock }: GovernorOptions): G
       return quotaStatus(book, now)
     },
     secondsFor(creates, callMs) {
-      const mine = secondsForCreates(ownBook, creates, monotonicNow(), callMs)
-      if (lastSeen === undefined) return mine
-      return Math.max(mine, secondsForCreates(lastSeen.book, creates, clock.now() + lastSeen.ahead, callMs))
+      const ownSeconds = secondsForCreates(ownBook, creates, monotonicNow(), callMs)
+      if (lastRead === undefined) return ownSeconds
+      return Math.max(
+        ownSeconds,
+        secondsForCreates(lastRead.book, creates, clock.now() + lastRead.aheadMs, callMs),
+      )
     },
   }
 }

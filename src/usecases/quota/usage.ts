@@ -1,8 +1,8 @@
 import type { Governor } from './governor.ts'
 
 /**
- * Counts the calls that a command makes without a claim: single reads are counted after their output, so that they do
- * not open the store before. Calls with a claim were counted by the governor.
+ * Counts the calls that a command makes without a claim. Single reads are counted after their output, so that
+ * the store is not opened before the output. Calls with a claim were counted by the governor.
  */
 export class QuotaUsage {
   #key: { baseUrl: string; apiKey: string } | undefined
@@ -33,14 +33,14 @@ export class QuotaUsage {
 
   /** Returns a governor whose claims are not counted a second time here. */
   wrapGovernor(governor: Governor): Governor {
-    const counted: Governor = {
+    const countingGovernor: Governor = {
       ...governor,
       claim: async (kind, options) => {
         await governor.claim(kind, options)
         this.#countedByGovernor += 1
       },
-      place: () => {
-        const { account, decide } = governor.place()
+      claimForCreate: () => {
+        const { account, decide } = governor.claimForCreate()
         return {
           account,
           decide: (state, now) => {
@@ -51,16 +51,16 @@ export class QuotaUsage {
         }
       },
     }
-    this.#governor = counted
-    return counted
+    this.#governor = countingGovernor
+    return countingGovernor
   }
 
   /** Records the calls that were not counted yet. An error of the store does not fail the command. */
-  async flushUsage(governorOf: (baseUrl: string, apiKey: string) => Promise<Governor>): Promise<void> {
+  async flushUsage(openGovernor: (baseUrl: string, apiKey: string) => Promise<Governor>): Promise<void> {
     const calls = this.#calls - this.#countedByGovernor
     if (this.#key === undefined || calls <= 0) return
     try {
-      const governor = this.#governor ?? (await governorOf(this.#key.baseUrl, this.#key.apiKey))
+      const governor = this.#governor ?? (await openGovernor(this.#key.baseUrl, this.#key.apiKey))
       await governor.count(calls)
       if (this.#throttle !== undefined && this.#governor === undefined) {
         await governor.throttled(this.#throttle.seconds, this.#throttle.understood)

@@ -17,7 +17,7 @@ import { downloadOneReport } from './one-report.ts'
 
 export interface FetchOptions extends Pick<Services, 'api' | 'clock'> {
   /** Opens the ledger, which is needed only for sources in the store. */
-  ledger: () => Promise<Ledger>
+  openLedger: () => Promise<Ledger>
   folder: ReportFolder
   /** The file name of a single report, if the command line gives one. */
   file: string | undefined
@@ -29,7 +29,9 @@ export interface FetchOptions extends Pick<Services, 'api' | 'clock'> {
   signal: AbortSignal
   onEvent: (event: FilingEvent) => void
   /** Returns the options that only a wait needs. */
-  following: () => Promise<Pick<WaitOptions, 'governor' | 'inbox' | 'onStatus' | 'onTrouble' | 'onQuotaWait'>>
+  createWaitOptions: () => Promise<
+    Pick<WaitOptions, 'governor' | 'inbox' | 'onStatus' | 'onTrouble' | 'onQuotaWait'>
+  >
 }
 
 /**
@@ -60,7 +62,7 @@ async function fetchFromSource(source: ReportSource, options: FetchOptions): Pro
       return fetchNamed(source.requestIds, options)
     case 'batch':
       return fetchNamed(
-        await batchRequests(await options.ledger(), source.batchId, options.api.baseUrl),
+        await findRequestsOfBatch(await options.openLedger(), source.batchId, options.api.baseUrl),
         options,
         true,
       )
@@ -89,29 +91,31 @@ async function fetchOfStore(
   options: FetchOptions,
   selection: Pick<StoreSelection, 'since' | 'isOurs'> & { only?: string; quick: boolean },
 ): Promise<FilingResult> {
-  const { api, ledger } = options
-  const rows = await requestsWithReports(await ledger(), { ...selection, baseUrl: api.baseUrl })
+  const { api, openLedger } = options
+  const rows = await findRequestsWithReports(await openLedger(), { ...selection, baseUrl: api.baseUrl })
   const onRead = await createStatusRecorder(options)
   const { only, quick } = selection
-  const open = new Set(idsOfRequests(rows.filter(({ requestStatus }) => requestStatus !== 'COMPLETED')))
+  const openRequestIds = new Set(
+    idsOfRequests(rows.filter(({ requestStatus }) => requestStatus !== 'COMPLETED')),
+  )
   return downloadReports(
     idsOfRequests(rows).map((requestId) => ({
       requestId,
-      isOpen: only === undefined && open.has(requestId),
+      isOpen: only === undefined && openRequestIds.has(requestId),
     })),
     { ...options, isNamed: false, only, quick, onRead },
   )
 }
 
-/** Waits until every report is ready. Returns the requests as last read, so that they need no other read. */
+/** Waits until every report is ready. Returns the requests as last read, so that they are not read again. */
 async function waitForReports(
   requestIds: readonly string[],
   options: FetchOptions,
 ): Promise<{ wanted: WantedRequest[]; failure?: RefcheckError | undefined }> {
-  const { api, waitMs, clock, signal, following } = options
+  const { api, waitMs, clock, signal, createWaitOptions } = options
   if (waitMs === undefined) return { wanted: requestIds.map((requestId) => ({ requestId })) }
   const { results, failure } = await waitForRequests(api, requestIds, {
-    ...(await following()),
+    ...(await createWaitOptions()),
     goal: 'report',
     timeoutMs: waitMs,
     clock,
@@ -125,22 +129,26 @@ async function waitForReports(
 
 async function createStatusRecorder({
   api,
-  ledger,
+  openLedger,
   clock,
 }: FetchOptions): Promise<(request: RequestResource) => Promise<void>> {
-  const journal = await ledger()
+  const journal = await openLedger()
   return ({ request_id, status, checks }) =>
     journal.recordStatus(api.baseUrl, request_id, status, clock.now(), checksText(checks))
 }
 
-/** Statuses of requests that end without a report ("Request status"). */
+/** Statuses of requests that end without a report (API document, "Request status"). */
 const statusesWithoutReport = new Set<string | undefined>(['CANCELLED', 'ERROR'])
 
 /**
  * Returns the ids of a batch's accepted requests. Throws if the store has no such batch, or none of its rows was
  * accepted.
  */
-export async function batchRequests(ledger: Ledger, batchId: string, baseUrl: string): Promise<string[]> {
+export async function findRequestsOfBatch(
+  ledger: Ledger,
+  batchId: string,
+  baseUrl: string,
+): Promise<string[]> {
   const rows = await ledger.list({ batchId })
   const [first] = rows
   if (first === undefined) {
@@ -172,7 +180,7 @@ export interface StoreSelection {
  * Returns the store's orders at this service that may have reports. Requests last read as CANCELLED or
  * ERROR are left out, since these statuses never change, and so are requests of erased people.
  */
-async function requestsWithReports(
+async function findRequestsWithReports(
   ledger: Ledger,
   { baseUrl, since, isOurs }: StoreSelection,
 ): Promise<Submission[]> {
@@ -188,8 +196,8 @@ async function requestsWithReports(
 }
 
 /**
- * Whether the row has its person. Reports of erased people are not downloaded again. A row that was recovered without
- * its person has a reason.
+ * Whether the row's person was not erased: reports of erased people are not downloaded again. A row that was
+ * recovered from the attempt log without its person has no `recipient` either, but it has a `reason`.
  */
 function hasPerson({ recipient, reason }: Submission): boolean {
   return recipient !== undefined || reason !== undefined

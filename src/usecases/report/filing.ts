@@ -61,16 +61,23 @@ export interface WantedRequest {
   requestId: string
   read?: RequestResource | undefined
   error?: RefcheckError | undefined
-  /** Whether the store does not know its final status, so that it is read even if the folder has all its reports. */
+  /**
+   * Whether the store has no final status of the request. The request is then read even if the folder has all
+   * its reports.
+   */
   isOpen?: boolean | undefined
 }
 
 /**
- * Number of unreadable requests in a row after which the service counts as unreachable and the others are not read.
+ * Number of consecutive unreadable requests after which the service counts as unreachable and no more
+ * requests are read.
  */
 const maxFailedReads = 3
 
-/** Number of files that may wait for the disk, for each download that may be under way. */
+/**
+ * Maximum number of unfinished downloads for each concurrent download: received files may still wait for the
+ * disk.
+ */
 const maxFlushing = 3
 
 /**
@@ -84,8 +91,8 @@ export async function downloadReports(
 ): Promise<FilingResult> {
   const filing = new DownloadRun(options)
   options.onEvent?.({ name: 'wanted', requests: wanted.length })
-  for (const each of wanted) {
-    await filing.addRequest(each)
+  for (const request of wanted) {
+    await filing.addRequest(request)
     options.onEvent?.({ name: 'looked' })
   }
   return filing.end()
@@ -97,12 +104,12 @@ class DownloadRun {
   readonly #options: FilingOptions
   readonly #service: string
   readonly #names: FileNames
-  readonly #byRequest = new Map<string, ReportRecord[]>()
+  readonly #recordsByRequest = new Map<string, ReportRecord[]>()
   /** The request that each check was first read with in this run. */
   readonly #requestOfCheck = new Map<string, string>()
   /** The request under which the folder has a report of a check. */
   readonly #storedRequestOfCheck = new Map<string, string>()
-  readonly #stop = new AbortController()
+  readonly #abortController = new AbortController()
   readonly #signal: AbortSignal
   /** Downloads that still receive bytes, and all downloads that have not ended. */
   readonly #receiving = new Set<Promise<void>>()
@@ -114,33 +121,36 @@ class DownloadRun {
   #notReady = 0
   readonly #withoutReport: RequestResource[] = []
   #failedReads = 0
-  #halted: unknown
+  #haltError: unknown
 
   constructor(options: FilingOptions) {
     this.#options = options
     this.#service = addressOf(options.api.baseUrl)
     const { folder, signal } = options
-    this.#signal = signal === undefined ? this.#stop.signal : AbortSignal.any([signal, this.#stop.signal])
+    this.#signal =
+      signal === undefined
+        ? this.#abortController.signal
+        : AbortSignal.any([signal, this.#abortController.signal])
     const records = folder.records()
     this.#names = new FileNames(records.map((each) => ({ key: reportKey(each), file: each.file })))
     for (const record of records) {
       if (record.request_id === null || record.service !== this.#service) continue
       const { check_id: check, request_id: request } = record
       if (check !== null) this.#storedRequestOfCheck.set(check.toLowerCase(), request.toLowerCase())
-      const others = this.#byRequest.get(record.request_id)
-      if (others === undefined) this.#byRequest.set(record.request_id, [record])
-      else others.push(record)
+      const recordsOfRequest = this.#recordsByRequest.get(record.request_id)
+      if (recordsOfRequest === undefined) this.#recordsByRequest.set(record.request_id, [record])
+      else recordsOfRequest.push(record)
     }
   }
 
   async addRequest(wanted: WantedRequest): Promise<void> {
-    const { requestId, error: unread } = wanted
+    const { requestId, error: readError } = wanted
     if (this.#isAborted) {
       this.#outcomes.push({ untried: requestId })
       return
     }
-    if (unread !== undefined) {
-      this.#outcomes.push(requestWithoutReports(requestId, unread))
+    if (readError !== undefined) {
+      this.#outcomes.push(requestWithoutReports(requestId, readError))
       return
     }
     try {
@@ -158,30 +168,30 @@ class DownloadRun {
 
   async end(): Promise<FilingResult> {
     await Promise.all(this.#requestEnds)
-    const done = this.#outcomes.filter((each) => 'error' in each || 'path' in each)
-    const hasNothing = done.every((each) => isMissing(each) && each.checkId === null)
-    const halted = this.#haltedBy()
-    if (halted !== undefined) {
-      if (hasNothing || !(halted instanceof RefcheckError)) throw halted
-      return this.#result(halted, halted)
+    const finishedOutcomes = this.#outcomes.filter((each) => 'error' in each || 'path' in each)
+    const hasNothing = finishedOutcomes.every((each) => isMissing(each) && each.checkId === null)
+    const haltError = this.#findHaltError()
+    if (haltError !== undefined) {
+      if (hasNothing || !(haltError instanceof RefcheckError)) throw haltError
+      return this.#createResult(haltError, haltError)
     }
-    const { missing } = this.#result(undefined, undefined)
+    const { missing } = this.#createResult(undefined, undefined)
     const [first] = missing
     if (hasNothing && this.#unfinished === 0 && first !== undefined && first.error.code !== 'incomplete') {
       if (missing.length === 1) throw first.error
-      return this.#result(undefined, mostSevere(missing.map(({ error }) => error)))
+      return this.#createResult(undefined, mostSevere(missing.map(({ error }) => error)))
     }
-    return this.#result(undefined, incompleteError(missing))
+    return this.#createResult(undefined, incompleteError(missing))
   }
 
-  #result(halted: RefcheckError | undefined, failure: RefcheckError | undefined): FilingResult {
+  #createResult(halted: RefcheckError | undefined, failure: RefcheckError | undefined): FilingResult {
     const ending = this.#options.isNamed ? halted : undefined
-    const open = {
+    const openCounts = {
       unfinished: this.#unfinished,
       notReady: this.#notReady,
       withoutReport: this.#withoutReport,
     }
-    return filingResult(reportsWithEnding(this.#outcomes, ending), { ...open, failure })
+    return filingResult(reportsWithEnding(this.#outcomes, ending), { ...openCounts, failure })
   }
 
   get #isAborted(): boolean {
@@ -189,22 +199,22 @@ class DownloadRun {
   }
 
   /** Returns the error that ended the run early, if there is one. */
-  #haltedBy(): unknown {
-    return this.#options.signal?.aborted ? interrupted(undefined, 'What is on disk stays.') : this.#halted
+  #findHaltError(): unknown {
+    return this.#options.signal?.aborted ? interrupted(undefined, 'What is on disk stays.') : this.#haltError
   }
 
   #halt(error: unknown): void {
-    this.#halted ??= error
-    this.#stop.abort(error)
+    this.#haltError ??= error
+    this.#abortController.abort(error)
   }
 
   /**
-   * Whether the folder has all reports of a request, so that it need not be read. Its reports are then listed as
-   * skipped.
+   * Whether the folder has all reports of a request, so that the request need not be read. The reports are
+   * then listed as skipped.
    */
   async #isComplete(requestId: string): Promise<boolean> {
     const { folder, overwrite, isNamed, quick, onEvent } = this.#options
-    const records = this.#byRequest.get(requestId) ?? []
+    const records = this.#recordsByRequest.get(requestId) ?? []
     const [first] = records
     if (overwrite || first === undefined || first.request_reports !== records.length) return false
     if (isNamed && first.request_without !== 0) return false
@@ -219,7 +229,10 @@ class DownloadRun {
     return true
   }
 
-  /** Reads a request for its status alone. No report of it is missing, so a failed read is no error. */
+  /**
+   * Reads a request only for its status. No report of the request is missing, so a failed read is not an
+   * error.
+   */
   async #readStatus(requestId: string): Promise<void> {
     const { api, onRead } = this.#options
     try {
@@ -229,7 +242,7 @@ class DownloadRun {
     }
   }
 
-  /** Reads a request. Undefined if it cannot be read; it is then listed as missing. */
+  /** Reads a request. Returns undefined if it cannot be read; the request is then listed as missing. */
   async #read(requestId: string): Promise<RequestResource | undefined> {
     const { api, onRead } = this.#options
     try {
@@ -253,7 +266,7 @@ class DownloadRun {
     const isWaiting = targets.some((target) => target.url === undefined && !hasEndedWithoutReport(target))
     if (!isNamed && (isWaiting || isUnfinished(request.status))) this.#unfinished += 1
     if (!isNamed && isWaiting && isFinal(request)) this.#notReady += 1
-    const isStored = this.#byRequest.has(request.request_id)
+    const isStored = this.#recordsByRequest.has(request.request_id)
     if (
       !isNamed &&
       !isStored &&
@@ -274,7 +287,7 @@ class DownloadRun {
         this.#outcomes.push(missingReport(target, otherRequestsCheckError(target, owner)))
         continue
       }
-      await this.#waitForRoom()
+      await this.#waitForFreeSlot()
       if (this.#isAborted) {
         this.#outcomes.push(target)
         continue
@@ -290,11 +303,12 @@ class DownloadRun {
    */
   async #findRequestOfCheck({ checkId, requestId }: ReportTarget): Promise<string> {
     const [check, request] = [checkId.toLowerCase(), requestId.toLowerCase()]
-    const known = this.#requestOfCheck.get(check)
-    if (known !== undefined) return known
-    const stored = this.#storedRequestOfCheck.get(check)
-    const isOfStored = stored !== undefined && stored !== request && (await this.#hasCheck(stored, check))
-    const owner = isOfStored ? stored : request
+    const knownRequest = this.#requestOfCheck.get(check)
+    if (knownRequest !== undefined) return knownRequest
+    const storedRequest = this.#storedRequestOfCheck.get(check)
+    const belongsToStored =
+      storedRequest !== undefined && storedRequest !== request && (await this.#hasCheck(storedRequest, check))
+    const owner = belongsToStored ? storedRequest : request
     this.#requestOfCheck.set(check, owner)
     return owner
   }
@@ -311,7 +325,7 @@ class DownloadRun {
   }
 
   /** Waits until one more download may start. A download that has received all bytes does not count as running. */
-  async #waitForRoom(): Promise<void> {
+  async #waitForFreeSlot(): Promise<void> {
     const { concurrency } = this.#options
     while (this.#receiving.size >= concurrency) await Promise.race(this.#receiving)
     while (this.#unfinishedDownloads.size >= concurrency * maxFlushing)
@@ -325,16 +339,16 @@ class DownloadRun {
       this.#receiving.delete(received)
       resolve()
     }
-    const work = this.#downloadOne(target, file, open, onReceived)
+    const download = this.#downloadOne(target, file, open, onReceived)
       .then((outcome) => this.#recordOutcome(index, outcome))
       .catch((error: unknown) => this.#halt(error))
       .finally(() => {
         onReceived()
-        this.#unfinishedDownloads.delete(work)
+        this.#unfinishedDownloads.delete(download)
       })
     this.#receiving.add(received)
-    this.#unfinishedDownloads.add(work)
-    return work
+    this.#unfinishedDownloads.add(download)
+    return download
   }
 
   #recordOutcome(index: number, outcome: StoredReport | MissingReport): void {
@@ -378,8 +392,10 @@ class DownloadRun {
 
   /** Writes the entries of a request to the manifest, once the number of its reports is known. */
   #arrangeManifest(request: RequestResource, targets: readonly ReportTarget[]): void {
-    const without = targets.filter(hasEndedWithoutReport).length
-    const counts = isFinal(request) ? { reports: targets.length - without, without } : undefined
+    const withoutReport = targets.filter(hasEndedWithoutReport).length
+    const counts = isFinal(request)
+      ? { reports: targets.length - withoutReport, without: withoutReport }
+      : undefined
     this.#options.folder.updateRecords(targets.map((target) => subjectOf(target, counts)))
   }
 }

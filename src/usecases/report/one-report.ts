@@ -46,7 +46,10 @@ export interface SingleOptions extends Connection {
   onEvent?: ((event: FilingEvent) => void) | undefined
 }
 
-/** Downloads one report by its URL or check id, without a request; its person is therefore not known. */
+/**
+ * Downloads one report by its URL or check id, without reading a request; the report's person is therefore
+ * not known.
+ */
 export async function downloadOneReport(source: SingleSource, options: SingleOptions): Promise<StoredReport> {
   const { folder, file, overwrite, signal, onEvent } = options
   const { checkId, refereeId } = sourceIds(source)
@@ -195,7 +198,10 @@ export async function transferReport(
   }
 }
 
-/** A request could not be read again for a new URL. The cause does not concern a single report. */
+/**
+ * A request could not be read again for a new URL. The cause concerns the whole request and not only one
+ * report.
+ */
 export class FreshReadError extends Error {
   constructor(cause: unknown) {
     super('a request could not be read again', { cause })
@@ -203,38 +209,40 @@ export class FreshReadError extends Error {
 }
 
 /**
- * Returns a function that opens reports of one request by their signed URLs. When a URL is no longer accepted, the
- * request is read again, once for all its reports: "a fresh URL is obtained by reading the request again"
- * ("Authentication", rule 5).
+ * Returns a function that opens reports of one request by their signed URLs. When a URL is no longer
+ * accepted, the request is read again, once for all its reports: "a fresh URL is obtained by reading the
+ * request again" (API document, "Authentication", rule 5).
  */
 export function createSignedOpener(
   api: Api,
   requestId: string,
   signal: AbortSignal | undefined,
 ): (target: ReportTarget & { url: string }) => Promise<HttpStream> {
-  let reread: Promise<ReportTarget[]> | undefined
+  let rereadTargets: Promise<ReportTarget[]> | undefined
   const openAt = async (target: ReportTarget, url: string): Promise<HttpStream> => {
     requireUrlOf(target, url)
     return api.openSignedReport(url, signal)
   }
-  const freshUrl = async ({ checkId, refereeId, title }: ReportTarget): Promise<string> => {
-    reread ??= api
+  const findFreshUrl = async ({ checkId, refereeId, title }: ReportTarget): Promise<string> => {
+    rereadTargets ??= api
       .getRequest(requestId, signal)
       .then((request) => reportTargets(request, addressOf(api.baseUrl)))
       .catch((error: unknown) => {
         throw new FreshReadError(error)
       })
-    const found = (await reread).find((each) => each.checkId === checkId && each.refereeId === refereeId)
-    if (found?.url !== undefined) return found.url
+    const freshTarget = (await rereadTargets).find(
+      (each) => each.checkId === checkId && each.refereeId === refereeId,
+    )
+    if (freshTarget?.url !== undefined) return freshTarget.url
     throw new NotFoundError(`${title}: its report is no longer available`)
   }
   return async (target) => {
-    const wasReread = reread !== undefined
+    const wasReread = rereadTargets !== undefined
     try {
-      return await openAt(target, wasReread ? await freshUrl(target) : target.url)
+      return await openAt(target, wasReread ? await findFreshUrl(target) : target.url)
     } catch (error) {
       if (!(error instanceof UnauthenticatedError) || wasReread) throw error
-      return openAt(target, await freshUrl(target))
+      return openAt(target, await findFreshUrl(target))
     }
   }
 }
@@ -286,9 +294,9 @@ export class PdfStream implements AsyncIterable<Uint8Array> {
           : Buffer.from(chunk.subarray(-pdfTailBytes))
       yield chunk
     }
-    const promised = headerValue(this.#stream.headers['content-length'])
-    if (promised !== undefined && Number(promised) !== bytes) {
-      throw notPdfError(`it is incomplete: ${bytes} of ${promised} bytes`)
+    const statedLength = headerValue(this.#stream.headers['content-length'])
+    if (statedLength !== undefined && Number(statedLength) !== bytes) {
+      throw notPdfError(`it is incomplete: ${bytes} of ${statedLength} bytes`)
     }
     if (head.byteLength < pdfStart.length || !tail.includes(pdfEnd)) {
       throw notPdfError('it is incomplete: the end mark of a PDF is missing')

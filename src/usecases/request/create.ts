@@ -78,7 +78,10 @@ async function addOrder(
   }
 }
 
-/** "Names the earlier order in its one final question (default No)": asks about each order for a similar person. */
+/**
+ * Asks about each earlier order for a similar person. Throws a DuplicateError unless the user confirms the
+ * order.
+ */
 async function requireConfirmation(
   { api: { baseUrl } }: OrderServices,
   conflict: Conflict,
@@ -143,7 +146,7 @@ function unknownOutcomeError(
   )
 }
 
-/** Returns the error that prevented sending, or a further attempt. */
+/** Returns the error because of which the order was not sent, or not sent again. */
 function unsentError({ end, outcome }: SingleRun): RefcheckError {
   if (end.kind !== 'halted') return changedElsewhereError()
   if (outcome?.kind !== 'throttled' || end.error !== outcome.error) return end.error
@@ -213,24 +216,24 @@ interface Allowances {
  * separate question.
  */
 export class SimilarQuestion {
-  readonly #services: () => Promise<OrderServices>
+  readonly #openServices: () => Promise<OrderServices>
   readonly #prompter: Prompter | undefined
   readonly #allowances: Allowances
   #shownConflict: Conflict | undefined
 
   constructor(
-    services: () => Promise<OrderServices>,
+    openServices: () => Promise<OrderServices>,
     prompter: Prompter | undefined,
     allowances: Allowances,
   ) {
-    this.#services = services
+    this.#openServices = openServices
     this.#prompter = prompter
     this.#allowances = allowances
   }
 
   /** Returns the conflict that an order would have now. Orders and stores nothing. */
   async previewConflict(order: RequestBody): Promise<Conflict | undefined> {
-    const services = await this.#services()
+    const services = await this.#openServices()
     return services.ledger.previewConflict(unstoredOrder(services, order), this.#allowances)
   }
 
@@ -252,12 +255,12 @@ export class SimilarQuestion {
   async orderWarning(order: RequestBody): Promise<string | undefined> {
     const conflict = await this.previewConflict(order)
     this.#shownConflict = conflict !== undefined && canBeConfirmed(conflict) ? conflict : undefined
-    const repeated = await this.repeatedOrder(order)
-    if (conflict !== undefined || repeated !== undefined) {
-      const sentences = [repeated, this.#shownConflict && conflictSentence(this.#shownConflict)]
+    const repeatedOrderSentence = await this.describeRepeatedOrder(order)
+    if (conflict !== undefined || repeatedOrderSentence !== undefined) {
+      const sentences = [repeatedOrderSentence, this.#shownConflict && conflictSentence(this.#shownConflict)]
       return sentences.filter((each) => each !== undefined).join(' ') || undefined
     }
-    const services = await this.#services()
+    const services = await this.#openServices()
     // Finds a person with the same full name and another e-mail and phone.
     const orderedAt = await services.ledger.findNamesake(unstoredOrder(services, order))
     const name = personName(order.recipient)
@@ -267,9 +270,9 @@ export class SimilarQuestion {
   }
 
   /** Returns a sentence about the order of the same person that --allow-duplicate repeats; undefined if there is none. */
-  async repeatedOrder(order: RequestBody): Promise<string | undefined> {
+  async describeRepeatedOrder(order: RequestBody): Promise<string | undefined> {
     if (!this.#allowances.allowDuplicate) return undefined
-    const services = await this.#services()
+    const services = await this.#openServices()
     const allowances = { allowDuplicate: false, allowSimilar: true }
     const conflict = await services.ledger.previewConflict(unstoredOrder(services, order), allowances)
     if (conflict === undefined || conflict.order.state !== 'accepted') return undefined

@@ -19,38 +19,38 @@ export interface DraftServices extends Pick<Services, 'drafts' | 'clock' | 'rand
 
 /** Stores the answers about one person until the order is made, so that they are not lost if the command ends. */
 export class DraftKeeper {
-  readonly #connect: () => Promise<DraftServices>
+  readonly #openServices: () => Promise<DraftServices>
   readonly #resumeCommand: string
   #id: string | undefined
   /** Whether a file contains the current answers. */
   #isStored = false
-  #isRefused = false
+  #hasDiskFailed = false
 
   /**
-   * `connect` opens the drafts and determines their owner; `resumeCommand`: the command line that continues from a draft.
+   * `openServices` opens the drafts and determines their owner; `resumeCommand`: the command line that continues from a draft.
    */
-  constructor(connect: () => Promise<DraftServices>, resumeCommand: string) {
-    this.#connect = connect
+  constructor(openServices: () => Promise<DraftServices>, resumeCommand: string) {
+    this.#openServices = openServices
     this.#resumeCommand = resumeCommand
   }
 
   /**
-   * Returns the draft to continue: the only one, or the one that the user chooses. Without a terminal it is the
-   * newest. Throws a NotFoundError if there is none.
+   * Returns the draft to continue: the only draft, or the draft that the user chooses; without a terminal the
+   * newest draft. Throws a NotFoundError if there is none.
    */
   async findDraftToResume(packageId: number | undefined, prompter: Prompter | undefined): Promise<DraftBody> {
-    const { drafts, owner, onMessage } = await this.#connect()
+    const { drafts, owner, onMessage } = await this.#openServices()
     await this.#removeExpired()
-    const ownDraftsOfUser = selectDrafts(await drafts.list(), owner, packageId)
-    const [newest] = ownDraftsOfUser
+    const matchingDrafts = selectDrafts(await drafts.list(), owner, packageId)
+    const [newest] = matchingDrafts
     if (newest === undefined) {
       const packageText = packageId === undefined ? '' : ` of package ${packageId}`
       throw new NotFoundError(`no answers are kept for an order${packageText} as ${owner.userEmail}`, {
         hint: 'Begin a new order with: refcheck request create',
       })
     }
-    const canChoose = ownDraftsOfUser.length > 1 && prompter !== undefined
-    const draft = canChoose ? await chooseDraft(prompter, ownDraftsOfUser) : newest
+    const canChoose = matchingDrafts.length > 1 && prompter !== undefined
+    const draft = canChoose ? await chooseDraft(prompter, matchingDrafts) : newest
     if (!canChoose) onMessage(`Continuing the order of ${draftTitle(draft)}`)
     this.#id = draft.id
     this.#isStored = true
@@ -61,9 +61,9 @@ export class DraftKeeper {
    * Stores the answers so far. If the disk refuses them, reports it once and continues, since the order is more
    * important.
    */
-  async keep(body: DraftBody, packageName: string): Promise<void> {
-    if (this.#isRefused) return
-    const { drafts, owner, clock, random, onMessage } = await this.#connect()
+  async saveDraft(body: DraftBody, packageName: string): Promise<void> {
+    if (this.#hasDiskFailed) return
+    const { drafts, owner, clock, random, onMessage } = await this.#openServices()
     this.#id ??= random.bytes(8).toString('hex')
     const draft: StoredDraft = {
       refcheck_draft: 1,
@@ -80,18 +80,18 @@ export class DraftKeeper {
       this.#isStored = true
     } catch (error) {
       if (!(error instanceof IoError)) throw error
-      this.#isRefused = true
+      this.#hasDiskFailed = true
       this.#isStored = false
       onMessage(`Your answers cannot be kept on disk: ${error.message}`)
     }
   }
 
   /** Deletes the draft, since the answers were ordered or discarded. */
-  async drop(): Promise<void> {
+  async deleteDraft(): Promise<void> {
     const id = this.#id
     if (id === undefined) return
     this.#isStored = false
-    await (await this.#connect()).drafts.remove(id)
+    await (await this.#openServices()).drafts.remove(id)
   }
 
   /**
@@ -101,7 +101,7 @@ export class DraftKeeper {
   async withResumeHint(error: unknown): Promise<unknown> {
     if (!this.#isStored || !(error instanceof RefcheckError)) return error
     if (error.code === 'outcome_unknown' || (error.code === 'interrupted' && error.order !== undefined)) {
-      await this.drop()
+      await this.deleteDraft()
       return error
     }
     const message = `Your answers are kept. Continue with: ${this.#resumeCommand}`
@@ -112,7 +112,7 @@ export class DraftKeeper {
   }
 
   async #removeExpired(): Promise<void> {
-    const { drafts, clock } = await this.#connect()
+    const { drafts, clock } = await this.#openServices()
     const savedBefore = clock.now() - draftLifetimeMs
     for (const draft of await drafts.list())
       if (isDraftSelected(draft, { savedBefore })) await drafts.remove(draft.id)

@@ -15,7 +15,7 @@ export interface OrderAndWaitOptions
   /** Maximum time in milliseconds that retries and waits on a 429 may take together. */
   waitBudgetMs: number
   /** Whether to wait until the request has a final status. */
-  wait: boolean
+  shouldWait: boolean
   /** See WaitOptions. */
   inbox?: WaitOptions['inbox']
   onStatus?: ((request: RequestResource) => void) | undefined
@@ -29,12 +29,12 @@ export interface FollowedOrder {
   failure: RefcheckError | undefined
 }
 
-/** Orders at most once, and waits for the request if `wait` is set. */
+/** Orders at most once, and waits for the request if `shouldWait` is set. */
 export async function placeOrder(order: Order, options: OrderAndWaitOptions): Promise<FollowedOrder> {
   const created = await createOrExplain(order, options)
   const answer = { request_id: created.requestId, status: created.status }
   await options.onAccepted?.()
-  if (created.interruption !== undefined || !options.wait)
+  if (created.interruption !== undefined || !options.shouldWait)
     return { result: answer, failure: created.interruption }
   try {
     return await waitForOrder(answer, options)
@@ -87,7 +87,10 @@ async function createOrExplain(order: Order, options: OrderAndWaitOptions): Prom
   }
 }
 
-/** "If creating a request returns 400 for an unknown or missing field, fetch the schema again" (…/schema). */
+/**
+ * Adds a hint if the schema has changed: "If creating a request returns 400 for an unknown or missing field,
+ * fetch the schema again" (API document).
+ */
 async function explainRefusal(
   error: InvalidInputError,
   order: Order,
@@ -97,8 +100,8 @@ async function explainRefusal(
   const isFieldProblem = error.field?.startsWith('additional_information') ?? false
   if (!isFieldProblem) return error
   try {
-    const fresh = await loadSchema(id, { api, schemas, refresh: true, signal })
-    if (JSON.stringify(fresh.fields) === JSON.stringify(order.schema.fields)) return error
+    const freshSchema = await loadSchema(id, { api, schemas, refresh: true, signal })
+    if (JSON.stringify(freshSchema.fields) === JSON.stringify(order.schema.fields)) return error
   } catch {
     // The refusal is more important than the error of this read.
     return error

@@ -29,9 +29,9 @@ export interface PrepareOptions extends SchemaSource {
   onPackages?: ((packages: readonly Package[]) => Promise<void>) | undefined
   /** Undefined without a terminal. */
   prompter: Prompter | undefined
-  /** The user has confirmed the order with `--yes`, so that nothing is reviewed. */
+  /** Whether the user has confirmed the order with `--yes`, so that nothing is reviewed. */
   yes: boolean
-  /** The order can only be confirmed or cancelled, not changed. */
+  /** Whether the order can only be confirmed or cancelled, and not changed. */
   isFixed?: boolean | undefined
   /** Shows a page of the answers for review. Returns the number of pages. */
   show: (rows: ReviewRow[], pack: Package, page: number) => number
@@ -39,7 +39,10 @@ export interface PrepareOptions extends SchemaSource {
   repair?: PhoneRepair | undefined
   /** Returns a warning about the order for the final question. */
   orderWarning?: ((body: RequestBody) => Promise<string | undefined>) | undefined
-  /** The date as `YYYY-MM-DD`. Values that are improbable on it are asked about, or reported without a terminal. */
+  /**
+   * Today's date as `YYYY-MM-DD`. Values that are improbable on it are asked about, or reported without a
+   * terminal.
+   */
   today?: string | undefined
   onImprobable?: ((text: string) => void) | undefined
   /** See InterviewOptions. */
@@ -81,16 +84,16 @@ async function prepareChosenPackage(
   const { onAnswer } = options
   const canGoBack = activePackages(packages).length > 1
   let answers: DraftBody | undefined
-  for (let chosen: Package | undefined; ;) {
-    chosen = await choosePackage(prompter, packages, chosen)
+  for (let chosenPackage: Package | undefined; ;) {
+    chosenPackage = await choosePackage(prompter, packages, chosenPackage)
     const saveAnswers = async (draft: DraftBody, pack: Package): Promise<void> => {
       answers = draft
       await onAnswer?.(draft, pack)
     }
-    if (answers !== undefined) await saveAnswers({ ...answers, package_id: chosen.id }, chosen)
+    if (answers !== undefined) await saveAnswers({ ...answers, package_id: chosenPackage.id }, chosenPackage)
     try {
       return await prepareForPackage(
-        chosen,
+        chosenPackage,
         { ...given, draft: answers },
         { ...options, canGoBack, onAnswer: saveAnswers },
       )
@@ -104,22 +107,22 @@ async function prepareForPackage(pack: Package, given: GivenOrder, options: Prep
   const { prompter, yes } = options
   const schema = await loadSchema(pack.id, options)
   if (given.body !== undefined) {
-    const national = withNationalPhone(given.body, options.repair)
+    const repaired = withNationalPhone(given.body, options.repair)
     const confirmedBody = await confirmBody(
-      checkBody(national.body, schema, 'json'),
+      checkBody(repaired.body, schema, 'json'),
       { pack, schema },
       options,
     )
     return {
       ...confirmedBody,
-      changes: [...national.changes, ...confirmedBody.changes],
+      changes: [...repaired.changes, ...confirmedBody.changes],
       package: pack,
       schema,
     }
   }
   // Flags are checked against the schema even if a draft replaces them.
-  const flagged = bodyFromFlags(given.flags, schema)
-  const { body: draft, changes } = withNationalPhone(given.draft ?? flagged, options.repair)
+  const flagsBody = bodyFromFlags(given.flags, schema)
+  const { body: draft, changes } = withNationalPhone(given.draft ?? flagsBody, options.repair)
   if (prompter === undefined) {
     const checkedBody = checkBody(draft, schema, 'flags')
     requireYes(yes)
@@ -233,7 +236,7 @@ async function askMissing(
     options
   return interview(prompter, schema, draft, {
     show: (rows, page) => show(rows, pack, page),
-    review: !yes,
+    hasReview: !yes,
     isFixed,
     isResumed,
     repair,

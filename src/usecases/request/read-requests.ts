@@ -34,14 +34,15 @@ import { redactArgument } from '../../domain/wording/redact-argument.ts'
 import { ambiguousPerson, ambiguousStart } from '../../domain/request/id-start.ts'
 
 /**
- * Number of requests that the service fails to return before it counts as unreachable and the others are not read.
+ * Number of consecutive requests that the service fails to return before it counts as unreachable and no more
+ * requests are read.
  */
 const maxFailedReads = 3
 
 /**
- * Reads requests in the order of their ids. The result of a request that cannot be read is its error; the others are
- * read all the same, unless the error concerns all of them. Throws such an error if it occurs before any request was
- * read. `failure` is the error of the highest precedence.
+ * Reads requests in the order of their ids. The result of a request that cannot be read is its error; the
+ * other requests are still read, unless the error concerns all of them. Throws such an error if it occurs
+ * before any request was read. `failure` is the error of the highest precedence.
  */
 export async function readRequests(
   api: Pick<Api, 'getRequest'>,
@@ -64,8 +65,8 @@ export async function readRequests(
       if (!(failure instanceof RefcheckError)) throw failure
       results.push({ requestId, error: failure })
       failedReads += failure instanceof UnavailableError ? 1 : 0
-      const concernsOneRequest = failure instanceof NotFoundError || failure instanceof UnavailableError
-      if (!concernsOneRequest || failedReads >= maxFailedReads) halted = failure
+      const isAboutOneRequest = failure instanceof NotFoundError || failure instanceof UnavailableError
+      if (!isAboutOneRequest || failedReads >= maxFailedReads) halted = failure
     }
   }
   const unread = results.filter(isUnread)
@@ -78,17 +79,17 @@ export async function readRequests(
 }
 
 /**
- * Lists the requests that this store created or may have created, oldest first. First turns orders whose process died
- * into `unknown`.
+ * Lists the requests that this store created or may have created, oldest first. Before that, orders whose
+ * process has ended become `unknown`.
  */
 export async function listRequests(
   { ledger, clock }: { ledger: Ledger; clock: Clock },
   filter: RequestFilter,
 ): Promise<ListedRequest[]> {
   await ledger.recover(clock.now())
-  const { status, organisation, ...others } = filter
+  const { status, organisation, ...storeFilter } = filter
   const submissions = await ledger.list({
-    ...others,
+    ...storeFilter,
     account: organisation?.account,
     states: statesAtService,
   })
@@ -154,8 +155,8 @@ export async function recordStatuses(
         budgetMs: deadline - clock.monotonic(),
         onWait: (ms) => onQuotaWait?.(ms / 1000),
       })
-      const read = await api.getRequest(request_id, signal)
-      await ledger.recordStatus(base_url, request_id, read.status, clock.now(), checksText(read.checks))
+      const request = await api.getRequest(request_id, signal)
+      await ledger.recordStatus(base_url, request_id, request.status, clock.now(), checksText(request.checks))
     } catch (error) {
       if (signal?.aborted)
         throw new InterruptedError('interrupted; the statuses read so far are kept', {
@@ -172,10 +173,10 @@ export async function recordStatuses(
 type EventSource = Pick<Inbox, 'list'>
 
 /**
- * Returns the reason why a request ended in ERROR, which the API states only in its event. Undefined without such an
- * event.
+ * Returns the reason why a request ended in ERROR; the API states it only in the request's event. Returns
+ * undefined if there is no such event.
  */
-export async function errorReason(
+export async function findErrorReason(
   inbox: EventSource,
   baseUrl: string,
   requestId: string,
@@ -190,16 +191,18 @@ export async function errorReason(
 }
 
 /** Adds the reason from the inbox to requests in ERROR. The inbox is opened only for these. */
-export async function withReasons(
+export async function addReasons(
   results: readonly RequestResult[],
   baseUrl: string,
-  inbox: () => Promise<EventSource>,
+  openInbox: () => Promise<EventSource>,
 ): Promise<RequestResult[]> {
   const all: RequestResult[] = []
   for (const result of results) {
     const needsReason =
       !isUnread(result) && result.request.status === 'ERROR' && result.request['error_reason'] === undefined
-    const reason = needsReason ? await errorReason(await inbox(), baseUrl, result.requestId) : undefined
+    const reason = needsReason
+      ? await findErrorReason(await openInbox(), baseUrl, result.requestId)
+      : undefined
     if (isUnread(result) || reason === undefined) all.push(result)
     else all.push({ ...result, request: { ...result.request, error_reason: reason } })
   }
@@ -207,7 +210,7 @@ export async function withReasons(
 }
 
 /** Adds to each row the reason from the inbox if its request is in ERROR, or else null. */
-export async function withListedReasons<Row extends { request_id: string | null; status: string | null }>(
+export async function addListedReasons<Row extends { request_id: string | null; status: string | null }>(
   rows: readonly Row[],
   inbox: EventSource,
   baseUrlOf: (row: Row) => string,
@@ -218,7 +221,7 @@ export async function withListedReasons<Row extends { request_id: string | null;
     all.push({
       ...row,
       error_reason: isError
-        ? ((await errorReason(inbox, baseUrlOf(row), row.request_id ?? '')) ?? null)
+        ? ((await findErrorReason(inbox, baseUrlOf(row), row.request_id ?? '')) ?? null)
         : null,
     })
   }
@@ -234,20 +237,22 @@ export async function findRequestId(
   requestStart: string,
   baseUrl?: string,
 ): Promise<string> {
-  const all = await ledger.list({ requestStart })
-  const ordered =
-    baseUrl === undefined ? all : all.filter((each) => serviceOf(each.baseUrl) === serviceOf(baseUrl))
-  const unclaimed = (await inbox.listUnmatchedIds(baseUrl)).filter((id) => id.startsWith(requestStart))
-  const names = new Map([
-    ...unclaimed.map((id) => [id, 'not ordered with this store'] as const),
-    ...ordered.map(({ requestId = '', recipient: person, requestStatus: status }) => {
+  const matchingOrders = await ledger.list({ requestStart })
+  const ordersOfService =
+    baseUrl === undefined
+      ? matchingOrders
+      : matchingOrders.filter((each) => serviceOf(each.baseUrl) === serviceOf(baseUrl))
+  const unmatchedIds = (await inbox.listUnmatchedIds(baseUrl)).filter((id) => id.startsWith(requestStart))
+  const descriptions = new Map([
+    ...unmatchedIds.map((id) => [id, 'not ordered with this store'] as const),
+    ...ordersOfService.map(({ requestId = '', recipient: person, requestStatus: status }) => {
       const name = person === undefined ? 'removed' : personName(person)
       return [requestId, `${name}${status === undefined ? '' : `, ${status}`}`] as const
     }),
   ])
-  const [only, ...others] = names.keys()
-  const [orderElsewhere] = all
-  if (only === undefined && orderElsewhere !== undefined) {
+  const [onlyId, ...otherIds] = descriptions.keys()
+  const [orderElsewhere] = matchingOrders
+  if (onlyId === undefined && orderElsewhere !== undefined) {
     throw new UsageError(
       `request ${requestStart} is for ${orderElsewhere.baseUrl}, and this profile is for ${baseUrl}`,
       {
@@ -255,13 +260,13 @@ export async function findRequestId(
       },
     )
   }
-  if (only === undefined) {
+  if (onlyId === undefined) {
     throw new NotFoundError(`no request of this store starts with "${requestStart}"`, {
       hint: 'List the requests with: refcheck request list',
     })
   }
-  if (others.length === 0) return only
-  throw new UsageError(...ambiguousStart('request', requestStart, [...names]))
+  if (otherIds.length === 0) return onlyId
+  throw new UsageError(...ambiguousStart('request', requestStart, [...descriptions]))
 }
 
 /**
@@ -282,27 +287,29 @@ export async function findRequestOfPerson(
   const service = serviceOf(baseUrl)
   const orders = (await ledger.list({ states: ['accepted', 'sending', 'unknown'] })).filter(
     (each) =>
-      serviceOf(each.baseUrl) === service && each.recipient !== undefined && isNamed(each.recipient, text),
+      serviceOf(each.baseUrl) === service &&
+      each.recipient !== undefined &&
+      hasNameOrEmail(each.recipient, text),
   )
   const withWholeName = orders.filter(({ recipient }) => recipient && isWholeName(recipient, text))
-  const found = withWholeName.length === 1 ? withWholeName : orders.toReversed()
-  const [only, ...others] = found
-  if (only === undefined) {
+  const matchingOrders = withWholeName.length === 1 ? withWholeName : orders.toReversed()
+  const [onlyOrder, ...otherOrders] = matchingOrders
+  if (onlyOrder === undefined) {
     throw new NotFoundError(`no request of this store is for "${redactArgument(text)}"`, {
       hint: 'List the requests with: refcheck request list',
     })
   }
-  if (others.length === 0) return requestIdOfOrder(only)
-  const names = await packageNames.get(only)
-  const timeText = listedTime(found, ({ changedAt }) => changedAt)
+  if (otherOrders.length === 0) return requestIdOfOrder(onlyOrder)
+  const names = await packageNames.get(onlyOrder)
+  const timeText = listedTime(matchingOrders, ({ changedAt }) => changedAt)
   const describeOrder = (order: Submission): string => {
     const { recipient, requestId, packageId: id } = order
-    const who = recipient === undefined ? 'removed' : `${personName(recipient)}, ${recipient.email}`
+    const personText = recipient === undefined ? 'removed' : `${personName(recipient)}, ${recipient.email}`
     const status = requestId === undefined ? 'perhaps ordered' : (order.requestStatus ?? 'RECEIVED')
-    return `${who}, ${status} ${timeText(order)}, ${packageWithName({ id, name: names.get(id) })}`
+    return `${personText}, ${status} ${timeText(order)}, ${packageWithName({ id, name: names.get(id) })}`
   }
   if (prompter === undefined) {
-    const candidates = found.map((order) => {
+    const candidates = matchingOrders.map((order) => {
       const { requestId, batchId } = order
       const command = requestId === undefined ? reconcileCommand(batchId) : commandFor(requestId)
       return { about: describeOrder(order), command }
@@ -312,7 +319,11 @@ export async function findRequestOfPerson(
   const chosen = await prompter.select({
     message: `Which order for "${redactArgument(text)}"?`,
     isSearchable: true,
-    choices: found.map((order) => ({ value: order, label: describeOrder(order), detail: order.requestId })),
+    choices: matchingOrders.map((order) => ({
+      value: order,
+      label: describeOrder(order),
+      detail: order.requestId,
+    })),
   })
   return requestIdOfOrder(chosen)
 }
@@ -322,8 +333,8 @@ const reconcileCommand = (batchId: string): string => `refcheck batch reconcile 
 /** Returns the id of the request of an order. Throws NotFoundError if its outcome is unknown. */
 function requestIdOfOrder({ requestId, recipient, batchId }: Submission): string {
   if (requestId !== undefined) return requestId
-  const who = recipient === undefined ? 'removed' : personWithEmail(recipient)
-  throw new NotFoundError(`${who} is perhaps ordered: the outcome is unknown`, {
+  const personText = recipient === undefined ? 'removed' : personWithEmail(recipient)
+  throw new NotFoundError(`${personText} is perhaps ordered: the outcome is unknown`, {
     hint: `Find out with: ${reconcileCommand(batchId)}`,
   })
 }
@@ -334,7 +345,7 @@ const wordsOf = (name: string): string[] =>
     .map(foldedName)
     .filter((word) => word !== '')
 
-function isNamed({ first_name: first, last_name: last, email }: Recipient, text: string): boolean {
+function hasNameOrEmail({ first_name: first, last_name: last, email }: Recipient, text: string): boolean {
   if (text.includes('@')) return email.toLowerCase() === text.trim().toLowerCase()
   const words = new Set(wordsOf(`${first} ${last}`))
   const wantedWords = wordsOf(text)
@@ -345,7 +356,7 @@ const isWholeName = ({ first_name: first, last_name: last }: Recipient, text: st
   wordsOf(`${first} ${last}`).join(' ') === wordsOf(text).join(' ')
 
 /** Returns the rows of this service that have a request. Another service may use the same id. */
-export async function rowsOfRequest(
+export async function findRowsOfRequest(
   { api, ledger }: { api: Pick<Api, 'baseUrl'>; ledger: Pick<Ledger, 'list'> },
   requestId: string,
 ): Promise<Submission[]> {

@@ -16,9 +16,9 @@ import {
 import type { Attempt, NewAttempt, RowVersion, Submission } from '../../domain/submission/submission.ts'
 import { RefcheckError, UnavailableError, StoreBusyError } from '../../errors/kinds.ts'
 import type { RequestResource } from '../../contract/request.ts'
-import { differences } from '../../domain/batch/reconciliation.ts'
+import { findDifferences } from '../../domain/batch/reconciliation.ts'
 import type { Change } from '../../domain/submission/states.ts'
-import { rowsOfRequest } from './read-requests.ts'
+import { findRowsOfRequest } from './read-requests.ts'
 
 /** The services that ordering uses. */
 export interface OrderServices
@@ -92,8 +92,9 @@ interface RecordedOutcome {
 }
 
 /**
- * Journals the outcome of an attempt before it is printed. A request that another order has already is not recorded
- * for this one. Throws an IoError with the outcome if the store cannot record it: nothing else would preserve it.
+ * Journals the outcome of an attempt before it is printed. A request that another order has already is not
+ * recorded for this attempt. Throws an IoError with the outcome if the store cannot record it: nothing else
+ * would preserve it.
  */
 export async function recordOutcome(
   ports: OrderServices,
@@ -107,44 +108,48 @@ async function moveRow(ports: OrderServices, { attempt, outcome }: AttemptOutcom
   const recorded = { version: { ...attempt, state: change.to }, outcome }
   if (await ports.ledger.move(attempt, change)) return recorded
   if (outcome.kind === 'accepted') {
-    const holder = await findOtherHolder(ports, attempt, outcome)
-    if (holder !== undefined) return recordMixedUpRequest(ports, { attempt, outcome, holder })
+    const otherRow = await findOtherRowWithRequest(ports, attempt, outcome)
+    if (otherRow !== undefined) return recordMixedUpRequest(ports, { attempt, outcome, otherRow })
   }
   await recordLateAnswer(ports, attempt, change)
   return recorded
 }
 
 /**
- * Handles a response with a request that another row has: a read shows whose order it is, and the other row becomes
- * unknown.
+ * Handles a response with a request that another row already has. A read of the request shows which row it is
+ * for. If the request is for this row, this row is accepted and the other row becomes unknown; if it is for
+ * neither of them, both become unknown; in all other cases only this row becomes unknown.
  */
 async function recordMixedUpRequest(
   ports: OrderServices,
-  { attempt, outcome, holder }: { attempt: Attempt; outcome: AcceptedOutcome; holder: Submission },
+  { attempt, outcome, otherRow }: { attempt: Attempt; outcome: AcceptedOutcome; otherRow: Submission },
 ): Promise<RecordedOutcome> {
   const { ledger, clock } = ports
   const recordUnknown = (): Promise<RecordedOutcome> =>
-    moveRow(ports, { attempt, outcome: takenRequestOutcome(outcome, holder) })
+    moveRow(ports, { attempt, outcome: takenRequestOutcome(outcome, otherRow) })
   const request = await readOnce(ports, outcome.requestId)
-  if (request === undefined || (await isForRow(ports, holder, request))) return recordUnknown()
+  if (request === undefined || (await isForRow(ports, otherRow, request))) return recordUnknown()
   const rows = await ledger.list({ batchId: attempt.batchId, states: ['sending', ...laterStates] })
   const ownRow = rows.find(({ row, attemptId }) => row === attempt.row && attemptId === attempt.attemptId)
   const reason = `the service answered with request ${outcome.requestId}, which is the order of another person`
   const decision = { by: 'refcheck', why: `a read of request ${outcome.requestId} showed another person` }
   const toUnknown: Change = { to: 'unknown', at: clock.now(), reason, decision }
   if (ownRow === undefined || !(await isForRow(ports, ownRow, request))) {
-    await ledger.move(holder, toUnknown)
+    await ledger.move(otherRow, toUnknown)
     return recordUnknown()
   }
   const change = changeFor(outcome, clock.now())
   const laterChange = ownRow.state === 'sending' ? change : { ...change, decision: lateAnswerDecision }
-  if (!(await ledger.moveFrom(holder, toUnknown, { ...attempt, state: ownRow.state }, laterChange)))
+  if (!(await ledger.moveFrom(otherRow, toUnknown, { ...attempt, state: ownRow.state }, laterChange)))
     return recordUnknown()
-  const halts = takenRequestError(outcome.requestId, { own: attempt, other: holder }, outcome.answerStatus)
+  const halts = takenRequestError(outcome.requestId, { own: attempt, other: otherRow }, outcome.answerStatus)
   return { version: { ...attempt, state: change.to }, outcome: { ...outcome, halts } }
 }
 
-/** Reads a request once. Undefined if the read fails: then there is no evidence whose order it is. */
+/**
+ * Reads a request once. Returns undefined if the read fails: then there is no evidence of the row that the
+ * request is for.
+ */
 async function readOnce(
   { api, signal }: OrderServices,
   requestId: string,
@@ -164,18 +169,18 @@ async function isForRow(
   request: RequestResource,
 ): Promise<boolean> {
   const person = row.recipient === undefined ? await ledger.personMatch(row, request.recipient) : 'other'
-  const differing = differences(row, request, 0, person)
+  const differing = findDifferences(row, request, 0, person)
   return differing !== undefined && !differing.includes('person') && !differing.includes('package')
 }
 
 /** Finds another order that has this request. */
-async function findOtherHolder(
+async function findOtherRowWithRequest(
   ports: OrderServices,
   { batchId, row }: Attempt,
   { requestId }: AcceptedOutcome,
 ): Promise<Submission | undefined> {
-  const holders = await rowsOfRequest(ports, requestId)
-  return holders.find((each) => each.batchId !== batchId || each.row !== row)
+  const rows = await findRowsOfRequest(ports, requestId)
+  return rows.find((each) => each.batchId !== batchId || each.row !== row)
 }
 
 /**
@@ -199,7 +204,10 @@ export async function writeUntilRecorded<T>(
   }
 }
 
-/** States of a row whose process was assumed dead: `unknown`, and the states after a user's decision about it. */
+/**
+ * States of a row whose process was assumed to have ended: `unknown`, and the states after a user's decision
+ * about the row.
+ */
 const laterStates = ['unknown', 'dropped', 'pending'] as const
 
 const lateAnswerDecision = {
@@ -222,9 +230,10 @@ async function recordLateAnswer(ports: OrderServices, attempt: Attempt, change: 
 }
 
 /**
- * Reads the id that a failed response contained: "After a 5xx, if a request_id was obtained, read the request before
- * creating another." A 200 with this package, person, requester and time, with an id that no other order of the store
- * has, is evidence: the row becomes `accepted`. Undefined without evidence.
+ * Reads the id that a failed response contained: "After a 5xx, if a request_id was obtained, read the request
+ * before creating another." A 200 with this package, person, requester and time, with an id that no other
+ * order of the store has, is evidence: the row becomes `accepted`. Returns undefined if there is no such
+ * evidence.
  */
 export async function reconcileByAnswer(
   ports: OrderServices,
@@ -238,9 +247,12 @@ export async function reconcileByAnswer(
   if (request === undefined) return undefined
   const rows = await ledger.list({ batchId: unknown.batchId, states: ['unknown'] })
   const unknownRow = rows.find(({ row }) => row === unknown.row)
-  if (unknownRow === undefined || differences(unknownRow, request, await serviceAheadMs(ports))?.length !== 0)
+  if (
+    unknownRow === undefined ||
+    findDifferences(unknownRow, request, await serviceAheadMs(ports))?.length !== 0
+  )
     return undefined
-  if ((await rowsOfRequest(ports, request.request_id)).length > 0) return undefined
+  if ((await findRowsOfRequest(ports, request.request_id)).length > 0) return undefined
   const why =
     'the answer named this request, and reading it showed the same package, person, requester and time'
   if (!(await ledger.move(unknown, acceptedByEvidence(request, clock.now(), { by: 'refcheck', why }))))

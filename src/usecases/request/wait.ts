@@ -41,7 +41,10 @@ export interface WaitOptions {
   signal?: AbortSignal | undefined
   /** Distributes the quota among all processes that use the API key. */
   governor?: Pick<Governor, 'claim'> | undefined
-  /** The inbox of a receiver on this store: an event there makes reads of its request unnecessary until then. */
+  /**
+   * The inbox of a receiver on this store. While a receiver runs, requests without new events are read less
+   * often.
+   */
   inbox?: Pick<Inbox, 'findLatestStatus' | 'list' | 'onArrival'> | undefined
   /** Called at each read that shows a new status. */
   onStatus?: ((request: RequestResource) => void) | undefined
@@ -49,7 +52,7 @@ export interface WaitOptions {
   onRead?: ((request: RequestResource) => void) | undefined
   /** Called when a read has failed and the wait continues. */
   onTrouble?: ((error: UnavailableError, seconds: number) => void) | undefined
-  /** Called before each rest, with the seconds until the next read is due. */
+  /** Called before each sleep, with the seconds until the next read is due. */
   onSleep?: ((seconds: number) => void) | undefined
   /** Called when the next read has to wait for the quota. */
   onQuotaWait?: ((seconds: number) => void) | undefined
@@ -70,11 +73,11 @@ export async function waitForRequests(
   requestIds: readonly string[],
   options: WaitOptions,
 ): Promise<WaitResult> {
-  const state: Wait = { api, options, lastReads: new Map(), notFound: new Map() }
+  const state: WaitState = { api, options, lastReads: new Map(), notFound: new Map() }
   const halted = await readUntilOver(state, requestIds).catch((error: unknown) => {
     const failure = options.signal?.aborted ? interrupted(error) : error
-    const isAnswer = requestIds.length > 1 && state.lastReads.size > 0
-    if (!isAnswer || !(failure instanceof RefcheckError)) throw error
+    const hasPartialResult = requestIds.length > 1 && state.lastReads.size > 0
+    if (!hasPartialResult || !(failure instanceof RefcheckError)) throw error
     return failure
   })
   const results = requestIds.map((requestId) => {
@@ -84,12 +87,12 @@ export async function waitForRequests(
       : { requestId, request }
   })
   const requests = requestIds.flatMap((id) => state.lastReads.get(id) ?? [])
-  const unread = requestIds.length - requests.length - state.notFound.size
-  const ended = halted ?? waitFailure(requests, unread, options.goal)
-  return { requests, results, failure: mostSevere([ended, ...state.notFound.values()]) }
+  const unreadCount = requestIds.length - requests.length - state.notFound.size
+  const endError = halted ?? waitFailure(requests, unreadCount, options.goal)
+  return { requests, results, failure: mostSevere([endError, ...state.notFound.values()]) }
 }
 
-interface Wait {
+interface WaitState {
   api: Pick<Api, 'baseUrl' | 'getRequest'>
   options: WaitOptions
   /** Requests as last read, by id. */
@@ -97,7 +100,7 @@ interface Wait {
   notFound: Map<string, NotFoundError>
 }
 
-async function readUntilOver(wait: Wait, requestIds: readonly string[]): Promise<undefined> {
+async function readUntilOver(wait: WaitState, requestIds: readonly string[]): Promise<undefined> {
   const { options, lastReads, notFound } = wait
   const { clock, signal, goal } = options
   const deadline = clock.monotonic() + options.timeoutMs
@@ -105,55 +108,58 @@ async function readUntilOver(wait: Wait, requestIds: readonly string[]): Promise
   const arrivals = new WakeableSleep(clock)
   // If the store cannot announce events, the wait only polls.
   await arrivals.listen(options.inbox, 'event').catch(() => undefined)
-  for (let next = await schedule.next(); next !== undefined; next = await schedule.next()) {
-    const maxSleepMs = schedule.patience(next)
+  for (let next = await schedule.findNext(); next !== undefined; next = await schedule.findNext()) {
+    const maxSleepMs = schedule.computeMaxSleepMs(next)
     const remainingMs = Math.max(0, deadline - clock.monotonic())
     if (lastReads.size > 0 && maxSleepMs >= remainingMs) {
       await clock.sleep(remainingMs, signal)
       return
     }
     if (maxSleepMs > 0) {
-      options.onSleep?.(Math.max(0, next.at - clock.monotonic()) / 1000)
+      options.onSleep?.(Math.max(0, next.nextReadAt - clock.monotonic()) / 1000)
       if (await arrivals.sleep(maxSleepMs, signal)) schedule.requireInboxRead()
       continue
     }
     if (!(await waitForQuota(options, remainingMs))) return
     const request = await readRequest(wait, next, requestIds.length > 1)
-    if (notFound.has(next.id)) schedule.drop(next)
+    if (notFound.has(next.id)) schedule.remove(next)
     else if (request === undefined) schedule.postpone(next, outagePauseMs)
-    else if (isWaitOver(request, goal)) schedule.drop(next)
+    else if (isWaitOver(request, goal)) schedule.remove(next)
     else schedule.recordRead(next, request)
   }
 }
 
-/** Waits until the quota allows a read. Returns false, after the remaining time, if it does not within this time. */
+/**
+ * Waits until the quota allows a read, for at most `remainingMs`. Returns false if it is not allowed within
+ * this time.
+ */
 async function waitForQuota(
   { governor, clock, signal, onQuotaWait }: WaitOptions,
-  left: number,
+  remainingMs: number,
 ): Promise<boolean> {
-  const until = clock.monotonic() + left
+  const deadline = clock.monotonic() + remainingMs
   try {
-    await governor?.claim('poll', { signal, budgetMs: left, onWait: (ms) => onQuotaWait?.(ms / 1000) })
+    await governor?.claim('poll', { signal, budgetMs: remainingMs, onWait: (ms) => onQuotaWait?.(ms / 1000) })
     return true
   } catch (error) {
     if (!(error instanceof ThrottledError)) throw error
-    await clock.sleep(Math.max(0, until - clock.monotonic()), signal)
+    await clock.sleep(Math.max(0, deadline - clock.monotonic()), signal)
     return false
   }
 }
 
-/** Reads a request once. Undefined if the service is unreachable for now, or has no such request. */
+/** Reads a request once. Returns undefined if the service is unreachable for now, or has no such request. */
 async function readRequest(
-  { api, options, lastReads, notFound }: Wait,
-  due: Due,
+  { api, options, lastReads, notFound }: WaitState,
+  due: DueRequest,
   isOfSeveral: boolean,
 ): Promise<RequestResource | undefined> {
   try {
     const request = await api.getRequest(due.id, options.signal)
-    const before = lastReads.get(due.id)
+    const earlierRead = lastReads.get(due.id)
     lastReads.set(due.id, request)
     options.onRead?.(request)
-    if (before?.status !== request.status) options.onStatus?.(request)
+    if (earlierRead?.status !== request.status) options.onStatus?.(request)
     return request
   } catch (error) {
     if (isOfSeveral && error instanceof NotFoundError && !lastReads.has(due.id)) {
@@ -170,16 +176,18 @@ async function readRequest(
 }
 
 /** A request that still has to be read. Times are monotonic, in ms. */
-interface Due {
+interface DueRequest {
   id: string
   /** The time of the next read. */
-  at: number
+  nextReadAt: number
   /** The status as last read; undefined before the first read. */
   status: string | undefined
   changedAt: number
-  /** An event reported another status, so this request is read before those of the regular schedule. */
-  isNews: boolean
-  /** Number of failed reads in a row. */
+  /**
+   * Whether an event reported another status. The request is then read before those of the regular schedule.
+   */
+  hasNewEvent: boolean
+  /** Number of consecutive failed reads. */
   failures: number
 }
 
@@ -187,18 +195,19 @@ interface Due {
 const inboxPollMs = 1000
 
 /**
- * Decides which request to read next, and when. An event in the inbox with another status than was read makes its
- * request due at once. Once a read has confirmed an event, the store has a running receiver, and requests without new
- * events are read only at the long safety interval; a change without an event ends that.
+ * Decides which request to read next, and when. An event in the inbox with another status than was read makes
+ * its request due at once. Once a read has confirmed an event, the store has a running receiver, and requests
+ * without new events are read only at the long safety interval. A change of status without an event ends
+ * this.
  */
 class WaitSchedule {
   readonly #clock: Clock
   readonly #inbox: Pick<Inbox, 'findLatestStatus' | 'list'> | undefined
   readonly #baseUrl: string
-  readonly #queue: Due[]
+  readonly #queue: DueRequest[]
   /** The newest status that an event reported, by request. */
-  readonly #reported = new Map<string, string>()
-  readonly #since: number
+  readonly #reportedStatuses = new Map<string, string>()
+  readonly #eventsSince: number
   #lastEventId = 0
   #inboxReadAt: number | undefined
   #hasReceiver = false
@@ -213,57 +222,57 @@ class WaitSchedule {
     this.#clock = clock
     this.#baseUrl = baseUrl
     this.#inbox = inbox
-    this.#since = clock.now() - earlierEventsMs
-    const unread = { at: now, status: undefined, changedAt: now, isNews: false, failures: 0 }
+    this.#eventsSince = clock.now() - earlierEventsMs
+    const unread = { nextReadAt: now, status: undefined, changedAt: now, hasNewEvent: false, failures: 0 }
     this.#queue = requestIds.map((id) => ({ id, ...unread }))
   }
 
   /** Returns the request to read next; undefined if all are finished. */
-  async next(): Promise<Due | undefined> {
+  async findNext(): Promise<DueRequest | undefined> {
     await this.#readInbox()
-    return this.#queue.reduce<Due | undefined>(
+    return this.#queue.reduce<DueRequest | undefined>(
       (first, each) => (first === undefined || isEarlier(each, first) ? each : first),
       undefined,
     )
   }
 
   /** Returns the maximum sleep in milliseconds: until the request is due or the inbox has to be read. */
-  patience(due: Due): number {
-    const untilDue = Math.ceil(Math.max(0, due.at - this.#clock.monotonic()))
+  computeMaxSleepMs(due: DueRequest): number {
+    const untilDue = Math.ceil(Math.max(0, due.nextReadAt - this.#clock.monotonic()))
     return this.#inbox === undefined ? untilDue : Math.min(untilDue, inboxPollMs)
   }
 
-  /** Makes the next call of `next` read the inbox. */
+  /** Makes the next call of `findNext` read the inbox. */
   requireInboxRead(): void {
     this.#inboxReadAt = this.#clock.monotonic() - inboxPollMs
   }
 
   /** Removes a finished request. */
-  drop(due: Due): void {
+  remove(due: DueRequest): void {
     this.#queue.splice(this.#queue.indexOf(due), 1)
   }
 
   /** Records the result of a read and sets the time of the next one. */
-  recordRead(due: Due, { status }: RequestResource): void {
+  recordRead(due: DueRequest, { status }: RequestResource): void {
     const now = this.#clock.monotonic()
-    const reported = this.#reported.get(due.id)
+    const reportedStatus = this.#reportedStatuses.get(due.id)
     if (due.status !== status) {
       // The first read does not count as a change.
-      if (reported === status) this.#trustReceiver()
+      if (reportedStatus === status) this.#trustReceiver()
       else if (due.status !== undefined) this.#distrustReceiver()
       due.changedAt = now
     }
     due.status = status
-    due.isNews = false
+    due.hasNewEvent = false
     due.failures = 0
-    const isSilent = this.#hasReceiver && isUnfinished(status)
-    due.at = now + (isSilent ? this.#safetyPauseMs() : pauseBeforeRead(now - due.changedAt))
+    const isWaitingForEvent = this.#hasReceiver && isUnfinished(status)
+    due.nextReadAt = now + (isWaitingForEvent ? this.#safetyPauseMs() : pauseBeforeRead(now - due.changedAt))
   }
 
   /** Sets the next read of a request after a failed one. */
-  postpone(due: Due, ms: number): void {
-    due.isNews = false
-    due.at = this.#clock.monotonic() + ms
+  postpone(due: DueRequest, ms: number): void {
+    due.hasNewEvent = false
+    due.nextReadAt = this.#clock.monotonic() + ms
   }
 
   #trustReceiver(): void {
@@ -272,8 +281,8 @@ class WaitSchedule {
     const safetyReadAt = this.#clock.monotonic() + this.#safetyPauseMs()
     for (const due of this.#queue) {
       const isUnchanged =
-        due.status !== undefined && (this.#reported.get(due.id) ?? due.status) === due.status
-      if (isUnchanged) due.at = safetyReadAt
+        due.status !== undefined && (this.#reportedStatuses.get(due.id) ?? due.status) === due.status
+      if (isUnchanged) due.nextReadAt = safetyReadAt
     }
   }
 
@@ -281,7 +290,8 @@ class WaitSchedule {
     if (!this.#hasReceiver) return
     this.#hasReceiver = false
     const now = this.#clock.monotonic()
-    for (const due of this.#queue) due.at = Math.min(due.at, now + pauseBeforeRead(now - due.changedAt))
+    for (const due of this.#queue)
+      due.nextReadAt = Math.min(due.nextReadAt, now + pauseBeforeRead(now - due.changedAt))
   }
 
   #safetyPauseMs(): number {
@@ -298,33 +308,36 @@ class WaitSchedule {
     for await (const event of this.#inbox.list({
       baseUrl: this.#baseUrl,
       after: this.#lastEventId,
-      since: this.#since,
+      since: this.#eventsSince,
     })) {
       this.#lastEventId = event.id
       const { requestId, status, oddity } = event
       const due = requestId === undefined ? undefined : byId.get(requestId)
       if (due === undefined || status === undefined || oddity !== undefined) continue
-      this.#reported.set(due.id, status)
+      this.#reportedStatuses.set(due.id, status)
       if (due.status === undefined || due.status === status) continue
-      due.isNews = true
-      due.at = Math.min(due.at, now)
+      due.hasNewEvent = true
+      due.nextReadAt = Math.min(due.nextReadAt, now)
     }
   }
 
   async #readOlderEvents(inbox: Pick<Inbox, 'findLatestStatus'>): Promise<void> {
     for (const { id } of this.#queue) {
       const latest = await inbox.findLatestStatus(this.#baseUrl, id)
-      if (latest !== undefined) this.#reported.set(id, latest.status)
+      if (latest !== undefined) this.#reportedStatuses.set(id, latest.status)
     }
   }
 }
 
-function isEarlier(one: Due, other: Due): boolean {
-  return one.isNews === other.isNews ? one.at < other.at : one.isNews
+function isEarlier(one: DueRequest, other: DueRequest): boolean {
+  return one.hasNewEvent === other.hasNewEvent ? one.nextReadAt < other.nextReadAt : one.hasNewEvent
 }
 
-/** Returns the ids of the requests of a batch, in the order of its rows, and the number of rows without one. */
-export async function requestsOfBatch(
+/**
+ * Returns the ids of the requests of a batch, in the order of its rows, and the number of rows without a
+ * request.
+ */
+export async function findRequestIdsOfBatch(
   ports: BatchServices,
   batchStart: string,
   baseUrl: string,
@@ -343,28 +356,28 @@ export async function requestsOfBatch(
 }
 
 /** Asks the user which unfinished requests of the current service to wait for. Returns their ids. */
-export async function chooseInFlight(
+export async function chooseUnfinishedRequests(
   services: Pick<Services, 'session' | 'ledger' | 'clock' | 'packageNames'>,
   prompter: Prompter,
 ): Promise<string[]> {
   const { baseUrl, email: userEmail } = services.session
   const names = await services.packageNames.get({ baseUrl, userEmail })
-  const open = (await listUnfinished(services))
+  const unfinished = (await listUnfinished(services))
     .filter((each) => serviceOf(each.base_url) === serviceOf(baseUrl))
     .toReversed()
-  if (open.length === 0) {
+  if (unfinished.length === 0) {
     throw new UsageError('no request is running', {
       hint: 'Nothing is running. List the requests with: refcheck request list',
       isUserChoice: true,
     })
   }
-  const ids = open.map((each) => each.request_id ?? '')
+  const ids = unfinished.map((each) => each.request_id ?? '')
   if (ids.length === 1) return ids
-  const choices = open.map(({ recipient, package_id: of, status }, at) => {
+  const choices = unfinished.map(({ recipient, package_id: packageId, status }, index) => {
     const name = recipient === null ? 'removed' : personName(recipient)
     return {
-      value: ids.slice(at, at + 1),
-      label: [name, packageLabel(of, names.get(of)), status ?? 'RECEIVED'].join(', '),
+      value: ids.slice(index, index + 1),
+      label: [name, packageLabel(packageId, names.get(packageId)), status ?? 'RECEIVED'].join(', '),
     }
   })
   return prompter.select({

@@ -5,15 +5,15 @@ interface Setting {
   /** The possible values, as the hint shows them. */
   values: readonly string[]
   /** Returns the control path and its JSON body for a value; undefined if the value is invalid. */
-  controlCallFor: (value: string) => [control: string, order: object] | undefined
+  controlCallFor: (value: string) => [control: string, body: object] | undefined
 }
 
-const oneOf = (control: string, name: string, values: readonly string[]): Setting => ({
+const choiceSetting = (control: string, name: string, values: readonly string[]): Setting => ({
   values,
   controlCallFor: (value) => (values.includes(value) ? [control, { [name]: value }] : undefined),
 })
 
-const user = (active: boolean): Setting => ({
+const userSetting = (active: boolean): Setting => ({
   values: ['the e-mail of a user'],
   controlCallFor: (email) => (email.includes('@') ? ['user', { email, active }] : undefined),
 })
@@ -30,10 +30,10 @@ const settings: Readonly<Record<string, Setting>> = {
       return /^\d{1,9}$/.test(value) ? ['credits', { credits: Number(value) }] : undefined
     },
   },
-  trial: oneOf('plan', 'trial', ['none', 'running', 'expired']),
-  subscription: oneOf('plan', 'subscription', ['active', 'inactive']),
-  'active-user': user(true),
-  'inactive-user': user(false),
+  trial: choiceSetting('plan', 'trial', ['none', 'running', 'expired']),
+  subscription: choiceSetting('plan', 'subscription', ['active', 'inactive']),
+  'active-user': userSetting(true),
+  'inactive-user': userSetting(false),
 }
 
 /** The names of all settings, for hints. */
@@ -51,13 +51,13 @@ export async function setInSandbox(
       hint: `Settings: ${settingNames.join(', ')}`,
     })
   }
-  const order = setting.controlCallFor(value)
-  if (order === undefined) {
+  const controlCall = setting.controlCallFor(value)
+  if (controlCall === undefined) {
     throw new UsageError(`${name} cannot be set to "${value.slice(0, 60)}"`, {
       hint: `Give ${setting.values.join(', ').replace(/, (?=[^,]+$)/, ' or ')}.`,
     })
   }
-  await sandbox.send(...order)
+  await sandbox.send(...controlCall)
 }
 
 export interface StoryDelivery {
@@ -110,15 +110,15 @@ async function requireSandbox(sandbox: RunningSandbox): Promise<void> {
 }
 
 function failureOf(deliveries: readonly StoryDelivery[]): IncompleteError | undefined {
-  const wrong = deliveries.filter((each) => !hasExpectedStatus(each))
-  if (wrong.length === 0) return undefined
-  const eventsText = `${wrong.length} of ${deliveries.length} events`
-  if (wrong.every(({ http_status: status }) => status === null)) {
+  const wrongDeliveries = deliveries.filter((each) => !hasExpectedStatus(each))
+  if (wrongDeliveries.length === 0) return undefined
+  const eventsText = `${wrongDeliveries.length} of ${deliveries.length} events`
+  if (wrongDeliveries.every(({ http_status: status }) => status === null)) {
     return new IncompleteError(`the receiver did not answer ${eventsText}`, {
       hint: 'Check the URL, and that the receiver is running.',
     })
   }
-  return wrong.some(({ signature }) => signature === 'bad')
+  return wrongDeliveries.some(({ signature }) => signature === 'bad')
     ? new IncompleteError(
         `the receiver did not answer ${eventsText} as it has to: it accepted a bad signature`,
         {
@@ -178,18 +178,18 @@ export async function* followLog<Entry extends NumberedEntry>(
   options: LogOptions,
   signal: AbortSignal,
 ): AsyncGenerator<Entry> {
-  let from = 0
+  let firstNumber = 0
   while (!signal.aborted) {
     let entries: Entry[]
     try {
-      const path = `log?from=${from}&wait=${longPollSeconds}&bodies=${needsBodies(options)}`
+      const path = `log?from=${firstNumber}&wait=${longPollSeconds}&bodies=${needsBodies(options)}`
       entries = (await sandbox.read(path, signal)) as Entry[]
     } catch (error) {
       if (signal.aborted) return
       throw error
     }
     yield* selectEntries(entries, options)
-    from = (entries.at(-1)?.n ?? from - 1) + 1
+    firstNumber = (entries.at(-1)?.n ?? firstNumber - 1) + 1
   }
 }
 
@@ -199,9 +199,9 @@ export async function* followLog<Entry extends NumberedEntry>(
 const needsBodies = ({ bodies, request }: LogOptions): 0 | 1 => (bodies || request !== undefined ? 1 : 0)
 
 function selectEntries<Entry extends NumberedEntry>(entries: readonly Entry[], options: LogOptions): Entry[] {
-  const fitting = entries.filter((entry) => matchesFilter(entry, options))
-  if (options.bodies) return fitting
-  return fitting.map((entry) => {
+  const matchingEntries = entries.filter((entry) => matchesFilter(entry, options))
+  if (options.bodies) return matchingEntries
+  return matchingEntries.map((entry) => {
     const { request: _request, response: _response, ...rest } = entry
     return rest as Entry
   })

@@ -75,8 +75,8 @@ export async function startSandbox(
   options: SandboxServerOptions,
 ): Promise<SandboxServer> {
   const { port, tls, speed, quota, webhookUrl, seed, data, fixture } = options
-  const reach = reachOf(services, options)
-  const host = hostOf(options, reach)
+  const reach = resolveReach(services, options)
+  const host = resolveHost(options, reach)
   const clock: Clock = options.manualClock ? new ManualClock(services.clock.now()) : services.clock
   const sandbox = createSandbox({
     clock,
@@ -90,16 +90,16 @@ export async function startSandbox(
     data: data === undefined ? undefined : await services.openData(data),
   })
   try {
-    const answer = (request: Request, connection: Parameters<Sandbox['fetch']>[1]) =>
+    const handleRequest = (request: Request, connection: Parameters<Sandbox['fetch']>[1]) =>
       sandbox.fetch(request, connection)
     const onError = (error: unknown) => sandbox.refuse(error)
-    const listener = await services.listen(answer, { host, port, tls, onError })
-    // The wildcard address is not one that clients can call.
+    const listener = await services.listen(handleRequest, { host, port, tls, onError })
+    // Clients cannot call the wildcard address.
     const url = listener.url.replace(/\/\/(?:0\.0\.0\.0|\[::\]):/, '//localhost:')
     return {
       sandbox,
       url,
-      address: addressOf(sandbox, url, reach),
+      address: createAddress(sandbox, url, reach),
       warning: seed === undefined || !isReachable(host, reach) ? undefined : guessableKeysWarning,
       async close() {
         await listener.close()
@@ -112,7 +112,7 @@ export async function startSandbox(
   }
 }
 
-function addressOf(sandbox: Sandbox, base_url: string, reach: SandboxOptions['reach']): SandboxAddress {
+function createAddress(sandbox: Sandbox, base_url: string, reach: SandboxOptions['reach']): SandboxAddress {
   const { apiKey: api_key, userEmail: user_email, webhookSecret: webhook_secret } = sandbox.credentials
   const address = { base_url, api_key, user_email, webhook_secret }
   return reach === undefined
@@ -120,7 +120,7 @@ function addressOf(sandbox: Sandbox, base_url: string, reach: SandboxOptions['re
     : { ...address, control_token: reach.controlToken, public_url: reach.publicUrl }
 }
 
-function reachOf({ random }: SandboxServices, options: SandboxServerOptions): SandboxOptions['reach'] {
+function resolveReach({ random }: SandboxServices, options: SandboxServerOptions): SandboxOptions['reach'] {
   const { allowHttpFrom = [], publicUrl, controlToken } = options
   if (allowHttpFrom.length === 0 && publicUrl === undefined) return undefined
   if (controlToken !== undefined && controlToken.length < minTokenLength) {
@@ -138,13 +138,16 @@ function reachOf({ random }: SandboxServices, options: SandboxServerOptions): Sa
   }
   return {
     networks: parseNetworks(allowHttpFrom, '--allow-http-from'),
-    publicUrl: publicUrl === undefined ? undefined : publicBase(publicUrl),
+    publicUrl: publicUrl === undefined ? undefined : parsePublicUrl(publicUrl),
     controlToken: controlToken ?? random.bytes(24).toString('base64url'),
   }
 }
 
-/** Returns the base URL without a slash at the end. It may be http, since the proxy decides about TLS. */
-function publicBase(text: string): string {
+/**
+ * Returns the base URL without a slash at the end. An http URL is allowed, because the proxy decides about
+ * TLS.
+ */
+function parsePublicUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const isBase =
     url !== undefined &&
@@ -159,10 +162,10 @@ function publicBase(text: string): string {
 }
 
 /**
- * Returns the host to listen on. "HTTPS only; plain HTTP requests are rejected", except on this machine and from
- * networks that the user named.
+ * Returns the host to listen on. "HTTPS only; plain HTTP requests are rejected" (API document), except on
+ * this machine and from networks that the user named.
  */
-function hostOf(
+function resolveHost(
   { host, tls, allowHttpFrom = [] }: SandboxServerOptions,
   reach: SandboxOptions['reach'],
 ): string | undefined {

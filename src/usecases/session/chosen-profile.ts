@@ -10,7 +10,7 @@ export interface ChosenProfile extends Profile {
   name: string
 }
 
-/** Returns the value of a variable; undefined if it is empty. */
+/** Returns the value of an environment variable; undefined if it is empty. */
 export function fromEnvironment(env: Environment, name: string): string | undefined {
   const value = env[name]
   return value === '' ? undefined : value
@@ -20,17 +20,17 @@ export function fromEnvironment(env: Environment, name: string): string | undefi
  * Returns the profile of `--profile`, or of REFCHECK_PROFILE, or else the current one; undefined if there is none.
  * Throws a UsageError with the list of profiles if the name is unknown.
  */
-export async function chosenProfile(sources: ProfileSources): Promise<ChosenProfile | undefined> {
+export async function findChosenProfile(sources: ProfileSources): Promise<ChosenProfile | undefined> {
   const { settings } = sources
   const name =
     sources.profile ?? fromEnvironment(sources.env, 'REFCHECK_PROFILE') ?? (await settings.currentProfile())
   if (name === undefined) return undefined
   const profile = await settings.profile(name)
-  if (profile === undefined) throw await unknownProfile(name, settings)
+  if (profile === undefined) throw await createUnknownProfileError(name, settings)
   return { name, ...profile }
 }
 
-export async function unknownProfile(name: string, settings: Settings): Promise<UsageError> {
+export async function createUnknownProfileError(name: string, settings: Settings): Promise<UsageError> {
   const names = [...(await settings.profiles()).keys()]
   return new UsageError(`no profile named "${name}"`, {
     hint: names.length === 0 ? 'Log in with: refcheck auth login' : `Profiles: ${names.join(', ')}`,

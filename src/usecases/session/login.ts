@@ -50,7 +50,7 @@ export async function login(input: LoginInput): Promise<LoginResult> {
   const user = await requireActiveUser(credentials, input)
 
   const name = input.profile ?? chooseProfileName(credentials, profiles, await settings.currentProfile())
-  const replacedProfiles = await profilesWithOtherKeys(name, credentials, profiles, secrets)
+  const replacedProfiles = await findProfilesWithOtherKeys(name, credentials, profiles, secrets)
   const { apiKey, baseUrl, email } = credentials
   const storage = await secrets.save(name, 'api-key', apiKey, { baseUrl, insecure: input.insecure })
   try {
@@ -63,21 +63,24 @@ export async function login(input: LoginInput): Promise<LoginResult> {
 }
 
 /**
- * Returns the e-mails that the user may log in with: those of the organisation, read with the new key as a user of a
- * profile with the same base URL. Empty if no such call works.
+ * Returns the e-mails that the user may log in with: those of the organisation, read with the new key as a
+ * user of a profile with the same base URL. Returns an empty list if no such call works.
  */
-export async function offerEmails(
+export async function listLoginEmails(
   input: Pick<LoginInput, 'baseUrl' | 'apiKey' | 'settings' | 'connect' | 'signal'>,
 ): Promise<string[]> {
   const baseUrl = parseBaseUrl(input.baseUrl)
   const apiKey = checkApiKey(input.apiKey)
-  const known = [...(await input.settings.profiles()).values()].filter((each) => each.baseUrl === baseUrl)
-  for (const email of new Set(known.map((each) => each.userEmail))) {
+  const profilesOfService = [...(await input.settings.profiles()).values()].filter(
+    (each) => each.baseUrl === baseUrl,
+  )
+  for (const email of new Set(profilesOfService.map((each) => each.userEmail))) {
     try {
       const users = await input.connect({ baseUrl, apiKey, email }).listUsers(input.signal)
       return users.map((each) => each.email)
     } catch (error) {
-      // The next user may be an active one. A refused key or a service that does not respond is the same for all.
+      // The user of another profile may be active. A refused key or an unreachable service would fail for
+      // every user.
       if (!(error instanceof RefcheckError) || error.code === 'interrupted') throw error
       if (error.code !== 'forbidden') return []
     }
@@ -86,7 +89,7 @@ export async function offerEmails(
 }
 
 /** Replaces a "not found" by an error that names the base URL: there is no service at it. */
-function serviceMissing(error: RefcheckError, baseUrl: string): RefcheckError {
+function toServiceMissingError(error: RefcheckError, baseUrl: string): RefcheckError {
   if (error.code !== 'not_found') return error
   return new NotFoundError(`there is no service at ${baseUrl}`, {
     hint: 'Compare the address with the one that the provider gave you.',
@@ -98,7 +101,7 @@ async function requireActiveUser(credentials: Credentials, { connect, signal }: 
   const users = await connect(credentials)
     .listUsers(signal)
     .catch((error: unknown) => {
-      throw error instanceof RefcheckError ? serviceMissing(error, credentials.baseUrl) : error
+      throw error instanceof RefcheckError ? toServiceMissingError(error, credentials.baseUrl) : error
     })
   const wantedEmail = credentials.email.toLowerCase()
   const user = users.find((each) => each.email.toLowerCase() === wantedEmail)
@@ -135,33 +138,33 @@ function hostLabel(baseUrl: string): string {
   return safeLabel.slice(0, 48) || 'service'
 }
 
-async function profilesWithOtherKeys(
+async function findProfilesWithOtherKeys(
   name: string,
   { baseUrl, apiKey }: Credentials,
   profiles: ReadonlyMap<string, Profile>,
   secrets: Secrets,
 ): Promise<string[]> {
-  const others: string[] = []
-  for (const [each, profile] of profiles) {
-    if (each === name || profile.baseUrl !== baseUrl) continue
+  const otherNames: string[] = []
+  for (const [otherName, profile] of profiles) {
+    if (otherName === name || profile.baseUrl !== baseUrl) continue
     // A keychain that refuses to return a secret must not fail the login.
-    const stored = await secrets.read(each, 'api-key').catch(() => undefined)
-    if (stored !== undefined && stored.value !== apiKey) others.push(each)
+    const storedKey = await secrets.read(otherName, 'api-key').catch(() => undefined)
+    if (storedKey !== undefined && storedKey.value !== apiKey) otherNames.push(otherName)
   }
-  return others
+  return otherNames
 }
 
-interface AskSources extends Omit<LoginInput, keyof Given> {
+interface AskSources extends Omit<LoginInput, keyof GivenCredentials> {
   /** Undefined without a terminal. */
   prompter: Prompter | undefined
   /** Calls an endpoint that needs no key. Throws if the service does not respond at this base URL. */
-  reach: (baseUrl: string) => Promise<void>
+  requireReachable: (baseUrl: string) => Promise<void>
   /** Called with the error before a value is asked for again. */
   onRefused: (error: RefcheckError) => void
 }
 
 /** The value that is asked for again after an error; the other values are kept. */
-const refusedPart: Partial<Record<RefcheckError['code'], keyof Given>> = {
+const partByErrorCode: Partial<Record<RefcheckError['code'], keyof GivenCredentials>> = {
   unauthenticated: 'apiKey',
   forbidden: 'email',
   unavailable: 'baseUrl',
@@ -174,7 +177,7 @@ const refusedPart: Partial<Record<RefcheckError['code'], keyof Given>> = {
  * for.
  */
 export async function loginAsking(
-  given: Given,
+  given: GivenCredentials,
   sources: AskSources,
 ): Promise<LoginResult & { baseUrl: string }> {
   const { prompter } = sources
@@ -183,38 +186,41 @@ export async function loginAsking(
     const credentials = requireComplete(checkedGiven, sources.profile)
     return { ...(await login({ ...sources, ...credentials })), baseUrl: credentials.baseUrl }
   }
-  const { profile, ...known } = await chooseProfileToRenew(prompter, checkedGiven, sources)
-  const refused: Partial<Given> = {}
+  const { profile, ...knownValues } = await chooseProfileToRenew(prompter, checkedGiven, sources)
+  const refusedValues: Partial<GivenCredentials> = {}
   for (;;) {
     try {
-      const baseUrl = known.baseUrl ?? (await askBaseUrl(prompter, refused.baseUrl, sources))
-      const apiKey = known.apiKey ?? (await askKey(prompter))
-      Object.assign(known, { baseUrl, apiKey })
-      const email = known.email ?? (await askEmail(prompter, { ...sources, baseUrl, apiKey }, refused.email))
-      known.email = email
+      const baseUrl = knownValues.baseUrl ?? (await askBaseUrl(prompter, refusedValues.baseUrl, sources))
+      const apiKey = knownValues.apiKey ?? (await askKey(prompter))
+      Object.assign(knownValues, { baseUrl, apiKey })
+      const email =
+        knownValues.email ?? (await askEmail(prompter, { ...sources, baseUrl, apiKey }, refusedValues.email))
+      knownValues.email = email
       return { ...(await login({ ...sources, profile, baseUrl, apiKey, email })), baseUrl }
     } catch (error) {
-      const part = error instanceof RefcheckError ? refusedPart[error.code] : undefined
+      const part = error instanceof RefcheckError ? partByErrorCode[error.code] : undefined
       if (part === undefined || !(error instanceof RefcheckError)) throw error
       sources.onRefused(error)
-      refused[part] = known[part]
-      known[part] = undefined
+      refusedValues[part] = knownValues[part]
+      knownValues[part] = undefined
     }
   }
 }
 
 /**
- * Returns the profile whose key is renewed, named or chosen by the user, with its values; without one, the given
- * values.
+ * Returns the profile whose key is renewed, named or chosen by the user, with its values; without such a
+ * profile, the given values.
  */
 async function chooseProfileToRenew(
   prompter: Prompter,
-  given: Given,
-  { profile: named, settings }: AskSources,
-): Promise<Given & { profile: string | undefined }> {
+  given: GivenCredentials,
+  { profile: namedProfile, settings }: AskSources,
+): Promise<GivenCredentials & { profile: string | undefined }> {
   const profiles = await settings.profiles()
-  const canChoose = named === undefined && given.baseUrl === undefined && given.email === undefined
-  const name = canChoose ? await chooseProfile(prompter, profiles, await settings.currentProfile()) : named
+  const canChoose = namedProfile === undefined && given.baseUrl === undefined && given.email === undefined
+  const name = canChoose
+    ? await chooseProfile(prompter, profiles, await settings.currentProfile())
+    : namedProfile
   const existing = name === undefined ? undefined : profiles.get(name)
   return {
     profile: name,
@@ -248,10 +254,10 @@ async function chooseProfile(
 }
 
 /** Credentials, as far as the command line gives them. */
-type Given = { [name in keyof Credentials]: string | undefined }
+type GivenCredentials = { [name in keyof Credentials]: string | undefined }
 
 /** Checks the form of the given values. */
-function checkGiven(given: Given): Given {
+function checkGiven(given: GivenCredentials): GivenCredentials {
   return {
     baseUrl: given.baseUrl === undefined ? undefined : parseBaseUrl(given.baseUrl, '--base-url'),
     apiKey: given.apiKey === undefined ? undefined : checkApiKey(given.apiKey),
@@ -260,7 +266,10 @@ function checkGiven(given: Given): Given {
 }
 
 /** Returns all three values, for use without a terminal. Throws a UsageError if one is missing. */
-function requireComplete({ baseUrl, apiKey, email }: Given, profile: string | undefined): Credentials {
+function requireComplete(
+  { baseUrl, apiKey, email }: GivenCredentials,
+  profile: string | undefined,
+): Credentials {
   const missing = [
     ...(baseUrl === undefined ? ['--base-url URL'] : []),
     ...(apiKey === undefined ? ['--with-key'] : []),
@@ -280,7 +289,7 @@ function requireComplete({ baseUrl, apiKey, email }: Given, profile: string | un
 async function askBaseUrl(
   prompter: Prompter,
   typed: string | undefined,
-  { reach, onRefused }: AskSources,
+  { requireReachable, onRefused }: AskSources,
 ): Promise<string> {
   for (let initial = typed; ;) {
     const text = await prompter.text({
@@ -291,11 +300,11 @@ async function askBaseUrl(
     })
     const baseUrl = parseBaseUrl(text)
     try {
-      await reach(baseUrl)
+      await requireReachable(baseUrl)
       return baseUrl
     } catch (error) {
       if (!(error instanceof RefcheckError) || error.code === 'interrupted') throw error
-      onRefused(serviceMissing(error, baseUrl))
+      onRefused(toServiceMissingError(error, baseUrl))
       initial = baseUrl
     }
   }
@@ -308,20 +317,20 @@ async function askKey(prompter: Prompter): Promise<string> {
 /** Lets the user choose among the organisation's users if they could be read, or else type an e-mail. */
 async function askEmail(
   prompter: Prompter,
-  known: Parameters<typeof offerEmails>[0],
+  connection: Parameters<typeof listLoginEmails>[0],
   typed: string | undefined,
 ): Promise<string> {
-  const offeredEmails = typed === undefined ? await offerEmails(known) : []
-  const other = ''
+  const offeredEmails = typed === undefined ? await listLoginEmails(connection) : []
+  const otherChoice = ''
   if (offeredEmails.length > 0) {
     const chosen = await prompter.select({
       message: 'User who makes the calls',
       choices: [
         ...offeredEmails.map((value) => ({ value, label: value })),
-        { value: other, label: 'Another e-mail' },
+        { value: otherChoice, label: 'Another e-mail' },
       ],
     })
-    if (chosen !== other) return checkEmail(chosen)
+    if (chosen !== otherChoice) return checkEmail(chosen)
   }
   const text = await prompter.text({
     message: 'User e-mail',
@@ -348,7 +357,7 @@ function problemOf(check: (text: string) => string): (text: string) => string | 
  * Returns the session that the next command would use, and whether its credentials work. Throws if there is no
  * session.
  */
-export async function sessionStatus(
+export async function readSessionStatus(
   sources: SessionSources & { connect: Connect; signal?: AbortSignal | undefined },
 ): Promise<StatusAnswer> {
   const session = await resolveSession(sources)

@@ -1,4 +1,4 @@
-import { chosenProfile, type ProfileSources, unknownProfile } from './chosen-profile.ts'
+import { findChosenProfile, type ProfileSources, createUnknownProfileError } from './chosen-profile.ts'
 import { maskKey, type LogoutResult, type Profile, type ProfileEntry } from '../../domain/session/session.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
@@ -73,7 +73,7 @@ export async function logout(
   sources: ProfileSources & StoredProfiles & { name?: string | undefined },
 ): Promise<LogoutResult> {
   const { settings, secrets } = sources
-  const name = sources.name ?? (await chosenProfile(sources))?.name
+  const name = sources.name ?? (await findChosenProfile(sources))?.name
   if (name === undefined) {
     throw new UsageError('no profile is in use', {
       hint: 'List the profiles with: refcheck auth list',
@@ -82,6 +82,6 @@ export async function logout(
   // The secrets are removed first: if the second step fails, the profile can be removed again.
   const { removed, left } = await secrets.remove(name)
   const wasRemoved = await settings.removeProfile(name)
-  if (!wasRemoved && removed.length === 0) throw await unknownProfile(name, settings)
+  if (!wasRemoved && removed.length === 0) throw await createUnknownProfileError(name, settings)
   return { profile: name, removed, left_in_keychain: left }
 }

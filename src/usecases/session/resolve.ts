@@ -1,4 +1,9 @@
-import { type ChosenProfile, chosenProfile, fromEnvironment, type ProfileSources } from './chosen-profile.ts'
+import {
+  type ChosenProfile,
+  findChosenProfile,
+  fromEnvironment,
+  type ProfileSources,
+} from './chosen-profile.ts'
 import {
   parseBaseUrl,
   isSameOrigin,
@@ -33,7 +38,7 @@ export async function resolveSession(sources: SessionSources): Promise<Session> 
   if (baseUrl !== undefined && apiKey !== undefined && email !== undefined) {
     return { baseUrl, apiKey, email, profile: undefined, keyFrom: 'environment' }
   }
-  const profile = await chosenProfile(sources)
+  const profile = await findChosenProfile(sources)
   if (profile === undefined) throw missingError(values, [...(await sources.settings.profiles()).keys()])
   return mergeWithProfile(profile, values, sources)
 }
@@ -42,24 +47,24 @@ export async function resolveSession(sources: SessionSources): Promise<Session> 
 export async function resolveBaseUrl(sources: ProfileSources): Promise<string> {
   const text = fromEnvironment(sources.env, 'REFCHECK_BASE_URL')
   if (sources.profile === undefined && text !== undefined) return parseBaseUrl(text, 'REFCHECK_BASE_URL')
-  const profile = await chosenProfile(sources)
-  if (profile === undefined) throw noBaseUrl()
+  const profile = await findChosenProfile(sources)
+  if (profile === undefined) throw createNoBaseUrlError()
   return baseUrlOf(profile)
 }
 
 /**
- * Returns the base URL of the service that signs with the secret: that of the profile with the secret, or the one
- * that was named. Undefined for a secret from the environment if only the current profile is set, which may be for
+ * Returns the base URL of the service that signs with the webhook secret. Returns undefined if the secret
+ * comes from the environment and neither a profile nor a base URL was named: the current profile may be for
  * another service.
  */
-export async function signingService(
+export async function findSigningService(
   sources: SessionSources,
   from: 'environment' | SecretStorage,
 ): Promise<string | undefined> {
   const { env, profile } = sources
-  const named =
+  const namedSource =
     profile ?? fromEnvironment(env, 'REFCHECK_BASE_URL') ?? fromEnvironment(env, 'REFCHECK_PROFILE')
-  return from === 'environment' && named === undefined ? undefined : resolveBaseUrl(sources)
+  return from === 'environment' && namedSource === undefined ? undefined : resolveBaseUrl(sources)
 }
 
 type EnvironmentValues = { [name in keyof Credentials]: string | undefined }
@@ -86,8 +91,8 @@ function missingError(
       hint: `Use one with: refcheck auth switch ${profiles[0]}${profiles.length === 1 ? '' : ` (or ${profiles.slice(1).join(', ')})`}`,
     })
   }
-  if (apiKey === undefined) return noKey()
-  if (baseUrl === undefined) return noBaseUrl()
+  if (apiKey === undefined) return createNoKeyError()
+  if (baseUrl === undefined) return createNoBaseUrlError()
   return new UsageError('the user e-mail is missing', {
     hint: 'Set REFCHECK_USER_EMAIL, or log in with: refcheck auth login',
   })
@@ -105,11 +110,11 @@ async function mergeWithProfile(
     return { baseUrl, apiKey: env.apiKey, email, profile: profile.name, keyFrom: 'environment' }
   }
   const stored = await sources.secrets.read(profile.name, 'api-key')
-  if (stored === undefined) throw noKey(profile.name)
-  const savedFor = stored.baseUrl ?? profile.baseUrl
-  if (env.baseUrl !== undefined && !isSameOrigin(env.baseUrl, savedFor)) {
+  if (stored === undefined) throw createNoKeyError(profile.name)
+  const savedBaseUrl = stored.baseUrl ?? profile.baseUrl
+  if (env.baseUrl !== undefined && !isSameOrigin(env.baseUrl, savedBaseUrl)) {
     throw new UsageError(
-      `REFCHECK_BASE_URL is ${env.baseUrl}, but the key of profile "${profile.name}" is for ${savedFor}`,
+      `REFCHECK_BASE_URL is ${env.baseUrl}, but the key of profile "${profile.name}" is for ${savedBaseUrl}`,
       { hint: 'Set REFCHECK_API_KEY and REFCHECK_USER_EMAIL as well, or unset REFCHECK_BASE_URL.' },
     )
   }
@@ -120,8 +125,8 @@ async function mergeWithProfile(
  * Returns the session for `--profile`: the profile's values, and the environment's key only if the profile has none.
  */
 async function resolveNamedProfile(sources: SessionSources): Promise<Session> {
-  const profile = await chosenProfile(sources)
-  if (profile === undefined) throw noKey()
+  const profile = await findChosenProfile(sources)
+  if (profile === undefined) throw createNoKeyError()
   const baseUrl = baseUrlOf(profile)
   const email = emailOf(profile)
   const stored = await sources.secrets.read(profile.name, 'api-key')
@@ -132,7 +137,7 @@ async function resolveNamedProfile(sources: SessionSources): Promise<Session> {
     apiKey === undefined ||
     (environmentBaseUrl !== undefined && !isSameOrigin(environmentBaseUrl, baseUrl))
   ) {
-    throw noKey(profile.name)
+    throw createNoKeyError(profile.name)
   }
   return { baseUrl, apiKey, email, profile: profile.name, keyFrom: 'environment' }
 }
@@ -161,7 +166,7 @@ function emailOf(profile: ChosenProfile): string {
   return checkEmail(profile.userEmail, `the e-mail of profile "${profile.name}"`)
 }
 
-function noKey(profile?: string): UnauthenticatedError {
+function createNoKeyError(profile?: string): UnauthenticatedError {
   const login = `refcheck auth login${profile === undefined ? '' : ` --profile ${profile}`}`
   return new UnauthenticatedError(
     profile === undefined ? 'you are not logged in' : `profile "${profile}" has no API key`,
@@ -171,7 +176,7 @@ function noKey(profile?: string): UnauthenticatedError {
   )
 }
 
-function noBaseUrl(): UsageError {
+function createNoBaseUrlError(): UsageError {
   return new UsageError('the base URL is missing', {
     hint: 'Log in with: refcheck auth login\nIn a script, set REFCHECK_BASE_URL instead.',
   })

@@ -31,7 +31,10 @@ export async function getSetting({ settings, profile }: Sources, key: string): P
   throw new NotFoundError(`${key} is not set`, { hint: `Set it with: refcheck config set ${key} VALUE` })
 }
 
-/** Returns the value as stored. Throws an InvalidInputError for an API key, since settings are not secret. */
+/**
+ * Stores a setting and returns its value as stored. Throws an InvalidInputError for an API key, since
+ * settings are not secret.
+ */
 export async function setSetting({ settings, profile }: Sources, key: string, text: string): Promise<string> {
   if (containsApiKey(text)) {
     throw new InvalidInputError(`${key}: what looks like an API key is not kept in the settings`, {
@@ -50,10 +53,10 @@ export function unsetSetting({ settings, profile }: Sources, key: string): Promi
 }
 
 /**
- * Returns a warning before a setting changes the account: the number of people recorded under the former account.
- * Undefined if the store has none of them, or if there is no store yet.
+ * Returns a warning before a setting changes the account: the number of people recorded under the former
+ * account. Returns undefined if the store has no such people, or if there is no store yet.
  */
-export async function accountChange(
+export async function findAccountChangeWarning(
   openStore: () => Promise<Pick<Services, 'accounts'> | undefined>,
   { from = '', to = '' }: { from: string | undefined; to: string | undefined },
 ): Promise<string | undefined> {

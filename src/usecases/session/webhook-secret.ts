@@ -1,4 +1,4 @@
-import { chosenProfile } from './chosen-profile.ts'
+import { findChosenProfile } from './chosen-profile.ts'
 import { checkWebhookSecret, type SecretStorage } from '../../domain/session/session.ts'
 import { UsageError } from '../../errors/kinds.ts'
 import type { Environment } from '../../host/process.ts'
@@ -18,18 +18,18 @@ export interface WebhookSecret {
  */
 export async function resolveWebhookSecret(sources: SessionSources): Promise<WebhookSecret> {
   if (sources.profile === undefined && sources.env[variableName] !== undefined)
-    return fromEnvironment(sources.env)
-  const profile = await chosenProfile(sources)
+    return readFromEnvironment(sources.env)
+  const profile = await findChosenProfile(sources)
   const stored =
     profile === undefined ? undefined : await sources.secrets.read(profile.name, 'webhook-secret')
   if (stored !== undefined) {
     const source = `the kept webhook secret of profile "${profile?.name}"`
     return { secret: checkWebhookSecret(stored.value, source), from: stored.storage }
   }
-  return fromEnvironment(sources.env)
+  return readFromEnvironment(sources.env)
 }
 
-function fromEnvironment(env: Environment): WebhookSecret {
+function readFromEnvironment(env: Environment): WebhookSecret {
   const text = env[variableName]
   if (text !== undefined) return { secret: checkWebhookSecret(text, variableName), from: 'environment' }
   throw new UsageError('the webhook secret is missing', {
@@ -57,7 +57,7 @@ export async function removeWebhookSecret(
 }
 
 async function requireProfileForSecret(sources: SessionSources): Promise<{ name: string }> {
-  const profile = await chosenProfile(sources)
+  const profile = await findChosenProfile(sources)
   if (profile !== undefined) return profile
   throw new UsageError('no profile to save the webhook secret in', {
     hint: `Log in with: refcheck auth login (or set ${variableName})`,
@@ -69,15 +69,15 @@ async function requireProfileForSecret(sources: SessionSources): Promise<{ name:
  */
 export async function listOtherSecrets(
   { env, settings, secrets }: SessionSources,
-  inUse: string,
+  secretInUse: string,
 ): Promise<{ name: string; secret: string }[]> {
   const profiles = [...(await settings.profiles()).keys()].sort()
   const stored = await Promise.all(
     profiles.map(async (name) => {
-      const read = await secrets.read(name, 'webhook-secret').catch(() => undefined)
-      return { name: `the secret of profile "${name}"`, secret: read?.value ?? '' }
+      const storedSecret = await secrets.read(name, 'webhook-secret').catch(() => undefined)
+      return { name: `the secret of profile "${name}"`, secret: storedSecret?.value ?? '' }
     }),
   )
-  const all = [{ name: `the secret in ${variableName}`, secret: env[variableName] ?? '' }, ...stored]
-  return all.filter(({ secret }) => secret !== '' && secret !== inUse)
+  const allSecrets = [{ name: `the secret in ${variableName}`, secret: env[variableName] ?? '' }, ...stored]
+  return allSecrets.filter(({ secret }) => secret !== '' && secret !== secretInUse)
 }

@@ -50,7 +50,8 @@ const userKinds: ReadonlySet<FoundFile['kind']> = new Set(['input', 'backup'])
 const reportKinds: ReadonlySet<FoundFile['kind']> = new Set(['report', 'manifest'])
 
 /**
- * Bytes that the text search reads at once, and characters of each block that it searches again with the next one.
+ * Number of bytes that the text search reads at once, and number of characters at the end of each block that
+ * are searched again together with the next block.
  */
 const blockBytes = 1024 * 1024
 const overlapChars = 512
@@ -62,14 +63,14 @@ const overlapChars = 512
 export async function findFilesOfPerson(
   { written, reportFolders }: Pick<Services, 'written' | 'reportFolders'>,
   traces: PersonTraces,
-  who: Exclude<ErasureTarget, { endedBefore: number }>,
+  target: Exclude<ErasureTarget, { endedBefore: number }>,
 ): Promise<FoundFiles> {
   const batchIds = new Set(traces.batches.map(({ id }) => id))
   const requests = traces.rows.flatMap(({ requestId, baseUrl }) =>
     requestId === undefined ? [] : [{ requestId, service: addressOf(baseUrl) }],
   )
   const requestIds = new Set(requests.map(({ requestId }) => requestId))
-  if ('requestId' in who) requestIds.add(who.requestId.toLowerCase())
+  if ('requestId' in target) requestIds.add(target.requestId.toLowerCase())
   // Without a row the service is unknown, so only the id is compared.
   const isOfPerson = (id: string, service: string): boolean =>
     requests.length === 0
@@ -77,21 +78,21 @@ export async function findFilesOfPerson(
       : requests.some((each) => each.requestId === id && each.service === service)
   const words = [
     ...requestIds,
-    ...('email' in who ? [who.email.toLowerCase()] : []),
+    ...('email' in target ? [target.email.toLowerCase()] : []),
     ...traces.rows.flatMap(({ email }) => email?.toLowerCase() ?? []),
   ]
   const found: FoundFiles = { files: [], reports: [], filesToRemember: [], pathsToForget: [] }
   const foundPaths = new Set<string>()
-  const add = (path: string, kind: FoundFile['kind']): void => {
+  const addFile = (path: string, kind: FoundFile['kind']): void => {
     if (foundPaths.has(path)) return
     foundPaths.add(path)
     const isNeverDeleted = userKinds.has(kind) || (!reportKinds.has(kind) && isReplaceable(path))
     found.files.push({ path, kind, isNeverDeleted })
   }
   for (const { id, path, resultsFile } of traces.batches) {
-    if (path !== undefined && (await isFile(path))) add(path, 'input')
+    if (path !== undefined && (await isFile(path))) addFile(path, 'input')
     if (resultsFile === undefined || !(await isFile(resultsFile))) continue
-    add(resultsFile, 'results')
+    addFile(resultsFile, 'results')
     found.filesToRemember.push({ path: resultsFile, kind: 'results', batchId: id })
   }
   for (const file of await written.list()) {
@@ -102,19 +103,19 @@ export async function findFilesOfPerson(
     } else if (
       file.batchId === undefined ? await containsWord(file.path, words) : batchIds.has(file.batchId)
     ) {
-      add(file.path, file.kind)
+      addFile(file.path, file.kind)
     }
   }
-  const isNamed = ({ path }: { path: string }): boolean =>
+  const hasNameInPath = ({ path }: { path: string }): boolean =>
     traces.rows.some((person) => containsPersonName(path, person))
   // A report is found by its folder, so its own path is not stored.
   found.pathsToForget = found.files
-    .filter((file) => file.kind !== 'report' && isNamed(file))
+    .filter((file) => file.kind !== 'report' && hasNameInPath(file))
     .map(({ path }) => path)
   found.files.sort(
     (one, other) => kinds.indexOf(one.kind) - kinds.indexOf(other.kind) || (one.path < other.path ? -1 : 1),
   )
-  found.filesToRemember = found.filesToRemember.filter((file) => !isNamed(file))
+  found.filesToRemember = found.filesToRemember.filter((file) => !hasNameInPath(file))
   return found
 
   async function addReports(folder: string): Promise<void> {
@@ -124,9 +125,9 @@ export async function findFilesOfPerson(
     if (records.length === 0) return
     for (const { file } of records) {
       const path = join(folder, ...file.split('/'))
-      if (await isFile(path)) add(path, 'report')
+      if (await isFile(path)) addFile(path, 'report')
     }
-    add(join(folder, 'manifest.json'), 'manifest')
+    addFile(join(folder, 'manifest.json'), 'manifest')
     found.reports.push({ folder, keys: records.map(reportKey) })
   }
 }
@@ -165,15 +166,17 @@ async function isFile(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => undefined))?.isFile() === true
 }
 
-/** Whether a file contains one of these lower-case words as UTF-8. False if it cannot be read. */
+/**
+ * Whether a file contains one of these lower-case words as UTF-8. Returns false if the file cannot be read.
+ */
 async function containsWord(path: string, words: readonly string[]): Promise<boolean> {
   if (words.length === 0) return false
-  const wanted = words.map((word) => Buffer.from(word).toString('latin1'))
+  const encodedWords = words.map((word) => Buffer.from(word).toString('latin1'))
   let previous = ''
   try {
     for await (const chunk of createReadStream(path, { highWaterMark: blockBytes })) {
       const text = previous + (chunk as Buffer).toString('latin1').toLowerCase()
-      if (wanted.some((word) => text.includes(word))) return true
+      if (encodedWords.some((word) => text.includes(word))) return true
       previous = text.slice(-overlapChars)
     }
   } catch {

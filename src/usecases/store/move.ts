@@ -13,13 +13,13 @@ import type { Store } from '../../store/ledger/store.ts'
 import type { Services } from '../services.ts'
 
 export interface MoveOptions extends Pick<Services, 'clock' | 'random'> {
-  from: Store
+  oldStore: Store
   /** The new address as typed; undefined for a file, which is identified by its path. */
   address: string | undefined
   /** Called after all checks; throws if the user does not confirm. */
   confirm: () => Promise<void>
   /** Opens the new store and creates it if it does not exist. Called a second time once it is filled. */
-  openTo: () => Promise<Store>
+  openNewStore: () => Promise<Store>
 }
 
 /** The result of a move that was verified. */
@@ -37,30 +37,30 @@ export interface MovedStore {
  * which records the id of the move.
  */
 export async function moveStore({
-  from,
-  openTo,
+  oldStore,
+  openNewStore,
   address,
   confirm,
   clock,
   random,
 }: MoveOptions): Promise<MovedStore> {
-  const source = await from.moving()
+  const source = await oldStore.moving()
   const earlierMove = await source.readMove()
-  if (earlierMove?.isDone === true) throw storeMovedError(from.location, earlierMove)
-  if (earlierMove === undefined) await requireReady(from, clock)
+  if (earlierMove?.isDone === true) throw storeMovedError(oldStore.location, earlierMove)
+  if (earlierMove === undefined) await requireReady(oldStore, clock)
   await confirm()
-  const to = await openTo()
-  requireOtherAddress(from.location, to.location)
-  const newAddress = address ?? to.location
-  requireSameTarget(from.location, earlierMove, newAddress)
-  const target = await to.moving()
+  const newStore = await openNewStore()
+  requireOtherAddress(oldStore.location, newStore.location)
+  const newAddress = address ?? newStore.location
+  requireSameTarget(oldStore.location, earlierMove, newAddress)
+  const target = await newStore.moving()
   const move: Move = earlierMove ?? { id: random.uuid(), to: newAddress, isDone: false }
   const arrival = await target.readArrival()
   let tables = arrival?.id === move.id ? arrival.tables : undefined
   if (earlierMove === undefined) await source.closeForMove(move)
   try {
     await source.moveAway(move, async (rows) => {
-      tables ??= await target.fillFrom(rows, { id: move.id, from: from.location })
+      tables ??= await target.fillFrom(rows, { id: move.id, from: oldStore.location })
     })
   } catch (error) {
     if (error instanceof NoAnswerError || tables !== undefined) throw error
@@ -69,8 +69,8 @@ export async function moveStore({
     if (newArrival?.id !== move.id) await source.cancelMove(move)
     throw error
   }
-  await requireOpen(await openTo())
-  return { from: from.location, to: to.location, use: newAddress, tables: tables ?? [] }
+  await requireOpen(await openNewStore())
+  return { from: oldStore.location, to: newStore.location, use: newAddress, tables: tables ?? [] }
 }
 
 /** Throws unless the store is idle: no process sends or forwards, and no row is being sent. */

@@ -14,8 +14,8 @@ export interface PurgeOptions {
   completely: boolean
   /** Called if there is something to remove; throws if the user does not confirm. */
   confirm: (found: PurgedAll, people: readonly PersonNames[]) => Promise<void>
-  /** Whether to delete the files that refcheck wrote, too. */
-  deletesFiles: (files: readonly FoundFile[]) => Promise<boolean>
+  /** Asks the user whether to delete the files that refcheck wrote, too. */
+  confirmFileDeletion: (files: readonly FoundFile[]) => Promise<boolean>
 }
 
 /** The numbers of items that were removed from a store, and the files outside it. */
@@ -36,48 +36,50 @@ const noFiles: FoundFiles = { files: [], reports: [], filesToRemember: [], paths
  */
 export async function purgeAll(
   services: PurgeServices,
-  who: ErasureTarget,
-  { dryRun, completely, confirm, deletesFiles }: PurgeOptions,
+  target: ErasureTarget,
+  { dryRun, completely, confirm, confirmFileDeletion }: PurgeOptions,
 ): Promise<PurgedAll> {
   const { maintenance, ledger, drafts, plans, written } = services
   // Determined first, since the purge removes the link between a request and its person.
-  const emails = await emailsOf(ledger, who)
-  const draftIds = await draftsOf(drafts, who, emails)
-  const planCodes = await plansOf(plans, emails)
-  const traces = 'endedBefore' in who ? undefined : await maintenance.traces(who)
+  const emails = await findEmails(ledger, target)
+  const draftIds = await findDraftIds(drafts, target, emails)
+  const planCodes = await findPlanCodes(plans, emails)
+  const traces = 'endedBefore' in target ? undefined : await maintenance.traces(target)
   const foundFiles =
-    traces === undefined || 'endedBefore' in who ? noFiles : await findFilesOfPerson(services, traces, who)
+    traces === undefined || 'endedBefore' in target
+      ? noFiles
+      : await findFilesOfPerson(services, traces, target)
   const notDeletedFiles = foundFiles.files.map((file) => ({ ...file, isDeleted: false }))
   const isFoundAgain = !completely && foundFiles.pathsToForget.length === 0
   const counts = { drafts: draftIds.length, plans: planCodes.length, files: notDeletedFiles, isFoundAgain }
-  const found = { ...(await maintenance.purge(who, { dryRun: true, completely })), ...counts }
+  const found = { ...(await maintenance.purge(target, { dryRun: true, completely })), ...counts }
   if (dryRun) return found
-  const isNothing = found.rows + found.events + draftIds.length + planCodes.length === 0
-  if (!isNothing || completely) await confirm(found, traces?.rows ?? [])
-  const deletable = foundFiles.files.filter(({ isNeverDeleted }) => !isNeverDeleted)
-  const shouldDelete = deletable.length > 0 && (await deletesFiles(deletable))
-  if (isNothing && found.isScrubbed && !completely && !shouldDelete) return found
+  const hasNothingToRemove = found.rows + found.events + draftIds.length + planCodes.length === 0
+  if (!hasNothingToRemove || completely) await confirm(found, traces?.rows ?? [])
+  const deletableFiles = foundFiles.files.filter(({ isNeverDeleted }) => !isNeverDeleted)
+  const shouldDelete = deletableFiles.length > 0 && (await confirmFileDeletion(deletableFiles))
+  if (hasNothingToRemove && found.isScrubbed && !completely && !shouldDelete) return found
   if (!shouldDelete) for (const file of foundFiles.filesToRemember) await written.add(file)
   for (const path of foundFiles.pathsToForget) await written.remove(path)
   const filesToErase = {
     drafts: draftIds,
     plans: planCodes,
     files: shouldDelete
-      ? deletable.flatMap(({ path, kind }) => (kind === 'report' || kind === 'manifest' ? [] : [path]))
+      ? deletableFiles.flatMap(({ path, kind }) => (kind === 'report' || kind === 'manifest' ? [] : [path]))
       : [],
     reports: shouldDelete ? foundFiles.reports : [],
   }
-  const notDeleted = new Set<string>()
+  const refusedPaths = new Set<string>()
   const purged = await maintenance.purge(
-    who,
+    target,
     { dryRun: false, completely, files: filesToErase },
     async (each) => {
-      for (const path of await eraseFiles(services, each)) notDeleted.add(path)
+      for (const path of await eraseFiles(services, each)) refusedPaths.add(path)
     },
   )
   const filesAfter = shouldDelete
     ? notDeletedFiles.map((file) => {
-        const isRefused = notDeleted.has(file.path)
+        const isRefused = refusedPaths.has(file.path)
         return { ...file, isRefused, isDeleted: !file.isNeverDeleted && !isRefused }
       })
     : notDeletedFiles
@@ -87,7 +89,7 @@ export async function purgeAll(
 /**
  * Returns the text of the setting `retention`, and the time before which data is expired; undefined if it is not set.
  */
-export function retentionLimit(
+export function findRetentionLimit(
   text: string | undefined,
   now: number,
 ): { text: string; endedBefore: number } | undefined {
@@ -101,32 +103,32 @@ export async function purgeExpired(
   retention: string | undefined,
   dryRun: boolean,
 ): Promise<PurgedAll | undefined> {
-  const limit = retentionLimit(retention, services.clock.now())
+  const limit = findRetentionLimit(retention, services.clock.now())
   if (limit === undefined) return undefined
   return purgeAll(services, limit, {
     dryRun,
     completely: false,
     // The setting is the confirmation.
     confirm: async () => undefined,
-    deletesFiles: () => Promise.resolve(false),
+    confirmFileDeletion: () => Promise.resolve(false),
   })
 }
 
-async function emailsOf(ledger: Services['ledger'], who: ErasureTarget): Promise<string[]> {
-  if ('endedBefore' in who) return []
-  if ('email' in who) return [who.email]
-  return (await ledger.list(who)).flatMap(({ recipient }) => recipient?.email ?? [])
+async function findEmails(ledger: Services['ledger'], target: ErasureTarget): Promise<string[]> {
+  if ('endedBefore' in target) return []
+  if ('email' in target) return [target.email]
+  return (await ledger.list(target)).flatMap(({ recipient }) => recipient?.email ?? [])
 }
 
 /** Returns the ids of stored drafts to remove. */
-async function draftsOf(
+async function findDraftIds(
   drafts: Services['drafts'],
-  who: ErasureTarget,
+  target: ErasureTarget,
   emails: readonly string[],
 ): Promise<string[]> {
   const found = (await drafts.list()).filter((draft) =>
-    'endedBefore' in who
-      ? isDraftSelected(draft, { savedBefore: who.endedBefore })
+    'endedBefore' in target
+      ? isDraftSelected(draft, { savedBefore: target.endedBefore })
       : emails.some((email) => isDraftSelected(draft, { email })),
   )
   // A damaged draft may belong to any person and cannot be continued, so it is removed too.
@@ -134,7 +136,7 @@ async function draftsOf(
 }
 
 /** Returns the codes of waiting plans about the person. Expired plans are removed by the regular sweep. */
-async function plansOf(plans: Services['plans'], emails: readonly string[]): Promise<string[]> {
+async function findPlanCodes(plans: Services['plans'], emails: readonly string[]): Promise<string[]> {
   if (emails.length === 0) return []
   const found: string[] = []
   for (const code of await plans.listWaiting()) {

@@ -33,7 +33,10 @@ export async function findEvent(inbox: Inbox, id: number): Promise<InboxEvent> {
   })
 }
 
-/** Limits the memory for an import: a log of a quarter of a GiB has more than a million events. */
+/**
+ * Maximum number of events that an import adds at once. This limits its memory: a log of a quarter of a GiB
+ * has more than a million events.
+ */
 const maxEventsAtOnce = 1_000
 
 /**
@@ -47,7 +50,7 @@ export async function importEvents(
   const imported: Imported = { read: 0, added: 0, repeated: 0 }
   for (const logged of readLog(bytes)) requireVerified(logged, key, name)
   let events: ReceivedEvent[] = []
-  const add = async (): Promise<void> => {
+  const addCollected = async (): Promise<void> => {
     const results = events.length === 0 ? [] : await inbox.add(events, false)
     const repeated = results.filter((each) => each.repeated).length
     imported.read += events.length
@@ -60,9 +63,9 @@ export async function importEvents(
     // An event that was captured on another machine keeps the time at which it was received there.
     const receivedTime = receivedAt === undefined || receivedAt > now ? now : receivedAt
     events.push(readEvent(delivery.body, delivery.signatures[0] ?? '', receivedTime, baseUrl))
-    if (events.length === maxEventsAtOnce) await add()
+    if (events.length === maxEventsAtOnce) await addCollected()
   }
-  await add()
+  await addCollected()
   return imported
 }
 
@@ -79,7 +82,10 @@ export async function* exportLines(inbox: Inbox, filter: EventFilter): AsyncGene
   for await (const event of inbox.list(filter)) yield new TextEncoder().encode(`${formatExportLine(event)}\n`)
 }
 
-/** Drops events that wait to be forwarded. Throws an InvalidInputError, and drops none, if one does not wait. */
+/**
+ * Drops events that wait to be forwarded. Throws an InvalidInputError if an event does not wait; no event is
+ * dropped then.
+ */
 export async function dropEvents(inbox: Inbox, events: readonly InboxEvent[]): Promise<void> {
   for (const event of events) {
     if (event.forward === 'waiting' || event.forward === 'dropped') continue
@@ -91,7 +97,7 @@ export async function dropEvents(inbox: Inbox, events: readonly InboxEvent[]): P
 }
 
 /** Throws for an event about an erased person, whose body and signature are no longer stored. */
-function requireWhole(events: readonly InboxEvent[]): void {
+function requireNotErased(events: readonly InboxEvent[]): void {
   const erased = events.find(({ signature }) => signature === '')
   if (erased === undefined) return
   throw new InvalidInputError(`event ${erased.id} is about a person who was removed`, {
@@ -101,7 +107,7 @@ function requireWhole(events: readonly InboxEvent[]): void {
 
 /** Queues events for forwarding by the receiver that runs on the store. */
 export async function requeueEvents(inbox: Inbox, events: readonly InboxEvent[]): Promise<void> {
-  requireWhole(events)
+  requireNotErased(events)
   for (const { id } of events) await inbox.requeue(id)
 }
 
@@ -110,7 +116,7 @@ export async function replayEvents(
   events: readonly InboxEvent[],
   options: Omit<DeliveryOptions, 'timeoutMs' | 'secret'>,
 ): Promise<{ replies: ReplayReply[]; failure: IncompleteError | undefined }> {
-  requireWhole(events)
+  requireNotErased(events)
   const replies: ReplayReply[] = []
   let missedCount = 0
   for (const { id, body, signature } of events) {

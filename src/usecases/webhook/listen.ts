@@ -31,8 +31,8 @@ interface ListenPlan {
   tls: { cert: string; key: string } | undefined
   onStored: (event: StoredEvent) => void
   onRefused: (why: string) => void
-  /** Called when another process has locked the store: `what` is delayed, and is tried again. */
-  onDelayed: (what: string, error: Error) => void
+  /** Called when another process has locked the store. `message`: what is delayed and tried again. */
+  onDelayed: (message: string, error: Error) => void
   /** See `RelayOptions`. */
   maxAttempts: number | undefined
   onDelivered: (event: InboxEvent, delivered: ForwardResult, next: NextTry) => void
@@ -42,7 +42,7 @@ export interface RunningReceiver {
   /** URL for deliveries, with the path. */
   url: string
   /** Aborted when the store can no longer be used; `finish` returns the error. */
-  broken: AbortSignal
+  brokenSignal: AbortSignal
   /** Closes the listener, and ends when every waiting event is forwarded or `giveUp` aborts. */
   finish(giveUp: AbortSignal): Promise<RefcheckError | undefined>
 }
@@ -56,17 +56,17 @@ const takeoverCheckMs = 5_000
 /** Starts a receiver, and a relay that forwards its events. */
 export async function startListening(services: ListenServices, plan: ListenPlan): Promise<RunningReceiver> {
   const { inbox, clock, deliver } = services
-  const stop = new AbortController()
-  const { signal } = stop
+  const stopController = new AbortController()
+  const { signal } = stopController
   const { host, port, path, tls, maxAttempts, onDelivered, onDelayed } = plan
   const relay = deliver && new Relay({ inbox, clock, deliver, signal, maxAttempts, onDelivered })
   // Other receivers on the store announce their events. Events whose announcement is lost are found by polling.
   await inbox.onArrival?.(() => relay?.wake())
-  const broken = new AbortController()
-  const state: { finishing: boolean; failure?: unknown } = { finishing: false }
+  const brokenController = new AbortController()
+  const state: { isFinishing: boolean; failure?: unknown } = { isFinishing: false }
   const stopForFailure = (failure: unknown): void => {
     state.failure ??= failure
-    broken.abort()
+    brokenController.abort()
   }
   const listener: Listener = await services.serve(
     createReceiver({
@@ -74,7 +74,7 @@ export async function startListening(services: ListenServices, plan: ListenPlan)
       inbox,
       clock,
       key: signingKey(plan.secret),
-      forward: relay !== undefined,
+      shouldForward: relay !== undefined,
       onStored(event) {
         plan.onStored(event)
         relay?.wake()
@@ -86,18 +86,18 @@ export async function startListening(services: ListenServices, plan: ListenPlan)
     }),
     { host, port, tls, maxBytes, requestTimeoutMs, idleTimeoutMs },
   )
-  const relayOptions = { signal, untilEmpty: () => state.finishing, onDelayed }
-  const relaying = relay && runRelay(services, relay, relayOptions).catch(stopForFailure)
+  const relayOptions = { signal, shouldEndWhenEmpty: () => state.isFinishing, onDelayed }
+  const relayRun = relay && runRelay(services, relay, relayOptions).catch(stopForFailure)
   return {
     url: `${listener.url}${path}`,
-    broken: broken.signal,
+    brokenSignal: brokenController.signal,
     async finish(giveUp) {
-      state.finishing = true
-      giveUp.addEventListener('abort', () => stop.abort(), { once: true })
-      if (giveUp.aborted || broken.signal.aborted) stop.abort()
+      state.isFinishing = true
+      giveUp.addEventListener('abort', () => stopController.abort(), { once: true })
+      if (giveUp.aborted || brokenController.signal.aborted) stopController.abort()
       await listener.close()
       relay?.wake()
-      await relaying
+      await relayRun
       if (state.failure === undefined || state.failure instanceof RefcheckError) return state.failure
       throw state.failure
     },
@@ -106,7 +106,7 @@ export async function startListening(services: ListenServices, plan: ListenPlan)
 
 interface RelayingOptions {
   signal: AbortSignal
-  untilEmpty: () => boolean
+  shouldEndWhenEmpty: () => boolean
   onDelayed: ListenPlan['onDelayed']
 }
 
@@ -117,24 +117,24 @@ interface RelayingOptions {
 async function runRelay(
   { inbox, clock }: ListenServices,
   relay: Relay,
-  { signal, untilEmpty, onDelayed }: RelayingOptions,
+  { signal, shouldEndWhenEmpty, onDelayed }: RelayingOptions,
 ): Promise<void> {
   while (!signal.aborted) {
     try {
       const lease = await inbox.leaseForwarding()
       if (lease !== undefined) {
         try {
-          if ((await relay.run(untilEmpty, lease)) === 'done') return
+          if ((await relay.run(shouldEndWhenEmpty, lease)) === 'done') return
         } finally {
           await lease.release()
         }
       }
     } catch (error) {
-      if (!(error instanceof StoreBusyError) || untilEmpty()) throw error
+      if (!(error instanceof StoreBusyError) || shouldEndWhenEmpty()) throw error
       onDelayed('Forwarding waits', error)
     }
     // Events that this process received are forwarded by the process that has the lease.
-    if (untilEmpty()) return
+    if (shouldEndWhenEmpty()) return
     await clock.sleep(takeoverCheckMs, signal).catch(() => undefined)
   }
 }
@@ -145,19 +145,19 @@ interface ReceiverOptions
   key: SigningKey
   clock: Clock
   /** Whether events are stored for forwarding. */
-  forward: boolean
+  shouldForward: boolean
   /** Called for a verified delivery that could not be stored, and is therefore not acknowledged. */
   onUnstored: (error: unknown) => void
 }
 
-const header = 'x-service-signature'
+const signatureHeaderName = 'x-service-signature'
 
 /**
  * Handles deliveries: verifies the exact bytes, stores the event with an fsync, and only then acknowledges it.
  * Deliveries that arrive at the same time share an fsync.
  */
 export function createReceiver(options: ReceiverOptions): (request: SmallRequest) => Promise<SmallResponse> {
-  const storeEvent = groupCommits(options)
+  const storeEvent = createGroupCommit(options)
   return async ({ method, path, headers, body }) => {
     const isRead = method === 'GET' || method === 'HEAD'
     if (isRead && (path === '/' || path === options.path)) return health
@@ -165,7 +165,7 @@ export function createReceiver(options: ReceiverOptions): (request: SmallRequest
     if (method !== 'POST') {
       return { status: 405, text: 'only POST is allowed\n', headers: { allow: 'GET, HEAD, POST' } }
     }
-    const signatures = [...headers(header)]
+    const signatures = [...headers(signatureHeaderName)]
     const { failure } = verifyWith({ body, signatures }, options.key)
     if (failure !== undefined) {
       options.onRefused(failure.message)
@@ -196,10 +196,13 @@ interface WaitingEvent {
 }
 
 /**
- * Commits events that wait at the same time, or while others are committed, in one transaction. Each is resolved
- * after it.
+ * Commits in one transaction the events that wait at the same time. Events that arrive during a commit are
+ * committed together after it. The promise of each event is resolved after its commit.
  */
-function groupCommits({ inbox, forward }: ReceiverOptions): (event: ReceivedEvent) => Promise<StoredEvent> {
+function createGroupCommit({
+  inbox,
+  shouldForward,
+}: ReceiverOptions): (event: ReceivedEvent) => Promise<StoredEvent> {
   let waiting: WaitingEvent[] = []
   let isFlushing = false
   const flush = async (): Promise<void> => {
@@ -208,7 +211,7 @@ function groupCommits({ inbox, forward }: ReceiverOptions): (event: ReceivedEven
     try {
       const results = await inbox.add(
         group.map(({ event }) => event),
-        forward,
+        shouldForward,
       )
       for (const [index, { event, resolve, reject }] of group.entries()) {
         const result = results[index]
@@ -255,56 +258,56 @@ export class Relay {
    * Deliveries that were accepted but not yet recorded in the store: this process does not send them a second time.
    */
   readonly #unrecorded = new Map<number, ForwardResult>()
-  readonly #received: WakeableSleep
+  readonly #arrivals: WakeableSleep
 
   constructor(options: RelayOptions) {
     this.#options = options
-    this.#received = new WakeableSleep(options.clock)
+    this.#arrivals = new WakeableSleep(options.clock)
   }
 
   /** Ends the pause: there may be a new event. */
   wake(): void {
-    this.#received.wake()
+    this.#arrivals.wake()
   }
 
   /**
-   * Runs until the signal is aborted, or with `untilEmpty` until no event waits. Returns 'lost' if another process
-   * may have the lease. Throws the errors of the store, after all deliveries under way have ended; the relay can be
-   * run again.
+   * Runs until the signal is aborted, or until no event waits if `shouldEndWhenEmpty` returns true. Returns
+   * 'lost' if another process may have the lease. Throws the errors of the store, after all deliveries under
+   * way have ended; the relay can be run again.
    */
-  async run(untilEmpty: () => boolean, lease?: Pick<Lease, 'isLost'>): Promise<'done' | 'lost'> {
+  async run(shouldEndWhenEmpty: () => boolean, lease?: Pick<Lease, 'isLost'>): Promise<'done' | 'lost'> {
     const { inbox, clock, signal } = this.#options
     while (!signal.aborted) {
       const dueEvents = await inbox.listDue(clock.now(), maxConcurrent)
       // Checked after the query, since a lost lease shows only when the connection is used.
       if (lease?.isLost?.() === true) return 'lost'
       const results = await Promise.allSettled(dueEvents.map((event) => this.#forwardEvent(event)))
-      const rejected = results.find((end) => end.status === 'rejected')
-      if (rejected !== undefined) throw rejected.reason
+      const rejectedResult = results.find((end) => end.status === 'rejected')
+      if (rejectedResult !== undefined) throw rejectedResult.reason
       if (dueEvents.length > 0) continue
-      const next = await inbox.findNextDueTime()
-      if (next === undefined && untilEmpty()) return 'done'
-      const pauseMs = next === undefined ? maxPauseMs : Math.max(1, next - clock.now())
+      const nextDueTime = await inbox.findNextDueTime()
+      if (nextDueTime === undefined && shouldEndWhenEmpty()) return 'done'
+      const pauseMs = nextDueTime === undefined ? maxPauseMs : Math.max(1, nextDueTime - clock.now())
       // An aborted sleep needs no handling: the loop ends.
-      await this.#received.sleep(Math.min(maxPauseMs, pauseMs), signal).catch(() => undefined)
+      await this.#arrivals.sleep(Math.min(maxPauseMs, pauseMs), signal).catch(() => undefined)
     }
     return 'done'
   }
 
   async #forwardEvent(event: InboxEvent): Promise<void> {
     const { inbox, clock, deliver, onDelivered } = this.#options
-    const delivered = this.#unrecorded.get(event.id) ?? (await deliver(event))
+    const result = this.#unrecorded.get(event.id) ?? (await deliver(event))
     const now = clock.now()
-    if (delivered.isAccepted) {
-      this.#unrecorded.set(event.id, delivered)
-      await inbox.recordForwarded(event.id, now, delivered.answer)
+    if (result.isAccepted) {
+      this.#unrecorded.set(event.id, result)
+      await inbox.recordForwarded(event.id, now, result.answer)
       this.#unrecorded.delete(event.id)
-      return onDelivered(event, delivered, undefined)
+      return onDelivered(event, result, undefined)
     }
     const next = retryDelay(event.attempts + 1, this.#options.maxAttempts)
-    if (next === 'dropped') await inbox.drop(event.id, delivered.answer)
-    else await inbox.recordRefused(event.id, now + next, delivered.answer)
-    onDelivered(event, delivered, next)
+    if (next === 'dropped') await inbox.drop(event.id, result.answer)
+    else await inbox.recordRefused(event.id, now + next, result.answer)
+    onDelivered(event, result, next)
   }
 }
 
@@ -312,7 +315,7 @@ const forwardTimeoutMs = 10_000
 
 export interface DeliverTargets {
   /** The URL that events are posted to, with its options. */
-  to: Omit<DeliveryOptions, 'timeoutMs'> | undefined
+  urlTarget: Omit<DeliveryOptions, 'timeoutMs'> | undefined
   /** Runs the user's program with the event on its standard input. */
   program: ((event: InboxEvent) => Promise<ProgramRun>) | undefined
 }
@@ -322,16 +325,16 @@ export interface DeliverTargets {
  * program.
  */
 export function createDelivery({
-  to,
+  urlTarget,
   program,
 }: DeliverTargets): (event: InboxEvent) => Promise<ForwardResult> {
   // Ids of events that the URL has accepted and the program has not.
   const postedIds = new Set<number>()
   return async (event) => {
     let answer = ''
-    if (to !== undefined && !postedIds.has(event.id)) {
-      const parcel = { body: event.body, signatures: [event.signature] }
-      const reply = await postEvent(parcel, { ...to, timeoutMs: forwardTimeoutMs })
+    if (urlTarget !== undefined && !postedIds.has(event.id)) {
+      const delivery = { body: event.body, signatures: [event.signature] }
+      const reply = await postEvent(delivery, { ...urlTarget, timeoutMs: forwardTimeoutMs })
       answer = reply.failure ?? String(reply.status)
       if (!isAccepted(reply)) return { isAccepted: false, answer }
       postedIds.add(event.id)

@@ -25,7 +25,7 @@ interface CaseRunOptions {
   otherKey: SigningKey
   random: Random
   clock: Pick<Clock, 'monotonic' | 'sleep'>
-  post: (parcel: Delivery, mayFail: boolean) => Promise<Reply>
+  post: (delivery: Delivery, mayFail: boolean) => Promise<Reply>
   /** Returns the events that the receiver has stored; used only in cases that need them. */
   readStored: () => Promise<readonly ReceiverEvent[]>
   /** Kills the receiver, starts it again and waits until it responds; used only in cases that need it. */
@@ -72,7 +72,7 @@ export class CaseRun {
     return this.#options.restart()
   }
 
-  isHeads(): boolean {
+  randomBoolean(): boolean {
     return this.#options.random.fraction() < 0.5
   }
 
@@ -110,59 +110,59 @@ export class CaseRun {
   }
 
   /** Posts a delivery that has to be accepted with a 2xx. */
-  async accept(parcel: Delivery, what = ''): Promise<Reply> {
-    const reply = await this.#post(parcel)
+  async accept(delivery: Delivery, label = ''): Promise<Reply> {
+    const reply = await this.#post(delivery)
     if (isAccepted(reply)) {
       this.accepted.push(reply.milliseconds)
-      this.sent.acknowledged.add(eventKeyOf(parcel))
-    } else this.report('must', `${labelPrefix(what)}${describeReply(reply)}; expected a 2xx`)
+      this.sent.acknowledged.add(eventKeyOf(delivery))
+    } else this.report('must', `${labelPrefix(label)}${describeReply(reply)}; expected a 2xx`)
     return reply
   }
 
   /** Posts a delivery that has to be refused with a status other than 2xx; 400, 401 or 403 is best. */
-  async refuse(parcel: Delivery, what = '', level: Level = 'must'): Promise<Reply> {
-    const reply = await this.#post(parcel)
+  async refuse(delivery: Delivery, label = '', level: Level = 'must'): Promise<Reply> {
+    const reply = await this.#post(delivery)
     const { status } = reply
     // If acceptance is only advised against, a receiver that accepts the event may store it.
-    if (level === 'must') this.sent.forged.add(eventKeyOf(parcel))
-    else if (isAccepted(reply)) this.sent.acknowledged.add(eventKeyOf(parcel))
-    if (isAccepted(reply)) this.report(level, `${labelPrefix(what)}${describeReply(reply)}: it was accepted`)
+    if (level === 'must') this.sent.forged.add(eventKeyOf(delivery))
+    else if (isAccepted(reply)) this.sent.acknowledged.add(eventKeyOf(delivery))
+    if (isAccepted(reply)) this.report(level, `${labelPrefix(label)}${describeReply(reply)}: it was accepted`)
     else if (status === null)
-      this.report('must', `${labelPrefix(what)}${describeReply(reply)}; expected a refusal such as 401`)
+      this.report('must', `${labelPrefix(label)}${describeReply(reply)}; expected a refusal such as 401`)
     else if (status < 400 || status >= 500) {
       this.report(
         'advice',
-        `${labelPrefix(what)}${describeReply(reply)}; 401 would show that it was refused rather than that the receiver failed`,
+        `${labelPrefix(label)}${describeReply(reply)}; 401 would show that it was refused rather than that the receiver failed`,
       )
     }
     return reply
   }
 
   /** Posts a delivery that should be accepted: after a 4xx the service would repeat it, and a 5xx is a failure. */
-  async tolerate(parcel: Delivery, what = ''): Promise<Reply> {
-    const reply = await this.#post(parcel)
+  async tolerate(delivery: Delivery, label = ''): Promise<Reply> {
+    const reply = await this.#post(delivery)
     if (isAccepted(reply)) this.accepted.push(reply.milliseconds)
     else {
-      const failed = reply.status === null || reply.status >= 500
+      const isFailure = reply.status === null || reply.status >= 500
       this.report(
-        failed ? 'must' : 'advice',
-        `${labelPrefix(what)}${describeReply(reply)}; a 2xx would be better`,
+        isFailure ? 'must' : 'advice',
+        `${labelPrefix(label)}${describeReply(reply)}; a 2xx would be better`,
       )
     }
     return reply
   }
 
   /** Posts a delivery to which any response is valid; with `mayFail`, a missing response is valid too. */
-  post(parcel: Delivery, { mayFail = false }: { mayFail?: boolean } = {}): Promise<Reply> {
-    return this.#post(parcel, mayFail)
+  post(delivery: Delivery, { mayFail = false }: { mayFail?: boolean } = {}): Promise<Reply> {
+    return this.#post(delivery, mayFail)
   }
 
   /** Posts a delivery to which any response except a failure is valid. */
-  async survive(parcel: Delivery, what = ''): Promise<Reply> {
-    const reply = await this.#post(parcel)
-    if (reply.status === null) this.report('must', `${labelPrefix(what)}${describeReply(reply)}`)
+  async survive(delivery: Delivery, label = ''): Promise<Reply> {
+    const reply = await this.#post(delivery)
+    if (reply.status === null) this.report('must', `${labelPrefix(label)}${describeReply(reply)}`)
     else if (reply.status >= 500)
-      this.report('advice', `${labelPrefix(what)}${describeReply(reply)}; expected a 4xx such as 400`)
+      this.report('advice', `${labelPrefix(label)}${describeReply(reply)}; expected a 4xx such as 400`)
     return reply
   }
 
@@ -170,8 +170,8 @@ export class CaseRun {
     this.findings.push({ level, text })
   }
 
-  async #post(parcel: Delivery, mayFail = false): Promise<Reply> {
-    const reply = await this.#options.post(parcel, mayFail)
+  async #post(delivery: Delivery, mayFail = false): Promise<Reply> {
+    const reply = await this.#options.post(delivery, mayFail)
     this.replies.push(reply)
     return reply
   }
@@ -189,8 +189,8 @@ export function toEventKey({ request_id, status }: ReceiverEvent): string {
   return `${request_id} ${status}`
 }
 
-function labelPrefix(what: string): string {
-  return what === '' ? '' : `${what}: `
+function labelPrefix(label: string): string {
+  return label === '' ? '' : `${label}: `
 }
 
 /** Describes a reply, such as `answered 401 "bad signature" in 3 ms`. */
@@ -219,11 +219,11 @@ export const expectsBase64 =
   'the same event with its signature in base64 is accepted: it compares with a base64 digest, and the service sends lowercase hex'
 
 /** A body to send with its good signature, its name in a finding, and further options of its delivery. */
-type SentBody = readonly [body: string, what?: string, more?: Partial<Delivery>]
+type SentBody = readonly [body: string, label?: string, more?: Partial<Delivery>]
 
 /** Makes the run of a case in which all events have to be accepted, one after another. */
 const acceptEach = (events: (test: CaseRun) => readonly SentBody[]) => async (test: CaseRun) => {
-  for (const [body, what, more] of events(test)) await test.accept(test.signedDelivery(body, more), what)
+  for (const [body, label, more] of events(test)) await test.accept(test.signedDelivery(body, more), label)
 }
 
 /** Cases that a receiver has to accept: everything that the service may send. */
@@ -348,9 +348,9 @@ export const acceptingCases: readonly ReceiverCase[] = [
     title: 'the same event twice',
     rule: rules.atLeastOnce,
     async run(test) {
-      const parcel = test.signedDelivery()
-      await test.accept(parcel, 'the first time')
-      await test.accept(parcel, 'the second time')
+      const delivery = test.signedDelivery()
+      await test.accept(delivery, 'the first time')
+      await test.accept(delivery, 'the second time')
     },
   },
   {
@@ -358,8 +358,8 @@ export const acceptingCases: readonly ReceiverCase[] = [
     title: 'the same event four times at once',
     rule: rules.atLeastOnce,
     async run(test) {
-      const parcel = test.signedDelivery()
-      await Promise.all([1, 2, 3, 4].map(() => test.accept(parcel)))
+      const delivery = test.signedDelivery()
+      await Promise.all([1, 2, 3, 4].map(() => test.accept(delivery)))
     },
   },
   {
@@ -428,7 +428,7 @@ export const refusingCases: readonly ReceiverCase[] = [
   {
     id: 'signature-upper-case',
     title: 'the signature in upper case',
-    // The digits stand for the same bytes, so accepting them accepts no forged event.
+    // Upper-case digits encode the same bytes, so a receiver that accepts them accepts no forged event.
     ...forgedCase(refuseAltered((good) => good.toUpperCase(), 'advice')),
   },
   {
@@ -546,11 +546,11 @@ async function checkConstantTime(test: CaseRun): Promise<void> {
   while (pairs.length < timedPairCount && spentMs < maxTimingMs) {
     const body = test.event()
     const good = test.sign(body)
-    const last = `${good.slice(0, -1)}${good.endsWith('0') ? '1' : '0'}`
-    const first = `${good.startsWith('0') ? '1' : '0'}${good.slice(1)}`
+    const wrongLast = `${good.slice(0, -1)}${good.endsWith('0') ? '1' : '0'}`
+    const wrongFirst = `${good.startsWith('0') ? '1' : '0'}${good.slice(1)}`
     const replies: Reply[] = []
-    const isLastFirst = test.isHeads()
-    for (const signature of isLastFirst ? [last, first] : [first, last]) {
+    const isLastFirst = test.randomBoolean()
+    for (const signature of isLastFirst ? [wrongLast, wrongFirst] : [wrongFirst, wrongLast]) {
       const reply = await test.post(test.signedDelivery(body, { signatures: [signature] }))
       if (reply.status === null || isAccepted(reply))
         return test.leaveUnjudged('it accepts forged signatures, or stopped answering')
@@ -560,16 +560,16 @@ async function checkConstantTime(test: CaseRun): Promise<void> {
     spentMs += firstMs + secondMs
     pairs.push(isLastFirst ? [firstMs, secondMs] : [secondMs, firstMs])
   }
-  const slower = pairs.filter(([one, other]) => one > other).length
-  const found = `a signature that is wrong only in its last character was refused later than one that is wrong in its first in ${slower} of ${pairs.length} pairs`
+  const slowerCount = pairs.filter(([one, other]) => one > other).length
+  const result = `a signature that is wrong only in its last character was refused later than one that is wrong in its first in ${slowerCount} of ${pairs.length} pairs`
   if (isSlower(pairs)) {
     const rate = 'by chance in fewer than 1 of 1,000,000 checks'
     test.report(
       'advice',
-      `${found}, ${rate}: compare in constant time, with timingSafeEqual or compare_digest`,
+      `${result}, ${rate}: compare in constant time, with timingSafeEqual or compare_digest`,
     )
   } else
-    test.leaveUnjudged(`whether it compares in constant time cannot be seen: ${found}, which may be noise`)
+    test.leaveUnjudged(`whether it compares in constant time cannot be seen: ${result}, which may be noise`)
 }
 
 function forgedCase(run: (test: CaseRun, body: string) => Promise<void>): Pick<ReceiverCase, 'rule' | 'run'> {
@@ -586,14 +586,14 @@ function refuseAltered(change: (good: string) => string, level: Level = 'must') 
 async function checkVerifiedFirst(test: CaseRun): Promise<void> {
   const signatures = ['0'.repeat(64)]
   const json = await test.refuse({ body: Buffer.from(test.event()), signatures }, 'JSON')
-  for (const [what, text] of [
+  for (const [label, text] of [
     ['not JSON', '{"event":'],
     ['JSON null', 'null'],
   ] as const) {
-    const { status } = await test.refuse({ body: Buffer.from(text), signatures }, what)
+    const { status } = await test.refuse({ body: Buffer.from(text), signatures }, label)
     if (status === null || json.status === null || status === json.status) continue
-    const failed = status >= 500 && json.status < 500
-    const words = `forged JSON is answered ${json.status} and a forged body that is ${what} ${status}: it is parsed before it is verified`
-    test.report(failed ? 'must' : 'advice', words)
+    const isFailure = status >= 500 && json.status < 500
+    const words = `forged JSON is answered ${json.status} and a forged body that is ${label} ${status}: it is parsed before it is verified`
+    test.report(isFailure ? 'must' : 'advice', words)
   }
 }

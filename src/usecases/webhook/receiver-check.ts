@@ -49,7 +49,7 @@ export interface ReceiverCheckOptions extends Omit<DeliveryOptions, 'timeoutMs'>
   /** Starts the receiver, or kills it and starts it again; given only together with `readStored`. */
   startReceiver?: (() => StartedProgram) | undefined
   /** Called after each case. */
-  onCase?: ((result: CaseReport, done: number, of: number) => void) | undefined
+  onCase?: ((result: CaseReport, doneCount: number, totalCount: number) => void) | undefined
 }
 
 interface ReceiverCheck {
@@ -57,11 +57,11 @@ interface ReceiverCheck {
   failure: IncompleteError | undefined
 }
 
-/** "within 10 seconds" ("Events", rule 2). */
+/** "within 10 seconds" (API document, "Events", rule 2). */
 const acknowledgementMs = 10_000
 /** Additional time for a response, in order to distinguish a late one from a missing one. */
 const graceMs = 1_000
-/** Number of missing responses after which the check stops: each costs the whole time. */
+/** Number of missing responses after which the check stops, since each of them takes the maximum time. */
 const maxMissingReplies = 3
 
 /** Maximum time in which a restarted receiver has to respond, and in which its command has to end. */
@@ -124,25 +124,25 @@ async function runCases(
 ): Promise<ReceiverCheck> {
   const cases: CaseReport[] = []
   const total = otherCases.length + Number(reportsFirst) + Number(checksTime)
-  const add = (result: CaseReport): void => {
+  const addReport = (result: CaseReport): void => {
     cases.push(result)
     onCase?.(result, cases.length, total)
   }
-  const [opening] = acceptingCases
-  if (opening === undefined) throw new RangeError('no such case')
-  const start = await session.runCase(opening, strict)
+  const [goodEventCase] = acceptingCases
+  if (goodEventCase === undefined) throw new RangeError('no such case')
+  const goodEventReport = await session.runCase(goodEventCase, strict)
   const isAccepting = session.accepted.length > 0
-  if (reportsFirst) add(start)
+  if (reportsFirst) addReport(goodEventReport)
   for (const each of otherCases) {
     if (!isAccepting)
-      add(skipCase(each, 'it does not accept a valid event, without which nothing else can be judged'))
+      addReport(skipCase(each, 'it does not accept a valid event, without which nothing else can be judged'))
     else if (session.missingReplies >= maxMissingReplies)
-      add(skipCase(each, 'the receiver stopped answering'))
-    else add(session.reportMissingOption(each) ?? (await session.runCase(each, strict)))
+      addReport(skipCase(each, 'the receiver stopped answering'))
+    else addReport(session.reportMissingOption(each) ?? (await session.runCase(each, strict)))
   }
-  if (checksTime) add(reportLateness(session, withinMs))
+  if (checksTime) addReport(reportLateness(session, withinMs))
   const report = receiverReport(withoutQuery(url), cases, session)
-  return { report, failure: findFailure(report, { isAccepting, goodEventReport: start }) }
+  return { report, failure: findFailure(report, { isAccepting, goodEventReport }) }
 }
 
 /** Thrown to end a case whose receiver has stopped responding. */
@@ -190,36 +190,38 @@ class CheckSession {
   }
 
   /** Returns the report of a case that is skipped because the user has not given the options that it needs. */
-  reportMissingOption(each: ReceiverCase): CaseReport | undefined {
+  reportMissingOption(receiverCase: ReceiverCase): CaseReport | undefined {
     const { readStored, startReceiver } = this.#options
-    if (each.needs !== undefined && readStored === undefined) return skipCase(each, storageUnknownReason)
-    return each.needs === 'restart' && startReceiver === undefined
-      ? skipCase(each, restartUnknownReason)
+    if (receiverCase.needs !== undefined && readStored === undefined)
+      return skipCase(receiverCase, storageUnknownReason)
+    return receiverCase.needs === 'restart' && startReceiver === undefined
+      ? skipCase(receiverCase, restartUnknownReason)
       : undefined
   }
 
-  async runCase(each: ReceiverCase, strict: boolean): Promise<CaseReport> {
+  async runCase(receiverCase: ReceiverCase, strict: boolean): Promise<CaseReport> {
     const { random, clock, readStored, signal } = this.#options
     const test = new CaseRun({
       ...this.#keys,
       random,
       clock,
-      post: (parcel, mayFail) => this.#post(parcel, mayFail),
+      post: (delivery, mayFail) => this.#post(delivery, mayFail),
       readStored: async () => (await readStored?.(signal)) ?? [],
       restart: () => this.#restart(),
       sent: this.#sent,
     })
     const startedAt = clock.monotonic()
-    await each.run(test).catch((error: unknown) => {
+    await receiverCase.run(test).catch((error: unknown) => {
       signal?.throwIfAborted()
       // If the stored events cannot be read any more, that is a fault of the receiver.
-      if (each.needs !== undefined && error instanceof RefcheckError) test.report('must', error.message)
+      if (receiverCase.needs !== undefined && error instanceof RefcheckError)
+        test.report('must', error.message)
       else if (!(error instanceof NoReplyError)) throw error
     })
     this.accepted.push(...test.accepted)
     const { findings, replies, unjudgedReason } = test
     return caseReport(
-      each,
+      receiverCase,
       { findings, answers: replies, milliseconds: clock.monotonic() - startedAt, unseen: unjudgedReason },
       strict,
     )
@@ -232,10 +234,10 @@ class CheckSession {
   async #restart(): Promise<void> {
     const { startReceiver, signal, clock } = this.#options
     if (startReceiver === undefined) throw new InternalError('no command to restart the receiver with')
-    const running = this.#program
-    running?.kill()
+    const runningProgram = this.#program
+    runningProgram?.kill()
     // If the command ended with exit code 0, the receiver runs in the background.
-    const wasStartedHere = running !== undefined && (await running.ended).code !== 0
+    const wasStartedHere = runningProgram !== undefined && (await runningProgram.ended).code !== 0
     const program = startReceiver()
     this.#program = program
     if (!wasStartedHere) {
@@ -246,11 +248,11 @@ class CheckSession {
           AbortSignal.any([commandEnded.signal, ...(signal === undefined ? [] : [signal])]),
         )
         .then(() => 'late' as const)
-      const ended = await Promise.race([program.ended, timeout]).finally(() => {
+      const result = await Promise.race([program.ended, timeout]).finally(() => {
         commandEnded.abort()
         timeout.catch(() => undefined)
       })
-      if (ended === 'late') {
+      if (result === 'late') {
         program.kill()
         throw new UsageError(
           `--restart: the command did not end within ${maxRestartMs / 1000} s. Where the receiver already runs, it has to kill the receiver, start it in the background, and end`,
@@ -300,11 +302,11 @@ class CheckSession {
     return postEvent(probe, { ...this.#options, timeoutMs: this.#timeoutMs })
   }
 
-  async #post(parcel: Delivery, mayFail: boolean): Promise<Reply> {
+  async #post(delivery: Delivery, mayFail: boolean): Promise<Reply> {
     const { signal } = this.#options
     signal?.throwIfAborted()
     if (this.missingReplies >= maxMissingReplies) throw new NoReplyError()
-    const reply = await postEvent(parcel, { ...this.#options, timeoutMs: this.#timeoutMs })
+    const reply = await postEvent(delivery, { ...this.#options, timeoutMs: this.#timeoutMs })
     if (this.deliveries === 0 && !reply.reached) throw createUnreachableError(this.#options.url, reply)
     this.deliveries += 1
     if (reply.status !== null) this.missingReplies = 0
@@ -320,16 +322,16 @@ function isGatewayFailure({ status }: Reply): boolean {
 
 /** Reports late responses to all accepted events; missing responses are reported by the other cases. */
 function reportLateness({ accepted }: CheckSession, withinMs: number): CaseReport {
-  const late = accepted.filter((milliseconds) => milliseconds > withinMs)
+  const lateTimes = accepted.filter((milliseconds) => milliseconds > withinMs)
   if (accepted.length === 0) return skipCase(lateCase, 'it accepted nothing')
   const slowest = (Math.max(...accepted) / 1000).toFixed(1)
   const findings: RuleFinding[] =
-    late.length === 0
+    lateTimes.length === 0
       ? []
       : [
           {
             level: 'must',
-            text: `${late.length} of ${accepted.length} answers took longer than ${withinMs / 1000} s, the slowest ${slowest} s: store the event, answer, and process it afterwards`,
+            text: `${lateTimes.length} of ${accepted.length} answers took longer than ${withinMs / 1000} s, the slowest ${slowest} s: store the event, answer, and process it afterwards`,
           },
         ]
   return caseReport(lateCase, { findings, answers: [], milliseconds: 0 }, false)
@@ -363,22 +365,22 @@ function chooseCases(only: readonly string[]): {
   otherCases: ReceiverCase[]
   checksTime: boolean
 } {
-  const allNamed = [...allCases, lateCase]
-  const unknown = only.find((name) => !allNamed.some(({ id }) => isNamed(id, name)))
-  if (unknown !== undefined) {
-    throw new UsageError(`--only: no case named "${unknown}"`, {
-      hint: `Cases: ${allNamed.map(({ id }) => id).join(', ')}`,
+  const selectableCases = [...allCases, lateCase]
+  const unknownName = only.find((name) => !selectableCases.some(({ id }) => matchesName(id, name)))
+  if (unknownName !== undefined) {
+    throw new UsageError(`--only: no case named "${unknownName}"`, {
+      hint: `Cases: ${selectableCases.map(({ id }) => id).join(', ')}`,
     })
   }
-  const isChosen = (id: string): boolean => only.length === 0 || only.some((name) => isNamed(id, name))
-  const [opening, ...rest] = allCases
+  const isChosen = (id: string): boolean => only.length === 0 || only.some((name) => matchesName(id, name))
+  const [firstCase, ...otherCases] = allCases
   return {
-    reportsFirst: isChosen(opening?.id ?? ''),
-    otherCases: rest.filter(({ id }) => isChosen(id)),
+    reportsFirst: isChosen(firstCase?.id ?? ''),
+    otherCases: otherCases.filter(({ id }) => isChosen(id)),
     checksTime: isChosen(lateCase.id),
   }
 }
 
-function isNamed(id: string, name: string): boolean {
+function matchesName(id: string, name: string): boolean {
   return id === name || id.startsWith(`${name}-`)
 }

@@ -30,7 +30,7 @@ interface SendOptions extends Omit<DeliveryOptions, 'timeoutMs'> {
   badSignature: boolean
 }
 
-/** "within 10 seconds" ("Events", rule 2). */
+/** "within 10 seconds" (API document, "Events", rule 2). */
 const acknowledgementMs = 10_000
 
 const outOfOrderStatuses = ['COMPLETED', 'PARTIAL', 'IN_PROGRESS']
@@ -89,9 +89,9 @@ function findFailure(
   deliveries: readonly SentDelivery[],
   badSignature: boolean,
 ): IncompleteError | undefined {
-  const wrong = deliveries.filter(({ accepted }) => (badSignature ? accepted : !accepted)).length
-  if (wrong === 0) return undefined
-  const eventsText = deliveries.length === 1 ? 'the event' : `${wrong} of ${deliveries.length} events`
+  const wrongCount = deliveries.filter(({ accepted }) => (badSignature ? accepted : !accepted)).length
+  if (wrongCount === 0) return undefined
+  const eventsText = deliveries.length === 1 ? 'the event' : `${wrongCount} of ${deliveries.length} events`
   return badSignature
     ? new IncompleteError(`the receiver accepted ${eventsText} with a bad signature`, {
         hint: 'Anybody could send it events. It has to verify the signature over the exact bytes.',
@@ -114,9 +114,9 @@ export interface DeliveryOptions {
 }
 
 /** Posts a delivery on a new connection, as the service does. Throws only the signal's reason. */
-export async function postEvent(parcel: Delivery, options: DeliveryOptions): Promise<Reply> {
+export async function postEvent(delivery: Delivery, options: DeliveryOptions): Promise<Reply> {
   const { http, clock, url, timeoutMs, signal } = options
-  const { body, signatures, chunked, signatureName = signatureHeader } = parcel
+  const { body, signatures, chunked, signatureName = signatureHeader } = delivery
   const startedAt = clock.monotonic()
   try {
     const headers = signatures.length > 0 ? { [signatureName]: signatures } : {}
@@ -126,14 +126,14 @@ export async function postEvent(parcel: Delivery, options: DeliveryOptions): Pro
       connectMs: timeoutMs,
       maxBytes: 1024 * 1024,
     }
-    const wire = { url, signal, limits }
+    const requestBase = { url, signal, limits }
     const answer =
-      parcel.method === 'GET'
-        ? await http.send({ ...wire, method: 'GET', headers })
+      delivery.method === 'GET'
+        ? await http.send({ ...requestBase, method: 'GET', headers })
         : await http.sendOnce({
-            ...wire,
+            ...requestBase,
             method: 'POST',
-            headers: { 'content-type': parcel.contentType ?? 'application/json', ...headers },
+            headers: { 'content-type': delivery.contentType ?? 'application/json', ...headers },
             body,
             chunked,
           })

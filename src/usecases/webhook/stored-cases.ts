@@ -34,13 +34,13 @@ export const storedCases: readonly ReceiverCase[] = [
         await test.accept(inTurn, what)
       await Promise.all([1, 2, 3, 4].map(() => test.accept(atOnce)))
       const { listed } = await waitUntilStored(test, [inTurn, atOnce].map(eventKeyOf))
-      for (const [parcel, sent] of [
+      for (const [delivery, deliveredText] of [
         [inTurn, 'delivered 3 times in turn'],
         [atOnce, 'delivered 4 times at once'],
       ] as const) {
-        const times = listed.filter((pair) => pair === eventKeyOf(parcel)).length
-        if (times > 1) test.report('must', `an event ${sent} is stored ${times} times`)
-        if (times === 0) test.report('must', `an event ${sent} is not stored`)
+        const times = listed.filter((pair) => pair === eventKeyOf(delivery)).length
+        if (times > 1) test.report('must', `an event ${deliveredText} is stored ${times} times`)
+        if (times === 0) test.report('must', `an event ${deliveredText} is not stored`)
       }
     },
   },
@@ -64,9 +64,11 @@ export const storedCases: readonly ReceiverCase[] = [
     rule: rules.acknowledge,
     needs: 'stored',
     async run(test) {
-      const parcels = Array.from({ length: burstEventCount }, () => test.signedDelivery())
-      const replies = await Promise.all(parcels.map((parcel) => test.post(parcel)))
-      const accepted = parcels.filter((_, at) => isAccepted(replies[at] ?? { status: null })).map(eventKeyOf)
+      const deliveries = Array.from({ length: burstEventCount }, () => test.signedDelivery())
+      const replies = await Promise.all(deliveries.map((delivery) => test.post(delivery)))
+      const accepted = deliveries
+        .filter((_, index) => isAccepted(replies[index] ?? { status: null }))
+        .map(eventKeyOf)
       const { missing } = await waitUntilStored(test, accepted)
       if (missing.length > 0) test.report('must', `${missing.length} of ${lostEventsText(accepted)}`)
       if (accepted.length === 0) test.report('must', `none of ${burstEventCount} was accepted`)
@@ -85,12 +87,12 @@ export const storedCases: readonly ReceiverCase[] = [
         test.signedDelivery(test.event(), { signatures: ['0'.repeat(64)] }),
         { body: Buffer.from(body.replace('PARTIAL', 'COMPLETED')), signatures },
       ]
-      for (const parcel of forged) await test.post(parcel)
+      for (const delivery of forged) await test.post(delivery)
       // Once a later event is listed, the earlier ones would be listed as well.
-      const after = test.signedDelivery()
-      await test.accept(after, 'a good event after them')
-      const { listed } = await waitUntilStored(test, [eventKeyOf(after)])
-      const stored = forged.filter((parcel) => listed.includes(eventKeyOf(parcel))).length
+      const laterDelivery = test.signedDelivery()
+      await test.accept(laterDelivery, 'a good event after them')
+      const { listed } = await waitUntilStored(test, [eventKeyOf(laterDelivery)])
+      const stored = forged.filter((delivery) => listed.includes(eventKeyOf(delivery))).length
       if (stored > 0)
         test.report('must', `forged, and stored all the same: ${stored} of ${forged.length} events`)
     },
@@ -125,33 +127,33 @@ interface StoredPairs {
 /** Reads the stored events until all pairs are listed or `maxStoreMs` have passed. */
 async function waitUntilStored(test: CaseRun, pairs: readonly string[]): Promise<StoredPairs> {
   const startedAt = test.clock.monotonic()
-  for (let readings = 0; ; readings += 1) {
+  for (let readCount = 0; ; readCount += 1) {
     const listed = (await test.readStored()).map(toEventKey)
-    const known = new Set(listed)
-    const missing = pairs.filter((pair) => !known.has(pair))
-    const waitedMs = readings === 0 ? 0 : test.clock.monotonic() - startedAt
+    const listedPairs = new Set(listed)
+    const missing = pairs.filter((pair) => !listedPairs.has(pair))
+    const waitedMs = readCount === 0 ? 0 : test.clock.monotonic() - startedAt
     if (missing.length === 0 || waitedMs >= maxStoreMs) return { listed, missing, waitedMs }
     await test.clock.sleep(pollIntervalMs)
   }
 }
 
 async function checkStoredFirst(test: CaseRun): Promise<void> {
-  const events = 10
-  const late: number[] = []
-  let lost = 0
-  for (let sent = 0; sent < events && lost === 0; sent += 1) {
-    const parcel = test.signedDelivery()
-    if (!isAccepted(await test.accept(parcel))) continue
-    const { missing, waitedMs } = await waitUntilStored(test, [eventKeyOf(parcel)])
-    if (missing.length > 0) lost += 1
-    else if (waitedMs > 0) late.push(waitedMs)
+  const eventCount = 10
+  const lateWaitsMs: number[] = []
+  let lostCount = 0
+  for (let sentCount = 0; sentCount < eventCount && lostCount === 0; sentCount += 1) {
+    const delivery = test.signedDelivery()
+    if (!isAccepted(await test.accept(delivery))) continue
+    const { missing, waitedMs } = await waitUntilStored(test, [eventKeyOf(delivery)])
+    if (missing.length > 0) lostCount += 1
+    else if (waitedMs > 0) lateWaitsMs.push(waitedMs)
   }
-  if (lost > 0) test.report('must', `an ${lostEventsText([0]).replace(/^1 /, '')}`)
-  if (late.length > 0) {
-    const longest = Math.round(Math.max(...late))
+  if (lostCount > 0) test.report('must', `an ${lostEventsText([0]).replace(/^1 /, '')}`)
+  if (lateWaitsMs.length > 0) {
+    const longest = Math.round(Math.max(...lateWaitsMs))
     test.report(
       'must',
-      `${late.length} of ${events} events were acknowledged before they were stored: they were not listed then, and ${longest} ms later they were`,
+      `${lateWaitsMs.length} of ${eventCount} events were acknowledged before they were stored: they were not listed then, and ${longest} ms later they were`,
     )
   }
 }
@@ -159,38 +161,38 @@ async function checkStoredFirst(test: CaseRun): Promise<void> {
 async function checkEachStatusStored(test: CaseRun): Promise<void> {
   const { request_id } = JSON.parse(test.event()) as ReceiverEvent
   const statuses = ['IN_PROGRESS', 'PARTIAL', 'COMPLETED']
-  const parcels = statuses.map((status) => test.signedDelivery(test.event({ request_id, status })))
-  for (const [at, parcel] of parcels.entries()) await test.accept(parcel, statuses[at])
-  const { missing } = await waitUntilStored(test, parcels.map(eventKeyOf))
+  const deliveries = statuses.map((status) => test.signedDelivery(test.event({ request_id, status })))
+  for (const [index, delivery] of deliveries.entries()) await test.accept(delivery, statuses[index])
+  const { missing } = await waitUntilStored(test, deliveries.map(eventKeyOf))
   if (missing.length === 0) return
   const missingStatuses = statuses.filter((status) => missing.includes(toEventKey({ request_id, status })))
   const hasOnlyFirst = missingStatuses.length === 2 && !missingStatuses.includes('IN_PROGRESS')
   const hasOnlyLast = missingStatuses.length === 2 && !missingStatuses.includes('COMPLETED')
-  const why = hasOnlyFirst
+  const cause = hasOnlyFirst
     ? ': it deduplicates on request_id alone; the pair (request_id, status) identifies an event'
     : hasOnlyLast
       ? ': it keeps one status of each request, and loses the others'
       : ''
   test.report(
     'must',
-    `${missingStatuses.join(' and ')} of one request ${missingStatuses.length === 1 ? 'is' : 'are'} not stored${why}`,
+    `${missingStatuses.join(' and ')} of one request ${missingStatuses.length === 1 ? 'is' : 'are'} not stored${cause}`,
   )
 }
 
 async function checkStoredInOrder(test: CaseRun): Promise<void> {
   const { request_id } = JSON.parse(test.event()) as ReceiverEvent
-  const parcels = [
+  const deliveries = [
     ...Array.from({ length: 6 }, () => test.signedDelivery()),
     ...['COMPLETED', 'PARTIAL'].map((status) => test.signedDelivery(test.event({ request_id, status }))),
   ]
-  for (const parcel of parcels) await test.accept(parcel)
-  const sent = parcels.map(eventKeyOf)
+  for (const delivery of deliveries) await test.accept(delivery)
+  const sent = deliveries.map(eventKeyOf)
   const { listed, missing } = await waitUntilStored(test, sent)
   if (missing.length > 0) return test.report('must', `${missing.length} of ${lostEventsText(sent)}`)
   // An event that is stored twice counts at its first position; another case reports the repetition.
   const order = [...new Set(listed.filter((pair) => sent.includes(pair)))]
-  if (order.every((pair, at) => pair === sent[at])) return
-  const isNewestFirst = order.toReversed().every((pair, at) => pair === sent[at])
+  if (order.every((pair, index) => pair === sent[index])) return
+  const isNewestFirst = order.toReversed().every((pair, index) => pair === sent[index])
   const numbers = order.map((pair) => sent.indexOf(pair) + 1).join(', ')
   test.report(
     'advice',
@@ -229,20 +231,23 @@ async function checkRestarts(test: CaseRun): Promise<void> {
     }
     const { missing } = await waitUntilStored(test, acknowledged.map(eventKeyOf))
     if (missing.length > 0) {
-      const all = missing.length === acknowledged.length ? '; it keeps them in memory alone, or' : ':'
+      const explanation = missing.length === acknowledged.length ? '; it keeps them in memory alone, or' : ':'
       return test.report(
         'must',
-        `missing after the receiver was killed and started again: ${missing.length} of ${acknowledged.length} acknowledged events${all} it acknowledges before it stores`,
+        `missing after the receiver was killed and started again: ${missing.length} of ${acknowledged.length} acknowledged events${explanation} it acknowledges before it stores`,
       )
     }
-    const repeated = acknowledged.slice(-3)
-    for (const parcel of repeated) await test.accept(parcel, 'delivered again after the restart')
-    const { listed } = await waitUntilStored(test, repeated.map(eventKeyOf))
-    const twice = repeated.filter((parcel) => listed.filter((pair) => pair === eventKeyOf(parcel)).length > 1)
-    if (twice.length > 0) {
+    const repeatedDeliveries = acknowledged.slice(-3)
+    for (const delivery of repeatedDeliveries)
+      await test.accept(delivery, 'delivered again after the restart')
+    const { listed } = await waitUntilStored(test, repeatedDeliveries.map(eventKeyOf))
+    const storedTwice = repeatedDeliveries.filter(
+      (delivery) => listed.filter((pair) => pair === eventKeyOf(delivery)).length > 1,
+    )
+    if (storedTwice.length > 0) {
       return test.report(
         'must',
-        `stored again when delivered again after restart ${round + 1}: ${twice.length} of ${repeated.length} events; it forgets what it has processed`,
+        `stored again when delivered again after restart ${round + 1}: ${storedTwice.length} of ${repeatedDeliveries.length} events; it forgets what it has processed`,
       )
     }
   }
@@ -257,20 +262,20 @@ async function loadUntilKilled(test: CaseRun, killAfter: number) {
   let restarting: Promise<void> | undefined
   const restart = (): Promise<void> => (restarting ??= test.restart())
   const load = { isFailed: false, isOver: false, sent: 0 }
-  const end = (): void => void (load.isOver = true)
+  const endLoad = (): void => void (load.isOver = true)
   const send = async (): Promise<void> => {
     while (!load.isOver && load.sent < maxEventsBeforeKill) {
       load.sent += 1
-      const parcel = test.signedDelivery()
-      const reply: Reply = await test.post(parcel, { mayFail: true })
+      const delivery = test.signedDelivery()
+      const reply: Reply = await test.post(delivery, { mayFail: true })
       if (!isAccepted(reply)) {
         load.isFailed ||= reply.status === null || reply.status >= 500
         return
       }
-      acknowledged.push(parcel)
+      acknowledged.push(delivery)
       if (acknowledged.length === killAfter) {
         // An error of the restart is thrown by the `await` below.
-        restart().then(end, end)
+        restart().then(endLoad, endLoad)
       }
     }
   }
@@ -290,11 +295,14 @@ export const lastCases: readonly ReceiverCase[] = [
     rule: rules.acknowledge,
     async run(test) {
       await Promise.all(Array.from({ length: burstSize }, () => test.accept(test.signedDelivery())))
-      const lost = test.findings.length
+      const notAcceptedCount = test.findings.length
       const [first] = test.findings.splice(0)
       // The API document does not state how many events may arrive at once, so this is only advice.
       if (first !== undefined)
-        test.report('advice', `${lost} of ${burstSize} were not accepted, one of them: ${first.text}`)
+        test.report(
+          'advice',
+          `${notAcceptedCount} of ${burstSize} were not accepted, one of them: ${first.text}`,
+        )
     },
   },
   {

@@ -16,18 +16,18 @@ import {
 import { InvalidInputError } from '../../errors/kinds.ts'
 
 /**
- * Verifies a delivery and, if it is invalid, adds the probable cause, which becomes the hint of the failure. `others`
- * is called only then.
+ * Verifies a delivery and, if it is invalid, adds the probable cause, which becomes the hint of the failure.
+ * `readOtherSecrets` is called only then.
  */
 export async function explainDelivery(
   delivery: CapturedDelivery,
   secret: string,
-  others: () => Promise<readonly OtherSecret[]>,
+  readOtherSecrets: () => Promise<readonly OtherSecret[]>,
 ): Promise<ExplainedVerification> {
   const verification = verifyDelivery(delivery, secret)
   const { failure } = verification
   if (failure === undefined) return { ...verification, diagnosis: undefined }
-  const diagnosis = diagnose(delivery, secret, await others())
+  const diagnosis = diagnose(delivery, secret, await readOtherSecrets())
   return { ...verification, ...withDiagnosis(failure, diagnosis), diagnosis }
 }
 
@@ -35,7 +35,7 @@ export async function explainDelivery(
 export async function verifyLog(
   log: Iterable<LoggedDelivery>,
   secret: string,
-  others: () => Promise<readonly OtherSecret[]>,
+  readOtherSecrets: () => Promise<readonly OtherSecret[]>,
 ): Promise<LogVerification> {
   const key = signingKey(secret)
   const deliveries: LoggedVerification[] = []
@@ -44,7 +44,7 @@ export async function verifyLog(
     const result = delivery === undefined ? invalidResult(fault, shapeHint) : verifyWith(delivery, key)
     failed += Number(!result.valid)
     const shouldDiagnose = !result.valid && delivery !== undefined && failed <= maxDiagnoses
-    const diagnosis = shouldDiagnose ? diagnose(delivery, secret, await others()) : undefined
+    const diagnosis = shouldDiagnose ? diagnose(delivery, secret, await readOtherSecrets()) : undefined
     deliveries.push({ place: position, ...result, diagnosis })
   }
   if (deliveries.length === 0) {

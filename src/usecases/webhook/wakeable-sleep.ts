@@ -7,7 +7,7 @@ import type { ArrivalKind, Inbox } from '../../store/ledger/inbox.ts'
  */
 export class WakeableSleep {
   readonly #clock: Pick<Clock, 'sleep'>
-  #wake: AbortController | undefined
+  #wakeController: AbortController | undefined
   #isWoken = false
 
   constructor(clock: Pick<Clock, 'sleep'>) {
@@ -27,7 +27,7 @@ export class WakeableSleep {
   /** Ends the current sleep, or the next one at its start. */
   wake(): void {
     this.#isWoken = true
-    this.#wake?.abort()
+    this.#wakeController?.abort()
   }
 
   /**
@@ -35,14 +35,15 @@ export class WakeableSleep {
    * signal's reason.
    */
   async sleep(ms: number, signal?: AbortSignal): Promise<boolean> {
-    this.#wake = new AbortController()
-    const signals = signal === undefined ? [this.#wake.signal] : [signal, this.#wake.signal]
+    this.#wakeController = new AbortController()
+    const signals =
+      signal === undefined ? [this.#wakeController.signal] : [signal, this.#wakeController.signal]
     if (!this.#isWoken) {
       await this.#clock.sleep(ms, AbortSignal.any(signals)).catch((error: unknown) => {
-        if (signal?.aborted === true || this.#wake?.signal.aborted !== true) throw error
+        if (signal?.aborted === true || this.#wakeController?.signal.aborted !== true) throw error
       })
     }
-    this.#wake = undefined
+    this.#wakeController = undefined
     const isWoken = this.#isWoken
     this.#isWoken = false
     return isWoken

@@ -11,13 +11,13 @@ import { WakeableSleep } from '../webhook/wakeable-sleep.ts'
 
 /** A profile of the worker, and the work that is done with its key. */
 export interface WorkerProfile extends Orderer {
-  send(batchId: string): Promise<RunOutcome>
+  sendBatch(batchId: string): Promise<RunOutcome>
   /** Reads unfinished requests and records their statuses. Returns the failure that ended this, if any. */
-  refresh(): Promise<RefcheckError | undefined>
+  refreshRequests(): Promise<RefcheckError | undefined>
   /** Returns the calls that are left in each window of the quota. */
-  quota(): Promise<{ seconds: number; left: number }[]>
+  readQuota(): Promise<{ seconds: number; left: number }[]>
   /** Downloads new reports; undefined if no folder is set. */
-  file: (() => Promise<{ reports: number; failure: RefcheckError | undefined }>) | undefined
+  fileReports: (() => Promise<{ reports: number; failure: RefcheckError | undefined }>) | undefined
 }
 
 /** Numbers of expired items that were purged. */
@@ -50,14 +50,14 @@ const retryPauseMs = 60_000
  * Sends queued batches and reads unfinished requests until it is stopped: one batch at a time for each key, and all
  * keys concurrently.
  */
-export function work(services: WorkOptions): Promise<void> {
+export function runWorker(services: WorkOptions): Promise<void> {
   return new Worker(services).run()
 }
 
 class Worker {
   readonly #services: WorkOptions
-  readonly #sending = new Map<string, Promise<void>>()
-  readonly #reading = new Map<string, Promise<void>>()
+  readonly #runningSends = new Map<string, Promise<void>>()
+  readonly #runningReads = new Map<string, Promise<void>>()
   readonly #lastRunAt = new Map<string, number>()
   readonly #retryAt = new Map<string, number>()
   readonly #readAt = new Map<string, number>()
@@ -78,11 +78,13 @@ class Worker {
       await this.#findWork()
       await this.#purgeExpired()
       for (const profile of profiles) this.#startRefresh(profile)
-      if (once && this.#sending.size + this.#reading.size === 0) break
-      await (once ? Promise.race([...this.#sending.values(), ...this.#reading.values()]) : this.#pause())
+      if (once && this.#runningSends.size + this.#runningReads.size === 0) break
+      await (once
+        ? Promise.race([...this.#runningSends.values(), ...this.#runningReads.values()])
+        : this.#pause())
     }
     onEvent({ name: 'stopping' })
-    await Promise.all([...this.#sending.values(), ...this.#reading.values()])
+    await Promise.all([...this.#runningSends.values(), ...this.#runningReads.values()])
     onEvent({ name: 'stopped' })
   }
 
@@ -137,10 +139,10 @@ class Worker {
       this.#unassigned.add(batch.id)
       return
     }
-    if (this.#sending.has(profile.name)) return
-    this.#sending.set(
+    if (this.#runningSends.has(profile.name)) return
+    this.#runningSends.set(
       profile.name,
-      this.#send(profile, batch).finally(() => this.#sending.delete(profile.name)),
+      this.#send(profile, batch).finally(() => this.#runningSends.delete(profile.name)),
     )
   }
 
@@ -149,7 +151,7 @@ class Worker {
     const eventFields = { profile: profile.name, batchId: id }
     onEvent({ name: 'batch-started', ...eventFields, pending: counts.pending })
     try {
-      const { batch, failure } = await profile.send(id)
+      const { batch, failure } = await profile.sendBatch(id)
       // Rows that the user left out on purpose are no warning.
       const code = failure?.isUserChoice === true ? undefined : failure?.code
       onEvent({ name: 'batch-ended', ...eventFields, code, counts: batch.counts })
@@ -165,24 +167,24 @@ class Worker {
     const { name } = profile
     const lastReadAt = this.#readAt.get(name)
     const isDue = lastReadAt === undefined || (!once && clock.monotonic() - lastReadAt >= refreshMs)
-    if (!isDue || this.#reading.has(name)) return
+    if (!isDue || this.#runningReads.has(name)) return
     this.#readAt.set(name, clock.monotonic())
-    this.#reading.set(
+    this.#runningReads.set(
       name,
-      this.#refreshProfile(profile).finally(() => this.#reading.delete(name)),
+      this.#refreshProfile(profile).finally(() => this.#runningReads.delete(name)),
     )
   }
 
   async #refreshProfile(profile: WorkerProfile): Promise<void> {
-    const { name, file } = profile
+    const { name, fileReports } = profile
     const { onEvent, signal } = this.#services
-    const failure = await profile.refresh().catch((error: unknown) => error)
+    const failure = await profile.refreshRequests().catch((error: unknown) => error)
     if (signal.aborted) return
     onEvent({ name: 'refreshed', profile: name, code: failure === undefined ? undefined : codeOf(failure) })
-    if (file === undefined) return
+    if (fileReports === undefined) return
     try {
-      const filed = await file()
-      onEvent({ name: 'filed', profile: name, reports: filed.reports, code: filed.failure?.code })
+      const result = await fileReports()
+      onEvent({ name: 'filed', profile: name, reports: result.reports, code: result.failure?.code })
     } catch (error) {
       if (!signal.aborted) onEvent({ name: 'filed', profile: name, reports: 0, code: codeOf(error) })
     }

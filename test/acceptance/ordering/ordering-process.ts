@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 
 import { connectApi } from '../../../src/api/api.ts'
 import { windowsFor } from '../../../src/domain/quota/windows.ts'
-import { governor } from '../../../src/usecases/quota/governor.ts'
+import { createGovernor } from '../../../src/usecases/quota/governor.ts'
 import { createRequest } from '../../../src/usecases/request/create.ts'
 import { RefcheckError } from '../../../src/errors/kinds.ts'
 import { systemClock as clock } from '../../../src/host/clock.ts'
@@ -64,7 +64,7 @@ async function order({ folder, baseUrl, email, allowDuplicate = false, killAt }:
       api: wrapToKill(api, killAt),
       ledger: wrapToKill(store.ledger, killAt),
       batches,
-      governor: governor({ quota, account: 'one', windows: windowsFor(baseUrl, undefined), clock }),
+      governor: createGovernor({ quota, account: 'one', windows: windowsFor(baseUrl, undefined), clock }),
       schemas: { get: () => Promise.resolve(undefined), put: () => Promise.resolve() },
       clock,
       random,

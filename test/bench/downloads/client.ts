@@ -31,7 +31,7 @@ async function file(into: string): Promise<number> {
     { kind: 'requests', requestIds: ['00000000-0000-4000-8000-000000999999'] },
     {
       api,
-      ledger: () => Promise.reject(new Error('not asked for')),
+      openLedger: () => Promise.reject(new Error('not asked for')),
       clock,
       folder,
       file: undefined,
@@ -40,7 +40,7 @@ async function file(into: string): Promise<number> {
       concurrency: 8,
       waitMs: undefined,
       signal: new AbortController().signal,
-      following: () => Promise.reject(new Error('not waited for')),
+      createWaitOptions: () => Promise.reject(new Error('not waited for')),
       onEvent: (event) => {
         if (event.name === 'received' && event.bytes > 0) passed(event.bytes)
       },

@@ -209,7 +209,7 @@ async function events({ inbox }: Store): Promise<Figure> {
     key,
     clock: systemClock,
     path: '/',
-    forward: false,
+    shouldForward: false,
     onStored: () => undefined,
     onRefused: () => undefined,
     onUnstored: () => undefined,

@@ -13,7 +13,7 @@ import { Client } from 'pg'
 import { opened } from './opened.ts'
 import type { Attempt } from '../../../src/domain/submission/submission.ts'
 import { type Clock, systemClock } from '../../../src/host/clock.ts'
-import { governor } from '../../../src/usecases/quota/governor.ts'
+import { createGovernor } from '../../../src/usecases/quota/governor.ts'
 
 const [job = '', url = '', folder = '', ms = '', skewMs = '', ...batches] = process.argv.slice(2)
 const clock: Clock = { ...systemClock, now: () => Date.now() + Number(skewMs) }
@@ -32,7 +32,12 @@ async function orders(): Promise<unknown> {
   const store = await opened(url, folder, clock)
   const windows = [{ calls: 100_000_000, seconds: 60 }]
   const keys = batches.map((batch) =>
-    governor({ quota: store.quota, account: store.quota.account('http://127.0.0.1', batch), windows, clock }),
+    createGovernor({
+      quota: store.quota,
+      account: store.quota.account('http://127.0.0.1', batch),
+      windows,
+      clock,
+    }),
   )
   const newAttempt = () => ({
     attemptId: randomUUID(),
@@ -47,12 +52,21 @@ async function orders(): Promise<unknown> {
     if (key === undefined) return false
     const pendingRow = { batchId, row: 1, state: 'pending' as const, attemptId: undefined }
     if (attempt === undefined) {
-      current[at] = (await store.ledger.beginInQuota(pendingRow, newAttempt(), key.place(), true)).attempt
+      current[at] = (
+        await store.ledger.beginInQuota(pendingRow, newAttempt(), key.claimForCreate(), true)
+      ).attempt
       return false
     }
     const requestId = randomUUID()
     const change = { to: 'accepted' as const, at: clock.now(), requestId, requestStatus: 'RECEIVED' }
-    const next = await store.ledger.moveAndBegin(attempt, change, pendingRow, newAttempt(), key.place(), true)
+    const next = await store.ledger.moveAndBegin(
+      attempt,
+      change,
+      pendingRow,
+      newAttempt(),
+      key.claimForCreate(),
+      true,
+    )
     current[at] = next.attempt
     return next.moved
   }
@@ -103,12 +117,12 @@ async function quota(): Promise<unknown> {
   const store = await opened(url, folder, clock)
   const [calls = 1, seconds = 1] = batches.map(Number)
   const account = store.quota.account('http://127.0.0.1', 'shared')
-  const key = governor({ quota: store.quota, account, windows: [{ calls, seconds }], clock })
+  const key = createGovernor({ quota: store.quota, account, windows: [{ calls, seconds }], clock })
   await waitForStart()
   const until = Date.now() + Number(ms)
   const moments: number[] = []
   while (Date.now() < until) {
-    const slot = await store.quota.update(key.place())
+    const slot = await store.quota.update(key.claimForCreate())
     if (slot.waitMs === 0) moments.push(Date.now())
     else await pause(Math.min(slot.waitMs, Math.max(0, until - Date.now())))
   }

@@ -42,7 +42,7 @@ const limits = {
 }
 
 async function ours(inbox: Pick<Inbox, 'add'>): Promise<Load> {
-  const options = { inbox, key: signingKey(secret), clock: systemClock, path: '/', forward: false }
+  const options = { inbox, key: signingKey(secret), clock: systemClock, path: '/', shouldForward: false }
   const server = await serveSmallRequests(
     createReceiver({
       ...options,

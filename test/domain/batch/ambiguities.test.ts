@@ -53,9 +53,12 @@ test('undecoded cells of columns that are sent are sampled, and the first one is
   const bytes = (text: string): Cell => ({ kind: 'bytes', text })
   const ambiguities = new Ambiguities(rules())
   ambiguities.shouldLeaveOut(row(2, { cells: ['a', bytes('é')] }))
-  expect(ambiguities.firstBytes).toBeUndefined()
+  expect(ambiguities.firstUndecodedCell).toBeUndefined()
   for (let line = 3; line < 303; line += 1) ambiguities.shouldLeaveOut(row(line, { cells: [bytes('é'), ''] }))
-  expect([ambiguities.firstBytes, ambiguities.samples.length]).toEqual([{ line: 3, column: 'email' }, 200])
+  expect([ambiguities.firstUndecodedCell, ambiguities.samples.length]).toEqual([
+    { line: 3, column: 'email' },
+    200,
+  ])
 })
 
 test('cells merged over several rows are refused in a column that is sent, and accepted elsewhere', () => {

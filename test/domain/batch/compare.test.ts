@@ -182,10 +182,10 @@ test('rows with the same phone are released if the phone is declared as shared, 
   expect(states(desk)).toEqual(['pending', 'held'])
   const shared = { ...nothingAllowed, shared: ['61400000000'] }
   expect(states(desk, shared)).toEqual(['pending', 'pending'])
-  // If the phone is declared as shared, `sharesPhone` is not set either.
+  // If the phone is declared as shared, `phoneSharer` is not set either.
   const bob: Person = ['Bob', 'Lee', 'bob@x.example', '+61400000000']
-  expect(compared([...desk, bob])[2]?.sharesPhone).toMatchObject({ row: 1 })
-  expect(compared([...desk, bob], shared)[2]?.sharesPhone).toBeUndefined()
+  expect(compared([...desk, bob])[2]?.phoneSharer).toMatchObject({ row: 1 })
+  expect(compared([...desk, bob], shared)[2]?.phoneSharer).toBeUndefined()
   expect(states(desk, { ...nothingAllowed, shared: ['office@x.example'] })).toEqual(['pending', 'held'])
 })
 
@@ -197,12 +197,12 @@ test('--allow-similar releases similar rows of the file, and the same person is 
 test('a phone that only an earlier row shares is reported and is not a conflict', () => {
   const couple: Person[] = [annLow, ['Bob', 'Low', 'bob@x.example', '+61400000001']]
   const [, bob] = compared(couple)
-  expect(bob).toMatchObject({ conflict: undefined, sharesPhone: { row: 1 } })
+  expect(bob).toMatchObject({ conflict: undefined, phoneSharer: { row: 1 } })
   // The third person is similar to the first one, although the second one is the last before her with that phone.
   const anne: Person = ['Anne', 'High', 'anne@y.example', '+61400000001']
   expect(compared([...couple, anne])[2]?.conflict).toMatchObject({ reason: 'similar', order: { row: 1 } })
   const [, again] = compared([annLow, annLow])
-  expect(again?.sharesPhone).toBeUndefined()
+  expect(again?.phoneSharer).toBeUndefined()
 })
 
 test('an invalid row is returned unchanged and does not conflict with later rows', () => {
@@ -241,9 +241,9 @@ test('a preview counts the rows by their future state and lists the first people
   for (const row of rows) addToPreview(preview, row)
   const [first] = rowsOf([['H', 'Low', 'h@x.example', '+61400000100']])
   if (first?.state !== 'pending') throw new Error('it is')
-  const sharesPhone = { ...batchRow({ row: 1 }), packageId: 7 }
+  const phoneSharer = { ...batchRow({ row: 1 }), packageId: 7 }
   const other = { ...first, packageId: 8 }
-  addToPreview(preview, { row: other, identities: undefined, conflict: undefined, sharesPhone })
+  addToPreview(preview, { row: other, identities: undefined, conflict: undefined, phoneSharer })
   const invalid: NewRow = {
     ...first,
     state: 'invalid',
@@ -262,7 +262,7 @@ test('a preview counts the rows by their future state and lists the first people
     [8, 'similar'],
     [9, 'same'],
   ])
-  expect(preview.phones).toEqual([{ row: other, order: sharesPhone }])
+  expect(preview.phones).toEqual([{ row: other, order: phoneSharer }])
   // The list has one person more than a screen names, so that the screen knows whether there are more.
   expect(preview.people.map(({ first_name }) => first_name)).toEqual(['A', 'B', 'C', 'D', 'E', 'F'])
 })
@@ -342,8 +342,8 @@ test('the result for rows with few phones is equal to that of comparing each row
         relatedIds: new Set([packageId]),
       }))
       const found = rows.map((row) => {
-        const { conflict, sharesPhone } = comparer.compare(row, [])
-        if (conflict === undefined) return ['pending', sharesPhone?.row]
+        const { conflict, phoneSharer } = comparer.compare(row, [])
+        if (conflict === undefined) return ['pending', phoneSharer?.row]
         return [conflict.becomes, conflict.reason, conflict.shares, conflict.order.row, conflict.more]
       })
       expect(found).toEqual(compareOneByOne(rows))
@@ -360,7 +360,7 @@ test('1,500 people with one phone and different names are sent', () => {
   ])
   const found = compared(people)
   expect(found.filter(({ conflict }) => conflict !== undefined)).toEqual([])
-  expect(found.slice(1).every(({ sharesPhone }) => sharesPhone?.row === 1)).toBe(true)
+  expect(found.slice(1).every(({ phoneSharer }) => phoneSharer?.row === 1)).toBe(true)
 })
 
 /** Repeats each letter three times, so that two of these names differ in more than a third of their letters. */

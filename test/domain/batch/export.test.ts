@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { toExportedRow, exportFormatOf, exportTable } from '../../../src/domain/batch/results.ts'
+import { toExportedRow, chooseExportFormat, exportTable } from '../../../src/domain/batch/results.ts'
 import { ann, batchRow } from './rows.ts'
 
 test.each([
@@ -15,16 +15,18 @@ test.each([
   ['people.txt', false, 'csv'],
   ['people', false, 'csv'],
 ] as const)('the format for %s (--json: %s) is %s', (file, json, format) => {
-  expect(exportFormatOf(undefined, file, json)).toBe(format)
+  expect(chooseExportFormat(undefined, file, json)).toBe(format)
 })
 
 test('a file extension that contradicts the format is refused; --format html accepts .htm', () => {
-  expect(() => exportFormatOf(undefined, 'march.pdf', false)).toThrow('an export cannot be written as .pdf')
-  expect(() => exportFormatOf('csv', 'march.xlsx', false)).toThrow(
+  expect(() => chooseExportFormat(undefined, 'march.pdf', false)).toThrow(
+    'an export cannot be written as .pdf',
+  )
+  expect(() => chooseExportFormat('csv', 'march.xlsx', false)).toThrow(
     '--format csv contradicts --output march.xlsx',
   )
-  expect(exportFormatOf('html', 'march.htm', false)).toBe('html')
-  expect(exportFormatOf('csv', 'march.pdf', false)).toBe('csv')
+  expect(chooseExportFormat('html', 'march.htm', false)).toBe('html')
+  expect(chooseExportFormat('csv', 'march.pdf', false)).toBe('csv')
 })
 
 const body = {

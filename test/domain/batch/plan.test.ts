@@ -2,10 +2,10 @@ import { expect, test, describe } from 'vitest'
 
 import {
   type BatchCheck,
-  storedPlan,
+  toStoredPlan,
   parsePlan,
   planAgainHint,
-  planOf,
+  createPlan,
   requireUnchanged,
   invalidRowsError,
   markDuplicate,
@@ -42,7 +42,7 @@ describe('a plan', () => {
   const order = { ...batchRow({ requestId: 'r-1' }), packageId: 7 }
   const conflict: Conflict = { becomes: 'duplicate', reason: 'same', shares: [], order, more: 0 }
   const plan = (pending: number, over: Partial<BatchCheck> = {}) =>
-    planOf(
+    createPlan(
       check(over),
       {
         counts: countsOf({ pending, duplicate: 1 }),
@@ -83,7 +83,7 @@ describe('a plan', () => {
   }
 
   test('a stored plan is read back unchanged', () => {
-    const stored = storedPlan(plan(3), facts)
+    const stored = toStoredPlan(plan(3), facts)
     expect(stored).toMatchObject({
       refcheck_plan: 1,
       duplicates: [[1, 3]],
@@ -101,7 +101,7 @@ describe('a plan', () => {
   )
 
   test('a plan is refused if the file has changed since', () => {
-    const stored = storedPlan(plan(3), facts)
+    const stored = toStoredPlan(plan(3), facts)
     expect(() => requireUnchanged(stored, 'ab', '')).not.toThrow()
     expect(() => requireUnchanged(stored, 'ac', '')).toThrow(/people\.csv/)
     expect(planAgainHint({ ...stored, package_id: 7, shared: ['hr@example.com'] }, 'my plan.json')).toBe(

@@ -8,7 +8,7 @@ import {
   unreconciledError,
   fitsOtherSubmission,
   differencesToConfirm,
-  differences,
+  findDifferences,
   type SentOrder,
   confirmationQuestion,
   requireSendable,
@@ -96,7 +96,8 @@ describe('a request that fits', () => {
   }
 
   describe('the time in which a request fits', () => {
-    const time = (createdAt: number, ahead?: number, of = sent) => differences(of, request(createdAt), ahead)
+    const time = (createdAt: number, ahead?: number, of = sent) =>
+      findDifferences(of, request(createdAt), ahead)
 
     test('the time starts one minute before the attempt', () => {
       expect(time(attemptedAt - minute)).toEqual([])
@@ -133,7 +134,7 @@ describe('a request that fits', () => {
     })
 
     test('a request whose time cannot be parsed does not fit', () => {
-      expect(differences(sent, { ...request(attemptedAt), created_at: 'soon' })).toEqual(['time'])
+      expect(findDifferences(sent, { ...request(attemptedAt), created_at: 'soon' })).toEqual(['time'])
     })
 
     test('no request fits a row that was never attempted', () => {
@@ -166,11 +167,11 @@ describe('a request that fits', () => {
         undefined,
       ],
     ])('%s', (_what, changes, expected) => {
-      expect(differences(sent, request(attemptedAt, changes))).toEqual(expected)
+      expect(findDifferences(sent, request(attemptedAt, changes))).toEqual(expected)
     })
 
     test('no request fits a row whose recipient was erased', () => {
-      expect(differences({ ...sent, recipient: undefined }, request(attemptedAt))).toBeUndefined()
+      expect(findDifferences({ ...sent, recipient: undefined }, request(attemptedAt))).toBeUndefined()
     })
   })
 
@@ -217,25 +218,25 @@ describe('a request that fits', () => {
     ['the first name', { last_name: 'Y', email: 'x@y.example', phone: '+1' }, false],
     ['the last name', { first_name: 'X', email: 'x@y.example', phone: '+1' }, false],
   ])('differences of a request that shares only %s with the row', (_what, changes, isShown) => {
-    const found = differences(sent, request(attemptedAt, { recipient: { ...recipient, ...changes } }))
+    const found = findDifferences(sent, request(attemptedAt, { recipient: { ...recipient, ...changes } }))
     expect(found).toEqual(isShown ? ['person'] : undefined)
   })
 
   test('the case of the requester’s e-mail is ignored', () => {
     const shouted = { ...sent, userEmail: 'OWNER@Example.com' }
-    expect(differences(shouted, request(attemptedAt, { requester: { email: 'owner@example.com' } }))).toEqual(
-      [],
-    )
+    expect(
+      findDifferences(shouted, request(attemptedAt, { requester: { email: 'owner@example.com' } })),
+    ).toEqual([])
   })
 
   test('a row that was never attempted does not fit a request with the time 0 either', () => {
-    expect(differences({ ...sent, attemptedAt: undefined, changedAt: 0 }, request(0))).toEqual(['time'])
+    expect(findDifferences({ ...sent, attemptedAt: undefined, changedAt: 0 }, request(0))).toEqual(['time'])
   })
 
   test('an erased row is compared by the result of the fingerprints', () => {
     const nameless = { ...sent, recipient: undefined }
-    const by = (...persons: Parameters<typeof differences>[3][]) =>
-      persons.map((each) => differences(nameless, request(attemptedAt), 0, each))
+    const by = (...persons: Parameters<typeof findDifferences>[3][]) =>
+      persons.map((each) => findDifferences(nameless, request(attemptedAt), 0, each))
     expect(by('same', 'similar', 'unknown', 'other')).toEqual([[], ['person'], ['person'], undefined])
   })
 })

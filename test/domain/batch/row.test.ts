@@ -175,7 +175,7 @@ describe('a row', () => {
 describe('the order of columns', () => {
   const fields = knownFields([sampleSchema])
   const order = (...names: string[]): number[] =>
-    readingOrder(names.map((name) => targetOf(name, fields) ?? unusedTarget)).map(({ at }) => at)
+    readingOrder(names.map((name) => targetOf(name, fields) ?? unusedTarget)).map(({ position }) => position)
 
   test('columns are read in the order of the file, without the package and unused columns', () => {
     expect(order('email', 'nothing', 'package_id', 'phone')).toEqual([0, 3])

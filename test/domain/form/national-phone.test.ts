@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { readRecipientField } from '../../../src/domain/form/recipient.ts'
-import { phoneRepair } from '../../../src/usecases/form/phone-repair.ts'
+import { createPhoneRepair } from '../../../src/usecases/form/phone-repair.ts'
 
 test.each([
   ['DE', '030 123456', '+4930123456'],
@@ -11,7 +11,7 @@ test.each([
   ['US', '(415) 555-2671', '+14155552671'],
   ['FR', '06.12.34.56.78', '+33612345678'],
 ])('%s: %s is %s', async (country, text, number) => {
-  expect((await phoneRepair(country))(text)).toBe(number)
+  expect((await createPhoneRepair(country))(text)).toBe(number)
 })
 
 test.each([
@@ -22,7 +22,7 @@ test.each([
   ['AU', '0412 345 678 ext 5', 'a word'],
   ['AU', '12/03/2026', 'a date'],
 ])('the number is not repaired for %s: %s (%s)', async (country, text) => {
-  expect((await phoneRepair(country))(text)).toBeUndefined()
+  expect((await createPhoneRepair(country))(text)).toBeUndefined()
 })
 
 test.each([

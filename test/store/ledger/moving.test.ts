@@ -129,8 +129,8 @@ test.each(directions)(
       const to = await here.store(toAddress)
       try {
         return await moveStore({
-          from: change(from),
-          openTo: async () => changeTo(await here.store(toAddress)),
+          oldStore: change(from),
+          openNewStore: async () => changeTo(await here.store(toAddress)),
           address: undefined,
           confirm: () => Promise.resolve(),
           clock: systemClock,
@@ -173,10 +173,10 @@ test('no store is moved while a process orders with it, or to the address of ano
   const store = await here.store()
   const other = await here.store(await addressOf('SQLite', 'other'))
   await addOne(other.ledger, 'somebody@example.com')
-  const move = (openTo: () => Promise<Store>) =>
+  const move = (openNewStore: () => Promise<Store>) =>
     moveStore({
-      from: store,
-      openTo,
+      oldStore: store,
+      openNewStore,
       address: undefined,
       confirm: () => Promise.resolve(),
       clock: systemClock,

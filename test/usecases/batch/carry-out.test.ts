@@ -80,7 +80,11 @@ describe('a run', () => {
   test('without pending rows sends nothing and does not check the package', async () => {
     const { batch } = await runBatch({ creates: both })
     const listPackages = () => Promise.reject(new UnavailableError('down'))
-    const { done, steps, sent } = await runBatch({ api: { listPackages } }, { checksPackage: true }, batch)
+    const { done, steps, sent } = await runBatch(
+      { api: { listPackages } },
+      { shouldCheckPackages: true },
+      batch,
+    )
     expect([done, steps, sent]).toMatchObject([{ failure: undefined }, ['start 0', 'write 2'], 0])
   })
 
@@ -184,7 +188,7 @@ describe('the package', () => {
   const gone = { api: { ...packagesOf({ status: 'DISABLED' }, { id: 13 }), packageSchema: down } }
 
   test('that is gone halts the batch before anything is sent, and the hint names `batch move`', async () => {
-    const { done, states, sent, steps, batch } = await runBatch(gone, { checksPackage: true })
+    const { done, states, sent, steps, batch } = await runBatch(gone, { shouldCheckPackages: true })
     expect({ states, sent }).toEqual({ states: ['pending', 'pending'], sent: 0 })
     const hint = expect.stringContaining(`refcheck batch move ${batch.id} --package 13`) as string
     expect(done).toMatchObject({ failure: { code: 'not_found', hint } })
@@ -193,34 +197,34 @@ describe('the package', () => {
     expect(halt).toMatchObject({ code: 'not_found', at: sentAt, hint })
   })
 
-  test('is not checked without checksPackage', async () => {
+  test('is not checked without shouldCheckPackages', async () => {
     expect((await runBatch({ ...gone, creates: both })).states).toEqual(['accepted', 'accepted'])
   })
 
   test('that can be ordered again removes the earlier halt', async () => {
     const batch = await addBatch(store, { rows: orderRows(1) })
-    expect((await runBatch(gone, { checksPackage: true }, batch)).sent).toBe(0)
-    await runBatch({ creates: [taken()] }, { checksPackage: true }, batch)
+    expect((await runBatch(gone, { shouldCheckPackages: true }, batch)).sent).toBe(0)
+    await runBatch({ creates: [taken()] }, { shouldCheckPackages: true }, batch)
     expect((await store.batches.find(batch.id))?.halt).toBeUndefined()
   })
 
   test('of each row is checked if the rows name their own packages', async () => {
     const rows = [orderRow(1, 'a@example.com'), { ...orderRow(2, 'b@example.com'), packageId: 14 }]
     const batch = await addBatch(store, { packageId: undefined, rows })
-    const { done, sent } = await runBatch({}, { checksPackage: true }, batch)
+    const { done, sent } = await runBatch({}, { shouldCheckPackages: true }, batch)
     const message = expect.stringContaining('package 14 is no longer available') as string
     expect({ done, sent }).toMatchObject({ done: { failure: { message } }, sent: 0 })
   })
 
   test('that cannot be checked halts the batch; an error of the store is thrown', async () => {
-    const away = await runBatch({ api: { listPackages: down } }, { checksPackage: true })
+    const away = await runBatch({ api: { listPackages: down } }, { shouldCheckPackages: true })
     expect({ done: away.done, sent: away.sent }).toMatchObject({
       done: { failure: { code: 'unavailable' } },
       sent: 0,
     })
     const disk = new IoError('no space is left')
     store.waiting.recordLikelySuccessors = () => Promise.reject(disk)
-    const { done } = await runBatch({}, { checksPackage: true }, away.batch)
+    const { done } = await runBatch({}, { shouldCheckPackages: true }, away.batch)
     expect(done).toEqual({ thrown: disk })
   })
 })

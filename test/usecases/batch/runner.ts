@@ -16,7 +16,7 @@ import type { Store } from '../../../src/store/ledger/store.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 import type { StartServices } from '../../../src/usecases/batch/start.ts'
 import { sendPendingRows } from '../../../src/usecases/batch/runner.ts'
-import { governor } from '../../../src/usecases/quota/governor.ts'
+import { createGovernor } from '../../../src/usecases/quota/governor.ts'
 
 export const noLimit: RunLimits = { max: Number.POSITIVE_INFINITY, waitBudgetMs: Number.POSITIVE_INFINITY }
 
@@ -101,7 +101,7 @@ export function runnerOf(store: Store, world: RunOverrides = {}): Runner {
     waiting: store.waiting,
     inbox: store.inbox,
     unmatched: store.unmatched,
-    governor: governor({
+    governor: createGovernor({
       quota: store.quota,
       account: 'one',
       windows: windows ?? windowsFor(api.baseUrl, undefined),

@@ -301,11 +301,11 @@ describe('the review', () => {
     })
   })
 
-  test('is skipped with `review: false`, and so are optional questions', async () => {
-    expect(await runInterview(plainSchema, complete(), [], { review: false })).toEqual(complete())
+  test('is skipped with `hasReview: false`, and so are optional questions', async () => {
+    expect(await runInterview(plainSchema, complete(), [], { hasReview: false })).toEqual(complete())
     const schema = schemaOf({ visa: { number: ['string', true], note: ['string', false] } })
     const body = await runInterview(schema, known(), [{ ask: 'Check visa: Number (required)', type: 'A1' }], {
-      review: false,
+      hasReview: false,
     })
     expect(body.additional_information).toEqual([{ code: 'visa', fields: { number: 'A1' } }])
   })

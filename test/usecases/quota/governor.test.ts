@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import { parseRetryAfter } from '../../../src/contract/headers.ts'
-import { type Governor, governor } from '../../../src/usecases/quota/governor.ts'
+import { type Governor, createGovernor } from '../../../src/usecases/quota/governor.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
 import { scratch } from '../../store/ledger/scratch.ts'
 import { windows } from './hour.ts'
@@ -21,7 +21,7 @@ async function onOneStore(
   try {
     await work(async () => {
       const { quota } = await home.store()
-      return governor({ quota, account: quota.account(url, 'k'.repeat(32)), windows, clock })
+      return createGovernor({ quota, account: quota.account(url, 'k'.repeat(32)), windows, clock })
     }, clock)
   } finally {
     await home.end()

@@ -1,4 +1,4 @@
-import { governor } from '../../../src/usecases/quota/governor.ts'
+import { createGovernor } from '../../../src/usecases/quota/governor.ts'
 import { createSandbox } from '../../../src/sandbox/control/embedded.ts'
 import { seeded } from '../../harness/seeded-random.ts'
 import { ManualClock } from '../../harness/manual-clock.ts'
@@ -42,7 +42,7 @@ export async function simulateHour({ seed, start, strangers = 0 }: Hour): Promis
   const loop = async (): Promise<void> => {
     const { quota } = await home.store()
     const account = quota.account('http://127.0.0.1', apiKey)
-    const pace = governor({ quota, account, windows, clock })
+    const pace = createGovernor({ quota, account, windows, clock })
     while (clock.now() < end && tally.answered < 1000) {
       await pace.claim('create')
       await clock.sleep(20 + random() * 400)

@@ -26,7 +26,7 @@ export function halfPastNine(): ManualClock {
 /** A quota without a limit. */
 const unlimited: Governor = {
   claim: () => Promise.resolve(),
-  place: () => ({ account: 'one', decide: () => ({ state: {}, waitMs: 0 }) }),
+  claimForCreate: () => ({ account: 'one', decide: () => ({ state: {}, waitMs: 0 }) }),
   count: () => Promise.resolve(),
   throttled: () => Promise.resolve(),
   status: () => Promise.resolve({ windows: [], notBefore: 0 }),

@@ -5,7 +5,7 @@ import type { Api } from '../../../src/api/api.ts'
 import type { RequestResource } from '../../../src/contract/request.ts'
 import type { WaitGoal } from '../../../src/domain/request/goal.ts'
 import type { Inbox } from '../../../src/store/ledger/inbox.ts'
-import { governor } from '../../../src/usecases/quota/governor.ts'
+import { createGovernor } from '../../../src/usecases/quota/governor.ts'
 import { waitForRequests } from '../../../src/usecases/request/wait.ts'
 import { scratch } from '../../store/ledger/scratch.ts'
 
@@ -78,7 +78,7 @@ export async function waiting(options: Waiting): Promise<Waited> {
         goal,
         timeoutMs: options.timeoutMs ?? Number.POSITIVE_INFINITY,
         clock,
-        governor: governor({ quota, account, windows, clock }),
+        governor: createGovernor({ quota, account, windows, clock }),
         inbox:
           receiver === 'none'
             ? undefined

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { login, type LoginInput, offerEmails } from '../../../src/usecases/session/login.ts'
+import { login, type LoginInput, listLoginEmails } from '../../../src/usecases/session/login.ts'
 import { resolveSession } from '../../../src/usecases/session/resolve.ts'
 import { type Home, openHome, key, otherKey, UserService } from './setup.ts'
 
@@ -163,12 +163,12 @@ test('if a saved profile of this service has a user that the new key accepts, th
   await using service = await start()
   using home = openHome()
   const asked = { ...input(service, home), email: undefined }
-  expect(await offerEmails(asked)).toEqual([])
+  expect(await listLoginEmails(asked)).toEqual([])
   expect(service.calls).toEqual([])
   await home.add('gone', service.baseUrl, otherKey, 'zoe@example.com')
   await home.add('work', service.baseUrl, otherKey, 'ana@example.com')
   await home.add('elsewhere', 'https://elsewhere.example', otherKey, 'bo.li@example.com')
-  expect(await offerEmails(asked)).toEqual(emails)
+  expect(await listLoginEmails(asked)).toEqual(emails)
   expect(service.calls.map((call) => [call.key, call.email])).toEqual([
     [key, 'zoe@example.com'],
     [key, 'ana@example.com'],
@@ -180,6 +180,6 @@ test('a key that the service refuses offers no e-mails, after one call', async (
   using home = openHome()
   await home.add('one', service.baseUrl, otherKey, 'ana@example.com')
   await home.add('two', service.baseUrl, otherKey, 'bo.li@example.com')
-  expect(await offerEmails({ ...input(service, home), apiKey: otherKey })).toEqual([])
+  expect(await listLoginEmails({ ...input(service, home), apiKey: otherKey })).toEqual([])
   expect(service.calls).toHaveLength(1)
 })

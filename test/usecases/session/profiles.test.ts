@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { listProfiles, logout, switchProfile } from '../../../src/usecases/session/profiles.ts'
-import { sessionStatus } from '../../../src/usecases/session/login.ts'
+import { readSessionStatus } from '../../../src/usecases/session/login.ts'
 import type { Keychain } from '../../../src/store/config/keychain.ts'
 import { openHome, key, otherKey, untouchable, UserService } from './setup.ts'
 
@@ -137,7 +137,7 @@ test('the status has the session with its masked key, whether it works, and the 
   await using service = await UserService.start({ key, emails: ['ana@example.com'] })
   using home = openHome()
   await home.add('work', service.baseUrl, key)
-  const answer = await sessionStatus({ env: {}, ...home, connect: service.connect })
+  const answer = await readSessionStatus({ env: {}, ...home, connect: service.connect })
   expect(answer).toEqual({
     status: {
       profile: 'work',
@@ -160,7 +160,7 @@ test('the status may come from the environment alone', async () => {
     REFCHECK_API_KEY: key,
     REFCHECK_USER_EMAIL: 'ana@example.com',
   }
-  expect(await sessionStatus({ env, ...untouchable, connect: service.connect })).toMatchObject({
+  expect(await readSessionStatus({ env, ...untouchable, connect: service.connect })).toMatchObject({
     status: { profile: null, key_from: 'environment', works: true },
   })
 })
@@ -173,7 +173,7 @@ test.each([
   await using service = await UserService.start({ key, emails: ['ana@example.com'] })
   using home = openHome()
   await home.add('work', service.baseUrl, apiKey, email)
-  expect(await sessionStatus({ env: {}, ...home, connect: service.connect })).toMatchObject({
+  expect(await readSessionStatus({ env: {}, ...home, connect: service.connect })).toMatchObject({
     status: { profile: 'work', works: false, user: null },
     error: { code },
   })
@@ -182,7 +182,7 @@ test.each([
 test('the status without a session is refused as unauthenticated', async () => {
   using home = openHome()
   await using service = await UserService.start({ key, emails: [] })
-  await expect(sessionStatus({ env: {}, ...home, connect: service.connect })).rejects.toMatchObject({
+  await expect(readSessionStatus({ env: {}, ...home, connect: service.connect })).rejects.toMatchObject({
     code: 'unauthenticated',
   })
 })

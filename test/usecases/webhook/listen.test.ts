@@ -32,7 +32,7 @@ function receiving() {
     key,
     clock: systemClock,
     path: '/',
-    forward: false,
+    shouldForward: false,
     onStored: () => undefined,
     onRefused: () => undefined,
     onUnstored: () => undefined,

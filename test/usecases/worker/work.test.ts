@@ -4,7 +4,7 @@ import { ManualClock } from '../../harness/manual-clock.ts'
 import { type Batch, createEmptyCounts } from '../../../src/domain/batch/batch.ts'
 import type { WorkerEvent } from '../../../src/domain/worker/events.ts'
 import { StoreDownError } from '../../../src/errors/kinds.ts'
-import { work, type WorkerProfile } from '../../../src/usecases/worker/work.ts'
+import { runWorker, type WorkerProfile } from '../../../src/usecases/worker/work.ts'
 
 function queued(id: string, baseUrl: string): Batch {
   const counts = { ...createEmptyCounts(), total: 1, pending: 1 }
@@ -18,9 +18,9 @@ function started(
   names: readonly string[],
   send: (name: string, batchId: string) => Promise<void>,
   {
-    refresh = async () => undefined,
+    refreshRequests = async () => undefined,
     onRead,
-  }: Partial<Pick<WorkerProfile, 'refresh'>> & { onRead?: () => void } = {},
+  }: Partial<Pick<WorkerProfile, 'refreshRequests'>> & { onRead?: () => void } = {},
 ) {
   const clock = new ManualClock()
   const stop = new AbortController()
@@ -32,19 +32,19 @@ function started(
     baseUrl: `https://${name}.example.com`,
     email: 'a@example.com',
     account: '',
-    async send(batchId) {
+    async sendBatch(batchId) {
       await send(name, batchId)
       const batch = queue.splice(
         queue.findIndex(({ id }) => id === batchId),
         1,
       )[0]
-      return { batch, failure: undefined } as unknown as Awaited<ReturnType<WorkerProfile['send']>>
+      return { batch, failure: undefined } as unknown as Awaited<ReturnType<WorkerProfile['sendBatch']>>
     },
-    refresh,
-    quota: async () => [],
-    file: undefined,
+    refreshRequests,
+    readQuota: async () => [],
+    fileReports: undefined,
   }))
-  const ended = work({
+  const ended = runWorker({
     batches: {
       async listQueued() {
         onRead?.()
@@ -123,7 +123,7 @@ test('profiles are served in parallel: one that waits does not delay another, an
 test('requests are refreshed each minute, also after a failure', async () => {
   const readAt: number[] = []
   const worker = started(['acme'], () => Promise.resolve(), {
-    async refresh() {
+    async refreshRequests() {
       readAt.push(worker.clock.monotonic())
       if (readAt.length === 1) throw new StoreDownError('the store is gone', { hint: '' })
       return undefined
