@@ -80,11 +80,8 @@ describe('a run', () => {
   test('without pending rows sends nothing and does not check the package', async () => {
     const { batch } = await runBatch({ creates: both })
     const listPackages = () => Promise.reject(new UnavailableError('down'))
-    const { done, steps, sent } = await runBatch(
-      { api: { listPackages } },
-      { shouldCheckPackages: true },
-      batch,
-    )
+    const options = { shouldCheckPackages: true }
+    const { done, steps, sent } = await runBatch({ api: { listPackages } }, options, batch)
     expect([done, steps, sent]).toMatchObject([{ failure: undefined }, ['start 0', 'write 2'], 0])
   })
 
