@@ -37,8 +37,15 @@ function open(): Promise<Store> {
 }
 
 const person = (at: number): string => `person${at}@example.com`
+/** Rows of people with names of their own. With one name for all, each row would be compared with every order. */
 const peopleFrom = (from: number) =>
-  Array.from({ length: batchRows }, (_, at) => orderRow(at + 1, person(from + at)))
+  Array.from({ length: batchRows }, (_, at) => {
+    const row = orderRow(at + 1, person(from + at))
+    return {
+      ...row,
+      ...(row.state === 'pending' && { recipient: { ...row.recipient, last_name: `Silva ${from + at}` } }),
+    }
+  })
 
 async function add(store: Store, from: number): Promise<string> {
   const batch = fileBatch({ addedAt: systemClock.now() })
