@@ -9,8 +9,8 @@ import { systemRandom } from '../../src/host/random.ts'
 import { captureStreams } from '../harness/streams.ts'
 import { temporaryFolder } from '../harness/world.ts'
 
-/** An app whose settings and store are in a new folder. */
-function newApp(): { app: App; storeFile: string } {
+/** Creates an app whose settings and store are in a new folder. */
+function createApp(): { app: App; storeFile: string } {
   const folder = temporaryFolder()
   const env = { REFCHECK_CONFIG_DIR: join(folder, 'config'), REFCHECK_DATA_DIR: join(folder, 'data') }
   const streams = captureStreams()
@@ -22,8 +22,8 @@ function newApp(): { app: App; storeFile: string } {
   return { app, storeFile: join(folder, 'data', 'ledger.sqlite') }
 }
 
-test('a service is made at most once, and none before it is asked for', async () => {
-  const { app, storeFile } = newApp()
+test('a service is created at most once, and only when it is requested', async () => {
+  const { app, storeFile } = createApp()
   await app.services('settings', 'clock', 'files')
   expect(existsSync(storeFile)).toBe(false)
   const [{ store }, { ledger, batches }] = await Promise.all([
@@ -35,34 +35,34 @@ test('a service is made at most once, and none before it is asked for', async ()
   expect((await app.services('store')).store).toBe(store)
 })
 
-test('of several that cannot be made the first is reported, and what comes after it is not made', async () => {
-  const { app, storeFile } = newApp()
+test('if several services cannot be created, the error of the first is reported, and later ones are not created', async () => {
+  const { app, storeFile } = createApp()
   await expect(app.services('session', 'store')).rejects.toMatchObject({ code: 'unauthenticated' })
   expect(existsSync(storeFile)).toBe(false)
 })
 
-test('what was made is closed with the app, last first, once its end was counted', async () => {
-  const { app } = newApp()
-  const closed: string[] = []
-  app.onClose(() => void closed.push('first'))
+test('closing the app first calls the beforeClose callbacks, then the onClose callbacks in reverse order', async () => {
+  const { app } = createApp()
+  const calls: string[] = []
+  app.onClose(() => void calls.push('first'))
   app.beforeClose(
-    async () => void closed.push(`settled ${(await app.services('batches')).batches.constructor.name}`),
+    async () => void calls.push(`settled ${(await app.services('batches')).batches.constructor.name}`),
   )
-  app.onClose(() => void closed.push('second'))
+  app.onClose(() => void calls.push('second'))
   const { ledger } = await app.services('ledger')
   await app.close()
-  expect(closed).toEqual(['settled Batches', 'second', 'first'])
+  expect(calls).toEqual(['settled Batches', 'second', 'first'])
   await expect((async () => ledger.list({}))()).rejects.toBeInstanceOf(Error)
 })
 
-test('another profile has settings and a session of its own, and shares the store and the connections', async () => {
-  const { app } = newApp()
-  const other = await app.forProfile('other')
-  const [own, theirs] = [
+test('another profile has separate settings and a separate session, and shares the store and the connections', async () => {
+  const { app } = createApp()
+  const otherApp = await app.forProfile('other')
+  const [ownServices, otherServices] = [
     await app.services('store', 'http', 'profile'),
-    await other.services('store', 'http', 'profile'),
+    await otherApp.services('store', 'http', 'profile'),
   ]
-  expect(theirs.store).toBe(own.store)
-  expect(theirs.http).toBe(own.http)
-  expect([own.profile, theirs.profile]).toEqual([undefined, 'other'])
+  expect(otherServices.store).toBe(ownServices.store)
+  expect(otherServices.http).toBe(ownServices.http)
+  expect([ownServices.profile, otherServices.profile]).toEqual([undefined, 'other'])
 })

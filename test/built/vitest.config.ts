@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 
 import tests from '../vitest.config.ts'
 
-/** The terminal sessions of test/commands once more, on the bundle in dist: `npm run test:built`. */
+/** Runs the tests of test/commands with the bundle in dist instead of the sources: `npm run test:built`. */
 export default defineConfig({
   test: {
     ...tests.test,

@@ -4,8 +4,11 @@ import { expect, test } from 'vitest'
 
 import { isParseFailure, toUsageError } from '../../src/cli/failures.ts'
 
-/** What oclif's own parser throws at a command line. */
-async function parseError(argv: string[], args = { file: Args.string({ required: true }) }): Promise<Error> {
+/** Returns the error that the parser of oclif throws for a command line. */
+async function catchParseError(
+  argv: string[],
+  args = { file: Args.string({ required: true }) },
+): Promise<Error> {
   const flags = {
     format: Flags.string({ options: ['csv', 'json'] }),
     output: Flags.string({ required: argv.includes('needs-output') }),
@@ -16,7 +19,7 @@ async function parseError(argv: string[], args = { file: Args.string({ required:
   } catch (error) {
     if (error instanceof Error) return error
   }
-  throw new Error(`oclif took ${argv.join(' ')}`)
+  throw new Error(`oclif accepted ${argv.join(' ')}`)
 }
 
 test.each([
@@ -29,8 +32,8 @@ test.each([
   ['FlagInvalidOptionError', ['a.csv', '--format', 'p\ndf'], '--format: "p\ndf" is not one of: csv, json'],
   ['FailedFlagValidationError', ['needs-output'], '--output is required'],
   ['FailedFlagValidationError', ['a.csv', '--sheet', '1'], '--sheet requires --output'],
-])('oclif throws a %s for %j, and usageError translates its message', async (name, argv, message) => {
-  const error = await parseError(argv)
+])('oclif throws a %s for %j, and toUsageError translates its message', async (name, argv, message) => {
+  const error = await catchParseError(argv)
   expect(error.constructor.name).toBe(name)
   expect(isParseFailure(error)).toBe(true)
   expect(toUsageError(error).message).toBe(message)

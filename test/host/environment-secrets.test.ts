@@ -3,11 +3,11 @@ import { expect, test } from 'vitest'
 import { childEnvironment, secretsOf } from '../../src/host/secrets.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-recordForFaultTable('children', 'keys handed on')
+recordForFaultTable('children', 'keys passed on')
 
-const childOf = (env: Record<string, string>) => childEnvironment(env, secretsOf(env))
+const createChildEnvironment = (env: Record<string, string>) => childEnvironment(env, secretsOf(env))
 
-test('a program that we start gets the environment without keys, secrets, tokens and passwords', () => {
+test('a program that refcheck starts gets the environment without keys, secrets, tokens and passwords', () => {
   const env = {
     PATH: '/bin',
     REFCHECK_PROFILE: 'work',
@@ -20,14 +20,14 @@ test('a program that we start gets the environment without keys, secrets, tokens
     PGPASSWORD: 'p',
     REFCHECK_STORE: 'postgres://hr:se:cr@et@db.example.com/refcheck?sslmode=verify-full',
   }
-  expect(childOf(env)).toEqual({
+  expect(createChildEnvironment(env)).toEqual({
     PATH: '/bin',
     REFCHECK_PROFILE: 'work',
     REFCHECK_STORE: 'postgres://hr@db.example.com/refcheck?sslmode=verify-full',
   })
 })
 
-test('a variable of any name that holds one of the secrets is left out, in any encoding', () => {
+test('a variable of any name that contains a secret in any encoding is removed', () => {
   const secret = 'whsec/0123456789+abc'
   const env = {
     REFCHECK_WEBHOOK_SECRET: secret,
@@ -39,7 +39,10 @@ test('a variable of any name that holds one of the secrets is left out, in any e
     DATABASE_URL: 'postgres://hr:pass-w/rd1@db/other',
     HOME: '/home/hr',
   }
-  expect(childOf(env)).toEqual({ REFCHECK_STORE: 'postgres://hr@db/refcheck', HOME: '/home/hr' })
+  expect(createChildEnvironment(env)).toEqual({
+    REFCHECK_STORE: 'postgres://hr@db/refcheck',
+    HOME: '/home/hr',
+  })
 })
 
 test.each([
@@ -47,7 +50,7 @@ test.each([
   ['REFCHECK_WEBHOOK_SECRET', 'fifteenletterss'],
   ['REFCHECK_API_KEY', 'deadbeef12'],
   ['REFCHECK_SANDBOX_TOKEN', 'sesame'],
-])('a variable that holds a short or plain secret is left out, in any encoding: %s=%s', (name, secret) => {
+])('a variable that contains a short or simple secret in any encoding is removed: %s=%s', (name, secret) => {
   const bytes = Buffer.from(secret)
   const env = {
     [name]: secret,
@@ -59,24 +62,24 @@ test.each([
     CAPITALS: `x${bytes.toString('hex').toUpperCase()}`,
     HOME: '/home/hr',
   }
-  expect(childOf(env)).toEqual({ HOME: '/home/hr' })
+  expect(createChildEnvironment(env)).toEqual({ HOME: '/home/hr' })
 })
 
-test('a password that is an ordinary word takes no variable away by which a program finds its files, store and profile', () => {
+test('a password that is an ordinary word does not remove variables by which a program finds its files, store and profile', () => {
   const env = { PATH: '/opt/refcheck/bin', HOME: '/home/refcheck', REFCHECK_PROFILE: 'refcheck-hr' }
-  const left = childEnvironment({ ...env, PGPASSWORD: 'refcheck' }, secretsOf({ PGPASSWORD: 'refcheck' }))
-  expect(left).toEqual(env)
+  const childEnv = childEnvironment({ ...env, PGPASSWORD: 'refcheck' }, secretsOf({ PGPASSWORD: 'refcheck' }))
+  expect(childEnv).toEqual(env)
 })
 
-test('a plain password leaves the address of the store, so that the program uses the same one', () => {
-  expect(childOf({ REFCHECK_STORE: 'postgres://refcheck:refcheck@db/refcheck' })).toEqual({
+test('a store address whose password is an ordinary word loses only the password, so that the program uses the same store', () => {
+  expect(createChildEnvironment({ REFCHECK_STORE: 'postgres://refcheck:refcheck@db/refcheck' })).toEqual({
     REFCHECK_STORE: 'postgres://refcheck@db/refcheck',
   })
 })
 
-test('a token in place of the user of a proxy is known', () => {
+test('a token in place of the user name of a proxy is treated as a secret', () => {
   const env = { HTTPS_PROXY: 'http://px-0123456789abcdef@proxy', COPY: 'px-0123456789abcdef' }
-  expect(childOf(env)).toEqual({ HTTPS_PROXY: 'http://proxy' })
+  expect(createChildEnvironment(env)).toEqual({ HTTPS_PROXY: 'http://proxy' })
   expect(secretsOf(env).redact('px-0123456789abcdef')).toBe('[proxy password]')
   expect(
     secretsOf({ HTTPS_PROXY: 'http://hr.operator%40example.com:pass-word@proxy' }).redact(
@@ -106,8 +109,8 @@ test.each([
   ['REFCHECK_STORE', 'odd:name@file.sqlite', 'odd:name@file.sqlite'],
   ['REFCHECK_STORE', 'postgres://hr@db/refcheck', 'postgres://hr@db/refcheck'],
   ['REFCHECK_STORE', ':memory:', ':memory:'],
-])('%s keeps its address: %s', (name, value, expected) => {
-  expect(childOf({ [name]: value })).toEqual({ [name]: expected })
+])('%s keeps its address without the credentials: %s', (name, value, expected) => {
+  expect(createChildEnvironment({ [name]: value })).toEqual({ [name]: expected })
 })
 
 test.each([
@@ -115,14 +118,19 @@ test.each([
   ['all_proxy', 'http://user:pass-word@proxy.example.com/#', 'http://proxy.example.com/#[API key]'],
   ['NO_PROXY', 'localhost,', 'localhost,[API key]'],
   ['REFCHECK_STORE', 'postgres://hr@db/refcheck?options=', 'postgres://hr@db/refcheck?options=[API key]'],
-])('an address loses any other secret in it: %s', (name, before, expected) => {
+])('other secrets in an address are masked: %s', (name, prefix, expected) => {
   const key = 'EqQm4LRGWP4mk2aEguhezNLhRkBuyRra'
-  for (const each of [key, encodeURIComponent(key), Buffer.from(key).toString('base64')]) {
-    expect(childOf({ REFCHECK_API_KEY: key, [name]: before + each })[name]?.replace(/=+$/, '')).toBe(expected)
+  for (const encodedKey of [key, encodeURIComponent(key), Buffer.from(key).toString('base64')]) {
+    expect(
+      createChildEnvironment({ REFCHECK_API_KEY: key, [name]: prefix + encodedKey })[name]?.replace(
+        /=+$/,
+        '',
+      ),
+    ).toBe(expected)
   }
 })
 
-test('passwords of the environment are known in the forms in which they are sent', () => {
+test('passwords of the environment are masked in the forms in which they are sent', () => {
   const secrets = secretsOf({ HTTPS_PROXY: 'http://gate:pass%2Fw0rd@proxy:3128' })
   const basic = Buffer.from('gate:pass/w0rd').toString('base64')
   expect(secrets.redact(`pass%2Fw0rd pass/w0rd Basic ${basic}`)).toBe(

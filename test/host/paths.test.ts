@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 import { RelativeFolderError, resolvePaths } from '../../src/host/paths.ts'
 
-test('each platform has its own places, and what the environment names overrides them', () => {
+test('each platform has its own default folders, and variables of the environment override them', () => {
   const home = { HOME: '/home/ana' }
   expect(resolvePaths(home, 'linux')).toEqual({
     config: '/home/ana/.config/refcheck',
@@ -25,8 +25,8 @@ test('each platform has its own places, and what the environment names overrides
     config: 'C:\\Users\\Ana\\AppData\\Roaming\\refcheck',
     data: 'C:\\Users\\Ana\\AppData\\Local\\refcheck',
   })
-  const both = { REFCHECK_CONFIG_DIR: '/one', REFCHECK_DATA_DIR: '/two' }
-  expect(resolvePaths({ ...home, ...both }, 'linux')).toEqual({ config: '/one', data: '/two' })
+  const overrides = { REFCHECK_CONFIG_DIR: '/one', REFCHECK_DATA_DIR: '/two' }
+  expect(resolvePaths({ ...home, ...overrides }, 'linux')).toEqual({ config: '/one', data: '/two' })
 })
 
 test.each(['linux', 'win32'] as const)('a relative path in the environment of %s is ignored', (platform) => {
@@ -48,7 +48,7 @@ test.each(['refcheck', './data', '../data', '~/data'])('REFCHECK_DATA_DIR=%s is 
   )
 })
 
-test('a relative HOME is ignored: the account has its own', () => {
+test('a relative HOME is ignored, and the home folder of the account is used', () => {
   const { homedir } = userInfo()
   expect(resolvePaths({ HOME: 'home' }, 'linux')).toEqual(resolvePaths({ HOME: homedir }, 'linux'))
 })

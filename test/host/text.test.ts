@@ -8,62 +8,62 @@ import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 recordForFaultTable('escapes', 'raw controls')
 
 test.each([
-  ['plain text stays', 'Zoë Ní Bhriain, 北京 👩‍👩‍👧', 'Zoë Ní Bhriain, 北京 👩‍👩‍👧'],
-  ['colours go', '\u001B[31mred\u001B[0m', 'red'],
-  ['a hyperlink goes', '\u001B]8;;https://x.test\u0007here\u001B]8;;\u0007', 'here'],
-  ['an escape inside an escape does not survive', '\u001B\u001B[31m[2Jx', '\uFFFD[2Jx'],
-  ['an unfinished escape', 'a\u001B[', 'a\uFFFD['],
-  ['a hyperlink that never ends', '\u001B]8;;https://x.test here', '\uFFFD]8;;https://x.test here'],
-  ['C0, DEL and C1 show', 'a\u0000b\u0008c\u007Fd\u0085e', 'a\uFFFDb\uFFFDc\uFFFDd\uFFFDe'],
-  ['a tab is a space', 'a\tb', 'a b'],
-  ['line breaks are spaces', 'a\nb\r\nc\rd\u2028e\u2029f', 'a b c d e f'],
-  ['overrides show', 'a\u202Eb\u202Cc\u2066d\u2069e', 'a\uFFFDb\uFFFDc\uFFFDd\uFFFDe'],
-  ['marks show', 'a\u200Eb\u200Fc\u061Cd', 'a\uFFFDb\uFFFDc\uFFFDd'],
-])('harmless: %s', (_name, text, shown) => {
-  expect(sanitize(text)).toBe(shown)
+  ['plain text is unchanged', 'Zoë Ní Bhriain, 北京 👩‍👩‍👧', 'Zoë Ní Bhriain, 北京 👩‍👩‍👧'],
+  ['colours are removed', '\u001B[31mred\u001B[0m', 'red'],
+  ['a hyperlink is replaced by its text', '\u001B]8;;https://x.test\u0007here\u001B]8;;\u0007', 'here'],
+  ['an escape inside an escape is marked', '\u001B\u001B[31m[2Jx', '\uFFFD[2Jx'],
+  ['an unfinished escape is marked', 'a\u001B[', 'a\uFFFD['],
+  ['an unfinished hyperlink is marked', '\u001B]8;;https://x.test here', '\uFFFD]8;;https://x.test here'],
+  ['C0, DEL and C1 characters are marked', 'a\u0000b\u0008c\u007Fd\u0085e', 'a\uFFFDb\uFFFDc\uFFFDd\uFFFDe'],
+  ['a tab becomes a space', 'a\tb', 'a b'],
+  ['line breaks become spaces', 'a\nb\r\nc\rd\u2028e\u2029f', 'a b c d e f'],
+  ['bidi overrides are marked', 'a\u202Eb\u202Cc\u2066d\u2069e', 'a\uFFFDb\uFFFDc\uFFFDd\uFFFDe'],
+  ['bidi marks are marked', 'a\u200Eb\u200Fc\u061Cd', 'a\uFFFDb\uFFFDc\uFFFDd'],
+])('sanitize: %s', (_name, text, sanitized) => {
+  expect(sanitize(text)).toBe(sanitized)
 })
 
-test('line breaks stay on request, each as one \\n', () => {
+test('with the option lines, each line break becomes one \\n', () => {
   expect(sanitize('a\nb\r\nc\rd\u0007', { lines: true })).toBe('a\nb\nc\nd\uFFFD')
 })
 
-test('whatever comes in, no control and no bidi control comes out, and a second pass changes nothing', () => {
+test('sanitized text has no control and no bidi control, and sanitizing it again changes nothing', () => {
   const piece = oneof(
     integer({ min: 0, max: 0x24ff }).map((unit) => String.fromCharCode(unit)),
     constantFrom('\u001B', '\u009B', '[', ']', '31m', '\u0007', ';', '\u202E', '\n'),
   )
   assert(
     property(array(piece), (parts) => {
-      const shown = sanitize(parts.join(''))
-      expect(/[\p{Cc}\p{Bidi_Control}]/u.test(shown)).toBe(false)
-      expect(sanitize(shown)).toBe(shown)
+      const sanitized = sanitize(parts.join(''))
+      expect(/[\p{Cc}\p{Bidi_Control}]/u.test(sanitized)).toBe(false)
+      expect(sanitize(sanitized)).toBe(sanitized)
     }),
   )
 })
 
-test('a megabyte of openers without a closer, and other knots, ends within the time a test has', () => {
-  const knots = ['\u001B]', '\u001B]a;', '\u001B', '\u001B[[]', '\u009B;a', '\u001B]8;;a\u001B']
-  for (const knot of knots) {
-    const shown = sanitize(knot.repeat(1_000_000 / knot.length))
-    expect(shown.includes('\u001B')).toBe(false)
+test('a megabyte of unfinished escape sequences is sanitized before the test times out', () => {
+  const repeatedParts = ['\u001B]', '\u001B]a;', '\u001B', '\u001B[[]', '\u009B;a', '\u001B]8;;a\u001B']
+  for (const part of repeatedParts) {
+    const sanitized = sanitize(part.repeat(1_000_000 / part.length))
+    expect(sanitized.includes('\u001B')).toBe(false)
   }
 })
 
-test('every character that Unicode says is not seen, or turns the order of a text, is marked or escaped', () => {
-  const unseen = /[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\p{Cf}]/u
+test('every character that is invisible or changes the direction of a text, according to Unicode, is marked or escaped', () => {
+  const invisible = /[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\p{Cf}]/u
   for (let code = 0; code <= 0x10ffff; code += 1) {
-    const each = String.fromCodePoint(code)
-    if (!unseen.test(each)) continue
-    expect(sanitize(`a${each}a`)).toBe('a\uFFFDa')
-    expect(jsonText(`a${each}a`)).toMatch(/^"a(?:\\u[\da-f]{4})+a"$/)
-    expect(JSON.parse(jsonText(`a${each}a`))).toBe(`a${each}a`)
+    const character = String.fromCodePoint(code)
+    if (!invisible.test(character)) continue
+    expect(sanitize(`a${character}a`)).toBe('a\uFFFDa')
+    expect(jsonText(`a${character}a`)).toMatch(/^"a(?:\\u[\da-f]{4})+a"$/)
+    expect(JSON.parse(jsonText(`a${character}a`))).toBe(`a${character}a`)
   }
 })
 
-test('a mebibyte of blank lines is cleaned in a moment', () => {
-  const before = process.cpuUsage()
+test('a mebibyte of blank lines is sanitized in less than a second of processor time', () => {
+  const startUsage = process.cpuUsage()
   sanitize('\n'.repeat(1 << 20), { lines: true })
-  expect(process.cpuUsage(before).user).toBeLessThan(1_000_000)
+  expect(process.cpuUsage(startUsage).user).toBeLessThan(1_000_000)
 })
 
 test.each([
@@ -92,8 +92,8 @@ test.each([
   ['e\u0301\u200D', 'e\u0301\uFFFD'],
   ['👩\u200D\u200D💻', '👩\u200D\uFFFD💻'],
   ['❤\uFE0F\uFE0F', '❤\uFE0F\uFFFD'],
-])('what hides in a name is visible: %j', (text, shown) => {
-  expect(sanitize(text)).toBe(shown)
+])('an invisible character in a name is marked: %j', (text, sanitized) => {
+  expect(sanitize(text)).toBe(sanitized)
 })
 
 test.each([
@@ -107,6 +107,6 @@ test.each([
   '\u1820\u180B',
   'Zoë',
   'e\u0301',
-])('what belongs to a script stays: %s', (text) => {
+])('an invisible character that its script or emoji needs is unchanged: %s', (text) => {
   expect(sanitize(text)).toBe(text)
 })

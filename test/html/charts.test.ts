@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { percent, quotaBar, statusChart, timeline } from '../../src/html/charts.ts'
 
-test('what is little is never nothing, and what is nearly all not all', () => {
+test('a share above 0 is never shown as 0 %, and a share below the whole never as 100 %', () => {
   expect([percent(0, 10), percent(1, 1000), percent(999, 1000), percent(1000, 1000), percent(0, 0)]).toEqual([
     '0 %',
     '1 %',
@@ -12,7 +12,7 @@ test('what is little is never nothing, and what is nearly all not all', () => {
   ])
 })
 
-test('a chart says in words what it draws, and escapes them', async () => {
+test('a chart has a label with its names and values, which are escaped', async () => {
   const chart = String(
     await statusChart([
       ['COMPLETED', 3],
@@ -29,10 +29,8 @@ test('a chart says in words what it draws, and escapes them', async () => {
   )
 })
 
-test('a window of the quota that is nearly used up shows it by colour and by number', async () => {
-  const full = String(
-    await quotaBar({ name: '60 in 60 s', used: 60, calls: 60, rest: ', free again in 9 s' }),
-  )
-  expect(full).toContain('class="bad"')
-  expect(full).toContain('60 used, 0 left, free again in 9 s')
+test('the bar of an exhausted quota window shows this by its class and its numbers', async () => {
+  const bar = String(await quotaBar({ name: '60 in 60 s', used: 60, calls: 60, rest: ', free again in 9 s' }))
+  expect(bar).toContain('class="bad"')
+  expect(bar).toContain('60 used, 0 left, free again in 9 s')
 })

@@ -1,14 +1,14 @@
+/** Asks the questions of one scenario in the terminal of this process, and writes the answer to stdout. */
 import { once } from 'node:events'
 
 import { RefcheckError, PromptBackError } from '../../src/errors/kinds.ts'
 import type { Prompter } from '../../src/prompt/prompter.ts'
 import { TerminalPrompter } from '../../src/prompt/terminal.ts'
 
-/** Puts the questions of one scenario on this process's terminal and writes the answer to stdout. */
-const stop = new AbortController()
+const stopController = new AbortController()
 const [scenario = '', color = ''] = process.argv.slice(2)
 
-const prompter = new TerminalPrompter({
+const terminalPrompter = new TerminalPrompter({
   input: { isTTY: process.stdin.isTTY, stream: process.stdin },
   output: {
     write: (data) => void process.stderr.write(data),
@@ -18,31 +18,31 @@ const prompter = new TerminalPrompter({
     },
   },
   color: color === 'color',
-  signal: stop.signal,
+  signal: stopController.signal,
 })
 
-const hostile = '\u001B]0;owned\u0007\u001B[2J\u202Etxt\u202C\nline'
+const hostileText = '\u001B]0;owned\u0007\u001B[2J\u202Etxt\u202C\nline'
 
 const scenarios: Record<string, (prompter: Prompter) => Promise<unknown>> = {
-  text: (on) =>
-    on.text({
+  text: (prompter) =>
+    prompter.text({
       message: 'Phone',
       help: 'With + and the country calling code.',
       check: (value) => (value.startsWith('+') ? undefined : `has no + (${String(value.length)} so far)`),
     }),
-  edit: (on) => on.text({ message: 'Name', initial: 'Ann' }),
-  back: (on) =>
-    on.text({ message: 'Phone', help: 'With +.', canGoBack: true }).catch((error: unknown) => {
+  edit: (prompter) => prompter.text({ message: 'Name', initial: 'Ann' }),
+  back: (prompter) =>
+    prompter.text({ message: 'Phone', help: 'With +.', canGoBack: true }).catch((error: unknown) => {
       if (error instanceof PromptBackError) return 'went back'
       throw error
     }),
-  secret: (on) =>
-    on.secret({
+  secret: (prompter) =>
+    prompter.secret({
       message: 'API key',
       check: (value) => (value.length === 8 ? undefined : `has ${String(value.length)} characters, not 8`),
     }),
-  select: (on) =>
-    on.select({
+  select: (prompter) =>
+    prompter.select({
       message: 'Package',
       choices: [
         { value: { id: 1 }, label: 'First', detail: 'Police check' },
@@ -51,8 +51,8 @@ const scenarios: Record<string, (prompter: Prompter) => Promise<unknown>> = {
       ],
       initial: undefined,
     }),
-  'long choices': (on) =>
-    on.select({
+  'long choices': (prompter) =>
+    prompter.select({
       message: 'Change which answer?',
       choices: Array.from({ length: 14 }, (_, value) => ({
         value,
@@ -63,15 +63,15 @@ const scenarios: Record<string, (prompter: Prompter) => Promise<unknown>> = {
       })),
       isSearchable: true,
     }),
-  narrowed: (on) =>
-    on.select({
+  narrowed: (prompter) =>
+    prompter.select({
       message: 'Which package?',
       choices: [101, 102, 110].map((id) => ({ value: id, label: `Package (${String(id)})` })),
       isSearchable: true,
     }),
-  confirm: (on) => on.confirm({ message: 'Add another?' }),
-  above: (on) =>
-    on.confirm({
+  confirm: (prompter) => prompter.confirm({ message: 'Add another?' }),
+  above: (prompter) =>
+    prompter.confirm({
       above: [
         '  Mobile  → phone  +49',
         `  ${'Department, Start date, '.repeat(5)}→ left out`,
@@ -80,39 +80,50 @@ const scenarios: Record<string, (prompter: Prompter) => Promise<unknown>> = {
       message: 'Are these right?',
       initial: true,
     }),
-  long: (on) =>
-    on.confirm({ message: `Does the provider have a request for ${'Dee Cut '.repeat(4)}in package 102?` }),
-  longJapanese: (on) => on.confirm({ message: `${'注文依頼 '.repeat(12)}?` }),
-  confirmYes: (on) => on.confirm({ message: 'Go on?', initial: true }),
-  grave: async (on) => {
-    // As while a batch waits for something else; it goes on once the window has another width.
+  long: (prompter) =>
+    prompter.confirm({
+      message: `Does the provider have a request for ${'Dee Cut '.repeat(4)}in package 102?`,
+    }),
+  longJapanese: (prompter) => prompter.confirm({ message: `${'注文依頼 '.repeat(12)}?` }),
+  confirmYes: (prompter) => prompter.confirm({ message: 'Go on?', initial: true }),
+  destructive: async (prompter) => {
+    // Simulates a batch that waits before it asks. The question is asked when the width of the window changes.
     process.stderr.write('waiting ')
-    const awake = setInterval(() => undefined, 1_000)
+    const keepAlive = setInterval(() => undefined, 1_000)
     await once(process.stderr, 'resize')
-    clearInterval(awake)
-    return on.confirm({ message: 'Order?', isDestructive: true })
+    clearInterval(keepAlive)
+    return prompter.confirm({ message: 'Order?', isDestructive: true })
   },
-  several: async (on) => [
-    await on.text({ message: 'One' }),
-    await on.confirm({ message: 'Two' }),
-    await on.select({ message: 'Three', choices: [{ value: 'x', label: 'X' }] }),
-    await on.secret({ message: 'Four' }),
+  several: async (prompter) => [
+    await prompter.text({ message: 'One' }),
+    await prompter.confirm({ message: 'Two' }),
+    await prompter.select({ message: 'Three', choices: [{ value: 'x', label: 'X' }] }),
+    await prompter.secret({ message: 'Four' }),
   ],
-  hostile: (on) => on.text({ message: hostile, help: hostile, initial: hostile, check: () => hostile }),
-  hostileChoice: (on) =>
-    on.select({ message: hostile, choices: [{ value: 1, label: hostile, detail: hostile }] }),
-  stopped: (on) =>
-    on.text({
+  hostile: (prompter) =>
+    prompter.text({
+      message: hostileText,
+      help: hostileText,
+      initial: hostileText,
+      check: () => hostileText,
+    }),
+  hostileChoice: (prompter) =>
+    prompter.select({
+      message: hostileText,
+      choices: [{ value: 1, label: hostileText, detail: hostileText }],
+    }),
+  stopped: (prompter) =>
+    prompter.text({
       message: 'Name',
       check: (value) => {
-        if (value === 'x') stop.abort()
+        if (value === 'x') stopController.abort()
         return undefined
       },
     }),
 }
 
 try {
-  const answer = await scenarios[scenario]?.(prompter)
+  const answer = await scenarios[scenario]?.(terminalPrompter)
   process.stdout.write(JSON.stringify(answer))
 } catch (error) {
   if (!(error instanceof RefcheckError)) throw error

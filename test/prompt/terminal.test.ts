@@ -8,24 +8,28 @@ import { TerminalPrompter } from '../../src/prompt/terminal.ts'
 import { keys, openTerminal, type Terminal } from '../harness/terminal.ts'
 
 const program = fileURLToPath(new URL('ask-in-terminal.ts', import.meta.url))
-const ask = (scenario: string, color = 'plain'): Promise<Terminal> => openTerminal([program, scenario, color])
+const askScenario = (scenario: string, color = 'plain'): Promise<Terminal> =>
+  openTerminal([program, scenario, color])
 
-/** The escape sequences of what a terminal was sent, without their escape, each with the text after it. */
-function sequencesIn(raw: string): string[] {
+/**
+ * Returns the escape sequences in the raw output of a terminal, without the escape character, each with the text
+ * after it.
+ */
+function listSequences(raw: string): string[] {
   return raw.split('\u001B').slice(1)
 }
 
-const cursorShown = /^\[\?25h/
+const showCursorSequence = /^\[\?25h/
 
-test('a question that is longer than the terminal is wide goes on between two words', async () => {
-  const terminal = await ask('long')
+test('a question that is wider than the terminal is broken between two words', async () => {
+  const terminal = await askScenario('long')
   await terminal.until(/Dee Cut in\s+package 102\?/)
   terminal.type(keys.enter)
   expect(await terminal.ended).toEqual({ code: 0, stdout: 'false' })
 })
 
-test('a question of wide letters goes on between two words as well', async () => {
-  const terminal = await ask('longJapanese')
+test('a question of double-width characters is broken between two words too', async () => {
+  const terminal = await askScenario('longJapanese')
   await terminal.until('(y/N)')
   terminal.type(keys.enter)
   await terminal.ended
@@ -34,8 +38,8 @@ test('a question of wide letters goes on between two words as well', async () =>
   expect(drawn).not.toMatch(/注\s|注文\s|注文依\s/)
 })
 
-test('lines above a question keep their layout, go on below with the same indent, and hide nothing', async () => {
-  const terminal = await ask('above')
+test('lines above a question keep their layout, are wrapped with the same indent, and show all their text', async () => {
+  const terminal = await askScenario('above')
   await terminal.until('Are these right? (Y/n)')
   terminal.type(keys.enter)
   expect(await terminal.ended).toEqual({ code: 0, stdout: 'true' })
@@ -49,19 +53,19 @@ test('lines above a question keep their layout, go on below with the same indent
 })
 
 test('a menu does not wrap: Up at its first line stays there, and Down at its last', async () => {
-  const first = await ask('select')
+  const first = await askScenario('select')
   await first.until('Package')
   first.type(`${keys.up}${keys.enter}`)
   expect(await first.ended).toEqual({ code: 0, stdout: '{"id":1}' })
-  const last = await ask('select')
+  const last = await askScenario('select')
   await last.until('Package')
   last.type(`${keys.down.repeat(5)}${keys.enter}`)
   expect(await last.ended).toEqual({ code: 0, stdout: '{"id":3}' })
 })
 
 describe('a line of text', () => {
-  test('shows its help, then the reason while it is typed, then takes it; stdout has the answer alone', async () => {
-    const terminal = await ask('text')
+  test('shows its help, then why the typed text is invalid, then accepts the text; stdout has only the answer', async () => {
+    const terminal = await askScenario('text')
     await terminal.until('? Phone')
     await terminal.until('With + and the country calling code.')
     terminal.type('04')
@@ -77,8 +81,8 @@ describe('a line of text', () => {
     expect(await terminal.ended).toEqual({ code: 0, stdout: '"+61"' })
   })
 
-  test('an answer that will not do is kept in the line after Enter, to be fixed', async () => {
-    const terminal = await ask('text')
+  test('an invalid answer remains in the line after Enter, so that the user can correct it', async () => {
+    const terminal = await askScenario('text')
     await terminal.until('With + and')
     terminal.type('4')
     await terminal.until('? Phone 4')
@@ -90,8 +94,8 @@ describe('a line of text', () => {
     expect(await terminal.ended).toEqual({ code: 0, stdout: '"+4"' })
   })
 
-  test('nothing at all is refused with Enter, not before', async () => {
-    const terminal = await ask('text')
+  test('an empty answer is refused only after Enter', async () => {
+    const terminal = await askScenario('text')
     await terminal.until('With + and')
     expect(terminal.raw()).not.toContain('has no +')
     terminal.type(keys.enter)
@@ -100,7 +104,7 @@ describe('a line of text', () => {
     await terminal.ended
   })
 
-  test('a reason longer than the terminal is wide breaks between words', async () => {
+  test('a reason that is wider than the terminal is broken between words', async () => {
     const terminal = await openTerminal([program, 'text', 'plain'], 24)
     await terminal.until(/With \+ and the country\s+calling code\./)
     terminal.type('0400 000 000')
@@ -109,10 +113,10 @@ describe('a line of text', () => {
     expect((await terminal.ended).code).toBe(0)
   })
 
-  test('what stands there first can be kept, changed and cleared', async () => {
+  test('the initial text can be accepted, changed and cleared', async () => {
     const answers = await Promise.all(
       ['', 'a', keys.ctrlU].map(async (typed) => {
-        const terminal = await ask('edit')
+        const terminal = await askScenario('edit')
         await terminal.until('? Name Ann')
         if (typed !== '') {
           terminal.type(typed)
@@ -126,8 +130,8 @@ describe('a line of text', () => {
   })
 })
 
-test('the up arrow leads back where there is a question before, and the help says so', async () => {
-  const terminal = await ask('back')
+test('the up arrow goes back if another question comes before, and the help states this', async () => {
+  const terminal = await askScenario('back')
   await terminal.until('? Phone')
   await terminal.until('With +. Up arrow: back.')
   terminal.type(keys.up)
@@ -135,8 +139,8 @@ test('the up arrow leads back where there is a question before, and the help say
   expect(await terminal.ended).toEqual({ code: 0, stdout: '"went back"' })
 })
 
-test('a secret never reaches the screen, whatever its check says', async () => {
-  const terminal = await ask('secret')
+test('a secret is never printed, even if its check fails', async () => {
+  const terminal = await askScenario('secret')
   await terminal.until('? API key')
   terminal.type('hunter')
   await terminal.until('******')
@@ -149,16 +153,16 @@ test('a secret never reaches the screen, whatever its check says', async () => {
   expect(terminal.raw()).not.toMatch(/hunter|unter2/)
 })
 
-test('a letter moves to no choice: it may have been meant for the question before', async () => {
-  const terminal = await ask('select')
+test('a letter does not move the selection, because it may have been typed for the previous question', async () => {
+  const terminal = await askScenario('select')
   await terminal.until('Police check')
   terminal.type('s')
   terminal.type(keys.enter)
   expect(await terminal.ended).toEqual({ code: 0, stdout: '{"id":1}' })
 })
 
-test('a choice that is longer than the terminal is wide goes on between two words; choices below are announced', async () => {
-  const terminal = await ask('long choices')
+test('a choice that is wider than the terminal is broken between two words; a note states that more choices exist', async () => {
+  const terminal = await askScenario('long choices')
   await terminal.until('Answer 10')
   const shown = stripVTControlCharacters(terminal.raw()).replaceAll('\r', '')
   expect(shown).toMatch(/suburb: Fitzroy;\s*\n {4}country: Australia\)/)
@@ -167,8 +171,8 @@ test('a choice that is longer than the terminal is wide goes on between two word
   expect(await terminal.ended).toEqual({ code: 0, stdout: '0' })
 })
 
-test('a choice is moved to with the arrows, and shows its detail', async () => {
-  const terminal = await ask('select')
+test('the arrow keys move the selection, and the selected choice shows its detail', async () => {
+  const terminal = await askScenario('select')
   await terminal.until('Police check')
   terminal.type(keys.down)
   await terminal.until('References')
@@ -177,8 +181,8 @@ test('a choice is moved to with the arrows, and shows its detail', async () => {
   expect(stripVTControlCharacters(terminal.raw())).toContain('Package Second')
 })
 
-test('an id that is typed at a choice is the one chosen, not a place in the list', async () => {
-  const terminal = await ask('narrowed')
+test('a typed id selects the choice with that id, not the choice at that position', async () => {
+  const terminal = await askScenario('narrowed')
   await terminal.until('Package (110)')
   terminal.type('102')
   await terminal.until('Which package? 102')
@@ -186,9 +190,9 @@ test('an id that is typed at a choice is the one chosen, not a place in the list
   expect(await terminal.ended).toEqual({ code: 0, stdout: '102' })
 })
 
-test('yes or no: Enter alone means no unless the question asks for yes', async () => {
-  const outcome = async (scenario: string, message: string, typed: string) => {
-    const terminal = await ask(scenario)
+test('Enter alone answers no, unless the initial answer of the question is yes', async () => {
+  const answerQuestion = async (scenario: string, message: string, typed: string) => {
+    const terminal = await askScenario(scenario)
     await terminal.until(message)
     terminal.type(typed)
     if (typed !== keys.enter) {
@@ -199,16 +203,16 @@ test('yes or no: Enter alone means no unless the question asks for yes', async (
   }
   expect(
     await Promise.all([
-      outcome('confirm', '? Add another? (y/N)', keys.enter),
-      outcome('confirm', '? Add another? (y/N)', 'y'),
-      outcome('confirmYes', '? Go on? (Y/n)', keys.enter),
-      outcome('confirmYes', '? Go on? (Y/n)', 'n'),
+      answerQuestion('confirm', '? Add another? (y/N)', keys.enter),
+      answerQuestion('confirm', '? Add another? (y/N)', 'y'),
+      answerQuestion('confirmYes', '? Go on? (Y/n)', keys.enter),
+      answerQuestion('confirmYes', '? Go on? (Y/n)', 'n'),
     ]),
   ).toEqual(['false', 'true', 'true', 'false'])
 })
 
-test('what was typed before a question of consequence was shown does not answer it', async () => {
-  const terminal = await ask('grave')
+test('text that is typed before a destructive question is shown does not answer it', async () => {
+  const terminal = await askScenario('destructive')
   await terminal.until('waiting ')
   terminal.type(`y${keys.enter}y${keys.enter}y`)
   await terminal.until(/y\s+y\s+y/)
@@ -219,7 +223,7 @@ test('what was typed before a question of consequence was shown does not answer 
 })
 
 test('questions follow each other on one terminal', async () => {
-  const terminal = await ask('several')
+  const terminal = await askScenario('several')
   await terminal.until('? One')
   terminal.type('a')
   await terminal.until('? One a')
@@ -236,7 +240,7 @@ test('questions follow each other on one terminal', async () => {
   expect(await terminal.ended).toEqual({ code: 0, stdout: '["a",false,"x","s"]' })
 })
 
-describe('leaving', () => {
+describe('leaving a prompt', () => {
   test.each([
     ['Ctrl-C at a text', 'text', 'With + and', keys.ctrlC],
     ['Ctrl-D at a text', 'text', 'With + and', keys.ctrlD],
@@ -248,15 +252,15 @@ describe('leaving', () => {
     ['Ctrl-D at yes or no', 'confirm', '(y/N)', keys.ctrlD],
     ['the signal', 'stopped', '? Name', 'x'],
   ])('%s is an interruption', async (_name, scenario, shown, typed) => {
-    const terminal = await ask(scenario)
+    const terminal = await askScenario(scenario)
     await terminal.until(shown)
     terminal.type(typed)
     expect(await terminal.ended).toEqual({ code: 0, stdout: 'interrupted: cancelled; nothing was done' })
-    expect(sequencesIn(terminal.raw()).at(-1)).toMatch(cursorShown)
+    expect(listSequences(terminal.raw()).at(-1)).toMatch(showCursorSequence)
   })
 
-  test('Ctrl-D within a line deletes, and ends nothing', async () => {
-    const terminal = await ask('edit')
+  test('Ctrl-D within a line deletes a character and does not end the prompt', async () => {
+    const terminal = await askScenario('edit')
     await terminal.until('? Name Ann')
     terminal.type(`\u0001${keys.ctrlD}`)
     await terminal.until('? Name nn')
@@ -266,63 +270,70 @@ describe('leaving', () => {
 })
 
 describe('text from the service', () => {
-  const harmlessly = '\uFFFDtxt\uFFFD line'
+  const sanitizedText = '\uFFFDtxt\uFFFD line'
 
-  test('is shown without its escapes, overrides and line breaks', async () => {
-    const terminal = await ask('hostile')
-    await terminal.until(`? ${harmlessly} ${harmlessly}`)
-    await terminal.until(`> ${harmlessly}`)
+  test('is shown without its escape sequences, bidi overrides and line breaks', async () => {
+    const terminal = await askScenario('hostile')
+    await terminal.until(`? ${sanitizedText} ${sanitizedText}`)
+    await terminal.until(`> ${sanitizedText}`)
     terminal.type(keys.ctrlC)
     await terminal.ended
     expect(terminal.raw()).not.toMatch(/owned|\p{Bidi_Control}/u)
-    expect(sequencesIn(terminal.raw()).some((sequence) => sequence.startsWith('[2J'))).toBe(false)
+    expect(listSequences(terminal.raw()).some((sequence) => sequence.startsWith('[2J'))).toBe(false)
   })
 
-  test('is as harmless in a choice', async () => {
-    const terminal = await ask('hostileChoice')
-    await terminal.until(`? ${harmlessly}`)
-    await terminal.until(harmlessly)
-    await terminal.until(harmlessly)
+  test('is sanitized in the same way in a choice', async () => {
+    const terminal = await askScenario('hostileChoice')
+    await terminal.until(`? ${sanitizedText}`)
+    await terminal.until(sanitizedText)
+    await terminal.until(sanitizedText)
     terminal.type(keys.enter)
     expect(await terminal.ended).toEqual({ code: 0, stdout: '1' })
     expect(terminal.raw()).not.toMatch(/owned|\p{Bidi_Control}/u)
-    expect(sequencesIn(terminal.raw()).some((sequence) => sequence.startsWith('[2J'))).toBe(false)
+    expect(listSequences(terminal.raw()).some((sequence) => sequence.startsWith('[2J'))).toBe(false)
   })
 })
 
-test.each(['text', 'secret', 'select', 'confirm'])('%s is coloured only when told', async (scenario) => {
-  const drawn = async (color: string): Promise<string> => {
-    const terminal = await ask(scenario, color)
-    await terminal.until('?')
-    terminal.type(keys.ctrlC)
-    await terminal.ended
-    return terminal.raw()
-  }
-  const [plain, coloured] = await Promise.all([drawn('plain'), drawn('color')])
-  const colours = (raw: string) => sequencesIn(raw).some((sequence) => /^\[\d+(?:;\d+)*m/.test(sequence))
-  expect([colours(plain), colours(coloured)]).toEqual([false, true])
-})
+test.each(['text', 'secret', 'select', 'confirm'])(
+  '%s is coloured only with color: true',
+  async (scenario) => {
+    const readOutput = async (color: string): Promise<string> => {
+      const terminal = await askScenario(scenario, color)
+      await terminal.until('?')
+      terminal.type(keys.ctrlC)
+      await terminal.ended
+      return terminal.raw()
+    }
+    const [plain, coloured] = await Promise.all([readOutput('plain'), readOutput('color')])
+    const hasColours = (raw: string) =>
+      listSequences(raw).some((sequence) => /^\[\d+(?:;\d+)*m/.test(sequence))
+    expect([hasColours(plain), hasColours(coloured)]).toEqual([false, true])
+  },
+)
 
 test.each([
   ['stdin', false, true],
   ['stderr', true, false],
-])('where %s is no terminal nothing is drawn, and the question is named', async (_name, input, output) => {
-  const drawn: string[] = []
-  const prompter = new TerminalPrompter({
-    input: { isTTY: input, stream: Readable.from([]) },
-    output: { write: (data) => void drawn.push(data), isTTY: output, columns: 80 },
-    color: false,
-  })
-  const refused = {
-    code: 'usage',
-    message: '"Phone" needs an answer, and there is no terminal to ask on',
-    hint: 'Give the answer as a flag; list the flags with --help.',
-  }
-  await expect(prompter.text({ message: 'Phone' })).rejects.toMatchObject(refused)
-  await expect(prompter.secret({ message: 'Phone' })).rejects.toMatchObject(refused)
-  await expect(prompter.confirm({ message: 'Phone' })).rejects.toMatchObject(refused)
-  await expect(
-    prompter.select({ message: 'Phone', choices: [{ value: 1, label: 'x' }] }),
-  ).rejects.toMatchObject(refused)
-  expect(drawn).toEqual([])
-})
+])(
+  'if %s is not a terminal, nothing is drawn, and the error names the question',
+  async (_name, input, output) => {
+    const drawn: string[] = []
+    const prompter = new TerminalPrompter({
+      input: { isTTY: input, stream: Readable.from([]) },
+      output: { write: (data) => void drawn.push(data), isTTY: output, columns: 80 },
+      color: false,
+    })
+    const expectedError = {
+      code: 'usage',
+      message: '"Phone" needs an answer, and there is no terminal to ask on',
+      hint: 'Give the answer as a flag; list the flags with --help.',
+    }
+    await expect(prompter.text({ message: 'Phone' })).rejects.toMatchObject(expectedError)
+    await expect(prompter.secret({ message: 'Phone' })).rejects.toMatchObject(expectedError)
+    await expect(prompter.confirm({ message: 'Phone' })).rejects.toMatchObject(expectedError)
+    await expect(
+      prompter.select({ message: 'Phone', choices: [{ value: 1, label: 'x' }] }),
+    ).rejects.toMatchObject(expectedError)
+    expect(drawn).toEqual([])
+  },
+)

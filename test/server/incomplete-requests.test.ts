@@ -10,7 +10,7 @@ import { listen, type Listener } from '../../src/server/listen.ts'
 import { serveSmallRequests, type SmallRequestOptions } from '../../src/server/small-requests.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-recordForFaultTable('incomplete', 'client out')
+recordForFaultTable('incomplete', 'blocked')
 
 const mebibyte = 1024 * 1024
 const options = {
@@ -22,10 +22,10 @@ const options = {
   incomplete: { maxConnections: 20, maxBytes: 2 * mebibyte },
 }
 
-async function start(more: Partial<SmallRequestOptions> = {}): Promise<Listener> {
+async function startServer(otherOptions: Partial<SmallRequestOptions> = {}): Promise<Listener> {
   const server = await serveSmallRequests(({ body }) => ({ status: 200, text: String(body.length) }), {
     ...options,
-    ...more,
+    ...otherOptions,
   })
   onTestFinished(() => server.close())
   return server
@@ -37,11 +37,12 @@ interface Client {
   answer: Promise<string>
 }
 
-async function open(port: number, sent: string | Buffer): Promise<Client> {
-  return opened(connect(port, '127.0.0.1'), 'connect', sent)
+async function openClient(port: number, sent: string | Buffer): Promise<Client> {
+  return createClient(connect(port, '127.0.0.1'), 'connect', sent)
 }
 
-async function opened(socket: Socket, event: string, sent: string | Buffer): Promise<Client> {
+/** Waits for `event` of a socket, and then sends `sent`. */
+async function createClient(socket: Socket, event: string, sent: string | Buffer): Promise<Client> {
   onTestFinished(() => void socket.destroy())
   let text = ''
   socket.on('data', (chunk: Buffer) => (text += chunk.toString()))
@@ -52,96 +53,105 @@ async function opened(socket: Socket, event: string, sent: string | Buffer): Pro
   return { socket, answer }
 }
 
-const head = (length: number): string =>
+const formatHead = (length: number): string =>
   `POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: ${length}\r\n\r\n`
 
 const isClosed = async ({ answer }: Client): Promise<boolean> =>
   Promise.race([answer.then(() => true), new Promise<false>((resolve) => setImmediate(resolve, false))])
 
-async function openMany(port: number, count: number, sent: string | Buffer): Promise<Client[]> {
+async function openClients(port: number, count: number, sent: string | Buffer): Promise<Client[]> {
   const clients: Client[] = []
-  for (let at = 0; at < count; at += 1) clients.push(await open(port, sent))
+  for (let number = 0; number < count; number += 1) clients.push(await openClient(port, sent))
   return clients
 }
 
-const closedOf = async (clients: readonly Client[]): Promise<number[]> => {
+/** Returns the indexes of the closed connections. */
+const findClosed = async (clients: readonly Client[]): Promise<number[]> => {
   const closed = await Promise.all(clients.map(isClosed))
-  return closed.flatMap((is, at) => (is ? [at] : []))
+  return closed.flatMap((isClientClosed, index) => (isClientClosed ? [index] : []))
 }
 
-test('of connections with complete headers and withheld bodies the oldest are closed, and requests of the same address answered', async () => {
-  const { port } = await start()
-  const held = await openMany(port, 50, `${head(10)}12345`)
+test('the oldest connections with incomplete bodies are closed, and complete requests of the same address are answered', async () => {
+  const { port } = await startServer()
+  const incompleteClients = await openClients(port, 50, `${formatHead(10)}12345`)
   for (let count = 0; count < 10; count += 1) {
-    expect(await (await open(port, `${head(2)}ok`)).answer).toMatch(/^HTTP\/1\.1 200 /)
+    expect(await (await openClient(port, `${formatHead(2)}ok`)).answer).toMatch(/^HTTP\/1\.1 200 /)
   }
-  await Promise.all(held.slice(0, 30).map(({ answer }) => answer))
-  const closed = await closedOf(held)
-  expect(closed).toEqual(closed.map((_, at) => at))
+  await Promise.all(incompleteClients.slice(0, 30).map(({ answer }) => answer))
+  const closed = await findClosed(incompleteClients)
+  expect(closed).toEqual(closed.map((_, index) => index))
 })
 
-test('a body that arrives late is taken, unless its connection is the oldest of too many', async () => {
-  const { port } = await start()
-  const slow = await open(port, `${head(10)}12345`)
-  const others = await openMany(port, 19, head(10))
+test('a body that arrives late is accepted, unless its connection is the oldest of too many', async () => {
+  const { port } = await startServer()
+  const slow = await openClient(port, `${formatHead(10)}12345`)
+  const others = await openClients(port, 19, formatHead(10))
   slow.socket.write('67890')
   expect(await slow.answer).toContain('\r\n\r\n10')
-  expect(await closedOf(others)).toEqual([])
+  expect(await findClosed(others)).toEqual([])
 })
 
-test('incomplete bodies are limited in total, and small ones among them are not closed for it', async () => {
-  const { port } = await start()
-  const small = await open(port, `${head(10)}12345`)
-  const large = await openMany(port, 10, Buffer.concat([Buffer.from(head(mebibyte)), Buffer.alloc(600_000)]))
+test('incomplete bodies are limited in total size, and connections with small bodies are not closed for it', async () => {
+  const { port } = await startServer()
+  const small = await openClient(port, `${formatHead(10)}12345`)
+  const large = await openClients(
+    port,
+    10,
+    Buffer.concat([Buffer.from(formatHead(mebibyte)), Buffer.alloc(600_000)]),
+  )
   await Promise.all(large.slice(0, 7).map(({ answer }) => answer))
-  expect(await closedOf(large)).toEqual([0, 1, 2, 3, 4, 5, 6])
+  expect(await findClosed(large)).toEqual([0, 1, 2, 3, 4, 5, 6])
   small.socket.write('67890')
   expect(await small.answer).toContain('\r\n\r\n10')
 })
 
-test('bodies that stay at an equal share of the limit do not cost a larger one its place', async () => {
-  const { port } = await start()
+test('a larger body is accepted while other connections have incomplete bodies of an equal share of the limit', async () => {
+  const { port } = await startServer()
   const share = (2 * mebibyte) / 20
-  const held = await openMany(port, 19, Buffer.concat([Buffer.from(head(mebibyte)), Buffer.alloc(share)]))
+  const incompleteClients = await openClients(
+    port,
+    19,
+    Buffer.concat([Buffer.from(formatHead(mebibyte)), Buffer.alloc(share)]),
+  )
   for (let count = 0; count < 5; count += 1) {
-    const body = Buffer.concat([Buffer.from(head(300_000)), Buffer.alloc(300_000)])
-    expect(await (await open(port, body)).answer).toContain('\r\n\r\n300000')
+    const body = Buffer.concat([Buffer.from(formatHead(300_000)), Buffer.alloc(300_000)])
+    expect(await (await openClient(port, body)).answer).toContain('\r\n\r\n300000')
   }
-  expect(await closedOf(held.slice(-5))).toEqual([])
+  expect(await findClosed(incompleteClients.slice(-5))).toEqual([])
 })
 
-test('a connection that sends many whole requests at once is closed', async () => {
+test('a connection that sends many complete requests at once is closed', async () => {
   let handled = 0
-  const done = Promise.withResolvers<void>()
+  const handlerDone = Promise.withResolvers<void>()
   const server = await serveSmallRequests(async () => {
     handled += 1
-    await done.promise
+    await handlerDone.promise
     return { status: 204 }
   }, options)
   onTestFinished(() => server.close())
-  const flood = await open(server.port, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(100_000))
+  const flood = await openClient(server.port, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(100_000))
   expect(await flood.answer).toBe('')
   expect(handled).toBeLessThan(5_000)
-  done.resolve()
-  expect(await (await open(server.port, `${head(2)}ok`)).answer).toMatch(/^HTTP\/1\.1 204 /)
+  handlerDone.resolve()
+  expect(await (await openClient(server.port, `${formatHead(2)}ok`)).answer).toMatch(/^HTTP\/1\.1 204 /)
 })
 
 test.each([
-  ['that are whole', 'Host: x\r\n'],
+  ['that are complete', 'Host: x\r\n'],
   ['without Host', ''],
   ['with an unknown expectation', 'Host: x\r\nExpect: much\r\n'],
-])('of many requests %s in one packet only the first ones are parsed', async (_, headers) => {
-  const { port } = await start()
+])('of many requests %s in one packet, only the first ones are parsed', async (_, headers) => {
+  const { port } = await startServer()
   let parsed = 0
   const count = (): void => void (parsed += 1)
   subscribe('http.server.request.start', count)
   onTestFinished(() => void unsubscribe('http.server.request.start', count))
   await (
-    await open(port, `GET / HTTP/1.1\r\n${headers}\r\n`.repeat(1000))
+    await openClient(port, `GET / HTTP/1.1\r\n${headers}\r\n`.repeat(1000))
   ).answer
   expect(parsed).toBeGreaterThan(0)
   expect(parsed).toBeLessThan(20)
-  expect(await (await open(port, `${head(2)}ok`)).answer).toMatch(/^HTTP\/1\.1 200 /)
+  expect(await (await openClient(port, `${formatHead(2)}ok`)).answer).toMatch(/^HTTP\/1\.1 200 /)
 })
 
 test('of many requests with bodies in one packet, each answered at once, only the first ones are handled', async () => {
@@ -154,111 +164,112 @@ test('of many requests with bodies in one packet, each answered at once, only th
   onTestFinished(() => close())
   const packet = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nok'.repeat(1000)
   await (
-    await open(port, packet)
+    await openClient(port, packet)
   ).answer
   expect(handledCount).toBeLessThan(20)
-  expect(await (await open(port, `${head(2)}ok`)).answer).toMatch(/^HTTP\/1\.1 204 /)
+  expect(await (await openClient(port, `${formatHead(2)}ok`)).answer).toMatch(/^HTTP\/1\.1 204 /)
 })
 
 const chunked = 'POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n'
 
-test('a body in very many tiny chunks closes its connection, a short one is taken byte by byte', async () => {
-  const { port } = await start()
-  expect(await (await open(port, `${chunked}${'1\r\na\r\n'.repeat(10_000)}0\r\n\r\n`)).answer).toBe('')
+test('a long body in tiny chunks closes its connection, and a short body in tiny chunks is accepted', async () => {
+  const { port } = await startServer()
+  expect(await (await openClient(port, `${chunked}${'1\r\na\r\n'.repeat(10_000)}0\r\n\r\n`)).answer).toBe('')
   const short = `${chunked}${'1\r\na\r\n'.repeat(200)}0\r\n\r\n`
-  expect(await (await open(port, short)).answer).toContain('\r\n\r\n200')
+  expect(await (await openClient(port, short)).answer).toContain('\r\n\r\n200')
   const long = `${chunked}${`200\r\n${'a'.repeat(512)}\r\n`.repeat(2000)}0\r\n\r\n`
-  expect(await (await open(port, long)).answer).toContain(`\r\n\r\n${512 * 2000}`)
+  expect(await (await openClient(port, long)).answer).toContain(`\r\n\r\n${512 * 2000}`)
 })
 
 test.each([
   ['tiny pieces', `${chunked}${'1\r\na\r\n'.repeat(10_000)}`],
   ['requests', 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2_000)],
-])('after a connection was closed for its many %s, the next ones are answered whole', async (_, flood) => {
-  const { port } = await start()
+])('after a connection was closed for its many %s, later requests get complete answers', async (_, flood) => {
+  const { port } = await startServer()
   for (let round = 0; round < 3; round += 1) {
     await (
-      await open(port, flood)
+      await openClient(port, flood)
     ).answer
-    const whole = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok'
-    for (const { answer } of await openMany(port, 10, whole))
+    const completeRequest = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok'
+    for (const { answer } of await openClients(port, 10, completeRequest))
       expect(await answer).toMatch(/^HTTP\/1\.1 200 [^]*2$/)
   }
 })
 
-test('a request of HTTP/1.1 without Host is answered with 400, one of HTTP/1.0 is taken', async () => {
-  const { port } = await start()
-  expect(await (await open(port, 'GET / HTTP/1.1\r\n\r\n')).answer).toMatch(
+test('a request of HTTP/1.1 without Host is answered with 400, and a request of HTTP/1.0 without Host is accepted', async () => {
+  const { port } = await startServer()
+  expect(await (await openClient(port, 'GET / HTTP/1.1\r\n\r\n')).answer).toMatch(
     /^HTTP\/1\.1 400 [^]*the header Host is missing\n$/,
   )
-  expect(await (await open(port, 'GET / HTTP/1.0\r\n\r\n')).answer).toMatch(/^HTTP\/1\.1 200 /)
+  expect(await (await openClient(port, 'GET / HTTP/1.0\r\n\r\n')).answer).toMatch(/^HTTP\/1\.1 200 /)
 })
 
 test('a connection whose request is being answered is not closed', async () => {
-  const asked = Promise.withResolvers<void>()
-  const done = Promise.withResolvers<void>()
+  const handlerStarted = Promise.withResolvers<void>()
+  const handlerDone = Promise.withResolvers<void>()
   const server = await serveSmallRequests(async () => {
-    asked.resolve()
-    await done.promise
+    handlerStarted.resolve()
+    await handlerDone.promise
     return { status: 204 }
   }, options)
   onTestFinished(() => server.close())
-  const slow = await open(server.port, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nok')
-  await asked.promise
-  const held = await openMany(server.port, 40, head(10))
-  await Promise.all(held.slice(0, 20).map(({ answer }) => answer))
+  const slow = await openClient(server.port, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nok')
+  await handlerStarted.promise
+  const incompleteClients = await openClients(server.port, 40, formatHead(10))
+  await Promise.all(incompleteClients.slice(0, 20).map(({ answer }) => answer))
   expect(await isClosed(slow)).toBe(false)
-  done.resolve()
+  handlerDone.resolve()
   expect(String(await once(slow.socket, 'data'))).toMatch(/^HTTP\/1\.1 204 /)
 })
 
-test('where more than half of the places are taken, no connection is client for another request', async () => {
-  const { port } = await start()
-  await openMany(port, 11, head(10))
-  const client = await open(port, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nok')
+test('if more than half of the connections are in use, a connection is closed after its answer', async () => {
+  const { port } = await startServer()
+  await openClients(port, 11, formatHead(10))
+  const client = await openClient(port, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nok')
   expect(await client.answer).toMatch(/^HTTP\/1\.1 200 [^]*connection: close/i)
 })
 
-test('an idle connection is closed as one that waits for a request', async () => {
-  const { port } = await start()
-  const client = await open(port, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nok')
+test('an idle connection is closed before newer connections that have sent nothing', async () => {
+  const { port } = await startServer()
+  const client = await openClient(port, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nok')
   await once(client.socket, 'data')
-  const others = await openMany(port, 20, '')
+  const others = await openClients(port, 20, '')
   expect(await client.answer).toContain('\r\n\r\n2')
-  expect(await closedOf(others)).toEqual([])
+  expect(await findClosed(others)).toEqual([])
 })
 
-test('a request that is refused before its body came is incomplete until all of it came', async () => {
-  const { port } = await start({ maxBytes: 10 })
-  const client = await open(
+test('a request that is refused before its body arrives counts as incomplete until the whole body has arrived', async () => {
+  const { port } = await startServer({ maxBytes: 10 })
+  const client = await openClient(
     port,
     `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n${'x'.repeat(50)}`,
   )
   expect(await client.answer).toMatch(/^HTTP\/1\.1 413 /)
-  expect(await (await open(port, `${head(2)}ok`)).answer).toMatch(/^HTTP\/1\.1 200 /)
+  expect(await (await openClient(port, `${formatHead(2)}ok`)).answer).toMatch(/^HTTP\/1\.1 200 /)
 })
 
-const pem = (name: string): string => readFileSync(new URL(`../vectors/tls/${name}`, import.meta.url), 'utf8')
+const readPem = (name: string): string =>
+  readFileSync(new URL(`../vectors/tls/${name}`, import.meta.url), 'utf8')
 
-test('over TLS it is the same, for a connection without a handshake too', async () => {
-  const tls = { cert: pem('service.pem'), key: pem('service.key') }
-  const { port } = await start({ tls })
-  const secure = async (sent: string): Promise<Client> =>
-    opened(connectTls({ port, host: '127.0.0.1', ca: pem('authority.pem') }), 'secureConnect', sent)
-  const silent = await openMany(port, 10, '')
-  const held: Client[] = []
-  for (let count = 0; count < 20; count += 1) held.push(await secure(head(10)))
-  expect(await (await secure(`${head(2)}ok`)).answer).toMatch(/^HTTP\/1\.1 200 /)
-  await Promise.all([...silent, ...held.slice(0, 1)].map(({ answer }) => answer))
-  expect(await closedOf(held)).toEqual([0])
+test('over TLS incomplete requests are limited too, and connections without a handshake count as incomplete', async () => {
+  const tls = { cert: readPem('service.pem'), key: readPem('service.key') }
+  const { port } = await startServer({ tls })
+  const openTlsClient = async (sent: string): Promise<Client> =>
+    createClient(connectTls({ port, host: '127.0.0.1', ca: readPem('authority.pem') }), 'secureConnect', sent)
+  const silentClients = await openClients(port, 10, '')
+  const incompleteClients: Client[] = []
+  for (let count = 0; count < 20; count += 1) incompleteClients.push(await openTlsClient(formatHead(10)))
+  expect(await (await openTlsClient(`${formatHead(2)}ok`)).answer).toMatch(/^HTTP\/1\.1 200 /)
+  await Promise.all([...silentClients, ...incompleteClients.slice(0, 1)].map(({ answer }) => answer))
+  expect(await findClosed(incompleteClients)).toEqual([0])
 })
 
-test('the server that sandboxes use limits them as well', async () => {
+test('the server of the sandbox limits incomplete requests too', async () => {
   const server = await listen(async (request) => new Response(await request.text()))
   onTestFinished(() => server.close())
-  const held = await openMany(server.port, 600, `${head(10)}12345`)
-  expect(await (await open(server.port, `${head(2)}ok`)).answer).toContain('ok')
-  await Promise.all(held.slice(0, 88).map(({ answer }) => answer))
-  const closed = await closedOf(held)
-  expect(closed).toEqual(closed.map((_, at) => at))
+  const incompleteClients = await openClients(server.port, 600, `${formatHead(10)}12345`)
+  expect(await (await openClient(server.port, `${formatHead(2)}ok`)).answer).toContain('ok')
+  await Promise.all(incompleteClients.slice(0, 88).map(({ answer }) => answer))
+  const closed = await findClosed(incompleteClients)
+  expect(closed).toEqual(closed.map((_, index) => index))
 })

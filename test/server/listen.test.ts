@@ -7,29 +7,29 @@ import { afterEach, expect, test } from 'vitest'
 import { IoError } from '../../src/errors/kinds.ts'
 import { type Handler, listen, type Listener, type ListenOptions } from '../../src/server/listen.ts'
 
-const open: Listener[] = []
+const listeners: Listener[] = []
 
-async function start(handler: Handler, options?: ListenOptions): Promise<Listener> {
+async function startListener(handler: Handler, options?: ListenOptions): Promise<Listener> {
   const listener = await listen(handler, options)
-  open.push(listener)
+  listeners.push(listener)
   return listener
 }
 
 afterEach(async () => {
-  await Promise.all(open.splice(0).map((listener) => listener.close()))
+  await Promise.all(listeners.splice(0).map((listener) => listener.close()))
 })
 
 const hello: Handler = () => new Response('hello')
 
-test('takes a free port of 127.0.0.1 and tells its URL without a slash at the end', async () => {
-  const { url, port } = await start(hello)
+test('listens on a free port of 127.0.0.1, and its URL has no slash at the end', async () => {
+  const { url, port } = await startListener(hello)
   expect(url).toBe(`http://127.0.0.1:${port}`)
   expect(port).toBeGreaterThan(0)
   await expect((await fetch(url)).text()).resolves.toBe('hello')
 })
 
-test('hands the request over and the answer back', async () => {
-  const { url } = await start(async (request) =>
+test('passes the request to the handler and returns its answer', async () => {
+  const { url } = await startListener(async (request) =>
     Response.json({
       method: request.method,
       path: new URL(request.url).pathname,
@@ -40,13 +40,13 @@ test('hands the request over and the answer back', async () => {
   await expect(answer.json()).resolves.toEqual({ method: 'POST', path: '/some/path', body: 'text' })
 })
 
-test('tells the handler where the connection comes from', async () => {
-  const { url } = await start((_request, connection) => new Response(connection.remoteAddress))
+test('passes the remote address of the connection to the handler', async () => {
+  const { url } = await startListener((_request, connection) => new Response(connection.remoteAddress))
   await expect((await fetch(url)).text()).resolves.toBe('127.0.0.1')
 })
 
 test('a handler can cut the connection instead of answering', async () => {
-  const { url } = await start((_request, connection) => {
+  const { url } = await startListener((_request, connection) => {
     connection.cut()
     return new Response('never sent')
   })
@@ -54,7 +54,7 @@ test('a handler can cut the connection instead of answering', async () => {
 })
 
 test('a handler can cut the connection in the middle of a body', async () => {
-  const { url } = await start((_request, connection) => {
+  const { url } = await startListener((_request, connection) => {
     connection.cutShort(200, { 'Content-Length': '10' }, Buffer.from('12345'))
     return new Response(null)
   })
@@ -63,8 +63,8 @@ test('a handler can cut the connection in the middle of a body', async () => {
   await expect(answer.text()).rejects.toThrow('terminated')
 })
 
-test('a taken port is an IoError that says what to do', async () => {
-  const { port } = await start(hello)
+test('a port in use is an IoError with a hint', async () => {
+  const { port } = await startListener(hello)
   const error = await listen(hello, { port }).catch((caught: unknown) => caught)
   expect(error).toBeInstanceOf(IoError)
   expect(error).toMatchObject({
@@ -74,7 +74,7 @@ test('a taken port is an IoError that says what to do', async () => {
   })
 })
 
-test('an address that is not of this machine is an IoError', async () => {
+test('an address of another machine is an IoError', async () => {
   await expect(listen(hello, { host: '192.0.2.1' })).rejects.toThrow(
     '"192.0.2.1" is not an address of this machine',
   )
@@ -93,8 +93,8 @@ test('close ends open connections at once, answered or not', async () => {
   await expect(fetch(listener.url)).rejects.toThrow('fetch failed')
 })
 
-test('a handler that throws gets the answer it has arranged for', async () => {
-  const { url } = await start(
+test('if the handler throws, the answer of onError is sent', async () => {
+  const { url } = await startListener(
     () => {
       throw new Error('broken')
     },
@@ -105,23 +105,24 @@ test('a handler that throws gets the answer it has arranged for', async () => {
   await expect(answer.text()).resolves.toBe('Error: broken')
 })
 
-const pem = (name: string): string => readFileSync(new URL(`../vectors/tls/${name}`, import.meta.url), 'utf8')
+const readPem = (name: string): string =>
+  readFileSync(new URL(`../vectors/tls/${name}`, import.meta.url), 'utf8')
 
-test('with key and certificate it speaks https', async () => {
-  const { url, port } = await start((request) => new Response(new URL(request.url).protocol), {
-    tls: { cert: pem('service.pem'), key: pem('service.key') },
+test('with a key and a certificate, the server uses https', async () => {
+  const { url, port } = await startListener((request) => new Response(new URL(request.url).protocol), {
+    tls: { cert: readPem('service.pem'), key: readPem('service.key') },
   })
   expect(url).toBe(`https://127.0.0.1:${port}`)
   const text = await new Promise<string>((resolve, reject) => {
-    get(url, { ca: pem('authority.pem') }, (answer) => {
+    get(url, { ca: readPem('authority.pem') }, (answer) => {
       answer.setEncoding('utf8').once('data', resolve)
     }).once('error', reject)
   })
   expect(text).toBe('https:')
 })
 
-test('a request that does not arrive whole in time is given up', async () => {
-  const { port } = await start(async (request) => new Response(await request.text()), {
+test('a request that has not arrived completely after requestTimeoutMs is answered with 408', async () => {
+  const { port } = await startListener(async (request) => new Response(await request.text()), {
     requestTimeoutMs: 50,
   })
   const answer = await new Promise<string>((resolve) => {

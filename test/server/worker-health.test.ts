@@ -9,9 +9,9 @@ import { serveHealth } from '../../src/app/worker.ts'
 import { systemClock } from '../../src/host/clock.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
-recordForFaultTable('incomplete', 'kept out')
+recordForFaultTable('incomplete', 'blocked')
 
-test('figures that many ask for at the same moment are made once, and again for who asks later', async () => {
+test('metrics that are requested several times at once are read once, and read again for a later request', async () => {
   let queuedReads = 0
   const services = {
     batches: { listQueued: async () => ((queuedReads += 1), []) },
@@ -25,10 +25,11 @@ test('figures that many ask for at the same moment are made once, and again for 
     quota: async () => [],
   })
   onTestFinished(() => health.close())
-  const ask = (path: string, more = ''): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n${more}\r\n`
+  const formatRequest = (path: string, otherHeaders = ''): string =>
+    `GET ${path} HTTP/1.1\r\nHost: x\r\n${otherHeaders}\r\n`
   const socket = connect(health.port, '127.0.0.1')
   await once(socket, 'connect')
-  socket.write(ask('/metrics').repeat(7) + ask('/metrics', 'Connection: close\r\n'))
+  socket.write(formatRequest('/metrics').repeat(7) + formatRequest('/metrics', 'Connection: close\r\n'))
   expect((await text(socket)).match(/refcheck_queue_lag_seconds 0\n/g)).toHaveLength(8)
   expect(queuedReads).toBe(1)
   expect(await (await fetch(`${health.url}/metrics`)).text()).toContain('refcheck_queue_lag_seconds 0\n')
