@@ -177,11 +177,11 @@ test.each([
 )
 
 test('a proxy that refuses: unsent', async () => {
-  await using proxy = await startConnectProxy({ refuse: 403 })
+  await using proxy = await startConnectProxy({ refuseStatus: 403 })
   await using http = startClient({ env: { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` } })
   await using api = startApi('https://service.test', { http })
   expect(await api.createRequest(body)).toMatchObject({ kind: 'unsent', error: { code: 'unavailable' } })
-  expect(proxy.asked).toHaveLength(1)
+  expect(proxy.connectTargets).toHaveLength(1)
 })
 
 test('a fault of ours in between counts as sent: careful, never a throw', async () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { collect } from '../../src/http/client.ts'
 import { answer, enveloped, startRawServer } from '../http/raw-server.ts'
-import { expectNoProcessFaults, nextTurn, openSockets } from '../http/setup.ts'
+import { expectNoProcessFaults, nextTurn, listOpenSockets } from '../http/setup.ts'
 import { apiKey, checkId, startApi, userEmail } from './setup.ts'
 
 /** GET /v1/reports/{check_id} and …/referees/{referee_id}: with the key, or with a token and then without the key. */
@@ -162,5 +162,5 @@ test('an error response that never ends is read up to one megabyte, then its con
   await using api = startApi(server.origin)
   await expect(api.openReport({ checkId })).rejects.toMatchObject({ code: 'unavailable', status: 404 })
   await nextTurn()
-  expect(openSockets()).not.toContain('TCPSocketWrap')
+  expect(listOpenSockets()).not.toContain('TCPSocketWrap')
 })

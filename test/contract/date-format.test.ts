@@ -20,11 +20,11 @@ test.each([
   ['Whether the candidate has a mandate', undefined],
   ['An update of the address', undefined],
   ['', undefined],
-])('%j asks for: %s', (description, rule) => {
+])('the date rule of the description %j is %s', (description, rule) => {
   expect(dateRule(description)).toBe(rule)
 })
 
-test('only the beginning of a help text is read', () => {
+test('only the beginning of a description is read', () => {
   expect(dateRule(`${' '.repeat(1996)}date`)).toBe('mentioned')
   expect(dateRule(`${' '.repeat(1997)}date`)).toBeUndefined()
 })
@@ -36,17 +36,17 @@ test.each([
   ['2026-11-200', false],
   ['20261120xx', false],
   ['2026-11-20\n', false],
-])('%j has the form of an ISO date: %s', (text, looks) => {
-  expect(looksLikeIsoDate(text)).toBe(looks)
+])('%j has the form of an ISO date: %s', (text, hasIsoForm) => {
+  expect(looksLikeIsoDate(text)).toBe(hasIsoForm)
 })
 
-test('every day of a year and of a leap year exists, and none else', () => {
+test('each day of a year and of a leap year exists, and no other date does', () => {
   for (const year of [1400, 1900, 1904, 2000, 2024, 2026, 2100]) {
     for (let month = 0; month <= 13; month += 1) {
       for (let day = 0; day <= 32; day += 1) {
         const text = `${year}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`
-        const at = new Date(Date.UTC(year, month - 1, day))
-        const isReal = at.getUTCMonth() === month - 1 && at.getUTCDate() === day
+        const date = new Date(Date.UTC(year, month - 1, day))
+        const isReal = date.getUTCMonth() === month - 1 && date.getUTCDate() === day
         expect([text, dateExists(text)]).toEqual([text, isReal])
       }
     }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 import { formatIssues } from '../../src/contract/issue-words.ts'
 
-const shape = z.object({
+const schema = z.object({
   names: z.array(z.string()),
   count: z.int().optional(),
   fault: z
@@ -46,6 +46,6 @@ test.each([
   [{ names: [], times: 0 }, 'must be more than 0'],
   [{ names: [], list: [] }, 'must not be empty'],
   [{ names: [], list: [1, 2, 3] }, 'must be at most 2 items'],
-])('zod’s word on %j, in ours', (value, words) => {
-  expect(shape.safeParse(value, formatIssues).error?.issues[0]?.message).toBe(words)
+])('the first issue of %j is reported as: %s', (value, message) => {
+  expect(schema.safeParse(value, formatIssues).error?.issues[0]?.message).toBe(message)
 })

@@ -29,15 +29,15 @@ interface Document {
 
 const document = openApi('http://127.0.0.1:4280') as unknown as Document
 
-test('a validator of OpenAPI 3.1 finds nothing wrong', async () => {
+test('the document is valid OpenAPI 3.1', async () => {
   const validator = new Validator()
   expect(await validator.validate(openApi('http://127.0.0.1:4280'))).toMatchObject({ valid: true })
   expect(validator.version).toBe('3.1')
 })
 
-test('in OpenAPI 3.0 it is valid, has the same operations and schemas, and null, const and limits as 3.0 writes them', async () => {
-  const all = sandboxOpenApi('http://127.0.0.1:4280')
-  const converted = toOpenApi30(all)
+test('the conversion to OpenAPI 3.0 is valid, has the same operations and schemas, and writes null, const and limits as 3.0 does', async () => {
+  const document31 = sandboxOpenApi('http://127.0.0.1:4280')
+  const converted = toOpenApi30(document31)
   const validator = new Validator()
   expect(await validator.validate(structuredClone(converted))).toMatchObject({ valid: true })
   expect(validator.version).toBe('3.0')
@@ -46,9 +46,9 @@ test('in OpenAPI 3.0 it is valid, has the same operations and schemas, and null,
     components,
     'x-webhooks': webhooks,
   } = converted as unknown as Document & { 'x-webhooks': object }
-  const of31 = all as unknown as Document
-  expect(Object.keys(paths)).toEqual(Object.keys(of31.paths))
-  expect(Object.keys(components.schemas)).toEqual(Object.keys(of31.components.schemas))
+  const { paths: paths31, components: components31 } = document31 as unknown as Document
+  expect(Object.keys(paths)).toEqual(Object.keys(paths31))
+  expect(Object.keys(components.schemas)).toEqual(Object.keys(components31.schemas))
   expect(Object.keys(webhooks)).toEqual(['request.updated'])
   const { BackgroundCheck, Failure, PingEnvelope, Package, TellSandboxInjectBody } = components.schemas
   expect(BackgroundCheck).toMatchObject({
@@ -68,18 +68,18 @@ test('in OpenAPI 3.0 it is valid, has the same operations and schemas, and null,
   )
 })
 
-test('every body and every answer has a named schema', () => {
+test('each body and each answer has a named schema', () => {
   const { paths, webhooks, components } = sandboxOpenApi('http://127.0.0.1:4280') as unknown as Document
   const media = JSON.stringify([paths, webhooks, components.responses]).match(
     /"application\/json":\{"schema":\{[^,}]*/g,
   )
   expect(media?.length).toBeGreaterThan(50)
   expect(
-    media?.filter((each) => !each.startsWith('"application/json":{"schema":{"$ref":"#/components/schemas/')),
+    media?.filter((text) => !text.startsWith('"application/json":{"schema":{"$ref":"#/components/schemas/')),
   ).toEqual([])
 })
 
-test('the examples are what a sandbox gives', async () => {
+test('the examples are equal to the answers of a sandbox', async () => {
   const bodies: string[] = []
   const { sandbox, get, post, order, authHeaders } = createSandboxClient({
     webhookUrl: 'https://hooks.example.com/',
@@ -88,22 +88,22 @@ test('the examples are what a sandbox gives', async () => {
       return Promise.resolve(204)
     },
   })
-  const data = async (path: string) => (await get(`http://127.0.0.1:4280${path}`)).envelope().data
+  const readData = async (path: string) => (await get(`http://127.0.0.1:4280${path}`)).envelope().data
   const request_id = await order(bodyExamples.RequestBody)
   await sandbox.advance(2 * hour)
-  const given = {
+  const sandboxBodies = {
     RequestBody: fullOrder,
-    Ping: await data('/v1/ping'),
-    PackageList: await data('/v1/packages?id=101'),
-    PackageSchema: await data('/v1/packages/105/schema'),
+    Ping: await readData('/v1/ping'),
+    PackageList: await readData('/v1/packages?id=101'),
+    PackageSchema: await readData('/v1/packages/105/schema'),
     CreatedRequest: { request_id, status: 'RECEIVED' },
-    Request: await data(`/v1/requests/${request_id}`),
-    UserList: await data('/v1/users'),
+    Request: await readData(`/v1/requests/${request_id}`),
+    UserList: await readData('/v1/users'),
     WebhookEvent: JSON.parse(bodies.at(-1) ?? '') as unknown,
   }
-  expect(JSON.parse(JSON.stringify(given).replaceAll(/\?t=[\w.-]+/g, '?t=***'))).toEqual(bodyExamples)
+  expect(JSON.parse(JSON.stringify(sandboxBodies).replaceAll(/\?t=[\w.-]+/g, '?t=***'))).toEqual(bodyExamples)
 
-  const refused: Answer[] = [
+  const failedAnswers: Answer[] = [
     await post({ ...fullOrder, recipient: { ...jane, email: undefined } }),
     await get('/v1/users', {}),
     await get('/v1/users', authHeaders('nobody@example.com')),
@@ -111,32 +111,35 @@ test('the examples are what a sandbox gives', async () => {
   ]
   for (const status of [500, 404]) {
     sandbox.inject({ on: 'GET *', fault: { kind: 'status', status, when: 'before' } })
-    refused.push(await get('/v1/ping', {}))
+    failedAnswers.push(await get('/v1/ping', {}))
   }
   for (let calls = 0; calls < 60; calls += 1) await get('/v1/users')
-  refused.push(await get('/v1/users'))
-  expect(refused.map((answer) => answer.envelope().message)).toEqual(Object.values(failureExamples))
+  failedAnswers.push(await get('/v1/users'))
+  expect(failedAnswers.map((answer) => answer.envelope().message)).toEqual(Object.values(failureExamples))
 })
 
-test('every operation has examples, and each fits its schema in both versions', () => {
-  const examples = (value: unknown): { schema: object; example: unknown }[] => {
+test('each operation has examples that match their schemas, and the conversion to 3.0 has as many', () => {
+  const listExamples = (value: unknown): { schema: object; example: unknown }[] => {
     if (typeof value !== 'object' || value === null) return []
-    const own = 'schema' in value && 'example' in value ? [value as { schema: object; example: unknown }] : []
-    return [...own, ...Object.values(value).flatMap(examples)]
+    const ownExamples =
+      'schema' in value && 'example' in value ? [value as { schema: object; example: unknown }] : []
+    return [...ownExamples, ...Object.values(value).flatMap(listExamples)]
   }
-  for (const operation of Object.values(document.paths).flatMap((each) => Object.values(each))) {
-    expect([operation.operationId, examples(operation).length > 0]).toEqual([operation.operationId, true])
+  for (const operation of Object.values(document.paths).flatMap((methods) => Object.values(methods))) {
+    expect([operation.operationId, listExamples(operation).length > 0]).toEqual([operation.operationId, true])
   }
-  const all = examples([document.paths, document.webhooks, document.components.responses])
-  expect(all.length).toBeGreaterThan(18)
-  for (const { schema, example } of all) {
-    const own = JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi#/')) as object
-    expect([schema, ajv.validate(own, example), ajv.errors]).toEqual([schema, true, null])
+  const examples = listExamples([document.paths, document.webhooks, document.components.responses])
+  expect(examples.length).toBeGreaterThan(18)
+  for (const { schema, example } of examples) {
+    const absoluteSchema = JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi#/')) as object
+    expect([schema, ajv.validate(absoluteSchema, example), ajv.errors]).toEqual([schema, true, null])
   }
-  expect(examples(toOpenApi30(document as unknown as Record<string, unknown>))).toHaveLength(all.length)
+  expect(listExamples(toOpenApi30(document as unknown as Record<string, unknown>))).toHaveLength(
+    examples.length,
+  )
 })
 
-test('every endpoint of the document, with the failures it names', () => {
+test('the document has these endpoints, each with these statuses', () => {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(
       ([method, { responses }]) => `${method.toUpperCase()} ${path} ${Object.keys(responses).join(' ')}`,
@@ -155,23 +158,27 @@ test('every endpoint of the document, with the failures it names', () => {
   expect(Object.keys(document.webhooks)).toEqual(['request.updated'])
 })
 
-test('ids, addresses and times are known by their formats', () => {
+test('ids, e-mail addresses, URLs and times have a format', () => {
   const { RequestBody, Request, BackgroundCheck, Referee, User, StatusEvent } = document.components.schemas
-  const text = (name: string) => ({ type: 'string', format: name })
-  const orNull = (name: string) => ({ type: ['string', 'null'], format: name })
+  const textOf = (name: string) => ({ type: 'string', format: name })
+  const nullableTextOf = (name: string) => ({ type: ['string', 'null'], format: name })
   expect(RequestBody).toMatchObject({
-    properties: { recipient: { properties: { email: text('email') } } },
+    properties: { recipient: { properties: { email: textOf('email') } } },
   })
-  expect(Request).toMatchObject({ properties: { request_id: text('uuid'), created_at: text('date-time') } })
-  expect(BackgroundCheck).toMatchObject({ properties: { id: orNull('uuid'), report_pdf_url: orNull('uri') } })
+  expect(Request).toMatchObject({
+    properties: { request_id: textOf('uuid'), created_at: textOf('date-time') },
+  })
+  expect(BackgroundCheck).toMatchObject({
+    properties: { id: nullableTextOf('uuid'), report_pdf_url: nullableTextOf('uri') },
+  })
   expect(Referee).toMatchObject({
-    properties: { referee_id: { type: 'string' }, report_pdf_url: orNull('uri') },
+    properties: { referee_id: { type: 'string' }, report_pdf_url: nullableTextOf('uri') },
   })
-  expect(User).toMatchObject({ properties: { id: text('uuid'), email: text('email') } })
-  expect(StatusEvent).toMatchObject({ properties: { request_id: text('uuid') } })
+  expect(User).toMatchObject({ properties: { id: textOf('uuid'), email: textOf('email') } })
+  expect(StatusEvent).toMatchObject({ properties: { request_id: textOf('uuid') } })
 })
 
-test('a check is what its type says, and an event has a reason only where it is of an ERROR', () => {
+test('a check needs the fields of its type, and only an event with the status ERROR can have a reason', () => {
   const fits = (name: string, value: object): boolean =>
     ajv.validate({ $ref: `openapi#/components/schemas/${name}` }, value)
   const id = '00000000-0000-4000-8000-000000000000'
@@ -188,7 +195,7 @@ test('a check is what its type says, and an event has a reason only where it is 
   expect(fits('WebhookEvent', { ...event, status: 'COMPLETED', error_reason: 'x' })).toBe(false)
 })
 
-test('a report can be asked for with its token, and is bytes', () => {
+test('a report can be requested with a token, and its body is binary', () => {
   const reports = Object.entries(document.paths).filter(([path]) => path.startsWith('/v1/reports/'))
   expect(reports).toHaveLength(2)
   for (const [, { get }] of reports) {
@@ -206,7 +213,7 @@ test('a report can be asked for with its token, and is bytes', () => {
 interface Media {
   schema?: object
 }
-interface Documented {
+interface DocumentedAnswer {
   $ref?: string
   headers?: Record<string, { $ref: string }>
   content?: Record<string, Media>
@@ -215,20 +222,20 @@ interface Documented {
 const ajv = new Ajv2020({ strict: false, validateFormats: false })
 ajv.addSchema(document, 'openapi')
 
-/** What the document says of an answer to an operation, references followed. */
-function documented(method: string, path: string, status: number): Documented {
+/** Returns the documented answer of an operation with a status, with its reference resolved. */
+function findDocumentedAnswer(method: string, path: string, status: number): DocumentedAnswer {
   const responses = document.paths[path]?.[method.toLowerCase()]?.responses ?? {}
-  const found = (responses[String(status)] ?? responses[`${String(status).slice(0, 1)}XX`]) as
-    | Documented
+  const response = (responses[String(status)] ?? responses[`${String(status).slice(0, 1)}XX`]) as
+    | DocumentedAnswer
     | undefined
-  if (found === undefined) throw new Error(`${method} ${path} has no answer ${status}`)
-  const name = found.$ref?.split('/').pop()
-  return name === undefined ? found : (document.components.responses[name] as Documented)
+  if (response === undefined) throw new Error(`${method} ${path} has no answer ${status}`)
+  const name = response.$ref?.split('/').pop()
+  return name === undefined ? response : (document.components.responses[name] as DocumentedAnswer)
 }
 
-/** Fails where an answer is not as the document says it is: status, headers, content type and body. */
+/** Expects the headers, the content type and the body of an answer to match the document. */
 function expectDocumented(method: string, path: string, answer: Answer): void {
-  const { content = {}, headers = {} } = documented(method, path, answer.status)
+  const { content = {}, headers = {} } = findDocumentedAnswer(method, path, answer.status)
   const [type = '', media] = Object.entries(content)[0] ?? []
   expect(answer.headers.get('Content-Type')).toBe(type)
   expect(Object.keys(headers).filter((name) => answer.headers.get(name) === null)).toEqual([])
@@ -243,49 +250,49 @@ function expectDocumented(method: string, path: string, answer: Answer): void {
   ])
 }
 
-const packages = '/v1/packages'
-const schema = '/v1/packages/{id}/schema'
-const create = '/v1/requests'
-const read = '/v1/requests/{request_id}'
-const report = '/v1/reports/{check_id}'
-const reference = '/v1/reports/{check_id}/referees/{referee_id}'
+const packagesPath = '/v1/packages'
+const schemaPath = '/v1/packages/{id}/schema'
+const createPath = '/v1/requests'
+const readPath = '/v1/requests/{request_id}'
+const reportPath = '/v1/reports/{check_id}'
+const refereeReportPath = '/v1/reports/{check_id}/referees/{referee_id}'
 
-test('every answer of the sandbox is as the document says: successes, failures and PDFs', async () => {
-  const caller = createSandboxClient()
-  const { sandbox, get, post, order, authHeaders } = caller
+test('each answer of the sandbox matches the document: successes, failures and PDFs', async () => {
+  const client = createSandboxClient()
+  const { sandbox, get, post, order, authHeaders } = client
   const id = await order(fullOrder)
   await sandbox.advance(2 * hour)
-  const { checks } = await caller.read(id)
+  const { checks } = await client.read(id)
   const background = checks.find(({ type }) => type === 'background')
   const referees = checks.find(({ type }) => type === 'reference')
   const refereePath = `/v1/reports/${referees?.id}/referees/${referees?.references?.[0]?.referee_id}`
-  const unknown = '00000000-0000-4000-8000-000000000000'
+  const unknownId = '00000000-0000-4000-8000-000000000000'
   const answers: [method: string, path: string, status: number, answer: Answer][] = [
     ['GET', '/v1/ping', 200, await get('/v1/ping', {})],
-    ['GET', packages, 200, await get(packages)],
-    ['GET', packages, 400, await get(`${packages}?status=paused`)],
-    ['GET', packages, 401, await get(packages, {})],
-    ['GET', packages, 403, await get(packages, authHeaders('nobody@example.com'))],
-    ['GET', schema, 200, await get('/v1/packages/101/schema')],
-    ['GET', schema, 401, await get('/v1/packages/101/schema', {})],
-    ['GET', schema, 403, await get('/v1/packages/101/schema', authHeaders('nobody@example.com'))],
-    ['GET', schema, 404, await get('/v1/packages/999/schema')],
-    ['POST', create, 201, await post(simpleOrder)],
-    ['POST', create, 400, await post({ ...simpleOrder, recipient: {} })],
-    ['POST', create, 401, await post(simpleOrder, {})],
-    ['POST', create, 403, await post(simpleOrder, authHeaders('nobody@example.com'))],
-    ['POST', create, 404, await post({ ...simpleOrder, package_id: 999 })],
-    ['GET', read, 200, await get(`/v1/requests/${id}`)],
-    ['GET', read, 401, await get(`/v1/requests/${id}`, {})],
-    ['GET', read, 403, await get(`/v1/requests/${id}`, authHeaders('nobody@example.com'))],
-    ['GET', read, 404, await get(`/v1/requests/${unknown}`)],
-    ['GET', report, 200, await get(`/v1/reports/${background?.id}`)],
-    ['GET', report, 401, await get(`/v1/reports/${background?.id}?t=wrong`, {})],
-    ['GET', report, 403, await get(`/v1/reports/${background?.id}`, authHeaders('nobody@example.com'))],
-    ['GET', report, 404, await get(`/v1/reports/${unknown}`)],
-    ['GET', reference, 200, await get(refereePath)],
-    ['GET', reference, 401, await get(refereePath, {})],
-    ['GET', reference, 404, await get(`/v1/reports/${referees?.id}/referees/999`)],
+    ['GET', packagesPath, 200, await get(packagesPath)],
+    ['GET', packagesPath, 400, await get(`${packagesPath}?status=paused`)],
+    ['GET', packagesPath, 401, await get(packagesPath, {})],
+    ['GET', packagesPath, 403, await get(packagesPath, authHeaders('nobody@example.com'))],
+    ['GET', schemaPath, 200, await get('/v1/packages/101/schema')],
+    ['GET', schemaPath, 401, await get('/v1/packages/101/schema', {})],
+    ['GET', schemaPath, 403, await get('/v1/packages/101/schema', authHeaders('nobody@example.com'))],
+    ['GET', schemaPath, 404, await get('/v1/packages/999/schema')],
+    ['POST', createPath, 201, await post(simpleOrder)],
+    ['POST', createPath, 400, await post({ ...simpleOrder, recipient: {} })],
+    ['POST', createPath, 401, await post(simpleOrder, {})],
+    ['POST', createPath, 403, await post(simpleOrder, authHeaders('nobody@example.com'))],
+    ['POST', createPath, 404, await post({ ...simpleOrder, package_id: 999 })],
+    ['GET', readPath, 200, await get(`/v1/requests/${id}`)],
+    ['GET', readPath, 401, await get(`/v1/requests/${id}`, {})],
+    ['GET', readPath, 403, await get(`/v1/requests/${id}`, authHeaders('nobody@example.com'))],
+    ['GET', readPath, 404, await get(`/v1/requests/${unknownId}`)],
+    ['GET', reportPath, 200, await get(`/v1/reports/${background?.id}`)],
+    ['GET', reportPath, 401, await get(`/v1/reports/${background?.id}?t=wrong`, {})],
+    ['GET', reportPath, 403, await get(`/v1/reports/${background?.id}`, authHeaders('nobody@example.com'))],
+    ['GET', reportPath, 404, await get(`/v1/reports/${unknownId}`)],
+    ['GET', refereeReportPath, 200, await get(refereePath)],
+    ['GET', refereeReportPath, 401, await get(refereePath, {})],
+    ['GET', refereeReportPath, 404, await get(`/v1/reports/${referees?.id}/referees/999`)],
     ['GET', '/v1/users', 200, await get('/v1/users')],
     ['GET', '/v1/users', 401, await get('/v1/users', {})],
   ]
@@ -299,24 +306,24 @@ test('every answer of the sandbox is as the document says: successes, failures a
   }
 })
 
-test('what the sandbox delivers is the event of the document', async () => {
+test('each event that the sandbox delivers matches the document', async () => {
   const bodies: unknown[] = []
-  const caller = createSandboxClient({
+  const client = createSandboxClient({
     webhookUrl: 'https://hooks.example.com/',
     deliver: async (_url, _headers, body) => {
       bodies.push(JSON.parse(Buffer.from(body).toString()))
       return 204
     },
   })
-  await caller.order()
-  await caller.order({ ...simpleOrder, recipient: { ...jane, email: 'jane+error@example.com' } })
-  await caller.sandbox.advance(2 * hour)
+  await client.order()
+  await client.order({ ...simpleOrder, recipient: { ...jane, email: 'jane+error@example.com' } })
+  await client.sandbox.advance(2 * hour)
   const fits = ajv.compile({ $ref: 'openapi#/components/schemas/WebhookEvent' })
   expect(bodies.length).toBeGreaterThan(2)
   for (const body of bodies) expect([body, fits(body), fits.errors]).toEqual([body, true, null])
 })
 
-test('a body that the document forbids does not fit its schema', () => {
+test('a body that the document forbids does not match its schema', () => {
   const fits = ajv.compile({ $ref: 'openapi#/components/schemas/RequestBody' })
   expect(fits(fullOrder)).toBe(true)
   const recipients = [
@@ -333,8 +340,8 @@ test('a body that the document forbids does not fit its schema', () => {
   expect(fits({ package_id: 102 })).toBe(false)
 })
 
-test('an exchange that contradicts the document is reported, whichever side is wrong', () => {
-  const exchange = (sent: object, status: number, message = '') => {
+test('a request or an answer that contradicts the document is reported', () => {
+  const reportDeviation = (sent: object, status: number, message = '') => {
     const request = new Request('http://127.0.0.1/v1/requests', {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
@@ -347,15 +354,15 @@ test('an exchange that contradicts the document is reported, whichever side is w
     const text = JSON.stringify({ data, status_message, message })
     return findDeviation({ request, sent: JSON.stringify(sent), answer, text }, true)
   }
-  expect(exchange(simpleOrder, 201)).toBeUndefined()
-  expect(exchange({}, 400, 'package_id: is required')).toBeUndefined()
-  expect(exchange({}, 201)).toContain('accepted, but ')
-  expect(exchange(simpleOrder, 400, 'recipient.first_name: is odd')).toContain('it fits its schema')
-  expect(exchange(simpleOrder, 409, 'twice')).toContain('this status is not documented')
-  expect(exchange(simpleOrder, 404)).toContain('message must NOT have fewer than 1 characters')
+  expect(reportDeviation(simpleOrder, 201)).toBeUndefined()
+  expect(reportDeviation({}, 400, 'package_id: is required')).toBeUndefined()
+  expect(reportDeviation({}, 201)).toContain('accepted, but ')
+  expect(reportDeviation(simpleOrder, 400, 'recipient.first_name: is odd')).toContain('it fits its schema')
+  expect(reportDeviation(simpleOrder, 409, 'twice')).toContain('this status is not documented')
+  expect(reportDeviation(simpleOrder, 404)).toContain('message must NOT have fewer than 1 characters')
 })
 
-test('it is served next to the service and printed by the command', async () => {
+test('the document is served by the sandbox and printed by the command', async () => {
   const { url, sandbox } = await world()
   const served = await fetch(`${url}/openapi.json`)
   expect([served.headers.get('Cache-Control'), served.headers.get('Expires')]).toEqual(['no-store', '0'])
@@ -368,6 +375,6 @@ test('it is served next to the service and printed by the command', async () => 
   expect(controlled.json()).toEqual(sandboxOpenApi(url))
   const older = await refcheck(['sandbox', 'openapi', '--base-url', url, '--version', '3.0'], { env })
   expect(older.json()).toEqual(toOpenApi30(openApi(url)))
-  const unknown = await refcheck(['sandbox', 'openapi', '--version', '2.0'], { env })
-  expect([unknown.code, unknown.stdout]).toEqual([2, ''])
+  const unknownVersion = await refcheck(['sandbox', 'openapi', '--version', '2.0'], { env })
+  expect([unknownVersion.code, unknownVersion.stdout]).toEqual([2, ''])
 })

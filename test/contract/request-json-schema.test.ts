@@ -20,8 +20,8 @@ import { requestJsonSchema } from '../../src/contract/request-json-schema.ts'
 import { validateBody } from '../../src/domain/form/validate.ts'
 import { plainSchema, recipientOf, sampleBody, sampleSchema, schemaOf } from '../domain/form/sample-schema.ts'
 
-/** Another validator's opinion of a body, as it would be sent. */
-function judge(schema: PackageSchema): (body: unknown) => boolean {
+/** Returns a function that validates a body, as it would be sent, with ajv and the JSON schema of the package. */
+function createAjvValidator(schema: PackageSchema): (body: unknown) => boolean {
   const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, ownProperties: true, strictTypes: false })
   ajv.addFormat('date', fullFormats.date)
   ajv.addFormat('email', true)
@@ -29,13 +29,13 @@ function judge(schema: PackageSchema): (body: unknown) => boolean {
   return (body) => validate(JSON.parse(JSON.stringify(body)))
 }
 
-/** Ours: taken, and sent as it was given. */
-function taken(body: unknown, schema: PackageSchema): boolean {
+/** Whether this program accepts a body and sends it without changes. */
+function isSentUnchanged(body: unknown, schema: PackageSchema): boolean {
   const { changes } = validateBody(JSON.parse(JSON.stringify(body)), schema)
   return changes?.length === 0
 }
 
-test('names its dialect, its package and every field with its help text', () => {
+test('the schema has its dialect, its package and each field with its description', () => {
   expect(requestJsonSchema(sampleSchema)).toMatchObject({
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Request from package 12',
@@ -73,15 +73,15 @@ test('names its dialect, its package and every field with its help text', () => 
   })
 })
 
-test('asks for no additional information where no check requires any', () => {
+test('additional information is not required if no check requires it', () => {
   expect(requestJsonSchema(plainSchema)).toMatchObject({ required: ['package_id', 'recipient'] })
   expect(requestJsonSchema(schemaOf({ x: { y: ['string', false] } }))).toMatchObject({
     required: ['package_id', 'recipient'],
   })
 })
 
-test('nothing may be given where nothing is needed', () => {
-  const fits = judge(plainSchema)
+test('additional information must be empty if no check has fields', () => {
+  const fits = createAjvValidator(plainSchema)
   const body = { package_id: 7, recipient: recipientOf() }
   expect([fits(body), fits({ ...body, additional_information: [] })]).toEqual([true, true])
   const entry = { code: 'x', fields: {} }
@@ -93,8 +93,8 @@ test('nothing may be given where nothing is needed', () => {
   })
 })
 
-test('an entry has its code and its fields, and no more', () => {
-  const fits = judge(schemaOf({ x: { y: ['string', false] }, z: { y: ['string', true] } }))
+test('an entry has its code and its fields, and no other property', () => {
+  const fits = createAjvValidator(schemaOf({ x: { y: ['string', false] }, z: { y: ['string', true] } }))
   const body = (...entries: unknown[]) => ({
     package_id: 12,
     recipient: recipientOf(),
@@ -111,47 +111,51 @@ test('an entry has its code and its fields, and no more', () => {
   expect(fits(body({ code: 'z', fields: { y: ' ' } }))).toBe(false)
 })
 
-test('holds __proto__ as a name like any other', () => {
+test('a field may have the name __proto__', () => {
   const schema = schemaOf(
     JSON.parse('{"x": {"__proto__": ["string", true]}}') as Parameters<typeof schemaOf>[0],
   )
   expect(JSON.stringify(requestJsonSchema(schema))).toContain('"properties":{"__proto__":{"type":"string"')
 })
 
-describe('another validator (ajv) and ours agree', () => {
-  const ajv = (body: unknown): boolean => judge(sampleSchema)(body)
+describe('ajv and the validator of this program agree', () => {
+  const isValidForAjv = (body: unknown): boolean => createAjvValidator(sampleSchema)(body)
 
   test.each<[string, unknown, boolean]>([
-    ['the sample', sampleBody(), true],
+    ['the values of the sample', sampleBody(), true],
     ['no additional information', { package_id: 12, recipient: recipientOf() }, false],
     ['another package', { ...sampleBody(), package_id: 13 }, false],
-    ['a field too many', { ...sampleBody(), comment: 'x' }, false],
+    ['an unknown field', { ...sampleBody(), comment: 'x' }, false],
     ['a phone with spaces', { ...sampleBody(), recipient: recipientOf({ phone: '+61 400 000 000' }) }, false],
     ['a phone without +', { ...sampleBody(), recipient: recipientOf({ phone: '61400000000' }) }, false],
     [
-      'an address of 255',
+      'an e-mail of 255 characters',
       { ...sampleBody(), recipient: recipientOf({ email: `${'a'.repeat(243)}@example.com` }) },
       false,
     ],
     ['no first name', { ...sampleBody(), recipient: recipientOf({ first_name: undefined }) }, false],
     ['no e-mail', { ...sampleBody(), recipient: recipientOf({ email: undefined }) }, false],
     ['no phone', { ...sampleBody(), recipient: recipientOf({ phone: undefined }) }, false],
-    ['one thing more of the person', { ...sampleBody(), recipient: { ...recipientOf(), age: 7 } }, false],
+    [
+      'an unknown field of the recipient',
+      { ...sampleBody(), recipient: { ...recipientOf(), age: 7 } },
+      false,
+    ],
     ['no last name', { ...sampleBody(), recipient: recipientOf({ last_name: undefined }) }, false],
     ['a blank name', { ...sampleBody(), recipient: recipientOf({ last_name: ' ' }) }, false],
     ['an empty list', { ...sampleBody(), additional_information: [] }, false],
-  ])('%s: %s', (_name, body, fits) => {
-    expect([ajv(body), taken(body, sampleSchema)]).toEqual([fits, fits])
+  ])('that the body with %s is valid: %s', (_label, body, isValid) => {
+    expect([isValidForAjv(body), isSentUnchanged(body, sampleSchema)]).toEqual([isValid, isValid])
   })
 
-  test('on a code given twice, which each entry alone would pass', () => {
+  test('that a body with a duplicate code is invalid, although each entry alone is valid', () => {
     const { additional_information } = sampleBody()
     const [first] = additional_information
     const body = { ...sampleBody(), additional_information: [...additional_information, first] }
-    expect([ajv(body), taken(body, sampleSchema)]).toEqual([false, false])
+    expect([isValidForAjv(body), isSentUnchanged(body, sampleSchema)]).toEqual([false, false])
   })
 
-  test('on any body near to a right one', () => {
+  test('on any body that is similar to a valid one', () => {
     const schema = schemaOf({
       a: {
         iso: ['string', true, 'Date (YYYY-MM-DD)'],
@@ -167,8 +171,8 @@ describe('another validator (ajv) and ours agree', () => {
       },
       c: { later: ['a_type_of_tomorrow', true] },
     })
-    const odd = oneof(jsonValue(), constantFrom('', ' ', 'x', 0, 1.5, 2 ** 53, true, null))
-    const day = constantFrom(
+    const anyValue = oneof(jsonValue(), constantFrom('', ' ', 'x', 0, 1.5, 2 ** 53, true, null))
+    const dateTexts = constantFrom(
       '2024-02-29',
       '2023-02-29',
       '2026-13-01',
@@ -177,34 +181,35 @@ describe('another validator (ajv) and ours agree', () => {
       '٢٠٢٤-02-29',
       'x',
     )
-    const mostly = <T>(usual: T, rarely = odd) => oneof({ weight: 40, arbitrary: constant(usual) }, rarely)
-    const optional = { requiredKeys: [] }
-    const a = record(
+    const mostly = <T>(usualValue: T, otherValues = anyValue) =>
+      oneof({ weight: 40, arbitrary: constant(usualValue) }, otherValues)
+    const noRequiredKeys = { requiredKeys: [] }
+    const fieldsOfA = record(
       {
-        iso: oneof(mostly('1990-04-23'), day),
-        day: oneof(day, odd),
-        text: oneof(string(), odd),
-        whole: oneof(integer(), odd),
-        more: odd,
+        iso: oneof(mostly('1990-04-23'), dateTexts),
+        day: oneof(dateTexts, anyValue),
+        text: oneof(string(), anyValue),
+        whole: oneof(integer(), anyValue),
+        more: anyValue,
       },
       { requiredKeys: ['iso'] },
     )
-    const b = record(
+    const fieldsOfB = record(
       {
-        number: oneof(double({ noDefaultInfinity: true, noNaN: true }), odd),
-        flag: oneof(constantFrom(true, false), odd),
-        list: oneof(array(jsonValue()), odd),
-        group: oneof(record({ x: jsonValue() }), odd),
+        number: oneof(double({ noDefaultInfinity: true, noNaN: true }), anyValue),
+        flag: oneof(constantFrom(true, false), anyValue),
+        list: oneof(array(jsonValue()), anyValue),
+        group: oneof(record({ x: jsonValue() }), anyValue),
       },
-      optional,
+      noRequiredKeys,
     )
-    const c = record({ later: jsonValue() }, optional)
+    const fieldsOfC = record({ later: jsonValue() }, noRequiredKeys)
     const entry = oneof(
-      record({ code: mostly('a'), fields: a }),
-      record({ code: mostly('b'), fields: b }),
-      record({ code: constant('c'), fields: c, x: odd }, { requiredKeys: ['code', 'fields'] }),
+      record({ code: mostly('a'), fields: fieldsOfA }),
+      record({ code: mostly('b'), fields: fieldsOfB }),
+      record({ code: constant('c'), fields: fieldsOfC, x: anyValue }, { requiredKeys: ['code', 'fields'] }),
     )
-    const right = [
+    const validEntries = [
       { code: 'a', fields: { iso: '1990-04-23' } },
       { code: 'c', fields: { later: 1 } },
     ]
@@ -227,20 +232,20 @@ describe('another validator (ajv) and ours agree', () => {
         ),
       }),
       additional_information: oneof(
-        array(entry, { maxLength: 1 }).map((more) => right.concat(more as typeof right)),
+        array(entry, { maxLength: 1 }).map((entries) => validEntries.concat(entries as typeof validEntries)),
         array(entry, { maxLength: 4 }),
       ),
     })
-    const other = judge(schema)
-    const seen = { taken: 0, refused: 0 }
+    const isValidByAjv = createAjvValidator(schema)
+    const counts = { accepted: 0, refused: 0 }
     assert(
-      property(body, (given) => {
-        const ours = taken(given, schema)
-        seen[ours ? 'taken' : 'refused'] += 1
-        expect(other(given)).toBe(ours)
+      property(body, (randomBody) => {
+        const isAccepted = isSentUnchanged(randomBody, schema)
+        counts[isAccepted ? 'accepted' : 'refused'] += 1
+        expect(isValidByAjv(randomBody)).toBe(isAccepted)
       }),
       { numRuns: 2000 },
     )
-    expect(Math.min(seen.taken, seen.refused)).toBeGreaterThan(50)
+    expect(Math.min(counts.accepted, counts.refused)).toBeGreaterThan(50)
   })
 })

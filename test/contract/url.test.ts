@@ -15,7 +15,7 @@ test.each([
   ['localhost.example.com', false],
   ['::2', false],
   ['', false],
-])('the host %j is this machine: %s', (host, isLoopback) => {
+])('the host %j is loopback: %s', (host, isLoopback) => {
   expect(isLoopbackHost(host)).toBe(isLoopback)
 })
 
@@ -24,7 +24,7 @@ test.each([
   ['http://[::1]:4010', true],
   ['https://api.example.com/localhost', false],
   ['localhost', false],
-])('the URL %j is this machine: %s', (url, isLoopback) => {
+])('the URL %j has a loopback host: %s', (url, isLoopback) => {
   expect(isLoopbackUrl(url)).toBe(isLoopback)
 })
 
@@ -63,26 +63,26 @@ test.each([
   ['http://127.0.0.1:4010/hook?', 'http://127.0.0.1:4010/hook?'],
   ['?t=SECRET', '?t=***'],
   ['', ''],
-])('%s is printed as %s', (url, printed) => {
-  expect(maskUrl(url)).toBe(printed)
+])('the URL %s is masked as %s', (url, masked) => {
+  expect(maskUrl(url)).toBe(masked)
 })
 
 /** A secret is long enough that no other part of a URL contains it by chance. */
-const secret = fc.stringMatching(/^[A-Za-z0-9_~.%+/=-]{12,40}$/)
-const text = fc.string({ unit: 'binary', maxLength: 20 })
+const secrets = fc.stringMatching(/^[A-Za-z0-9_~.%+/=-]{12,40}$/)
+const texts = fc.string({ unit: 'binary', maxLength: 20 })
 
 test('a token is masked in every part of a URL that may be a query', () => {
   fc.assert(
-    fc.property(secret, text, text, fc.constantFrom('?', '&', ';'), (token, before, after, mark) => {
+    fc.property(secrets, texts, texts, fc.constantFrom('?', '&', ';'), (token, before, after, mark) => {
       const url = `https://api.example.com/v1/reports/1?${before}${mark}t=${token}&${after}`
       expect(maskUrl(url)).not.toContain(token)
     }),
   )
 })
 
-test('a password is hidden', () => {
+test('the user name and the password of a URL are masked', () => {
   fc.assert(
-    fc.property(secret, (password) => {
+    fc.property(secrets, (password) => {
       expect(maskUrl(`https://user:${encodeURIComponent(password)}@host.test/x`)).toBe(
         'https://***@host.test/x',
       )
@@ -93,10 +93,10 @@ test('a password is hidden', () => {
 test('masking a masked URL changes nothing, and the origin is preserved', () => {
   fc.assert(
     fc.property(fc.webUrl({ withQueryParameters: true, withFragments: true }), (url) => {
-      const printed = maskUrl(url)
-      expect(maskUrl(printed)).toBe(printed)
+      const masked = maskUrl(url)
+      expect(maskUrl(masked)).toBe(masked)
       const { origin } = new URL(url)
-      expect(new URL(printed).origin).toBe(origin)
+      expect(new URL(masked).origin).toBe(origin)
     }),
   )
 })

@@ -10,7 +10,7 @@ import { claimLock, type Claim } from '../../src/disk/lock.ts'
 import { systemClock } from '../../src/host/clock.ts'
 import { systemRandom as random } from '../../src/host/random.ts'
 
-const source = (path: string): string => new URL(`../../src/${path}`, import.meta.url).href
+const moduleUrl = (path: string): string => new URL(`../../src/${path}`, import.meta.url).href
 const clock = { ...systemClock, now: () => Date.UTC(2026, 10, 21, 9, 30) }
 let folder: string
 let path: string
@@ -23,7 +23,7 @@ afterEach(() => rmSync(folder, { recursive: true }))
 
 const claimAs = (pid: number): Promise<Claim> => claimLock(path, { clock, random, waitMs: 0, pid })
 
-test('the second one learns who holds it and since when', async () => {
+test('a claim of a locked path returns the process that holds the lock, and since when', async () => {
   const first = await claimAs(4711)
   expect(await claimAs(4712)).toEqual({
     isClaimed: false,
@@ -35,27 +35,27 @@ test('the second one learns who holds it and since when', async () => {
   expect(await claimAs(4712)).toMatchObject({ isClaimed: true })
 })
 
-test('after a killed holder the next one puts its own name there', async () => {
+test('after its holder is killed, the next claim gets the lock and records itself as the holder', async () => {
   const script = `
-    import { claimLock } from ${JSON.stringify(source('disk/lock.ts'))}
-    import { systemClock as clock } from ${JSON.stringify(source('host/clock.ts'))}
-    import { systemRandom as random } from ${JSON.stringify(source('host/random.ts'))}
+    import { claimLock } from ${JSON.stringify(moduleUrl('disk/lock.ts'))}
+    import { systemClock as clock } from ${JSON.stringify(moduleUrl('host/clock.ts'))}
+    import { systemRandom as random } from ${JSON.stringify(moduleUrl('host/random.ts'))}
     const { isClaimed } = await claimLock(${JSON.stringify(path)}, { clock, random, waitMs: 0, pid: process.pid })
     process.stdout.write(String(isClaimed))
     setInterval(() => {}, 1000)`
   const holder = spawn(process.execPath, ['--input-type=module', '--eval', script])
-  const [printed] = (await once(holder.stdout, 'data')) as [Buffer]
-  expect(printed.toString()).toBe('true')
+  const [output] = (await once(holder.stdout, 'data')) as [Buffer]
+  expect(output.toString()).toBe('true')
   expect(await claimAs(1)).toMatchObject({ isClaimed: false, holder: { pid: holder.pid } })
-  const ended = once(holder, 'exit')
+  const holderExit = once(holder, 'exit')
   holder.kill('SIGKILL')
-  await ended
+  await holderExit
   expect(await claimAs(2)).toMatchObject({ isClaimed: true })
   expect(JSON.parse(readFileSync(`${path}.holder`, 'utf8'))).toMatchObject({ pid: 2 })
 })
 
 test.each(['', 'not JSON', '{"pid":"7"}', '{"pid":7,"since":"yesterday"}', '[]'])(
-  'a damaged name (%j) says nothing, and the lock still decides',
+  'with a damaged holder file (%j), a claim of a locked path fails and returns no holder',
   async (text) => {
     await claimAs(1)
     writeFileSync(`${path}.holder`, text)
@@ -63,7 +63,7 @@ test.each(['', 'not JSON', '{"pid":"7"}', '{"pid":7,"since":"yesterday"}', '[]']
   },
 )
 
-test('a claim that cannot write its name gives the lock back', async () => {
+test('a claim that cannot write the holder file releases the lock', async () => {
   mkdirSync(`${path}.holder`)
   await expect(claimAs(1)).rejects.toMatchObject({ code: 'io' })
   rmdirSync(`${path}.holder`)

@@ -6,7 +6,8 @@ import { expect, test } from 'vitest'
 
 import { diskFailure, systemErrorCode, isAlreadyExists } from '../../src/disk/failure.ts'
 
-const failed = (code: string): Error => Object.assign(new Error(`${code}: refused, open '/x'`), { code })
+const createSystemError = (code: string): Error =>
+  Object.assign(new Error(`${code}: refused, open '/x'`), { code })
 
 test.each([
   ['ENOSPC', 'no space is left on the disk'],
@@ -17,30 +18,30 @@ test.each([
   ['EISDIR', 'it is a folder'],
   ['ELOOP', 'it is a symbolic link'],
   ['EIO', 'the disk or system reported EIO'],
-])('%s in words, with what to do', (code, why) => {
-  const cause = failed(code)
+])('the error for %s states the reason and has a hint', (code, reason) => {
+  const cause = createSystemError(code)
   expect(diskFailure('write', '/data/report.pdf', cause)).toMatchObject({
     code: 'io',
-    message: `cannot write "/data/report.pdf": ${why}`,
+    message: `cannot write "/data/report.pdf": ${reason}`,
     hint: expect.stringMatching(/\.$/),
     cause,
   })
 })
 
-test('what is no system error is said to be unknown', () => {
+test('a value that is not a system error is reported as unknown', () => {
   expect(diskFailure('read', '/x', 'odd').message).toBe(
     'cannot read "/x": the disk or system reported an unknown error',
   )
   expect(systemErrorCode(Object.assign(new Error('odd'), { code: 7 }))).toBeUndefined()
 })
 
-test('only an IoError about an existing file is one', () => {
-  expect(isAlreadyExists(diskFailure('write', '/x', failed('EEXIST')))).toBe(true)
-  expect(isAlreadyExists(diskFailure('write', '/x', failed('EACCES')))).toBe(false)
-  expect(isAlreadyExists(failed('EEXIST'))).toBe(false)
+test('isAlreadyExists is true only for an IoError about an existing file', () => {
+  expect(isAlreadyExists(diskFailure('write', '/x', createSystemError('EEXIST')))).toBe(true)
+  expect(isAlreadyExists(diskFailure('write', '/x', createSystemError('EACCES')))).toBe(false)
+  expect(isAlreadyExists(createSystemError('EEXIST'))).toBe(false)
 })
 
-test('a real refusal of this machine reads the same', () => {
+test('a real error of this machine has the same message', () => {
   const folder = mkdtempSync(join(tmpdir(), 'refcheck-failure-'))
   try {
     mkdirSync(join(folder, 'a'))

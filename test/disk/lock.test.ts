@@ -19,8 +19,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { systemClock as clock } from '../../src/host/clock.ts'
 import { acquireLock } from '../../src/disk/lock.ts'
 
-const module = new URL('../../src/disk/lock.ts', import.meta.url).href
-const clockModule = new URL('../../src/host/clock.ts', import.meta.url).href
+const lockModuleUrl = new URL('../../src/disk/lock.ts', import.meta.url).href
+const clockModuleUrl = new URL('../../src/host/clock.ts', import.meta.url).href
 let folder: string
 let path: string
 const children: ChildProcess[] = []
@@ -34,15 +34,14 @@ afterEach(() => {
   rmSync(folder, { recursive: true })
 })
 
-/** Another process that takes the lock, says so, and goes on living. */
-async function otherHolder(afterwards = '', flags: string[] = []): Promise<ChildProcess> {
+/** Starts a process that acquires the lock, prints whether it has it, and does not end. */
+async function startHolder(statements = '', flags: string[] = []): Promise<ChildProcess> {
   const source = `
-    import { acquireLock } from ${JSON.stringify(module)}
-    import { systemClock as clock } from ${JSON.stringify(clockModule)}
-    const take = async () => (await acquireLock(${JSON.stringify(path)}, { clock, waitMs: 0 })) !== undefined
-    const taken = await take()
-    ${afterwards}
-    process.stdout.write(taken ? 'held' : 'refused')
+    import { acquireLock } from ${JSON.stringify(lockModuleUrl)}
+    import { systemClock as clock } from ${JSON.stringify(clockModuleUrl)}
+    const isLocked = (await acquireLock(${JSON.stringify(path)}, { clock, waitMs: 0 })) !== undefined
+    ${statements}
+    process.stdout.write(isLocked ? 'held' : 'refused')
     setInterval(() => {}, 1000)`
   const child = spawn(process.execPath, [...flags, '--input-type=module', '--eval', source])
   children.push(child)
@@ -51,7 +50,7 @@ async function otherHolder(afterwards = '', flags: string[] = []): Promise<Child
   return child
 }
 
-test('one holder at a time within a process; released, the next one gets it', async () => {
+test('within a process a lock has one holder, and can be acquired again after its release', async () => {
   const first = await acquireLock(path, { clock, waitMs: 0 })
   expect(first).toBeDefined()
   expect(await acquireLock(path, { clock, waitMs: 0 })).toBeUndefined()
@@ -62,20 +61,20 @@ test('one holder at a time within a process; released, the next one gets it', as
   second?.release()
 })
 
-test('of 20 who try at the same moment on a file not there yet, one gets it', async () => {
+test('of 20 concurrent attempts on a missing lock file, one gets the lock', async () => {
   const locks = await Promise.all(Array.from({ length: 20 }, () => acquireLock(path, { clock, waitMs: 0 })))
-  const taken = locks.filter((lock) => lock !== undefined)
-  expect(taken).toHaveLength(1)
-  await expectOtherHolderRefused()
-  for (const lock of taken) lock.release()
+  const acquiredLocks = locks.filter((lock) => lock !== undefined)
+  expect(acquiredLocks).toHaveLength(1)
+  await expectHolderRefused()
+  for (const lock of acquiredLocks) lock.release()
 })
 
-async function expectOtherHolderRefused(): Promise<void> {
-  await expect(otherHolder()).rejects.toThrow(/refused/)
+async function expectHolderRefused(): Promise<void> {
+  await expect(startHolder()).rejects.toThrow(/refused/)
 }
 
-test('another process is kept out, and let in by the kernel when the holder is killed', async () => {
-  const holder = await otherHolder()
+test('a lock of another process cannot be acquired until the kernel releases it when its holder is killed', async () => {
+  const holder = await startHolder()
   expect(await acquireLock(path, { clock, waitMs: 20 })).toBeUndefined()
   holder.kill('SIGKILL')
   const lock = await acquireLock(path, { clock, waitMs: 10_000 })
@@ -84,16 +83,17 @@ test('another process is kept out, and let in by the kernel when the holder is k
 })
 
 test('a holder that dropped its reference keeps the lock through garbage collection', async () => {
-  const collect = 'for (let i = 0; i < 20; i++) { gc(); await new Promise((done) => setImmediate(done)) }'
-  await otherHolder(collect, ['--expose-gc'])
+  const collectGarbage =
+    'for (let i = 0; i < 20; i++) { gc(); await new Promise((done) => setImmediate(done)) }'
+  await startHolder(collectGarbage, ['--expose-gc'])
   expect(await acquireLock(path, { clock, waitMs: 0 })).toBeUndefined()
 })
 
-test('a waiting taker pauses between tries, and gives up at its deadline', async () => {
+test('a waiting acquisition pauses between its attempts, and fails at its deadline', async () => {
   const holder = await acquireLock(path, { clock, waitMs: 0 })
   let time = 0
   const pauses: number[] = []
-  const manual = {
+  const manualClock = {
     now: () => time,
     monotonic: () => time,
     sleep: (ms: number) => {
@@ -102,12 +102,12 @@ test('a waiting taker pauses between tries, and gives up at its deadline', async
       return Promise.resolve()
     },
   }
-  expect(await acquireLock(path, { clock: manual, waitMs: 100 })).toBeUndefined()
+  expect(await acquireLock(path, { clock: manualClock, waitMs: 100 })).toBeUndefined()
   expect(pauses).toEqual([2, 4, 8, 16, 25, 25, 20])
   holder?.release()
 })
 
-test('the lock file is private, empty and alone, even while held', async () => {
+test('the lock file is private and empty, and the folder has no other file while the lock is held', async () => {
   const lock = await acquireLock(path, { clock, waitMs: 0 })
   expect(readdirSync(folder)).toEqual(['a.lock'])
   expect(statSync(path).mode & 0o777).toBe(0o600)
@@ -129,27 +129,30 @@ test('a symbolic link, a folder, a foreign file or a missing folder is refused',
 })
 
 // Only root can make a link that belongs to another account.
-const otherAccounts = process.getuid?.() === 0 ? [65_534] : []
+const foreignAccounts = process.getuid?.() === 0 ? [65_534] : []
 
-test.each(otherAccounts)('through a symbolic link of account %i no lock file is created', async (account) => {
-  const target = join(folder, 'target')
-  const link = join(folder, 'link')
-  mkdirSync(target)
-  symlinkSync(target, link)
-  lchownSync(link, account, account)
-  await expect(acquireLock(join(link, 'a.claim'), { clock, waitMs: 0 })).rejects.toThrow(
-    /another user of this machine may have made the symbolic link/,
-  )
-  expect(readdirSync(target)).toEqual([])
-})
+test.each(foreignAccounts)(
+  'through a symbolic link of account %i no lock file is created',
+  async (account) => {
+    const target = join(folder, 'target')
+    const link = join(folder, 'link')
+    mkdirSync(target)
+    symlinkSync(target, link)
+    lchownSync(link, account, account)
+    await expect(acquireLock(join(link, 'a.claim'), { clock, waitMs: 0 })).rejects.toThrow(
+      /another user of this machine may have made the symbolic link/,
+    )
+    expect(readdirSync(target)).toEqual([])
+  },
+)
 
-test('a lock file that can only be read is an error, not a lock that two may hold', () => {
+test('a lock file without write permission is an error, because it could be locked by two processes', () => {
   writeFileSync(path, '')
   chmodSync(path, 0o444)
   chmodSync(folder, 0o755)
   const source = `
-    import { acquireLock } from ${JSON.stringify(module)}
-    import { systemClock as clock } from ${JSON.stringify(clockModule)}
+    import { acquireLock } from ${JSON.stringify(lockModuleUrl)}
+    import { systemClock as clock } from ${JSON.stringify(clockModuleUrl)}
     if (process.getuid() === 0) process.setuid(65534)
     const lock = await acquireLock(${JSON.stringify(path)}, { clock, waitMs: 0 }).catch((error) => error.message)
     process.stdout.write(String(lock))`

@@ -27,12 +27,12 @@ import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 recordForFaultTable('modes', 'readable by others', { titles: /umask|looser|account/ })
 recordForFaultTable('given-folder', 'with another mode', { titles: /mode|sticky|write/ })
 
-const module = new URL('../../src/disk/private-modes.ts', import.meta.url).href
+const moduleUrl = new URL('../../src/disk/private-modes.ts', import.meta.url).href
 let folder: string
 let path: string
-const modeOf = (name: string): number => statSync(name).mode & 0o7777
-/** To give a file away needs root. */
-const foreignAccount = process.getuid?.() === 0 ? [65_534] : []
+const readMode = (name: string): number => statSync(name).mode & 0o7777
+// Only root can change the owner of a file.
+const foreignAccounts = process.getuid?.() === 0 ? [65_534] : []
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'refcheck-modes-'))
@@ -40,31 +40,31 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-function put(mode: number, name = path): void {
+function makeFolder(mode: number, name = path): void {
   mkdirSync(name)
   chmodSync(name, mode)
 }
 
-const useFolders = 'Use a folder of your own: set REFCHECK_CONFIG_DIR and REFCHECK_DATA_DIR.' as const
+const ownFolderHint = 'Use a folder of your own: set REFCHECK_CONFIG_DIR and REFCHECK_DATA_DIR.' as const
 
 describe('folders', () => {
-  test('new ones and their missing parents are 0700', () => {
+  test('new folders and their missing parents have the permissions 0700', () => {
     makeOwnFolders(join(path, 'a'), join(path, 'a', 'b'))
-    expect([path, join(path, 'a'), join(path, 'a', 'b')].map(modeOf)).toEqual([0o700, 0o700, 0o700])
+    expect([path, join(path, 'a'), join(path, 'a', 'b')].map(readMode)).toEqual([0o700, 0o700, 0o700])
   })
 
-  test('under umask 000 as well', () => {
-    const script = `import { makeOwnFolders } from ${JSON.stringify(module)}
+  test('new folders have the permissions 0700 under umask 000 as well', () => {
+    const script = `import { makeOwnFolders } from ${JSON.stringify(moduleUrl)}
       process.umask(0)
       makeOwnFolders(${JSON.stringify(join(path, 'a'))})`
     execFileSync(process.execPath, ['--input-type=module', '-e', script])
-    expect([path, join(path, 'a')].map(modeOf)).toEqual([0o700, 0o700])
+    expect([path, join(path, 'a')].map(readMode)).toEqual([0o700, 0o700])
   })
 
-  test.each([0o700, 0o750, 0o755, 0o2755])('an existing one of mode %o keeps it', (mode) => {
-    put(mode)
+  test.each([0o700, 0o750, 0o755, 0o2755])('an existing folder of mode %o keeps its mode', (mode) => {
+    makeFolder(mode)
     makeOwnFolders(path)
-    expect(modeOf(path)).toBe(mode)
+    expect(readMode(path)).toBe(mode)
   })
 
   test.each([
@@ -72,43 +72,43 @@ describe('folders', () => {
     [0o775, '0775'],
     [0o777, '0777'],
     [0o2775, '2775'],
-  ])('one of mode %o is refused: others may write to it', (mode, shown) => {
-    put(mode)
-    const refused = expect.objectContaining({
+  ])('a folder of mode %o is refused, because other users may write to it', (mode, displayedMode) => {
+    makeFolder(mode)
+    const expectedError = expect.objectContaining({
       code: 'io',
-      message: `cannot use the folder "${path}": other users of this machine may write to it (${shown})`,
+      message: `cannot use the folder "${path}": other users of this machine may write to it (${displayedMode})`,
       hint: `Use another folder, or take that permission away with: chmod go-w "${path}"`,
     }) as Error
-    expect(() => makeOwnFolders(path)).toThrow(refused)
-    expect(() => requireOwnFolders(path)).toThrow(refused)
-    expect(() => makeOwnFolders(join(folder, 'new'), path)).toThrow(refused)
+    expect(() => makeOwnFolders(path)).toThrow(expectedError)
+    expect(() => requireOwnFolders(path)).toThrow(expectedError)
+    expect(() => makeOwnFolders(join(folder, 'new'), path)).toThrow(expectedError)
     expect(existsSync(join(folder, 'new'))).toBe(false)
-    expect(modeOf(path)).toBe(mode)
+    expect(readMode(path)).toBe(mode)
   })
 
-  test('a sticky one like /tmp is refused, with a hint that leaves its mode alone', () => {
-    put(0o1777)
+  test('a sticky folder such as /tmp is refused, with a hint that does not change its mode', () => {
+    makeFolder(0o1777)
     expect(() => makeOwnFolders(path)).toThrow(
       expect.objectContaining({
         message: `cannot use the folder "${path}": other users of this machine may write to it (1777)`,
-        hint: useFolders,
+        hint: ownFolderHint,
       }) as Error,
     )
-    expect(modeOf(path)).toBe(0o1777)
+    expect(readMode(path)).toBe(0o1777)
   })
 
-  test('one below a sticky folder, and below one that its group may write to, is used', () => {
-    put(0o1777)
+  test('a folder in a sticky folder, or in one to which its group may write, is used', () => {
+    makeFolder(0o1777)
     makeOwnFolders(join(path, 'own'))
     chmodSync(path, 0o2775)
     makeOwnFolders(join(path, 'other'))
-    expect([join(path, 'own'), join(path, 'other')].map((name) => modeOf(name) & 0o777)).toEqual([
+    expect([join(path, 'own'), join(path, 'other')].map((name) => readMode(name) & 0o777)).toEqual([
       0o700, 0o700,
     ])
   })
 
-  test('one below a folder that all may write to is refused, and not made', () => {
-    put(0o777)
+  test('a folder in a folder to which all users may write is refused, and not created', () => {
+    makeFolder(0o777)
     expect(() => makeOwnFolders(join(path, 'a', 'b'))).toThrow(
       expect.objectContaining({
         code: 'io',
@@ -118,23 +118,23 @@ describe('folders', () => {
     expect(existsSync(join(path, 'a'))).toBe(false)
   })
 
-  test.each(foreignAccount)('one below a folder of account %i is refused', (account) => {
-    put(0o755)
+  test.each(foreignAccounts)('a folder in a folder of account %i is refused', (account) => {
+    makeFolder(0o755)
     mkdirSync(join(path, 'own'), { mode: 0o700 })
     chownSync(path, account, account)
     expect(() => requireOwnFolders(join(path, 'own'))).toThrow(
       expect.objectContaining({
         code: 'io',
         message: `cannot use the folder "${join(path, 'own')}": "${path}", which contains it, belongs to another user of this machine`,
-        hint: useFolders,
+        hint: ownFolderHint,
       }) as Error,
     )
   })
 
-  test('a link of one’s own is followed, and what it leads through is looked at', () => {
-    put(0o777)
-    put(0o700, join(path, 'target'))
-    put(0o755, join(folder, 'fine'))
+  test('a symbolic link of the same user is followed, and the folders above its target are checked', () => {
+    makeFolder(0o777)
+    makeFolder(0o700, join(path, 'target'))
+    makeFolder(0o755, join(folder, 'fine'))
     symlinkSync(join(path, 'target'), join(folder, 'link'))
     symlinkSync('fine', join(folder, 'good'))
     symlinkSync('link', join(folder, 'to-link'))
@@ -144,7 +144,7 @@ describe('folders', () => {
       expect(() => requireOwnFolders(join(folder, name))).toThrow(`"${path}" (0777), which contains it`)
   })
 
-  test('links that lead nowhere or in a circle are no folder', () => {
+  test('a link without a target and a circular link are not folders', () => {
     symlinkSync('circle', join(folder, 'circle'))
     symlinkSync('missing', join(folder, 'dangling'))
     requireOwnFolders(join(folder, 'circle'), join(folder, 'dangling'))
@@ -153,19 +153,19 @@ describe('folders', () => {
     )
   })
 
-  test('one that is not there is not made by looking', () => {
+  test('requireOwnFolders does not create a missing folder', () => {
     requireOwnFolders(path)
     expect(existsSync(path)).toBe(false)
   })
 
-  test('a file where the folder should be is said plainly', () => {
+  test('the error for a file at the path of a folder states that it is a file', () => {
     writeFileSync(path, '')
     expect(() => makeOwnFolders(path)).toThrow(/cannot make the folder .*: a part of the path is a file/)
     expect(() => makeOwnFolders(join(path, 'a'))).toThrow(/a part of the path is a file/)
   })
 
-  test('another account’s is refused, whichever account runs this, and its mode stays', () => {
-    const script = `import { makeOwnFolders } from ${JSON.stringify(module)}
+  test('a folder of another account is refused, and its mode does not change', () => {
+    const script = `import { makeOwnFolders } from ${JSON.stringify(moduleUrl)}
       if (process.getuid() === 0) {
         process.setgid(65534)
         process.setuid(65534)
@@ -182,55 +182,58 @@ describe('folders', () => {
   })
 })
 
-describe('a folder of ours among those of others', () => {
-  test('is private, in a folder that all may write to as well; a looser one is fixed', () => {
-    put(0o777)
+describe('makePrivateFolder', () => {
+  test('the folder is private, even where all users may write, and a looser mode is corrected', () => {
+    makeFolder(0o777)
     makePrivateFolder(join(path, 'locks'))
-    expect(modeOf(join(path, 'locks'))).toBe(0o700)
+    expect(readMode(join(path, 'locks'))).toBe(0o700)
     chmodSync(join(path, 'locks'), 0o777)
     makePrivateFolder(join(path, 'locks'))
-    expect(modeOf(join(path, 'locks'))).toBe(0o700)
+    expect(readMode(join(path, 'locks'))).toBe(0o700)
   })
 
-  test.each(foreignAccount)('of account %i is refused', (account) => {
-    put(0o700)
+  test.each(foreignAccounts)('an existing folder of account %i is refused', (account) => {
+    makeFolder(0o700)
     chownSync(path, account, account)
     expect(() => makePrivateFolder(path)).toThrow('it belongs to another user of this machine')
   })
 })
 
 describe('files', () => {
-  test('a private one is read; a missing one is undefined', async () => {
+  test('a private file is read, and a missing file is undefined', async () => {
     expect(await readPrivate(path, 100)).toBeUndefined()
     writeFileSync(path, 'grün', { mode: 0o600 })
     expect(await readPrivate(path, 100, folder)).toEqual({ text: 'grün', notice: undefined })
   })
 
-  test('a looser one is fixed, with a word; of one in another’s folder the mode stays', async () => {
+  test('readPrivate corrects a looser mode of a file with a warning, and readOwn does not change it', async () => {
     writeFileSync(path, 'x')
     chmodSync(path, 0o644)
     expect(readOwn(path, 100)).toBe('x')
-    expect(modeOf(path)).toBe(0o644)
+    expect(readMode(path)).toBe(0o644)
     const warning = `The file "${path}" was readable by other users (0644); it is now private (0600).`
     expect(await readPrivate(path, 100)).toEqual({ text: 'x', warning })
-    expect(modeOf(path)).toBe(0o600)
+    expect(readMode(path)).toBe(0o600)
   })
 
-  test.each([0o620, 0o664, 0o666])('one of mode %o is not believed: others may write to it', async (mode) => {
-    writeFileSync(path, 'x')
-    chmodSync(path, mode)
-    const refused = {
-      code: 'io',
-      message: `cannot use the file "${path}": other users of this machine may write to it (0${mode.toString(8)})`,
-      hint: `Check what is in it, then make it private with: chmod go= "${path}"`,
-    }
-    await expect(readPrivate(path, 100)).rejects.toMatchObject(refused)
-    expect(() => readOwn(path, 100)).toThrow(expect.objectContaining(refused) as Error)
-    expect(modeOf(path)).toBe(mode)
-  })
+  test.each([0o620, 0o664, 0o666])(
+    'a file of mode %o is refused, because other users may write to it',
+    async (mode) => {
+      writeFileSync(path, 'x')
+      chmodSync(path, mode)
+      const expectedError = {
+        code: 'io',
+        message: `cannot use the file "${path}": other users of this machine may write to it (0${mode.toString(8)})`,
+        hint: `Check what is in it, then make it private with: chmod go= "${path}"`,
+      }
+      await expect(readPrivate(path, 100)).rejects.toMatchObject(expectedError)
+      expect(() => readOwn(path, 100)).toThrow(expect.objectContaining(expectedError) as Error)
+      expect(readMode(path)).toBe(mode)
+    },
+  )
 
-  test('one in a folder that others may write to is not read', async () => {
-    put(0o775)
+  test('a file in a folder to which other users may write is not read', async () => {
+    makeFolder(0o775)
     writeFileSync(join(path, 'file'), 'x', { mode: 0o600 })
     await expect(readPrivate(join(path, 'file'), 100, path)).rejects.toThrow('may write to it (0775)')
   })
@@ -240,16 +243,16 @@ describe('files', () => {
     const link = join(folder, 'link')
     symlinkSync(path, link)
     await expect(readPrivate(link, 1000)).rejects.toThrow(`cannot read "${link}": it is a symbolic link`)
-    expect(modeOf(path)).toBe(0o644)
+    expect(readMode(path)).toBe(0o644)
     await expect(readPrivate(path, 100)).rejects.toThrow(/larger than 100 bytes/)
     await expect(readPrivate(folder, 100)).rejects.toThrow(/not a regular file/)
     execFileSync('sh', ['-c', 'mkfifo "$0"', join(folder, 'pipe')])
     await expect(readPrivate(join(folder, 'pipe'), 100)).rejects.toThrow(/not a regular file/)
   })
 
-  test('one of another account is not read: its owner decides what is in it', () => {
+  test('a file of another account is not read, because its owner can change its content', () => {
     writeFileSync(path, 'theirs', { mode: 0o600 })
-    const script = `import { readPrivate } from ${JSON.stringify(module)}
+    const script = `import { readPrivate } from ${JSON.stringify(moduleUrl)}
       process.geteuid = () => process.getuid() + 1
       await readPrivate(${JSON.stringify(path)}, 100).catch((e) => process.stdout.write(e.code + ': ' + e.message))`
     const printed = execFileSync(process.execPath, ['--input-type=module', '-e', script], {

@@ -25,7 +25,7 @@ import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 
 recordForFaultTable('swapped', 'writes outside or partial')
 
-const module = new URL('../../src/disk/whole-file.ts', import.meta.url).href
+const moduleUrl = new URL('../../src/disk/whole-file.ts', import.meta.url).href
 let folder: string
 let path: string
 
@@ -35,31 +35,31 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-async function* pieces(...texts: string[]): AsyncGenerator<Uint8Array> {
+async function* streamTexts(...texts: string[]): AsyncGenerator<Uint8Array> {
   for (const text of texts) yield Buffer.from(text)
 }
 
 test.each([
   ['a string', 'grün'],
   ['bytes', Buffer.from('grün')],
-  ['a stream of pieces', pieces('gr', 'ü', 'n')],
-])('writes %s, private, and leaves nothing beside it', async (_name, content) => {
+  ['a stream of pieces', streamTexts('gr', 'ü', 'n')],
+])('content given as %s is written to a private file, and no other file remains', async (_label, content) => {
   await writeFileAtomically(path, content)
   expect(readFileSync(path, 'utf8')).toBe('grün')
   expect(statSync(path).mode & 0o777).toBe(0o600)
   expect(readdirSync(folder)).toEqual(['report.pdf'])
 })
 
-test('writes 5 MB that come in 100 pieces', async () => {
+test('5 MB from a stream of 100 pieces are written', async () => {
   const piece = systemRandom.bytes(50_000)
-  async function* many(): AsyncGenerator<Uint8Array> {
+  async function* streamPieces(): AsyncGenerator<Uint8Array> {
     for (let i = 0; i < 100; i++) yield piece
   }
-  await writeFileAtomically(path, many())
+  await writeFileAtomically(path, streamPieces())
   expect(readFileSync(path).equals(Buffer.concat(Array.from({ length: 100 }, () => piece)))).toBe(true)
 })
 
-test('replaces a regular file; its looser mode goes with it', async () => {
+test('a regular file is replaced, and its looser mode is not kept', async () => {
   writeFileSync(path, 'old')
   chmodSync(path, 0o644)
   await writeFileAtomically(path, 'new')
@@ -68,18 +68,18 @@ test('replaces a regular file; its looser mode goes with it', async () => {
 })
 
 test('the temporary file is as private as the file', async () => {
-  const seen: number[] = []
-  async function* watched(): AsyncGenerator<Uint8Array> {
-    // More than is gathered before the file is made.
+  const modes: number[] = []
+  async function* streamAndReadModes(): AsyncGenerator<Uint8Array> {
+    // More bytes than are buffered before the temporary file is created.
     yield Buffer.alloc(600_000)
-    for (const name of readdirSync(folder)) seen.push(statSync(join(folder, name)).mode & 0o777)
+    for (const name of readdirSync(folder)) modes.push(statSync(join(folder, name)).mode & 0o777)
   }
-  await writeFileAtomically(path, watched())
-  expect(seen).toEqual([0o600])
+  await writeFileAtomically(path, streamAndReadModes())
+  expect(modes).toEqual([0o600])
   expect(statSync(path).mode & 0o777).toBe(0o600)
 })
 
-test('overwrite: false leaves an existing file, and the error differs from others', async () => {
+test('with overwrite: false an existing file is not changed, and isAlreadyExists is true for the error', async () => {
   await writeFileAtomically(path, 'first', { overwrite: false })
   const failure = await writeFileAtomically(path, 'second', { overwrite: false }).catch(
     (error: unknown) => error,
@@ -90,12 +90,12 @@ test('overwrite: false leaves an existing file, and the error differs from other
   expect(readdirSync(folder)).toEqual(['report.pdf'])
 })
 
-test('overwrite: false does not replace a file that appears while the content is coming', async () => {
-  async function* late(): AsyncGenerator<Uint8Array> {
+test('with overwrite: false a file that appears while the content is read is not replaced', async () => {
+  async function* streamAndInterfere(): AsyncGenerator<Uint8Array> {
     yield Buffer.from('ours')
     writeFileSync(path, 'theirs')
   }
-  const failure = await writeFileAtomically(path, late(), { overwrite: false }).catch(
+  const failure = await writeFileAtomically(path, streamAndInterfere(), { overwrite: false }).catch(
     (error: unknown) => error,
   )
   expect(isAlreadyExists(failure)).toBe(true)
@@ -103,7 +103,7 @@ test('overwrite: false does not replace a file that appears while the content is
   expect(readdirSync(folder)).toEqual(['report.pdf'])
 })
 
-test('a symbolic link is refused and what it points to is left alone', async () => {
+test('a symbolic link is refused, and its target is not changed', async () => {
   const outside = join(folder, 'outside')
   writeFileSync(outside, 'untouched')
   symlinkSync(outside, path)
@@ -116,56 +116,58 @@ test('a symbolic link is refused and what it points to is left alone', async () 
   expect(lstatSync(path).isSymbolicLink()).toBe(true)
 })
 
-test('a link to nowhere is refused too, and nothing is made where it points', async () => {
+test('a symbolic link without a target is refused, and its target is not created', async () => {
   symlinkSync(join(folder, 'nowhere'), path)
   await expect(writeFileAtomically(path, 'x')).rejects.toThrow(/symbolic link/)
   expect(existsSync(join(folder, 'nowhere'))).toBe(false)
 })
 
-test('a link that appears while the content is coming is replaced, not followed', async () => {
+test('a symbolic link that appears while the content is read is replaced, not followed', async () => {
   const outside = join(folder, 'outside')
   writeFileSync(outside, 'untouched')
-  async function* late(): AsyncGenerator<Uint8Array> {
+  async function* streamAndInterfere(): AsyncGenerator<Uint8Array> {
     yield Buffer.from('ours')
     symlinkSync(outside, path)
   }
-  await writeFileAtomically(path, late())
+  await writeFileAtomically(path, streamAndInterfere())
   expect(readFileSync(outside, 'utf8')).toBe('untouched')
   expect(lstatSync(path).isFile()).toBe(true)
   expect(readFileSync(path, 'utf8')).toBe('ours')
 })
 
-test('a folder is refused; one that appears meanwhile fails the write and stays', async () => {
+test('a folder is refused, and a folder that appears while the content is read is not replaced', async () => {
   mkdirSync(path)
   await expect(writeFileAtomically(path, 'x')).rejects.toThrow(/it is a folder/)
   const other = join(folder, 'other')
-  async function* late(): AsyncGenerator<Uint8Array> {
+  async function* streamAndInterfere(): AsyncGenerator<Uint8Array> {
     yield Buffer.from('ours')
     mkdirSync(other)
   }
-  await expect(writeFileAtomically(other, late())).rejects.toThrow(`cannot write "${other}": it is a folder`)
+  await expect(writeFileAtomically(other, streamAndInterfere())).rejects.toThrow(
+    `cannot write "${other}": it is a folder`,
+  )
   expect(readdirSync(folder).sort()).toEqual(['other', 'report.pdf'])
 })
 
-test('a device or a pipe is refused, not written into or replaced', async () => {
+test('a device or a pipe is refused, and neither written to nor replaced', async () => {
   execFileSync('sh', ['-c', 'mkfifo "$0"', path])
   await expect(writeFileAtomically(path, 'x')).rejects.toThrow(/not a regular file/)
   await expect(writeFileAtomically('/dev/null', 'x')).rejects.toThrow(/not a regular file/)
 })
 
-test('a source that breaks leaves the old file, no temporary one, and its own error', async () => {
+test('if reading the content fails, its error is thrown, and only the old file remains', async () => {
   writeFileSync(path, 'old')
   const reset = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
-  async function* broken(): AsyncGenerator<Uint8Array> {
+  async function* streamAndFail(): AsyncGenerator<Uint8Array> {
     yield Buffer.from('half')
     throw reset
   }
-  await expect(writeFileAtomically(path, broken())).rejects.toBe(reset)
+  await expect(writeFileAtomically(path, streamAndFail())).rejects.toBe(reset)
   expect(readFileSync(path, 'utf8')).toBe('old')
   expect(readdirSync(folder)).toEqual(['report.pdf'])
 })
 
-test('a missing folder, a file as a folder and an endless name are said plainly', async () => {
+test('the errors for a missing folder, a file as a folder and a name that is too long state the reason', async () => {
   await expect(writeFileAtomically(join(folder, 'no', 'x'), 'x')).rejects.toThrow(/no such file or folder/)
   writeFileSync(path, '')
   await expect(writeFileAtomically(join(path, 'x'), 'x')).rejects.toThrow(/a part of the path is a file/)
@@ -174,13 +176,13 @@ test('a missing folder, a file as a folder and an endless name are said plainly'
   )
 })
 
-test('a name of 255 bytes can be written', async () => {
-  const long = join(folder, 'ü'.repeat(127))
-  await writeFileAtomically(long, 'x')
-  expect(readFileSync(long, 'utf8')).toBe('x')
+test('a file with a name of 255 bytes is written', async () => {
+  const longPath = join(folder, 'ü'.repeat(127))
+  await writeFileAtomically(longPath, 'x')
+  expect(readFileSync(longPath, 'utf8')).toBe('x')
 })
 
-test('a temporary name that is taken is neither followed nor reused', async () => {
+test('an existing link at the temporary path is neither followed nor replaced', async () => {
   const random = { ...systemRandom, bytes: (count: number) => Buffer.alloc(count) }
   const outside = join(folder, 'outside')
   symlinkSync(outside, join(folder, '.report.pdf.0000000000000000.tmp'))
@@ -192,7 +194,7 @@ test('a temporary name that is taken is neither followed nor reused', async () =
   expect(existsSync(outside)).toBe(false)
 })
 
-test('what a killed writer left is swept, nothing else', async () => {
+test('removeTemporaries removes only the temporary files of the given path', async () => {
   for (const name of ['.report.pdf.0123.tmp', '.report.xml.0123.tmp', 'report.pdf.tmp']) {
     writeFileSync(join(folder, name), '')
   }
@@ -200,26 +202,26 @@ test('what a killed writer left is swept, nothing else', async () => {
   expect(readdirSync(folder).sort()).toEqual(['.report.xml.0123.tmp', 'report.pdf.tmp'])
 })
 
-/** Runs `statements` (with `writeFileAtomically` imported) in another process, started by a shell after `before`. */
-function elsewhere(before: string, statements: string): string {
-  const script = `import { writeFileAtomically } from ${JSON.stringify(module)}\n${statements}`
+/** Runs statements that use `writeFileAtomically` in another process, which a shell starts after `shellCommand`. */
+function runInOtherProcess(shellCommand: string, statements: string): string {
+  const script = `import { writeFileAtomically } from ${JSON.stringify(moduleUrl)}\n${statements}`
   return execFileSync(
     'sh',
-    ['-c', `${before}; exec "$0" "$@"`, process.execPath, '--input-type=module', '-e', script],
+    ['-c', `${shellCommand}; exec "$0" "$@"`, process.execPath, '--input-type=module', '-e', script],
     {
       encoding: 'utf8',
     },
   )
 }
 
-test('the mode is right from the start under umask 000', () => {
-  elsewhere('umask 000', `await writeFileAtomically(${JSON.stringify(path)}, 'x')`)
+test('a file is private under umask 000', () => {
+  runInOtherProcess('umask 000', `await writeFileAtomically(${JSON.stringify(path)}, 'x')`)
   expect(statSync(path).mode & 0o777).toBe(0o600)
 })
 
-test('a disk that stops taking bytes: one sentence, the old file, nothing left next to it', () => {
+test('if the disk accepts no more bytes, the error is one sentence, and only the old file remains', () => {
   writeFileSync(path, 'old')
-  const printed = elsewhere(
+  const printed = runInOtherProcess(
     'ulimit -f 8',
     `await writeFileAtomically(${JSON.stringify(path)}, Buffer.alloc(1e6)).catch((e) => process.stdout.write(e.code + ': ' + e.message))`,
   )
@@ -228,14 +230,14 @@ test('a disk that stops taking bytes: one sentence, the old file, nothing left n
   expect(readdirSync(folder)).toEqual(['report.pdf'])
 })
 
-test('a process that swaps the target for links and folders never gets a byte outside', async () => {
+test('no byte is written outside while another process replaces the target by links and folders', async () => {
   const outside = join(folder, 'outside')
   const inner = join(folder, 'inner')
   const target = join(inner, 'report.pdf')
   writeFileSync(outside, 'untouched')
   mkdirSync(inner)
   const seed = Math.trunc(systemRandom.fraction() * 2 ** 31)
-  const swap = `
+  const swapScript = `
     import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
     let state = ${seed}
     const next = (n) => (state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff) % n
@@ -249,43 +251,43 @@ test('a process that swaps the target for links and folders never gets a byte ou
         else if (next(3) === 0) writeFileSync(target, '')
       } catch {}
     }`
-  const swapper = spawn(process.execPath, ['--input-type=module', '-e', swap])
-  const ended = once(swapper, 'exit')
+  const swapper = spawn(process.execPath, ['--input-type=module', '-e', swapScript])
+  const swapperExit = once(swapper, 'exit')
   try {
     await once(swapper.stdout, 'data')
-    let written = 0
+    let writtenCount = 0
     for (let round = 0; round < 300; round++) {
-      const done = await writeFileAtomically(target, 'ours', { overwrite: round % 2 === 0 }).then(
+      const isWritten = await writeFileAtomically(target, 'ours', { overwrite: round % 2 === 0 }).then(
         () => true,
         (error: unknown) => {
           expect(error, `seed ${seed}`).toMatchObject({ code: 'io' })
           return false
         },
       )
-      if (done) written++
+      if (isWritten) writtenCount++
       expect(readFileSync(outside, 'utf8'), `seed ${seed}, round ${round}`).toBe('untouched')
     }
-    expect(written, `seed ${seed}`).toBeGreaterThan(0)
+    expect(writtenCount, `seed ${seed}`).toBeGreaterThan(0)
   } finally {
     swapper.kill('SIGKILL')
-    await ended
+    await swapperExit
   }
   expect(readdirSync(inner).filter((name) => name.endsWith('.tmp'))).toEqual([])
   expect(readdirSync(folder).sort()).toEqual(['inner', 'outside'])
 })
 
-test('a link in the path of a file is refused where another account could have put it', async () => {
-  const [open, other] = [join(folder, 'open'), join(folder, 'other')]
-  for (const each of [open, other]) mkdirSync(each)
-  chmodSync(open, 0o777)
-  symlinkSync(other, join(open, 'reports'))
-  await expect(writeFileAtomically(join(open, 'reports', 'rows.csv'), 'a\n')).rejects.toThrow(
-    `cannot use the folder "${join(open, 'reports')}": another user of this machine may have made the symbolic link`,
+test('a symbolic link in the path is refused if another account could have made it', async () => {
+  const [openFolder, otherFolder] = [join(folder, 'open'), join(folder, 'other')]
+  for (const name of [openFolder, otherFolder]) mkdirSync(name)
+  chmodSync(openFolder, 0o777)
+  symlinkSync(otherFolder, join(openFolder, 'reports'))
+  await expect(writeFileAtomically(join(openFolder, 'reports', 'rows.csv'), 'a\n')).rejects.toThrow(
+    `cannot use the folder "${join(openFolder, 'reports')}": another user of this machine may have made the symbolic link`,
   )
-  expect(readdirSync(other)).toEqual([])
+  expect(readdirSync(otherFolder)).toEqual([])
 })
 
-test('a failure names the path of the file, and no descriptor of its folder', async () => {
+test('the error of a failed write contains the path of the file, and no file descriptor', async () => {
   mkdirSync(path)
   await expect(writeFileAtomically(path, 'a\n')).rejects.toThrow(`cannot write "${path}": it is a folder`)
 })

@@ -79,11 +79,11 @@ export const promises: readonly Promised[] = [
     ],
     [
       'a connection of its own for each create',
-      ['http/connections.test.ts', 'every create has one of its own'],
+      ['http/connections.test.ts', 'each create has a connection of its own'],
     ],
     [
       'an interim 1xx answer is no answer',
-      ['http/answers.test.ts', 'informational answers before the last one'],
+      ['http/answers.test.ts', 'informational answers before the final answer'],
     ],
     ['the outcome before it is told', ['usecases/batch/run.test.ts', 'reported once it is on disk']],
     ['a busy store is waited for', ['usecases/request/busy.test.ts', 'a store that is busy for 90 s']],
@@ -117,7 +117,7 @@ export const promises: readonly Promised[] = [
     ],
     [
       'before the connection stood: not sent',
-      [sent, 'a refused port: not sent'],
+      [sent, 'a closed port: the create is not sent'],
       [outcome, 'a failure before'],
     ],
     ['a firewall’s own page is no word of the service', [outcome, 'that may come from a firewall']],
@@ -149,7 +149,7 @@ export const promises: readonly Promised[] = [
   ...of('Who may run a batch', [
     [
       'one runner a batch, freed by the kernel',
-      ['disk/lock.test.ts', 'let in by the kernel when the holder is killed'],
+      ['disk/lock.test.ts', 'the kernel releases it when its holder is killed'],
       ['disk/lock.test.ts', 'keeps the lock through garbage collection'],
       [rules, 'while a runner has the lease of the batch, no other process sends'],
     ],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { answer, startRawServer } from './raw-server.ts'
-import { expectNoProcessFaults, post, startClient, transportError } from './setup.ts'
+import { expectNoProcessFaults, post, startClient, expectTransportError } from './setup.ts'
 
 expectNoProcessFaults()
 
@@ -16,7 +16,7 @@ test('a 204 has no body', async () => {
   })
 })
 
-test('chunks are put together', async () => {
+test('the chunks of an answer are joined', async () => {
   await using server = await startRawServer({
     onRequest: (socket) =>
       socket.write(
@@ -28,7 +28,7 @@ test('chunks are put together', async () => {
   expect([status, body.toString()]).toEqual([201, 'abcde'])
 })
 
-test('an answer without a length ends with its connection', async () => {
+test('an answer without a length ends when its connection ends', async () => {
   await using server = await startRawServer({
     onRequest: (socket) => socket.end('HTTP/1.1 200 OK\r\n\r\nabc'),
   })
@@ -36,7 +36,7 @@ test('an answer without a length ends with its connection', async () => {
   expect((await client.send({ method: 'GET', url: `${server.origin}/` })).body.toString()).toBe('abc')
 })
 
-test('informational answers before the last one are passed over', async () => {
+test('informational answers before the final answer are skipped', async () => {
   await using server = await startRawServer({
     onRequest: (socket) =>
       socket.write(
@@ -48,32 +48,32 @@ test('informational answers before the last one are passed over', async () => {
   expect([status, body.toString()]).toEqual([201, 'x'])
 })
 
-test('a 101 Switching Protocols ends the exchange: a create is lost, never sent again', async () => {
+test('a create that gets a 101 Switching Protocols may have been sent, and is not sent again', async () => {
   const text = 'HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n'
   await using server = await startRawServer({
     onRequest: (socket) => socket.write(Buffer.concat([Buffer.from(text), answer(201, {}, 'x')])),
   })
   await using client = startClient()
-  expect(await transportError(client.sendOnce(post(`${server.origin}/`)))).toMatchObject({ sent: true })
+  expect(await expectTransportError(client.sendOnce(post(`${server.origin}/`)))).toMatchObject({ sent: true })
   expect(server).toMatchObject({ connections: 1, requests: { length: 1 } })
 })
 
 test.each([
   ['two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab'],
-  ['a length that is no number', 'HTTP/1.1 200 OK\r\ncontent-length: x\r\n\r\n'],
+  ['a length that is not a number', 'HTTP/1.1 200 OK\r\ncontent-length: x\r\n\r\n'],
   [
     'a length and chunks at once',
     'HTTP/1.1 200 OK\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
   ],
-  ['a chunk size that is no number', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n'],
-  ['a status that is no number', 'HTTP/1.1 abc\r\n\r\n'],
-])('an answer with %s is none', async (_name, text) => {
+  ['a chunk size that is not a number', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n'],
+  ['a status that is not a number', 'HTTP/1.1 abc\r\n\r\n'],
+])('an answer with %s is a transport error', async (_name, text) => {
   await using server = await startRawServer({ onRequest: (socket) => socket.end(text) })
   await using client = startClient()
-  expect(await transportError(client.sendOnce(post(`${server.origin}/`)))).toMatchObject({ sent: true })
+  expect(await expectTransportError(client.sendOnce(post(`${server.origin}/`)))).toMatchObject({ sent: true })
 })
 
-test('a header that comes twice is an array; names are lowercase', async () => {
+test('a repeated header is an array, and header names are lowercase', async () => {
   await using server = await startRawServer({
     onRequest: (socket) => socket.write('HTTP/1.1 200 OK\r\nX-A: 1\r\nx-a: 2\r\nContent-Length: 0\r\n\r\n'),
   })
@@ -82,7 +82,7 @@ test('a header that comes twice is an array; names are lowercase', async () => {
   expect(headers).toMatchObject({ 'x-a': ['1', '2'], 'content-length': '0' })
 })
 
-test('the body of a request is sent byte for byte, with its length', async () => {
+test('the body of a request is sent unchanged, with its length', async () => {
   await using server = await startRawServer({ onRequest: (socket) => socket.write(answer(201)) })
   await using client = startClient()
   const body = Buffer.from([...Array(256).keys()])
@@ -94,27 +94,27 @@ test('the body of a request is sent byte for byte, with its length', async () =>
   expect(Buffer.from(request, 'latin1').subarray(-256)).toEqual(body)
 })
 
-test('an empty body is sent too', async () => {
+test('an empty body is sent with the length 0', async () => {
   await using server = await startRawServer({ onRequest: (socket) => socket.write(answer(400)) })
   await using client = startClient()
   await client.sendOnce({ method: 'POST', url: `${server.origin}/`, body: new Uint8Array() })
   expect(server.requests[0]).toMatch(/^content-length: 0\r$/m)
 })
 
-test('a stream hands its bytes on as they come', async () => {
-  let more = (): void => {}
+test('an opened body yields its bytes as soon as they are received', async () => {
+  let sendRest = (): void => {}
   await using server = await startRawServer({
     onRequest: (socket) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nabc')
-      more = () => socket.write('def')
+      sendRest = () => socket.write('def')
     },
   })
   await using client = startClient()
   const { body } = await client.open({ method: 'GET', url: `${server.origin}/` })
-  const seen: string[] = []
+  const chunks: string[] = []
   for await (const chunk of body) {
-    seen.push(Buffer.from(chunk).toString())
-    more()
+    chunks.push(Buffer.from(chunk).toString())
+    sendRest()
   }
-  expect(seen).toEqual(['abc', 'def'])
+  expect(chunks).toEqual(['abc', 'def'])
 })

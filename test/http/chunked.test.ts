@@ -7,37 +7,39 @@ import { expectNoProcessFaults, post, startClient } from './setup.ts'
 
 expectNoProcessFaults()
 
-interface Seen {
+interface ReceivedRequest {
   length: string | undefined
   encoding: string | undefined
   lines: string[]
   body: string
 }
 
-/** A server that tells how a request was framed. */
-async function framing(): Promise<{ url: string; seen: Seen[] }> {
-  const seen: Seen[] = []
+/** Starts a server that records the framing and the body of each request. */
+async function startRecordingServer(): Promise<{ url: string; requests: ReceivedRequest[] }> {
+  const requests: ReceivedRequest[] = []
   const server = createServer((request, response) => {
     const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
-    const lines = request.rawHeaders.filter((_value, at, all) => at % 2 === 1 && all[at - 1] === 'x-line')
+    const lines = request.rawHeaders.filter(
+      (_value, index, headers) => index % 2 === 1 && headers[index - 1] === 'x-line',
+    )
     let body = ''
     request.on('data', (chunk: Buffer) => (body += chunk.toString()))
     request.on('end', () => {
-      seen.push({ length, encoding, lines, body })
+      requests.push({ length, encoding, lines, body })
       response.end()
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())))
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, seen }
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, requests }
 }
 
-test('a chunked body arrives whole, its length not announced', async () => {
+test('a chunked body is received completely, without a Content-Length', async () => {
   await using client = startClient()
-  const { url, seen } = await framing()
+  const { url, requests } = await startRecordingServer()
   await client.sendOnce({ ...post(url), chunked: true })
   await client.sendOnce({ ...post(url), body: Buffer.from('x'), chunked: true })
-  expect(seen).toEqual([
+  expect(requests).toEqual([
     { length: undefined, encoding: 'chunked', lines: [], body: '{"package_id":7}' },
     { length: undefined, encoding: 'chunked', lines: [], body: 'x' },
   ])
@@ -45,14 +47,14 @@ test('a chunked body arrives whole, its length not announced', async () => {
 
 test('an empty body has the length 0', async () => {
   await using client = startClient()
-  const { url, seen } = await framing()
+  const { url, requests } = await startRecordingServer()
   await client.sendOnce({ ...post(url), body: Buffer.alloc(0) })
-  expect(seen).toEqual([{ length: '0', encoding: undefined, lines: [], body: '' }])
+  expect(requests).toEqual([{ length: '0', encoding: undefined, lines: [], body: '' }])
 })
 
-test('a header with two values goes in two lines', async () => {
+test('a header with two values is sent as two lines', async () => {
   await using client = startClient()
-  const { url, seen } = await framing()
+  const { url, requests } = await startRecordingServer()
   await client.sendOnce(post(url, { headers: { 'x-line': ['one', 'two'] } }))
-  expect(seen[0]?.lines).toEqual(['one', 'two'])
+  expect(requests[0]?.lines).toEqual(['one', 'two'])
 })

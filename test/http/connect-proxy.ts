@@ -4,31 +4,31 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 
 export interface ConnectProxy extends AsyncDisposable {
   readonly port: number
-  /** The HOST:PORT of every CONNECT, in order. */
-  readonly asked: readonly string[]
-  /** The headers of every CONNECT. */
+  /** The HOST:PORT of each CONNECT, in order. */
+  readonly connectTargets: readonly string[]
+  /** The headers of each CONNECT. */
   readonly headers: readonly IncomingHttpHeaders[]
-  /** Anything that was not a CONNECT. */
-  readonly others: readonly string[]
+  /** Requests with another method than CONNECT. */
+  readonly otherRequests: readonly string[]
 }
 
 export interface ConnectProxyOptions {
-  /** HOST:PORT as asked for → port of this machine. */
+  /** Maps the HOST:PORT of a CONNECT to a port of this machine. */
   routes?: Record<string, number>
-  /** Answer every CONNECT with this instead. */
-  refuse?: number
-  /** Do this with every CONNECT instead. */
-  handle?: (socket: Socket) => void
+  /** Refuses each CONNECT with this status. */
+  refuseStatus?: number
+  /** Called with the socket of each CONNECT, instead of opening a tunnel. */
+  onConnect?: (socket: Socket) => void
 }
 
-/** An HTTP proxy on loopback that tunnels to ports of this machine, whatever name was asked for. */
+/** Starts an HTTP proxy on loopback. `routes` determines the ports of this machine to which its tunnels lead. */
 export async function startConnectProxy(options: ConnectProxyOptions = {}): Promise<ConnectProxy> {
-  const asked: string[] = []
+  const connectTargets: string[] = []
   const headers: IncomingHttpHeaders[] = []
-  const others: string[] = []
+  const otherRequests: string[] = []
   const sockets = new Set<Socket>()
   const server = createServer((request, response) => {
-    others.push(`${request.method} ${request.url}`)
+    otherRequests.push(`${request.method} ${request.url}`)
     response.writeHead(400).end()
   })
   server.on('connection', (socket) => {
@@ -36,13 +36,13 @@ export async function startConnectProxy(options: ConnectProxyOptions = {}): Prom
     socket.on('close', () => sockets.delete(socket))
   })
   server.on('connect', (request, client: Socket) => {
-    asked.push(request.url ?? '')
+    connectTargets.push(request.url ?? '')
     headers.push(request.headers)
     client.on('error', () => {})
     const port = options.routes?.[request.url ?? '']
-    if (options.handle !== undefined) return options.handle(client)
-    if (options.refuse !== undefined || port === undefined) {
-      client.end(`HTTP/1.1 ${options.refuse ?? 502} No\r\ncontent-length: 0\r\n\r\n`)
+    if (options.onConnect !== undefined) return options.onConnect(client)
+    if (options.refuseStatus !== undefined || port === undefined) {
+      client.end(`HTTP/1.1 ${options.refuseStatus ?? 502} No\r\ncontent-length: 0\r\n\r\n`)
       return
     }
     const upstream = connect(port, '127.0.0.1', () => {
@@ -58,9 +58,9 @@ export async function startConnectProxy(options: ConnectProxyOptions = {}): Prom
   await once(server, 'listening')
   return {
     port: (server.address() as AddressInfo).port,
-    asked,
+    connectTargets,
     headers,
-    others,
+    otherRequests,
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy()
       server.close()

@@ -8,10 +8,10 @@ import { answer, identity, type RawServer, startRawServer } from './raw-server.t
 import {
   expectNoProcessFaults,
   nextTurn,
-  openSockets,
+  listOpenSockets,
   post,
   startClient,
-  transportError,
+  expectTransportError,
   trustAuthority,
 } from './setup.ts'
 
@@ -19,35 +19,35 @@ expectNoProcessFaults()
 
 trustAuthority()
 
-/** Sockets that are open, once there are so many: what other files of tests left is closed in a while. */
-const onceThereAre = (count: number): Promise<string[]> =>
+/** Waits until `count` sockets are open, because sockets of earlier test files may still close. Returns them. */
+const waitForOpenSockets = (count: number): Promise<string[]> =>
   vi.waitFor(
     () => {
-      const open = openSockets()
+      const open = listOpenSockets()
       if (open.length !== count) throw new Error(`open: ${open.join(', ')}`)
       return open
     },
     { timeout: 5000 },
   )
 
-test('reads use connections again; every create has one of its own, closed after it', async () => {
+test('reads reuse connections, and each create has a connection of its own, which is closed after it', async () => {
   await using server = await startRawServer({ onRequest: (socket) => socket.write(answer(200, {}, 'x')) })
   await using client = startClient()
   const url = `${server.origin}/`
   for (let count = 0; count < 10; count += 1) await client.send({ method: 'GET', url })
-  const reading = server.connections
-  // undici frees a connection one turn after the answer: the read that follows at once may open a second.
-  expect(reading).toBeLessThanOrEqual(2)
+  const readConnections = server.connections
+  // undici releases a connection one turn after the answer, so that the next read may open a second connection.
+  expect(readConnections).toBeLessThanOrEqual(2)
   for (let count = 0; count < 3; count += 1) await client.sendOnce(post(url))
-  expect(server.connections).toBe(reading + 3)
+  expect(server.connections).toBe(readConnections + 3)
   await client.send({ method: 'GET', url })
-  expect(server.connections).toBe(reading + 3)
-  const closing = server.requests.filter((text) => /^connection: close\r$/m.test(text))
-  expect(closing.map((text) => text.slice(0, 4))).toEqual(['POST', 'POST', 'POST'])
+  expect(server.connections).toBe(readConnections + 3)
+  const closingRequests = server.requests.filter((text) => /^connection: close\r$/m.test(text))
+  expect(closingRequests.map((text) => text.slice(0, 4))).toEqual(['POST', 'POST', 'POST'])
 })
 
-test('a server that closes what idles costs a create nothing', async () => {
-  // The trap of a reused connection: it is closed at the very moment the next request goes out on it.
+test('creates succeed although the server closes idle connections', async () => {
+  // The server may close a reused connection at the moment when the next request is sent on it.
   let idle: Socket | undefined
   await using server = await startRawServer({
     onConnection: (socket) => {
@@ -71,15 +71,15 @@ test('creates at the same time each have a connection', async () => {
   expect(server).toMatchObject({ connections: 5, requests: { length: 5 } })
 })
 
-test.each(['straight', 'through a proxy'])(
-  'TLS offers HTTP/1.1 alone, %s: there is no GOAWAY to replay after',
-  async (way) => {
-    const offered: string[][] = []
+test.each(['directly', 'through a proxy'])(
+  'TLS offers only HTTP/1.1, %s, because an HTTP/2 client repeats requests after a GOAWAY',
+  async (route) => {
+    const offeredProtocols: string[][] = []
     await using server = await startRawServer({
       tls: {
         ...identity('service'),
         ALPNCallback: ({ protocols }) => {
-          offered.push(protocols)
+          offeredProtocols.push(protocols)
           return protocols.at(-1)
         },
       },
@@ -87,23 +87,23 @@ test.each(['straight', 'through a proxy'])(
     })
     await using proxy = await startConnectProxy({ routes: { 'service.test:443': server.port } })
     await using client = startClient({ env: { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` } })
-    const url = way === 'straight' ? `https://localhost:${server.port}/` : 'https://service.test/'
+    const url = route === 'directly' ? `https://localhost:${server.port}/` : 'https://service.test/'
     await client.sendOnce(post(url))
     await client.send({ method: 'GET', url })
-    expect(offered).toEqual([['http/1.1'], ['http/1.1']])
-    expect(proxy.asked).toHaveLength(way === 'straight' ? 0 : 2)
+    expect(offeredProtocols).toEqual([['http/1.1'], ['http/1.1']])
+    expect(proxy.connectTargets).toHaveLength(route === 'directly' ? 0 : 2)
   },
 )
 
-/** Far longer than a test may take: what is still connecting has to be ended, not waited for. */
-const patient = { connectMs: 600_000 }
+/** Much longer than a test may take, so that a connection attempt has to be ended by other means. */
+const longConnectLimit = { connectMs: 600_000 }
 
-/** Ends when the server sees no connection any more; a test that waits here for ever fails. */
-async function untilDeserted(server: RawServer): Promise<void> {
-  while (server.open > 0) await nextTurn()
+/** Waits until the server has no open connection. */
+async function waitUntilDisconnected(server: RawServer): Promise<void> {
+  while (server.openConnections > 0) await nextTurn()
 }
 
-test('nothing stays open after close: idle, answering, half read, connecting', async () => {
+test('close ends all connections: idle, waiting for an answer, partly read and connecting', async () => {
   await using server = await startRawServer({
     onRequest: (socket, request) => {
       if (request.startsWith('GET /idle')) socket.write(answer(200, {}, 'x'))
@@ -111,38 +111,42 @@ test('nothing stays open after close: idle, answering, half read, connecting', a
     },
   })
   const client = startClient()
-  await client.send({ method: 'GET', url: `${server.origin}/idle`, limits: patient })
-  const half = await client.open({ method: 'GET', url: `${server.origin}/half` })
-  const silent = transportError(client.send({ method: 'GET', url: `${server.origin}/silent` }))
-  const connecting = transportError(client.send({ method: 'GET', url: `https://127.0.0.1:${server.port}/` }))
+  await client.send({ method: 'GET', url: `${server.origin}/idle`, limits: longConnectLimit })
+  const partlyRead = await client.open({ method: 'GET', url: `${server.origin}/half` })
+  const unanswered = expectTransportError(client.send({ method: 'GET', url: `${server.origin}/silent` }))
+  const connecting = expectTransportError(
+    client.send({ method: 'GET', url: `https://127.0.0.1:${server.port}/` }),
+  )
   while (server.connections < 3) await nextTurn()
   await client.close()
-  await silent
+  await unanswered
   await connecting
-  await expect(collect(half.body)).rejects.toThrow(/127\.0\.0\.1/)
-  await untilDeserted(server)
-  expect(await onceThereAre(1)).toEqual(['TCPServerWrap'])
+  await expect(collect(partlyRead.body)).rejects.toThrow(/127\.0\.0\.1/)
+  await waitUntilDisconnected(server)
+  expect(await waitForOpenSockets(1)).toEqual(['TCPServerWrap'])
 })
 
-test('nothing stays open after a create, however it ended', async () => {
+test('no connection stays open after a create, whether it succeeds or fails', async () => {
   await using server = await startRawServer({ onRequest: (socket) => socket.write(answer(201)) })
-  await using hanging = await startRawServer()
-  await using proxy = await startConnectProxy({ routes: { 'service.test:443': hanging.port } })
+  await using silentServer = await startRawServer()
+  await using proxy = await startConnectProxy({ routes: { 'service.test:443': silentServer.port } })
   await using client = startClient({ env: { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` } })
-  const limits = { totalMs: 30, ...patient }
+  const limits = { totalMs: 30, ...longConnectLimit }
   await client.sendOnce(post(`${server.origin}/`))
-  await transportError(client.sendOnce(post(`${hanging.origin}/`, { limits })))
-  await transportError(client.sendOnce(post(`https://127.0.0.1:${hanging.port}/`, { limits })))
-  await transportError(client.sendOnce(post('https://service.test/', { limits })))
-  await using behind = startClient({ env: { HTTPS_PROXY: `https://127.0.0.1:${hanging.port}` } })
-  await transportError(behind.sendOnce(post('https://service.test/', { limits })))
-  await untilDeserted(server)
-  await untilDeserted(hanging)
+  await expectTransportError(client.sendOnce(post(`${silentServer.origin}/`, { limits })))
+  await expectTransportError(client.sendOnce(post(`https://127.0.0.1:${silentServer.port}/`, { limits })))
+  await expectTransportError(client.sendOnce(post('https://service.test/', { limits })))
+  await using clientOfTlsProxy = startClient({
+    env: { HTTPS_PROXY: `https://127.0.0.1:${silentServer.port}` },
+  })
+  await expectTransportError(clientOfTlsProxy.sendOnce(post('https://service.test/', { limits })))
+  await waitUntilDisconnected(server)
+  await waitUntilDisconnected(silentServer)
   await nextTurn()
-  expect(await onceThereAre(3)).toEqual(['TCPServerWrap', 'TCPServerWrap', 'TCPServerWrap'])
+  expect(await waitForOpenSockets(3)).toEqual(['TCPServerWrap', 'TCPServerWrap', 'TCPServerWrap'])
 })
 
-test('the body of a stream left early gives its connection back', async () => {
+test('a body that is not read to its end closes its connection', async () => {
   await using server = await startRawServer({
     onRequest: (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nsome'),
   })
@@ -150,11 +154,11 @@ test('the body of a stream left early gives its connection back', async () => {
   const { body } = await client.open({ method: 'GET', url: `${server.origin}/` })
   expect((await collect(body, 2)).toString()).toBe('some')
   await nextTurn()
-  // The server's own ends are counted here too: its listener alone is left.
-  expect(await onceThereAre(1)).toEqual(['TCPServerWrap'])
+  // The sockets of the server are counted too. Only its listener stays open.
+  expect(await waitForOpenSockets(1)).toEqual(['TCPServerWrap'])
 })
 
-test('a closed client opens nothing again', async () => {
+test('a closed client opens no connection', async () => {
   await using server = await startRawServer({ onRequest: (socket) => socket.write(answer(200)) })
   const client = startClient()
   const url = `${server.origin}/`

@@ -16,8 +16,8 @@ trustAuthority()
 
 const created = enveloped(201, { request_id: '5b2c8f0e-4a3d-4c1b-9e6f-7a8b9c0d1e2f', status: 'RECEIVED' })
 
-/** What one create through the proxy came to; an error that is not of the transport fails the test. */
-async function outcome(url: string): Promise<'answered' | 'lost' | 'unsent'> {
+/** Sends one create and returns its outcome. Throws an error that is not a TransportError. */
+async function sendCreate(url: string): Promise<'answered' | 'lost' | 'unsent'> {
   await using client = startClient()
   return await client.sendOnce(post(url)).then(
     () => 'answered',
@@ -29,76 +29,76 @@ async function outcome(url: string): Promise<'answered' | 'lost' | 'unsent'> {
 }
 
 test.each(['close', 'reset'] as const)(
-  'cut by a %s after every byte of the answer: lost, never again',
+  'a create cut by a %s after any byte of the answer may have been sent, and is not sent again',
   async (how) => {
     await using server = await startRawServer({ onRequest: (socket) => socket.write(created) })
     await using proxy = await startFaultProxy(server.port)
     for (let down = 1; down < created.length; down += 1) {
       proxy.cut = { down, how }
       const [connections, requests] = [proxy.connections, server.requests.length]
-      expect(await outcome(`http://127.0.0.1:${proxy.port}/`), `after byte ${down}`).toBe('lost')
+      expect(await sendCreate(`http://127.0.0.1:${proxy.port}/`), `after byte ${down}`).toBe('lost')
       expect(proxy.connections - connections, `connections, after byte ${down}`).toBe(1)
       expect(server.requests.length - requests, `requests, after byte ${down}`).toBe(1)
     }
     proxy.cut = {}
-    expect(await outcome(`http://127.0.0.1:${proxy.port}/`)).toBe('answered')
+    expect(await sendCreate(`http://127.0.0.1:${proxy.port}/`)).toBe('answered')
     fault.countCases(created.length - 1)
   },
 )
 
 test.each(['close', 'reset'] as const)(
-  'cut by a %s after every byte of the request: lost, never again',
+  'a create cut by a %s after any byte of the request may have been sent, and is not sent again',
   async (how) => {
     await using server = await startRawServer({ onRequest: (socket) => socket.write(created) })
     await using proxy = await startFaultProxy(server.port)
-    expect(await outcome(`http://127.0.0.1:${proxy.port}/`)).toBe('answered')
-    const whole = server.bytes
-    for (let up = 1; up < whole; up += 1) {
+    expect(await sendCreate(`http://127.0.0.1:${proxy.port}/`)).toBe('answered')
+    const requestBytes = server.bytes
+    for (let up = 1; up < requestBytes; up += 1) {
       proxy.cut = { up, how }
       const connections = proxy.connections
-      expect(await outcome(`http://127.0.0.1:${proxy.port}/`), `after byte ${up}`).toBe('lost')
+      expect(await sendCreate(`http://127.0.0.1:${proxy.port}/`), `after byte ${up}`).toBe('lost')
       expect(proxy.connections - connections, `connections, after byte ${up}`).toBe(1)
     }
-    // The first, uncut one alone came in whole.
+    // Only the first request, which was not cut, was received completely.
     expect(server.requests).toHaveLength(1)
-    fault.countCases(whole - 1)
+    fault.countCases(requestBytes - 1)
   },
 )
 
-test('cut before the first byte: whatever is reported, nothing arrived', async () => {
+test('no byte of a create that is cut before its first byte is received', async () => {
   await using server = await startRawServer({ onRequest: (socket) => socket.write(created) })
   await using proxy = await startFaultProxy(server.port, { up: 0 })
-  expect(await outcome(`http://127.0.0.1:${proxy.port}/`)).not.toBe('answered')
+  expect(await sendCreate(`http://127.0.0.1:${proxy.port}/`)).not.toBe('answered')
   expect(server.bytes).toBe(0)
   expect(proxy.connections).toBe(1)
 })
 
 test.each(['up', 'down'] as const)(
-  'cut %sstream in the TLS handshake and after it: unsent is true, lost is careful',
-  async (way) => {
+  'a create cut %sstream during or after the TLS handshake is unsent only if the server received no byte of it',
+  async (direction) => {
     await using server = await startRawServer({
       tls: identity('service'),
       onRequest: (socket) => socket.write(created),
     })
     await using proxy = await startFaultProxy(server.port)
-    const seen: string[] = []
-    for (let bytes = 1; seen.at(-1) !== 'answered'; bytes += 7) {
-      proxy.cut = { [way]: bytes }
+    const outcomes: string[] = []
+    for (let bytes = 1; outcomes.at(-1) !== 'answered'; bytes += 7) {
+      proxy.cut = { [direction]: bytes }
       const [connections, before] = [proxy.connections, server.bytes]
-      const result = await outcome(`https://localhost:${proxy.port}/`)
+      const result = await sendCreate(`https://localhost:${proxy.port}/`)
       expect(
         { result, arrived: server.bytes > before },
         `cut after ${bytes}: what is reported as unsent never arrived`,
       ).not.toEqual({ result: 'unsent', arrived: true })
       expect(proxy.connections - connections, `connections, cut after ${bytes}`).toBe(1)
-      if (result !== seen.at(-1)) seen.push(result)
+      if (result !== outcomes.at(-1)) outcomes.push(result)
     }
-    // Once a connection stood at one cut, it stands at every later one.
-    expect(seen).toEqual(['unsent', 'lost', 'answered'])
+    // The more bytes precede the cut, the later is the outcome in this list.
+    expect(outcomes).toEqual(['unsent', 'lost', 'answered'])
   },
 )
 
-test('a line that goes silent in the answer: lost, by the idle limit', async () => {
+test('a create whose answer stops without a close ends by the idle limit, and may have been sent', async () => {
   await using server = await startRawServer({ onRequest: (socket) => socket.write(created) })
   await using proxy = await startFaultProxy(server.port, { down: 60, how: 'silence' })
   await using client = startClient()

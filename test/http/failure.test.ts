@@ -15,38 +15,43 @@ test.each([
     'its certificate is signed by an unknown authority',
     /NODE_USE_SYSTEM_CA=1/,
   ],
-])('each certificate has a hint of its own, and a proxy is named: %s', (code, text, hint) => {
-  const about = { url: new URL('https://api.example.com/v1/ping'), sent: false }
+])('the error of a certificate (%s) has its own hint, and names a proxy', (code, text, hint) => {
+  const context = { url: new URL('https://api.example.com/v1/ping'), sent: false }
   const error = Object.assign(new Error('x'), { code })
-  const straight = transportFailure(error, { ...about, proxy: undefined })
-  expect(straight).toMatchObject({ message: `api.example.com: ${text}`, permanent: true })
-  expect(straight.hint).toMatch(hint)
-  expect(transportFailure(error, { ...about, proxy: 'proxy.example.com:3128' }).hint).toBe(
-    `${straight.hint}\nThe environment sets the proxy proxy.example.com:3128 (HTTPS_PROXY); the certificate may be its own.`,
+  const directFailure = transportFailure(error, { ...context, proxy: undefined })
+  expect(directFailure).toMatchObject({ message: `api.example.com: ${text}`, permanent: true })
+  expect(directFailure.hint).toMatch(hint)
+  expect(transportFailure(error, { ...context, proxy: 'proxy.example.com:3128' }).hint).toBe(
+    `${directFailure.hint}\nThe environment sets the proxy proxy.example.com:3128 (HTTPS_PROXY); the certificate may be its own.`,
   )
 })
 
-const about = { url: new URL('https://api.example.com/v1/ping'), sent: false, proxy: undefined }
-const coded = (code: string): Error => Object.assign(new Error('x'), { code })
+const context = { url: new URL('https://api.example.com/v1/ping'), sent: false, proxy: undefined }
+const errorWithCode = (code: string): Error => Object.assign(new Error('x'), { code })
 
 test.each<[string, unknown, string, boolean]>([
   [
-    'a code of a certificate without a sentence of its own',
-    coded('CERT_SIGNATURE_FAILURE'),
+    'a certificate code without its own message',
+    errorWithCode('CERT_SIGNATURE_FAILURE'),
     'its certificate cannot be verified (CERT_SIGNATURE_FAILURE)',
     true,
   ],
-  ['a code of TLS', coded('EPROTO'), 'the TLS handshake failed (EPROTO)', false],
-  ['an unknown code', coded('ESOMETHING'), 'the exchange failed (ESOMETHING)', false],
+  ['a code of TLS', errorWithCode('EPROTO'), 'the TLS handshake failed (EPROTO)', false],
+  ['an unknown code', errorWithCode('ESOMETHING'), 'the exchange failed (ESOMETHING)', false],
   [
     'several addresses that were tried',
-    new AggregateError([coded('ECONNREFUSED'), coded('ENETUNREACH')]),
+    new AggregateError([errorWithCode('ECONNREFUSED'), errorWithCode('ENETUNREACH')]),
     'connection refused',
     false,
   ],
-  ['an error around the cause', new Error('x', { cause: coded('EPIPE') }), 'the connection was cut', false],
+  [
+    'an error around the cause',
+    new Error('x', { cause: errorWithCode('EPIPE') }),
+    'the connection was cut',
+    false,
+  ],
   ['no code at all', new Error('x'), 'the exchange failed', false],
   ['no error at all', 'x', 'the exchange failed', false],
-])('%s in one sentence', (_what, error, text, permanent) => {
-  expect(transportFailure(error, about)).toMatchObject({ message: `api.example.com: ${text}`, permanent })
+])('%s is reported in one sentence', (_label, error, text, permanent) => {
+  expect(transportFailure(error, context)).toMatchObject({ message: `api.example.com: ${text}`, permanent })
 })

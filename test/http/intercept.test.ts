@@ -3,79 +3,82 @@ import { expect, onTestFinished, test } from 'vitest'
 
 import { startSandbox } from '../../src/exports/sandbox.ts'
 
-const base = 'https://api.example.com'
+const interceptedUrl = 'https://api.example.com'
 
-async function started(): Promise<Awaited<ReturnType<typeof startSandbox>>> {
+async function startManualSandbox(): Promise<Awaited<ReturnType<typeof startSandbox>>> {
   const sandbox = await startSandbox({ clock: 'manual' })
   onTestFinished(() => sandbox.close())
   return sandbox
 }
 
-test('fetch of Node and of undici and the global dispatcher of undici reach the sandbox, and other calls do not', async () => {
-  const [sandbox, other] = [await started(), await started()]
-  sandbox.intercept(base)
-  expect((await fetch(`${base}/v1/ping?a=b`)).status).toBe(200)
-  expect((await undiciFetch(`${base}/v1/ping`)).status).toBe(200)
-  expect((await request(`${base}/v1/ping`)).statusCode).toBe(200)
-  expect((await request(`${base}/v1/ping`, { query: { a: 'b' } })).statusCode).toBe(200)
+test('calls of Node.js and of undici to the intercepted URL reach the sandbox, and other calls do not', async () => {
+  const [sandbox, other] = [await startManualSandbox(), await startManualSandbox()]
+  sandbox.intercept(interceptedUrl)
+  expect((await fetch(`${interceptedUrl}/v1/ping?a=b`)).status).toBe(200)
+  expect((await undiciFetch(`${interceptedUrl}/v1/ping`)).status).toBe(200)
+  expect((await request(`${interceptedUrl}/v1/ping`)).statusCode).toBe(200)
+  expect((await request(`${interceptedUrl}/v1/ping`, { query: { a: 'b' } })).statusCode).toBe(200)
   expect((await fetch(`${other.baseUrl}/v1/users`)).status).toBe(401)
   expect(sandbox.calls().map(({ path }) => path)).toEqual(Array(4).fill('/v1/ping'))
   expect(other.calls().map(({ path }) => path)).toEqual(['/v1/users'])
 })
 
-test('a base URL with a path is intercepted below that path alone', async () => {
-  const [inner, outer] = [await started(), await started()]
-  outer.intercept(base)
-  inner.intercept(`${base}/checks/`)
-  for (const path of ['/checks/v1/ping', '/checksum', '/v1/ping']) await fetch(`${base}${path}`)
+test('a base URL with a path is intercepted only below that path', async () => {
+  const [inner, outer] = [await startManualSandbox(), await startManualSandbox()]
+  outer.intercept(interceptedUrl)
+  inner.intercept(`${interceptedUrl}/checks/`)
+  for (const path of ['/checks/v1/ping', '/checksum', '/v1/ping']) await fetch(`${interceptedUrl}${path}`)
   expect(inner.calls().map(({ path }) => path)).toEqual(['/v1/ping'])
   expect(outer.calls().map(({ path }) => path)).toEqual(['/checksum', '/v1/ping'])
 })
 
-test('of two sandboxes at one base URL the latest answers, and the earlier one again when the latest is closed', async () => {
-  const before = getGlobalDispatcher()
-  const [first, second] = [await started(), await started()]
-  first.intercept(base)
-  second.intercept(base)
-  await fetch(`${base}/v1/ping`)
+test('of two sandboxes that intercept one base URL the later one answers, and after its close the earlier one', async () => {
+  const previousDispatcher = getGlobalDispatcher()
+  const [first, second] = [await startManualSandbox(), await startManualSandbox()]
+  first.intercept(interceptedUrl)
+  second.intercept(interceptedUrl)
+  await fetch(`${interceptedUrl}/v1/ping`)
   expect([first.calls().length, second.calls().length]).toEqual([0, 1])
   await second.close()
-  await fetch(`${base}/v1/ping`)
+  await fetch(`${interceptedUrl}/v1/ping`)
   expect(first.calls()).toHaveLength(1)
   await first.close()
-  expect(getGlobalDispatcher()).toBe(before)
+  expect(getGlobalDispatcher()).toBe(previousDispatcher)
 })
 
-test('a dispatcher that was set during the interception stays, and nothing reaches the sandbox any more', async () => {
-  const before = getGlobalDispatcher()
-  onTestFinished(() => setGlobalDispatcher(before))
-  const [sandbox, real] = [await started(), await started()]
-  const restore = sandbox.intercept(real.baseUrl)
+test('a dispatcher that was set during the interception stays set, and its calls no longer reach the sandbox', async () => {
+  const previousDispatcher = getGlobalDispatcher()
+  onTestFinished(() => setGlobalDispatcher(previousDispatcher))
+  const [sandbox, target] = [await startManualSandbox(), await startManualSandbox()]
+  const restore = sandbox.intercept(target.baseUrl)
   const composed = getGlobalDispatcher().compose((dispatch) => dispatch)
   setGlobalDispatcher(composed)
-  await request(`${real.baseUrl}/v1/ping`)
+  await request(`${target.baseUrl}/v1/ping`)
   expect(sandbox.calls()).toHaveLength(1)
   restore()
   restore()
   expect(getGlobalDispatcher()).toBe(composed)
-  await request(`${real.baseUrl}/v1/ping`)
-  expect([sandbox.calls().length, real.calls().length]).toEqual([1, 1])
+  await request(`${target.baseUrl}/v1/ping`)
+  expect([sandbox.calls().length, target.calls().length]).toEqual([1, 1])
 })
 
 test('a fault cuts the connection of an intercepted call', async () => {
-  const sandbox = await started()
-  sandbox.intercept(base)
+  const sandbox = await startManualSandbox()
+  sandbox.intercept(interceptedUrl)
   sandbox.inject({ on: 'GET *', fault: { kind: 'cut', when: 'before' } })
-  await expect(fetch(`${base}/v1/ping`)).rejects.toThrow('fetch failed')
+  await expect(fetch(`${interceptedUrl}/v1/ping`)).rejects.toThrow('fetch failed')
 })
 
-test.each(['api.example.com', 'ftp://api.example.com', `${base}?a=b`])('not a base URL: %s', async (url) => {
-  const sandbox = await started()
-  expect(() => sandbox.intercept(url)).toThrow('intercept: not the base URL of a service')
-})
+test.each(['api.example.com', 'ftp://api.example.com', `${interceptedUrl}?a=b`])(
+  'intercept refuses %s as a base URL',
+  async (url) => {
+    const sandbox = await startManualSandbox()
+    expect(() => sandbox.intercept(url)).toThrow('intercept: not the base URL of a service')
+  },
+)
 
-test('orders are compared by the parts that a test gives', async () => {
-  const sandbox = await started()
+test('expectOrdered compares only the given fields of an order', async () => {
+  const sandbox = await startManualSandbox()
   const headers = { 'X-Service-API-Key': sandbox.apiKey, 'X-Service-User-Email': sandbox.userEmail }
   const recipient = { first_name: 'Mei', last_name: 'Ito', email: 'mei@example.com', phone: '+819012345678' }
   const body = JSON.stringify({ package_id: 102, recipient })

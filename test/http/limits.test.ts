@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { jsonLimits, reportLimits } from '../../src/http/types.ts'
 import { recordForFaultTable } from '../harness/faults/fault-row.ts'
 import { answer, startRawServer } from './raw-server.ts'
-import { expectNoProcessFaults, post, startClient, transportError } from './setup.ts'
+import { expectNoProcessFaults, post, startClient, expectTransportError } from './setup.ts'
 
 recordForFaultTable('endless', 'without an end')
 
@@ -13,23 +13,23 @@ recordForFaultTable('endless', 'without an end')
 
 expectNoProcessFaults()
 
-test('of JSON 16 MiB within a minute are taken, of a report 2 GiB within a quarter of an hour', () => {
+test('the limits are 16 MiB and a minute for JSON, and 2 GiB and a quarter of an hour for a report', () => {
   const connection = { connectMs: 10_000, idleMs: 30_000 }
   expect(jsonLimits).toEqual({ ...connection, totalMs: 60_000, maxBytes: 16_777_216 })
   expect(reportLimits).toEqual({ ...connection, totalMs: 900_000, maxBytes: 2_147_483_648 })
 })
 
-/** Writes `next()` again and again until the other side is gone. */
-function forever(socket: Socket, next: () => string | Buffer, everyMs: number): void {
-  const timer = setInterval(() => socket.write(next()), everyMs)
+/** Writes a new result of `next` every `intervalMs` until the socket is closed. */
+function writeRepeatedly(socket: Socket, next: () => string | Buffer, intervalMs: number): void {
+  const timer = setInterval(() => socket.write(next()), intervalMs)
   socket.on('close', () => clearInterval(timer))
 }
 
-test('a server that takes the request and says nothing ends by the idle limit', async () => {
+test('a call to a server that does not answer ends by the idle limit', async () => {
   await using server = await startRawServer()
   await using client = startClient()
   const url = `${server.origin}/`
-  const error = await transportError(client.sendOnce(post(url, { limits: { idleMs: 50 } })))
+  const error = await expectTransportError(client.sendOnce(post(url, { limits: { idleMs: 50 } })))
   expect(error).toMatchObject({
     sent: true,
     message: `127.0.0.1:${server.port}: timed out waiting for an answer`,
@@ -37,13 +37,13 @@ test('a server that takes the request and says nothing ends by the idle limit', 
   expect(server.connections).toBe(1)
 })
 
-test('an answer that stops half way ends by the idle limit', async () => {
+test('an answer that stops in the middle ends by the idle limit', async () => {
   await using server = await startRawServer({
     onRequest: (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf'),
   })
   await using client = startClient()
   const url = `${server.origin}/`
-  const error = await transportError(client.send({ method: 'GET', url, limits: { idleMs: 50 } }))
+  const error = await expectTransportError(client.send({ method: 'GET', url, limits: { idleMs: 50 } }))
   expect(error.message).toBe(`127.0.0.1:${server.port}: timed out in the middle of the answer`)
 })
 
@@ -51,12 +51,12 @@ test('an answer of one byte at a time is never idle and ends by the total limit'
   await using server = await startRawServer({
     onRequest: (socket) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n')
-      forever(socket, () => '.', 10)
+      writeRepeatedly(socket, () => '.', 10)
     },
   })
   await using client = startClient()
   const limits = { idleMs: 10_000, totalMs: 150 }
-  const error = await transportError(client.sendOnce(post(`${server.origin}/`, { limits })))
+  const error = await expectTransportError(client.sendOnce(post(`${server.origin}/`, { limits })))
   expect(error).toMatchObject({ sent: true, permanent: false })
   expect(error.message).toBe(`127.0.0.1:${server.port}: timed out after 0.15 s without a complete answer`)
 })
@@ -65,107 +65,108 @@ test('headers of one byte at a time end by the total limit', async () => {
   await using server = await startRawServer({
     onRequest: (socket) => {
       socket.write('HTTP/1.1 200 OK\r\nx: ')
-      forever(socket, () => '.', 10)
+      writeRepeatedly(socket, () => '.', 10)
     },
   })
   await using client = startClient()
   const limits = { idleMs: 10_000, totalMs: 150 }
-  const error = await transportError(client.send({ method: 'GET', url: `${server.origin}/`, limits }))
+  const error = await expectTransportError(client.send({ method: 'GET', url: `${server.origin}/`, limits }))
   expect(error.message).toBe(`127.0.0.1:${server.port}: timed out after 0.15 s without a complete answer`)
 })
 
-test('informational answers without end end by the total limit', async () => {
+test('endless informational answers end by the total limit', async () => {
   await using server = await startRawServer({
-    onRequest: (socket) => forever(socket, () => 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n', 10),
+    onRequest: (socket) =>
+      writeRepeatedly(socket, () => 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n', 10),
   })
   await using client = startClient()
   const limits = { idleMs: 10_000, totalMs: 150 }
-  const error = await transportError(client.sendOnce(post(`${server.origin}/`, { limits })))
+  const error = await expectTransportError(client.sendOnce(post(`${server.origin}/`, { limits })))
   expect(error.message).toBe(`127.0.0.1:${server.port}: timed out after 0.15 s without a complete answer`)
 })
 
 test.each([
-  ['one header without end', () => 'a'.repeat(1024)],
-  ['headers without end', () => `x-${Math.random()}: 1\r\n`.repeat(100)],
-])('%s is given up after some kilobytes, and not asked for again', async (_name, next) => {
+  ['one endless header', () => 'a'.repeat(1024)],
+  ['endless headers', () => `x-${Math.random()}: 1\r\n`.repeat(100)],
+])('an answer with %s is refused after some kilobytes, and is not requested again', async (_name, next) => {
   await using server = await startRawServer({
     onRequest: (socket) => {
       socket.write('HTTP/1.1 200 OK\r\nx: ')
-      forever(socket, next, 1)
+      writeRepeatedly(socket, next, 1)
     },
   })
   await using client = startClient()
-  const error = await transportError(client.send({ method: 'GET', url: `${server.origin}/` }))
+  const error = await expectTransportError(client.send({ method: 'GET', url: `${server.origin}/` }))
   expect(error).toMatchObject({ permanent: true })
   expect(error.message).toBe(`127.0.0.1:${server.port}: the headers of the answer are too large`)
 })
 
-test('a body without end is given up at the byte limit', async () => {
-  let written = 0
+test('an endless body is refused at the byte limit', async () => {
+  let writtenBytes = 0
   await using server = await startRawServer({
     onRequest: (socket) => {
       socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n')
       const chunk = Buffer.from(`10000\r\n${'x'.repeat(65_536)}\r\n`)
-      const more = (): void => {
-        written += 65_536
-        if (!socket.destroyed) socket.write(chunk, more)
+      const writeChunk = (): void => {
+        writtenBytes += 65_536
+        if (!socket.destroyed) socket.write(chunk, writeChunk)
       }
-      more()
+      writeChunk()
     },
   })
   await using client = startClient()
   const limits = { maxBytes: 1_000_000 }
-  const error = await transportError(client.send({ method: 'GET', url: `${server.origin}/`, limits }))
+  const error = await expectTransportError(client.send({ method: 'GET', url: `${server.origin}/`, limits }))
   expect(error).toMatchObject({ permanent: true })
   expect(error.message).toBe(`127.0.0.1:${server.port}: the answer is larger than 1000000 bytes, the limit`)
-  // What the sockets' buffers of both sides take comes on top of the limit.
-  expect(written).toBeLessThan(20_000_000)
+  // The socket buffers of both sides accept bytes in addition to the limit.
+  expect(writtenBytes).toBeLessThan(20_000_000)
 })
 
-test('an announced 10 GB is refused before any of it is read', async () => {
+test('an answer with a Content-Length of 10 GB is refused before its body is read', async () => {
   await using server = await startRawServer({
     onRequest: (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10000000000\r\n\r\nx'),
   })
   await using client = startClient()
-  const error = await transportError(client.sendOnce(post(`${server.origin}/`)))
+  const error = await expectTransportError(client.sendOnce(post(`${server.origin}/`)))
   expect(error).toMatchObject({ sent: true, permanent: true })
   expect(error.message).toContain('the answer is larger than 16777216 bytes')
 })
 
-test('an answer of exactly the byte limit is taken', async () => {
+test('an answer of exactly the byte limit is accepted', async () => {
   await using server = await startRawServer({ onRequest: (socket) => socket.write(answer(200, {}, '12345')) })
   await using client = startClient()
   const url = `${server.origin}/`
   const { body } = await client.send({ method: 'GET', url, limits: { maxBytes: 5 } })
   expect(body.toString()).toBe('12345')
-  const error = await transportError(client.send({ method: 'GET', url, limits: { maxBytes: 4 } }))
+  const error = await expectTransportError(client.send({ method: 'GET', url, limits: { maxBytes: 4 } }))
   expect(error.message).toContain('larger than 4 bytes')
 })
 
 test.each(['gzip', 'br', 'deflate', 'zstd', 'gzip, gzip', 'x-unknown'])(
-  'an answer in %s is refused, and nothing is inflated',
+  'an answer in %s is refused and not decompressed',
   async (encoding) => {
     await using server = await startRawServer({
       onRequest: (socket) =>
         socket.write(answer(200, { 'content-encoding': encoding }, Buffer.from('1f8b08', 'hex'))),
     })
     await using client = startClient()
-    const error = await transportError(client.send({ method: 'GET', url: `${server.origin}/` }))
+    const error = await expectTransportError(client.send({ method: 'GET', url: `${server.origin}/` }))
     expect(error).toMatchObject({ permanent: true })
     expect(error.message).toBe(`127.0.0.1:${server.port}: the answer is compressed, which was not requested`)
     expect(server.requests[0]).toMatch(/^accept-encoding: identity\r$/im)
   },
 )
 
-test('a compressed answer to a create: it was sent', async () => {
+test('a create with a compressed answer may have been sent', async () => {
   await using server = await startRawServer({
     onRequest: (socket) => socket.write(answer(201, { 'content-encoding': 'gzip' }, 'x')),
   })
   await using client = startClient()
-  expect(await transportError(client.sendOnce(post(`${server.origin}/`)))).toMatchObject({ sent: true })
+  expect(await expectTransportError(client.sendOnce(post(`${server.origin}/`)))).toMatchObject({ sent: true })
 })
 
-test('"identity" is no compression, in any case of letters', async () => {
+test('the encoding "identity" is accepted, in upper or lower case', async () => {
   await using server = await startRawServer({
     onRequest: (socket) => socket.write(answer(200, { 'content-encoding': 'Identity' }, 'plain')),
   })

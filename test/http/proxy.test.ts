@@ -9,11 +9,11 @@ import {
   nextTurn,
   post,
   startClient,
-  transportError,
+  expectTransportError,
   trustAuthority,
 } from './setup.ts'
 
-/** src/docs/cli.md, "Environment": HTTPS_PROXY/NO_PROXY. The proxy of these tests takes service.test to a TLS server here. */
+/** src/docs/cli.md, "Environment": HTTPS_PROXY/NO_PROXY. The proxy of these tests connects service.test to a local TLS server. */
 
 expectNoProcessFaults()
 
@@ -29,7 +29,7 @@ async function startService() {
 }
 
 test.each(['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'])(
-  '%s takes a create and a read through its tunnel, end to end encrypted',
+  'with %s, a create and a read are sent encrypted through a tunnel of the proxy',
   async (name) => {
     await using server = await startService()
     await using proxy = await startConnectProxy({ routes: { 'service.test:443': server.port } })
@@ -39,8 +39,8 @@ test.each(['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'])(
     expect((await client.send({ method: 'GET', url: 'https://service.test/v1/users', headers })).status).toBe(
       201,
     )
-    expect(proxy.asked).toEqual(['service.test:443', 'service.test:443'])
-    expect(proxy.others).toEqual([])
+    expect(proxy.connectTargets).toEqual(['service.test:443', 'service.test:443'])
+    expect(proxy.otherRequests).toEqual([])
     expect(JSON.stringify(proxy.headers)).not.toContain(key)
     expect(server.requests[0]).toMatch(/^POST \/v1\/requests HTTP\/1\.1\r\nhost: service\.test\r\n/)
     expect(server.requests[0]).toContain(`X-Service-API-Key: ${key}`)
@@ -64,7 +64,7 @@ test('the lower-case name overrides the upper-case one, and HTTPS_PROXY override
   expect((await client.sendOnce(post('https://service.test/'))).status).toBe(201)
 })
 
-test('user name and password of the proxy go to the proxy alone', async () => {
+test('the user name and password of the proxy are sent only to the proxy', async () => {
   await using server = await startService()
   await using proxy = await startConnectProxy({ routes: { 'service.test:443': server.port } })
   await using client = startClient({ env: { HTTPS_PROXY: `http://us%40er:pa%3Ass@127.0.0.1:${proxy.port}` } })
@@ -75,22 +75,22 @@ test('user name and password of the proxy go to the proxy alone', async () => {
 })
 
 test.each(['service.test', '.test', '*.test', '*', 'other.test, service.test', 'service.test:443'])(
-  'NO_PROXY=%s goes straight',
+  'with NO_PROXY=%s, service.test is called directly',
   async (noProxy) => {
     await using proxy = await startConnectProxy()
     await using client = startClient({
       env: { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}`, NO_PROXY: noProxy },
     })
-    // There is no such host, which only who goes straight finds out.
-    const error = await transportError(client.sendOnce(post('https://service.test/')))
+    // The host does not exist, and only a direct call looks its name up.
+    const error = await expectTransportError(client.sendOnce(post('https://service.test/')))
     expect(error.message).toMatch(/host not found|could not be resolved/)
     expect(error.sent).toBe(false)
-    expect(proxy.asked).toEqual([])
+    expect(proxy.connectTargets).toEqual([])
   },
 )
 
 test.each(['other.test', 'ervice.test', 'service.test:8443', ' '])(
-  'NO_PROXY=%j does not',
+  'with NO_PROXY=%j, service.test is called through the proxy',
   async (noProxy) => {
     await using server = await startService()
     await using proxy = await startConnectProxy({ routes: { 'service.test:443': server.port } })
@@ -101,34 +101,34 @@ test.each(['other.test', 'ervice.test', 'service.test:8443', ' '])(
   },
 )
 
-test('loopback is never proxied, by address or by name', async () => {
-  await using plain = await startRawServer({ onRequest: (socket) => socket.write(answer(200)) })
+test('loopback is never called through a proxy, neither by address nor by name', async () => {
+  await using plainServer = await startRawServer({ onRequest: (socket) => socket.write(answer(200)) })
   await using server = await startService()
   await using proxy = await startConnectProxy()
   const address = `http://127.0.0.1:${proxy.port}`
   await using client = startClient({ env: { HTTPS_PROXY: address, HTTP_PROXY: address } })
-  await client.send({ method: 'GET', url: `${plain.origin}/` })
-  await client.send({ method: 'GET', url: `http://localhost:${plain.port}/` })
+  await client.send({ method: 'GET', url: `${plainServer.origin}/` })
+  await client.send({ method: 'GET', url: `http://localhost:${plainServer.port}/` })
   await client.sendOnce(post(`${server.origin}/`))
   await client.sendOnce(post(`https://localhost:${server.port}/`))
-  expect(proxy).toMatchObject({ asked: [], others: [] })
+  expect(proxy).toMatchObject({ connectTargets: [], otherRequests: [] })
 })
 
-test('the variables of this process do not count, the ones given do', async () => {
+test('the environment variables of this process are ignored; only the given ones count', async () => {
   await using proxy = await startConnectProxy()
-  const before = process.env['HTTPS_PROXY']
+  const previousValue = process.env['HTTPS_PROXY']
   process.env['HTTPS_PROXY'] = `http://127.0.0.1:${proxy.port}`
   try {
     await using client = startClient()
-    await transportError(client.sendOnce(post('https://service.test/')))
+    await expectTransportError(client.sendOnce(post('https://service.test/')))
   } finally {
-    if (before === undefined) delete process.env['HTTPS_PROXY']
-    else process.env['HTTPS_PROXY'] = before
+    if (previousValue === undefined) delete process.env['HTTPS_PROXY']
+    else process.env['HTTPS_PROXY'] = previousValue
   }
-  expect(proxy.asked).toEqual([])
+  expect(proxy.connectTargets).toEqual([])
 })
 
-test('HOST:PORT alone is an http proxy; a path after it is not looked at', () => {
+test('HOST:PORT without a scheme is an http proxy, and a path is ignored', () => {
   expect(proxySettings({ HTTPS_PROXY: 'proxy.example.com:3128' }).httpsProxy).toBe(
     'http://proxy.example.com:3128/',
   )
@@ -143,7 +143,7 @@ test.each([
   'ftp://proxy',
   'http://a:%zz@proxy',
   'http://secret word@proxy:99999',
-])('a proxy of %j is told as wrong, by the name of the variable, without its value', async (value) => {
+])('the error for the invalid proxy %j has the name of the variable and not its value', async (value) => {
   await using client = startClient({ env: { https_proxy: value } })
   const error: unknown = await client
     .sendOnce(post('https://service.test/'))
@@ -157,43 +157,45 @@ test.each([
   )
 })
 
-test('giving up while a proxy keeps silent ends at once, and leaves nothing behind', async () => {
-  await using proxy = await startConnectProxy({ handle: () => {} })
+test('a create that is cancelled while the proxy does not answer ends at once and is not sent', async () => {
+  await using proxy = await startConnectProxy({ onConnect: () => {} })
   await using client = startClient({ env: { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` } })
-  const stop = new AbortController()
-  const work = transportError(client.sendOnce(post('https://service.test/', { signal: stop.signal })))
-  while (proxy.asked.length < 1) await nextTurn()
-  stop.abort(new Error('stopped'))
-  expect(await work).toMatchObject({ sent: false })
+  const controller = new AbortController()
+  const create = expectTransportError(
+    client.sendOnce(post('https://service.test/', { signal: controller.signal })),
+  )
+  while (proxy.connectTargets.length < 1) await nextTurn()
+  controller.abort(new Error('stopped'))
+  expect(await create).toMatchObject({ sent: false })
 })
 
-test('a proxy that speaks TLS itself', async () => {
+test('a proxy with an https address is called over TLS', async () => {
   await using server = await startService()
   await using proxy = await startConnectProxy({ routes: { 'service.test:443': server.port } })
-  // A TLS server in front of the plain proxy: what a proxy with an https address is.
-  await using front = await startRawServer({ tls: identity('service'), pipeTo: proxy.port })
-  await using client = startClient({ env: { HTTPS_PROXY: `https://localhost:${front.port}` } })
+  // A TLS server in front of the plain proxy acts as a proxy with an https address.
+  await using tlsFront = await startRawServer({ tls: identity('service'), pipeTo: proxy.port })
+  await using client = startClient({ env: { HTTPS_PROXY: `https://localhost:${tlsFront.port}` } })
   expect((await client.sendOnce(post('https://service.test/'))).status).toBe(201)
-  expect(proxy.asked).toEqual(['service.test:443'])
+  expect(proxy.connectTargets).toEqual(['service.test:443'])
 })
 
-test('a proxy whose certificate is not to be trusted is not used', async () => {
-  await using front = await startRawServer({ tls: identity('self-signed') })
-  await using client = startClient({ env: { HTTPS_PROXY: `https://localhost:${front.port}` } })
-  const error = await transportError(client.sendOnce(post('https://service.test/')))
+test('a proxy with an untrusted certificate is not used', async () => {
+  await using tlsFront = await startRawServer({ tls: identity('self-signed') })
+  await using client = startClient({ env: { HTTPS_PROXY: `https://localhost:${tlsFront.port}` } })
+  const error = await expectTransportError(client.sendOnce(post('https://service.test/')))
   expect(error.sent).toBe(false)
   expect(error.message).toBe('service.test: its certificate is self-signed')
-  expect(error.hint).toContain(`The environment sets the proxy localhost:${front.port} (HTTPS_PROXY)`)
-  expect(front.bytes).toBe(0)
+  expect(error.hint).toContain(`The environment sets the proxy localhost:${tlsFront.port} (HTTPS_PROXY)`)
+  expect(tlsFront.bytes).toBe(0)
 })
 
-test('a proxy whose certificate is for another host is reported as such', async () => {
-  await using front = await startRawServer({ tls: identity('other') })
-  await using client = startClient({ env: { HTTPS_PROXY: `https://localhost:${front.port}` } })
-  const error = await transportError(client.sendOnce(post('https://service.test/')))
+test('the error for a proxy with the certificate of another host names the proxy', async () => {
+  await using tlsFront = await startRawServer({ tls: identity('other') })
+  await using client = startClient({ env: { HTTPS_PROXY: `https://localhost:${tlsFront.port}` } })
+  const error = await expectTransportError(client.sendOnce(post('https://service.test/')))
   expect(error).toMatchObject({ sent: false, permanent: true })
   expect(error.message).toBe(
-    `service.test: the certificate of the proxy localhost:${front.port} is not trusted`,
+    `service.test: the certificate of the proxy localhost:${tlsFront.port} is not trusted`,
   )
-  expect(front.bytes).toBe(0)
+  expect(tlsFront.bytes).toBe(0)
 })

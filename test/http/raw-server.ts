@@ -3,49 +3,49 @@ import { readFileSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
 
-/** A file of test/vectors/tls. */
-export function vector(name: string): string {
+/** Reads a file of test/vectors/tls. */
+export function readTlsVector(name: string): string {
   return readFileSync(new URL(`../vectors/tls/${name}`, import.meta.url), 'utf8')
 }
 
-/** Key and certificate of test/vectors/tls by name: service, other or self-signed. */
+/** Returns a key and a certificate of test/vectors/tls. */
 export function identity(name: 'service' | 'other' | 'self-signed'): { key: string; cert: string } {
-  return { key: vector(`${name}.key`), cert: vector(`${name}.pem`) }
+  return { key: readTlsVector(`${name}.key`), cert: readTlsVector(`${name}.pem`) }
 }
 
 export interface RawServer extends AsyncDisposable {
   readonly port: number
   readonly origin: string
-  /** TCP connections accepted so far. */
+  /** Number of TCP connections accepted so far. */
   readonly connections: number
-  /** TCP connections that stand now. */
-  readonly open: number
-  /** Bytes that came in, deciphered where TLS is spoken. */
+  /** Number of TCP connections that are open now. */
+  readonly openConnections: number
+  /** Number of bytes received, after TLS decryption. */
   readonly bytes: number
-  /** Every whole request, head and body. */
+  /** Each complete request, with head and body. */
   readonly requests: readonly string[]
 }
 
 export interface RawServerOptions {
-  /** What happens when a connection stands, before any byte. */
+  /** Called when a connection is open, before any byte. */
   onConnection?: (socket: Socket) => void
-  /** What happens when a request has come in whole. */
+  /** Called when a request is complete. `count` is the number of complete requests. */
   onRequest?: (socket: Socket, request: string, count: number) => void
-  /** What happens at the first bytes of a request. */
+  /** Called at the first bytes of a request. */
   onFirstBytes?: (socket: Socket) => void
-  /** Forward everything to this port of this machine instead of listening to it. */
+  /** Forwards all bytes to this port of this machine, and reads no requests. */
   pipeTo?: number
   tls?: TlsOptions
 }
 
-/** A server on loopback that says and does exactly what a test tells it. */
+/** Starts a server on loopback whose behaviour on the socket the test defines. */
 export async function startRawServer(options: RawServerOptions = {}): Promise<RawServer> {
   const sockets = new Set<Socket>()
   const requests: string[] = []
   let connections = 0
   let bytes = 0
   const serve = (socket: Socket): void => {
-    let held = ''
+    let buffered = ''
     socket.on('error', () => {})
     if (options.pipeTo !== undefined) {
       const upstream = connect(options.pipeTo, '127.0.0.1')
@@ -57,11 +57,11 @@ export async function startRawServer(options: RawServerOptions = {}): Promise<Ra
     options.onConnection?.(socket)
     socket.on('data', (chunk: Buffer) => {
       bytes += chunk.length
-      if (held === '') options.onFirstBytes?.(socket)
-      held += chunk.toString('latin1')
-      for (let end = requestEnd(held); end !== undefined; end = requestEnd(held)) {
-        const request = held.slice(0, end)
-        held = held.slice(end)
+      if (buffered === '') options.onFirstBytes?.(socket)
+      buffered += chunk.toString('latin1')
+      for (let end = findRequestEnd(buffered); end !== undefined; end = findRequestEnd(buffered)) {
+        const request = buffered.slice(0, end)
+        buffered = buffered.slice(end)
         requests.push(request)
         options.onRequest?.(socket, request, requests.length)
       }
@@ -85,7 +85,7 @@ export async function startRawServer(options: RawServerOptions = {}): Promise<Ra
     get connections() {
       return connections
     },
-    get open() {
+    get openConnections() {
       return sockets.size
     },
     get bytes() {
@@ -99,8 +99,8 @@ export async function startRawServer(options: RawServerOptions = {}): Promise<Ra
   }
 }
 
-/** Where the first whole request ends, by its Content-Length. */
-function requestEnd(text: string): number | undefined {
+/** Returns the length of the first complete request, or undefined if its head or its body is incomplete. */
+function findRequestEnd(text: string): number | undefined {
   const head = text.indexOf('\r\n\r\n')
   if (head === -1) return undefined
   const length = /^content-length: *(\d+)/im.exec(text.slice(0, head))?.[1] ?? '0'
@@ -108,7 +108,7 @@ function requestEnd(text: string): number | undefined {
   return text.length >= end ? end : undefined
 }
 
-/** An answer as it travels, with its Content-Length. */
+/** Returns the bytes of an answer, with its Content-Length. */
 export function answer(
   status: number,
   headers: Record<string, string> = {},
@@ -121,7 +121,7 @@ export function answer(
   return Buffer.concat([Buffer.from(`HTTP/1.1 ${status} Any\r\n${head}\r\n`, 'latin1'), content])
 }
 
-/** An answer in the envelope of the API. */
+/** Returns the bytes of an answer in the envelope of the API. */
 export function enveloped(
   status: number,
   data: unknown,

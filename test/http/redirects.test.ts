@@ -14,15 +14,15 @@ expectNoProcessFaults()
 const key = 'k'.repeat(32)
 
 test.each([300, 301, 302, 303, 304, 305, 307, 308])(
-  'a %i is an answer like any other: nobody goes where it leads',
+  'a %i is returned like any other answer, and its location is not called',
   async (status) => {
-    await using elsewhere = await startRawServer()
+    await using otherServer = await startRawServer()
     await using server = await startRawServer({
       onRequest: (socket) =>
         socket.write(
           answer(status, {
-            location: `${elsewhere.origin}/v1/requests`,
-            refresh: `0;url=${elsewhere.origin}`,
+            location: `${otherServer.origin}/v1/requests`,
+            refresh: `0;url=${otherServer.origin}`,
           }),
         ),
     })
@@ -33,7 +33,7 @@ test.each([300, 301, 302, 303, 304, 305, 307, 308])(
     expect((await client.send({ method: 'GET', url, headers })).status).toBe(status)
     await collect((await client.open({ method: 'GET', url, headers })).body)
     expect(server.requests).toHaveLength(3)
-    expect(elsewhere).toMatchObject({ connections: 0, bytes: 0 })
+    expect(otherServer).toMatchObject({ connections: 0, bytes: 0 })
   },
 )
 

@@ -27,11 +27,11 @@ test.each([
   'http://LOCALHOST:4010',
   'http://[::1]:4010',
   'http://[0:0:0:0:0:0:0:1]',
-])('%s is called', (text) => {
+])('the URL %s is accepted', (text) => {
   expect(secureUrl(text).href).toBe(new URL(text).href)
 })
 
-const refused = [
+const refusedUrls = [
   'http://api.example.com',
   'http://api.example.com:443',
   'HTTP://API.EXAMPLE.COM',
@@ -68,7 +68,7 @@ const refused = [
   '',
 ]
 
-test.each(refused)('%j is refused, with a hint and without a password', (text) => {
+test.each(refusedUrls)('the URL %j is refused, and the error has a hint and no password', (text) => {
   let error: unknown
   try {
     secureUrl(text)
@@ -81,13 +81,13 @@ test.each(refused)('%j is refused, with a hint and without a password', (text) =
   expect(`${message} ${hint}`).not.toContain('hunter2')
 })
 
-test('what is refused never leaves in clear text: not to the host, not to a proxy', async () => {
+test('no byte of a call to a refused URL is sent, neither to the host nor to a proxy', async () => {
   await using server = await startRawServer()
   await using proxy = await startConnectProxy({ routes: {} })
   const address = `http://127.0.0.1:${proxy.port}`
   await using client = startClient({ env: { HTTP_PROXY: address, HTTPS_PROXY: address } })
   for (const url of [
-    ...refused,
+    ...refusedUrls,
     `http://0.0.0.0:${server.port}/`,
     `http://[::ffff:127.0.0.1]:${server.port}/`,
   ]) {
@@ -97,5 +97,5 @@ test('what is refused never leaves in clear text: not to the host, not to a prox
   }
   await nextTurn()
   expect(server).toMatchObject({ connections: 0, bytes: 0 })
-  expect(proxy).toMatchObject({ asked: [], others: [] })
+  expect(proxy).toMatchObject({ connectTargets: [], otherRequests: [] })
 })

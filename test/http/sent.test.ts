@@ -6,43 +6,45 @@ import { expect, test } from 'vitest'
 
 import { startConnectProxy } from './connect-proxy.ts'
 import { identity, startRawServer } from './raw-server.ts'
-import { expectNoProcessFaults, post, startClient, transportError } from './setup.ts'
+import { expectNoProcessFaults, post, startClient, expectTransportError } from './setup.ts'
 
 /**
- * What decides between "ordered nothing" and an unknown outcome (src/docs/ordering.md, section 2): "failure before the TLS (or
+ * The tests of the decision between "ordered nothing" and an unknown outcome (src/docs/ordering.md, section 2): "failure before the TLS (or
  * loopback TCP) connection stood" against "anything else".
  */
 
 expectNoProcessFaults()
 
-/** The connect limit has to end it: the total one would say so. */
-const soon = { connectMs: 50, totalMs: 5_000 }
+/** The connect limit has to end a call; the message of the total limit would be another one. */
+const shortConnectLimit = { connectMs: 50, totalMs: 5_000 }
 
-/** A port where nothing listens. */
-async function freePort(): Promise<number> {
+/** Returns a port on which no server listens. */
+async function findClosedPort(): Promise<number> {
   await using server = await startRawServer()
   return server.port
 }
 
-test('a refused port: not sent', async () => {
+test('a closed port: the create is not sent', async () => {
   await using client = startClient()
-  const error = await transportError(
-    client.sendOnce(post(`http://127.0.0.1:${await freePort()}/v1/requests`)),
+  const error = await expectTransportError(
+    client.sendOnce(post(`http://127.0.0.1:${await findClosedPort()}/v1/requests`)),
   )
   expect(error).toMatchObject({ sent: false, code: 'unavailable', permanent: false })
   expect(error.message).toMatch(/^127\.0\.0\.1:\d+: connection refused$/)
   expect(error.hint).toBe('Check the base URL, and that the service is running.')
 })
 
-test('a port refused on every address of localhost: not sent', async () => {
+test('a port that is closed on each address of localhost: the create is not sent', async () => {
   await using client = startClient()
-  const error = await transportError(client.sendOnce(post(`http://localhost:${await freePort()}/`)))
+  const error = await expectTransportError(
+    client.sendOnce(post(`http://localhost:${await findClosedPort()}/`)),
+  )
   expect(error).toMatchObject({ sent: false, message: expect.stringMatching(/connection refused$/) })
 })
 
-test('a host name that does not exist: not sent', async () => {
+test('a host name that does not exist: the create is not sent', async () => {
   await using client = startClient()
-  const error = await transportError(client.sendOnce(post('https://service.invalid/v1/requests')))
+  const error = await expectTransportError(client.sendOnce(post('https://service.invalid/v1/requests')))
   expect(error.sent).toBe(false)
   expect(error.message).toMatch(/^service\.invalid: (host not found|the host name could not be resolved)$/)
 })
@@ -50,44 +52,44 @@ test('a host name that does not exist: not sent', async () => {
 test.each([
   ['self-signed', 'its certificate is self-signed'],
   ['service', 'its certificate is signed by an unknown authority'],
-] as const)('a certificate that is not trusted here (%s): not sent', async (name, reason) => {
+] as const)('an untrusted certificate (%s): the create is not sent', async (name, reason) => {
   await using server = await startRawServer({ tls: identity(name) })
   await using client = startClient()
-  const error = await transportError(client.sendOnce(post(`${server.origin}/v1/requests`)))
+  const error = await expectTransportError(client.sendOnce(post(`${server.origin}/v1/requests`)))
   expect(error).toMatchObject({ sent: false, permanent: true })
   expect(error.message).toBe(`127.0.0.1:${server.port}: ${reason}`)
   expect(error.hint).toContain('NODE_EXTRA_CA_CERTS')
   expect(server.bytes).toBe(0)
 })
 
-test('a server that does not speak TLS: not sent', async () => {
+test('a server that does not speak TLS: the create is not sent', async () => {
   await using server = await startRawServer({
     onConnection: (socket) => socket.write('220 mail.test ESMTP\r\n'),
   })
   await using client = startClient()
-  const error = await transportError(client.sendOnce(post(`https://127.0.0.1:${server.port}/`)))
+  const error = await expectTransportError(client.sendOnce(post(`https://127.0.0.1:${server.port}/`)))
   expect(error).toMatchObject({ sent: false, permanent: true })
   expect(error.message).toContain('it does not speak TLS')
 })
 
-test('a server that closes in the TLS handshake: not sent', async () => {
+test('a server that closes in the TLS handshake: the create is not sent', async () => {
   await using server = await startRawServer({ onFirstBytes: (socket) => socket.destroy() })
   await using client = startClient()
-  const error = await transportError(client.sendOnce(post(`https://127.0.0.1:${server.port}/`)))
+  const error = await expectTransportError(client.sendOnce(post(`https://127.0.0.1:${server.port}/`)))
   expect(error).toMatchObject({ sent: false, message: expect.stringContaining('the connection was cut') })
 })
 
-test('a TLS handshake that never ends: not sent, by the connect limit', async () => {
+test('a TLS handshake that never ends: the create ends by the connect limit and is not sent', async () => {
   await using server = await startRawServer()
   await using client = startClient()
-  const error = await transportError(
-    client.sendOnce(post(`https://127.0.0.1:${server.port}/`, { limits: soon })),
+  const error = await expectTransportError(
+    client.sendOnce(post(`https://127.0.0.1:${server.port}/`, { limits: shortConnectLimit })),
   )
   expect(error).toMatchObject({ sent: false, message: expect.stringContaining('the connection timed out') })
 })
 
-test('a host that takes no more connections (its backlog is full): not sent, by the connect limit', async () => {
-  // The kernel takes connections for a listener until its backlog is full; a blocked thread never empties it.
+test('a host that accepts no more connections (its backlog is full): the create ends by the connect limit and is not sent', async () => {
+  // The kernel accepts connections until the backlog of the listener is full. The blocked thread never empties it.
   const worker = new Worker(
     `const { parentPort } = require('node:worker_threads')
      const server = require('node:net').createServer()
@@ -102,16 +104,18 @@ test('a host that takes no more connections (its backlog is full): not sent, by 
   for (let count = 0; count < 4; count += 1) fillers.push(connect(port, '127.0.0.1').on('error', () => {}))
   await Promise.all(fillers.slice(0, 2).map((socket) => once(socket, 'connect')))
   await using client = startClient()
-  const error = await transportError(client.sendOnce(post(`http://127.0.0.1:${port}/`, { limits: soon })))
+  const error = await expectTransportError(
+    client.sendOnce(post(`http://127.0.0.1:${port}/`, { limits: shortConnectLimit })),
+  )
   expect(error).toMatchObject({ sent: false, message: expect.stringContaining('the connection timed out') })
   for (const socket of fillers) socket.destroy()
   await worker.terminate()
 })
 
-test('a total limit that passes while the connection is made: not sent', async () => {
+test('a total limit that passes while the connection is made: the create is not sent', async () => {
   await using server = await startRawServer()
   await using client = startClient()
-  const error = await transportError(
+  const error = await expectTransportError(
     client.sendOnce(post(`https://127.0.0.1:${server.port}/`, { limits: { totalMs: 20 } })),
   )
   expect(error).toMatchObject({
@@ -120,9 +124,9 @@ test('a total limit that passes while the connection is made: not sent', async (
   })
 })
 
-test('a proxy that is not there: not sent, and the hint is about the proxy', async () => {
-  await using client = startClient({ env: { HTTPS_PROXY: `http://127.0.0.1:${await freePort()}` } })
-  const error = await transportError(client.sendOnce(post('https://service.test/v1/requests')))
+test('a proxy that does not listen: the create is not sent, and the hint names the proxy', async () => {
+  await using client = startClient({ env: { HTTPS_PROXY: `http://127.0.0.1:${await findClosedPort()}` } })
+  const error = await expectTransportError(client.sendOnce(post('https://service.test/v1/requests')))
   expect(error).toMatchObject({ sent: false, message: 'service.test: connection refused' })
   expect(error.hint).toMatch(/^The environment sets the proxy 127\.0\.0\.1:\d+: check HTTPS_PROXY, /)
 })
@@ -131,32 +135,32 @@ test.each([
   [403, true, 'NO_PROXY'],
   [407, true, 'USER:PASSWORD'],
   [502, false, 'NO_PROXY'],
-])('a proxy that answers CONNECT with %i: not sent', async (status, permanent, hint) => {
-  await using proxy = await startConnectProxy({ refuse: status })
+])('a proxy that answers CONNECT with %i: the create is not sent', async (status, permanent, hint) => {
+  await using proxy = await startConnectProxy({ refuseStatus: status })
   await using client = startClient({ env: { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` } })
-  const error = await transportError(client.sendOnce(post('https://service.test/v1/requests')))
+  const error = await expectTransportError(client.sendOnce(post('https://service.test/v1/requests')))
   expect(error).toMatchObject({ sent: false, permanent })
   expect(error.message).toBe(
     `service.test: the proxy 127.0.0.1:${proxy.port} refused the connection (${status})`,
   )
   expect(error.hint).toContain(hint)
-  expect(proxy.asked).toEqual(['service.test:443'])
+  expect(proxy.connectTargets).toEqual(['service.test:443'])
 })
 
-test('a proxy that closes instead of answering CONNECT: not sent', async () => {
-  await using proxy = await startConnectProxy({ handle: (socket) => socket.destroy() })
+test('a proxy that closes instead of answering CONNECT: the create is not sent', async () => {
+  await using proxy = await startConnectProxy({ onConnect: (socket) => socket.destroy() })
   await using client = startClient({ env: { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` } })
-  const error = await transportError(client.sendOnce(post('https://service.test/v1/requests')))
+  const error = await expectTransportError(client.sendOnce(post('https://service.test/v1/requests')))
   const message = `service.test: the proxy 127.0.0.1:${proxy.port} cut the connection`
   expect(error).toMatchObject({ sent: false, message })
-  expect(proxy.asked).toHaveLength(1)
+  expect(proxy.connectTargets).toHaveLength(1)
 })
 
-test('a proxy that never answers CONNECT: not sent, by the connect limit', async () => {
-  await using proxy = await startConnectProxy({ handle: () => {} })
+test('a proxy that never answers CONNECT: the create ends by the connect limit and is not sent', async () => {
+  await using proxy = await startConnectProxy({ onConnect: () => {} })
   await using client = startClient({ env: { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` } })
-  const error = await transportError(
-    client.sendOnce(post('https://service.test/v1/requests', { limits: soon })),
+  const error = await expectTransportError(
+    client.sendOnce(post('https://service.test/v1/requests', { limits: shortConnectLimit })),
   )
   expect(error).toMatchObject({ sent: false, message: 'service.test: timed out waiting for an answer' })
 })
@@ -164,21 +168,24 @@ test('a proxy that never answers CONNECT: not sent, by the connect limit', async
 test.each([
   ['self-signed', 'its certificate is self-signed'],
   ['other', 'its certificate is signed by an unknown authority'],
-] as const)('a certificate not to be trusted at the end of a tunnel (%s): not sent', async (name, reason) => {
-  await using server = await startRawServer({ tls: identity(name) })
-  await using proxy = await startConnectProxy({ routes: { 'service.test:443': server.port } })
-  await using client = startClient({ env: { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` } })
-  const error = await transportError(client.sendOnce(post('https://service.test/v1/requests')))
-  expect(error).toMatchObject({ sent: false, message: `service.test: ${reason}` })
-  expect(server.bytes).toBe(0)
-})
+] as const)(
+  'an untrusted certificate at the end of a tunnel (%s): the create is not sent',
+  async (name, reason) => {
+    await using server = await startRawServer({ tls: identity(name) })
+    await using proxy = await startConnectProxy({ routes: { 'service.test:443': server.port } })
+    await using client = startClient({ env: { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` } })
+    const error = await expectTransportError(client.sendOnce(post('https://service.test/v1/requests')))
+    expect(error).toMatchObject({ sent: false, message: `service.test: ${reason}` })
+    expect(server.bytes).toBe(0)
+  },
+)
 
-test('a tunnel whose end never finishes the TLS handshake: not sent, by the connect limit', async () => {
+test('a tunnel whose end never finishes the TLS handshake: the create ends by the connect limit and is not sent', async () => {
   await using server = await startRawServer()
   await using proxy = await startConnectProxy({ routes: { 'service.test:443': server.port } })
   await using client = startClient({ env: { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` } })
-  const error = await transportError(
-    client.sendOnce(post('https://service.test/v1/requests', { limits: soon })),
+  const error = await expectTransportError(
+    client.sendOnce(post('https://service.test/v1/requests', { limits: shortConnectLimit })),
   )
   expect(error).toMatchObject({ sent: false, message: 'service.test: the connection timed out' })
 })
@@ -216,11 +223,11 @@ test.each<[string, Parameters<typeof startRawServer>[0], string]>([
     'the answer is not HTTP',
   ],
 ])(
-  'a server that %s: it may have been sent, and only one connection was made',
+  'a server that %s: the create may have been sent, and only one connection was made',
   async (_name, options, reason) => {
     await using server = await startRawServer(options)
     await using client = startClient()
-    const error = await transportError(client.sendOnce(post(`${server.origin}/v1/requests`)))
+    const error = await expectTransportError(client.sendOnce(post(`${server.origin}/v1/requests`)))
     expect(error.sent).toBe(true)
     expect(error.message).toBe(`127.0.0.1:${server.port}: ${reason}`)
     expect(server.connections).toBe(1)
@@ -228,10 +235,10 @@ test.each<[string, Parameters<typeof startRawServer>[0], string]>([
   },
 )
 
-test('a server that resets right after accepting: nothing arrived, whichever it was to the client', async () => {
+test('a server that resets right after accepting receives no byte, and the create is not repeated', async () => {
   await using server = await startRawServer({ onConnection: (socket) => socket.resetAndDestroy() })
   await using client = startClient()
-  const error = await transportError(client.sendOnce(post(`${server.origin}/v1/requests`)))
+  const error = await expectTransportError(client.sendOnce(post(`${server.origin}/v1/requests`)))
   expect(error.message).toBe(`127.0.0.1:${server.port}: the connection was cut`)
   expect(server).toMatchObject({ bytes: 0, connections: 1 })
 })

@@ -6,15 +6,15 @@ import { systemClock } from '../../src/host/clock.ts'
 import { HttpClient, type HttpClientOptions } from '../../src/http/client.ts'
 import { TransportError } from '../../src/http/failure.ts'
 import type { HttpRequest } from '../../src/http/types.ts'
-import { vector } from './raw-server.ts'
+import { readTlsVector } from './raw-server.ts'
 
-/** A client on this machine's clock, without any environment; close it with `await using`. */
+/** Returns a client with the system clock and an empty environment. `await using` closes it. */
 export function startClient(options: Partial<HttpClientOptions> = {}): HttpClient & AsyncDisposable {
   const client = new HttpClient({ clock: systemClock, env: {}, userAgent: 'refcheck-test', ...options })
   return Object.assign(client, { [Symbol.asyncDispose]: () => client.close() })
 }
 
-/** A small create. */
+/** Returns a POST request with a small body. */
 export function post(
   url: string,
   extra: Pick<HttpRequest, 'headers' | 'signal' | 'limits'> = {},
@@ -22,9 +22,9 @@ export function post(
   return { method: 'POST', url, body: Buffer.from('{"package_id":7}'), ...extra }
 }
 
-/** The TransportError that `work` ends with. */
-export async function transportError(work: Promise<unknown>): Promise<TransportError> {
-  const error = await work.then(
+/** Expects the promise to reject with a TransportError, and returns the error. */
+export async function expectTransportError(promise: Promise<unknown>): Promise<TransportError> {
+  const error = await promise.then(
     () => undefined,
     (reason: unknown) => reason,
   )
@@ -32,37 +32,37 @@ export async function transportError(work: Promise<unknown>): Promise<TransportE
   return error as TransportError
 }
 
-/** The file's tests trust the authority of test/vectors/tls, and those of other files in this process do not. */
+/** Makes the tests of a file trust the authority of test/vectors/tls. Tests of other files do not trust it. */
 export function trustAuthority(): void {
-  const before = getCACertificates('default')
-  beforeAll(() => setDefaultCACertificates([vector('authority.pem')]))
-  afterAll(() => setDefaultCACertificates(before))
+  const previousAuthorities = getCACertificates('default')
+  beforeAll(() => setDefaultCACertificates([readTlsVector('authority.pem')]))
+  afterAll(() => setDefaultCACertificates(previousAuthorities))
 }
 
-/** After every test of the file: nothing was thrown or rejected without a handler. */
+/** Checks after each test of a file that no error was thrown or rejected without a handler. */
 export function expectNoProcessFaults(): void {
   const faults: unknown[] = []
-  const note = (fault: unknown): void => {
+  const recordFault = (fault: unknown): void => {
     faults.push(fault)
   }
   beforeAll(() => {
-    process.on('unhandledRejection', note).on('uncaughtException', note)
+    process.on('unhandledRejection', recordFault).on('uncaughtException', recordFault)
   })
   afterEach(async () => {
     await nextTurn()
     expect(faults).toEqual([])
   })
   afterAll(() => {
-    process.off('unhandledRejection', note).off('uncaughtException', note)
+    process.off('unhandledRejection', recordFault).off('uncaughtException', recordFault)
   })
 }
 
-/** Lets everything that is ready happen first. */
+/** Waits three turns of the event loop, so that pending callbacks run. */
 export async function nextTurn(): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** TCP sockets and connection attempts of this process that are still open. */
-export function openSockets(): string[] {
+/** Returns the TCP sockets and connection attempts of this process that are open. */
+export function listOpenSockets(): string[] {
   return process.getActiveResourcesInfo().filter((name) => /^(TCP|TLS)/.test(name))
 }

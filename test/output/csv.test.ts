@@ -12,7 +12,7 @@ test.each([
   ['+cmd', "'+cmd"],
   ['-2+3', "'-2+3"],
   ['@SUM(A1)', "'@SUM(A1)"],
-  // A tab and a line break begin a cell where a file is split at another delimiter than its own.
+  // A program that splits the file at another delimiter begins a new cell after a tab or a line break.
   ['\t=1', "'\t'=1"],
   ['a;=1', "a;'=1"],
   ['a|@x', "a|'@x"],
@@ -28,17 +28,17 @@ test.each([
   ['+61412345678', '+61412345678'],
   ['-12.5', '-12.5'],
   ['plain', 'plain'],
-])('a cell %j is written so that no spreadsheet runs it: %j', (cell, written) => {
+])('the cell %j is written so that no spreadsheet runs it as a formula: %j', (cell, written) => {
   expect(formatCsv([[cell]])).toBe(`${written}\n`)
 })
 
-test('quotes what RFC 4180 wants quoted, and nothing else', () => {
+test('only cells that RFC 4180 requires to be quoted are quoted', () => {
   expect(formatCsv([['a,b', 'say "hi"', 'two\nlines', 'plain', 7, true, null, undefined]])).toBe(
     '"a,b","say ""hi""","two\nlines",plain,7,true,,\n',
   )
 })
 
-test('no cell ever starts like a formula', () => {
+test('no written cell starts like a formula', () => {
   fc.assert(
     fc.property(fc.string(), (cell) => {
       const written = formatCsv([[cell]]).replace(/^"/, '')
@@ -47,7 +47,7 @@ test('no cell ever starts like a formula', () => {
   )
 })
 
-test('nothing in a cell is obeyed by a terminal; a tab and a line break stay', () => {
+test('no control character that is obeyed by a terminal is written; a tab and a line break are', () => {
   expect(formatCsv([['\u001B]52;c;aGk=\u0007copied', 'a\u009B2J', 'x\u202Ey', 'a\tb\nc']])).toBe(
     'copied,a,x\uFFFDy,"a\tb\nc"\n',
   )

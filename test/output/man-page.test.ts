@@ -18,18 +18,18 @@ test('the manual names every command and flag of the manifest', () => {
   expect(page).not.toContain('refcheck complete"')
 })
 
-test('what roff would take for its own is printed as it stands', () => {
+test('a text that roff would read as a request or an escape is printed literally', () => {
   const page = manPage('1', { x: { summary: ".a 'b' \\c", args: {}, flags: {} } }, ['TITLE\n  .nf\n'])
   expect(page).toContain(String.raw`\&.a \(aqb\(aq \ec.`)
   expect(page).toMatch(/\.SH TITLE\n\.nf\n\\&\.nf\n\.fi/)
 })
 
 test('npm installs the manual that the build writes', () => {
-  const pjson = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  const packageJson = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     man: string[]
     files: string[]
   }
-  expect(pjson.man).toEqual(['./dist/man/refcheck.1'])
-  expect(pjson.files).toContain('dist')
+  expect(packageJson.man).toEqual(['./dist/man/refcheck.1'])
+  expect(packageJson.files).toContain('dist')
   expect(readFileSync(join(root, 'dist/man/refcheck.1'), 'utf8')).toMatch(/^\.TH REFCHECK 1/)
 })

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 
 import { plannedReadingText } from '../../src/output/views/batch-check.ts'
 
-test('30 columns left out are one line, with those that are named as fields of a person, and whose e-mail is used comes last', () => {
-  const notes = Array.from({ length: 30 }, (_, at) => `note${at}`)
+test('30 columns that are left out are one line, which begins with those named like a field of a person', () => {
+  const notes = Array.from({ length: 30 }, (_, index) => `note${index}`)
   const text = plannedReadingText({
     map: ['home_email=email', 'Department=reference.department'],
     ignore: [...notes, 'E-mail', 'email', 'First name'],

@@ -9,10 +9,10 @@ import { countsOf } from '../domain/batch/rows.ts'
 import { ManualClock } from '../harness/manual-clock.ts'
 import { captureStreams } from '../harness/streams.ts'
 
-/** What is shown on stderr: the lines that are there now, or every line that came. */
-function shown(isLive: boolean) {
+/** Returns a display that records its lines: the current ones if it is live, otherwise all. */
+function createScreen(isLive: boolean) {
   const lines: string[] = []
-  const replace = (now: readonly string[]): void => void lines.splice(0, lines.length, ...now)
+  const replace = (newLines: readonly string[]): void => void lines.splice(0, lines.length, ...newLines)
   return {
     terminal: { columns: isLive ? 80 : undefined, color: false },
     isLive,
@@ -23,7 +23,7 @@ function shown(isLive: boolean) {
   }
 }
 
-const unknown: Attention = {
+const unknownOutcome: Attention = {
   kind: 'unknown',
   batch_id: 'b1',
   batch: 'people.csv',
@@ -37,7 +37,7 @@ const unknown: Attention = {
   command: 'refcheck batch reconcile b1',
 }
 
-const watched = (
+const createWatchedBatch = (
   counts: Parameters<typeof countsOf>[0],
   { attention = [] as Attention[], secondsToNext = 0 } = {},
 ) => ({
@@ -48,13 +48,13 @@ const watched = (
   secondsToNext,
 })
 
-test('a batch that is watched on a terminal: rows, statuses, the wait of the quota, and who needs a person', () => {
-  const screen = shown(true)
+test('on a terminal a watched batch shows its rows, its statuses, the wait for the quota, and each row that needs a person', () => {
+  const screen = createScreen(true)
   const { show } = new BatchWatch(screen, new ManualClock())
   show(
-    watched(
+    createWatchedBatch(
       { accepted: 48, unknown: 1, invalid: 2, pending: 29 },
-      { attention: [unknown], secondsToNext: 34 },
+      { attention: [unknownOutcome], secondsToNext: 34 },
     ),
   )
   expect(screen.text()).toMatchInlineSnapshot(`
@@ -67,23 +67,26 @@ test('a batch that is watched on a terminal: rows, statuses, the wait of the quo
       1 perhaps ordered  people.csv: Zoë Low: the connection was lost
         refcheck batch reconcile b1"
   `)
-  show(watched({ accepted: 48, unknown: 1, invalid: 2, pending: 29 }, { secondsToNext: 1 }))
+  show(createWatchedBatch({ accepted: 48, unknown: 1, invalid: 2, pending: 29 }, { secondsToNext: 1 }))
   expect(screen.text()).not.toContain('quota')
 })
 
-test('off a terminal a line comes where something changed, at most every 15 seconds, and at once what needs a person', async () => {
-  const screen = shown(false)
+test('without a terminal a changed batch is printed at most every 15 seconds, and a row that needs a person at once', async () => {
+  const screen = createScreen(false)
   const clock = new ManualClock()
   const { show } = new BatchWatch(screen, clock)
-  const watch = async (of: Parameters<typeof watched>[0], attention: Attention[] = []): Promise<void> => {
-    show(watched(of, { attention }))
+  const showAndWait = async (
+    counts: Parameters<typeof createWatchedBatch>[0],
+    attention: Attention[] = [],
+  ): Promise<void> => {
+    show(createWatchedBatch(counts, { attention }))
     await clock.advance(10_000)
   }
-  await watch({ accepted: 10, pending: 4 })
-  await watch({ accepted: 11, pending: 3 })
-  await watch({ accepted: 11, unknown: 1, pending: 2 }, [unknown])
-  await watch({ accepted: 11, unknown: 1, pending: 2 }, [unknown])
-  await watch({ accepted: 11, unknown: 1, pending: 2 }, [unknown])
+  await showAndWait({ accepted: 10, pending: 4 })
+  await showAndWait({ accepted: 11, pending: 3 })
+  await showAndWait({ accepted: 11, unknown: 1, pending: 2 }, [unknownOutcome])
+  await showAndWait({ accepted: 11, unknown: 1, pending: 2 }, [unknownOutcome])
+  await showAndWait({ accepted: 11, unknown: 1, pending: 2 }, [unknownOutcome])
   expect(screen.text()).toMatchInlineSnapshot(`
     "[##############------]  10 of 14; 51 s left  (10 accepted, 4 pending; 8 COMPLETED, 40 RECEIVED)
     1 perhaps ordered. See: refcheck batch reconcile b1
@@ -91,22 +94,22 @@ test('off a terminal a line comes where something changed, at most every 15 seco
   `)
 })
 
-test('everything long has one line: how much, in words, and the time that is left', async () => {
+test('a long operation shows one line with what is done, and the remaining time', async () => {
   const clock = new ManualClock()
-  const wait = shown(true)
+  const waitScreen = createScreen(true)
   const recipient = { first_name: 'Mei', last_name: 'Ito', email: 'mei@example.com', phone: '' }
-  const meter = new WaitMeter(wait, 3)
+  const meter = new WaitMeter(waitScreen, 3)
   meter.onStatus({ request_id: '3f2b8c1e-5d4a', status: 'COMPLETED', recipient })
   meter.onSleep(56)
-  expect(wait.text()).toMatchInlineSnapshot(`
+  expect(waitScreen.text()).toMatchInlineSnapshot(`
     "[######--------------]  1 of 3 finished; next read in 56 s
     1 COMPLETED, 2 not read yet
     3f2b8c1e  Mei Ito  COMPLETED"
   `)
 
-  const reports = shown(true)
-  // The quota lets the last of ten requests be read in a minute.
-  const progress = new ReportProgress(reports, clock, () => Promise.resolve(60))
+  const reportScreen = createScreen(true)
+  // The quota allows the last of ten requests to be read in a minute.
+  const progress = new ReportProgress(reportScreen, clock, () => Promise.resolve(60))
   progress.record({ name: 'wanted', requests: 10 })
   await Promise.resolve()
   await clock.advance(1000)
@@ -115,14 +118,14 @@ test('everything long has one line: how much, in words, and the time that is lef
   progress.record({ name: 'looked' })
   await clock.advance(1000)
   progress.record({ name: 'received', bytes: 2_000_000 })
-  expect(reports.text()).toMatchInlineSnapshot(
+  expect(reportScreen.text()).toMatchInlineSnapshot(
     `"[##------------------]  2 of about 20 files, 2.0 MB; 58 s left"`,
   )
 })
 
-test('reports: nothing is said of the time before there is a pace, and what was there already is none', async () => {
+test('the download of reports shows a remaining time after the first file that is not skipped', async () => {
   const clock = new ManualClock()
-  const screen = shown(true)
+  const screen = createScreen(true)
   const progress = new ReportProgress(screen, clock)
   progress.record({ name: 'planned', files: 3 })
   await clock.advance(1000)
@@ -133,7 +136,7 @@ test('reports: nothing is said of the time before there is a pace, and what was 
   expect(screen.text()).toMatchInlineSnapshot(`"[#############-------]  2 of 3 files, 0 B; 2 s left"`)
 })
 
-test('lines that change fit the screen: none wraps, however wide its characters are, and none scrolls off', () => {
+test('live lines are cut to the width and the height of the screen, also with wide characters', () => {
   const streams = captureStreams({ tty: true, columns: 20 })
   const stderr = { ...streams.stderr, rows: 4 }
   const reporter = new Reporter(stderr, { columns: 20, color: false }, false)

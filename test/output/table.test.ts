@@ -22,7 +22,7 @@ const rows: Row[] = [
 ]
 const pipe = { columns: undefined, color: false }
 
-test('aligned columns, a header, and a dash for what is missing', () => {
+test('a table has aligned columns, a header, and a dash for a missing value', () => {
   expect(table(rows, columns, pipe)).toMatchInlineSnapshot(`
     "ID  PACKAGE NAME                STATUS
     1   Standard employment screen  ACTIVE
@@ -30,11 +30,11 @@ test('aligned columns, a header, and a dash for what is missing', () => {
   `)
 })
 
-test('without its header', () => {
+test('a table can be printed without its header', () => {
   expect(table(rows, columns, pipe, false).split('\n')).toHaveLength(2)
 })
 
-test('a long cell wraps to the width of the terminal, nothing of it is lost', () => {
+test('a long cell is wrapped to the width of the terminal, and nothing is cut', () => {
   const text = table(rows, columns, { columns: 30, color: false })
   expect(text.split('\n').every((line) => line.length <= 30)).toBe(true)
   expect(text).toMatchInlineSnapshot(`
@@ -59,33 +59,33 @@ test('wide characters take two columns', () => {
   expect(text).toBe('1  山田太郎  ok\n2  abcdefgh  ok')
 })
 
-test('escapes and bidi overrides in a cell are shown harmless', () => {
-  const evil = '\u001B[31mred\u001B]0;title\u0007 \u202Egnp.exe'
-  const text = table([{ id: 1, name: evil, status: 'ok' }], columns, { columns: 80, color: true })
+test('a cell is printed without escape sequences and bidi overrides', () => {
+  const hostileName = '\u001B[31mred\u001B]0;title\u0007 \u202Egnp.exe'
+  const text = table([{ id: 1, name: hostileName, status: 'ok' }], columns, { columns: 80, color: true })
   expect(stripVTControlCharacters(text)).not.toMatch(/(?!\n)\p{Cc}|\p{Bidi_Control}/u)
   expect(text).toContain('red')
   expect(text).not.toContain('title')
 })
 
-test('colours only where the terminal shows them', () => {
+test('a table has colours only if the terminal supports them', () => {
   expect(table(rows, columns, { columns: 80, color: true })).toContain('\u001B[32mACTIVE')
   expect(table(rows, columns, pipe)).not.toContain('\u001B')
 })
 
-test('an e-mail gives way before an id does, and is broken after a sign', () => {
-  const outcome: Column<Row>[] = [
+test('an e-mail is wrapped before an id is, after a punctuation mark', () => {
+  const outcomeColumns: Column<Row>[] = [
     { name: 'status', value: (row) => row.status },
     { name: 'email', value: () => 'ana.costa@example.com' },
     { name: 'outcome', value: () => 'is the same order as request 3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55' },
   ]
-  expect(table(rows, outcome, { columns: 65, color: false })).toMatchInlineSnapshot(`
+  expect(table(rows, outcomeColumns, { columns: 65, color: false })).toMatchInlineSnapshot(`
     "STATUS    EMAIL              OUTCOME
     ACTIVE    ana.costa@         is the same order as request
               example.com        3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55
     DISABLED  ana.costa@         is the same order as request
               example.com        3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55"
   `)
-  expect(table(rows, outcome, { columns: 40, color: false })).toMatchInlineSnapshot(`
+  expect(table(rows, outcomeColumns, { columns: 40, color: false })).toMatchInlineSnapshot(`
     "STATUS    EMAIL        OUTCOME
     ACTIVE    ana.costa@   is the same order
               example.com  as request
@@ -100,19 +100,19 @@ test('an e-mail gives way before an id does, and is broken after a sign', () => 
   `)
 })
 
-test('an id that people copy stays whole while something else can give way', () => {
+test('a column with avoidsWrapping is wrapped only if the other columns do not suffice', () => {
   const uuid = '3f2b8c1e-5d4a-4c7b-9e21-0a6f8d3b7c55'
-  const wide: Column<Row>[] = [
+  const columnsWithId: Column<Row>[] = [
     { name: 'id', value: () => uuid, avoidsWrapping: true },
     { name: 'package_name', value: (row) => row.name },
     { name: 'status', value: (row) => row.status },
   ]
-  expect(table(rows, wide, { columns: 60, color: false })).toContain(uuid)
-  const narrow = table(rows, wide, { columns: 30, color: false })
-  expect(Math.max(...narrow.split('\n').map((line) => line.length))).toBeLessThanOrEqual(30)
+  expect(table(rows, columnsWithId, { columns: 60, color: false })).toContain(uuid)
+  const narrowTable = table(rows, columnsWithId, { columns: 30, color: false })
+  expect(Math.max(...narrowTable.split('\n').map((line) => line.length))).toBeLessThanOrEqual(30)
 })
 
-test('a cell of a tree keeps its indent where it goes on below', () => {
+test('a wrapped cell of a tree keeps its indent', () => {
   const row = { id: 1, name: '└ Remy Referee <remy.referee.1@example.com>', status: 'ACTIVE' }
   expect(table([row], columns, { columns: 32, color: false }, false)).toMatchInlineSnapshot(`
     "1  └ Remy Referee         ACTIVE
