@@ -1,73 +1,74 @@
 import { readFileSync } from 'node:fs'
 
-/** A figure of a benchmark, most often a ratio to a floor or a peer that ran in the same run. */
+/** A figure of a benchmark: most often the ratio to a lower bound, or to a peer program, measured in the same run. */
 export interface Figure {
-  what: string
-  /** NaN where it could not be measured, because what it is compared with is not on this machine. */
+  label: string
+  /** NaN if the value could not be measured, because the peer program is not on this machine. */
   value: number
-  /** Such as ` MB`; nothing for a ratio. */
+  /** For example ` MB`; undefined for a ratio. */
   unit?: string | undefined
-  /** At most one of them. */
+  /** The goal; a figure has `atMost`, `atLeast` or neither. */
   atMost?: number | undefined
   atLeast?: number | undefined
-  /** What it was compared with, or how it was measured. */
+  /** The absolute values, or how the figure was measured. */
   note?: string | undefined
 }
 
-/** The middle one; NaN of none. */
+/** Returns the median; NaN if there are no values. */
 export const median = (values: readonly number[]): number => quantile(values, 0.5)
 
-/** The quantile: the fraction `part` of the values does not exceed it; NaN of none. */
-export function quantile(values: readonly number[], part: number): number {
-  return values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * part)] ?? Number.NaN
+/** Returns the value that the fraction `fraction` of all values does not exceed; NaN if there are no values. */
+export function quantile(values: readonly number[], fraction: number): number {
+  return values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * fraction)] ?? Number.NaN
 }
 
-/** The middle ratio of measurements made in pairs. */
-export function medianRatio(pairs: readonly (readonly [own: number, peer: number])[]): number {
-  return median(pairs.map(([own, peer]) => own / peer))
+/** Returns the median of the ratios `ours / peer` of pairs. */
+export function medianRatio(pairs: readonly (readonly [ours: number, peer: number])[]): number {
+  return median(pairs.map(([ours, peer]) => ours / peer))
 }
 
 /**
- * Measures two in alternation, so that other load on the machine affects both; the first pair is a warm-up.
+ * Takes two measurements in alternation, so that other load on the machine affects both. The first pair is a
+ * warm-up and is not returned.
  */
-export async function inPairs(
+export async function measureInPairs(
   rounds: number,
-  own: () => Promise<number> | number,
-  peer: () => Promise<number> | number,
-): Promise<[own: number, peer: number][]> {
+  measureOurs: () => Promise<number> | number,
+  measurePeer: () => Promise<number> | number,
+): Promise<[ours: number, peer: number][]> {
   const pairs: [number, number][] = []
   for (let round = 0; round <= rounds; round += 1) {
-    const ownFirst = round % 2 === 0
-    const first = await (ownFirst ? own : peer)()
-    const second = await (ownFirst ? peer : own)()
-    if (round > 0) pairs.push(ownFirst ? [first, second] : [second, first])
+    const isOursFirst = round % 2 === 0
+    const first = await (isOursFirst ? measureOurs : measurePeer)()
+    const second = await (isOursFirst ? measurePeer : measureOurs)()
+    if (round > 0) pairs.push(isOursFirst ? [first, second] : [second, first])
   }
   return pairs
 }
 
 /** Prints figures with their goals, and sends them to the process that runs all benchmarks. */
 export function printFigures(figures: readonly Figure[]): void {
-  printTable(figures.map(figureRow))
+  printTable(figures.map(formatFigure))
   process.send?.(figures)
 }
 
-/** A figure in cells: its label, value, goal, whether the goal is met, and the note. */
-export function figureRow(figure: Figure): string[] {
-  const { what, unit = '', atMost, atLeast, note = '' } = figure
+/** Returns the cells of a figure: its label, value, goal, whether the goal is met, and the note. */
+export function formatFigure(figure: Figure): string[] {
+  const { label, unit = '', atMost, atLeast, note = '' } = figure
   const goal = atMost === undefined ? atLeast && `≥ ${atLeast}` : `≤ ${atMost}`
-  const result = { met: 'met', missed: 'NOT MET', unknown: '' }[goalResult(figure)]
-  return [what, shown(figure.value, unit), goal === undefined ? '' : `${goal}${unit}`, result, note]
+  const result = { met: 'met', missed: 'NOT MET', unknown: '' }[compareWithGoal(figure)]
+  return [label, formatValue(figure.value, unit), goal === undefined ? '' : `${goal}${unit}`, result, note]
 }
 
-/** `unknown`: there is no goal, or nothing could be measured. */
-export function goalResult({ value, atMost, atLeast }: Figure): 'met' | 'missed' | 'unknown' {
+/** Returns whether a figure meets its goal; `unknown` if it has no goal or could not be measured. */
+export function compareWithGoal({ value, atMost, atLeast }: Figure): 'met' | 'missed' | 'unknown' {
   if (Number.isNaN(value) || (atMost ?? atLeast) === undefined) return 'unknown'
   return value <= (atMost ?? value) && value >= (atLeast ?? value) ? 'met' : 'missed'
 }
 
 /**
- * Megabytes, the most that this process ever held: the kernel's own figure where there is one, because the
- * figure of getrusage may be that of the parent process.
+ * Returns the peak memory of this process in MB. The figure of the kernel is preferred, because getrusage may
+ * return that of the parent process.
  */
 export function peakMegabytes(): number {
   try {
@@ -78,16 +79,16 @@ export function peakMegabytes(): number {
   }
 }
 
-/** Rows in columns as wide as they need to be. */
+/** Prints rows in columns that are as wide as their widest cell. */
 export function printTable(rows: readonly (readonly string[])[]): void {
-  const widths = rows[0]?.map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0))) ?? []
+  const widths = rows[0]?.map((_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0))) ?? []
   for (const row of rows) {
-    const line = row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ')
+    const line = row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join('  ')
     process.stdout.write(`${line.trimEnd()}\n`)
   }
 }
 
-function shown(value: number, unit: string): string {
+function formatValue(value: number, unit: string): string {
   if (Number.isNaN(value)) return '-'
   const digits = value >= 100 || Number.isInteger(value) ? 0 : value >= 10 ? 1 : 2
   return value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits }) + unit

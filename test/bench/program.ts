@@ -6,21 +6,21 @@ import { join } from 'node:path'
 
 const root = join(import.meta.dirname, '..', '..')
 
-/** More calls than any benchmark makes. */
-export const freeQuota = '10000000/60,10000000/3600'
+/** A quota of more calls than any benchmark makes. */
+export const unlimitedQuota = '10000000/60,10000000/3600'
 
-/** A folder for settings, data and files of a benchmark alone. */
+/** A folder for the settings, data and files of one benchmark. */
 export interface Home {
   folder: string
-  /** The program as it is shipped: a copy of what was built, so that no build changes it meanwhile. */
+  /** Path of the program: a copy of the shipped files, so that a build during the benchmark does not change it. */
   program: string
-  /** The program's environment: nothing of the benchmark's own but the PATH. */
+  /** The environment of the program, which has only PATH of the benchmark's environment. */
   env: Record<string, string>
   remove: () => void
 }
 
-/** The data folder is there, so that compiled code is stored in it from the first run on. */
-export function home(): Home {
+/** Creates a home with its data folder, so that compiled code is stored there from the first run on. */
+export function createHome(): Home {
   const folder = mkdtempSync(join(tmpdir(), 'refcheck-bench-'))
   mkdirSync(join(folder, 'data'), { mode: 0o700 })
   const env = {
@@ -28,17 +28,17 @@ export function home(): Home {
     REFCHECK_CONFIG_DIR: join(folder, 'config'),
     REFCHECK_DATA_DIR: join(folder, 'data'),
   }
-  const shipped = join(folder, 'shipped')
+  const shippedFolder = join(folder, 'shipped')
   for (const part of ['bin', 'dist', 'package.json', 'oclif.manifest.json']) {
-    cpSync(join(root, part), join(shipped, part), { recursive: true })
+    cpSync(join(root, part), join(shippedFolder, part), { recursive: true })
   }
-  symlinkSync(join(root, 'node_modules'), join(shipped, 'node_modules'))
-  const program = join(shipped, 'bin', 'run.js')
+  symlinkSync(join(root, 'node_modules'), join(shippedFolder, 'node_modules'))
+  const program = join(shippedFolder, 'bin', 'run.js')
   return { folder, program, env, remove: () => rmSync(folder, { recursive: true }) }
 }
 
-/** A whole process, its answer thrown away: milliseconds. Throws where it fails. */
-export function milliseconds(
+/** Runs a process, ignores its output, and returns its duration in ms. Throws if it fails. */
+export function measureProcess(
   command: string,
   argv: readonly string[],
   env: Record<string, string>,
@@ -50,25 +50,28 @@ export function milliseconds(
     cwd,
     stdio: ['ignore', 'ignore', 'pipe'],
   })
-  const took = performance.now() - startedAt
+  const durationMs = performance.now() - startedAt
   if (error !== undefined) throw error
   if (status !== 0) throw new Error(`${command} ${argv.join(' ')}: exit ${status}: ${stderr.toString()}`)
-  return took
+  return durationMs
 }
 
-/** The floor of every start. */
-export const bareNode = (env: Record<string, string>): number =>
-  milliseconds(process.execPath, ['-e', '0'], env)
+/** Measures the start of Node.js with an empty program: no start of the program can be faster. */
+export const measureBareNode = (env: Record<string, string>): number =>
+  measureProcess(process.execPath, ['-e', '0'], env)
 
-/** The name of a program that is on this machine; undefined where it is not. */
-export function installed(name: 'gh' | 'curl'): string | undefined {
+/** Returns the name of a program if it is on this machine, otherwise undefined. */
+export function findInstalled(name: 'gh' | 'curl'): string | undefined {
   return spawnSync(name, ['--version']).status === 0 ? name : undefined
 }
 
-/** The interpreter itself, and not a wrapper of it; undefined where it or the module is missing. */
-export function pythonWith(module: 'requests' | 'urllib'): string | undefined {
-  const ask = ['-c', `import sys, ${module}; print(sys.executable)`]
-  const { status, stdout } = spawnSync('python3', ask, { encoding: 'utf8' })
+/**
+ * Returns the path of the Python interpreter, not of a wrapper that starts it; undefined if the interpreter or the
+ * module is missing.
+ */
+export function findPython(module: 'requests' | 'urllib'): string | undefined {
+  const argv = ['-c', `import sys, ${module}; print(sys.executable)`]
+  const { status, stdout } = spawnSync('python3', argv, { encoding: 'utf8' })
   return status === 0 ? stdout.trim() : undefined
 }
 
@@ -77,17 +80,17 @@ export interface SandboxProcess {
   apiKey: string
   userEmail: string
   webhookSecret: string
-  /** What the program needs of it, in addition to a home's environment. */
+  /** The variables that the program needs for this sandbox, in addition to those of the home. */
   env: Record<string, string>
   stop: () => Promise<void>
 }
 
-/** `refcheck sandbox start` in a process of its own, its quota out of the way. */
-export async function sandboxProcess({ program, env }: Home): Promise<SandboxProcess> {
-  const argv = [program, 'sandbox', 'start', '--port', '0', '--json', '--quota', freeQuota]
+/** Starts `refcheck sandbox start` in a separate process, with a quota that is never exceeded. */
+export async function startSandboxProcess({ program, env }: Home): Promise<SandboxProcess> {
+  const argv = [program, 'sandbox', 'start', '--port', '0', '--json', '--quota', unlimitedQuota]
   const child = spawn(process.execPath, argv, { env, stdio: ['ignore', 'pipe', 'inherit'] })
-  const over = once(child, 'exit')
-  const address = JSON.parse(await firstLine(child)) as Record<
+  const exited = once(child, 'exit')
+  const address = JSON.parse(await readFirstLine(child)) as Record<
     'base_url' | 'api_key' | 'user_email' | 'webhook_secret',
     string
   >
@@ -100,16 +103,16 @@ export async function sandboxProcess({ program, env }: Home): Promise<SandboxPro
       REFCHECK_BASE_URL: address.base_url,
       REFCHECK_API_KEY: address.api_key,
       REFCHECK_USER_EMAIL: address.user_email,
-      REFCHECK_QUOTA: freeQuota,
+      REFCHECK_QUOTA: unlimitedQuota,
     },
     stop: async () => {
       child.kill()
-      await over
+      await exited
     },
   }
 }
 
-function firstLine(child: ChildProcess): Promise<string> {
+function readFirstLine(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = ''
     child.stdout?.on('data', (chunk: Buffer) => {

@@ -1,9 +1,9 @@
-/* Every benchmark that ends within minutes, one after another, and all their figures in one table: npm run bench [NAME…] */
+/* Runs all benchmarks that end within minutes, or those that are named, and prints all figures in one table: npm run bench [NAME…] */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 
-import { goalResult, type Figure, figureRow, printTable } from './measuring.ts'
+import { compareWithGoal, type Figure, formatFigure, printTable } from './measuring.ts'
 
 const benchmarks: [name: string, ...argv: string[]][] = [
   ['start-up'],
@@ -22,8 +22,8 @@ const benchmarks: [name: string, ...argv: string[]][] = [
   ['fleet', '200000'],
 ]
 
-/** Prints what it prints; what it measured, or undefined where it failed. */
-async function measured(name: string, argv: readonly string[]): Promise<Figure[] | undefined> {
+/** Runs a benchmark with the output of this process. Returns its figures; undefined if it failed. */
+async function runBenchmark(name: string, argv: readonly string[]): Promise<Figure[] | undefined> {
   const figures: Figure[] = []
   const child = spawn(process.execPath, [join(import.meta.dirname, name, 'run.ts'), ...argv], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
@@ -34,24 +34,24 @@ async function measured(name: string, argv: readonly string[]): Promise<Figure[]
   return code === 0 ? figures : undefined
 }
 
-const asked = process.argv.slice(2)
+const selectedNames = process.argv.slice(2)
 const rows: string[][] = []
-const missed: string[] = []
+const missedGoals: string[] = []
 for (const [name, ...argv] of benchmarks) {
-  if (asked.length > 0 && !asked.includes(name)) continue
+  if (selectedNames.length > 0 && !selectedNames.includes(name)) continue
   process.stdout.write(`\n== ${name}\n`)
-  const figures = await measured(name, argv)
+  const figures = await runBenchmark(name, argv)
   if (figures === undefined) {
     process.exitCode = 1
     rows.push([name, 'failed', '', '', '', ''])
   }
   for (const figure of figures ?? []) {
-    rows.push([name, ...figureRow(figure)])
-    if (goalResult(figure) === 'missed') missed.push(`${name}: ${figure.what}`)
+    rows.push([name, ...formatFigure(figure)])
+    if (compareWithGoal(figure) === 'missed') missedGoals.push(`${name}: ${figure.label}`)
   }
 }
 process.stdout.write('\n')
 printTable([['benchmark', 'figure', '', 'goal', '', ''], ...rows])
 process.stdout.write(
-  missed.length === 0 ? '\nEvery goal is met.\n' : `\nNot met:\n  ${missed.join('\n  ')}\n`,
+  missedGoals.length === 0 ? '\nEvery goal is met.\n' : `\nNot met:\n  ${missedGoals.join('\n  ')}\n`,
 )

@@ -1,5 +1,5 @@
 /*
- * Ends a running batch by SIGKILL again and again, and counts who was ordered twice or lost.
+ * Kills running batches by SIGKILL repeatedly, and counts people who were ordered twice and orders that were lost.
  * Run: node test/bench/batch-kills/run.ts [KILLS [SEED [SQLite|PostgreSQL]]]
  */
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,7 +1,7 @@
 /*
- * The least that ordering a file of people can be, with as many flushes as the protocol has: before a row is POSTed on a
- * connection of its own, one line is flushed to a journal (with the outcome of the row before it) and one to a log.
- * node bare.ts FILE, the service in the environment; prints the milliseconds of the loop alone.
+ * The minimal loop that orders a file of people with as many flushes as the protocol has. Before each row is POSTed on
+ * a new connection, one line is flushed to a journal (with the outcome of the previous row) and one line to a log.
+ * Run: node bare.ts FILE, with the service in the environment. Prints the duration of the loop in ms.
  */
 import { closeSync, fdatasyncSync, openSync, readFileSync, writeSync } from 'node:fs'
 
@@ -25,9 +25,9 @@ const journal = openSync(`${file}.journal`, 'a')
 const log = openSync(`${file}.log`, 'a')
 let outcome = ''
 
-function append(to: number, line: string): void {
-  writeSync(to, `${line}\n`)
-  fdatasyncSync(to)
+function append(descriptor: number, line: string): void {
+  writeSync(descriptor, `${line}\n`)
+  fdatasyncSync(descriptor)
 }
 
 const startedAt = performance.now()
@@ -43,8 +43,8 @@ for (const line of lines) {
   outcome = `${data?.request_id}`
 }
 append(journal, outcome)
-const took = performance.now() - startedAt
+const durationMs = performance.now() - startedAt
 closeSync(journal)
 closeSync(log)
 await client.close()
-writeSync(1, String(took))
+writeSync(1, String(durationMs))

@@ -1,7 +1,8 @@
 /*
- * Files every report of the bench's one request, as `report download` does, into the folder named
- * second, from the service named first, twice: a rate is that of code that has run. Prints one line of
- * JSON: milliseconds, those of the first time, and peak memory in MB.
+ * Downloads every report of the single request of the benchmark, as `report download` does. It does so twice, because
+ * the rate is that of code that has already run. Prints one line of JSON: the duration of the second download in ms,
+ * that of the first (`coldMs`), and the peak memory in MB.
+ * Run by run.ts: node client.mjs URL FOLDER
  */
 import { rmSync, writeSync } from 'node:fs'
 
@@ -16,22 +17,22 @@ import { formatCsv } from '../../../src/output/present.ts'
 import { ReportFolder } from '../../../src/store/reports/folder.ts'
 import { peakMegabytes } from '../measuring.ts'
 
-const [, , baseUrl = '', path = ''] = process.argv
+const [, , baseUrl = '', reportFolder = ''] = process.argv
 
 const http = new HttpClient({ clock, env: {}, userAgent: 'refcheck-bench' })
 const credentials = { apiKey: 'k'.repeat(32), userEmail: 'owner@example.com' }
 const api = connectApi({ http, clock, random, baseUrl, credentials, budgetMs: 0 })
 
-const passed = createGarbageTrigger()
+const collectGarbageAfter = createGarbageTrigger()
 
-async function file(into: string): Promise<number> {
-  const began = performance.now()
-  const folder = await ReportFolder.open(into, { clock, random, pid: process.pid, csv: formatCsv })
+async function downloadAll(path: string): Promise<number> {
+  const startedAt = performance.now()
+  const folder = await ReportFolder.open(path, { clock, random, pid: process.pid, csv: formatCsv })
   const { failure } = await fetchReports(
     { kind: 'requests', requestIds: ['00000000-0000-4000-8000-000000999999'] },
     {
       api,
-      openLedger: () => Promise.reject(new Error('not asked for')),
+      openLedger: () => Promise.reject(new Error('no ledger is needed')),
       clock,
       folder,
       file: undefined,
@@ -40,19 +41,19 @@ async function file(into: string): Promise<number> {
       concurrency: 8,
       waitMs: undefined,
       signal: new AbortController().signal,
-      createWaitOptions: () => Promise.reject(new Error('not waited for')),
+      createWaitOptions: () => Promise.reject(new Error('no request is followed')),
       onEvent: (event) => {
-        if (event.name === 'received' && event.bytes > 0) passed(event.bytes)
+        if (event.name === 'received' && event.bytes > 0) collectGarbageAfter(event.bytes)
       },
     },
   )
   if (failure !== undefined) throw failure
-  return performance.now() - began
+  return performance.now() - startedAt
 }
 
-const cold = await file(path)
-rmSync(path, { recursive: true })
-const warm = await file(path)
+const coldMs = await downloadAll(reportFolder)
+rmSync(reportFolder, { recursive: true })
+const warmMs = await downloadAll(reportFolder)
 await http.close()
 const megabytes = peakMegabytes()
-writeSync(1, JSON.stringify({ cold, milliseconds: warm, megabytes }))
+writeSync(1, JSON.stringify({ coldMs, durationMs: warmMs, megabytes }))

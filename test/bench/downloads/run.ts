@@ -1,6 +1,6 @@
 /*
- * How fast reports come to disk, checked, hashed and flushed, compared with `curl -Z` on the same URLs in one
- * run, on bare loopback and with 40 ms of latency; and how much memory a large one takes.
+ * Measures how fast reports are downloaded, checked, hashed and flushed to disk, compared with `curl -Z` on the same
+ * URLs in the same run, without latency and with 40 ms of latency; and the peak memory with one large report.
  * Run: node test/bench/downloads/run.ts [ROUNDS]
  */
 import { execFileSync, spawn } from 'node:child_process'
@@ -12,16 +12,16 @@ import { join } from 'node:path'
 import { rolldown } from 'rolldown'
 
 import { type Figure, median, printFigures } from '../measuring.ts'
-import { installed } from '../program.ts'
+import { findInstalled } from '../program.ts'
 
 const rounds = Number(process.argv[2] ?? 7)
-const count = 200
-const bytes = 300_000
+const reportCount = 200
+const reportBytes = 300_000
 const folder = mkdtempSync(join(tmpdir(), 'downloads-bench-'))
-const server = new URL('server.ts', import.meta.url).pathname
-const client = join(folder, 'client.mjs')
+const serverProgram = new URL('server.ts', import.meta.url).pathname
+const clientBundle = join(folder, 'client.mjs')
 
-/** The client as it would be shipped: taking the types out as it runs takes memory of its own. */
+/** Bundles the client as the program is bundled: removing types at run time would need additional memory. */
 async function bundleClient(): Promise<void> {
   const source = new URL('client.ts', import.meta.url).pathname
   const bundle = await rolldown({ input: source, platform: 'node', external: ['@napi-rs/keyring'] })
@@ -35,8 +35,8 @@ interface Service {
   stop(): void
 }
 
-async function serve(reports: number, size: number, latencyMs: number): Promise<Service> {
-  const argv = [server, ...[reports, size, latencyMs].map(String)]
+async function startService(reports: number, size: number, latencyMs: number): Promise<Service> {
+  const argv = [serverProgram, ...[reports, size, latencyMs].map(String)]
   const child = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'inherit'] })
   const [line] = (await once(child.stdout, 'data')) as [Buffer]
   const url = line.toString().trim()
@@ -47,94 +47,96 @@ async function serve(reports: number, size: number, latencyMs: number): Promise<
   }
 }
 
-function fresh(): string {
+function createOutputFolder(): string {
   return mkdtempSync(join(folder, 'out-'))
 }
 
-function emptied(path: string, expected: number, size: number): void {
+function checkAndRemove(path: string, expected: number, size: number): void {
   const files = readdirSync(path).filter((name) => name.endsWith('.pdf'))
-  const whole = files.filter((name) => statSync(join(path, name)).size === size)
-  if (whole.length !== expected) throw new Error(`${whole.length} of ${expected} files are whole`)
+  const completeFiles = files.filter((name) => statSync(join(path, name)).size === size)
+  if (completeFiles.length !== expected)
+    throw new Error(`${completeFiles.length} of ${expected} files are whole`)
   rmSync(path, { recursive: true })
 }
 
 interface ClientReport {
-  milliseconds: number
-  /** Of the first time in a process. */
-  cold: number
+  /** Duration of the second download, whose code has already run. */
+  durationMs: number
+  /** Duration of the first download in the process. */
+  coldMs: number
   megabytes: number
 }
 
-function ours(url: string, expected: number, size: number): ClientReport {
-  const path = fresh()
-  const printed = execFileSync(process.execPath, [client, url, path], { encoding: 'utf8' })
-  emptied(path, expected, size)
+function runOurs(url: string, expected: number, size: number): ClientReport {
+  const path = createOutputFolder()
+  const printed = execFileSync(process.execPath, [clientBundle, url, path], { encoding: 'utf8' })
+  checkAndRemove(path, expected, size)
   return JSON.parse(printed) as ClientReport
 }
 
-function curl(url: string): number {
-  const path = fresh()
+function runCurl(url: string): number {
+  const path = createOutputFolder()
   const config = join(folder, 'curl.conf')
-  const lines = Array.from({ length: count }, (_, index) => {
+  const lines = Array.from({ length: reportCount }, (_, index) => {
     const id = `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`
     return `url = "${url}/v1/reports/${id}?t=token"\noutput = "${join(path, `${id}.pdf`)}"\n`
   })
   writeFileSync(config, lines.join(''))
-  const began = performance.now()
+  const startedAt = performance.now()
   execFileSync('curl', ['-s', '-Z', '--parallel-max', '8', '-K', config], { stdio: 'ignore' })
-  const milliseconds = performance.now() - began
-  emptied(path, count, bytes)
-  return milliseconds
+  const durationMs = performance.now() - startedAt
+  checkAndRemove(path, reportCount, reportBytes)
+  return durationMs
 }
 
-const hasCurl = installed('curl') !== undefined
+const hasCurl = findInstalled('curl') !== undefined
 
-async function comparedWithCurl(latencyMs: number, atLeast: number): Promise<Figure[]> {
-  const service = await serve(count, bytes, latencyMs)
+async function compareWithCurl(latencyMs: number, atLeast: number): Promise<Figure[]> {
+  const service = await startService(reportCount, reportBytes, latencyMs)
   const ratios: number[] = []
   const coldRatios: number[] = []
-  let last = ''
+  let lastPair = ''
   let calls: number
   try {
     for (let round = 0; round <= rounds; round += 1) {
-      const peer = hasCurl ? curl(service.url) : Number.NaN
-      const own = ours(service.url, count, bytes)
+      const peer = hasCurl ? runCurl(service.url) : Number.NaN
+      const ours = runOurs(service.url, reportCount, reportBytes)
       if (round > 0) {
-        ratios.push(peer / own.milliseconds)
-        coldRatios.push(peer / own.cold)
+        ratios.push(peer / ours.durationMs)
+        coldRatios.push(peer / ours.coldMs)
       }
-      last = `${Math.round(own.milliseconds)} ms to ${Math.round(peer)} ms, ${Math.round(own.megabytes)} MB`
+      lastPair = `${Math.round(ours.durationMs)} ms to ${Math.round(peer)} ms, ${Math.round(ours.megabytes)} MB`
     }
     calls = await service.calls()
   } finally {
     service.stop()
   }
-  const among = `${latencyMs} ms of latency`
+  const condition = `${latencyMs} ms of latency`
   return [
     {
-      what: `rate of ${count} PDFs to curl -Z, ${among}`,
+      label: `rate of ${reportCount} PDFs to curl -Z, ${condition}`,
       value: median(ratios),
       atLeast,
-      note: `last pair ${last}`,
+      note: `last pair ${lastPair}`,
     },
-    { what: `the same, first time in a process, ${among}`, value: median(coldRatios) },
-    { what: `quota calls a run, ${among}`, value: calls / (rounds + 1) / 2, atMost: 1 },
+    { label: `the same, first time in a process, ${condition}`, value: median(coldRatios) },
+    { label: `quota calls a run, ${condition}`, value: calls / (rounds + 1) / 2, atMost: 1 },
   ]
 }
 
-/** One PDF of 500 MB. */
-async function large(): Promise<Figure[]> {
+/** Measures the peak memory with one PDF of 500 MB. */
+async function measureLargeReport(): Promise<Figure[]> {
   const size = 500_000_000
-  const service = await serve(1, size, 0)
+  const service = await startService(1, size, 0)
   try {
-    const { megabytes, milliseconds } = ours(service.url, 1, size)
+    const { megabytes, durationMs } = runOurs(service.url, 1, size)
     return [
       {
-        what: 'peak memory with one PDF of 500 MB',
+        label: 'peak memory with one PDF of 500 MB',
         value: megabytes,
         unit: ' MB',
         atMost: 130,
-        note: `${Math.round(size / 1000 / milliseconds)} MB/s`,
+        note: `${Math.round(size / 1000 / durationMs)} MB/s`,
       },
     ]
   } finally {
@@ -144,11 +146,13 @@ async function large(): Promise<Figure[]> {
 
 try {
   await bundleClient()
-  process.stdout.write(`${count} PDFs of ${bytes / 1000} KB, 8 at a time, medians of ${rounds} pairs\n`)
+  process.stdout.write(
+    `${reportCount} PDFs of ${reportBytes / 1000} KB, 8 at a time, medians of ${rounds} pairs\n`,
+  )
   printFigures([
-    ...(await comparedWithCurl(0, 0.45)),
-    ...(await comparedWithCurl(40, 0.85)),
-    ...(await large()),
+    ...(await compareWithCurl(0, 0.45)),
+    ...(await compareWithCurl(40, 0.85)),
+    ...(await measureLargeReport()),
   ])
 } finally {
   rmSync(folder, { recursive: true })

@@ -1,8 +1,8 @@
 /*
- * The service as far as downloads go, as fast as node:http is: one request with as many background
- * checks as the first argument says, each with a report of as many bytes as the second says. The
- * third is how many milliseconds it thinks before each answer. Prints its URL when it listens, and
- * answers /calls with the number of calls that count against the quota.
+ * A service with the calls that downloads need, as fast as node:http. It has one request with COUNT background checks,
+ * each of which has a report of BYTES bytes, and waits LATENCY_MS before each answer. Prints its URL when it listens.
+ * GET /calls returns the number of calls since the last such GET that count against the quota.
+ * Run by run.ts: node server.ts COUNT BYTES LATENCY_MS
  */
 import { writeSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
@@ -10,24 +10,24 @@ import type { AddressInfo } from 'node:net'
 
 const [count = 1, bytes = 0, latencyMs = 0] = process.argv.slice(2).map(Number)
 
-const head = Buffer.from('%PDF-1.7\n')
-const end = Buffer.from('\n%%EOF\n')
-const piece = Buffer.alloc(Math.min(1024 * 1024, bytes), 'All work and no play makes a dull report. ')
+const firstBytes = Buffer.from('%PDF-1.7\n')
+const lastBytes = Buffer.from('\n%%EOF\n')
+const chunk = Buffer.alloc(Math.min(1024 * 1024, bytes), 'All work and no play makes a dull report. ')
 let calls = 0
 
-const uuid = (index: number): string => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`
+const createUuid = (index: number): string => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`
 
-function request(host: string): string {
+function createRequestBody(host: string): string {
   const checks = Array.from({ length: count }, (_, index) => ({
-    id: uuid(index),
+    id: createUuid(index),
     type: 'background',
     status: 'COMPLETED',
     partner_name: 'Bench',
     check_name: `Check ${index}`,
-    report_pdf_url: `http://${host}/v1/reports/${uuid(index)}?t=token`,
+    report_pdf_url: `http://${host}/v1/reports/${createUuid(index)}?t=token`,
   }))
   const data = {
-    request_id: uuid(999_999),
+    request_id: createUuid(999_999),
     package_id: 1,
     status: 'COMPLETED',
     created_at: '2026-11-20T12:00:00.000Z',
@@ -38,18 +38,18 @@ function request(host: string): string {
   return JSON.stringify({ data, status_message: 'ok', message: '' })
 }
 
-async function report(outgoing: ServerResponse): Promise<void> {
+async function sendReport(outgoing: ServerResponse): Promise<void> {
   outgoing.writeHead(200, { 'Content-Type': 'application/pdf', 'Content-Length': bytes })
-  let left = bytes - head.length - end.length
+  let remainingBytes = bytes - firstBytes.length - lastBytes.length
   outgoing.cork()
-  outgoing.write(head)
-  if (left > piece.length) outgoing.uncork()
-  while (left > piece.length) {
-    left -= piece.length
-    if (!outgoing.write(piece)) await new Promise((resolve) => outgoing.once('drain', resolve))
+  outgoing.write(firstBytes)
+  if (remainingBytes > chunk.length) outgoing.uncork()
+  while (remainingBytes > chunk.length) {
+    remainingBytes -= chunk.length
+    if (!outgoing.write(chunk)) await new Promise((resolve) => outgoing.once('drain', resolve))
   }
-  outgoing.write(piece.subarray(0, left))
-  outgoing.end(end)
+  outgoing.write(chunk.subarray(0, remainingBytes))
+  outgoing.end(lastBytes)
 }
 
 const server = createServer((incoming, outgoing) => {
@@ -61,9 +61,9 @@ const server = createServer((incoming, outgoing) => {
   }
   if (search === '') calls += 1
   const answer = (): void => {
-    if (pathname.startsWith('/v1/reports/')) return void report(outgoing)
+    if (pathname.startsWith('/v1/reports/')) return void sendReport(outgoing)
     outgoing.writeHead(200, { 'Content-Type': 'application/json' })
-    outgoing.end(request(incoming.headers.host ?? ''))
+    outgoing.end(createRequestBody(incoming.headers.host ?? ''))
   }
   if (latencyMs === 0) answer()
   else setTimeout(answer, latencyMs)

@@ -1,6 +1,6 @@
 /*
- * Serves KEYS sandboxes at one address, each with a key and a path of its own. Prints their URLs and keys
- * once they listen, and for each line on stdin the number of orders that each has accepted so far.
+ * Serves KEYS sandboxes at one address, each with its own key and path. Prints their URLs and keys when they listen,
+ * and for each line on stdin the number of orders that each sandbox has accepted so far.
  * Run by worker.ts: node test/bench/fleet/child.ts KEYS QUOTA
  */
 import { createInterface } from 'node:readline'
@@ -10,17 +10,17 @@ import { listen } from '../../../src/server/listen.ts'
 import { systemClock } from '../../../src/host/clock.ts'
 
 const [, , count = '1', quota = ''] = process.argv
-const windows = quota.split(',').map((each) => {
-  const [calls = 0, seconds = 0] = each.split('/').map(Number)
+const windows = quota.split(',').map((window) => {
+  const [calls = 0, seconds = 0] = window.split('/').map(Number)
   return { calls, seconds }
 })
 const sandboxes = Array.from({ length: Number(count) }, (_, index) =>
   createSandbox({ clock: systemClock, seed: `key ${index}`, quota: windows }),
 )
-const orders = sandboxes.map(() => 0)
+const orderCounts = sandboxes.map(() => 0)
 for (const [key, sandbox] of sandboxes.entries()) {
   sandbox.log.subscribe((entry) => {
-    if (entry.kind === 'call' && entry.status === 201) orders[key] = (orders[key] ?? 0) + 1
+    if (entry.kind === 'call' && entry.status === 201) orderCounts[key] = (orderCounts[key] ?? 0) + 1
   })
 }
 const { url } = await listen((request, connection) => {
@@ -36,5 +36,5 @@ const keys = sandboxes.map(({ credentials }, key) => ({
   userEmail: credentials.userEmail,
 }))
 process.stdout.write(`${JSON.stringify(keys)}\n`)
-for await (const _ of createInterface(process.stdin)) process.stdout.write(`${JSON.stringify(orders)}\n`)
+for await (const _ of createInterface(process.stdin)) process.stdout.write(`${JSON.stringify(orderCounts)}\n`)
 process.exit()

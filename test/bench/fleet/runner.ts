@@ -1,7 +1,7 @@
 /*
- * One runner of the benchmark, in a process of its own: waits for a line of its input, works for so many ms,
- * and prints what it did. JOB: `orders` (claims and outcomes by the ledger), `floor` (bare SQL, SKEW_MS is
- * its row), `quota` (BATCH… is CALLS SECONDS).
+ * One runner of the benchmark: waits for a line on stdin, works for MS milliseconds, and prints its result as JSON.
+ * JOB is `orders` (claims and outcomes by the ledger), `floor` (bare SQL; SKEW_MS is the number of its row) or `quota`
+ * (BATCH… is CALLS SECONDS).
  * Run by run.ts: node test/bench/fleet/runner.ts JOB URL FOLDER MS SKEW_MS BATCH…
  */
 import { randomUUID } from 'node:crypto'
@@ -10,7 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 import { Client } from 'pg'
 
-import { opened } from './opened.ts'
+import { openMachineStore } from './open-store.ts'
 import type { Attempt } from '../../../src/domain/submission/submission.ts'
 import { type Clock, systemClock } from '../../../src/host/clock.ts'
 import { createGovernor } from '../../../src/usecases/quota/governor.ts'
@@ -18,8 +18,8 @@ import { createGovernor } from '../../../src/usecases/quota/governor.ts'
 const [job = '', url = '', folder = '', ms = '', skewMs = '', ...batches] = process.argv.slice(2)
 const clock: Clock = { ...systemClock, now: () => Date.now() + Number(skewMs) }
 
-/** Orders that a runner makes before it starts to count. */
-const warmUp = 100
+/** Number of orders that a runner makes before it starts to count. */
+const warmUpOrders = 100
 
 async function waitForStart(): Promise<number> {
   process.stdout.write('ready\n')
@@ -27,11 +27,14 @@ async function waitForStart(): Promise<number> {
   return performance.now()
 }
 
-/** Claims and outcomes as a run journals them: an outcome and the next claim are one commit; batches take turns. */
-async function orders(): Promise<unknown> {
-  const store = await opened(url, folder, clock)
+/**
+ * Records claims and outcomes as a run does: an outcome and the next claim are one commit. The batches are used in
+ * turn. Returns the number of orders and the duration.
+ */
+async function recordOrders(): Promise<unknown> {
+  const store = await openMachineStore(url, folder, clock)
   const windows = [{ calls: 100_000_000, seconds: 60 }]
-  const keys = batches.map((batch) =>
+  const governors = batches.map((batch) =>
     createGovernor({
       quota: store.quota,
       account: store.quota.account('http://127.0.0.1', batch),
@@ -45,15 +48,15 @@ async function orders(): Promise<unknown> {
     monotonic: 1,
     userEmail: 'a@example.com',
   })
-  const current: (Attempt | undefined)[] = []
+  const attempts: (Attempt | undefined)[] = []
   for (const batch of batches) await store.batches.acquire(batch, 'sending')
-  const takeTurn = async (at: number): Promise<boolean> => {
-    const [batchId = '', key, attempt] = [batches[at], keys[at], current[at]]
-    if (key === undefined) return false
+  const recordNext = async (index: number): Promise<boolean> => {
+    const [batchId = '', batchGovernor, attempt] = [batches[index], governors[index], attempts[index]]
+    if (batchGovernor === undefined) return false
     const pendingRow = { batchId, row: 1, state: 'pending' as const, attemptId: undefined }
     if (attempt === undefined) {
-      current[at] = (
-        await store.ledger.beginInQuota(pendingRow, newAttempt(), key.claimForCreate(), true)
+      attempts[index] = (
+        await store.ledger.beginInQuota(pendingRow, newAttempt(), batchGovernor.claimForCreate(), true)
       ).attempt
       return false
     }
@@ -64,35 +67,36 @@ async function orders(): Promise<unknown> {
       change,
       pendingRow,
       newAttempt(),
-      key.claimForCreate(),
+      batchGovernor.claimForCreate(),
       true,
     )
-    current[at] = next.attempt
+    attempts[index] = next.attempt
     return next.moved
   }
-  // Warm-up: the first claim of each batch, and the code that V8 compiles.
-  for (let turn = 0; turn < Math.max(batches.length, warmUp); turn += 1) await takeTurn(turn % batches.length)
-  const since = await waitForStart()
+  // The warm-up makes the first claim of each batch, and lets V8 compile the code.
+  for (let turn = 0; turn < Math.max(batches.length, warmUpOrders); turn += 1)
+    await recordNext(turn % batches.length)
+  const startedAt = await waitForStart()
   let count = 0
-  for (let turn = 0; performance.now() - since < Number(ms); turn += 1) {
-    if (await takeTurn(turn % batches.length)) count += 1
+  for (let turn = 0; performance.now() - startedAt < Number(ms); turn += 1) {
+    if (await recordNext(turn % batches.length)) count += 1
   }
-  const took = performance.now() - since
-  for (const attempt of current) {
+  const durationMs = performance.now() - startedAt
+  for (const attempt of attempts) {
     if (attempt !== undefined)
       await store.ledger.move(attempt, { to: 'pending', at: clock.now(), reason: '' })
   }
   await store.close()
-  return { count, took }
+  return { count, durationMs }
 }
 
-/** The least that any ledger has to do for an order: two statements in one transaction. */
-async function floor(): Promise<unknown> {
+/** Makes the minimal orders that any ledger has to record: two statements in one transaction. */
+async function recordBareOrders(): Promise<unknown> {
   const client = new Client({ connectionString: url })
   await client.connect()
-  const since = await waitForStart()
+  const startedAt = await waitForStart()
   let count = 0
-  for (; performance.now() - since < Number(ms); count += 1) {
+  for (; performance.now() - startedAt < Number(ms); count += 1) {
     const id = randomUUID()
     await client.query('BEGIN')
     await client.query({
@@ -107,29 +111,33 @@ async function floor(): Promise<unknown> {
     })
     await client.query('COMMIT')
   }
-  const took = performance.now() - since
+  const durationMs = performance.now() - startedAt
   await client.end()
-  return { count, took }
+  return { count, durationMs }
 }
 
-/** Times at which quota slots were granted, by the machine's clock, without the skew. */
-async function quota(): Promise<unknown> {
-  const store = await opened(url, folder, clock)
+/** Claims calls from the quota. Returns the times at which they were granted, by the clock without the skew. */
+async function claimCalls(): Promise<unknown> {
+  const store = await openMachineStore(url, folder, clock)
   const [calls = 1, seconds = 1] = batches.map(Number)
   const account = store.quota.account('http://127.0.0.1', 'shared')
-  const key = createGovernor({ quota: store.quota, account, windows: [{ calls, seconds }], clock })
+  const sharedGovernor = createGovernor({ quota: store.quota, account, windows: [{ calls, seconds }], clock })
   await waitForStart()
-  const until = Date.now() + Number(ms)
-  const moments: number[] = []
-  while (Date.now() < until) {
-    const slot = await store.quota.update(key.claimForCreate())
-    if (slot.waitMs === 0) moments.push(Date.now())
-    else await pause(Math.min(slot.waitMs, Math.max(0, until - Date.now())))
+  const endTime = Date.now() + Number(ms)
+  const grantTimes: number[] = []
+  while (Date.now() < endTime) {
+    const claim = await store.quota.update(sharedGovernor.claimForCreate())
+    if (claim.waitMs === 0) grantTimes.push(Date.now())
+    else await pause(Math.min(claim.waitMs, Math.max(0, endTime - Date.now())))
   }
   await store.close()
-  return moments
+  return grantTimes
 }
 
-const jobs: Record<string, () => Promise<unknown>> = { orders, floor, quota }
+const jobs: Record<string, () => Promise<unknown>> = {
+  orders: recordOrders,
+  floor: recordBareOrders,
+  quota: claimCalls,
+}
 process.stdout.write(JSON.stringify(await jobs[job]?.()))
 process.exit()

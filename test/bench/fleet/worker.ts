@@ -5,15 +5,15 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 
-import { opened } from './opened.ts'
+import { openMachineStore } from './open-store.ts'
 import type { Figure } from '../measuring.ts'
-import { freeQuota } from '../program.ts'
+import { unlimitedQuota } from '../program.ts'
 import { program } from '../../harness/program.ts'
 import { fileBatch } from '../../store/ledger/files.ts'
 import { systemClock } from '../../../src/host/clock.ts'
 
-/** An order of one key at full quota, a second. */
-const aKey = 1000 / 3600
+/** Number of orders a second that one key can send at full quota. */
+const ordersPerKey = 1000 / 3600
 
 interface Key {
   baseUrl: string
@@ -21,7 +21,7 @@ interface Key {
   userEmail: string
 }
 
-/** Sandboxes, and how many orders each has taken. */
+/** A process with a sandbox for each key, which reports the number of orders that each sandbox accepted. */
 class Service {
   readonly #child: ChildProcess
   readonly #lines: AsyncIterator<string>
@@ -30,18 +30,18 @@ class Service {
     const argv = [join(import.meta.dirname, 'child.ts'), String(keys), quota]
     this.#child = spawn(process.execPath, argv, { stdio: ['pipe', 'pipe', 'inherit'] })
     const { stdout } = this.#child
-    if (stdout === null) throw new Error('it has no output')
+    if (stdout === null) throw new Error('the process has no stdout')
     this.#lines = createInterface(stdout)[Symbol.asyncIterator]()
   }
 
-  async line<T>(): Promise<T> {
+  async readLine<T>(): Promise<T> {
     const { value } = (await this.#lines.next()) as { value: string }
     return JSON.parse(value) as T
   }
 
-  orders(): Promise<number[]> {
+  readOrderCounts(): Promise<number[]> {
     this.#child.stdin?.write('\n')
-    return this.line()
+    return this.readLine()
   }
 
   stop(): void {
@@ -49,44 +49,48 @@ class Service {
   }
 }
 
-export interface Work {
-  /** Of the store. */
+export interface WorkerBenchmark {
+  /** URL of the store. */
   url: string
   folder: string
+  /** Number of keys. */
   keys: number
-  /** Milliseconds of each measurement. */
+  /** Duration of each measurement. */
   ms: number
 }
 
-/** A `worker --profiles all` as it is shipped, with a profile for each key, while `observe` reads its orders. */
-async function working<T>(
-  { url, folder, keys: count }: Work,
+/** Runs the built `worker --profiles all`, with a profile for each key, until `observe` has measured its orders. */
+async function runWorker<T>(
+  { url, folder, keys: count }: WorkerBenchmark,
   { quota, rows }: { quota: string; rows: number },
-  observe: (orders: () => Promise<number[]>, keys: readonly Key[]) => Promise<T>,
+  observe: (readOrderCounts: () => Promise<number[]>, keys: readonly Key[]) => Promise<T>,
 ): Promise<T> {
   const service = new Service(count, quota)
-  const keys = await service.line<Key[]>()
+  const keys = await service.readLine<Key[]>()
   const config = join(folder, `worker ${quota.replaceAll('/', '-')}`)
   mkdirSync(config, { recursive: true, mode: 0o700 })
   const writeConfig = (file: string, content: object): void =>
     writeFileSync(join(config, file), JSON.stringify(content), { mode: 0o600 })
-  const named = keys.map((key, at) => [`key${at}`, key] as const)
+  const namedKeys = keys.map((key, index) => [`key${index}`, key] as const)
   writeConfig('config.json', {
     profiles: Object.fromEntries(
-      named.map(([name, { baseUrl, userEmail }]) => [name, { base_url: baseUrl, user_email: userEmail }]),
+      namedKeys.map(([name, { baseUrl, userEmail }]) => [name, { base_url: baseUrl, user_email: userEmail }]),
     ),
   })
   writeConfig('credentials.json', {
     secrets: Object.fromEntries(
-      named.map(([name, { baseUrl, apiKey }]) => [name, { 'api-key': { value: apiKey, base_url: baseUrl } }]),
+      namedKeys.map(([name, { baseUrl, apiKey }]) => [
+        name,
+        { 'api-key': { value: apiKey, base_url: baseUrl } },
+      ]),
     ),
   })
-  const store = await opened(url, join(folder, 'queueing'))
-  for (const [at, { baseUrl, userEmail }] of keys.entries()) {
+  const store = await openMachineStore(url, join(folder, 'queueing'))
+  for (const [index, { baseUrl, userEmail }] of keys.entries()) {
     const batch = fileBatch({ baseUrl, userEmail, packageId: 102, addedAt: systemClock.now() })
     await store.batches.add(
       batch,
-      Array.from({ length: rows }, (_, row) => orderOf(at, row + 1)),
+      Array.from({ length: rows }, (_, row) => createOrderRow(index, row + 1)),
     )
     await store.batches.recordQueued(batch.id, systemClock.now())
   }
@@ -103,7 +107,7 @@ async function working<T>(
   })
   const ended = once(worker, 'close')
   try {
-    return await observe(() => service.orders(), keys)
+    return await observe(() => service.readOrderCounts(), keys)
   } finally {
     worker.kill('SIGTERM')
     await ended
@@ -111,7 +115,7 @@ async function working<T>(
   }
 }
 
-function orderOf(key: number, row: number) {
+function createOrderRow(key: number, row: number) {
   const recipient = {
     first_name: 'Ana',
     last_name: `Row${row}`,
@@ -122,66 +126,74 @@ function orderOf(key: number, row: number) {
   return { row, state: 'pending' as const, packageId: 102, recipient, body }
 }
 
-/** Once every key has ordered. */
-async function firstOrders(orders: () => Promise<number[]>): Promise<number[]> {
+/** Waits until every key has at least one order, and returns the order counts. */
+async function waitForFirstOrders(readOrderCounts: () => Promise<number[]>): Promise<number[]> {
   for (;;) {
-    const so = await orders()
-    if (so.every((each) => each > 0)) return so
+    const counts = await readOrderCounts()
+    if (counts.every((count) => count > 0)) return counts
     await pause(200)
   }
 }
 
-const sum = (values: readonly number[]): number => values.reduce((so, each) => so + each, 0)
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
 
-/** How many keys one process has time for: what it orders for so many at once, whose quotas are never exceeded. */
-async function capacity(work: Work): Promise<Figure[]> {
-  const rows = Math.ceil((work.ms * 3) / work.keys) + 20
-  return working(work, { quota: freeQuota, rows }, async (orders) => {
-    const before = await firstOrders(orders)
-    const since = performance.now()
-    await pause(work.ms)
-    const after = await orders()
-    const each = after.map((count, key) => count - (before[key] ?? 0))
-    const rate = (sum(each) / (performance.now() - since)) * 1000
-    const note = `${rate.toFixed(0)} orders a second for ${work.keys} keys in one process, each of which needs ${aKey.toFixed(2)}`
+/**
+ * Measures how many keys one process can serve at full quota, from the orders a second that it sends for all keys when
+ * no quota limits them.
+ */
+async function measureCapacity(benchmark: WorkerBenchmark): Promise<Figure[]> {
+  const rows = Math.ceil((benchmark.ms * 3) / benchmark.keys) + 20
+  return runWorker(benchmark, { quota: unlimitedQuota, rows }, async (readOrderCounts) => {
+    const countsBefore = await waitForFirstOrders(readOrderCounts)
+    const startedAt = performance.now()
+    await pause(benchmark.ms)
+    const countsAfter = await readOrderCounts()
+    const ordersByKey = countsAfter.map((count, key) => count - (countsBefore[key] ?? 0))
+    const rate = (sum(ordersByKey) / (performance.now() - startedAt)) * 1000
+    const note = `${rate.toFixed(0)} orders a second for ${benchmark.keys} keys in one process, each of which needs ${ordersPerKey.toFixed(2)}`
     return [
-      { what: 'keys that one worker serves at full quota', value: Math.floor(rate / aKey), note },
+      { label: 'keys that one worker serves at full quota', value: Math.floor(rate / ordersPerKey), note },
       {
-        what: 'the slowest of its keys, to the mean',
-        value: (Math.min(...each) * each.length) / sum(each),
+        label: 'the slowest of its keys, to the mean',
+        value: (Math.min(...ordersByKey) * ordersByKey.length) / sum(ordersByKey),
         note,
       },
     ]
   })
 }
 
-/** Windows of every key that one process fills, each key by itself. */
-async function quotas(work: Work): Promise<Figure[]> {
-  // As many orders a second in all as so many keys may have for real, in windows that are over soon.
+/** Measures how much of each key's quota windows one process uses. */
+async function measureQuotaUse(benchmark: WorkerBenchmark): Promise<Figure[]> {
+  // Each key may send as many orders a second as with the real quota, but in short windows.
   const seconds = 15
-  const calls = Math.ceil(seconds * aKey)
-  return working(work, { quota: `${calls}/${seconds}`, rows: calls * 40 }, async (orders) => {
-    await firstOrders(orders)
-    // What each key has read before its first order, the quota counts too.
+  const calls = Math.ceil(seconds * ordersPerKey)
+  return runWorker(benchmark, { quota: `${calls}/${seconds}`, rows: calls * 40 }, async (readOrderCounts) => {
+    await waitForFirstOrders(readOrderCounts)
+    // The reads of each key before its first order count against the quota too, so their windows are waited for.
     await pause(seconds * 1000 * 2)
-    const before = await orders()
+    const countsBefore = await readOrderCounts()
     await pause(seconds * 1000)
-    const after = await orders()
-    const used = after.map((count, key) => (count - (before[key] ?? 0)) / calls)
-    const note = `${work.keys} keys, each ${calls} in ${seconds} s`
+    const countsAfter = await readOrderCounts()
+    const usedFractions = countsAfter.map((count, key) => (count - (countsBefore[key] ?? 0)) / calls)
+    const note = `${benchmark.keys} keys, each ${calls} in ${seconds} s`
     return [
       {
-        what: 'quota that one worker uses, of all its keys',
-        value: sum(used) / used.length,
+        label: 'quota that one worker uses, of all its keys',
+        value: sum(usedFractions) / usedFractions.length,
         atLeast: 0.97,
         note,
       },
-      { what: 'fullest window of a key, of what it holds', value: Math.max(...used), atMost: 1, note },
+      {
+        label: 'fullest window of a key, of what it holds',
+        value: Math.max(...usedFractions),
+        atMost: 1,
+        note,
+      },
     ]
   })
 }
 
-/** One process for very many keys. */
-export async function workerFigures(work: Work): Promise<Figure[]> {
-  return [...(await capacity(work)), ...(await quotas(work))]
+/** Measures one worker that serves many keys. */
+export async function measureWorker(benchmark: WorkerBenchmark): Promise<Figure[]> {
+  return [...(await measureCapacity(benchmark)), ...(await measureQuotaUse(benchmark))]
 }

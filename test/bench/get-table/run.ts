@@ -1,24 +1,33 @@
 /*
- * One read of the service and its table, as whole processes against a sandbox process on loopback: to bare node, to
- * python3 scripts that do the same with requests and with urllib, and to curl. And how much memory it takes.
+ * Measures `packages list`, which reads the service once and prints a table, as a whole process that calls a sandbox
+ * process. It is compared with the start of bare Node.js, with python3 scripts that do the same with requests and with
+ * urllib, and with curl. The peak memory is measured too.
  * Run: npm run build && node test/bench/get-table/run.ts [ROUNDS]
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { type Figure, inPairs, median, medianRatio, printFigures } from '../measuring.ts'
-import { bareNode, home, installed, milliseconds, pythonWith, sandboxProcess } from '../program.ts'
+import { type Figure, measureInPairs, median, medianRatio, printFigures } from '../measuring.ts'
+import {
+  measureBareNode,
+  createHome,
+  findInstalled,
+  measureProcess,
+  findPython,
+  startSandboxProcess,
+} from '../program.ts'
 
 const [rounds = 15] = process.argv.slice(2).map(Number)
-const here = home()
-const sandbox = await sandboxProcess(here)
-const env = { ...here.env, ...sandbox.env }
+const home = createHome()
+const sandbox = await startSandboxProcess(home)
+const env = { ...home.env, ...sandbox.env }
 
-const list = (...flags: string[]): string[] => [here.program, 'packages', 'list', ...flags]
-const ours = (...flags: string[]): number => milliseconds(process.execPath, list(...flags), env)
+const createListArguments = (...flags: string[]): string[] => [home.program, 'packages', 'list', ...flags]
+const measureList = (...flags: string[]): number =>
+  measureProcess(process.execPath, createListArguments(...flags), env)
 
-/** What the program does, as one would write it for oneself: the call, its check, the columns. */
-const python = {
+/** The part of a Python script that calls the service and checks the answer. */
+const pythonCalls = {
   requests: `
 import requests
 answer = requests.get(os.environ['REFCHECK_BASE_URL'] + '/v1/packages', headers=headers)
@@ -30,7 +39,7 @@ with urllib.request.urlopen(urllib.request.Request(os.environ['REFCHECK_BASE_URL
     packages = json.load(answer)['data']['packages']`,
 }
 
-function script(call: string): string {
+function createScript(call: string): string {
   return `
 import os
 headers = {
@@ -44,25 +53,29 @@ for row in rows:
 `
 }
 
-async function toNode(what: string, own: () => number, atMost?: number): Promise<Figure> {
-  const pairs = await inPairs(rounds, own, () => bareNode(env))
-  const ms = Math.round(median(pairs.map(([took]) => took)))
-  return { what: `${what}, to bare node`, value: medianRatio(pairs), atMost, note: `${ms} ms` }
+async function compareWithNode(label: string, measureOurs: () => number, atMost?: number): Promise<Figure> {
+  const pairs = await measureInPairs(rounds, measureOurs, () => measureBareNode(env))
+  const ms = Math.round(median(pairs.map(([ours]) => ours)))
+  return { label: `${label}, to bare node`, value: medianRatio(pairs), atMost, note: `${ms} ms` }
 }
 
-async function toPeer(name: string, run: (() => number) | undefined, atMost?: number): Promise<Figure> {
-  const what = `packages list, to ${name}`
-  if (run === undefined) return { what, value: Number.NaN, note: 'not on this machine' }
-  const pairs = await inPairs(rounds, () => ours(), run)
-  const ms = Math.round(median(pairs.map(([, took]) => took)))
-  return { what, value: medianRatio(pairs), atMost, note: `which takes ${ms} ms` }
+async function compareWithPeer(
+  name: string,
+  measurePeer: (() => number) | undefined,
+  atMost?: number,
+): Promise<Figure> {
+  const label = `packages list, to ${name}`
+  if (measurePeer === undefined) return { label, value: Number.NaN, note: 'not on this machine' }
+  const pairs = await measureInPairs(rounds, () => measureList(), measurePeer)
+  const ms = Math.round(median(pairs.map(([, peer]) => peer)))
+  return { label, value: medianRatio(pairs), atMost, note: `which takes ${ms} ms` }
 }
 
-/** Megabytes, the most that the process ever held. */
-function peak(...flags: string[]): number {
-  const peakFile = join(here.folder, 'peak')
-  const probe = join(here.folder, 'probe.cjs')
-  // The kernel's own figure; what getrusage tells of a child may be that of the process that started it.
+/** Returns the peak memory of the process in MB. */
+function measurePeakMegabytes(...flags: string[]): number {
+  const peakFile = join(home.folder, 'peak')
+  const probe = join(home.folder, 'probe.cjs')
+  // The figure of the kernel is preferred: that of getrusage may be of the process that started the child.
   writeFileSync(
     probe,
     `const fs = require('node:fs')
@@ -72,16 +85,16 @@ process.on('exit', () => {
   fs.writeFileSync(${JSON.stringify(peakFile)}, String(kilobytes))
 })`,
   )
-  milliseconds(process.execPath, ['--require', probe, ...list(...flags)], env)
+  measureProcess(process.execPath, ['--require', probe, ...createListArguments(...flags)], env)
   return Number(readFileSync(peakFile, 'utf8')) / 1024
 }
 
 try {
-  const curl = installed('curl')
-  const inPython = (module: keyof typeof python): (() => number) | undefined => {
-    const interpreter = pythonWith(module)
+  const curlProgram = findInstalled('curl')
+  const createPythonMeasurement = (module: keyof typeof pythonCalls): (() => number) | undefined => {
+    const interpreter = findPython(module)
     if (interpreter === undefined) return undefined
-    return () => milliseconds(interpreter, ['-c', script(python[module])], env)
+    return () => measureProcess(interpreter, ['-c', createScript(pythonCalls[module])], env)
   }
   const headers = [`X-Service-API-Key: ${sandbox.apiKey}`, `X-Service-User-Email: ${sandbox.userEmail}`]
   const curlFlags = [
@@ -92,19 +105,22 @@ try {
   ]
   process.stdout.write(`Whole processes, medians of ${rounds} pairs\n`)
   printFigures([
-    await toNode('packages list', () => ours(), 3.8),
-    await toNode('packages list --json', () => ours('--json'), 3.8),
-    await toPeer('a python requests script', inPython('requests'), 1),
-    await toPeer('a python urllib script', inPython('urllib')),
-    await toPeer('curl', curl === undefined ? undefined : () => milliseconds(curl, curlFlags, env)),
+    await compareWithNode('packages list', () => measureList(), 3.8),
+    await compareWithNode('packages list --json', () => measureList('--json'), 3.8),
+    await compareWithPeer('a python requests script', createPythonMeasurement('requests'), 1),
+    await compareWithPeer('a python urllib script', createPythonMeasurement('urllib')),
+    await compareWithPeer(
+      'curl',
+      curlProgram === undefined ? undefined : () => measureProcess(curlProgram, curlFlags, env),
+    ),
     {
-      what: 'peak memory of packages list',
-      value: median(Array.from({ length: 5 }, () => peak())),
+      label: 'peak memory of packages list',
+      value: median(Array.from({ length: 5 }, () => measurePeakMegabytes())),
       unit: ' MB',
       atMost: 80,
     },
   ])
 } finally {
   await sandbox.stop()
-  here.remove()
+  home.remove()
 }

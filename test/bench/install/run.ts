@@ -1,6 +1,6 @@
 /*
- * What installing the package costs compared with installing the libraries that its bundle holds: in
- * alternation, with a filled npm cache. Needs a registry for what the cache lacks.
+ * Measures the time to install the package, compared with the time to install the libraries that are in its bundle, in
+ * alternation and with a filled npm cache. Packages that are not in the cache need a registry.
  * Run: npm run build && node test/bench/install/run.ts [ROUNDS]
  */
 import { execFileSync, spawnSync } from 'node:child_process'
@@ -8,26 +8,28 @@ import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, write
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { inPairs, median, medianRatio, printFigures } from '../measuring.ts'
+import { measureInPairs, median, medianRatio, printFigures } from '../measuring.ts'
 
 const [rounds = 3] = process.argv.slice(2).map(Number)
 const root = join(import.meta.dirname, '..', '..', '..')
 const folder = mkdtempSync(join(tmpdir(), 'refcheck-bench-'))
 
-const json = (file: string): unknown => JSON.parse(readFileSync(join(root, file), 'utf8'))
+const readJson = (file: string): unknown => JSON.parse(readFileSync(join(root, file), 'utf8'))
 
-/** The libraries of package.json whose code is in the bundle, and what is installed next to it. */
-function unbundled(): Record<string, string> {
-  const { devDependencies, optionalDependencies } = json('package.json') as Record<
+/** Returns the libraries of package.json whose code is in the bundle, and the optional dependencies. */
+function findLibraries(): Record<string, string> {
+  const { devDependencies, optionalDependencies } = readJson('package.json') as Record<
     'devDependencies' | 'optionalDependencies',
     Record<string, string>
   >
-  const inside = new Set(Object.values(json('dist/contents.json') as Record<string, string[]>).flat())
-  const bundled = Object.entries(devDependencies).filter(([name]) => inside.has(name))
+  const bundledNames = new Set(
+    Object.values(readJson('dist/contents.json') as Record<string, string[]>).flat(),
+  )
+  const bundled = Object.entries(devDependencies).filter(([name]) => bundledNames.has(name))
   return { ...Object.fromEntries(bundled), ...optionalDependencies }
 }
 
-/** Milliseconds to install into a project that has nothing yet. */
+/** Installs into an empty project, and returns the duration in ms. */
 function install(name: string, dependencies: Record<string, string>): number {
   const project = join(folder, name)
   rmSync(project, { recursive: true, force: true })
@@ -48,27 +50,27 @@ try {
     cwd: root,
     stdio: 'ignore',
   })
-  const [file = ''] = globSync(join(folder, '*.tgz'))
-  const libraries = unbundled()
-  const pairs = await inPairs(
+  const [tarball = ''] = globSync(join(folder, '*.tgz'))
+  const libraries = findLibraries()
+  const pairs = await measureInPairs(
     rounds,
-    () => install('bundled', { refcheck: `file:${file}` }),
+    () => install('bundled', { refcheck: `file:${tarball}` }),
     () => install('libraries', libraries),
   )
   printFigures([
     {
-      what: 'npm install of the package, to that of its libraries',
+      label: 'npm install of the package, to that of its libraries',
       value: medianRatio(pairs),
       atMost: 0.3,
-      note: `${median(pairs.map(([own]) => own)).toFixed(0)} ms; ${Object.keys(libraries).length} libraries`,
+      note: `${median(pairs.map(([ours]) => ours)).toFixed(0)} ms; ${Object.keys(libraries).length} libraries`,
     },
     {
-      what: 'packages that it installs',
+      label: 'packages that it installs',
       value: countPackages('bundled'),
       atMost: 3,
       note: `libraries: ${countPackages('libraries')}`,
     },
-    { what: 'what npm pack makes', value: statSync(file).size / 1e6, unit: ' MB', atMost: 3 },
+    { label: 'what npm pack makes', value: statSync(tarball).size / 1e6, unit: ' MB', atMost: 3 },
   ])
 } finally {
   rmSync(folder, { recursive: true })

@@ -1,20 +1,20 @@
 /*
- * A shell loop over many requests: `request get ID --json` again and again, each a process of its own, against a
- * sandbox process; compared with as many starts of bare node in the same run, in blocks by turns.
+ * Measures repeated `request get ID --json`, as a shell loop over many requests runs it: each in a new process, with a
+ * sandbox process. Blocks of reads alternate with blocks of as many starts of bare Node.js, with which they are compared.
  * Run: npm run build && node test/bench/reads/run.ts [READS]
  */
 import { median, medianRatio, printFigures } from '../measuring.ts'
-import { bareNode, home, milliseconds, sandboxProcess } from '../program.ts'
+import { measureBareNode, createHome, measureProcess, startSandboxProcess } from '../program.ts'
 
-const [reads = 1000] = process.argv.slice(2).map(Number)
+const [readCount = 1000] = process.argv.slice(2).map(Number)
 const blockSize = 20
 
-const here = home()
-const sandbox = await sandboxProcess(here)
-const env = { ...here.env, ...sandbox.env }
+const home = createHome()
+const sandbox = await startSandboxProcess(home)
+const env = { ...home.env, ...sandbox.env }
 
-/** A request to read; its id. */
-async function ordered(): Promise<string> {
+/** Creates the request that is read, and returns its id. */
+async function createRequest(): Promise<string> {
   const recipient = {
     first_name: 'Ana',
     last_name: 'Silva',
@@ -34,41 +34,41 @@ async function ordered(): Promise<string> {
   return data.request_id
 }
 
-function block(count: number, once: () => number): number {
+function measureBlock(count: number, measureOnce: () => number): number {
   let sum = 0
-  for (let done = 0; done < count; done += 1) sum += once()
+  for (let turn = 0; turn < count; turn += 1) sum += measureOnce()
   return sum
 }
 
 try {
-  const id = await ordered()
-  const read = (): number =>
-    milliseconds(process.execPath, [here.program, 'request', 'get', id, '--json'], env)
-  read()
-  const blocks: [own: number, peer: number][] = []
-  for (let done = 0; done < reads; done += blockSize) {
-    const count = Math.min(blockSize, reads - done)
-    blocks.push([block(count, read), block(count, () => bareNode(env))])
+  const id = await createRequest()
+  const measureRead = (): number =>
+    measureProcess(process.execPath, [home.program, 'request', 'get', id, '--json'], env)
+  measureRead()
+  const blocks: [ours: number, peer: number][] = []
+  for (let firstRead = 0; firstRead < readCount; firstRead += blockSize) {
+    const count = Math.min(blockSize, readCount - firstRead)
+    blocks.push([measureBlock(count, measureRead), measureBlock(count, () => measureBareNode(env))])
   }
-  const total = blocks.reduce((sum, [own]) => sum + own, 0)
-  const fifth = Math.ceil(blocks.length / 5)
-  const early = medianRatio(blocks.slice(0, fifth))
-  const late = medianRatio(blocks.slice(-fifth))
+  const totalMs = blocks.reduce((sum, [ours]) => sum + ours, 0)
+  const fifthLength = Math.ceil(blocks.length / 5)
+  const firstRatio = medianRatio(blocks.slice(0, fifthLength))
+  const lastRatio = medianRatio(blocks.slice(-fifthLength))
   printFigures([
     {
-      what: `${reads} reads one after another, to as many starts of bare node`,
+      label: `${readCount} reads one after another, to as many starts of bare node`,
       value: medianRatio(blocks),
       atMost: 3.8,
-      note: `${Math.round(total / reads)} ms each, ${(total / 1000).toFixed(0)} s together`,
+      note: `${Math.round(totalMs / readCount)} ms each, ${(totalMs / 1000).toFixed(0)} s together`,
     },
     {
-      what: 'the last fifth of them to the first',
-      value: late / early,
+      label: 'the last fifth of them to the first',
+      value: lastRatio / firstRatio,
       atMost: 1.15,
       note: `of blocks of ${blockSize}; ${Math.round(median(blocks.map(([, peer]) => peer)) / blockSize)} ms a start`,
     },
   ])
 } finally {
   await sandbox.stop()
-  here.remove()
+  home.remove()
 }

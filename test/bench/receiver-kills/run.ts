@@ -1,5 +1,5 @@
 /*
- * Ends a receiver by SIGKILL under load again and again, and counts what was lost.
+ * Kills a receiver under load by SIGKILL repeatedly, and counts the events that were lost.
  * Run: node test/bench/receiver-kills/run.ts [KILLS [SEED]]
  */
 import { mkdtempSync, rmSync } from 'node:fs'

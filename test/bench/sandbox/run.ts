@@ -1,6 +1,7 @@
 /*
- * How fast the sandbox answers compared with a bare node:http server with the same bytes, in one run, and
- * whether 100,000 stored requests slow it down. Run: node test/bench/sandbox/run.ts
+ * Measures how fast the sandbox answers, compared with a bare node:http server that sends the same bytes, in the same
+ * run; and how much 100,000 stored requests slow the sandbox down.
+ * Run: node test/bench/sandbox/run.ts
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -8,13 +9,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { median, printFigures } from '../measuring.ts'
-import { load, wire } from './load.ts'
+import { measureLoad, formatHttpRequest } from './load.ts'
 
 const rounds = 5
 const folder = mkdtempSync(join(tmpdir(), 'sandbox-bench-'))
-const server = new URL('server.ts', import.meta.url).pathname
+const serverProgram = new URL('server.ts', import.meta.url).pathname
 
-interface Running {
+interface RunningServer {
   child: ChildProcess
   url: string
   id: string
@@ -22,36 +23,42 @@ interface Running {
   startMs: number
 }
 
-async function start(...args: string[]): Promise<Running> {
-  const began = performance.now()
-  const child = spawn(process.execPath, [server, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+async function startServer(...args: string[]): Promise<RunningServer> {
+  const startedAt = performance.now()
+  const child = spawn(process.execPath, [serverProgram, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
   const line = await new Promise<string>((resolve) =>
     child.stdout.once('data', (chunk: Buffer) => resolve(chunk.toString())),
   )
-  const address = JSON.parse(line) as Omit<Running, 'child' | 'startMs'>
+  const address = JSON.parse(line) as Omit<RunningServer, 'child' | 'startMs'>
   await (await fetch(`${address.url}/v1/ping`)).arrayBuffer()
-  return { ...address, child, startMs: performance.now() - began }
+  return { ...address, child, startMs: performance.now() - startedAt }
 }
 
-const body = JSON.stringify((await import('./order.ts')).order)
+const orderBody = JSON.stringify((await import('./order.ts')).order)
 
-async function textOf(of: Running, path: string, method = 'GET'): Promise<string> {
-  const init = { method, headers: of.headers, ...(method === 'POST' && { body }) }
-  return (await fetch(of.url + path, init)).text()
+async function fetchText(server: RunningServer, path: string, method = 'GET'): Promise<string> {
+  const init = { method, headers: server.headers, ...(method === 'POST' && { body: orderBody }) }
+  return (await fetch(server.url + path, init)).text()
 }
 
-const read = (of: Running): Buffer => wire('GET', `/v1/requests/${of.id}`, of.headers)
-const create = (of: Running): Buffer => wire('POST', '/v1/requests', of.headers, body)
+const formatRead = ({ id, headers }: RunningServer): Buffer =>
+  formatHttpRequest('GET', `/v1/requests/${id}`, headers)
+const formatCreate = ({ headers }: RunningServer): Buffer =>
+  formatHttpRequest('POST', '/v1/requests', headers, orderBody)
 
-async function ratio(
-  a: Running,
-  b: Running,
-  of: (running: Running) => Buffer,
+/** Returns the median ratio of the requests a second of `first` to those of `second`. */
+async function measureRatio(
+  first: RunningServer,
+  second: RunningServer,
+  formatRequest: (server: RunningServer) => Buffer,
   count: number,
 ): Promise<number> {
   const ratios: number[] = []
   for (let round = 0; round <= rounds; round += 1) {
-    const pair = [await load(a.url, of(a), count), await load(b.url, of(b), count)] as const
+    const pair = [
+      await measureLoad(first.url, formatRequest(first), count),
+      await measureLoad(second.url, formatRequest(second), count),
+    ] as const
     if (round > 0) ratios.push(pair[0] / pair[1])
     if (round === rounds)
       process.stdout.write(`  last pair: ${pair.map(Math.round).join(' and ')} a second\n`)
@@ -59,31 +66,31 @@ async function ratio(
   return median(ratios)
 }
 
-const few = await start('sandbox', '1')
+const smallSandbox = await startServer('sandbox', '1')
 const files = ['read.json', 'create.json'].map((name) => join(folder, name))
-writeFileSync(files[0] ?? '', await textOf(few, `/v1/requests/${few.id}`))
-writeFileSync(files[1] ?? '', await textOf(few, '/v1/requests', 'POST'))
-const bare = await start('bare', ...files)
-const children = [few.child, bare.child]
+writeFileSync(files[0] ?? '', await fetchText(smallSandbox, `/v1/requests/${smallSandbox.id}`))
+writeFileSync(files[1] ?? '', await fetchText(smallSandbox, '/v1/requests', 'POST'))
+const bare = await startServer('bare', ...files)
+const children = [smallSandbox.child, bare.child]
 try {
-  const reads = await ratio(few, bare, read, 8000)
-  const creates = await ratio(few, bare, create, 8000)
-  const many = await start('sandbox', '100000')
-  children.push(many.child)
-  const slower = 1 / (await ratio(many, few, read, 8000))
-  many.child.kill()
-  const starts: number[] = []
+  const readRatio = await measureRatio(smallSandbox, bare, formatRead, 8000)
+  const createRatio = await measureRatio(smallSandbox, bare, formatCreate, 8000)
+  const largeSandbox = await startServer('sandbox', '100000')
+  children.push(largeSandbox.child)
+  const slowdown = 1 / (await measureRatio(largeSandbox, smallSandbox, formatRead, 8000))
+  largeSandbox.child.kill()
+  const startRatios: number[] = []
   for (let round = 0; round < rounds; round += 1) {
-    const [one, other] = [await start('sandbox', '0'), await start('bare', ...files)]
-    starts.push(one.startMs / other.startMs)
-    one.child.kill()
-    other.child.kill()
+    const [sandbox, bareServer] = [await startServer('sandbox', '0'), await startServer('bare', ...files)]
+    startRatios.push(sandbox.startMs / bareServer.startMs)
+    sandbox.child.kill()
+    bareServer.child.kill()
   }
   printFigures([
-    { what: 'reads a second, to bare node:http', value: reads, atLeast: 0.5 },
-    { what: 'creates a second, to bare node:http', value: creates, atLeast: 0.3 },
-    { what: 'reads with 100,000 requests stored, slower by', value: slower, atMost: 1.3 },
-    { what: 'start to first answer, to bare node:http', value: median(starts), atMost: 4 },
+    { label: 'reads a second, to bare node:http', value: readRatio, atLeast: 0.5 },
+    { label: 'creates a second, to bare node:http', value: createRatio, atLeast: 0.3 },
+    { label: 'reads with 100,000 requests stored, slower by', value: slowdown, atMost: 1.3 },
+    { label: 'start to first answer, to bare node:http', value: median(startRatios), atMost: 4 },
   ])
 } finally {
   for (const child of children) child.kill()

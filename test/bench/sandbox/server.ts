@@ -1,8 +1,8 @@
 /*
- * One of the servers under measurement, named by the first argument: `bare`, a node:http server that
- * answers every GET with the bytes of the second argument's file and every POST with those of the
- * third's, or `sandbox`, with as many stored requests as the second argument says, each read once. Prints one line
- * of JSON when it listens.
+ * One of the two measured servers. Prints one line of JSON when it listens.
+ * Run by run.ts: node server.ts bare READ_FILE CREATE_FILE, a node:http server that answers every GET with the bytes of
+ * READ_FILE and every POST with those of CREATE_FILE; or node server.ts sandbox COUNT, a sandbox with COUNT stored
+ * requests
  */
 import { readFileSync, writeSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -10,34 +10,35 @@ import type { AddressInfo } from 'node:net'
 
 import { systemClock } from '../../../src/host/clock.ts'
 
-const [, , kind, ...rest] = process.argv
+const [, , kind, ...kindArguments] = process.argv
 
-async function sandbox(stored: number): Promise<void> {
+async function serveSandbox(requestCount: number): Promise<void> {
   const { createSandbox } = await import('../../../src/sandbox/control/embedded.ts')
   const { order } = await import('./order.ts')
   const { listen } = await import('../../../src/server/listen.ts')
-  const running = createSandbox({ clock: systemClock, speed: 1e9, quota: [] })
-  const { apiKey, userEmail } = running.credentials
+  const sandbox = createSandbox({ clock: systemClock, speed: 1e9, quota: [] })
+  const { apiKey, userEmail } = sandbox.credentials
   const headers = {
     'X-Service-API-Key': apiKey,
     'X-Service-User-Email': userEmail,
     'Content-Type': 'application/json',
   }
   let id = ''
-  for (let count = 0; count < stored; count += 1) {
+  for (let count = 0; count < requestCount; count += 1) {
     const body = JSON.stringify(order)
-    const answer = await running.fetch(
+    const answer = await sandbox.fetch(
       new Request('http://127.0.0.1:1/v1/requests', { method: 'POST', headers, body }),
     )
     if (id === '') id = ((await answer.json()) as { data: { request_id: string } }).data.request_id
   }
-  running.overview()
-  const { url } = await listen((request, connection) => running.fetch(request, connection))
+  // Reads each request once, so that its state is computed before the measurement.
+  sandbox.overview()
+  const { url } = await listen((request, connection) => sandbox.fetch(request, connection))
   writeSync(1, `${JSON.stringify({ url, id, headers })}\n`)
 }
 
-async function bare(): Promise<void> {
-  const [read = '', create = ''] = rest.map((path) => readFileSync(path, 'utf8'))
+async function serveBare(): Promise<void> {
+  const [read = '', create = ''] = kindArguments.map((path) => readFileSync(path, 'utf8'))
   const json = {
     'Content-Type': 'application/json',
     'Cache-Control': 'no-store',
@@ -63,4 +64,4 @@ async function bare(): Promise<void> {
   writeSync(1, `${JSON.stringify({ url: `http://127.0.0.1:${port}`, id: 'x', headers: {} })}\n`)
 }
 
-await (kind === 'sandbox' ? sandbox(Number(rest[0])) : bare())
+await (kind === 'sandbox' ? serveSandbox(Number(kindArguments[0])) : serveBare())

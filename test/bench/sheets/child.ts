@@ -1,6 +1,6 @@
 /*
- * One measurement in a process of its own: node child.ts MODE FILE FEW, where FEW is a small file that is read first,
- * unmeasured. Prints {ms, rows, megabytes}.
+ * Makes one measurement and prints {ms, rows, megabytes}.
+ * Run by run.ts: node child.ts MODE FILE SMALL_FILE, where SMALL_FILE is read first, without measuring
  */
 import { createReadStream } from 'node:fs'
 
@@ -15,9 +15,9 @@ import { openSheet } from '../../../src/sheets/open.ts'
 import { fileSource } from '../../../src/sheets/sheet.ts'
 import { checkBatch, readColumns } from '../../../src/usecases/batch/check-file.ts'
 
-const [mode = '', whole = '', few = ''] = process.argv.slice(2)
+const [mode = '', largeFile = '', smallFile = ''] = process.argv.slice(2)
 
-async function sheet(file: string) {
+async function openTable(file: string) {
   return openSheet(await fileSource(file, file), { readJson: jsonRow })
 }
 
@@ -30,12 +30,12 @@ const modes: Record<string, (file: string) => Promise<number>> = {
   },
   async read(file) {
     let rows = 0
-    for await (const { cells } of (await sheet(file)).rows()) rows += cells.length > 0 ? 1 : 0
+    for await (const { cells } of (await openTable(file)).rows()) rows += cells.length > 0 ? 1 : 0
     return rows
   },
   async validate(file) {
     const parsed = packageSchema.parse(schema)
-    const orders = await readColumns(await sheet(file), {
+    const orders = await readColumns(await openTable(file), {
       packageId: parsed.id,
       map: [],
       ignore: [],
@@ -52,8 +52,8 @@ const modes: Record<string, (file: string) => Promise<number>> = {
 const run = modes[mode]
 if (run === undefined) throw new Error(`there is no mode ${mode}`)
 // A first run loads the lazily imported modules. Loading belongs to start-up, which another benchmark measures.
-await run(few)
+await run(smallFile)
 const startedAt = performance.now()
-const rows = await run(whole)
+const rows = await run(largeFile)
 const ms = performance.now() - startedAt
 console.log(JSON.stringify({ ms, rows, megabytes: peakMegabytes() }))

@@ -1,4 +1,4 @@
-/** A package whose orders take eight columns. */
+/** The schema of a package whose orders have eight columns. */
 export const schema = {
   id: 101,
   fields: {
@@ -41,17 +41,17 @@ export const columns = [
 
 const firstNames = ['Priya', 'José', 'Mei', 'Tomás', 'Anna', 'Łukasz', 'Grace', 'Olu']
 
-/** Row `at` of a file of people, all of them different. */
-export function person(at: number): string[] {
-  const number = String(at).padStart(7, '0')
+/** Returns row `index` of a file of people; all rows are different people. */
+export function createPersonRow(index: number): string[] {
+  const number = String(index).padStart(7, '0')
   return [
-    firstNames[at % firstNames.length] ?? '',
-    `Example${at % 9973}`,
+    firstNames[index % firstNames.length] ?? '',
+    `Example${index % 9973}`,
     `person.${number}@example.com`,
     `+614${number.padStart(8, '1')}`,
-    at % 3 === 0 ? 'Nurse, night shift' : 'Teacher',
-    `19${String(50 + (at % 50))}-0${1 + (at % 9)}-1${at % 10}`,
-    at % 2 === 0 ? 'yes' : 'no',
-    String(at % 40),
+    index % 3 === 0 ? 'Nurse, night shift' : 'Teacher',
+    `19${String(50 + (index % 50))}-0${1 + (index % 9)}-1${index % 10}`,
+    index % 2 === 0 ? 'yes' : 'no',
+    String(index % 40),
   ]
 }

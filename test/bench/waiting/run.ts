@@ -1,48 +1,48 @@
 /*
- * How many reads a wait makes for each change of status it sees, and how late it sees them, on a virtual
- * clock; compared with a reader that asks every 30 s, whose figures follow from arithmetic.
+ * Measures how many reads a wait makes for each change of status, and how late it detects the changes, on a virtual
+ * clock. The reads are compared with those of a program that reads each request every 30 s, which are calculated.
  * Run: node test/bench/waiting/run.ts
  */
 import { maxWithin, waiting } from '../../usecases/request/waiting.ts'
 import { type Figure, printTable, quantile, printFigures } from '../measuring.ts'
 
-const hour = 3_600_000
-const every = 30_000
+const hourMs = 3_600_000
+const naiveIntervalMs = 30_000
 const cases = [
-  { requests: 1, spanMs: hour },
-  { requests: 10, spanMs: 6 * hour },
-  { requests: 100, spanMs: 6 * hour },
-  { requests: 500, spanMs: 6 * hour },
+  { requests: 1, spanMs: hourMs },
+  { requests: 10, spanMs: 6 * hourMs },
+  { requests: 100, spanMs: 6 * hourMs },
+  { requests: 500, spanMs: 6 * hourMs },
 ]
 
-const seconds = (ms: number): string => `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`
+const formatSeconds = (ms: number): string => `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`
 
 const rows: string[][] = [
   ['requests', 'receiver', 'reads', 'reads/change', 'to every 30 s', 'late p50', 'p95', 'most/min', 'most/h'],
 ]
 const figures: Figure[] = []
-for (const one of cases) {
+for (const parameters of cases) {
   for (const receiver of ['none', 'runs'] as const) {
-    const { reads, lateness, longMs } = await waiting({ seed: 1, ...one, receiver })
-    const naive = (one.requests * (longMs / every)) / lateness.length
-    const perChange = reads.length / lateness.length
-    if (one.requests === 500) {
+    const { reads, lateness, longMs } = await waiting({ seed: 1, ...parameters, receiver })
+    const naiveReadsPerChange = (parameters.requests * (longMs / naiveIntervalMs)) / lateness.length
+    const readsPerChange = reads.length / lateness.length
+    if (parameters.requests === 500) {
       figures.push({
-        what: `reads a change of status, 500 requests${receiver === 'runs' ? ' with a receiver' : ''}, to every 30 s`,
-        value: perChange / naive,
-        note: `${perChange.toFixed(1)} reads a change, seen ${seconds(quantile(lateness, 0.5))} late`,
+        label: `reads a change of status, 500 requests${receiver === 'runs' ? ' with a receiver' : ''}, to every 30 s`,
+        value: readsPerChange / naiveReadsPerChange,
+        note: `${readsPerChange.toFixed(1)} reads a change, seen ${formatSeconds(quantile(lateness, 0.5))} late`,
       })
     }
     rows.push([
-      `${one.requests} in ${one.spanMs / hour} h`,
+      `${parameters.requests} in ${parameters.spanMs / hourMs} h`,
       receiver,
       String(reads.length),
-      perChange.toFixed(1),
-      (perChange / naive).toFixed(3),
-      seconds(quantile(lateness, 0.5)),
-      seconds(quantile(lateness, 0.95)),
+      readsPerChange.toFixed(1),
+      (readsPerChange / naiveReadsPerChange).toFixed(3),
+      formatSeconds(quantile(lateness, 0.5)),
+      formatSeconds(quantile(lateness, 0.95)),
       String(maxWithin(reads, 60_000)),
-      String(maxWithin(reads, hour)),
+      String(maxWithin(reads, hourMs)),
     ])
   }
 }

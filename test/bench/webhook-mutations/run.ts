@@ -1,6 +1,6 @@
 /*
- * 100,000 mutated webhook deliveries through the program's own reading and verifying: none may be accepted,
- * none may bring it down. `npm test` runs 5,000 of them.
+ * Sends 100,000 mutated webhook deliveries to the code that reads and verifies them: none may be accepted, and none may
+ * cause an unexpected error. `npm test` runs 5,000 of them.
  * Run: node test/bench/webhook-mutations/run.ts [COUNT [SEED]]
  */
 import { campaign } from '../../domain/webhook/mutations.ts'
@@ -12,7 +12,7 @@ const { deliveries, accepted, crashes, kinds } = campaign(count, seed)
 const seconds = (performance.now() - startedAt) / 1000
 printFigures([
   {
-    what: 'mutated deliveries accepted, or a crash',
+    label: 'mutated deliveries accepted, or a crash',
     value: accepted.length + crashes.length,
     atMost: 0,
     note: `of ${deliveries}, ${kinds} kinds (seed ${seed}, ${seconds.toFixed(1)} s)`,

@@ -1,4 +1,4 @@
-/* Posts signed deliveries side by side for a while: node load.ts URL SECRET; prints {perSecond, p99}. */
+/* Posts signed deliveries in parallel and prints {perSecond, p99}. Run by run.ts: node load.ts URL SECRET */
 import { randomUUID } from 'node:crypto'
 import { Agent, request } from 'node:http'
 
@@ -7,16 +7,16 @@ import { sign, signingKey } from '../../../src/contract/signature.ts'
 const [url = '', secret = ''] = process.argv.slice(2)
 const key = signingKey(secret)
 const agent = new Agent({ keepAlive: true, maxSockets: 32 })
-const total = 8000
-const sideBySide = 32
+const deliveryCount = 8000
+const parallelCount = 32
 
-const deliveries = Array.from({ length: total }, () => {
+const deliveries = Array.from({ length: deliveryCount }, () => {
   const body = JSON.stringify({ event: 'request.updated', request_id: randomUUID(), status: 'PARTIAL' })
   return { body, signature: sign(Buffer.from(body), key) }
 })
 
-function post(at: number): Promise<number> {
-  const { body, signature } = deliveries[at] ?? { body: '', signature: '' }
+function post(index: number): Promise<number> {
+  const { body, signature } = deliveries[index] ?? { body: '', signature: '' }
   const startedAt = performance.now()
   return new Promise((resolve, reject) => {
     const headers = {
@@ -39,17 +39,17 @@ function post(at: number): Promise<number> {
 }
 
 const times: number[] = []
-let next = 0
+let nextIndex = 0
 const startedAt = performance.now()
 await Promise.all(
-  Array.from({ length: sideBySide }, async () => {
-    while (next < total) {
-      next += 1
-      times.push(await post(next - 1))
+  Array.from({ length: parallelCount }, async () => {
+    while (nextIndex < deliveryCount) {
+      nextIndex += 1
+      times.push(await post(nextIndex - 1))
     }
   }),
 )
-const perSecond = (total / (performance.now() - startedAt)) * 1000
+const perSecond = (deliveryCount / (performance.now() - startedAt)) * 1000
 agent.destroy()
 times.sort((a, b) => a - b)
 console.log(JSON.stringify({ perSecond, p99: times[Math.floor(times.length * 0.99)] }))

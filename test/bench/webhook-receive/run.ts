@@ -1,6 +1,6 @@
 /*
- * Receiving deliveries compared with a bare node:http server that answers 204, in one run: verifying alone, and with the
- * durable keep. The load comes from a process of its own.
+ * Measures receiving deliveries, compared with a bare node:http server that answers 204, in the same run: once with
+ * verification only, and once with storage on the disk too. A separate process sends the deliveries.
  * Run: node test/bench/webhook-receive/run.ts
  */
 import { execFile } from 'node:child_process'
@@ -28,7 +28,7 @@ interface Load {
   p99: number
 }
 
-async function load(url: string): Promise<Load> {
+async function measureLoad(url: string): Promise<Load> {
   const { stdout } = await run(process.execPath, [join(import.meta.dirname, 'load.ts'), url, secret])
   return JSON.parse(stdout) as Load
 }
@@ -41,7 +41,7 @@ const limits = {
   idleTimeoutMs: 5_000,
 }
 
-async function ours(inbox: Pick<Inbox, 'add'>): Promise<Load> {
+async function measureReceiver(inbox: Pick<Inbox, 'add'>): Promise<Load> {
   const options = { inbox, key: signingKey(secret), clock: systemClock, path: '/', shouldForward: false }
   const server = await serveSmallRequests(
     createReceiver({
@@ -52,18 +52,18 @@ async function ours(inbox: Pick<Inbox, 'add'>): Promise<Load> {
     }),
     limits,
   )
-  const result = await load(server.url)
+  const result = await measureLoad(server.url)
   await server.close()
   return result
 }
 
-async function bare(): Promise<Load> {
+async function measureBareServer(): Promise<Load> {
   const server = createServer((request, response) => {
     request.resume().on('end', () => response.writeHead(204).end())
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
-  const result = await load(
+  const result = await measureLoad(
     `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`,
   )
   server.closeAllConnections()
@@ -71,7 +71,7 @@ async function bare(): Promise<Load> {
   return result
 }
 
-function flushes(folder: string): number {
+function measureFlushes(folder: string): number {
   const file = openSync(join(folder, 'plain'), 'a')
   const startedAt = performance.now()
   for (let count = 0; count < 1000; count += 1) {
@@ -90,32 +90,36 @@ const store = await openStore({
   clock: systemClock,
   random: systemRandom,
 })
-let count = 0
-const nowhere: Pick<Inbox, 'add'> = {
-  add: async (events) => events.map(() => ({ id: (count += 1), repeated: false })),
+let eventCount = 0
+const inboxWithoutStorage: Pick<Inbox, 'add'> = {
+  add: async (events) => events.map(() => ({ id: (eventCount += 1), repeated: false })),
 }
 try {
   const rates: { bare: Load; alone: Load; stored: Load; flushed: number }[] = []
   for (let round = 0; round < rounds; round += 1) {
-    const loads = { bare: await bare(), alone: await ours(nowhere), stored: await ours(store.inbox) }
-    rates.push({ ...loads, flushed: flushes(folder) })
+    const loads = {
+      bare: await measureBareServer(),
+      alone: await measureReceiver(inboxWithoutStorage),
+      stored: await measureReceiver(store.inbox),
+    }
+    rates.push({ ...loads, flushed: measureFlushes(folder) })
   }
-  const perSecond = (of: (each: (typeof rates)[number]) => number): string =>
-    `${Math.round(median(rates.map(of))).toLocaleString('en')}/s`
+  const formatMedian = (selectRate: (round: (typeof rates)[number]) => number): string =>
+    `${Math.round(median(rates.map(selectRate))).toLocaleString('en')}/s`
   printFigures([
     {
-      what: 'events a second, verified, to bare node:http',
+      label: 'events a second, verified, to bare node:http',
       value: median(rates.map((each) => each.alone.perSecond / each.bare.perSecond)),
       atLeast: 0.6,
-      note: `${perSecond((each) => each.alone.perSecond)} to ${perSecond((each) => each.bare.perSecond)}`,
+      note: `${formatMedian((each) => each.alone.perSecond)} to ${formatMedian((each) => each.bare.perSecond)}`,
     },
     {
-      what: 'verified and stored on the disk, to bare node:http',
+      label: 'verified and stored on the disk, to bare node:http',
       value: median(rates.map((each) => each.stored.perSecond / each.bare.perSecond)),
-      note: `${perSecond((each) => each.stored.perSecond)}; append + fdatasync, one event each: ${perSecond((each) => each.flushed)}`,
+      note: `${formatMedian((each) => each.stored.perSecond)}; append + fdatasync, one event each: ${formatMedian((each) => each.flushed)}`,
     },
     {
-      what: 'p99 of a delivery that is verified and stored',
+      label: 'p99 of a delivery that is verified and stored',
       value: median(rates.map((each) => each.stored.p99)),
       unit: ' ms',
       atMost: 1000,

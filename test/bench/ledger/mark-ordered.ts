@@ -1,13 +1,13 @@
 import { DatabaseSync } from 'node:sqlite'
 
-/** Leaves a batch as a run would have left it whose first `count` rows were ordered, in a moment. */
-export function orderedByItself(location: string, batchId: string, count: number): void {
+/** Marks the first `count` rows of a batch as ordered, with their attempts, as a run would; but much faster. */
+export function markOrdered(location: string, batchId: string, count: number): void {
   const database = new DatabaseSync(location)
   database.exec('BEGIN IMMEDIATE')
-  const uuid = (start: string): string => `${start} || lower(hex(randomblob(14)))`
+  const createIdSql = (prefix: string): string => `${prefix} || lower(hex(randomblob(14)))`
   database
     .prepare(
-      `UPDATE submissions SET state = 'accepted', attempt_id = ${uuid("'a'")}, request_id = ${uuid("'b'")},
+      `UPDATE submissions SET state = 'accepted', attempt_id = ${createIdSql("'a'")}, request_id = ${createIdSql("'b'")},
         request_status = 'COMPLETED', request_status_at = changed_at + row_number, changed_at = changed_at + row_number
       WHERE batch_id = ? AND row_number <= ? AND state = 'pending'`,
     )

@@ -5,8 +5,8 @@ import { systemRandom } from '../../../src/host/random.ts'
 import { openStore } from '../../../src/store/ledger/open.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 
-/** A store as a machine with this folder opens it. */
-export function opened(url: string, folder: string, clock: Clock = systemClock): Promise<Store> {
+/** Opens a store as a machine with this folder does. */
+export function openMachineStore(url: string, folder: string, clock: Clock = systemClock): Promise<Store> {
   return openStore({
     chosen: url,
     paths: { config: join(folder, 'config'), data: join(folder, 'data') },
