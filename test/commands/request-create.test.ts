@@ -258,6 +258,11 @@ test('cancelling at a question or at the review sends nothing', async () => {
     2> Continue from these answers with: refcheck request create --package 102 --first-name Priya --last-name Shah --email priya@example.com --phone +61412345678
     exit 130
   `)
+  const decided = `${create} ${priya} --allow-duplicate --default-country AU --wait`
+  const { stderr } = await here.type(decided, { answers: review })
+  expect(stderr.split('\n').at(-2)).toBe(
+    `Continue from these answers with: refcheck ${create} ${priya} --default-country AU --allow-duplicate --wait`,
+  )
   expect(posts(here)).toEqual([])
 })
 

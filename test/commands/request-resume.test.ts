@@ -249,14 +249,14 @@ test('an earlier order is reported as soon as the person is known, before the ot
     ...contactAnswers,
   ]
   expect(
-    await here.type(create, { answers: [...same, { ask: /^Package 102 was already/, choose: 'Leave' }] }),
+    await here.type(create, { answers: [...same, { ask: /package 102 was already/, choose: 'Leave' }] }),
   ).toMatchInlineSnapshot(`
     $ refcheck request create --package 102
     ? First name (required): zoë
     ? Last name (required): Lee
     ? Email (required): zoe@example.com
     ? Phone (required): +61412345678
-    ? Package 102 was already ordered for "zoe@example.com": request REQUEST_1, on 2026-11-20 12:00 +00:00, last seen RECEIVED when it was ordered.: Leave
+    ? zoë Lee: package 102 was already ordered for "zoe@example.com": request REQUEST_1, on 2026-11-20 12:00 +00:00, last seen RECEIVED when it was ordered.: Leave
     2> To order it once more, add --allow-duplicate. Show the request with: refcheck request get REQUEST_1
     2> Your answers are kept. Continue with: refcheck request create --resume
     exit 2
@@ -340,13 +340,13 @@ test('saved answers of a person who was already ordered can be changed with --re
     { ask: /Last name/, type: 'Lee' },
     ...contactAnswers,
   ]
-  const refused = /^Package 102 was already ordered for "zoe@example.com"/
+  const refused = /^Zoë Lee: package 102 was already ordered for "zoe@example.com"/
   const cancel: Answer = { ask: refused, choose: 'Leave' }
   expect((await here.type(create, { answers: [...same, cancel] })).stderr).toContain('Your answers are kept')
   expect(await here.type('request create --resume', { answers: [cancel] })).toMatchInlineSnapshot(`
     $ refcheck request create --resume
     2> Continuing the order of Zoë Lee, 102 Identity check only, 4 answers, 2026-11-20 12:00 +00:00
-    ? Package 102 was already ordered for "zoe@example.com": request REQUEST_1, on 2026-11-20 12:00 +00:00, last seen RECEIVED when it was ordered.: Leave
+    ? Zoë Lee: package 102 was already ordered for "zoe@example.com": request REQUEST_1, on 2026-11-20 12:00 +00:00, last seen RECEIVED when it was ordered.: Leave
     2> To order it once more, add --allow-duplicate. Show the request with: refcheck request get REQUEST_1
     2> Your answers are kept. Continue with: refcheck request create --resume
     exit 2
@@ -363,7 +363,7 @@ test('saved answers of a person who was already ordered can be changed with --re
   expect(await here.type('request create --resume', { answers: changed })).toMatchInlineSnapshot(`
     $ refcheck request create --resume
     2> Continuing the order of Zoë Lee, 102 Identity check only, 4 answers, 2026-11-20 12:00 +00:00
-    ? Package 102 was already ordered for "zoe@example.com": request REQUEST_1, on 2026-11-20 12:00 +00:00, last seen RECEIVED when it was ordered.: Change an answer
+    ? Zoë Lee: package 102 was already ordered for "zoe@example.com": request REQUEST_1, on 2026-11-20 12:00 +00:00, last seen RECEIVED when it was ordered.: Change an answer
     ? Change which answer?: First name (Zoë)
     ? First name (required): Zora
     2>

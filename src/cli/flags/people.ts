@@ -155,8 +155,7 @@ export function requireOneSource(
     refuse('--resume', fieldFlagsLabel, `Change the answers at the review: ${resumeLine(flags)}`)
 }
 
-/** Returns the command line that continues from stored answers, with all flags that affect the order. */
-export function resumeLine(flags: {
+interface OrderFlags {
   profile: string | undefined
   'default-country': string | undefined
   'dry-run': boolean
@@ -164,7 +163,10 @@ export function resumeLine(flags: {
   'allow-similar': boolean
   wait: boolean
   yes: boolean
-}): string {
+}
+
+/** Returns the flags of an order that affect it, without those for its values. */
+export function flagsAffectingOrder(flags: OrderFlags): string[] {
   const valueFlags = (['profile', 'default-country'] as const).flatMap((name) => {
     const value = flags[name]
     return value === undefined ? [] : [`--${name}`, value]
@@ -172,5 +174,10 @@ export function resumeLine(flags: {
   const switches = (['dry-run', 'allow-duplicate', 'allow-similar', 'wait', 'yes'] as const).flatMap((name) =>
     flags[name] ? [`--${name}`] : [],
   )
-  return ['refcheck', 'request', 'create', '--resume', ...valueFlags, ...switches].map(shellWord).join(' ')
+  return [...valueFlags, ...switches]
+}
+
+/** Returns the command line that continues from stored answers, with all flags that affect the order. */
+export function resumeLine(flags: OrderFlags): string {
+  return ['refcheck', 'request', 'create', '--resume', ...flagsAffectingOrder(flags)].map(shellWord).join(' ')
 }

@@ -1,6 +1,12 @@
 import { BaseCommand, Flags } from '../../cli/base-command.ts'
 import { defaultCountryFlag } from '../../cli/flags/people.ts'
-import { bodyFlagDefinitions, bodyFlagValues, requireOneSource, resumeLine } from '../../cli/flags/people.ts'
+import {
+  bodyFlagDefinitions,
+  bodyFlagValues,
+  flagsAffectingOrder,
+  requireOneSource,
+  resumeLine,
+} from '../../cli/flags/people.ts'
 import { timeoutFlag, packageIdFlag } from '../../cli/flags/values.ts'
 import { readInput } from '../../app/input.ts'
 import { parseBodyFile } from '../../domain/form/json-text.ts'
@@ -104,6 +110,6 @@ export default class RequestCreate extends BaseCommand<typeof RequestCreate> {
     }
     const formFlags = { country: flags['default-country'], yes: flags.yes || flags['dry-run'] }
     const options = await createPrepareOptions(app, this.signal, formFlags, { similar, draft })
-    return prepareOrder(orderSource, options)
+    return prepareOrder(orderSource, { ...options, flagsToRepeat: flagsAffectingOrder(flags) })
   }
 }

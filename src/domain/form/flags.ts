@@ -206,10 +206,14 @@ export function commandLine(body: RequestBody, schema: PackageSchema, flags: rea
 }
 
 /**
- * Returns the command line that continues with these answers and asks for the others. Returns undefined if there are
- * no answers, or if flags cannot express them exactly.
+ * Returns the command line that continues with these answers and asks for the others, with `flags` at the end. Returns
+ * undefined if there are no answers, or if flags cannot express them exactly.
  */
-export function unfinishedLine(draft: DraftBody, schema: PackageSchema): string | undefined {
+export function unfinishedLine(
+  draft: DraftBody,
+  schema: PackageSchema,
+  flags: readonly string[] = [],
+): string | undefined {
   const { package_id, recipient } = draft
   const recipientValues = recipientFlags.flatMap(([flag, name]) => {
     const value = recipient[name]
@@ -217,9 +221,8 @@ export function unfinishedLine(draft: DraftBody, schema: PackageSchema): string 
   })
   if (recipientValues.length === 0 || !hasSameAnswers(draft, schema)) return undefined
   const fields = fieldsOf(draft).flatMap((field) => ['--field', field])
-  return ['refcheck', 'request', 'create', '--package', String(package_id), ...recipientValues, ...fields]
-    .map(shellWord)
-    .join(' ')
+  const values = ['--package', String(package_id), ...recipientValues, ...fields]
+  return ['refcheck', 'request', 'create', ...values, ...flags].map(shellWord).join(' ')
 }
 
 /** Returns the values of the --field flags for a body. */

@@ -63,6 +63,8 @@ export interface InterviewOptions {
   onDrop?: (() => Promise<void>) | undefined
   /** Whether a question precedes the form. Back at the first question of the form then throws a PromptBackError. */
   canGoBack?: boolean | undefined
+  /** The other flags of the command, which the command that continues from the answers repeats. */
+  flagsToRepeat?: readonly string[] | undefined
   /** `given` is a draft of an earlier run: values that are no longer valid are asked for again. */
   isResumed?: boolean | undefined
 }
@@ -88,17 +90,13 @@ export async function interview(
     if (hasReview) await form.review()
   } catch (error) {
     if (!(error instanceof InterruptedError) || isFixed || form.isDropped) throw error
-    throw withContinueHint(error, unfinishedLine(form.draft(), schema))
+    const line = error.hint === undefined && unfinishedLine(form.draft(), schema, options.flagsToRepeat)
+    if (!line) throw error
+    throw new InterruptedError(error.message, { hint: `Continue from these answers with: ${line}` })
   }
   const { body, problems } = validateBody(form.draft(), schema)
   if (problems !== undefined) throw problemsError(problems, 'Give these values again.', 'flags')
   return body
-}
-
-/** Adds a hint with the command that continues from these answers. */
-function withContinueHint(error: InterruptedError, line: string | undefined): InterruptedError {
-  if (error.hint !== undefined) return error
-  return new InterruptedError(error.message, { hint: line && `Continue from these answers with: ${line}` })
 }
 
 /** The fields and answers of one person during the interview. */
@@ -198,9 +196,9 @@ class Form {
     const { message, hint, order } = refused
     for (let isChanged = false; !isChanged;) {
       const choice = await this.#prompter.select<'change' | 'leave'>({
-        message: `${message.charAt(0).toUpperCase()}${message.slice(1)}.`,
+        message: `${this.#recipientName()}: ${message}.`,
         choices: [
-          { value: 'change', label: 'Change an answer' },
+          { value: 'change', label: 'Change an answer', detail: hint },
           { value: 'leave', label: 'Leave', detail: 'Nothing is ordered; the answers are kept.' },
         ],
       })
@@ -239,12 +237,16 @@ class Form {
   }
 
   #confirmDrop(): Promise<boolean> {
-    const { first_name = '', last_name = '' } = this.draft().recipient
-    const name = personName({ first_name, last_name })
+    const name = this.#recipientName()
     return this.#prompter.confirm({
       message: `Delete all answers${name === '' ? '' : ` about ${name}`}?`,
       isDestructive: true,
     })
+  }
+
+  #recipientName(): string {
+    const { first_name = '', last_name = '' } = this.draft().recipient
+    return personName({ first_name, last_name })
   }
 
   async #createLeaveError(choice: 'leave' | 'drop'): Promise<InterruptedError> {

@@ -47,6 +47,7 @@ export interface PrepareOptions extends SchemaSource {
   onImprobable?: ((text: string) => void) | undefined
   /** See InterviewOptions. */
   canGoBack?: InterviewOptions['canGoBack']
+  flagsToRepeat?: InterviewOptions['flagsToRepeat']
   onPerson?: InterviewOptions['onPerson']
   onDrop?: InterviewOptions['onDrop']
   onAnswer?: ((draft: DraftBody, pack: Package) => Promise<void>) | undefined
@@ -234,6 +235,7 @@ async function askMissing(
 ): Promise<RequestBody> {
   const { api, show, yes, isFixed, repair, orderWarning, today, canGoBack, onPerson, onAnswer, onDrop } =
     options
+  const { flagsToRepeat } = options
   return interview(prompter, schema, draft, {
     show: (rows, page) => show(rows, pack, page),
     hasReview: !yes,
@@ -245,6 +247,7 @@ async function askMissing(
     onPerson,
     onAnswer: (answers) => onAnswer?.(answers, pack) ?? Promise.resolve(),
     onDrop,
+    flagsToRepeat,
     async lastQuestion(body) {
       const warning = await orderWarning?.(body)
       const question = orderQuestion({ package: pack, count: 1, people: [body.recipient] }, api)
