@@ -195,7 +195,7 @@ test('batch cancel cancels the rows that were not sent, and resume does not send
       exit 0
 
       $ refcheck batch resume BATCH_1 --yes
-      ✔ 2 of 4 people in people.csv are ordered; left out: 2 cancelled
+      ✔ 2 of 4 people in people.csv are ordered; left out: Ana Row3 (line 4), Ana Row4 (line 5)
 
       batch  BATCH_1
       people.csv, 102 Identity check only
@@ -207,7 +207,7 @@ test('batch cancel cancels the rows that were not sent, and resume does not send
       results  HOME/people.results.csv
 
       Next: refcheck report sync --output reports
-      2> To order cancelled rows after all, write them to a file and run that: refcheck batch export BATCH_1 --state cancelled --output again.csv
+      2> To order Ana Row3 (line 4), Ana Row4 (line 5) after all, write the cancelled rows to a file and run that: refcheck batch export BATCH_1 --state cancelled --output again.csv
       exit 10
     `)
   expect(here.ordered()).toEqual(emails(2))
@@ -233,7 +233,7 @@ test('batch run reports rows that were cancelled before they were sent, and batc
 
     results  HOME/people.results.csv
     2> Error: nothing was sent: 2 of 2 rows were cancelled
-    2> To order cancelled rows after all, write them to a file and run that: refcheck batch export BATCH_1 --state cancelled --output again.csv
+    2> To order Ana Row1 (line 2), Ana Row2 (line 3) after all, write the cancelled rows to a file and run that: refcheck batch export BATCH_1 --state cancelled --output again.csv
     exit 2
   `)
   expect(await type(`batch export ${id} --state cancelled --output again.csv`)).toMatchInlineSnapshot(`

@@ -75,7 +75,7 @@ test.each(['SQLite', 'PostgreSQL'] as const)(
     ])
     expect(ordered()).toHaveLength(2)
     expect((await type(`batch resume ${id} --yes`, { answers: [] })).stdout).toMatch(
-      /^✔ 3 of 4 people .*; left out: 1 cancelled$/m,
+      /^✔ 3 of 4 people .*; left out: Anna Mueller \(line 3\)$/m,
     )
     expect(ordered()).toContain('ben@example.com')
   },

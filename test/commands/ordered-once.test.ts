@@ -204,7 +204,7 @@ test.each(stores)(
       exit 0
 
       $ refcheck batch resume BATCH_1 --yes
-      ✔ 2 of 3 people in people.csv are ordered; left out: 1 cancelled
+      ✔ 2 of 3 people in people.csv are ordered; left out: Cyd Low (line 4)
 
       batch  BATCH_1
       people.csv, 102 Identity check only
@@ -216,7 +216,7 @@ test.each(stores)(
       results  HOME/people.results.csv
 
       Next: refcheck request wait --batch BATCH_1
-      2> To order cancelled rows after all, write them to a file and run that: refcheck batch export BATCH_1 --state cancelled --output again.csv
+      2> To order Cyd Low (line 4) after all, write the cancelled rows to a file and run that: refcheck batch export BATCH_1 --state cancelled --output again.csv
       exit 10
     `)
     expect(ordered()).toHaveLength(2)

@@ -174,7 +174,7 @@ test('pending rows of a purged person are cancelled', async () => {
 
     $ refcheck batch run people.csv --package 102 --yes
     2> people.csv is batch BATCH_1: 1 of 2 accepted, nothing left to send.
-    ✔ 1 of 2 people in people.csv is ordered; left out: 1 cancelled
+    ✔ 1 of 2 people in people.csv is ordered; left out: line 3
 
     batch  BATCH_1
     people.csv, 102 Identity check only
@@ -186,7 +186,7 @@ test('pending rows of a purged person are cancelled', async () => {
     results  HOME/people.results.csv
 
     Next: refcheck report sync --output reports
-    2> To order cancelled rows after all, write them to a file and run that: refcheck batch export BATCH_1 --state cancelled --output again.csv
+    2> To order line 3 after all, write the cancelled rows to a file and run that: refcheck batch export BATCH_1 --state cancelled --output again.csv
     exit 10
   `)
   expect(here.ordered()).toEqual(['a1@example.com'])

@@ -26,6 +26,8 @@ export interface FirstRows {
   unknown?: number | undefined
   /** The order that the first duplicate matches. */
   duplicate?: OrderInError | undefined
+  /** The names and lines of the rows that the user left out and whose people are not ordered, as text. */
+  leftOut?: string | undefined
 }
 
 /** `rowText` is the name and line of the row. */
@@ -61,8 +63,8 @@ export function runError(
   if (areAllOrdered(counts, conflicts)) return undefined
   const sent = counts.accepted + counts.rejected + counts.dropped
   const hasWaiting = counts.pending + counts.held + conflicts.waiting.count > 0
-  if (sent === 0 && !hasWaiting) return nothingSentError(batchId, counts, conflicts, first.duplicate)
-  return incompleteError(batchId, counts, conflicts, first.held)
+  if (sent === 0 && !hasWaiting) return nothingSentError(batchId, counts, conflicts, first)
+  return incompleteError(batchId, counts, conflicts, first)
 }
 
 /** Whether every row was accepted, or is a duplicate of an accepted order. */
@@ -90,6 +92,7 @@ export interface BatchResult {
   /** The number of rows that this run ordered, and their people if they are few. */
   orderedInThisRun: number
   people: readonly Pick<Recipient, 'first_name' | 'last_name'>[]
+  leftOut?: FirstRows['leftOut']
 }
 
 function sameAsUnknownError({ count, batchId }: ConflictCounts['unknown']): OutcomeUnknownError {
@@ -138,13 +141,13 @@ export function nothingSentError(
   batchId: string | undefined,
   counts: BatchCounts,
   conflicts: ConflictCounts = noConflicts(),
-  first?: OrderInError,
+  first: Pick<FirstRows, 'duplicate' | 'leftOut'> = {},
 ): RefcheckError {
   const { invalid, duplicate, cancelled, total } = counts
   const { ordered } = conflicts
   const isUserChoice = isRestLeftOutByUser(counts, conflicts)
   if (batchId !== undefined && cancelled > 0) {
-    const hint = orderCancelledHint(batchId)
+    const hint = orderCancelledHint(batchId, first.leftOut)
     const cancelledCount = cancelled - ordered.leftOut
     const rows = `${cancelledCount} of ${formatCount(total, 'row')} ${cancelledCount === 1 || total === 1 ? 'was' : 'were'} cancelled`
     return new InvalidInputError(`nothing was sent: ${rows}`, { hint, isUserChoice })
@@ -159,7 +162,7 @@ export function nothingSentError(
         ? `${total === 1 ? 'the row' : 'every row'} was ${beforeText}`
         : `${formatCount(duplicate, 'row')} ${duplicate === 1 ? 'was' : 'were'} ${beforeText}` +
           (invalid === 0 ? '' : ` and ${invalid} ${invalid === 1 ? 'is' : 'are'} invalid`)
-    return new DuplicateError(`nothing was sent: ${reasonText}`, { hint, order: first, isUserChoice })
+    return new DuplicateError(`nothing was sent: ${reasonText}`, { hint, order: first.duplicate, isUserChoice })
   }
   return new InvalidInputError(`nothing was sent: ${total === 1 ? 'the row' : 'every row'} is invalid`, {
     hint,
@@ -186,7 +189,7 @@ export function notStartedError(
   if (conflicts.unknown.count > 0) return sameAsUnknownError(conflicts.unknown)
   if (conflicts.waiting.count > 0) return waitElsewhereError('nothing was sent', conflicts)
   if (areAllOrderedBefore(counts, conflicts)) return undefined
-  return nothingSentError(undefined, counts, conflicts, first)
+  return nothingSentError(undefined, counts, conflicts, { duplicate: first })
 }
 
 /** Whether every row of a planned file is a duplicate of an accepted order, or repeats such a row. */
@@ -208,21 +211,22 @@ function waitElsewhereError(
 }
 
 /** A cancelled row stays cancelled, but its data can be exported. */
-function orderCancelledHint(batchId: string): string {
-  return `To order cancelled rows after all, write them to a file and run that: refcheck batch export ${batchId} --state cancelled --output again.csv`
+function orderCancelledHint(batchId: string, leftOut: string | undefined): string {
+  const [people, rows] = leftOut === undefined ? ['cancelled rows', 'them'] : [leftOut, 'the cancelled rows']
+  return `To order ${people} after all, write ${rows} to a file and run that: refcheck batch export ${batchId} --state cancelled --output again.csv`
 }
 
 function incompleteError(
   batchId: string,
   counts: BatchCounts,
   conflicts: ConflictCounts,
-  firstHeld: FirstHeld | undefined,
+  first: FirstRows,
 ): IncompleteError {
   const { accepted, total } = counts
   return new IncompleteError(
     `${accepted} of ${formatCount(total, 'row')} ${accepted === 1 || total === 1 ? 'was' : 'were'} accepted (${formatCounts(counts)})`,
     {
-      hint: nextStepHint(batchId, counts, conflicts, firstHeld),
+      hint: nextStepHint(batchId, counts, conflicts, first),
       isUserChoice: isRestLeftOutByUser(counts, conflicts),
     },
   )
@@ -232,7 +236,7 @@ function nextStepHint(
   batchId: string,
   { pending, sending, held, cancelled, rejected }: BatchCounts,
   { waiting }: ConflictCounts,
-  firstHeld: FirstHeld | undefined,
+  { held: firstHeld, leftOut }: FirstRows,
 ): string {
   if (pending > 0) return `Resume with: refcheck batch resume ${batchId}`
   if (sending > 0) {
@@ -250,7 +254,7 @@ function nextStepHint(
     ].join('\n')
   }
   if (waiting.count > 0) return `Resume the batch that they wait in: refcheck batch resume ${waiting.batchId}`
-  if (cancelled > 0) return orderCancelledHint(batchId)
+  if (cancelled > 0) return orderCancelledHint(batchId, leftOut)
   const seeReasons = `See the reason for each row with: refcheck batch rows ${batchId}`
   return rejected === 0
     ? seeReasons

@@ -55,7 +55,7 @@ export function batchResultView(status: View, result: string | undefined, next: 
  */
 export function resultText(
   name: string,
-  { counts, ordered, orderedInThisRun, people }: BatchResult,
+  { counts, ordered, orderedInThisRun, people, leftOut }: BatchResult,
   failure: RefcheckError | undefined,
 ): string {
   if (failure !== undefined && (!failure.isUserChoice || counts.held > 0))
@@ -65,8 +65,11 @@ export function resultText(
   const file = sanitize(name)
   const failed = failedText(ordered)
   const mark = failed === '' ? '✔ ' : ''
-  if (failure !== undefined)
-    return `${mark}${peopleText(done, total, file)}${failed}; left out: ${othersText(counts, ordered)}`
+  if (failure !== undefined) {
+    const otherCounts = leftOut === undefined ? counts : { ...counts, cancelled: ordered.leftOut }
+    const others = [sanitize(leftOut ?? ''), othersText(otherCounts, ordered)].filter((each) => each !== '')
+    return `${mark}${peopleText(done, total, file)}${failed}; left out: ${others.join(', ')}`
+  }
   const head = `${mark}${total === 1 ? `1 person in ${file} is` : `All ${total} people in ${file} are`} ordered`
   if (orderedInThisRun === 0)
     return `${head}${timeText(ordered)}${failed === '' ? '; nothing to do' : failed}`

@@ -19,6 +19,7 @@ import { type BatchResult, type FirstRows, runError } from '../../domain/batch/v
 import { readAndLinkPackages, packageGoneError } from './packages.ts'
 import { runWithOtherRunners } from './runner.ts'
 import { countOrdered, findRow } from './read-batch.ts'
+import { repeatedOrderKey } from '../../domain/overview/people.ts'
 import { maxNamed } from '../../domain/submission/confirmation.ts'
 
 /** The services that running a batch uses. */
@@ -108,10 +109,13 @@ export async function startBatch(
   await reportSecondOrders(ports, reportedIds)
   return {
     ...outcome,
-    result: await readBatchResult(run, outcome.batch, {
-      before: countsBefore.accepted,
-      accepted: acceptedRows,
-    }),
+    result: {
+      ...(await readBatchResult(run, outcome.batch, {
+        before: countsBefore.accepted,
+        accepted: acceptedRows,
+      })),
+      leftOut: outcome.leftOut,
+    },
   }
 }
 
@@ -190,6 +194,7 @@ export type BatchEnd = RunOutcome & { result: BatchResult }
 export interface RunOutcome {
   batch: Batch
   failure: RefcheckError | undefined
+  leftOut?: FirstRows['leftOut']
 }
 
 /**
@@ -238,13 +243,8 @@ export async function reconcileAndSend(
     const writeError = typeof writeResult === 'boolean' ? undefined : writeResult
     const finalBatch = await requireBatch(ports, batchId)
     const conflicts = await ports.waiting.countConflicts(batchId)
-    const failure = runError(
-      batchId,
-      finalBatch.counts,
-      end,
-      conflicts,
-      await readFirstRows(ports, finalBatch, options.describeRow),
-    )
+    const first = await readFirstRows(ports, finalBatch, options.describeRow)
+    const failure = runError(batchId, finalBatch.counts, end, conflicts, first)
     // The write error becomes the failure of the run only if it is an I/O error and the run has no other failure. In
     // all other cases it is only reported.
     const isWriteErrorFailure = failure === undefined && writeError?.code === 'io'
@@ -258,6 +258,7 @@ export async function reconcileAndSend(
         resultsFile: writeResult === true ? finalBatch.resultsFile : undefined,
       },
       failure: isWriteErrorFailure ? resultsUnwrittenError(batchId, writeError) : failure,
+      leftOut: first.leftOut,
     }
   } catch (error) {
     if (!(error instanceof StoreClosedError) || options.isQueued === true) throw error
@@ -296,7 +297,7 @@ async function checkPackages(ports: RunServices, batch: Batch): Promise<Refcheck
   }
 }
 
-/** Returns the first held row, the first unknown row, and the order that the first duplicate matches. */
+/** Returns the first rows in some states, and the rows that the user left out. */
 async function readFirstRows(
   { batches }: RunServices,
   batch: Batch,
@@ -314,7 +315,25 @@ async function readFirstRows(
     held: held && { row: held.row, heldFor: held.heldFor, rowText: await describeRow(held, batch) },
     unknown: (await readFirst('unknown'))?.row,
     duplicate: duplicate && matchInError(duplicate),
+    leftOut: counts.cancelled === 0 ? undefined : await describeLeftOut(batches, batch, describeRow),
   }
+}
+
+/** Describes the cancelled rows whose people are not ordered; undefined if there are none. */
+async function describeLeftOut(
+  batches: RunServices['batches'],
+  batch: Batch,
+  describeRow: NonNullable<RunBatchOptions['describeRow']>,
+): Promise<string | undefined> {
+  const named: string[] = []
+  let count = 0
+  for await (const row of batches.rows(batch.id, { states: ['cancelled'] })) {
+    if (repeatedOrderKey(row) !== undefined) continue
+    count += 1
+    if (count <= maxNamed) named.push(await describeRow(row, batch))
+  }
+  const more = count > maxNamed ? ` and ${count - maxNamed} more` : ''
+  return count === 0 ? undefined : `${named.join(', ')}${more}`
 }
 
 /**
