@@ -8,7 +8,7 @@ import { recordWrittenFile } from './output-file.ts'
 import { parseDestination, isReportOf, isSingle, type ReportSource } from '../domain/report/source.ts'
 import { defaultTemplate, parseTemplate } from '../domain/report/template.ts'
 import type { RequestResource } from '../contract/request.ts'
-import { isReportOverdue, noReportText } from '../domain/overview/attention.ts'
+import { noReportText } from '../domain/overview/attention.ts'
 import { serviceOf } from '../domain/submission/identity.ts'
 import { UsageError } from '../errors/kinds.ts'
 import { createGarbageTrigger } from '../host/memory.ts'
@@ -78,8 +78,8 @@ export async function downloadReports(
 }
 
 /**
- * Acknowledges completed requests whose report is overdue, and prints a note, so that `status` no longer counts them as
- * new. Each sync still reads them and downloads a report that has appeared.
+ * Acknowledges completed requests for which a sync has found no report, and prints a note, so that `status` no longer
+ * counts them as new. Each sync still reads them and downloads a report that has appeared.
  */
 export async function acknowledgeWithoutReport(
   app: App,
@@ -92,7 +92,7 @@ export async function acknowledgeWithoutReport(
     const { request_id: requestId } = request
     const orders = await ledger.list({ requestId, states: ['accepted'] })
     const order = orders.find(({ baseUrl }) => serviceOf(baseUrl) === serviceOf(session.baseUrl))
-    if (order === undefined || !isReportOverdue(order, clock.now())) continue
+    if (order === undefined || order.acknowledgedAt !== undefined) continue
     await ledger.acknowledge(session.baseUrl, requestId, clock.now())
     acknowledged.push(request)
   }

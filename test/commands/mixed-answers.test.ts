@@ -118,7 +118,7 @@ describe('a read of a request that returns another request', () => {
       stored  reports/Example-Ben_Identity-check_HASH.pdf  # kB
       unavailable  request REQUEST_1: the answer is about another request, not about request REQUEST_1
       2> In reports: 1 stored, 0 already there, 0 requests not finished
-      2> Error: the answer is about another request, not about request REQUEST_1
+      2> Error: 1 report is unavailable
       2> None of it was used. A cache or proxy between here and the service may mix up answers: check the base URL and the proxy, then try again.
       exit 10
     `)
@@ -145,7 +145,7 @@ describe('a report URL', () => {
     expect(await type(`report download --request ${ids[0]} --output reports`)).toMatchInlineSnapshot(`
       $ refcheck report download --request REQUEST_1 --output reports
       unavailable  Ana Example: Identity check: its report URL is for another check or referee than CHECK_1
-      2> Error: Identity check: its report URL is for another check or referee than CHECK_1
+      2> Error: 1 report is unavailable
       2> Nothing was filed. Run it again later; if it stays so, ask the provider’s support.
       exit 10
     `)

@@ -123,7 +123,7 @@ test('reports that are not ready are listed with the reason, and the others are 
   expect(await type(`report download --request ${id}`)).toMatchInlineSnapshot(`
     $ refcheck report download --request REQUEST_1
     unavailable  Priya Example: request REQUEST_1 has no checks yet; it is RECEIVED
-    2> Error: request REQUEST_1 has no checks yet; it is RECEIVED
+    2> Error: 1 report is unavailable
     2> What is on disk is skipped. Run again later: refcheck report download --request REQUEST_1
     exit 10
   `)

@@ -43,7 +43,7 @@ test('after a 403 for one report the others are stored, that report is listed, a
     unavailable  Priya Example: user is not an active member of the organisation
 
     3 reports stored (# kB), 1 unavailable
-    2> Error: user is not an active member of the organisation
+    2> Error: 1 report is unavailable
     2> The user e-mail must belong to an active user of the key’s organisation. An active user can list them with: refcheck users list
     exit 10
   `)
@@ -62,7 +62,7 @@ test('after a 404 for one report the others are stored', async () => {
     unavailable  Priya Example: resource not found
 
     3 reports stored (# kB), 1 unavailable
-    2> Error: resource not found
+    2> Error: 1 report is unavailable
     2> Check the ids and whether the report is ready with: refcheck request get REQUEST_1
     exit 10
   `)
@@ -87,39 +87,39 @@ test('missing reports have their own field in JSON, and no hint to try again if 
         }
       }
     ]
-    2> Error: Identity check: no report; the check ended CANCELLED
+    2> Error: 1 report is unavailable
     2> No report will follow.
     exit 10
   `)
   expect(await here.all([downloadOf(0), downloadOf(1), downloadOf(2), downloadOf(0, 2)]))
     .toMatchInlineSnapshot(`
-    $ refcheck report download --request REQUEST_1 --output reports
-    unavailable  Ana Example: Identity check: no report; the check ended CANCELLED
-    2> Error: Identity check: no report; the check ended CANCELLED
-    2> No report will follow.
-    exit 10
+      $ refcheck report download --request REQUEST_1 --output reports
+      unavailable  Ana Example: Identity check: no report; the check ended CANCELLED
+      2> Error: 1 report is unavailable
+      2> No report will follow.
+      exit 10
 
-    $ refcheck report download --request REQUEST_2 --output reports
-    unavailable  Ben Example: request REQUEST_2 has no reports; it ended ERROR
-    2> Error: request REQUEST_2 has no reports; it ended ERROR
-    2> No report will follow.
-    exit 10
+      $ refcheck report download --request REQUEST_2 --output reports
+      unavailable  Ben Example: request REQUEST_2 has no reports; it ended ERROR
+      2> Error: 1 report is unavailable
+      2> No report will follow.
+      exit 10
 
-    $ refcheck report download --request REQUEST_3 --output reports
-    unavailable  Cleo Example: Identity check: the check is COMPLETED, but its report is not available yet
-    2> Error: Identity check: the check is COMPLETED, but its report is not available yet
-    2> What is on disk is skipped. Run again later: refcheck report download --request REQUEST_3 --output reports
-    exit 10
+      $ refcheck report download --request REQUEST_3 --output reports
+      unavailable  Cleo Example: Identity check: the check is COMPLETED, but its report is not available yet
+      2> Error: 1 report is unavailable
+      2> What is on disk is skipped. Run again later: refcheck report download --request REQUEST_3 --output reports
+      exit 10
 
-    $ refcheck report download --request REQUEST_1 --request REQUEST_3 --output reports
-    unavailable  Ana Example: Identity check: no report; the check ended CANCELLED
-    unavailable  Cleo Example: Identity check: the check is COMPLETED, but its report is not available yet
+      $ refcheck report download --request REQUEST_1 --request REQUEST_3 --output reports
+      unavailable  Ana Example: Identity check: no report; the check ended CANCELLED
+      unavailable  Cleo Example: Identity check: the check is COMPLETED, but its report is not available yet
 
-    0 reports stored, 2 unavailable
-    2> Error: 2 reports are unavailable; the first: Identity check: no report; the check ended CANCELLED
-    2> What is on disk is skipped. Run again later: refcheck report download --request REQUEST_1 --request REQUEST_3 --output reports
-    exit 10
-  `)
+      0 reports stored, 2 unavailable
+      2> Error: 2 reports are unavailable; the first: Identity check: no report; the check ended CANCELLED
+      2> What is on disk is skipped. Run again later: refcheck report download --request REQUEST_1 --request REQUEST_3 --output reports
+      exit 10
+    `)
 })
 
 test('--wait waits until every report is ready', async () => {

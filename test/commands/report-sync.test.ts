@@ -103,6 +103,8 @@ test('a request whose report comes later stays open in report sync, and is no fa
   await clock.advance(900_000)
   expect(await type('report sync --output reports')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports
+    2> No report yet for Ana Example. "refcheck report sync" looks for it each time.
+    2> See the checks with: refcheck request get REQUEST_1…
     2> In reports: 0 stored, 0 already there, 0 requests not finished, 1 completed without its report yet
     exit 0
   `)
@@ -118,22 +120,22 @@ test('a request whose report comes later stays open in report sync, and is no fa
   expect(quotaCalls()).toBe(0)
 })
 
-test('a report that has not come a day after completion is not counted as new any more, which report sync says once', async () => {
+test('a completed request for which report sync found no report is not counted as new any more, and as awaited for a day', async () => {
   const { type, clock } = await sessionWithOrders(['Ana+report-never', 'Ben'])
   await type('config set output-dir reports')
-  await type('report sync')
-  await type('request get ana', { tty: true, env: { NO_COLOR: '1' } })
-  expect((await type('status')).stdout).toContain('Reports    1 not downloaded → refcheck report sync')
-  await clock.advance(25 * 3_600_000)
   await type('report sync --quiet')
-  expect((await type('status --json')).json()).toMatchObject({ new_reports: 1 })
+  expect((await type('status')).stdout).toContain('Reports    1 not downloaded → refcheck report sync\n')
   expect(await type('report sync')).toMatchInlineSnapshot(`
     $ refcheck report sync
-    2> No report has come for Ana Example. "refcheck status" does not list it as new any more.
+    2> No report yet for Ana Example. "refcheck report sync" looks for it each time.
     2> See the checks with: refcheck request get REQUEST_1…
     2> In reports: 0 stored, 1 already there, 0 requests not finished, 1 completed without its report yet
     exit 0
   `)
+  await type('request get ana', { tty: true, env: { NO_COLOR: '1' } })
+  expect((await type('status')).stdout).toContain('Reports    1 looked at, no report here yet\n')
+  expect((await type('status --json')).json()).toMatchObject({ new_reports: 0, reports_awaited: 1 })
+  await clock.advance(25 * 3_600_000)
   expect((await type('status')).stdout).not.toContain('Reports')
   expect(await type('report sync')).toMatchInlineSnapshot(`
     $ refcheck report sync
@@ -149,7 +151,7 @@ test('report sync lists reports that could not be downloaded, and requires a fol
     stored  reports/Example-Ben_Identity-check_HASH.pdf  # kB
     unavailable  Ana Example: the answer is not a PDF but text/html
     2> In reports: 1 stored, 0 already there, 0 requests not finished
-    2> Error: the answer is not a PDF but text/html
+    2> Error: 1 report is unavailable
     2> Check the base URL: something other than the service may have answered.
     exit 10
   `)

@@ -57,6 +57,7 @@ test('a request that ended without a result stays counted in status and on pages
     Needs you
       Ana Row2  cancelled  refcheck request get REQUEST_2…
     Ended without a result: 1 ERROR → refcheck request list --status error
+    Ended without a result: 1 CANCELLED → refcheck request list --status cancelled
     exit 0
   `)
   await type(`request get ${people[1]}`, terminal)

@@ -30,6 +30,7 @@ test('status of an empty store names the login as the next step', async () => {
       "reports": [],
       "completed": 0,
       "new_reports": null,
+      "reports_awaited": null,
       "other_orders": [],
       "quota": null
     }
@@ -225,6 +226,7 @@ test('status shows running orders, requests that need attention with a command f
       ],
       "completed": 4,
       "new_reports": 0,
+      "reports_awaited": 0,
       "other_orders": [],
       "quota": {
         "windows": [

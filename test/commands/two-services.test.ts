@@ -98,7 +98,7 @@ test('a report does not replace a file that the manifest lists for another perso
     .toMatchInlineSnapshot(`
       $ refcheck report download --request REQUEST_1 --output reports --overwrite
       unavailable  Ann Example: "Example-Ann_Identity-check_HASH.pdf" is listed as a report of Bob Example
-      2> Error: "Example-Ann_Identity-check_HASH.pdf" is listed as a report of Bob Example
+      2> Error: 1 report is unavailable
       2> It was left as it is. Ask the provider whose report it is, or use another folder with --output.
       exit 10
     `)

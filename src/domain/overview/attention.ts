@@ -120,20 +120,20 @@ export function unlistedText(requests: readonly Pick<RequestResource, 'recipient
 }
 
 /**
- * Whether a completed request has been without a report for longer than a report takes, and no sync has said so yet.
+ * Whether a completed request that was looked at may still get a report: its completion was read less than a day ago.
  */
-export const isReportOverdue = (
+export const isReportAwaited = (
   { requestStatusAt, acknowledgedAt }: Pick<AttentionRow, 'requestStatusAt' | 'acknowledgedAt'>,
   now: number,
-): boolean => acknowledgedAt === undefined && requestStatusAt !== undefined && now - requestStatusAt >= dayMs
+): boolean => acknowledgedAt !== undefined && requestStatusAt !== undefined && now - requestStatusAt < dayMs
 
-/** Returns the note about completed requests that `status` does not count as new reports any more. */
+/** Returns the note about completed requests without a report, which `status` does not count as new reports any more. */
 export function noReportText(requests: readonly Pick<RequestResource, 'recipient' | 'request_id'>[]): string {
   const named = requests.slice(0, maxNamed)
   const names = named.map(({ recipient }) => personName(recipient)).join(', ')
   const more = requests.length > maxNamed ? ` and ${requests.length - maxNamed} more` : ''
   const ids = named.map(({ request_id: id }) => id.slice(0, 8)).join(' ')
-  return `No report has come for ${names}${more}. "refcheck status" does not list it as new any more.\nSee the checks with: refcheck request get ${ids}`
+  return `No report yet for ${names}${more}. "refcheck report sync" looks for it each time.\nSee the checks with: refcheck request get ${ids}`
 }
 
 const isRecent = (time: number, now: number): boolean => now - time <= maxRejectedDays * dayMs

@@ -6,7 +6,7 @@ import { toListedBatch } from '../batch/batch-status.ts'
 import { serviceOf } from '../submission/identity.ts'
 import type { Submission } from '../submission/submission.ts'
 import type { CheckCounts } from '../request/listed-request.ts'
-import { type Attention, sortAttention } from './attention.ts'
+import { type Attention, isReportAwaited, sortAttention } from './attention.ts'
 
 /** The service and user whose orders an overview lists. */
 export interface Organisation {
@@ -102,6 +102,13 @@ export function createOverview(input: OverviewInput, now: number) {
         ? null
         : completed.filter(
             (each) => hasPerson(each) && each.acknowledgedAt === undefined && fileCountOf(each, files) === 0,
+          ).length,
+    /** The number of completed requests of the last day that were looked at and have no report in the default folder. */
+    reports_awaited:
+      files === undefined
+        ? null
+        : completed.filter(
+            (each) => hasPerson(each) && isReportAwaited(each, now) && fileCountOf(each, files) === 0,
           ).length,
     other_orders: otherOrders(others),
   }

@@ -199,11 +199,12 @@ export function missingChecks(request: RequestResource): MissingReport {
 export function incompleteError(missing: readonly MissingReport[]): RefcheckError | undefined {
   const [first] = missing
   if (first === undefined) return undefined
-  const why = first.error.message
   // The first error with a next step gives the hint.
   const withNextStep = missing.find(({ error }) => error.hint !== noReportFollows)?.error
   return new IncompleteError(
-    missing.length === 1 ? why : `${missing.length} reports are unavailable; the first: ${why}`,
+    missing.length === 1
+      ? '1 report is unavailable'
+      : `${missing.length} reports are unavailable; the first: ${first.error.message}`,
     withNextStep === undefined
       ? { hint: noReportFollows }
       : withNextStep.hint === undefined

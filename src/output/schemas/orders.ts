@@ -295,6 +295,7 @@ export const overview = z.strictObject({
   ),
   completed: count,
   new_reports: count.nullable(),
+  reports_awaited: count.nullable(),
   other_orders: z.array(
     z.strictObject({
       base_url: z.string(),

@@ -40,7 +40,7 @@ export function overviewView(
         ...runningLines(overview, terminal),
         ...attentionTable(overview.attention, terminal),
         ...endedLines(overview),
-        ...reportLine(overview, terminal),
+        ...reportLines(overview, terminal),
         ...quotaWarning(quota, now, terminal),
         ...otherOrdersLines(overview.other_orders),
       ].join('\n'),
@@ -132,17 +132,19 @@ function attentionTable(attention: readonly Attention[], terminal: Terminal): st
   return [styled(terminal, 'bold', 'Needs you'), ...lines, ...rest]
 }
 
-/** Returns a line for each status without a result, if the user has looked at some of its requests. */
+/**
+ * Returns a line for each status without a result, with the number of all its requests, if the user has looked at some
+ * request without a result. Otherwise all of them are listed above, each with its command.
+ */
 function endedLines({ statuses, attention }: Overview): string[] {
-  return (['ERROR', 'CANCELLED'] as const).flatMap((status) => {
-    const count = statuses[status] ?? 0
-    const word = status.toLowerCase()
-    // The others are listed above, each with its command.
-    const isAnyLookedAt = count > attention.filter(({ kind }) => kind === word).length
-    return isAnyLookedAt
-      ? [`Ended without a result: ${count} ${status} → refcheck request list --status ${word}`]
-      : []
-  })
+  const listed = attention.filter(({ kind }) => kind === 'error' || kind === 'cancelled')
+  const counts = (['ERROR', 'CANCELLED'] as const).map((status) => [status, statuses[status] ?? 0] as const)
+  if (counts.reduce((sum, [, count]) => sum + count, 0) <= listed.length) return []
+  return counts.flatMap(([status, count]) =>
+    count === 0
+      ? []
+      : [`Ended without a result: ${count} ${status} → refcheck request list --status ${status.toLowerCase()}`],
+  )
 }
 
 const uuid = /\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi
@@ -158,12 +160,19 @@ function splitFinishedGroup(
     : [group]
 }
 
-function reportLine({ completed, new_reports: newReports }: Overview, terminal: Terminal): string[] {
+function reportLines(
+  { completed, new_reports: newReports, reports_awaited: awaited }: Overview,
+  terminal: Terminal,
+): string[] {
   const count = newReports ?? completed
-  if (count === 0) return []
   // "completed" instead of "ready": only a read of the request shows whether its reports are ready.
   const what = newReports === null ? 'completed' : 'not downloaded'
-  return [labelLine(terminal, 'Reports', `${count} ${what} → refcheck report sync`)]
+  const lines = [
+    ...(count === 0 ? [] : [`${count} ${what} → refcheck report sync`]),
+    // Without a command: another sync may find a report, but need not.
+    ...(awaited === null || awaited === 0 ? [] : [`${awaited} looked at, no report here yet`]),
+  ]
+  return lines.map((line, index) => labelLine(terminal, index === 0 ? 'Reports' : '', line))
 }
 
 /** Returns the windows of the quota that are nearly used up, so that a run would soon have to wait. */

@@ -35,6 +35,7 @@ test('an empty store needs no attention', () => {
     reports: [],
     completed: 0,
     new_reports: null,
+    reports_awaited: null,
     other_orders: [],
   })
 })
