@@ -68,8 +68,9 @@ export async function waitServices(app: App) {
  * stored.
  */
 export async function meteredWaitServices(app: App, total: number) {
-  const [{ WaitMeter }, services] = await Promise.all([
+  const [{ WaitMeter }, { recordRead }, services] = await Promise.all([
     import('../output/views/progress.ts'),
+    import('../usecases/request/read-requests.ts'),
     waitServices(app),
   ])
   const meter = new WaitMeter(app.reporter, total)
@@ -81,13 +82,14 @@ export async function meteredWaitServices(app: App, total: number) {
     onSleep: meter.onSleep,
     onQuotaWait: app.reporter.isLive ? meter.onSleep : services.onQuotaWait,
     onStatus: meter.onStatus,
-    onRead: ({ request_id: id, status, checks: checkResults }: RequestResource): void => {
-      const checks = checksText(checkResults)
+    onRead(request: RequestResource): void {
+      const { request_id: id, status } = request
+      const checks = checksText(request.checks)
       if (recordedText.get(id) === `${status} ${checks}`) return
       recordedText.set(id, `${status} ${checks}`)
       // An error of the store does not fail the wait.
       const at = app.context.clock.now()
-      records.push(ledger.recordStatus(session.baseUrl, id, status, at, checks).catch(() => undefined))
+      records.push(recordRead(ledger, session.baseUrl, request, at).catch(() => undefined))
     },
     whenStored: async (): Promise<void> => void (await Promise.all(records)),
   }
@@ -130,10 +132,11 @@ export function recordReads(
     try {
       const ledger = await app.service('ledger')
       const at = app.context.clock.now()
+      const { recordRead } = await import('../usecases/request/read-requests.ts')
       const removedFromStatus: RequestResource[] = []
       for (const request of requests) {
-        const { request_id: id, status, checks } = request
-        await ledger.recordStatus(baseUrl, id, status, at, checksText(checks))
+        const { request_id: id, status } = request
+        await recordRead(ledger, baseUrl, request, at)
         // A completed request is listed until its report is downloaded.
         if (!isSeenByUser || !isEndedWithoutResult(status)) continue
         if (await isUnacknowledged(ledger, baseUrl, id)) removedFromStatus.push(request)

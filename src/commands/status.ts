@@ -38,7 +38,7 @@ export default class Status extends BaseCommand<typeof Status> {
     if (done !== undefined) await markAsDone(this.app, done, scope.organisation?.base_url, prompter)
     const overview = await readOverview(services, scope, () => countReportFiles(this.app))
     const quota = await quotaInUse(this.app)
-    const closing = await (await this.app.service('store')).rollbacks.closing()
+    const closing = await (await this.app.service('store')).rollbacks.findClosing()
     const content = file === undefined ? new Uint8Array() : await storePage(this.app, overview, scope)
     if (file !== undefined && file.path === undefined) return writeOutput(this.app, file, [content])
     const failure = await tryToWriteOutput(this.app, file, () => content, { kind: 'export' })

@@ -64,12 +64,17 @@ export const textPrompt = createPrompt<string | typeof backAnswer, TextConfig>((
   })
 
   const { prefix, style } = theme
-  if (answer !== undefined) return `${prefix.done} ${style.message(message)} ${style.answer(answer)}`
+  const [lastLine = ''] = message.split('\n').slice(-1)
+  /** Begins a new line for a text that does not fit after the question, because it would be broken within a word. */
+  const gapBefore = (text: string): string =>
+    text.length <= columns - lastLine.length - 3 || text.length > columns - 3 ? ' ' : '\n  '
+  if (answer !== undefined)
+    return `${prefix.done} ${style.message(message)}${gapBefore(answer)}${style.answer(answer)}`
   const problem = line === '' && !isRefused ? undefined : check(line.trim())
   const reason = isRefused ? theme.refusal : theme.invalidWhileTyping
   const below = problem === undefined ? help : `> ${problem}`
   return [
-    `${prefix.idle} ${style.message(message)} ${line}`,
+    `${prefix.idle} ${style.message(message)}${gapBefore(line)}${line}`,
     wrapAnsi(below, columns, { hard: true })
       .split('\n')
       .map((part) => (problem === undefined ? style.help(part) : reason(part)))

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { loseOutcomes, sessionWithPeople, batchRunLine } from '../harness/lost-data.ts'
+import { copyDataFolder, loseOutcomes, sessionWithPeople, batchRunLine } from '../harness/lost-data.ts'
 import type { Session } from '../harness/session.ts'
 
 /** Orders three people and restores the store, which then has only their fingerprints; with `isKnown` their ids too. */
@@ -38,7 +38,7 @@ test('a row without a name accepts only the id of its own person’s request', a
     row 1 is ordered: request REQUEST_1
 
     batch  BATCH_1
-    a file
+    recovered orders
 
     1  accepted
     2  unknown
@@ -83,21 +83,84 @@ test('recovered orders with known request ids are read like other orders, until 
     while (sandbox.requests().find((each) => each.request_id === id)?.status !== 'COMPLETED')
       sandbox.advanceRequest(id)
   expect(
-    await here.all(['request list --refresh --jq .[].status', 'store purge --email a1@example.com --yes']),
+    await here.all([
+      'request list',
+      'batch list',
+      'request list --refresh',
+      'store check',
+      'store purge --email a1@example.com --yes',
+      `request get ${requestIds[0] ?? ''} --jq .status`,
+      'request list --jq .[].recipient.last_name',
+      `request create --package 102 ${again} --yes`,
+    ]),
   ).toMatchInlineSnapshot(`
-      $ refcheck request list --refresh --jq .[].status
-      COMPLETED
-      COMPLETED
-      COMPLETED
-      exit 0
+    $ refcheck request list
+    REQUEST ID                            STATUS    ORDERED AT        NAME                   PACKAGE
+    REQUEST_1                             accepted  2026-11-20 12:00  not known (recovered)  102 Identity check only
+    REQUEST_2                             accepted  2026-11-20 12:00  not known (recovered)  102 Identity check only
+    REQUEST_3                             accepted  2026-11-20 12:00  not known (recovered)  102 Identity check only
+    exit 0
 
-      $ refcheck store purge --email a1@example.com --yes
-      Removed personal data of 1 row and 0 events.
-      exit 0
-    `)
+    $ refcheck batch list
+    BATCH ID                              NAME              ADDED AT    ORDERED  FINISHED  STATE
+    BATCH_1                               recovered orders  2026-11-20  3 of 3   0         done
+    exit 0
+
+    $ refcheck request list --refresh
+    REQUEST ID                            STATUS     ORDERED AT  NAME      PACKAGE
+    REQUEST_1                             COMPLETED  2026-11-20  Ana Row1  102 Identity check only
+    REQUEST_2                             COMPLETED  2026-11-20  Ana Row2  102 Identity check only
+    REQUEST_3                             COMPLETED  2026-11-20  Ana Row3  102 Identity check only
+    exit 0
+
+    $ refcheck store check
+    sound  HOME/data/ledger.sqlite (by the attempt logs of this machine)
+    exit 0
+
+    $ refcheck store purge --email a1@example.com --yes
+    Removed personal data of 1 row and 0 events.
+    exit 0
+
+    $ refcheck request get REQUEST_1 --jq .status
+    COMPLETED
+    exit 0
+
+    $ refcheck request list --jq .[].recipient.last_name
+    null
+    Row2
+    Row3
+    exit 0
+
+    $ refcheck request create --package 102 --first-name Ana --last-name Row2 --email a2@example.com --phone +61400000002 --yes
+    2> Error: package 102 was already ordered for "a2@example.com": request REQUEST_2, on 2026-11-20 12:00 +00:00, last seen COMPLETED on 2026-11-20 12:00 +00:00
+    2> To order it once more, add --allow-duplicate. Show the request with: refcheck request get REQUEST_2
+    exit 2
+  `)
   expect(await type('report sync --output reports --quiet --jq .stored|length')).toMatchInlineSnapshot(`
     $ refcheck report sync --output reports --quiet --jq .stored|length
     2
+    exit 0
+  `)
+})
+
+test('status shows that an older copy of the store takes no orders before one is tried, and changes nothing', async () => {
+  const here = await sessionWithPeople(2)
+  await here.type(batchRunLine(' --quiet --max 1'))
+  const restore = copyDataFolder(here)
+  await here.type(batchRunLine(' --quiet'))
+  restore()
+  expect(await here.all(['status', 'store info --jq .closed'])).toMatchInlineSnapshot(`
+    $ refcheck status
+    The store takes no orders: it lacks attempts that were made with it
+      See what is missing, and how to continue, with: refcheck store check
+    127.0.0.1:PORT (olive.owner@example.com)   read just now
+    Running    1 order   read again: refcheck request list --refresh
+    Needs you
+      people.csv  stopped  refcheck batch resume BATCH_1
+    exit 0
+
+    $ refcheck store info --jq .closed
+    []
     exit 0
   `)
 })

@@ -105,6 +105,8 @@ test('a store restored from before two orders is closed; after --accept-older th
       Ana Row2 (a2@example.com): package 102, sent at 2026-11-20 12:00 +00:00, people.csv, accepted
       Ana Row3 (a3@example.com): package 102, sent at 2026-11-20 12:00 +00:00, people.csv, accepted
     sound  HOME/data/ledger.sqlite (by the attempt logs of this machine)
+    People who were removed after this copy was made may be in it again.
+    Remove them again with: refcheck store purge --email EMAIL
 
     Next: refcheck request list --refresh
     exit 0
@@ -248,6 +250,8 @@ test('a backup sends nothing when it is opened as a store, and never closes the 
       Ana Row3 (a3@example.com): package 102, sent at 2026-11-20 12:00 +00:00, people.csv, accepted
       Ana Row4 (a4@example.com): package 102, sent at 2026-11-20 12:00 +00:00, people.csv, accepted
     sound  HOME/copy.sqlite (by the attempt logs of this machine)
+    People who were removed after this copy was made may be in it again.
+    Remove them again with: refcheck store purge --email EMAIL
 
     Next: refcheck request list --refresh
     exit 0

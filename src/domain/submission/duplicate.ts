@@ -80,7 +80,8 @@ function sameSentences(order: Submission): [message: string, hint: string] {
   if (order.state === 'accepted') {
     // The request of a recovered order has not been read yet.
     const readAt = localTime(order.requestStatusAt ?? order.changedAt)
-    const read = readAt === when ? 'when it was ordered' : `on ${readAt}`
+    const isOfAnswer = readAt === when && order.requestStatus === 'RECEIVED'
+    const read = isOfAnswer ? 'when it was ordered' : `on ${readAt}`
     const statusText = order.requestStatus === undefined ? '' : `, last seen ${order.requestStatus} ${read}`
     return [
       `${packageText} was already ordered for ${personText}: request ${order.requestId}, on ${when}${statusText}`,
@@ -135,8 +136,11 @@ const requestText = (order: Submission): string =>
     : `request ${order.requestId}`
 
 /** Returns the person of an order by name and e-mail. */
-export function personOf({ recipient }: Pick<Submission, 'recipient'>): string {
-  return recipient === undefined ? 'somebody who was removed from this store' : personWithEmail(recipient)
+export function personOf({ recipient, reason }: Pick<Submission, 'recipient' | 'reason'>): string {
+  if (recipient !== undefined) return personWithEmail(recipient)
+  return reason === undefined
+    ? 'somebody who was removed from this store'
+    : 'somebody whose name is not known here (recovered)'
 }
 
 /** Returns what a row conflicts with and why, as one clause. */

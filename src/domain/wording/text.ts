@@ -71,6 +71,14 @@ export function personWithEmail(person: Pick<Recipient, 'first_name' | 'last_nam
   return `${personName(person)} (${cutText(person.email, maxEmailLength)})`
 }
 
+/**
+ * Returns the text for a person whose name the store lacks. `reason`: that of the order. An order that was recovered
+ * from an attempt log has one, and a purge removes it.
+ */
+export function missingPersonText(reason: string | null | undefined): string {
+  return reason === null || reason === undefined ? 'removed' : 'name not known (recovered)'
+}
+
 /** Longer words are not compared, because the time grows with the product of both lengths. */
 const maxComparedLength = 64
 

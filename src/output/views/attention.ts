@@ -68,10 +68,13 @@ export function namesOf(items: readonly Attention[], maxShown: number): string {
   return `${items.slice(0, maxShown).map(nameOf).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
 }
 
-/** Returns the name of a person, or the e-mail or the row if the name is unknown. */
-function nameOf({ first_name: first, last_name: last, email, row }: Attention): string {
+/** Returns the name of a person, or the e-mail; if both are unknown, the start of an id, or the row of an invalid line. */
+function nameOf({ first_name: first, last_name: last, ...item }: Attention): string {
   const name = personName({ first_name: first ?? '', last_name: last ?? '' })
-  return sanitize(name === '' ? (email ?? `row ${row ?? '?'}`) : name)
+  if (name !== '') return sanitize(name)
+  const { kind, email, row, request_id: requestId, batch_id: batchId } = item
+  if (email !== null) return sanitize(email)
+  return kind === 'invalid' ? `row ${row ?? '?'}` : `${(requestId ?? batchId).slice(0, 8)}, name not known`
 }
 
 function cutToTerminal(text: string, { columns }: Terminal, usedColumns: number): string {

@@ -205,6 +205,12 @@ export function listedRequestsView(requests: readonly PrintedRequest[]): ListVie
       {
         name: 'name',
         value: ({ recipient: person }) => person && `${person.first_name} ${person.last_name}`,
+        show: ({ recipient: person, reason }) =>
+          person === null
+            ? reason === null
+              ? '-'
+              : 'not known (recovered)'
+            : `${person.first_name} ${person.last_name}`,
       },
       {
         name: 'package',

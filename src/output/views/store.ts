@@ -1,4 +1,4 @@
-import { type ExaminedLogs, type Closing, closingClauses } from '../../domain/store/closing.ts'
+import { type CloseReason, type ExaminedLogs, type Closing, closingClauses } from '../../domain/store/closing.ts'
 import {
   replicationText,
   type KnownAccount,
@@ -92,12 +92,23 @@ export function storeCheckView(
               `${styled(terminal, 'green', 'sound')}  ${sanitize(location)} (by the attempt logs of this machine)`,
             ]
           : findings.map((finding) => `${styled(terminal, 'red', 'wrong')}  ${sanitize(finding)}`)),
+        ...(beforeAcceptance?.closing?.reasons.some((reason) => olderReasons.has(reason)) === true
+          ? purgeAgainLines
+          : []),
         ...(beforeAcceptance === undefined || beforeAcceptance.recovered.length === 0
           ? []
           : ['', 'Next: refcheck request list --refresh']),
       ].join('\n'),
   }
 }
+
+/** The reasons for which a store is an older copy, in which people may be who were removed later. */
+const olderReasons: ReadonlySet<CloseReason> = new Set(['older', 'generation', 'backup', 'restored'])
+
+const purgeAgainLines = [
+  'People who were removed after this copy was made may be in it again.',
+  'Remove them again with: refcheck store purge --email EMAIL',
+]
 
 const maxRecovered = 10
 

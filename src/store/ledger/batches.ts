@@ -44,7 +44,8 @@ const fromRowsInState = (state: SubmissionState): string =>
  */
 const selectBatches = `
 SELECT b.id, b.kind, b.base_url, b.user_email, b.added_at, b.path, b.results_file, b.account, b.queued_at,
-  coalesce(b.name, CASE b.kind WHEN 'file' THEN 'a file' ELSE 'request create' END) AS name,
+  coalesce(b.name, CASE WHEN b.kind <> 'file' THEN 'request create'
+    WHEN b.sha256 IS NULL THEN 'recovered orders' ELSE 'a file' END) AS name,
   coalesce(b.sha256, '') AS sha256, coalesce(b.reading, '{}') AS reading,
   b.allow_duplicate, b.allow_similar, b.shared, b.halted_at, b.halt_code, b.halt_message, b.halt_hint,
   CASE b.kind WHEN 'file' THEN b.package_id ELSE

@@ -1,5 +1,5 @@
 import { terminalStatuses } from '../../contract/statuses.ts'
-import { get, insertRows, resolveAmbiguousCommit, run, runShared, together, type Work } from './engine.ts'
+import { all, get, insertRows, resolveAmbiguousCommit, run, runShared, together, type Work } from './engine.ts'
 import {
   allOrders,
   batchFields,
@@ -32,10 +32,17 @@ import type { Recipient } from '../../contract/request.ts'
 import type { PersonMatch } from '../../domain/batch/reconciliation.ts'
 import type { QuotaPriority } from '../../domain/quota/windows.ts'
 import { refuseMemoryStore } from '../../domain/store/address.ts'
-import { emailIdentity } from '../../domain/submission/identity.ts'
+import { emailIdentity, orderIdentity } from '../../domain/submission/identity.ts'
 import { InternalError, NoAnswerError, StoreDownError } from '../../errors/kinds.ts'
 import { type ClaimOutcome, type ClaimRequest, type ClaimResult, Claims } from './claim.ts'
-import { fingerprintPerson, type StoredFingerprints, matchPersons } from './fingerprints.ts'
+import {
+  areFingerprintsOf,
+  completeFingerprints,
+  fingerprintName,
+  fingerprintPerson,
+  type StoredFingerprints,
+  matchPersons,
+} from './fingerprints.ts'
 import { type Lease, type StoreContext, StorePart } from './store-part.ts'
 import { requireAccount } from './accounts.ts'
 
@@ -59,6 +66,23 @@ WHERE request_id = :requestId AND ${sqlIsOfService('submissions', 'CAST(:baseUrl
   NOT ${isTerminal}
   OR (request_status = :status AND CAST(:checks AS text) IS NOT NULL AND checks IS DISTINCT FROM CAST(:checks AS text))
 )`
+
+/**
+ * The rows of a request that were recovered without their person. They have a reason, and a purge removes it, so that
+ * the name of a person who was removed is not added again.
+ */
+const selectWithoutPerson = `
+SELECT s.batch_id, s.row_number, s.package_id, s.person_print, s.email_print, s.phone_print, b.base_url, b.account
+FROM submissions s JOIN batches b ON b.id = s.batch_id
+WHERE s.request_id = :requestId AND s.email IS NULL AND s.reason IS NOT NULL
+  AND ${sqlIsOfService('s', 'CAST(:baseUrl AS text)')}`
+
+const updatePerson = `
+UPDATE submissions
+SET first_name = :firstName, last_name = :lastName, email = :email, phone = :phone, fingerprint = :fingerprint,
+  name_print = :namePrint, reason = NULL
+WHERE batch_id = :batchId AND row_number = :row AND request_id = :requestId AND email IS NULL AND reason IS NOT NULL
+  AND person_print = :personPrint`
 
 /** Acknowledges only a finished request, since others may still change. */
 const updateAcknowledged = `
@@ -172,6 +196,9 @@ export function changeFields({ batchId, row, state: from, attemptId }: RowVersio
     decision: decision && { ...key, became: state, madeAt: at, madeBy: decision.by, why: decision.why },
   }
 }
+
+type RowWithoutPerson = RowId &
+  StoredFingerprints & { packageId: number; baseUrl: string; account: string }
 
 /** The public methods of the ledger; tests replace some of them. */
 export type Ledger = Pick<EngineLedger, keyof EngineLedger>
@@ -392,6 +419,29 @@ export class EngineLedger extends StorePart {
   ): Promise<void> {
     const values = { baseUrl, requestId: requestId.toLowerCase(), status, at, checks }
     await this.engine.run(run(updateStatus, values))
+  }
+
+  /**
+   * Adds the person to rows that were recovered without it. `person`: the recipient of the request, as the service
+   * returned it. A row with other fingerprints is not changed.
+   */
+  async addLostPerson(baseUrl: string, id: string, person: Recipient): Promise<void> {
+    const requestId = id.toLowerCase()
+    const rows = await this.engine.run(all<RowWithoutPerson>(selectWithoutPerson, { baseUrl, requestId }))
+    const { fingerprint } = this.key
+    for (const row of rows) {
+      const prints = fingerprintPerson(fingerprint, person)
+      const own = completeFingerprints(row)
+      if (own === undefined || !areFingerprintsOf(own, prints)) continue
+      const { first_name: firstName, last_name: lastName, email, phone } = person
+      const values = {
+        ...{ ...row, requestId, firstName, lastName, email, phone },
+        personPrint: prints.personPrint,
+        fingerprint: fingerprint(orderIdentity({ ...row, recipient: person })),
+        namePrint: fingerprintName(fingerprint, person),
+      }
+      await this.engine.run(run(updatePerson, values))
+    }
   }
 
   /** Records that a user acknowledged a finished request of a service; of any service if `baseUrl` is undefined. */

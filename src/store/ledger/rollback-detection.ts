@@ -11,7 +11,7 @@ import {
 } from '../../domain/store/closing.ts'
 import { type KnownHeads, addKnownHead, compareGeneration } from '../../domain/store/rollback.ts'
 import { formatCount } from '../../domain/wording/text.ts'
-import { IoError, UsageError } from '../../errors/kinds.ts'
+import { IoError, RefcheckError, UsageError } from '../../errors/kinds.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Random } from '../../host/random.ts'
 import { AttemptLog, type AttemptLogFiles, type LogFile, isVolatile } from './attempt-log.ts'
@@ -195,6 +195,24 @@ export class RollbackDetection {
   /** Returns why the store takes no orders, as the last comparison found. */
   closing(): Promise<Closing | undefined> {
     return this.#parts.engine.run(readClosing())
+  }
+
+  /**
+   * Returns why the store takes no orders: why it is closed, or why the next order would close it. Changes nothing; a
+   * log that cannot be read is found by the next order.
+   */
+  async findClosing(): Promise<Closing | undefined> {
+    const { closing, ignoredLogs, logs } = await this.#readState()
+    if (closing !== undefined) return closing
+    try {
+      const others = this.#open(logs, ignoredLogs)
+      const { hasHeads, isBackup } = await this.#readState(this.#headsIn(others))
+      const reasons = [...(hasHeads ? [] : (['older'] as const)), ...(isBackup ? (['backup'] as const) : [])]
+      return reasons.length === 0 ? undefined : { id: '', at: 0, reasons, recovered: [] }
+    } catch (error) {
+      if (!(error instanceof RefcheckError)) throw error
+      return undefined
+    }
   }
 
   /**

@@ -42,10 +42,7 @@ import type { Prompter } from '../../prompt/prompter.ts'
 export interface InterviewOptions {
   /** Shows a page of the answers, counted from 1, before each question of the review. Returns the number of pages. */
   show?: ((rows: ReviewRow[], page: number) => number) | undefined
-  /**
-   * False with `--yes`: only missing required values are asked for, so that a complete command line with `--yes` asks
-   * nothing on a terminal either.
-   */
+  /** False with `--yes`: only missing required values are asked for; a complete command asks nothing. */
   hasReview?: boolean | undefined
   /** True if no answer may be changed: all answers are shown, and only the last question is asked. */
   isFixed?: boolean | undefined

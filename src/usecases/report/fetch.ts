@@ -2,7 +2,6 @@ import type { RequestResource } from '../../contract/request.ts'
 import { filingResult, type FilingEvent, type FilingResult } from '../../domain/report/filed.ts'
 import type { ReportSource } from '../../domain/report/source.ts'
 import type { NameTemplate } from '../../domain/report/template.ts'
-import { checksText } from '../../domain/request/listed-request.ts'
 import { isUnread } from '../../domain/request/result.ts'
 import { addressOf } from '../../domain/submission/identity.ts'
 import type { Submission } from '../../domain/submission/submission.ts'
@@ -11,6 +10,7 @@ import type { Ledger } from '../../store/ledger/ledger.ts'
 import type { ReportFolder } from '../../store/reports/folder.ts'
 import { requireSameService } from '../batch/same-organisation.ts'
 import type { Services } from '../services.ts'
+import { recordRead } from '../request/read-requests.ts'
 import { waitForRequests, type WaitOptions } from '../request/wait.ts'
 import { downloadReports, type WantedRequest } from './filing.ts'
 import { downloadOneReport } from './one-report.ts'
@@ -133,8 +133,7 @@ async function createStatusRecorder({
   clock,
 }: FetchOptions): Promise<(request: RequestResource) => Promise<void>> {
   const journal = await openLedger()
-  return ({ request_id, status, checks }) =>
-    journal.recordStatus(api.baseUrl, request_id, status, clock.now(), checksText(checks))
+  return (request) => recordRead(journal, api.baseUrl, request, clock.now())
 }
 
 /** Statuses of requests that end without a report (API document, "Request status"). */

@@ -27,8 +27,8 @@ import type { Submission } from '../../domain/submission/submission.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import { packageWithName } from '../../domain/submission/confirmation.ts'
 import { listedTime } from '../../domain/wording/time.ts'
-import { personName, personWithEmail } from '../../domain/wording/text.ts'
-import type { Recipient } from '../../contract/request.ts'
+import { missingPersonText, personName, personWithEmail } from '../../domain/wording/text.ts'
+import type { Recipient, RequestResource } from '../../contract/request.ts'
 import { foldedName } from '../../domain/submission/similarity.ts'
 import { redactArgument } from '../../domain/wording/redact-argument.ts'
 import { ambiguousPerson, ambiguousStart } from '../../domain/request/id-start.ts'
@@ -101,6 +101,17 @@ export async function listRequests(
     .map(toListedRequest)
 }
 
+/** Records the status of a request that was read, and its person if the store lacks it. */
+export async function recordRead(
+  ledger: Pick<Ledger, 'recordStatus' | 'addLostPerson'>,
+  baseUrl: string,
+  { request_id: requestId, status, checks, recipient }: RequestResource,
+  at: number,
+): Promise<void> {
+  await ledger.recordStatus(baseUrl, requestId, status, at, checksText(checks))
+  await ledger.addLostPerson(baseUrl, requestId, recipient)
+}
+
 interface RefreshServices
   extends Pick<Services, 'api' | 'ledger' | 'clock'>, Partial<Pick<Services, 'governor'>> {
   /** Maximum time in milliseconds that waits for the quota may take together; default Infinity. */
@@ -156,7 +167,7 @@ export async function recordStatuses(
         onWait: (ms) => onQuotaWait?.(ms / 1000),
       })
       const request = await api.getRequest(request_id, signal)
-      await ledger.recordStatus(base_url, request_id, request.status, clock.now(), checksText(request.checks))
+      await recordRead(ledger, base_url, { ...request, request_id }, clock.now())
     } catch (error) {
       if (signal?.aborted)
         throw new InterruptedError('interrupted; the statuses read so far are kept', {
@@ -245,8 +256,8 @@ export async function findRequestId(
   const unmatchedIds = (await inbox.listUnmatchedIds(baseUrl)).filter((id) => id.startsWith(requestStart))
   const descriptions = new Map([
     ...unmatchedIds.map((id) => [id, 'not ordered with this store'] as const),
-    ...ordersOfService.map(({ requestId = '', recipient: person, requestStatus: status }) => {
-      const name = person === undefined ? 'removed' : personName(person)
+    ...ordersOfService.map(({ requestId = '', recipient: person, requestStatus: status, reason }) => {
+      const name = person === undefined ? missingPersonText(reason) : personName(person)
       return [requestId, `${name}${status === undefined ? '' : `, ${status}`}`] as const
     }),
   ])
@@ -303,8 +314,8 @@ export async function findRequestOfPerson(
   const names = await packageNames.get(onlyOrder)
   const timeText = listedTime(matchingOrders, ({ changedAt }) => changedAt)
   const describeOrder = (order: Submission): string => {
-    const { recipient, requestId, packageId: id } = order
-    const personText = recipient === undefined ? 'removed' : `${personName(recipient)}, ${recipient.email}`
+    const { recipient, requestId, packageId: id, reason } = order
+    const personText = recipient === undefined ? missingPersonText(reason) : `${personName(recipient)}, ${recipient.email}`
     const status = requestId === undefined ? 'perhaps ordered' : (order.requestStatus ?? 'RECEIVED')
     return `${personText}, ${status} ${timeText(order)}, ${packageWithName({ id, name: names.get(id) })}`
   }
@@ -331,9 +342,9 @@ export async function findRequestOfPerson(
 const reconcileCommand = (batchId: string): string => `refcheck batch reconcile ${batchId}`
 
 /** Returns the id of the request of an order. Throws NotFoundError if its outcome is unknown. */
-function requestIdOfOrder({ requestId, recipient, batchId }: Submission): string {
+function requestIdOfOrder({ requestId, recipient, batchId, reason }: Submission): string {
   if (requestId !== undefined) return requestId
-  const personText = recipient === undefined ? 'removed' : personWithEmail(recipient)
+  const personText = recipient === undefined ? missingPersonText(reason) : personWithEmail(recipient)
   throw new NotFoundError(`${personText} is perhaps ordered: the outcome is unknown`, {
     hint: `Find out with: ${reconcileCommand(batchId)}`,
   })

@@ -22,7 +22,7 @@ import {
 } from '../../errors/kinds.ts'
 import { packageLabel } from '../../domain/request/listed-request.ts'
 import { serviceOf } from '../../domain/submission/identity.ts'
-import { personName } from '../../domain/wording/text.ts'
+import { missingPersonText, personName } from '../../domain/wording/text.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Prompter } from '../../prompt/prompter.ts'
 import type { Services } from '../services.ts'
@@ -373,8 +373,8 @@ export async function chooseUnfinishedRequests(
   }
   const ids = unfinished.map((each) => each.request_id ?? '')
   if (ids.length === 1) return ids
-  const choices = unfinished.map(({ recipient, package_id: packageId, status }, index) => {
-    const name = recipient === null ? 'removed' : personName(recipient)
+  const choices = unfinished.map(({ recipient, package_id: packageId, status, reason }, index) => {
+    const name = recipient === null ? missingPersonText(reason) : personName(recipient)
     return {
       value: ids.slice(index, index + 1),
       label: [name, packageLabel(packageId, names.get(packageId)), status ?? 'RECEIVED'].join(', '),

@@ -16,6 +16,7 @@ export function bound(real: Ledger): Ledger {
       real.moveAndBegin(from, change, next, attempt, setup),
     acknowledge: (...seen) => real.acknowledge(...seen),
     recordStatus: (...read) => real.recordStatus(...read),
+    addLostPerson: (...read) => real.addLostPerson(...read),
     personMatch: (row, person) => real.personMatch(row, person),
     isEmailOf: (row, email) => real.isEmailOf(row, email),
     clockAheadMs: (now) => real.clockAheadMs(now),
