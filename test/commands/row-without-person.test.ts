@@ -13,6 +13,16 @@ import { type Session, session } from '../harness/session.ts'
 
 const minute = 60_000
 
+async function changeStore(here: Session, store: 'SQLite' | 'PostgreSQL', sql: string): Promise<void> {
+  if (store === 'PostgreSQL') {
+    await queryDatabase(here.env['REFCHECK_STORE'] ?? '', `SET search_path = refcheck; ${sql}`)
+    return
+  }
+  const database = new DatabaseSync(join(here.folder, 'data', 'ledger.sqlite'))
+  database.exec(sql)
+  database.close()
+}
+
 describe.each(['SQLite', 'PostgreSQL'] as const)('an unknown row without its person, on %s', (store) => {
   /** Runs a batch whose second row is unknown and has only its fingerprints, 16 minutes after it was sent. */
   async function createRowWithoutPerson(): Promise<{ here: Session; id: string }> {
@@ -27,13 +37,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an unknown row without its per
     expect((await here.type('batch run people.csv --package 102 --yes')).code).toBe(8)
     const removePerson =
       'UPDATE submissions SET first_name = NULL, last_name = NULL, email = NULL, phone = NULL, body = NULL WHERE row_number = 2'
-    if (store === 'PostgreSQL') {
-      await queryDatabase(here.env['REFCHECK_STORE'] ?? '', `SET search_path = refcheck; ${removePerson}`)
-    } else {
-      const database = new DatabaseSync(join(here.folder, 'data', 'ledger.sqlite'))
-      database.exec(removePerson)
-      database.close()
-    }
+    await changeStore(here, store, removePerson)
     if (store === 'PostgreSQL') await moveOrdersToPast(16 * minute, here.env['REFCHECK_STORE'])
     await here.clock.advance(16 * minute)
     return { here, id: (outcome.json() as { batch_id: string }).batch_id }
@@ -124,6 +128,28 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an unknown row without its per
     expect(here.ordered()).toEqual(['a1@example.com'])
   })
 })
+
+test.each(['SQLite', 'PostgreSQL'] as const)(
+  'a read of its request adds the person to a recovered row, unless the person was removed, on %s',
+  async (store) => {
+    const here = await session({ store })
+    for (const name of ['Ana', 'Ben']) await here.type(orderArguments(name))
+    const erase = `UPDATE submissions SET first_name = NULL, last_name = NULL, email = NULL, phone = NULL, body = NULL,
+      name_print = NULL, fingerprint = person_print`
+    await changeStore(here, store, erase)
+    const lost = `UPDATE submissions SET reason = 'lost' WHERE request_id = '${here.sandbox.requests()[0]?.request_id}'`
+    await changeStore(here, store, lost)
+    await here.type('request list --refresh')
+    const names = await here.type('request list --json')
+    expect(names.json()).toMatchObject([
+      { recipient: { first_name: 'Ana', email: 'ana@example.com' }, reason: null },
+      { recipient: null, reason: null },
+    ])
+    expect((await here.type('store check')).code).toBe(0)
+    expect((await here.type(orderArguments('Ana'))).code).toBe(2)
+    expect(here.ordered()).toHaveLength(2)
+  },
+)
 
 test('if two orders are answered with a third person’s request, neither has its id after an older store is restored', async () => {
   const here = await session()
