@@ -248,9 +248,8 @@ test('an earlier order is reported as soon as the person is known, before the ot
     { ask: /Last name/, type: 'Lee' },
     ...contactAnswers,
   ]
-  expect(
-    await here.type(create, { answers: [...same, { ask: /package 102 was already/, choose: 'Leave' }] }),
-  ).toMatchInlineSnapshot(`
+  expect(await here.type(create, { answers: [...same, { ask: /package 102 was already/, choose: 'Leave' }] }))
+    .toMatchInlineSnapshot(`
     $ refcheck request create --package 102
     ? First name (required): zoë
     ? Last name (required): Lee

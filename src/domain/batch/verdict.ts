@@ -162,7 +162,11 @@ export function nothingSentError(
         ? `${total === 1 ? 'the row' : 'every row'} was ${beforeText}`
         : `${formatCount(duplicate, 'row')} ${duplicate === 1 ? 'was' : 'were'} ${beforeText}` +
           (invalid === 0 ? '' : ` and ${invalid} ${invalid === 1 ? 'is' : 'are'} invalid`)
-    return new DuplicateError(`nothing was sent: ${reasonText}`, { hint, order: first.duplicate, isUserChoice })
+    return new DuplicateError(`nothing was sent: ${reasonText}`, {
+      hint,
+      order: first.duplicate,
+      isUserChoice,
+    })
   }
   return new InvalidInputError(`nothing was sent: ${total === 1 ? 'the row' : 'every row'} is invalid`, {
     hint,

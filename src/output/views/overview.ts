@@ -143,7 +143,9 @@ function endedLines({ statuses, attention }: Overview): string[] {
   return counts.flatMap(([status, count]) =>
     count === 0
       ? []
-      : [`Ended without a result: ${count} ${status} → refcheck request list --status ${status.toLowerCase()}`],
+      : [
+          `Ended without a result: ${count} ${status} → refcheck request list --status ${status.toLowerCase()}`,
+        ],
   )
 }
 

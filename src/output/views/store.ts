@@ -1,4 +1,9 @@
-import { type CloseReason, type ExaminedLogs, type Closing, closingClauses } from '../../domain/store/closing.ts'
+import {
+  type CloseReason,
+  type ExaminedLogs,
+  type Closing,
+  closingClauses,
+} from '../../domain/store/closing.ts'
 import {
   replicationText,
   type KnownAccount,

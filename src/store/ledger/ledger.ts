@@ -1,5 +1,14 @@
 import { terminalStatuses } from '../../contract/statuses.ts'
-import { all, get, insertRows, resolveAmbiguousCommit, run, runShared, together, type Work } from './engine.ts'
+import {
+  all,
+  get,
+  insertRows,
+  resolveAmbiguousCommit,
+  run,
+  runShared,
+  together,
+  type Work,
+} from './engine.ts'
 import {
   allOrders,
   batchFields,
@@ -197,8 +206,7 @@ export function changeFields({ batchId, row, state: from, attemptId }: RowVersio
   }
 }
 
-type RowWithoutPerson = RowId &
-  StoredFingerprints & { packageId: number; baseUrl: string; account: string }
+type RowWithoutPerson = RowId & StoredFingerprints & { packageId: number; baseUrl: string; account: string }
 
 /** The public methods of the ledger; tests replace some of them. */
 export type Ledger = Pick<EngineLedger, keyof EngineLedger>

@@ -315,7 +315,8 @@ export async function findRequestOfPerson(
   const timeText = listedTime(matchingOrders, ({ changedAt }) => changedAt)
   const describeOrder = (order: Submission): string => {
     const { recipient, requestId, packageId: id, reason } = order
-    const personText = recipient === undefined ? missingPersonText(reason) : `${personName(recipient)}, ${recipient.email}`
+    const personText =
+      recipient === undefined ? missingPersonText(reason) : `${personName(recipient)}, ${recipient.email}`
     const status = requestId === undefined ? 'perhaps ordered' : (order.requestStatus ?? 'RECEIVED')
     return `${personText}, ${status} ${timeText(order)}, ${packageWithName({ id, name: names.get(id) })}`
   }
