@@ -443,7 +443,12 @@ export class EngineLedger extends StorePart {
       if (own === undefined || !areFingerprintsOf(own, prints)) continue
       const { first_name: firstName, last_name: lastName, email, phone } = person
       const values = {
-        ...{ ...row, requestId, firstName, lastName, email, phone },
+        ...row,
+        requestId,
+        firstName,
+        lastName,
+        email,
+        phone,
         personPrint: prints.personPrint,
         fingerprint: fingerprint(orderIdentity({ ...row, recipient: person })),
         namePrint: fingerprintName(fingerprint, person),
