@@ -100,7 +100,7 @@ const weekMs = 7 * 24 * 60 * 60 * 1000
 /** Updates results files with the statuses that were read in the last seven days. */
 export async function updateStatusesInResults(app: App): Promise<void> {
   try {
-    const services = await app.services('ledger', 'batches', 'files')
+    const services = await app.services('batches', 'files')
     const { updateStatuses } = await import('../usecases/batch/results-file.ts')
     const updated = await updateStatuses(services, app.context.clock.now() - weekMs)
     if (updated.length > 0)

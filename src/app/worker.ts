@@ -165,7 +165,7 @@ function createProfile(
       }
       const before = app.context.clock.now()
       const failures = await recordStatuses(services, await unfinished(member))
-      await updateStatuses(await app.services('ledger', 'batches', 'files'), before)
+      await updateStatuses(await app.services('batches', 'files'), before)
       return failures.find(({ error }) => error.code !== 'not_found')?.error
     },
     async readQuota() {

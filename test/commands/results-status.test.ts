@@ -83,3 +83,95 @@ test('a results file that a user has changed is not updated', async () => {
   expect((await here.type('request list --refresh')).stderr).toBe('')
   expect(here.read('people.results.csv')).toBe(before)
 })
+
+/** Returns the state, request, status, error and time of each row of a results file, with ids masked. */
+const outcomes = ({ read }: Session, name: string): string[] => {
+  const [header = '', ...rows] = read(name).trimEnd().split('\n')
+  const at = header.split(',').indexOf('refcheck_state')
+  const masked = rows.map((row) => row.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID'))
+  return masked.map((row) =>
+    row
+      .split(',')
+      .slice(at, at + 6)
+      .join(','),
+  )
+}
+
+test('a row that repeats an order has the status of that request, and later reads update it', async () => {
+  const here = await session({ filters: [[/_[0-9a-f]{8}\.pdf/g, '_HASH.pdf']] })
+  peopleFile(here.folder, emails(2))
+  await here.type(run)
+  peopleFile(here.folder, emails(3), 'more.csv')
+  await here.type('batch run more.csv --package 102 --yes')
+  expect(outcomes(here, 'more.results.csv')).toMatchInlineSnapshot(`
+    [
+      "duplicate,ID,RECEIVED,"is the same order as request ID (row 1 of batch ID, ordered 2026-11-20 12:00 +00:00)",2026-11-20T12:00:00.000Z",
+      "duplicate,ID,RECEIVED,"is the same order as request ID (row 2 of batch ID, ordered 2026-11-20 12:00 +00:00)",2026-11-20T12:00:00.000Z",
+      "accepted,ID,RECEIVED,,2026-11-20T12:00:00.000Z,",
+    ]
+  `)
+  await here.type(`${run} --again --allow-duplicate`)
+  const [{ batch_id: id }] = (await here.type('batch list --json')).json() as [{ batch_id: string }]
+  await here.type(`batch cancel ${id} --yes`)
+  expect(outcomes(here, 'people.results.csv')).toMatchInlineSnapshot(`
+    [
+      "cancelled,ID,RECEIVED,"not ordered again: is the same order as request ID (row 1 of batch ID, ordered 2026-11-20 12:00 +00:00)",2026-11-20T12:00:00.000Z",
+      "cancelled,ID,RECEIVED,"not ordered again: is the same order as request ID (row 2 of batch ID, ordered 2026-11-20 12:00 +00:00)",2026-11-20T12:00:00.000Z",
+    ]
+  `)
+  await here.clock.advance(3_600_000)
+  expect((await here.type('request list --refresh')).stderr).toMatchInlineSnapshot(`
+    "Statuses updated in people.results.csv, more.results.csv
+    "
+  `)
+  expect(outcomes(here, 'more.results.csv')).toMatchInlineSnapshot(`
+    [
+      "duplicate,ID,COMPLETED,"is the same order as request ID (row 1 of batch ID, ordered 2026-11-20 12:00 +00:00)",2026-11-20T12:00:00.000Z",
+      "duplicate,ID,COMPLETED,"is the same order as request ID (row 2 of batch ID, ordered 2026-11-20 12:00 +00:00)",2026-11-20T12:00:00.000Z",
+      "accepted,ID,COMPLETED,,2026-11-20T12:00:00.000Z,",
+    ]
+  `)
+  expect(outcomes(here, 'people.results.csv')).toMatchInlineSnapshot(`
+    [
+      "cancelled,ID,COMPLETED,"not ordered again: is the same order as request ID (row 1 of batch ID, ordered 2026-11-20 12:00 +00:00)",2026-11-20T12:00:00.000Z",
+      "cancelled,ID,COMPLETED,"not ordered again: is the same order as request ID (row 2 of batch ID, ordered 2026-11-20 12:00 +00:00)",2026-11-20T12:00:00.000Z",
+    ]
+  `)
+  const exported = await here.type(`batch export ${id} --json`)
+  expect(exported.json()).toMatchObject([
+    { refcheck_state: 'cancelled', refcheck_status: 'COMPLETED' },
+    { refcheck_state: 'cancelled', refcheck_status: 'COMPLETED' },
+  ])
+})
+
+test('a held row names the similar person, and has neither the request id nor the time of that order', async () => {
+  const here = await session()
+  const header = 'first_name,last_name,email,phone'
+  here.write('people.csv', `${header}\nAda,Lark,ada@example.com,+61400000001\n`)
+  await here.type(run)
+  here.write('lark.csv', `${header}\nAdah,Larkin,adah@example.com,+61400000001\n`)
+  await here.type('batch run lark.csv --package 102 --yes')
+  expect(here.cat('lark.results.csv')).toMatchInlineSnapshot(`
+    $ cat lark.results.csv
+    first_name,last_name,email,phone,refcheck_state,refcheck_request_id,refcheck_status,refcheck_error,refcheck_ordered_at,refcheck_account,refcheck_service,refcheck_package_id,refcheck_batch_id,refcheck_row,refcheck_name_digest,refcheck_email_digest,refcheck_phone_digest
+    Adah,Larkin,adah@example.com,+61400000001,held,,,"held: has the same phone as Ada Lark (ada@example.com), ordered 2026-11-20 12:00 +00:00",,,http://localhost:PORT,102,BATCH_2,1,x79b004b2825244ad4bbcd0b4c7b81444,xfd36d9f353df0889f889d821fd1897d9,xac32bfb8ae31c22dd56f91ef1db8fc06
+  `)
+  const [{ batch_id: id }] = (await here.type('batch list --json')).json() as [{ batch_id: string }]
+  const exported = await here.type(`batch export ${id} --json`)
+  expect(exported.json()).toMatchObject([
+    {
+      refcheck_request_id: null,
+      refcheck_ordered_at: null,
+      refcheck_error: expect.stringContaining('Ada Lark (ada@example.com)') as string,
+    },
+  ])
+  expect(await here.type('store purge --email ada@example.com --dry-run')).toMatchInlineSnapshot(`
+    $ refcheck store purge --email ada@example.com --dry-run
+    Would remove personal data of 1 row and 0 events.
+    Files that still show the person:
+      input file    HOME/people.csv
+      results file  HOME/lark.results.csv
+      results file  HOME/people.results.csv
+    exit 0
+  `)
+})

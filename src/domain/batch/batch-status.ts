@@ -110,15 +110,16 @@ export type ListedRow = ReturnType<typeof toListedRow>
  * counts; null if the file has changed.
  */
 export function toListedRow(row: BatchRow, line: number | null = null) {
+  // A duplicate has the request of the order that it matches, so that a second run of a file shows the requests of its
+  // rows.
+  const request = row.requestId === undefined && !isOfOtherPerson(row) ? row.matches : row
   return {
     row: row.row,
     line,
     state: row.state,
-    // A duplicate has the request id of the order that it matches, so that a second run of a file shows the requests of
-    // its rows.
-    request_id: row.requestId ?? (isLeftOutAsSimilar(row) ? null : (row.matches?.requestId ?? null)),
-    /** The last status that was read or reported by an event; null if it is not known. */
-    status: row.requestStatus ?? null,
+    request_id: request?.requestId ?? null,
+    /** The last status of this request that was read or reported by an event; null if it is not known. */
+    status: request?.requestStatus ?? null,
     attempts: row.attempts,
     email: row.recipient?.email ?? row.email ?? null,
     /** Why the row is not accepted. */
@@ -134,6 +135,11 @@ export function toListedRow(row: BatchRow, line: number | null = null) {
  */
 export function isLeftOutAsSimilar({ state, heldFor }: Pick<BatchRow, 'state' | 'heldFor'>): boolean {
   return state === 'cancelled' && heldFor !== undefined && heldFor !== 'recent'
+}
+
+/** Whether the order that the row matches is or may be that of another person. */
+function isOfOtherPerson(row: BatchRow): boolean {
+  return isLeftOutAsSimilar(row) || (row.state === 'held' && row.shares.length > 0)
 }
 
 function listedMatch({ state, batchId, row, requestId, externalResult }: Match) {
@@ -163,10 +169,16 @@ export function matchInError({ batchId, row, requestId, externalResult }: Match)
 /** Returns why a held row is held. `other` is the order that it conflicts with, if this store has it. */
 export const heldText = (row: BatchRow, other: BatchRow | undefined): string => errorOf(row, other) ?? ''
 
+/** Returns the reason why a row is not accepted, for a results file: a held row names the person that it is similar to. */
+export const errorInResults = (row: BatchRow): string | null =>
+  errorOf(row, row.state === 'held' && row.shares.length > 0 ? row.matches : undefined)
+
 /** Returns the reason why a row is not accepted, as one sentence without advice. */
-function errorOf(row: BatchRow, other?: BatchRow): string | null {
+function errorOf(row: BatchRow, other?: Pick<BatchRow, 'line'> & Pick<Match, 'recipient'>): string | null {
   const { state, reason, field, matches, heldFor, shares, batchId } = row
   if (state === 'accepted') return null
+  if (state === 'cancelled' && matches?.requestId !== undefined && !isLeftOutAsSimilar(row))
+    return `not ordered again: is the same order as ${matchText(matches, batchId)}`
   if (heldFor === 'unmatched_request' && state === 'held')
     return `held: ${unmatchedText(matches?.requestId, shares)}`
   if (matches !== undefined && state !== 'cancelled') {

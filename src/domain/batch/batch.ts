@@ -125,6 +125,10 @@ export interface Match {
   packageId: number | undefined
   /** The time when it was sent; if it was not sent, the time when it was added. */
   orderedAt: number | undefined
+  /** The last status of its request that was read or reported by an event. */
+  requestStatus?: string | undefined
+  /** Undefined if the person was erased, or if no row of this store matches. */
+  recipient?: Recipient | undefined
   /** The line of a results file, if no row of this store matches. */
   externalResult?: Pick<ExternalResult, 'file' | 'line'> | undefined
 }

@@ -1,6 +1,6 @@
 import { isoTime } from '../wording/time.ts'
 import type { BatchRow } from './batch.ts'
-import { isLeftOutAsSimilar, toListedRow } from './batch-status.ts'
+import { errorInResults, isLeftOutAsSimilar, toListedRow } from './batch-status.ts'
 import { uuid, type FieldValue, type RequestBody } from '../../contract/request.ts'
 import { type Cell, textOf, chooseOutputFormat } from '../sheet/cell.ts'
 import { type PersonDigests, personDigests, type ExternalResult } from '../submission/external-results.ts'
@@ -44,12 +44,12 @@ export interface ResultsProperties {
 }
 
 export function resultCells(row: BatchRow, properties: ResultsProperties): Cell[] {
-  const { state, request_id, error } = toListedRow(row)
+  const { state, request_id, status } = toListedRow(row)
   return [
     state,
     request_id ?? '',
-    row.requestStatus ?? '',
-    error ?? '',
+    status ?? '',
+    errorInResults(row) ?? '',
     ...externalResultCells(row, properties),
   ]
 }
@@ -57,7 +57,9 @@ export function resultCells(row: BatchRow, properties: ResultsProperties): Cell[
 /** Returns the cells of `externalResultColumns`. */
 export function externalResultCells(row: BatchRow, { account = '' }: ResultsProperties): string[] {
   const { recipient, matches, packageId } = row
-  const orderedAt = row.attemptedAt ?? (isLeftOutAsSimilar(row) ? undefined : matches?.orderedAt)
+  // A held row was not ordered, and the order that it matches may be that of another person.
+  const isNotOrdered = row.state === 'held' || isLeftOutAsSimilar(row)
+  const orderedAt = row.attemptedAt ?? (isNotOrdered ? undefined : matches?.orderedAt)
   const digests = recipient && personDigests(recipient)
   return [
     isoTime(orderedAt) ?? '',
@@ -163,13 +165,13 @@ export function exportTable(rows: readonly ExportedRow[]) {
   const columns = valueColumns(rows)
   return {
     columns: [...columns, 'package_id', ...ownExportColumns, ...otherResultColumns],
-    rows: rows.map(({ values, package_id, listed, status, ordered_at, evidence }): Cell[] => [
+    rows: rows.map(({ values, package_id, listed, ordered_at, evidence }): Cell[] => [
       ...columns.map((column) => cellForValue(values.get(column))),
       cellForValue(package_id ?? undefined),
       cellForValue(listed.row),
       listed.state,
       listed.request_id ?? '',
-      status ?? '',
+      listed.status ?? '',
       ordered_at ?? '',
       listed.error ?? '',
       ...otherResultColumns.map((column) => evidence.get(column) ?? ''),
@@ -211,8 +213,7 @@ export function toExportedRow(
     }
   }
   return {
-    listed: toListedRow(row),
-    status: row.requestStatus ?? null,
+    listed: { ...toListedRow(row), error: errorInResults(row) },
     ordered_at: isoTime(row.attemptedAt),
     package_id: row.packageId ?? null,
     /** The values by column of a batch file: `first_name`, `ncc_acic.date_of_birth`. */

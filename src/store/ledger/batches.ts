@@ -31,6 +31,7 @@ import {
   batchFields,
   submissionFields,
   parseExternalResults,
+  recipientOf,
   selectOrdersWith,
   sqlList,
 } from './submission-rows.ts'
@@ -78,7 +79,8 @@ const unmatchedColumn = (column: string): string => `CASE WHEN r.matches_row = $
 export const selectRows = `
 SELECT r.*, coalesce(m.state, CASE WHEN r.matches_row = ${unmatchedRow} THEN 'accepted' END) AS matches_state,
   coalesce(m.request_id, ${unmatchedColumn('request_id')}) AS matches_request,
-  coalesce(m.package_id, ${unmatchedColumn('package_id')}) AS matches_package,
+  coalesce(m.package_id, ${unmatchedColumn('package_id')}) AS matches_package, m.request_status AS matches_status,
+  m.first_name AS matches_first_name, m.last_name AS matches_last_name, m.email AS matches_email, m.phone AS matches_phone,
   coalesce((SELECT began_at FROM attempts a WHERE a.id = m.attempt_id), m.changed_at, ${unmatchedColumn('created_at')}) AS matches_at
 FROM (${selectOrdersWith(['s.email AS row_email', 's.matches_batch', 's.matches_row', 's.held_for', 's.shares', 's.external_results'])}) r
 LEFT JOIN submissions m ON m.batch_id = r.matches_batch AND m.row_number = r.matches_row`
@@ -110,6 +112,19 @@ WHERE state = 'accepted' AND request_status IN ${sqlList(terminalStatuses)} GROU
 const selectRejected = `
 SELECT row_number FROM submissions
 WHERE batch_id = :batchId AND state = 'rejected' AND body IS NOT NULL ORDER BY row_number`
+
+/**
+ * The batches with rows whose request was read at or after a time, or with rows that were not sent and match such a
+ * request.
+ */
+const selectReadSince = `
+SELECT b.id FROM batches b WHERE b.id IN (
+  SELECT batch_id FROM submissions WHERE state = 'accepted' AND request_status_at >= :since
+  UNION
+  SELECT s.batch_id FROM submissions s
+  JOIN submissions m ON m.batch_id = s.matches_batch AND m.row_number = s.matches_row
+  WHERE s.matches_batch IS NOT NULL AND m.state = 'accepted' AND m.request_status_at >= :since)
+ORDER BY b.added_at, b.{added}`
 
 /** Frees the identity of a finished batch for a new batch of the same file. */
 const freeIdentity = `
@@ -158,6 +173,10 @@ export interface SelectedRow
   extends
     Submission,
     Record<'rowEmail' | 'shares' | 'externalResults' | 'matchesBatch' | 'matchesRequest', string | undefined>,
+    Record<
+      'matchesStatus' | 'matchesFirstName' | 'matchesLastName' | 'matchesEmail' | 'matchesPhone',
+      string | undefined
+    >,
     Record<'matchesRow' | 'matchesPackage' | 'matchesAt', number | undefined> {
   heldFor: ConflictReason | undefined
   matchesState: SubmissionState | undefined
@@ -170,8 +189,15 @@ export function batchRowOf(selected: SelectedRow): BatchRow {
     matchesState: state,
     matchesPackage: packageId,
     matchesAt: orderedAt,
+    matchesStatus: requestStatus,
+    matchesFirstName: firstName,
+    matchesLastName: lastName,
+    matchesEmail: email,
+    matchesPhone: phone,
     ...row
   } = others
+  const recipient = recipientOf({ firstName, lastName, email, phone })
+  const order = { requestId, state, packageId, orderedAt, requestStatus, recipient }
   return {
     ...row,
     email: rowEmail,
@@ -180,7 +206,7 @@ export function batchRowOf(selected: SelectedRow): BatchRow {
         ? undefined
         : matchesBatch === resultsBatch
           ? matchInResults(externalResults, matchesRow, row)
-          : { batchId: matchesBatch, row: matchesRow, requestId, state, packageId, orderedAt },
+          : { batchId: matchesBatch, row: matchesRow, ...order },
     shares: (shares?.split(' ') ?? []) as Shared[],
   }
 }
@@ -195,8 +221,9 @@ function matchInResults(
   if (externalResult === undefined) return undefined
   const { requestId, state, packageId, attemptedAt: orderedAt } = orderOfResult(externalResult, number, row)
   const { file, line } = externalResult
-  const order = { batchId: resultsBatch, row: number, requestId, state, packageId, orderedAt }
-  return { ...order, externalResult: { file, line } }
+  // The status in the file is left out, because this store does not read the request again.
+  const match = { batchId: resultsBatch, row: number, requestId, state, packageId, orderedAt }
+  return { ...match, externalResult: { file, line } }
 }
 
 function countsOf(found: readonly { state: SubmissionState; count: number }[]): BatchCounts {
@@ -294,6 +321,11 @@ export class Batches extends StorePart {
   async finished(): Promise<ReadonlyMap<string, number>> {
     const found = await this.engine.run(all<{ batchId: string; count: number }>(countFinished))
     return new Map(found.map(({ batchId, count }) => [batchId, count]))
+  }
+
+  /** Returns the ids of the batches whose rows name a request that was read at or after this time. */
+  async findReadSince(since: number): Promise<string[]> {
+    return (await this.engine.run(all<{ id: string }>(selectReadSince, { since }))).map(({ id }) => id)
   }
 
   async countRows(batchId: string): Promise<BatchCounts> {

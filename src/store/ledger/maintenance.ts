@@ -193,7 +193,8 @@ export class Maintenance {
 
   /**
    * Returns the traces by which a person is found in files: batches, requests and names of rows, also of emptied
-   * rows.
+   * rows. The results file of a batch names the person too if a row of the batch is held as similar to the person; the
+   * path of the input is then undefined, because the input does not contain the person.
    */
   traces(who: ErasureTarget): Promise<PersonTraces> {
     const { erased, values } = choose(this.#parts.key.fingerprint, who)
@@ -201,8 +202,14 @@ export class Maintenance {
 SELECT DISTINCT s.request_id, s.first_name, s.last_name, s.email, b.base_url
 FROM submissions s JOIN batches b ON b.id = s.batch_id WHERE ${erased}`
     const batches = `
-SELECT DISTINCT b.id, b.path, b.results_file FROM submissions s JOIN batches b ON b.id = s.batch_id
-WHERE b.kind = 'file' AND ${erased} ORDER BY b.id`
+SELECT b.id, CASE WHEN max(named.is_own) = 1 THEN b.path END AS path, b.results_file FROM (
+  SELECT s.batch_id, 1 AS is_own FROM submissions s JOIN batches b ON b.id = s.batch_id WHERE ${erased}
+  UNION ALL
+  SELECT h.batch_id, 0 FROM submissions s JOIN batches b ON b.id = s.batch_id
+  JOIN submissions h ON h.matches_batch = s.batch_id AND h.matches_row = s.row_number AND h.state = 'held'
+  WHERE ${erased}) named
+JOIN batches b ON b.id = named.batch_id
+WHERE b.kind = 'file' GROUP BY b.id, b.path, b.results_file ORDER BY b.id`
     return this.#parts.engine.snapshot(function* () {
       return { batches: yield* all(batches, values), rows: yield* all(rows, values) }
     })

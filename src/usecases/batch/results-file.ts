@@ -249,14 +249,11 @@ export async function updateResults(services: ResultsServices, batch: Batch): Pr
  * No other column changes, since other stores read the orders from these files.
  */
 export async function updateStatuses(
-  { ledger, batches, files }: Pick<Services, 'ledger' | 'batches' | 'files'>,
+  { batches, files }: Pick<Services, 'batches' | 'files'>,
   since: number,
 ): Promise<string[]> {
   const updatedNames: string[] = []
-  const rowsWithNewStatus = (await ledger.list({ states: ['accepted'] })).filter(
-    ({ requestStatusAt = 0 }) => requestStatusAt >= since,
-  )
-  for (const id of new Set(rowsWithNewStatus.map(({ batchId }) => batchId))) {
+  for (const id of await batches.findReadSince(since)) {
     const batch = await batches.find(id)
     if (batch?.resultsFile === undefined || !(await pathExists(batch.resultsFile))) continue
     try {
@@ -294,6 +291,7 @@ async function updateStatusesInFile(
   const writtenFile = await openBatchFile(files, resultsFile, readingOptions)
   const positions = resultColumns.map((column) => writtenFile.sheet.columns.indexOf(column))
   const statusIndex = resultColumns.indexOf('refcheck_status')
+  const requestIndex = resultColumns.indexOf('refcheck_request_id')
   let hasNewStatus = false
   async function* generateRows(isUpdate: boolean): AsyncGenerator<AnnotatedRow> {
     const writtenRows = writtenFile.sheet.rows()
@@ -302,7 +300,9 @@ async function updateStatusesInFile(
         const found = row.isLeftOut === true ? undefined : await writtenRows.next()
         const cells = found === undefined || found.done === true ? [] : found.value.cells
         const added = positions.map((position) => cells[position] ?? '')
-        const status = row.added[statusIndex] ?? ''
+        // The file is of an earlier state of the store, in which a row may have matched another request.
+        const isSameRequest = added[requestIndex] === row.added[requestIndex]
+        const status = isSameRequest ? (row.added[statusIndex] ?? '') : ''
         if (row.isLeftOut !== true && status !== '' && added[statusIndex] !== status) hasNewStatus = true
         if (isUpdate && status !== '') added[statusIndex] = status
         yield { ...row, added }

@@ -38,7 +38,7 @@ const body = {
 test('an exported row has the status, the time of the order and every field of the request', () => {
   const row = batchRow({ state: 'accepted', attemptedAt: 0, requestId: 'r-1', requestStatus: 'PARTIAL' })
   const found = toExportedRow(row, new TextEncoder().encode(JSON.stringify(body)))
-  expect(found).toMatchObject({ status: 'PARTIAL', ordered_at: '1970-01-01T00:00:00.000Z', package_id: 7 })
+  expect(found).toMatchObject({ listed: { status: 'PARTIAL' }, ordered_at: '1970-01-01T00:00:00.000Z', package_id: 7 })
   expect([...found.values]).toEqual([
     ...Object.entries(ann),
     ['licence.number', 'A'],
@@ -53,7 +53,7 @@ test('a row without a recipient is exported with the values that it still has', 
     undefined,
   )
   expect([...bare.values]).toEqual([['email', 'a@b.example']])
-  expect(bare).toMatchObject({ status: null, ordered_at: null, package_id: null })
+  expect(bare).toMatchObject({ listed: { status: null }, ordered_at: null, package_id: null })
 })
 
 test('an export has the columns of all rows, then the package and the columns of refcheck; values keep their types', () => {
