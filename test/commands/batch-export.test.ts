@@ -152,3 +152,92 @@ test('an HTML export shows a removed person as "removed", and does not count row
     '<span class="pill gone">left out',
   ])
 })
+
+test('a person who is in a file twice counts once, and the second row names the first', async () => {
+  const here = await session()
+  const lea = 'Lea,Blank,lea@example.com,+61400000001'
+  here.write('mix.csv', `${header}\n${lea}\n${lea}\nHugo,Row,hugo@example.com,+61400000002\n`)
+  expect(await here.type('batch run mix.csv --package 102 --yes --max 1')).toMatchInlineSnapshot(`
+    $ refcheck batch run mix.csv --package 102 --yes --max 1
+    2>
+    2> mix.csv: 3 rows
+    2>   2 orders of 102 Identity check only
+    2>   1 row the same as an earlier row, not sent
+    2>     Lea Blank (line 3), as in line 2
+    2> Sending takes under a minute
+    2>
+    1 of 2 people in mix.csv is ordered; 1 pending
+
+    batch  BATCH_1
+    mix.csv, 102 Identity check only
+
+    1  accepted
+    1  pending
+    1  duplicate
+    3  rows
+
+    results  HOME/mix.results.csv
+    2> Error: 1 of 3 rows was accepted (1 pending, 1 duplicate)
+    2> Resume with: refcheck batch resume BATCH_1
+    exit 10
+  `)
+  const [{ batch_id: id }] = (await here.type('batch list --json')).json() as [{ batch_id: string }]
+  expect(await here.all([`batch resume ${id} --yes`, 'batch list'])).toMatchInlineSnapshot(`
+    $ refcheck batch resume BATCH_1 --yes
+    ✔ All 2 people in mix.csv are ordered
+       1 now: Hugo Row
+       1 before
+
+    batch  BATCH_1
+    mix.csv, 102 Identity check only
+
+    2  accepted
+    1  duplicate
+    3  rows
+
+    results  HOME/mix.results.csv
+
+    Next: refcheck request wait --batch BATCH_1
+    exit 0
+
+    $ refcheck batch list
+    BATCH ID                              NAME     ADDED AT    ORDERED  FINISHED  STATE
+    BATCH_1                               mix.csv  2026-11-20  2 of 2   0         done
+    exit 0
+  `)
+  await here.clock.advance(3_600_000)
+  await here.type('request list --refresh')
+  expect(await here.all(['batch list', 'batch run mix.csv --package 102'])).toMatchInlineSnapshot(`
+    $ refcheck batch list
+    BATCH ID                              NAME     ADDED AT    ORDERED  FINISHED  STATE
+    BATCH_1                               mix.csv  2026-11-20  2 of 2   2         done
+    exit 0
+
+    $ refcheck batch run mix.csv --package 102
+    2> mix.csv is batch BATCH_1: 2 of 3 accepted, nothing left to send.
+    ✔ All 2 people in mix.csv are ordered, on 2026-11-20 12:00 +00:00; nothing to do
+
+    batch  BATCH_1
+    mix.csv, 102 Identity check only
+
+    2  accepted
+    1  duplicate
+    3  rows
+
+    results  HOME/mix.results.csv
+
+    Next: refcheck report sync --output reports
+    exit 0
+  `)
+  await here.type(`batch export ${id} --output mix.html`)
+  const page = here.read('mix.html').replaceAll(/\s+/g, ' ')
+  expect(page.match(/<option[^>]*>[^<]*|<small>\([^<]*|<caption>[^.]*/g)).toMatchInlineSnapshot(`
+    [
+      "<option value="">all",
+      "<option value="COMPLETED">COMPLETED (2)",
+      "<option value="duplicate">duplicate (1)",
+      "<caption> 2 people in 3 rows",
+      "<small>(as in row 1)",
+    ]
+  `)
+})

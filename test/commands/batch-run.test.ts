@@ -363,6 +363,7 @@ test('--dry-run shows the plan and sends nothing', async () => {
     people.csv: 3 rows
       2 orders of 102 Identity check only
       1 row the same as an earlier row, not sent
+        ana row1 (line 4), as in line 2
     Sending takes under a minute
     exit 0
   `)

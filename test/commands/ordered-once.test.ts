@@ -237,7 +237,7 @@ test.each(stores)(
       again.csv: 1 row
         0 orders to send
         1 row already waiting in a batch, not sent
-          Ana Row1 (line 2): waiting in batch BATCH_1
+          Ana Row1 (line 2): waiting in batch BATCH_1…
       2> Error: nothing was sent: 1 row waits in batch BATCH_1
       2> Resume that batch with: refcheck batch resume BATCH_1
       exit 10
@@ -266,8 +266,8 @@ test.each(stores)(
       2> more.csv: 3 rows
       2>   1 order of 102 Identity check only
       2>   2 rows already waiting in a batch, not sent
-      2>     Ana Row1 (line 2): waiting in batch BATCH_1
-      2>     Ana Row2 (line 3): waiting in batch BATCH_1
+      2>     Ana Row1 (line 2): waiting in batch BATCH_1…
+      2>     Ana Row2 (line 3): waiting in batch BATCH_1…
       2> Sending takes under a minute
       2>
       1 of 3 people in more.csv is ordered; 2 duplicate

@@ -80,6 +80,7 @@ export default class BatchPlan extends BaseCommand<typeof BatchPlan> {
       storedPlanView(planToStore, outputFile.path),
       planFailure(planned.plan, file.name, {
         errorsCommand: errorsCommand(this.args.file, choices),
+        isDryRun: true,
       }),
     )
   }

@@ -38,6 +38,7 @@ export function createPlan(
 ) {
   const duplicates = conflicts.filter(({ conflict }) => conflict.becomes === 'duplicate')
   const matches = duplicates.filter(({ conflict }) => conflict.order.batchId !== batchId)
+  const repeats = duplicates.filter(({ conflict }) => conflict.order.batchId === batchId)
   const rowsNotSent = new Set([
     ...conflicts.map(({ row }) => row.row),
     ...check.duplicates.map(([, row]) => row),
@@ -62,8 +63,8 @@ export function createPlan(
       person: row.state === 'pending' ? row.recipient : conflict.order.recipient,
       conflict,
     })),
-    /** The number of rows that repeat an earlier row of the file. */
-    repeated: counts.duplicate - matches.length,
+    /** Rows that are not sent because they repeat an earlier row of the file. */
+    repeated: repeatedRows(check, repeats, new Set(conflicts.map(({ row }) => row.row))),
     /** Rows that are not sent until they are released, with their conflicts. */
     held: conflicts.flatMap(({ row, conflict }) =>
       conflict.becomes === 'held' ? pendingRowWith(row, { conflict }) : [],
@@ -80,6 +81,31 @@ export function createPlan(
     /** When the last order would be sent; wall time in milliseconds. */
     endsAt: now + seconds * 1000,
   }
+}
+
+/** Returns the rows that repeat an earlier row of the file. `conflicting`: the rows with any conflict. */
+function repeatedRows(
+  { duplicates, lines, problems }: BatchCheck,
+  repeats: BatchPreview['conflicts'],
+  conflicting: ReadonlySet<number>,
+): { row: number; line: number | undefined; name: string; earlier: { row: number; line: number | undefined } }[] {
+  const nameOfInvalid = new Map(problems.map(({ row, person }) => [row, person]))
+  const repeated = (row: number, first: number, name: string) => ({
+    row,
+    line: lines[row],
+    name,
+    earlier: { row: first, line: lines[first] },
+  })
+  return [
+    ...repeats.flatMap(({ row, conflict }) =>
+      row.state === 'pending' ? [repeated(row.row, conflict.order.row, personName(row.recipient))] : [],
+    ),
+    // An invalid row is not compared with orders.
+    ...duplicates.flatMap(([first, row]) => {
+      const name = conflicting.has(row) ? undefined : nameOfInvalid.get(row)
+      return name === undefined ? [] : [repeated(row, first, name)]
+    }),
+  ].sort((one, other) => one.row - other.row)
 }
 
 /** A plan in the form that is written for `batch run --plan`: the file and how it is read. */
@@ -298,19 +324,30 @@ export function planFailure(
   plan: Plan,
   name: string,
   // `skip` is whether invalid rows are left out; undefined if the command cannot leave them out.
-  { skip, errorsCommand }: { skip?: boolean | undefined; errorsCommand?: string | undefined },
+  {
+    skip,
+    errorsCommand,
+    isDryRun,
+  }: { skip?: boolean | undefined; errorsCommand?: string | undefined; isDryRun?: boolean | undefined },
 ): RefcheckError | undefined {
   const invalidRows = invalidRowsError(plan.check, name, errorsCommand, skip !== undefined)
   if (invalidRows !== undefined && skip !== true) return invalidRows
   const conflicts = plan.matches.map(({ conflict }) => conflict)
   const [first] = conflicts
-  return notStartedError(plan.counts, countConflicts(conflicts), first && conflictInError(first))
+  return notStartedError(plan.counts, countConflicts(conflicts), first && conflictInError(first), isDryRun)
 }
 
 /** If all rows of the file were ordered before, returns their number and the times of the first and the last order. */
-export function findEarlierOrders({ counts, matches }: Plan): ConflictCounts['ordered'] | undefined {
+export function findEarlierOrders({
+  counts,
+  matches,
+  repeated,
+}: Plan): ConflictCounts['ordered'] | undefined {
   const conflicts = countConflicts(matches.map(({ conflict }) => conflict))
-  return areAllOrderedBefore(counts, conflicts) ? { ...conflicts.ordered, count: counts.total } : undefined
+  if (!areAllOrderedBefore(counts, conflicts)) return undefined
+  const { ordered } = conflicts
+  const repeats = ordered.repeats.ordered + repeated.length
+  return { ...ordered, count: counts.total, repeats: { ordered: repeats, all: repeats } }
 }
 
 /** Why a value is changed before it is sent. */

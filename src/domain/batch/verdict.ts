@@ -181,17 +181,18 @@ function orderedTimesText({ first, last }: ConflictCounts['ordered']): string {
 }
 
 /**
- * Returns the error of a file that is not started, by the same rules as `runError`; undefined if there is
- * something to send, or if all rows were ordered before.
+ * Returns the error of a file that is not started, by the same rules as `runError`; undefined if there is something to
+ * send, or if all rows were ordered before. `isDryRun`: the user has chosen that nothing is sent.
  */
 export function notStartedError(
   counts: BatchCounts,
   conflicts: ConflictCounts,
   first: OrderInError | undefined,
+  isDryRun = false,
 ): RefcheckError | undefined {
   if (counts.pending + counts.held > 0) return undefined
   if (conflicts.unknown.count > 0) return sameAsUnknownError(conflicts.unknown)
-  if (conflicts.waiting.count > 0) return waitElsewhereError('nothing was sent', conflicts)
+  if (conflicts.waiting.count > 0) return waitElsewhereError(conflicts, isDryRun)
   if (areAllOrderedBefore(counts, conflicts)) return undefined
   return nothingSentError(undefined, counts, conflicts, { duplicate: first })
 }
@@ -205,12 +206,12 @@ export function areAllOrderedBefore(
 }
 
 function waitElsewhereError(
-  subject: string,
   { waiting: { count, batchId } }: ConflictCounts,
+  isDryRun: boolean,
 ): IncompleteError {
   return new IncompleteError(
-    `${subject}: ${formatCount(count, 'row')} ${count === 1 ? 'waits' : 'wait'} in batch ${batchId}`,
-    { hint: `Resume that batch with: refcheck batch resume ${batchId}` },
+    `nothing was sent: ${formatCount(count, 'row')} ${count === 1 ? 'waits' : 'wait'} in batch ${batchId}`,
+    { hint: `Resume that batch with: refcheck batch resume ${batchId}`, isUserChoice: isDryRun },
   )
 }
 
@@ -315,7 +316,12 @@ export interface ConflictCounts {
     leftOut: number
     /** The number of held rows that would repeat an order of the last 7 days. They are not part of `count`. */
     orderedAgain: number
-    /** The number of rows, also of those in `orderedAgain`, whose request is finished, as it was last read. */
+    /**
+     * The number of rows whose order another row of the batch has or repeats, so that the person is counted once:
+     * those in `count`, and all of them.
+     */
+    repeats: { ordered: number; all: number }
+    /** The number of people, also of those in `orderedAgain`, whose request is finished, as it was last read. */
     finished: number
     /** The number of these requests that ended without a result, by status. */
     failed: Partial<Record<FailedStatus, number>>
@@ -334,7 +340,8 @@ export function countFailed(
   status: string | undefined,
   count = 1,
 ): void {
-  if (status === 'CANCELLED' || status === 'ERROR') failed[status] = (failed[status] ?? 0) + count
+  if (count > 0 && (status === 'CANCELLED' || status === 'ERROR'))
+    failed[status] = (failed[status] ?? 0) + count
 }
 
 export function noConflicts(): ConflictCounts {
@@ -345,6 +352,7 @@ export function noConflicts(): ConflictCounts {
       count: 0,
       leftOut: 0,
       orderedAgain: 0,
+      repeats: { ordered: 0, all: 0 },
       finished: 0,
       failed: {},
       first: undefined,
@@ -365,6 +373,8 @@ export interface ConflictGroup {
   requestStatus?: string | undefined
   batchId: string | undefined
   count: number
+  /** The number of these rows whose order another row of the batch has or repeats. */
+  repeats?: number | undefined
   /** When the first and the last of these orders were sent; undefined if it is not known. */
   first: number | undefined
   last: number | undefined
@@ -376,8 +386,10 @@ export interface ConflictGroup {
  */
 export function countConflictGroups(groups: Iterable<ConflictGroup>, ownBatchId?: string): ConflictCounts {
   const conflicts = noConflicts()
-  for (const { heldFor, isCancelled = 0, state, requestStatus, batchId, count, first, last } of groups) {
+  for (const group of groups) {
+    const { heldFor, isCancelled = 0, state, requestStatus, batchId, count, repeats = 0, first, last } = group
     if (isCancelled === 1 && state !== 'accepted') continue
+    if (heldFor === undefined) conflicts.ordered.repeats.all += repeats
     if (heldFor !== undefined) {
       conflicts.held[heldFor] = (conflicts.held[heldFor] ?? 0) + count
       if (heldFor === 'recent') {
@@ -390,8 +402,11 @@ export function countConflictGroups(groups: Iterable<ConflictGroup>, ownBatchId?
       const { ordered } = conflicts
       ordered.count += count
       ordered.leftOut += isCancelled * count
-      ordered.finished += isUnfinished(requestStatus) ? 0 : count
-      countFailed(ordered.failed, requestStatus, count)
+      ordered.repeats.ordered += repeats
+      ordered.finished += isUnfinished(requestStatus) ? 0 : count - repeats
+      countFailed(ordered.failed, requestStatus, count - repeats)
+      // The order of the same batch is not an earlier one.
+      if (batchId === ownBatchId) continue
       if (first !== undefined) ordered.first = Math.min(ordered.first ?? first, first)
       if (last !== undefined) ordered.last = Math.max(ordered.last ?? last, last)
     } else if (batchId !== ownBatchId && (state === 'pending' || state === 'sending')) {
@@ -403,10 +418,14 @@ export function countConflictGroups(groups: Iterable<ConflictGroup>, ownBatchId?
 
 /** Counts the conflicts of the duplicates of a planned file. */
 export function countConflicts(duplicates: readonly Conflict[]): ConflictCounts {
+  const counted = new Set<string>()
   return countConflictGroups(
-    duplicates.map(({ order: { state, requestStatus, batchId, attemptedAt, changedAt } }) => {
-      const at = attemptedAt ?? changedAt
-      return { state, requestStatus, batchId, count: 1, first: at, last: at }
+    duplicates.map(({ order, externalResult }) => {
+      const { state, requestStatus, batchId, attemptedAt, changedAt: at } = order
+      const key = `${batchId} ${order.row}`
+      const repeats = externalResult === undefined && counted.has(key) ? 1 : 0
+      counted.add(key)
+      return { state, requestStatus, batchId, count: 1, repeats, first: attemptedAt ?? at, last: attemptedAt ?? at }
     }),
   )
 }

@@ -15,7 +15,10 @@ export type PersonRow = ReturnType<typeof personRow>
  * that the row repeats; the person has its status, although this row was not ordered.
  */
 export function personRow(
-  row: AttentionRow & { packageId: number | undefined; matches?: Pick<Match, 'requestId'> | undefined },
+  row: AttentionRow & {
+    packageId: number | undefined
+    matches?: Pick<Match, 'requestId' | 'batchId' | 'row'> | undefined
+  },
   { baseUrl, userEmail }: ServiceUser,
   earlier?: Pick<Submission, 'requestId' | 'requestStatus' | 'requestStatusAt' | 'attemptedAt' | 'changedAt'>,
 ) {
@@ -41,23 +44,39 @@ export function personRow(
       (order ?? row).requestId ?? (state === 'duplicate' ? row.matches?.requestId : undefined) ?? null,
     batch_id: row.batchId,
     row: row.row,
+    /** For a duplicate, the row of the same file that it repeats. */
+    same_as_row: state === 'duplicate' && row.matches?.batchId === row.batchId ? row.matches.row : null,
   }
 }
 
-/** Returns the key of the accepted order that a row repeats; undefined if the row repeats none. */
-export function repeatedOrderKey(row: Pick<BatchRow, 'state' | 'heldFor' | 'matches'>): string | undefined {
+/**
+ * Returns the key of the accepted order of another batch that a row repeats; undefined if the row repeats none, or
+ * only another row of its file.
+ */
+export function repeatedOrderKey(
+  row: Pick<BatchRow, 'state' | 'heldFor' | 'matches' | 'batchId'>,
+): string | undefined {
   const isRepeat = row.state === 'duplicate' || (row.state === 'cancelled' && !isLeftOutAsSimilar(row))
-  return isRepeat && row.matches?.state === 'accepted' ? rowKey(row.matches) : undefined
+  const { matches, batchId } = row
+  return isRepeat && matches?.state === 'accepted' && matches.batchId !== batchId ? rowKey(matches) : undefined
 }
 
 export const rowKey = ({ batchId, row }: Pick<Match, 'batchId' | 'row'>): string => `${batchId} ${row}`
 
-/** Removes duplicates of a request that another of these rows has, because that row is counted. */
+/** Removes duplicates of a row or request that another of these rows is or has, because that row is counted. */
 export function removeDuplicates(rows: readonly PersonRow[]): PersonRow[] {
   const isDuplicate = ({ status, is_repeat: isRepeat }: PersonRow): boolean =>
     isRepeat || status === 'duplicate'
-  const requests = new Set(rows.filter((row) => !isDuplicate(row)).map((row) => row.request_id))
-  return rows.filter((row) => !isDuplicate(row) || !requests.has(row.request_id))
+  const keys = new Set(rows.map(({ batch_id: batchId, row }) => rowKey({ batchId, row })))
+  const requests = new Set(rows.flatMap((row) => (isDuplicate(row) ? [] : (row.request_id ?? []))))
+  return rows.filter((row) => {
+    if (!isDuplicate(row)) return true
+    const { request_id: id, same_as_row: first, batch_id: batchId } = row
+    if (first !== null && keys.has(rowKey({ batchId, row: first }))) return false
+    const isCounted = id !== null && requests.has(id)
+    if (id !== null) requests.add(id)
+    return !isCounted
+  })
 }
 
 /** Counts the people of these rows. A person is identified by the e-mail, and may have several orders. */

@@ -158,7 +158,7 @@ function matchJson({ order, externalResult }: Conflict, plan: Plan): unknown {
 
 /** Returns the orders that running a file would make, shown before the confirmation. */
 export function planText(plan: Plan, name: string, terminal: Terminal, showChanges = false): string {
-  const { counts, changes, seconds, endsAt, packages, repeated: repeatCount } = plan
+  const { counts, changes, seconds, endsAt, packages, repeated } = plan
   const lines = [
     `${styled(terminal, 'bold', sanitize(name))}: ${formatCount(counts.total, 'row')}`,
     ...packages.map(
@@ -167,7 +167,7 @@ export function planText(plan: Plan, name: string, terminal: Terminal, showChang
     ),
   ]
   if (packages.length !== 1) lines.push(`  ${formatCount(counts.pending, 'order')} to send`)
-  if (repeatCount > 0) lines.push(`  ${formatCount(repeatCount, 'row')} the same as an earlier row, not sent`)
+  lines.push(...repeatedLines(repeated))
   lines.push(...remarkLines(plan, plan.unlikely))
   if (counts.invalid > 0) {
     lines.push(`  ${styled(terminal, 'red', formatCount(counts.invalid, 'row'))} invalid, not sent`)
@@ -298,6 +298,19 @@ function matchLines(matches: Plan['matches']): string[] {
   ]
 }
 
+/** Returns the rows that repeat an earlier row of the file. */
+function repeatedLines(repeated: Plan['repeated']): string[] {
+  if (repeated.length === 0) return []
+  return [
+    `  ${formatCount(repeated.length, 'row')} the same as an earlier row, not sent`,
+    ...firstLines(repeated, maxNamed, ({ row, line, name, earlier }) => {
+      const at = positionText(row, line)
+      const who = name === '' ? at : `${shownName(name)} (${at})`
+      return `${who}, as in ${positionText(earlier.row, earlier.line)}`
+    }),
+  ]
+}
+
 /** These rows are sent, because they may be intended. The hint is for a user who wants to leave one of them out. */
 const leaveOutLines = (rows: number): string[] =>
   rows === 0 ? [] : ['  To leave one of them out, remove its line from the file first']
@@ -320,10 +333,10 @@ function notSentLines(matches: Plan['matches'], why: string): string[] {
   if (matches.length === 0) return []
   return [
     `  ${formatCount(matches.length, 'row')} ${why}`,
-    ...matches.slice(0, maxPairs).map(({ row, line, person, conflict }) => {
+    ...firstLines(matches, maxPairs, ({ row, line, person, conflict }) => {
       const where = positionText(row, line)
       const who = person === undefined ? where : `${personName(person)} (${where})`
-      return `    ${sanitize(`${who}: ${earlierOrderText(conflict)}`)}`
+      return `${who}: ${earlierOrderText(conflict)}`
     }),
   ]
 }
@@ -423,7 +436,7 @@ function similarPerson(
 function earlierOrderText({ order, externalResult }: Conflict): string {
   const { requestId, requestStatus, state, batchId, attemptedAt, changedAt } = order
   if (externalResult !== undefined) return `ordered, by ${externalResultPosition(externalResult)}`
-  if (state === 'pending') return `waiting in batch ${batchId}`
+  if (state === 'pending') return `waiting in batch ${batchId.slice(0, 8)}`
   if (requestId === undefined) return `sent ${localTime(attemptedAt ?? changedAt)} (${state})`
   const end = requestStatus === 'CANCELLED' || requestStatus === 'ERROR' ? `, ended ${requestStatus}` : ''
   return `ordered ${localTime(attemptedAt ?? changedAt)}${end}`

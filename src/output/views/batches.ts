@@ -60,8 +60,9 @@ export function resultText(
 ): string {
   if (failure !== undefined && (!failure.isUserChoice || counts.held > 0))
     return unfinishedText(name, counts, ordered)
-  const { total } = counts
-  const done = counts.accepted + ordered.count
+  const total = counts.total - ordered.repeats.all
+  const earlier = ordered.count - ordered.repeats.ordered
+  const done = counts.accepted + earlier
   const file = sanitize(name)
   const failed = failedText(ordered)
   const mark = failed === '' ? '✔ ' : ''
@@ -74,7 +75,7 @@ export function resultText(
   if (orderedInThisRun === 0)
     return `${head}${timeText(ordered)}${failed === '' ? '; nothing to do' : failed}`
   if (orderedInThisRun === done) return head
-  const when = (ordered.count === done - orderedInThisRun ? timeText(ordered) : '') + failed
+  const when = (earlier === done - orderedInThisRun ? timeText(ordered) : '') + failed
   const names = people.map((each) => sanitize(personName(each))).join(', ')
   return [
     head,
@@ -90,8 +91,8 @@ export function resultText(
 export function unfinishedText(name: string, counts: BatchCounts, ordered: BatchResult['ordered']): string {
   const others = othersText(counts, ordered)
   const done = peopleText(
-    counts.accepted + ordered.count + ordered.orderedAgain,
-    counts.total,
+    counts.accepted + ordered.count - ordered.repeats.ordered + ordered.orderedAgain,
+    counts.total - ordered.repeats.all,
     sanitize(name),
   )
   return [done, others].filter((part) => part !== '').join('; ') + failedText(ordered)
@@ -112,12 +113,12 @@ function failedText({
 /** Returns the counts of the rows that are not ordered, by state. */
 function othersText(
   counts: BatchCounts,
-  { count, leftOut, orderedAgain: reorderedCount }: BatchResult['ordered'],
+  { count, leftOut, orderedAgain: reorderedCount, repeats }: BatchResult['ordered'],
 ): string {
   const rows = rowsText({
     ...counts,
     accepted: 0,
-    duplicate: counts.duplicate - count + leftOut,
+    duplicate: counts.duplicate - count + leftOut - (repeats.all - repeats.ordered),
     held: counts.held - reorderedCount,
     cancelled: counts.cancelled - leftOut,
   })
@@ -186,7 +187,8 @@ export function batchListView(batches: readonly CountedBatch[]): ListView<Counte
       { name: 'package_id', extra: true },
       { name: 'added_at', show: addedAt },
       { name: 'progress', value: (row) => `${row.accepted} of ${row.total}`, extra: true },
-      { name: 'ordered', show: (row) => `${row.ordered} of ${row.total}` },
+      { name: 'ordered', show: (row) => `${row.ordered} of ${row.people}` },
+      { name: 'people', extra: true },
       { name: 'finished' },
       { name: 'accepted', extra: true },
       { name: 'total', extra: true },

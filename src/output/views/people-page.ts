@@ -254,6 +254,11 @@ function personLine(row: PersonRow, packages: PackageNames | undefined): Piece {
   const packageName = packages === undefined ? undefined : packageText(row, packages)
   const missing = email !== '' ? '-' : status === 'invalid' ? `row ${row.row}` : 'removed'
   const shown = name === '' ? missing : shownName(name)
+  const note = row.is_repeat
+    ? 'ordered before'
+    : row.same_as_row === null
+      ? ''
+      : `as in row ${row.same_as_row}`
   return html`<tr
     data-status="${status}"
     data-find="${sanitize(`${name} ${email} ${requestId ?? ''} ${packageName ?? ''}`)}"
@@ -261,7 +266,7 @@ function personLine(row: PersonRow, packages: PackageNames | undefined): Piece {
     <th scope="row"><bdi>${sanitize(shown)}</bdi></th>
     <td class="wide">${sanitize(email)}</td>
     ${packageName === undefined ? '' : html`<td class="wide">${sanitize(packageName)}</td>`}
-    <td>${pill(status)}${row.is_repeat ? html` <small>(ordered before)</small>` : ''}</td>
+    <td>${pill(status)}${note === '' ? '' : html` <small>(${note})</small>`}</td>
     ${timeCell(orderedAt)} ${timeCell(readAt)}
     <td class="id">
       ${requestId === null ? '' : html`<code title="${sanitize(requestId)}">${sanitize(requestId.slice(0, 8))}</code>`}

@@ -236,7 +236,8 @@ export const selectSharingFlags = `SELECT ${sharingColumns((column) => `:${field
 export const selectConflicts = `
 SELECT CASE WHEN s.state = 'held' THEN s.held_for END AS held_for, CAST((s.state = 'cancelled') AS integer) AS is_cancelled,
   CASE WHEN ${matchesExternalResult} THEN 'accepted' ELSE m.state END AS state, m.request_status, m.batch_id,
-  count(*) AS count, min(${sentAt}) AS first, max(${sentAt}) AS last
+  count(*) AS count, count(*) - CASE WHEN m.batch_id = :batchId THEN 0 WHEN m.batch_id IS NULL THEN count(*)
+    ELSE count(DISTINCT s.matches_row) END AS repeats, min(${sentAt}) AS first, max(${sentAt}) AS last
 FROM submissions s
 LEFT JOIN submissions m ON m.batch_id = s.matches_batch AND m.row_number = s.matches_row
 LEFT JOIN attempts a ON a.id = m.attempt_id

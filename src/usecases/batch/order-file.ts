@@ -135,7 +135,11 @@ export async function orderFile(
   const { plan } = planned
   const packageIds = plan.packages.map(({ package_id }) => package_id)
   const failure =
-    planFailure(plan, file.name, { skip: choices.skipInvalid, errorsCommand: choices.errorsCommand() }) ??
+    planFailure(plan, file.name, {
+      skip: choices.skipInvalid,
+      errorsCommand: choices.errorsCommand(),
+      isDryRun,
+    }) ??
     (isDryRun || planned.packages === undefined
       ? undefined
       : await packageGoneError(ports, planned.packages, packageIds))

@@ -196,7 +196,7 @@ describe('the error of a file that is not sent', () => {
     counts: countsOf({ pending, duplicate: 1 }),
     packages: [],
     matches: [],
-    repeated: 1,
+    repeated: [],
     held: [],
     batchId: 'b-9',
     phones: [],

@@ -129,14 +129,15 @@ const stop = (over: Partial<Submission>): Conflict => ({
 test('the conflicts of a planned file are counted by the state of the earlier order', () => {
   const conflicts = countConflicts([
     stop({ state: 'accepted', attemptedAt: 5 }),
-    stop({ state: 'accepted', attemptedAt: 9 }),
+    stop({ state: 'accepted', attemptedAt: 9, row: 2 }),
+    stop({ state: 'accepted', attemptedAt: 9, row: 2 }),
     stop({ state: 'unknown', batchId: 'b-2' }),
     stop({ state: 'dropped', batchId: 'b-3' }),
     stop({ state: 'pending', batchId: 'b-4' }),
-    stop({ state: 'sending', batchId: 'b-4' }),
+    stop({ state: 'sending', batchId: 'b-4', row: 2 }),
   ])
   expect(conflicts).toEqual({
-    ordered: { count: 2, leftOut: 0, orderedAgain: 0, finished: 0, failed: {}, first: 5, last: 9 },
+    ordered: { ...noConflicts().ordered, count: 3, repeats: { ordered: 1, all: 1 }, first: 5, last: 9 },
     unknown: { count: 2, batchId: 'b-3' },
     waiting: { count: 2, batchId: 'b-4' },
     held: {},
@@ -144,31 +145,23 @@ test('the conflicts of a planned file are counted by the state of the earlier or
   expect(countConflicts([])).toEqual(noConflicts())
 })
 
-test('held rows are counted by reason, and duplicates of a waiting row of the same batch are not counted', () => {
+test('held rows are counted by reason, and duplicates of rows of the same batch are no earlier orders', () => {
   const group = { batchId: 'b-1', count: 2, first: undefined, last: undefined }
   const conflicts = countConflictGroups(
     [
       { ...group, state: 'accepted', heldFor: 'similar' },
       { ...group, state: 'accepted', heldFor: 'similar' },
-      { ...group, state: 'pending' },
+      { ...group, state: 'pending', repeats: 2 },
       { ...group, state: 'pending', batchId: 'b-2' },
       { ...group, state: undefined, batchId: undefined },
-      { ...group, state: 'accepted' },
+      { ...group, state: 'accepted', requestStatus: 'ERROR', repeats: 2, first: 1, last: 1 },
     ],
     'b-1',
   )
   expect(conflicts).toEqual({
     unknown: { count: 0, batchId: undefined },
     waiting: { count: 2, batchId: 'b-2' },
-    ordered: {
-      count: 2,
-      leftOut: 0,
-      orderedAgain: 0,
-      finished: 0,
-      failed: {},
-      first: undefined,
-      last: undefined,
-    },
+    ordered: { ...noConflicts().ordered, count: 2, repeats: { ordered: 2, all: 4 } },
     held: { similar: 4 },
   })
 })
@@ -181,15 +174,7 @@ test('the earliest and the latest earlier order do not depend on the order of th
     { ...group, first: undefined, last: undefined },
     { ...group, first: 2, last: 3 },
   ])
-  expect(ordered).toEqual({
-    count: 4,
-    leftOut: 0,
-    orderedAgain: 0,
-    finished: 0,
-    failed: {},
-    first: 2,
-    last: 9,
-  })
+  expect(ordered).toEqual({ ...noConflicts().ordered, count: 4, first: 2, last: 9 })
 })
 
 test('duplicates of accepted orders cause no error; rows that the user left out are incomplete by choice of the user', () => {

@@ -37,6 +37,7 @@ test('an accepted order has the status of its request, which is RECEIVED until i
     request_id: 'r1',
     batch_id: 'b1',
     row: 3,
+    same_as_row: null,
   })
   expect(personRow({ ...row, requestStatus: 'PARTIAL', requestStatusAt: 3000 }, user)).toMatchObject({
     status: 'PARTIAL',
@@ -66,11 +67,17 @@ test('a duplicate has the id of the request that it repeats, and both count as o
     attemptedAt: undefined,
   } as const
   const first = personRow(row, user)
-  const again = personRow({ ...duplicate, matches: { requestId: 'r1' } }, user)
-  expect(again).toMatchObject({ status: 'duplicate', request_id: 'r1' })
+  const again = personRow({ ...duplicate, matches: { requestId: 'r1', batchId: 'b1', row: 3 } }, user)
+  expect(again).toMatchObject({ status: 'duplicate', request_id: 'r1', same_as_row: 3 })
   expect(removeDuplicates([first, again])).toEqual([first])
   // A duplicate stays if the row that it repeats is in another file.
   expect(removeDuplicates([again])).toEqual([again])
+  const earlier = { ...row, batchId: 'b0', row: 1, requestStatus: 'PARTIAL' }
+  const others = [duplicate, { ...duplicate, row: 5 }].map((each) =>
+    personRow({ ...each, matches: { requestId: 'r1', batchId: 'b0', row: 1 } }, user, earlier),
+  )
+  expect(others[0]).toMatchObject({ status: 'PARTIAL', is_repeat: true, same_as_row: null })
+  expect(removeDuplicates(others)).toEqual([others[0]])
   expect(
     countPeople([
       first,
@@ -88,7 +95,7 @@ test('a duplicate has the id of the request that it repeats, and both count as o
 })
 
 test('a row that is left out or dropped has no order and does not count as one', () => {
-  const others = { requestId: undefined, matches: { requestId: 'r9' } }
+  const others = { requestId: undefined, matches: { requestId: 'r9', batchId: 'b2', row: 1 } }
   const leftOut = personRow({ ...row, ...others, state: 'cancelled', attemptedAt: undefined }, user)
   expect(leftOut).toMatchObject({ status: 'left out', request_id: null, ordered_at: null })
   const dropped = personRow({ ...row, ...others, state: 'dropped' }, user)
