@@ -88,7 +88,12 @@ function repeatedRows(
   { duplicates, lines, problems }: BatchCheck,
   repeats: BatchPreview['conflicts'],
   conflicting: ReadonlySet<number>,
-): { row: number; line: number | undefined; name: string; earlier: { row: number; line: number | undefined } }[] {
+): {
+  row: number
+  line: number | undefined
+  name: string
+  earlier: { row: number; line: number | undefined }
+}[] {
   const nameOfInvalid = new Map(problems.map(({ row, person }) => [row, person]))
   const repeated = (row: number, first: number, name: string) => ({
     row,

@@ -425,7 +425,15 @@ export function countConflicts(duplicates: readonly Conflict[]): ConflictCounts 
       const key = `${batchId} ${order.row}`
       const repeats = externalResult === undefined && counted.has(key) ? 1 : 0
       counted.add(key)
-      return { state, requestStatus, batchId, count: 1, repeats, first: attemptedAt ?? at, last: attemptedAt ?? at }
+      return {
+        state,
+        requestStatus,
+        batchId,
+        count: 1,
+        repeats,
+        first: attemptedAt ?? at,
+        last: attemptedAt ?? at,
+      }
     }),
   )
 }

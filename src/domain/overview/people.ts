@@ -58,7 +58,9 @@ export function repeatedOrderKey(
 ): string | undefined {
   const isRepeat = row.state === 'duplicate' || (row.state === 'cancelled' && !isLeftOutAsSimilar(row))
   const { matches, batchId } = row
-  return isRepeat && matches?.state === 'accepted' && matches.batchId !== batchId ? rowKey(matches) : undefined
+  return isRepeat && matches?.state === 'accepted' && matches.batchId !== batchId
+    ? rowKey(matches)
+    : undefined
 }
 
 export const rowKey = ({ batchId, row }: Pick<Match, 'batchId' | 'row'>): string => `${batchId} ${row}`

@@ -38,7 +38,11 @@ const body = {
 test('an exported row has the status, the time of the order and every field of the request', () => {
   const row = batchRow({ state: 'accepted', attemptedAt: 0, requestId: 'r-1', requestStatus: 'PARTIAL' })
   const found = toExportedRow(row, new TextEncoder().encode(JSON.stringify(body)))
-  expect(found).toMatchObject({ listed: { status: 'PARTIAL' }, ordered_at: '1970-01-01T00:00:00.000Z', package_id: 7 })
+  expect(found).toMatchObject({
+    listed: { status: 'PARTIAL' },
+    ordered_at: '1970-01-01T00:00:00.000Z',
+    package_id: 7,
+  })
   expect([...found.values]).toEqual([
     ...Object.entries(ann),
     ['licence.number', 'A'],
