@@ -90,9 +90,9 @@ async function listLoadedPackages(
     hookFile,
     `process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(loadedFile)}, JSON.stringify(Object.keys(require.cache))))`,
   )
-  const line = ['--require', hookFile, program, ...argv]
+  const nodeArguments = ['--require', hookFile, program, ...argv]
   const options = { cwd, env: { PATH: process.env['PATH'] ?? '', ...env } }
-  await promisify(execFile)(process.execPath, line, options).catch(() => undefined)
+  await promisify(execFile)(process.execPath, nodeArguments, options).catch(() => undefined)
   const files = JSON.parse(readFileSync(loadedFile, 'utf8')) as string[]
   return [...new Set(files.flatMap((file) => contents[relative(dist, file)] ?? []))]
 }

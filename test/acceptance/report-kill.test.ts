@@ -69,9 +69,9 @@ async function runAndKillAt(
   const reports = join(folder, 'reports')
   const run = start(argv, env)
   const watcher = callAtEvent(reports, event, () => run.child.kill('SIGKILL'))
-  const end = await run.ended
+  const outcome = await run.ended
   watcher.close()
-  return end === 'SIGKILL'
+  return outcome === 'SIGKILL'
 }
 
 function readContents(reports: string): { files: Map<string, string>; others: string[] } {

@@ -24,13 +24,13 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
   async (signal) => {
     const folder = temporaryFolder()
     const sandbox = start(['sandbox', 'start', '--port', '0', '--json'], emptyEnv(folder))
-    const printed = await sandbox.until('\n')
-    const address = JSON.parse(printed) as Address
+    const readyLine = await sandbox.until('\n')
+    const address = JSON.parse(readyLine) as Address
     expect(Object.keys(address)).toEqual(['base_url', 'api_key', 'user_email', 'webhook_secret'])
     expect(address.base_url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
     expect(address.api_key).toHaveLength(32)
     const { code } = await refcheck(['packages', 'list'], {
-      env: { ...emptyEnv(folder), ...envOfReadyLine(printed) },
+      env: { ...emptyEnv(folder), ...envOfReadyLine(readyLine) },
     })
     expect(code).toBe(0)
     sandbox.child.kill(signal)
@@ -162,8 +162,8 @@ describe('--host: "HTTPS only; plain HTTP requests are rejected"', () => {
     const folder = temporaryFolder()
     const argv = ['sandbox', 'start', '--json', '--port', '0', '--host', '0.0.0.0', ...tls]
     const sandbox = start(argv, emptyEnv(folder))
-    const printed = await sandbox.until('\n')
-    const address = JSON.parse(printed) as Address
+    const readyLine = await sandbox.until('\n')
+    const address = JSON.parse(readyLine) as Address
     expect(address.base_url).toMatch(/^https:\/\/localhost:\d+$/)
     await expect(fetch(`${address.base_url.replace('https', 'http')}/v1/ping`)).rejects.toThrow(
       'fetch failed',
@@ -171,7 +171,7 @@ describe('--host: "HTTPS only; plain HTTP requests are rejected"', () => {
     const trustEnv = { NODE_EXTRA_CA_CERTS: join(vectors, 'authority.pem') }
     const list = start(['packages', 'list', '--json'], {
       ...emptyEnv(folder),
-      ...envOfReadyLine(printed),
+      ...envOfReadyLine(readyLine),
       ...trustEnv,
     })
     expect(await list.ended).toBe(0)

@@ -123,8 +123,8 @@ test('compiled code is stored only for this version, in a private folder, and do
   const cache = join(folder, 'data', 'compile-cache')
   mkdirSync(join(cache, '0.0.1'), { recursive: true, mode: 0o700 })
   const commandLines = [['nothing'], ['config', 'list', '--json'], ['batch', 'list']]
-  const first = commandLines.map((argv) => runProgram(argv, folder))
-  expect(commandLines.map((argv) => runProgram(argv, folder))).toEqual(first)
+  const firstResults = commandLines.map((argv) => runProgram(argv, folder))
+  expect(commandLines.map((argv) => runProgram(argv, folder))).toEqual(firstResults)
   expect(readdirSync(cache)).toEqual([version])
   expect(statSync(cache).mode & 0o777).toBe(0o700)
   expect(readdirSync(join(cache, version))).toEqual(['batch.list', 'config.list', 'other'])
@@ -197,21 +197,21 @@ test.each<[string, boolean, (file: string, parent: string) => void]>([
     : []),
 ])('compiled code %s is run: %s', (_, isRun, prepare) => {
   const parent = temporaryFolder()
-  const line = ['config', 'list', '--json']
-  runProgram(line, parent)
+  const argv = ['config', 'list', '--json']
+  runProgram(argv, parent)
   const file = join(parent, 'data', 'compile-cache', version, 'config.list')
   plantCode(file)
   prepare(file, parent)
-  expect(runProgram(line, parent).stderr.includes('poisoned')).toBe(isRun)
+  expect(runProgram(argv, parent).stderr.includes('poisoned')).toBe(isRun)
 })
 
 test('compiled code that another account could have written is replaced', () => {
   const folder = temporaryFolder()
-  const line = ['config', 'list', '--json']
-  const answer = runProgram(line, folder)
+  const argv = ['config', 'list', '--json']
+  const answer = runProgram(argv, folder)
   const file = join(folder, 'data', 'compile-cache', version, 'config.list')
   chmodSync(file, 0o666)
-  expect(runProgram(line, folder)).toEqual(answer)
+  expect(runProgram(argv, folder)).toEqual(answer)
   expect(statSync(file).mode & 0o777).toBe(0o600)
 })
 

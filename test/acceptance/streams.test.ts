@@ -112,12 +112,12 @@ test('an order in a real terminal, with all values from prompts', async () => {
 test('a result that cannot be written: exit 1 with a message, and the order is made', async () => {
   const testWorld = await world()
   const order = orderArguments('Priya', ['--yes', '--json']).map((each) => `'${each}'`)
-  const line = `"${process.execPath}" "${join(binFolder, 'run.js')}" ${order.join(' ')} > /dev/full`
-  const run = spawn('sh', ['-c', line], { env: { PATH: process.env['PATH'] ?? '', ...testWorld.env } })
-  let printed = ''
-  run.stderr.on('data', (data: Buffer) => (printed += data.toString()))
+  const commandLine = `"${process.execPath}" "${join(binFolder, 'run.js')}" ${order.join(' ')} > /dev/full`
+  const run = spawn('sh', ['-c', commandLine], { env: { PATH: process.env['PATH'] ?? '', ...testWorld.env } })
+  let stderr = ''
+  run.stderr.on('data', (data: Buffer) => (stderr += data.toString()))
   expect(await once(run, 'close')).toEqual([1, null])
-  expect(printed).toMatch(
+  expect(stderr).toMatch(
     /Error: cannot write the result to "stdout": no space is left on the disk\nThe command itself was carried out/,
   )
   expect(testWorld.sandbox.requests()).toHaveLength(1)
@@ -130,10 +130,10 @@ test('a command that needs no current folder works in a folder that was removed'
     cwd: temporaryFolder(),
     env: { PATH: process.env['PATH'] ?? '', ...env },
   })
-  let printed = ''
-  run.stdout.on('data', (data: Buffer) => (printed += data.toString()))
+  let stdout = ''
+  run.stdout.on('data', (data: Buffer) => (stdout += data.toString()))
   expect(await once(run, 'close')).toEqual([0, null])
-  expect(printed).toContain(url)
+  expect(stdout).toContain(url)
 })
 
 test('a data folder that cannot be created (/proc) ends the command with a message', async () => {

@@ -19,7 +19,7 @@ const replacePackageId = (argv: readonly string[], packageId: number): string[] 
 export const conflictCases: readonly Case[] = [
   {
     section,
-    title: 'exact: the file again, under another name, in another spelling, and one by one',
+    title: 'exact: the same file again, under another name, in another spelling, and as single orders',
     async run(environment) {
       const everybody = createPeople(5)
       expectExit(
@@ -144,7 +144,8 @@ export const conflictCases: readonly Case[] = [
   },
   {
     section,
-    title: 'similar: corrected phone, Ann and Anne, swapped names, a new e-mail; by file and one by one',
+    title:
+      'similar: corrected phone, Ann and Anne, swapped names, a new e-mail; as a file and as single orders',
     async run(environment) {
       const everybody = createPeople(5)
       expectExit(

@@ -57,7 +57,7 @@ export const orderCases: readonly Case[] = [
   },
   {
     section: section,
-    title: 'killed at the 1st, 3rd and 7th order, and run again',
+    title: 'a run is killed at the 1st, 3rd and 7th order, and the file is run again',
     async run(environment) {
       const file = environment.write('people.csv', createCsvLines(createPeople(12)))
       for (const killAtOrder of [1, 2, 4]) await environment.run(createRunArguments(file), { killAtOrder })
@@ -66,7 +66,7 @@ export const orderCases: readonly Case[] = [
   },
   {
     section: 'Which process may send',
-    title: 'four runners of one file at once',
+    title: 'four processes run the same file at the same time',
     async run(environment) {
       const file = environment.write('people.csv', createCsvLines(createPeople(20)))
       const results = await Promise.all(

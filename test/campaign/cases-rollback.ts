@@ -82,7 +82,7 @@ export const rollbackCases: readonly Case[] = orderNumbers.flatMap((atOrder): Ca
   {
     section,
     isSqliteOnly: true,
-    title: `the data folder as it was at row ${atOrder}`,
+    title: `the data folder restored as it was at row ${atOrder}`,
     async run(environment) {
       const file = environment.write('people.csv', createCsvLines(createPeople(rowCount)))
       const copy = join(environment.folder, 'copy')

@@ -19,9 +19,9 @@ export function expectExit(
 }
 
 export function findBatchId({ stdout }: CommandResult): string {
-  const found = /"batch_id": ?"([0-9a-f-]{36})"/.exec(stdout)?.[1]
-  if (found === undefined) throw new Error(`no batch in ${stdout}`)
-  return found
+  const batchId = /"batch_id": ?"([0-9a-f-]{36})"/.exec(stdout)?.[1]
+  if (batchId === undefined) throw new Error(`no batch in ${stdout}`)
+  return batchId
 }
 
 /** Throws unless `actual` is `expected`; `noun` names the counted things. */

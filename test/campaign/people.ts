@@ -18,8 +18,8 @@ export function createPerson(index: number, changes: Partial<Person> = {}): Pers
   }
 }
 
-export const createPeople = (count: number, first = 0): Person[] =>
-  Array.from({ length: count }, (_, index) => createPerson(first + index))
+export const createPeople = (count: number, firstIndex = 0): Person[] =>
+  Array.from({ length: count }, (_, index) => createPerson(firstIndex + index))
 
 export const createCsvLines = (people: readonly Person[]): string[] => [
   header,

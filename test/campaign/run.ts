@@ -42,7 +42,7 @@ const { values } = parseArgs({
 })
 const seed = Number(values.seed)
 const scaleByShare = (fullCount: number): number => Math.max(1, Math.ceil(fullCount * Number(values.share)))
-const processes = availableParallelism()
+const processCount = availableParallelism()
 
 const scenarios: [title: string, count: () => Promise<ScenarioCounts>][] = [
   ['SIGKILL of `batch run` at any moment', () => countKills(1000, 'SQLite')],
@@ -68,7 +68,7 @@ const scenarios: [title: string, count: () => Promise<ScenarioCounts>][] = [
  * `--only` is given.
  */
 function selectCases(): readonly [Case, Backend][] {
-  const all = cases.flatMap((each): [Case, Backend][] =>
+  const casesWithStores = cases.flatMap((each): [Case, Backend][] =>
     each.isSqliteOnly === true
       ? [[each, 'SQLite']]
       : [
@@ -76,14 +76,14 @@ function selectCases(): readonly [Case, Backend][] {
           [each, 'PostgreSQL'],
         ],
   )
-  if (values.only !== '') return all
+  if (values.only !== '') return casesWithStores
   const rng = seeded(seed)
-  return all.filter(() => rng() < Math.max(0.06, Number(values.share)))
+  return casesWithStores.filter(() => rng() < Math.max(0.06, Number(values.share)))
 }
 
 const rows: Row[] = []
 const startedAt = performance.now()
-console.log(`seed ${seed}, share ${values.share}, ${processes} processors`)
+console.log(`seed ${seed}, share ${values.share}, ${processCount} processors`)
 for (const [title, count] of scenarios) {
   if (!title.includes(values.only)) continue
   const startedAtMs = performance.now()
@@ -125,9 +125,9 @@ function countFailure(error: unknown): ScenarioCounts {
 
 /** Runs one campaign for each processor in parallel, each with its own store, service and files. */
 async function countKills(fullCount: number, store: Backend): Promise<ScenarioCounts> {
-  const killsPerProcess = Math.ceil(scaleByShare(fullCount) / processes)
+  const killsPerProcess = Math.ceil(scaleByShare(fullCount) / processCount)
   const tallies = await Promise.all(
-    Array.from({ length: processes }, async (_, at) => {
+    Array.from({ length: processCount }, async (_, at) => {
       const folder = mkdtempSync(join(tmpdir(), 'refcheck-kills-'))
       try {
         return await killBatches(folder, killsPerProcess, seeded(seed * 100 + at), store)
@@ -167,7 +167,7 @@ async function countSimulations(fullCount: number, store: 'run' | 'postgres'): P
   const { kills, twice, lost, broken, eventCounts } = await runSimulations(
     seeds,
     seed * 100_000,
-    processes,
+    processCount,
     store,
   )
   for (const line of broken) console.log(line)

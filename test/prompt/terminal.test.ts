@@ -33,9 +33,9 @@ test('a question of double-width characters is broken between two words too', as
   await terminal.until('(y/N)')
   terminal.type(keys.enter)
   await terminal.ended
-  const drawn = stripVTControlCharacters(terminal.raw())
-  expect(drawn).toContain('注文依頼')
-  expect(drawn).not.toMatch(/注\s|注文\s|注文依\s/)
+  const screen = stripVTControlCharacters(terminal.raw())
+  expect(screen).toContain('注文依頼')
+  expect(screen).not.toMatch(/注\s|注文\s|注文依\s/)
 })
 
 test('lines above a question keep their layout, are wrapped with the same indent, and show all their text', async () => {
@@ -164,9 +164,9 @@ test('a letter does not move the selection, because it may have been typed for t
 test('a choice that is wider than the terminal is broken between two words; a note states that more choices exist', async () => {
   const terminal = await askScenario('long choices')
   await terminal.until('Answer 10')
-  const shown = stripVTControlCharacters(terminal.raw()).replaceAll('\r', '')
-  expect(shown).toMatch(/suburb: Fitzroy;\s*\n {4}country: Australia\)/)
-  expect(shown).toContain('14 choices, not all are shown')
+  const screen = stripVTControlCharacters(terminal.raw()).replaceAll('\r', '')
+  expect(screen).toMatch(/suburb: Fitzroy;\s*\n {4}country: Australia\)/)
+  expect(screen).toContain('14 choices, not all are shown')
   terminal.type(keys.enter)
   expect(await terminal.ended).toEqual({ code: 0, stdout: '0' })
 })
@@ -251,9 +251,9 @@ describe('leaving a prompt', () => {
     ['Ctrl-C at yes or no', 'confirm', '(y/N)', keys.ctrlC],
     ['Ctrl-D at yes or no', 'confirm', '(y/N)', keys.ctrlD],
     ['the signal', 'stopped', '? Name', 'x'],
-  ])('%s is an interruption', async (_name, scenario, shown, typed) => {
+  ])('%s is an interruption', async (_name, scenario, shownText, typed) => {
     const terminal = await askScenario(scenario)
-    await terminal.until(shown)
+    await terminal.until(shownText)
     terminal.type(typed)
     expect(await terminal.ended).toEqual({ code: 0, stdout: 'interrupted: cancelled; nothing was done' })
     expect(listSequences(terminal.raw()).at(-1)).toMatch(showCursorSequence)

@@ -78,31 +78,31 @@ test('the oldest connections with incomplete bodies are closed, and complete req
     expect(await (await openClient(port, `${formatHead(2)}ok`)).answer).toMatch(/^HTTP\/1\.1 200 /)
   }
   await Promise.all(incompleteClients.slice(0, 30).map(({ answer }) => answer))
-  const closed = await findClosed(incompleteClients)
-  expect(closed).toEqual(closed.map((_, index) => index))
+  const closedIndexes = await findClosed(incompleteClients)
+  expect(closedIndexes).toEqual(closedIndexes.map((_, index) => index))
 })
 
 test('a body that arrives late is accepted, unless its connection is the oldest of too many', async () => {
   const { port } = await startServer()
-  const slow = await openClient(port, `${formatHead(10)}12345`)
-  const others = await openClients(port, 19, formatHead(10))
-  slow.socket.write('67890')
-  expect(await slow.answer).toContain('\r\n\r\n10')
-  expect(await findClosed(others)).toEqual([])
+  const slowClient = await openClient(port, `${formatHead(10)}12345`)
+  const otherClients = await openClients(port, 19, formatHead(10))
+  slowClient.socket.write('67890')
+  expect(await slowClient.answer).toContain('\r\n\r\n10')
+  expect(await findClosed(otherClients)).toEqual([])
 })
 
 test('incomplete bodies are limited in total size, and connections with small bodies are not closed for it', async () => {
   const { port } = await startServer()
-  const small = await openClient(port, `${formatHead(10)}12345`)
-  const large = await openClients(
+  const smallClient = await openClient(port, `${formatHead(10)}12345`)
+  const largeClients = await openClients(
     port,
     10,
     Buffer.concat([Buffer.from(formatHead(mebibyte)), Buffer.alloc(600_000)]),
   )
-  await Promise.all(large.slice(0, 7).map(({ answer }) => answer))
-  expect(await findClosed(large)).toEqual([0, 1, 2, 3, 4, 5, 6])
-  small.socket.write('67890')
-  expect(await small.answer).toContain('\r\n\r\n10')
+  await Promise.all(largeClients.slice(0, 7).map(({ answer }) => answer))
+  expect(await findClosed(largeClients)).toEqual([0, 1, 2, 3, 4, 5, 6])
+  smallClient.socket.write('67890')
+  expect(await smallClient.answer).toContain('\r\n\r\n10')
 })
 
 test('a larger body is accepted while other connections have incomplete bodies of an equal share of the limit', async () => {
@@ -213,13 +213,16 @@ test('a connection whose request is being answered is not closed', async () => {
     return { status: 204 }
   }, options)
   onTestFinished(() => server.close())
-  const slow = await openClient(server.port, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nok')
+  const slowClient = await openClient(
+    server.port,
+    'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nok',
+  )
   await handlerStarted.promise
   const incompleteClients = await openClients(server.port, 40, formatHead(10))
   await Promise.all(incompleteClients.slice(0, 20).map(({ answer }) => answer))
-  expect(await isClosed(slow)).toBe(false)
+  expect(await isClosed(slowClient)).toBe(false)
   handlerDone.resolve()
-  expect(String(await once(slow.socket, 'data'))).toMatch(/^HTTP\/1\.1 204 /)
+  expect(String(await once(slowClient.socket, 'data'))).toMatch(/^HTTP\/1\.1 204 /)
 })
 
 test('if more than half of the connections are in use, a connection is closed after its answer', async () => {
@@ -233,9 +236,9 @@ test('an idle connection is closed before newer connections that have sent nothi
   const { port } = await startServer()
   const client = await openClient(port, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nok')
   await once(client.socket, 'data')
-  const others = await openClients(port, 20, '')
+  const otherClients = await openClients(port, 20, '')
   expect(await client.answer).toContain('\r\n\r\n2')
-  expect(await findClosed(others)).toEqual([])
+  expect(await findClosed(otherClients)).toEqual([])
 })
 
 test('a request that is refused before its body arrives counts as incomplete until the whole body has arrived', async () => {
@@ -270,6 +273,6 @@ test('the server of the sandbox limits incomplete requests too', async () => {
   const incompleteClients = await openClients(server.port, 600, `${formatHead(10)}12345`)
   expect(await (await openClient(server.port, `${formatHead(2)}ok`)).answer).toContain('ok')
   await Promise.all(incompleteClients.slice(0, 88).map(({ answer }) => answer))
-  const closed = await findClosed(incompleteClients)
-  expect(closed).toEqual(closed.map((_, index) => index))
+  const closedIndexes = await findClosed(incompleteClients)
+  expect(closedIndexes).toEqual(closedIndexes.map((_, index) => index))
 })

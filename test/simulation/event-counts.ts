@@ -32,8 +32,8 @@ export const createEventCounts = (): EventCounts => ({
   undetectable: 0,
 })
 
-export function addCounts(total: EventCounts, more: EventCounts): void {
-  for (const name of Object.keys(more) as (keyof EventCounts)[]) total[name] += more[name]
+export function addCounts(total: EventCounts, counts: EventCounts): void {
+  for (const name of Object.keys(counts) as (keyof EventCounts)[]) total[name] += counts[name]
 }
 
 /** An older state of the store that was restored. */

@@ -27,7 +27,7 @@ function createEventAtRandomStep(
 }
 
 /** Random events of a round, which run in parallel with its processes. */
-export function eventsDuringRound(world: World): ReturnType<typeof createEventAtRandomStep>[] {
+export function createEventsDuringRound(world: World): ReturnType<typeof createEventAtRandomStep>[] {
   const { rng, machines, eventCounts } = world
   const events: ReturnType<typeof createEventAtRandomStep>[] = []
   if (rng() < 0.25)
@@ -42,7 +42,7 @@ export function eventsDuringRound(world: World): ReturnType<typeof createEventAt
     events.push(createEventAtRandomStep(world, () => restoreDuringRun(world)))
   if (world.files instanceof StoreDatabase && rng() < 0.4) {
     const { files } = world
-    events.push(createEventAtRandomStep(world, () => files.saveState('kept')))
+    events.push(createEventAtRandomStep(world, () => files.saveState('saved')))
   }
   return events
 }
@@ -50,7 +50,7 @@ export function eventsDuringRound(world: World): ReturnType<typeof createEventAt
 /** Saves the state of the database, and then may add a machine that orders with it. */
 export async function copyAndAddMachine({ rng, files, machines }: World): Promise<void> {
   if (!(files instanceof StoreDatabase) || rng() > 0.3) return
-  await files.saveState('kept')
+  await files.saveState('saved')
   if (rng() < 0.7) machines.add()
 }
 
@@ -89,7 +89,7 @@ async function restore(world: World, shouldDisconnect: boolean): Promise<boolean
   if (!(files instanceof StoreDatabase)) return false
   const kind = world.eventCounts.failovers > 0 && rng() < 0.4 ? 'old primary' : pickOne(rollbackKinds, rng)
   const lostNames = await files.restoreState(
-    kind === 'old primary' ? 'old_primary' : 'kept',
+    kind === 'old primary' ? 'old_primary' : 'saved',
     kind,
     shouldDisconnect,
   )

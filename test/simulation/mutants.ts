@@ -126,8 +126,11 @@ export const mutants: Readonly<Record<string, Mutant>> = {
           const idleMs = parts.clock.monotonic() - lastUsedAt
           lastUsedAt = parts.clock.monotonic()
           if (idleMs > 900 && Number.isFinite(idleMs)) {
-            const lost = await parts.api.createRequest(new Uint8Array(), signal)
-            return { kind: 'lost', error: lost.kind === 'lost' ? lost.error : closed } as typeof lost
+            const lostAnswer = await parts.api.createRequest(new Uint8Array(), signal)
+            return {
+              kind: 'lost',
+              error: lostAnswer.kind === 'lost' ? lostAnswer.error : connectionClosedError,
+            } as typeof lostAnswer
           }
           return parts.api.createRequest(body, signal)
         },
@@ -152,4 +155,4 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   }),
 }
 
-const closed = new Error('the connection was closed')
+const connectionClosedError = new Error('the connection was closed')

@@ -18,7 +18,7 @@ import {
   pickSpellingIndex,
   runIgnoringRefusals,
 } from './actions.ts'
-import { restoreBetweenRounds, eventsDuringRound, copyAndAddMachine } from './events.ts'
+import { restoreBetweenRounds, createEventsDuringRound, copyAndAddMachine } from './events.ts'
 import type { EventCounts } from './event-counts.ts'
 import { checkOutcome } from './check-outcome.ts'
 import type { Machine } from './machines.ts'
@@ -134,7 +134,7 @@ async function runRoundWithFaults(world: World): Promise<void> {
     world,
     actions,
     () => (rng() < 0.7 ? 3 + Math.floor(rng() ** 2 * 90) : Number.POSITIVE_INFINITY),
-    eventsDuringRound(world),
+    createEventsDuringRound(world),
   )
   unsubscribe()
   undoChange()
@@ -276,9 +276,9 @@ const decideHeldRows =
   async (world, { ports }) => {
     const batch = await ports.batches.find(batchId)
     if (batch === undefined) return
-    const held: BatchRow[] = []
-    for await (const row of ports.batches.rows(batchId, { states: ['held'] })) held.push(row)
-    for (const row of held) {
+    const heldRows: BatchRow[] = []
+    for await (const row of ports.batches.rows(batchId, { states: ['held'] })) heldRows.push(row)
+    for (const row of heldRows) {
       if (row.heldFor === 'similar_unknown') continue
       if (await areDifferentPeople(world, ports, row)) {
         const by = 'a user who compared them'

@@ -73,10 +73,13 @@ export class World {
   readonly foreignRequests = new Set<string>()
   /** Every call in sequence; the same seed gives the same trace. */
   readonly trace: string[] = []
+  /** Rules that were broken. */
   readonly broken: string[] = []
+  /** Damage that was done to the store. */
   readonly damages: string[] = []
   offer: OfferedPackage
   kills = 0
+  /** How often the store was found closed. */
   closed = 0
   /** Number of POST calls whose answers did not show the outcome. */
   lostAnswers = 0
@@ -227,12 +230,12 @@ export class World {
    * closed at the end of the round.
    */
   async releaseProcess(process: Process): Promise<void> {
-    const found = this.#processes.find(({ store }) => store === process.store)
-    for (const lease of found?.leases ?? []) await lease.release()
-    found?.leases.clear()
+    const startedProcess = this.#processes.find(({ store }) => store === process.store)
+    for (const lease of startedProcess?.leases ?? []) await lease.release()
+    startedProcess?.leases.clear()
     if (!process.steps.isKilled) return
     this.kills += 1
-    await found?.undo()
+    await startedProcess?.undo()
     if (this.#hasServer) {
       await process.store.close()
       await this.files.endLeases()
@@ -248,9 +251,9 @@ export class World {
    * without a checkpoint of the WAL.
    */
   async endRound(): Promise<void> {
-    this.files.copyTo('left')
+    this.files.copyTo('before-close')
     for (const { store } of this.#processes.splice(0)) await store.close()
-    this.files.restoreFrom('left')
+    this.files.restoreFrom('before-close')
     if (this.#hasServer) await this.files.endLeases()
   }
 

@@ -28,8 +28,8 @@ test('if an upgrade removes the program during a batch, every row is still order
   const { env, folder, sandbox } = await roomyWorld()
   const file = peopleFile(folder, emails(rowCount))
   const programFolder = installProgram()
-  const line = ['batch', 'run', file, '--package', '102', '--yes', '--quiet']
-  const run = spawn(process.execPath, [join(programFolder, 'bin', 'run.js'), ...line], {
+  const argv = ['batch', 'run', file, '--package', '102', '--yes', '--quiet']
+  const run = spawn(process.execPath, [join(programFolder, 'bin', 'run.js'), ...argv], {
     cwd: folder,
     env: { PATH: process.env['PATH'] ?? '', ...env },
     stdio: ['ignore', 'ignore', 'pipe'],

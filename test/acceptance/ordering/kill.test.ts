@@ -134,11 +134,11 @@ test('an order in flight in a running process is not treated as unknown by anoth
 })
 
 test('if a process is killed before it recovers the row of a killed process, the next process recovers that row', async () => {
-  const first = await startOrderer()
-  const second = await startOrderer()
-  await first.order({ folder, baseUrl: service.baseUrl, email, killAt: 'after createRequest' })
+  const firstOrderer = await startOrderer()
+  const secondOrderer = await startOrderer()
+  await firstOrderer.order({ folder, baseUrl: service.baseUrl, email, killAt: 'after createRequest' })
   const otherOrder = { folder, baseUrl: service.baseUrl, email: 'other@example.com' }
-  await second.order({ ...otherOrder, killAt: 'before recover' })
+  await secondOrderer.order({ ...otherOrder, killAt: 'before recover' })
   expect((await readSubmissions()).map(({ state }) => state)).toEqual(['sending'])
   expect((await survivor.order(otherOrder))?.requestId).toBe(service.listRequestIds(otherOrder.email)[0])
   expect((await readSubmissions()).map(({ state }) => state)).toEqual(['unknown', 'accepted'])

@@ -187,16 +187,16 @@ function claimFigure(
 }
 
 /**
- * Copies a batch, with all its rows accepted, until the store has about `until` rows: in a store that is in use, most
- * rows are accepted.
+ * Copies a batch, with all its rows accepted, until the store has about `targetRowCount` rows. In a store that is in
+ * use, most rows are accepted.
  */
-async function growStore(batch: string, until: number): Promise<void> {
+async function growStore(batch: string, targetRowCount: number): Promise<void> {
   const counted = await client.query('SELECT count(*)::int AS n FROM submissions WHERE batch_id = $1', [
     batch,
   ])
   const batchSize = (counted.rows as { n: number }[])[0]?.n ?? 1
   const id = `'copy' || g`
-  const copies = Math.ceil(until / batchSize)
+  const copies = Math.ceil(targetRowCount / batchSize)
   await client.query(
     `INSERT INTO batches OVERRIDING SYSTEM VALUE
     SELECT (jsonb_populate_record(b, jsonb_build_object('id', ${id}, 'identity', null, 'serial', -g))).*

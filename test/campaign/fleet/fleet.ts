@@ -163,7 +163,7 @@ export async function runFleet(
     }
     const failures: string[] = []
     const fileIndexes = files.map((_, index) => index)
-    const finished = machines.map((machine, index) =>
+    const runs = machines.map((machine, index) =>
       runAllFiles(machine, plan.isLockstep === true ? [index] : rotate(fileIndexes, index * 2), {
         failures,
         machines,
@@ -180,7 +180,7 @@ export async function runFleet(
       for (const [file, filePeople] of files.entries())
         machine.write(getFileName(file), createCsvLines(filePeople))
       machines.push(machine)
-      finished.push(runAllFiles(machine, rotate(fileIndexes, index), { failures, machines }))
+      runs.push(runAllFiles(machine, rotate(fileIndexes, index), { failures, machines }))
       return machine
     }
     const faults = await injectFaults({
@@ -192,7 +192,8 @@ export async function runFleet(
       onProgress,
       addMachine,
     })
-    for (let ended = 0; ended < finished.length; ended += 1) await finished[ended]
+    // Machines can be added while others run, so the length is read again each time.
+    for (let index = 0; index < runs.length; index += 1) await runs[index]
     for (const machine of machines) await reopenStore(machine, machines)
     for (const machine of machines) failures.push(...describeFailure(await machine.run(['store', 'check'])))
     if (machines[0] !== undefined)

@@ -66,7 +66,7 @@ export async function runReceivers(
   const address = targetServer.address()
   const target = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/`
   const url = cluster.url(await cluster.create())
-  const running: ReceiverProcess[] = []
+  const receivers: ReceiverProcess[] = []
   try {
     await makeStore(url)
     const startReceiver = (index: number): Promise<ReceiverProcess> =>
@@ -80,7 +80,7 @@ export async function runReceivers(
         'ignore',
         programPath,
       )
-    running.push(await startReceiver(0), await startReceiver(1))
+    receivers.push(await startReceiver(0), await startReceiver(1))
     const acknowledged: string[] = []
     const sendingEnd = { value: false }
     /** Sends each delivery again until one of the receivers acknowledges it, as the service does. */
@@ -90,7 +90,7 @@ export async function runReceivers(
         for (const status of statuses) {
           const body = eventBody(id, status)
           for (let turn = sender; ; turn += 1) {
-            const receiverUrl = running[turn % running.length]?.url ?? ''
+            const receiverUrl = receivers[turn % receivers.length]?.url ?? ''
             if ((await postDelivery(receiverUrl, secret, { body }).catch(() => 0)) === 204) break
             await pause(20)
           }
@@ -107,10 +107,10 @@ export async function runReceivers(
         eventsBetweenKills.min +
         Math.floor(rng() * (eventsBetweenKills.max - eventsBetweenKills.min))
       while (acknowledged.length < targetCount) await pause(2)
-      const index = Math.floor(rng() * running.length)
-      running[index]?.child.kill('SIGKILL')
-      await running[index]?.ended
-      running[index] = await startReceiver(index)
+      const index = Math.floor(rng() * receivers.length)
+      receivers[index]?.child.kill('SIGKILL')
+      await receivers[index]?.ended
+      receivers[index] = await startReceiver(index)
     }
     sendingEnd.value = true
     await Promise.all(sending)
@@ -135,7 +135,7 @@ export async function runReceivers(
       neverForwarded: listMissing().length,
     }
   } finally {
-    for (const { child, ended } of running) {
+    for (const { child, ended } of receivers) {
       child.kill('SIGKILL')
       await ended
     }
@@ -157,11 +157,11 @@ function openCampaignStore(url: string, folder: string): Promise<Store> {
 async function countEventsRead(url: string, folder: string, readingEnd: { value: boolean }): Promise<number> {
   const store = await openCampaignStore(url, folder)
   let readCount = 0
-  let after = 0
+  let lastId = 0
   for (let isLast = false; !isLast; await pause(1)) {
     isLast = readingEnd.value
-    for await (const { id } of store.inbox.list({ after })) {
-      after = id
+    for await (const { id } of store.inbox.list({ after: lastId })) {
+      lastId = id
       readCount += 1
     }
   }
