@@ -134,9 +134,11 @@ const maxTinyPieces = 256
 /** A piece with at least this number of bytes is not tiny, and their number is not limited. */
 const ordinaryPieceBytes = 256
 
+const noBytes = Buffer.alloc(0)
+
 /** Copies tiny pieces into one buffer, so that their objects do not stay in memory. */
 class JoinedPieces {
-  #pending = Buffer.alloc(0)
+  #pending = noBytes
   bytes = 0
 
   add(piece: Buffer): void {
@@ -150,8 +152,9 @@ class JoinedPieces {
 
   /** Returns the bytes added since the last call. */
   flush(): Buffer {
+    if (this.bytes === 0) return noBytes
     const combined = this.#pending.subarray(0, this.bytes)
-    this.#pending = Buffer.alloc(0)
+    this.#pending = noBytes
     this.bytes = 0
     return combined
   }
