@@ -12,26 +12,26 @@ import { world } from '../harness/world.ts'
 import { createAnswer, onJson } from './defects/defect.ts'
 import { largeQuota } from './quotas.ts'
 
-// The whole suite is asked, on a machine that may be busy.
+// The tests run the whole suite, on a machine that may be busy.
 vi.setConfig({ testTimeout: 90_000 })
 
 const quick = { quota: largeQuota }
 const start = Date.parse('2026-03-02T09:00:00.000Z')
-const asked = ['sandbox', 'conformance']
+const command = ['sandbox', 'conformance']
 
 /** Starts a test environment whose service is the handler that `createHandler` returns for the sandbox. */
 async function startBehind(
   createHandler: (handler: Awaited<ReturnType<typeof world>>['sandbox']) => Parameters<typeof listen>[0],
 ) {
-  const visited = await world(quick)
-  const listener = await listen(createHandler(visited.sandbox))
+  const environment = await world(quick)
+  const listener = await listen(createHandler(environment.sandbox))
   onTestFinished(() => listener.close())
-  return { ...visited, at: { env: { REFCHECK_BASE_URL: listener.url } }, url: listener.url }
+  return { ...environment, runOptions: { env: { REFCHECK_BASE_URL: listener.url } }, url: listener.url }
 }
 
 test('by default it only reads', async () => {
   const { run, sandbox, url } = await world(quick)
-  const { code, stdout, stderr } = await run(asked)
+  const { code, stdout, stderr } = await run(command)
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toMatch(
     /^not judged {2}creating requests was not allowed: add --allow-create\n {2}.*create\.accepted/m,
@@ -44,7 +44,7 @@ test('by default it only reads', async () => {
 
 test('--json prints the counts and every case', async () => {
   const { run, url } = await world(quick)
-  const outcome = await run([...asked, '--only', 'ping', '--only', 'create.accepted', '--json'])
+  const outcome = await run([...command, '--only', 'ping', '--only', 'create.accepted', '--json'])
   expect(outcome.code).toBe(0)
   expect(outcome.json()).toEqual({
     base_url: url,
@@ -71,10 +71,10 @@ test('--json prints the counts and every case', async () => {
   })
 })
 
-test('a sandbox that may be steered is asked everything, and left as it was found', async () => {
+test('with --control every case is tried at a sandbox, and the sandbox is reset to its state before', async () => {
   const clock = new ManualClock(start)
   const { run, sandbox } = await world({ clock })
-  const outcome = await run([...asked, '--allow-create', '--control', '--json'])
+  const outcome = await run([...command, '--allow-create', '--control', '--json'])
   const report = outcome.json() as ConformanceReport
   expect(report.cases.filter(({ verdict }) => verdict !== 'holds').map(({ id }) => id)).toEqual([
     'versioning.transport',
@@ -88,12 +88,12 @@ test('a sandbox that may be steered is asked everything, and left as it was foun
 })
 
 test('a broken rule is reported in the words of the document, and the exit code is 10', async () => {
-  const { run, at, url } = await startBehind((sandbox) =>
+  const { run, runOptions, url } = await startBehind((sandbox) =>
     onJson(sandbox, (reply) => {
       if (reply.status === 404) reply.headers.delete('Pragma')
     }),
   )
-  const { code, stdout, stderr } = await run([...asked, '--only', 'answers.cache-headers'], at)
+  const { code, stdout, stderr } = await run([...command, '--only', 'answers.cache-headers'], runOptions)
   expect(code).toBe(10)
   expect(stdout).toBe(
     `broken  answers.cache-headers  What the service does
@@ -110,10 +110,10 @@ test('a broken rule is reported in the words of the document, and the exit code 
 })
 
 test('with --json a broken rule adds the error', async () => {
-  const { run, at } = await startBehind((sandbox) =>
+  const { run, runOptions } = await startBehind((sandbox) =>
     onJson(sandbox, ({ headers }) => headers.delete('Expires')),
   )
-  const outcome = await run([...asked, '--only', 'answers', '--json'], at)
+  const outcome = await run([...command, '--only', 'answers', '--json'], runOptions)
   expect(outcome.code).toBe(10)
   expect(outcome.json()).toMatchObject({
     counts: { broken: 1 },
@@ -121,15 +121,15 @@ test('with --json a broken rule adds the error', async () => {
   })
 })
 
-test('--junit writes the same for a CI server, without the secrets that a service says back', async () => {
-  const { run, at, sandbox, url, folder } = await startBehind(
+test('--junit writes the results for a CI server, without secrets that the service returned', async () => {
+  const { run, runOptions, sandbox, url, folder } = await startBehind(
     (inner) => (request, connection) =>
       new URL(request.url).pathname === '/v1/users'
         ? createAnswer(200, { users: `${inner.credentials.apiKey} <&"\u0007` })
         : inner.fetch(request, connection),
   )
   const only = ['ping.answer', 'users.list', 'create.accepted'].flatMap((name) => ['--only', name])
-  const { code, stdout } = await run([...asked, ...only, '--junit', 'report.xml'], at)
+  const { code, stdout } = await run([...command, ...only, '--junit', 'report.xml'], runOptions)
   expect({ code, sum: stdout.split('\n').at(-2) }).toEqual({
     code: 10,
     sum: `3 rules at ${url}: 1 holds, 1 is broken, 1 was not judged.`,
@@ -155,48 +155,51 @@ test('--junit writes the same for a CI server, without the secrets that a servic
   `)
 })
 
-test('what was found is printed although the file of --junit cannot be written', async () => {
+test('the results are printed even if the file of --junit cannot be written', async () => {
   const { run } = await world(quick)
-  const { code, stdout, stderr } = await run([...asked, '--only', 'ping', '--junit', 'nowhere/x.xml'])
+  const { code, stdout, stderr } = await run([...command, '--only', 'ping', '--junit', 'nowhere/x.xml'])
   expect(code).toBe(1)
   expect(stdout).toMatch(/^2 rules at .+: 2 hold, 0 are broken, 0 were not judged\.$/m)
   expect(stderr).toContain('nowhere')
 })
 
-test('what a service says back of our secrets goes no further', async () => {
-  const { run, at, sandbox } = await startBehind(
+test('secrets that the service returns are not printed', async () => {
+  const { run, runOptions, sandbox } = await startBehind(
     (inner) => (request, connection) =>
       new URL(request.url).pathname === '/v1/packages'
         ? createAnswer(200, { packages: inner.credentials.apiKey }, inner.credentials.apiKey)
         : inner.fetch(request, connection),
   )
-  const { code, stdout, stderr } = await run([...asked, '--only', 'packages', '--only', 'answers'], at)
+  const { code, stdout, stderr } = await run(
+    [...command, '--only', 'packages', '--only', 'answers'],
+    runOptions,
+  )
   expect(code).toBe(10)
   expect(stdout).toContain('expected an array, got "[API key]"')
   expect(stdout + stderr).not.toContain(sandbox.credentials.apiKey)
 })
 
-test('nothing is judged where no service is, or where the key or the user is refused', async () => {
+test('no rule is judged if there is no service, or if it refuses the key or the user', async () => {
   const { run, sandbox } = await world(quick)
-  const unreachable = await run(asked, { env: { REFCHECK_BASE_URL: 'http://127.0.0.1:9' } })
+  const unreachable = await run(command, { env: { REFCHECK_BASE_URL: 'http://127.0.0.1:9' } })
   expect({ code: unreachable.code, stdout: unreachable.stdout }).toEqual({ code: 7, stdout: '' })
-  const badKey = await run([...asked, '--json'], { env: { REFCHECK_API_KEY: 'x'.repeat(32) } })
+  const badKey = await run([...command, '--json'], { env: { REFCHECK_API_KEY: 'x'.repeat(32) } })
   expect(badKey.code).toBe(3)
   expect(badKey.json()).toMatchObject({ error: { code: 'unauthenticated', status: 401 } })
-  const badUser = await run(asked, { env: { REFCHECK_USER_EMAIL: sandbox.people.inactive } })
+  const badUser = await run(command, { env: { REFCHECK_USER_EMAIL: sandbox.people.inactive } })
   expect(badUser.code).toBe(4)
 })
 
-test('the quota is waited for no longer than --timeout allows', async () => {
+test('the command waits for the quota no longer than --timeout allows', async () => {
   const { run } = await world({ quota: [{ calls: 5, seconds: 60 }] })
-  const { code, stdout } = await run([...asked, '--timeout', '1s'])
+  const { code, stdout } = await run([...command, '--timeout', '1s'])
   expect(code).toBe(6)
   expect(stdout).toMatch(
     /^not judged {2}the quota is used up for the next \d+ s: wait for longer with --timeout$/m,
   )
 })
 
-test('a kept key does not follow --base-url to another place', async () => {
+test('a stored key is not sent to another service that --base-url names', async () => {
   const { run, env, url, sandbox } = await world(quick)
   const login = ['auth', 'login', '--profile', 'one', '--base-url', url, '--email', sandbox.people.owner]
   const folders = {
@@ -208,14 +211,14 @@ test('a kept key does not follow --base-url to another place', async () => {
   }
   const stdin = `${sandbox.credentials.apiKey}\n`
   expect((await run([...login, '--with-key', '--insecure-storage'], { env: folders, stdin })).code).toBe(0)
-  expect((await run([...asked, '--only', 'ping'], { env: folders })).code).toBe(0)
-  const elsewhere = await world(quick)
-  const { code, stderr } = await run([...asked, '--base-url', elsewhere.url], { env: folders })
+  expect((await run([...command, '--only', 'ping'], { env: folders })).code).toBe(0)
+  const otherService = await world(quick)
+  const { code, stderr } = await run([...command, '--base-url', otherService.url], { env: folders })
   expect(code).toBe(2)
   expect(stderr).toMatch(
     /^Error: --base-url is .+, but the key of profile "one" is for .+\nSet REFCHECK_API_KEY and .+, or leave out --base-url\.\n$/,
   )
-  expect(elsewhere.sandbox.log.entries()).toEqual([])
+  expect(otherService.sandbox.log.entries()).toEqual([])
 })
 
 test.each([
@@ -225,20 +228,20 @@ test.each([
   [['--watch', 'long'], '--watch: "long" is not a duration'],
 ])('%j is refused', async (more, message) => {
   const { run, sandbox } = await world(quick)
-  const { code, stdout, stderr } = await run([...asked, ...more])
+  const { code, stdout, stderr } = await run([...command, ...more])
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toContain(message)
   expect(sandbox.log.entries()).toEqual([])
 })
 
-test('--control is for sandboxes', async () => {
-  const { run, at } = await startBehind(
+test('--control is refused for a service that is not a sandbox', async () => {
+  const { run, runOptions } = await startBehind(
     (sandbox) => (request, connection) =>
       new URL(request.url).pathname.startsWith('/v1/')
         ? sandbox.fetch(request, connection)
         : createAnswer(404, null, 'resource not found'),
   )
-  const { code, stderr } = await run([...asked, '--control'], at)
+  const { code, stderr } = await run([...command, '--control'], runOptions)
   expect(code).toBe(2)
   expect(stderr).toContain('is not a sandbox that can be controlled')
 })

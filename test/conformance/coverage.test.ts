@@ -5,77 +5,77 @@ import { expect, test } from 'vitest'
 import { suite } from '../../src/conformance/suite.ts'
 import { captions, rules } from './rules.ts'
 
-const caseIds = new Set(suite.map(({ id }) => id))
+const suiteIds = new Set(suite.map(({ id }) => id))
 
-test('every rule of the document has a case, or a reason why none can see it', () => {
-  const bare = rules.filter(({ by, because }) => by.length === 0 && (because ?? '').length < 20)
-  expect(bare.map(({ section, text }) => `${section}: ${text}`)).toEqual([])
-  expect(rules.filter(({ by, because }) => by.length > 0 && because !== undefined)).toEqual([])
+test('every rule of the document has a case, or a reason why no case can test it', () => {
+  const uncovered = rules.filter(({ caseIds, reason }) => caseIds.length === 0 && (reason ?? '').length < 20)
+  expect(uncovered.map(({ section, text }) => `${section}: ${text}`)).toEqual([])
+  expect(rules.filter(({ caseIds, reason }) => caseIds.length > 0 && reason !== undefined)).toEqual([])
 })
 
 test('the cases that rules name are in the suite', () => {
-  const unknown = rules.flatMap(({ by }) => by).filter((id) => !caseIds.has(id))
+  const unknown = rules.flatMap(({ caseIds }) => caseIds).filter((id) => !suiteIds.has(id))
   expect(unknown).toEqual([])
 })
 
-test('every case quotes a rule of the section it names, which counts on it', () => {
-  const stray = suite.filter(({ id, section, rule }) => {
-    const quoted = rules.filter((each) => each.section === section && overlap(each.text, rule))
-    return !quoted.some(({ by }) => by.includes(id))
+test('every case quotes a rule of its section, and the rule names the case', () => {
+  const uncitedCases = suite.filter(({ id, section, rule }) => {
+    const quoted = rules.filter((each) => each.section === section && containsOther(each.text, rule))
+    return !quoted.some(({ caseIds }) => caseIds.includes(id))
   })
-  expect(stray.map(({ id, section, rule }) => ({ id, section, rule }))).toEqual([])
+  expect(uncitedCases.map(({ id, section, rule }) => ({ id, section, rule }))).toEqual([])
 })
 
 test('case ids are unique', () => {
-  expect(caseIds.size).toBe(suite.length)
+  expect(suiteIds.size).toBe(suite.length)
 })
 
-/** A case may quote a whole paragraph of which the list keeps the sentences apart, or the other way round. */
-function overlap(one: string, other: string): boolean {
+/** A case may quote a whole paragraph whose sentences are separate rules, or one sentence of a rule. */
+function containsOther(one: string, other: string): boolean {
   return one.includes(other) || other.includes(one)
 }
 
-test('the rules are the words of the document, all of them and under their headings', () => {
+test('the rules have the texts of the document, all of them and under their headings', () => {
   const document = new URL('../vectors/service-api-v1.txt', import.meta.url)
-  expect(differences(readFileSync(document, 'utf8'))).toEqual([])
+  expect(findDifferences(readFileSync(document, 'utf8'))).toEqual([])
 })
 
-test('a sentence that is not in the document, and one that the list lacks, are noticed', () => {
-  expect(differences('## Limits\n\nCalls are free.\n')).toContain('Limits has besides: Calls are free.')
-  expect(differences('## Limits\n')).toContain('Limits lacks: API key length | 32 characters |')
+test('a text that only the document or only the list has is found', () => {
+  expect(findDifferences('## Limits\n\nCalls are free.\n')).toContain('Limits has besides: Calls are free.')
+  expect(findDifferences('## Limits\n')).toContain('Limits lacks: API key length | 32 characters |')
 })
 
-/** What the list has and the document does not, and the other way round. */
-function differences(document: string): string[] {
-  const sections = linesBySection(document)
-  const lacking: string[] = []
+/** Returns the texts that only the document or only the list of rules has. */
+function findDifferences(document: string): string[] {
+  const sections = readLinesBySection(document)
+  const missingTexts: string[] = []
   for (const { section, text } of rules) {
     const lines = sections.get(section) ?? []
-    const at = lines.findIndex((line) => line.includes(text))
-    if (at === -1) lacking.push(`${section} lacks: ${text}`)
-    else lines[at] = (lines[at] ?? '').replace(text, '')
+    const index = lines.findIndex((line) => line.includes(text))
+    if (index === -1) missingTexts.push(`${section} lacks: ${text}`)
+    else lines[index] = (lines[index] ?? '').replace(text, '')
   }
-  const besides = [...sections].flatMap(([section, lines]) =>
+  const extraTexts = [...sections].flatMap(([section, lines]) =>
     lines
       .map((line) => line.trim())
       .filter((line) => line !== '' && !captions.includes(line))
       .map((line) => `${section} has besides: ${line}`),
   )
-  return [...lacking, ...besides]
+  return [...missingTexts, ...extraTexts]
 }
 
-/** The document without its markup: table rows without their outer bars, items without their marks, no table heads. */
-function linesBySection(document: string): Map<string, string[]> {
+/** Returns the lines of each section without markup: no outer bars of tables, no marks of lists, no table heads. */
+function readLinesBySection(document: string): Map<string, string[]> {
   const sections = new Map<string, string[]>()
   const lines = document.split('\n').map((line) => line.trim())
   const isRule = (line: string | undefined): boolean => /^\|[-|]+\|$/.test(line ?? '')
   let section: string[] = []
-  for (const [at, line] of lines.entries()) {
+  for (const [index, line] of lines.entries()) {
     const heading = /^#+ (.*)$/.exec(line)?.[1]
     if (heading !== undefined) {
       section = []
       sections.set(heading, section)
-    } else if (line !== '' && !isRule(line) && !isRule(lines[at + 1])) {
+    } else if (line !== '' && !isRule(line) && !isRule(lines[index + 1])) {
       section.push(
         line
           .replace(/^\| /, '')

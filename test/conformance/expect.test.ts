@@ -5,13 +5,13 @@ import { expectPdf, expectRefusedField } from '../../src/conformance/table.ts'
 import { nullable, object, text, timestamp, uuid } from '../../src/conformance/shape.ts'
 import { Secrets } from '../../src/host/secrets.ts'
 
-function answered(status: number, body: string, type = 'application/json'): Answer {
+function createAnswer(status: number, body: string, type = 'application/json'): Answer {
   const response = { status, headers: { 'content-type': type }, body: Buffer.from(body), milliseconds: 1 }
   return new Answer('GET /v1/there', response, true, new Secrets())
 }
 
-const refused = (message: string): Answer =>
-  answered(400, JSON.stringify({ data: null, status_message: 'client_error', message }))
+const createRefusal = (message: string): Answer =>
+  createAnswer(400, JSON.stringify({ data: null, status_message: 'client_error', message }))
 
 test.each([
   'additional_information[0].fields.name: is required',
@@ -23,7 +23,7 @@ test.each([
   'additional_information[0].fields: name is required',
   'additional_information: the entry reference lacks name',
 ])('%s names the field', (message) => {
-  expect(expectRefusedField(refused(message), 'additional_information[0].fields.name')).toEqual([])
+  expect(expectRefusedField(createRefusal(message), 'additional_information[0].fields.name')).toEqual([])
 })
 
 test.each([
@@ -35,25 +35,27 @@ test.each([
   'additional_information[0].fields.name: ',
   'additional_information[0].fields.names: is required',
   'fields.name is required',
-])('%j does not', (message) => {
-  expect(expectRefusedField(refused(message), 'additional_information[0].fields.name')).toEqual([
+])('%j does not name the field', (message) => {
+  expect(expectRefusedField(createRefusal(message), 'additional_information[0].fields.name')).toEqual([
     `GET /v1/there: expected the message "additional_information[0].fields.name: <reason>", got 400 ("${message}")`,
   ])
 })
 
-test('a field may be refused with a 400 alone', () => {
-  expect(expectRefusedField(answered(500, 'oh'), 'name')).toEqual(['GET /v1/there: expected 400, got 500'])
+test('a field is refused only by a 400', () => {
+  expect(expectRefusedField(createAnswer(500, 'oh'), 'name')).toEqual([
+    'GET /v1/there: expected 400, got 500',
+  ])
 })
 
-test('a PDF begins and ends as one', () => {
-  expect(expectPdf(answered(200, '%PDF-1.7\n%%EOF\n', 'application/pdf'))).toEqual([])
-  expect(expectPdf(answered(200, '%PDF-1.7\n', 'application/pdf'))).toEqual([
+test('a PDF is expected to have the beginning and the end of a PDF', () => {
+  expect(expectPdf(createAnswer(200, '%PDF-1.7\n%%EOF\n', 'application/pdf'))).toEqual([])
+  expect(expectPdf(createAnswer(200, '%PDF-1.7\n', 'application/pdf'))).toEqual([
     'GET /v1/there: the body is not a complete PDF',
   ])
-  expect(expectPdf(answered(404, ''))).toEqual(['GET /v1/there: expected 200, got 404'])
+  expect(expectPdf(createAnswer(404, ''))).toEqual(['GET /v1/there: expected 200, got 404'])
 })
 
-test('a shape names what is wrong, what is missing and what is besides', () => {
+test('a shape reports wrong, missing and additional fields', () => {
   const shape = object({ id: uuid, name: nullable(text), at: timestamp })
   expect(shape({ id: '5', name: 7, extra: true }, 'there')).toEqual([
     'there.id: expected a UUID, got "5"',
@@ -71,6 +73,6 @@ test.each([
 ])('%s is an ISO 8601 timestamp', (value) => expect(timestamp(value, 'at')).toEqual([]))
 
 test.each(['2026-03-02', '2026-03-02 09:00:00Z', '2026-03-02T25:00:00Z', '2026-02-30T09:00:00Z', 'now', 1])(
-  '%j is none',
+  '%j is not an ISO 8601 timestamp',
   (value) => expect(timestamp(value, 'at')).toHaveLength(1),
 )

@@ -17,7 +17,7 @@ export interface Lab {
   clock: ManualClock
   target: Target
   http: HttpClient
-  /** The whole suite, or a part of it. */
+  /** Runs the whole suite, or the part that the options select. */
   run: (options?: Partial<ConformanceOptions>) => Promise<ConformanceReport>
 }
 
@@ -28,11 +28,11 @@ export interface LabOptions extends Partial<SandboxOptions> {
 
 const start = Date.parse('2026-03-02T09:00:00.000Z')
 
-export async function lab(options: LabOptions = {}): Promise<Lab> {
-  const { createHandler, ...rest } = options
+export async function createLab(options: LabOptions = {}): Promise<Lab> {
+  const { createHandler, ...sandboxOptions } = options
   const clock = new ManualClock(start)
   const quota = options.quota ?? largeQuota
-  const sandbox = createSandbox({ seed: 'refcheck', ...rest, clock, quota })
+  const sandbox = createSandbox({ seed: 'refcheck', ...sandboxOptions, clock, quota })
   const service: Handler =
     createHandler?.(sandbox) ?? ((request, connection) => sandbox.fetch(request, connection))
   const listener = await listen((request, connection) =>
@@ -59,9 +59,9 @@ export async function lab(options: LabOptions = {}): Promise<Lab> {
       error: 'conformance+error@example.com',
       mixed: 'conformance+mixed@example.com',
     },
-    inactiveTeams: inactiveTeamsOf(sandbox),
+    inactiveTeams: listInactiveTeams(sandbox),
     inactiveEmail: sandbox.people.inactive,
-    ...(mayNotCreate(options) && { noCreateEmail: supportOf(sandbox) }),
+    ...(isSupportUnableToCreate(options) && { noCreateEmail: findSupportEmail(sandbox) }),
     ...(options.quota !== undefined && { quota }),
   }
   return {
@@ -69,7 +69,7 @@ export async function lab(options: LabOptions = {}): Promise<Lab> {
     clock,
     target,
     http,
-    async run(given = {}) {
+    async run(runOptions = {}) {
       const control = await connectToSandbox(http, target)
       return runConformance({
         http,
@@ -78,27 +78,27 @@ export async function lab(options: LabOptions = {}): Promise<Lab> {
         control,
         allowCreate: true,
         receivePort: 0,
-        ...given,
+        ...runOptions,
       })
     },
   }
 }
 
-const mayNotCreate = ({ rules }: LabOptions): boolean =>
+const isSupportUnableToCreate = ({ rules }: LabOptions): boolean =>
   typeof rules !== 'object' || rules['support-creates'] !== 'yes'
 
-const supportOf = (sandbox: Sandbox): string | undefined =>
+const findSupportEmail = (sandbox: Sandbox): string | undefined =>
   sandbox.snapshot().users.find(({ role, active }) => role === 'support' && active)?.email
 
-const inactiveTeamsOf = (sandbox: Sandbox): string[] =>
+const listInactiveTeams = (sandbox: Sandbox): string[] =>
   sandbox
     .snapshot()
     .teams.filter((team) => !team.active)
     .map((team) => team.id)
 
-/** The cases that broke, with what they found. */
-export const broken = ({ cases }: ConformanceReport) =>
+/** Returns the broken cases with their findings. */
+export const listBrokenCases = ({ cases }: ConformanceReport) =>
   cases.filter(({ verdict }) => verdict === 'broken').map(({ id, findings }) => ({ id, findings }))
 
-export const casesNotTested = ({ cases }: ConformanceReport) =>
+export const listUntestedCases = ({ cases }: ConformanceReport) =>
   cases.filter(({ verdict }) => verdict === 'not_judged').map(({ id, reason }) => ({ id, reason }))

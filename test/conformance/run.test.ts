@@ -3,46 +3,51 @@ import { expect, test } from 'vitest'
 import { ForbiddenError, UnauthenticatedError } from '../../src/errors/kinds.ts'
 import { suite } from '../../src/conformance/suite.ts'
 import { encodings } from '../harness/faults/encodings.ts'
-import { broken, lab, casesNotTested } from './lab.ts'
+import { listBrokenCases, createLab, listUntestedCases } from './lab.ts'
 
-const bare = { control: {}, receivePort: undefined }
+const withoutControl = { control: {}, receivePort: undefined }
 
-test('without leave to create, nothing but empty bodies is posted', async () => {
-  const posted = new Set<string>()
-  const { run, sandbox } = await lab({
+test('without allowCreate, only empty bodies are posted', async () => {
+  const postedBodies = new Set<string>()
+  const { run, sandbox } = await createLab({
     createHandler: (inner) => async (request, connection) => {
-      if (request.method === 'POST') posted.add(await request.clone().text())
+      if (request.method === 'POST') postedBodies.add(await request.clone().text())
       return inner.fetch(request, connection)
     },
   })
-  const report = await run({ ...bare, allowCreate: false })
-  expect(posted).toEqual(new Set(['{}']))
+  const report = await run({ ...withoutControl, allowCreate: false })
+  expect(postedBodies).toEqual(new Set(['{}']))
   expect(sandbox.requests()).toEqual([])
-  expect(broken(report)).toEqual([])
-  const unjudged = new Set(casesNotTested(report).map(({ id }) => id))
+  expect(listBrokenCases(report)).toEqual([])
+  const unjudged = new Set(listUntestedCases(report).map(({ id }) => id))
   const creating = suite.filter(({ kind }) => kind === 'create').map(({ id }) => id)
   expect(creating.filter((id) => !unjudged.has(id))).toEqual([])
 })
 
-test('what the suite was not given is not judged, and never counted as kept', async () => {
-  const { run, target } = await lab()
+test('a case whose inputs were not given is not judged, and does not count as held', async () => {
+  const { run, target } = await createLab()
   const { baseUrl, apiKey, userEmail } = target
-  const report = await run({ ...bare, allowCreate: true, watchMs: 1, target: { baseUrl, apiKey, userEmail } })
-  const reasons = new Map(casesNotTested(report).map(({ id, reason }) => [id, reason]))
+  const report = await run({
+    ...withoutControl,
+    allowCreate: true,
+    watchMs: 1,
+    target: { baseUrl, apiKey, userEmail },
+  })
+  const reasons = new Map(listUntestedCases(report).map(({ id, reason }) => [id, reason]))
   expect(reasons.get('packages.by-role')).toBe(
     'a second user of the organisation is needed: --second-user EMAIL',
   )
   expect(reasons.get('reports.of-another-organisation')).toBe(
     'a key of another organisation is needed: --foreign-user EMAIL, and REFCHECK_FOREIGN_API_KEY',
   )
-  const others = [
+  const ids = [
     'throttle.minute',
     'webhook.signature',
     'standing.trial',
     'statuses.terminal',
     'roles.may-not-create',
   ]
-  expect(others.map((id) => reasons.get(id))).toMatchInlineSnapshot(`
+  expect(ids.map((id) => reasons.get(id))).toMatchInlineSnapshot(`
     [
       "the quota may not be used up: add --use-up-quota",
       "events are not received: add --webhook-port PORT, or --control on a sandbox",
@@ -55,10 +60,10 @@ test('what the suite was not given is not judged, and never counted as kept', as
 })
 
 test('an organisation that may not order is reported as such', async () => {
-  const { run, sandbox } = await lab()
+  const { run, sandbox } = await createLab()
   sandbox.setCredits(0)
   const report = await run({ only: ({ id }) => id === 'create.accepted' })
-  expect(casesNotTested(report)).toEqual([
+  expect(listUntestedCases(report)).toEqual([
     {
       id: 'create.accepted',
       reason: 'no order was accepted: got 403 ("organisation has no credits remaining")',
@@ -66,15 +71,15 @@ test('an organisation that may not order is reported as such', async () => {
   ])
 })
 
-test('a service that fails every order keeps no rule of creating', async () => {
-  const { run, sandbox } = await lab()
+test('if a service fails every order, the case that creates a request is broken', async () => {
+  const { run, sandbox } = await createLab()
   sandbox.inject({
     on: 'POST /v1/requests',
     times: 1000,
     fault: { kind: 'status', status: 500, when: 'before' },
   })
-  const report = await run({ ...bare, only: ({ id }) => id === 'create.accepted' })
-  expect(broken(report)).toEqual([
+  const report = await run({ ...withoutControl, only: ({ id }) => id === 'create.accepted' })
+  expect(listBrokenCases(report)).toEqual([
     {
       id: 'create.accepted',
       findings: ['POST /v1/requests: expected 201, got 500 ("internal server error")'],
@@ -82,11 +87,14 @@ test('a service that fails every order keeps no rule of creating', async () => {
   ])
 })
 
-test('a connection that breaks in the middle breaks the case, and the run goes on', async () => {
-  const { run, sandbox } = await lab()
+test('a connection that is cut breaks its case, and the run continues', async () => {
+  const { run, sandbox } = await createLab()
   sandbox.inject({ on: 'GET /v1/packages', fault: { kind: 'cut', when: 'before' } })
-  const report = await run({ ...bare, only: ({ id }) => id === 'packages.list' || id === 'users.list' })
-  expect(broken(report)).toEqual([
+  const report = await run({
+    ...withoutControl,
+    only: ({ id }) => id === 'packages.list' || id === 'users.list',
+  })
+  expect(listBrokenCases(report)).toEqual([
     {
       id: 'packages.list',
       findings: [expect.stringMatching(/^the answer was incomplete: .*: the connection was cut$/) as string],
@@ -95,31 +103,31 @@ test('a connection that breaks in the middle breaks the case, and the run goes o
   expect(report.counts).toEqual({ cases: 2, holds: 1, broken: 1, not_judged: 0, advised: 0 })
 })
 
-test('the suite does not begin with a key or a user that is refused', async () => {
-  const { run, target, sandbox } = await lab()
-  const badKey = run({ ...bare, target: { ...target, apiKey: 'x'.repeat(32) } })
+test('the suite does not start if the key or the user is refused', async () => {
+  const { run, target, sandbox } = await createLab()
+  const badKey = run({ ...withoutControl, target: { ...target, apiKey: 'x'.repeat(32) } })
   await expect(badKey).rejects.toThrow(UnauthenticatedError)
-  const badUser = run({ ...bare, target: { ...target, userEmail: sandbox.people.inactive } })
+  const badUser = run({ ...withoutControl, target: { ...target, userEmail: sandbox.people.inactive } })
   await expect(badUser).rejects.toThrow(ForbiddenError)
 })
 
-test('it ends at once when it is interrupted', async () => {
-  const { run } = await lab()
+test('a run ends at once when it is interrupted', async () => {
+  const { run } = await createLab()
   const interrupt = new AbortController()
-  const seen: string[] = []
-  const coming = run({
+  const finishedIds: string[] = []
+  const running = run({
     signal: interrupt.signal,
     onCase: ({ id }) => {
-      seen.push(id)
-      if (seen.length === 3) interrupt.abort(new Error('enough'))
+      finishedIds.push(id)
+      if (finishedIds.length === 3) interrupt.abort(new Error('enough'))
     },
   })
-  await expect(coming).rejects.toThrow('enough')
-  expect(seen).toHaveLength(3)
+  await expect(running).rejects.toThrow('enough')
+  expect(finishedIds).toHaveLength(3)
 })
 
 test('no finding shows a key, a secret or a signed token', async () => {
-  const { run, target } = await lab({
+  const { run, target } = await createLab({
     createHandler: (sandbox) => async (request, connection) => {
       const answer = await sandbox.fetch(request, connection)
       if (answer.headers.get('Content-Type') !== 'application/json') return new Response('none')
@@ -141,7 +149,7 @@ test('no finding shows a key, a secret or a signed token', async () => {
 test.each(Object.entries(encodings).filter(([, encode]) => encode('key') !== 'key'))(
   'no finding shows the first part of a key in an encoding that is longer than findings are: %s',
   async (_name, encode) => {
-    const { run, target } = await lab({
+    const { run, target } = await createLab({
       createHandler: (sandbox) => async (request, connection) => {
         const answer = await sandbox.fetch(request, connection)
         if (answer.headers.get('Content-Type') !== 'application/json') return answer
@@ -157,8 +165,8 @@ test.each(Object.entries(encodings).filter(([, encode]) => encode('key') !== 'ke
   },
 )
 
-test('no finding shows a key that was changed to be refused, where the service sends it back', async () => {
-  const { run, target } = await lab({
+test('if the service sends back a key that the suite altered, no finding shows the key', async () => {
+  const { run, target } = await createLab({
     createHandler: (sandbox) => async (request, connection) => {
       const answer = await sandbox.fetch(request, connection)
       if (answer.headers.get('Content-Type') !== 'application/json') return answer

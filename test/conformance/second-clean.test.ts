@@ -3,21 +3,21 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test, vi } from 'vitest'
 
 import { sampleOf } from '../harness/share.ts'
-import { broken, casesNotTested } from './lab.ts'
-import type { Knobs } from './second/knobs.ts'
-import { second, tightWindows } from './second-lab.ts'
+import { listBrokenCases, listUntestedCases } from './lab.ts'
+import type { Behaviour } from './second/behaviour.ts'
+import { createSecondLab, smallWindows } from './second-lab.ts'
 
-// The whole suite is asked, on a machine that may be busy.
+// The tests run the whole suite, on a machine that may be busy.
 vi.setConfig({ testTimeout: 90_000 })
 
-const ofQuota = ({ id }: { id: string }): boolean =>
+const isQuotaCase = ({ id }: { id: string }): boolean =>
   id.startsWith('throttle.') || id === 'answers.retry-after'
 
-test('a second service that keeps to the document breaks no rule', async () => {
-  const { run } = await second()
-  const report = await run({ only: (each) => !ofQuota(each) })
-  expect(broken(report)).toEqual([])
-  expect(casesNotTested(report)).toEqual([
+test('a second service that follows the document breaks no rule', async () => {
+  const { run } = await createSecondLab()
+  const report = await run({ only: (each) => !isQuotaCase(each) })
+  expect(listBrokenCases(report)).toEqual([])
+  expect(listUntestedCases(report)).toEqual([
     { id: 'versioning.transport', reason: '--base-url is http: it takes a deployment on https' },
     {
       id: 'requests.created-at',
@@ -26,14 +26,14 @@ test('a second service that keeps to the document breaks no rule', async () => {
   ])
 })
 
-test('nor the rules of the quota', async () => {
-  const { run } = await second({ windows: tightWindows })
-  const report = await run({ only: ofQuota })
-  expect(broken(report)).toEqual([])
-  expect(casesNotTested(report)).toEqual([])
+test('the second service breaks no rule of the quota', async () => {
+  const { run } = await createSecondLab({ windows: smallWindows })
+  const report = await run({ only: isQuotaCase })
+  expect(listBrokenCases(report)).toEqual([])
+  expect(listUntestedCases(report)).toEqual([])
 })
 
-const ways: [string, RegExp, Partial<Knobs>][] = [
+const allowedVariants: [string, RegExp, Partial<Behaviour>][] = [
   [
     'paths as JavaScript writes them',
     /^create/,
@@ -41,20 +41,20 @@ const ways: [string, RegExp, Partial<Knobs>][] = [
   ],
   ['paths with dots and a root', /^create/, { writePath: (path) => ['$', ...path].join('.') }],
   [
-    'the first of several faults, no field besides',
+    'the first of several faults, no additional fields',
     /^(create|users|packages)/,
-    { reportedFault: 'first', extras: false },
+    { reportedFault: 'first', hasExtraFields: false },
   ],
-  ['ids when a check begins', /^(requests|statuses|reports)/, { idFromStart: false }],
-  ['every event twice', /^(webhook|statuses)/, { duplicates: true }],
-  ['failed deliveries are not retried', /^webhook/, { retries: [] }],
-  ['retried within seconds', /^webhook/, { retries: [2, 4] }],
-  ['events one minute late', /^(webhook|statuses)/, { lateMs: 61_000 }],
+  ['check ids from the start of the check', /^(requests|statuses|reports)/, { hasIdFromStart: false }],
+  ['every event twice', /^(webhook|statuses)/, { hasDuplicates: true }],
+  ['failed deliveries are not retried', /^webhook/, { retrySeconds: [] }],
+  ['failed deliveries are retried within seconds', /^webhook/, { retrySeconds: [2, 4] }],
+  ['events one minute late', /^(webhook|statuses)/, { eventDelayMs: 61_000 }],
   [
-    'names in other words',
+    'other names of the checks',
     /^requests/,
     {
-      answer(reply, { path }) {
+      changeReply(reply, { path }) {
         if (!path.startsWith('/v1/requests/') || Buffer.isBuffer(reply.body)) return
         const { checks = [] } = (reply.body.data ?? {}) as { checks?: Record<string, unknown>[] }
         for (const check of checks) if (check['type'] === 'background') check['check_name'] = 'In other words'
@@ -63,24 +63,27 @@ const ways: [string, RegExp, Partial<Knobs>][] = [
   ],
 ]
 
-test.each(sampleOf(ways, 4))('it may do otherwise: %s', async (_name, topics, knobs) => {
-  const { run } = await second({ knobs })
-  expect(broken(await run({ only: ({ id }) => topics.test(id) }))).toEqual([])
-})
+test.each(sampleOf(allowedVariants, 4))(
+  'an allowed variant breaks no rule: %s',
+  async (_name, topics, behaviour) => {
+    const { run } = await createSecondLab({ behaviour })
+    expect(listBrokenCases(await run({ only: ({ id }) => topics.test(id) }))).toEqual([])
+  },
+)
 
-const ofReads = (change: (data: { checks: Record<string, unknown>[] }) => void): Partial<Knobs> => ({
-  answer({ status, body }, { method, path }) {
+const changeReads = (change: (data: { checks: Record<string, unknown>[] }) => void): Partial<Behaviour> => ({
+  changeReply({ status, body }, { method, path }) {
     if (method !== 'GET' || !path.startsWith('/v1/requests/') || Buffer.isBuffer(body)) return
     if (status === 200) change(body.data as { checks: Record<string, unknown>[] })
   },
 })
 
-/** What the document leaves open: it is advice, in these words. */
-const advised: [string, string, Partial<Knobs>, RegExp][] = [
+/** Behaviours that the document leaves open: name, case, change of the service and text of the advice. */
+const advisedBehaviours: [string, string, Partial<Behaviour>, RegExp][] = [
   [
     'a redirect acknowledges an event',
     'webhook.again-after-refusal',
-    { acknowledges: (status) => status >= 200 && status < 400 },
+    { isAcknowledgement: (status) => status >= 200 && status < 400 },
     /^an event that was answered with 302 was never redelivered/,
   ],
   [
@@ -98,19 +101,19 @@ const advised: [string, string, Partial<Knobs>, RegExp][] = [
   [
     'unknown fields of the body are ignored',
     'create.unknown-fields',
-    { forgive: /^no_such_field is not known/ },
+    { ignoredFaults: /^no_such_field is not known/ },
     /with no_such_field: the unknown field was accepted$/,
   ],
   [
     'unknown fields of the recipient are ignored',
     'create.unknown-fields',
-    { forgive: /^recipient\.no_such_field is not known/ },
+    { ignoredFaults: /^recipient\.no_such_field is not known/ },
     /with recipient\.no_such_field: the unknown field was accepted$/,
   ],
   [
     'a referee_id that is an integer, as the path takes it',
     'requests.shape',
-    ofReads(({ checks }) => {
+    changeReads(({ checks }) => {
       for (const { references } of checks) {
         for (const each of (references ?? []) as Record<string, unknown>[]) each['referee_id'] = 5
       }
@@ -120,28 +123,30 @@ const advised: [string, string, Partial<Knobs>, RegExp][] = [
   [
     'more directives in Cache-Control',
     'answers.cache-headers',
-    { answer: ({ headers }) => (headers['Cache-Control'] = 'no-store, max-age=0') },
+    { changeReply: ({ headers }) => (headers['Cache-Control'] = 'no-store, max-age=0') },
     /^cache-control says more than no-store: no-store, max-age=0$/,
   ],
 ]
 
-test.each(advised)('%s: advice, and no finding', async (_name, id, knobs, words) => {
-  const { run } = await second({ knobs })
-  const [report] = (await run({ only: (each) => each.id === id })).cases
-  expect(report?.findings).toEqual([])
-  expect(report?.advice).toContainEqual(expect.stringMatching(words))
-})
-
-test.each<[string, Partial<Knobs>]>([['windows that begin with the first call', { window: 'first-call' }]])(
-  'or %s',
-  async (_name, knobs) => {
-    const { run } = await second({ knobs, windows: tightWindows })
-    expect(broken(await run({ only: ofQuota }))).toEqual([])
+test.each(advisedBehaviours)(
+  '%s: the case gives advice and no finding',
+  async (_name, id, behaviour, advice) => {
+    const { run } = await createSecondLab({ behaviour })
+    const [report] = (await run({ only: (each) => each.id === id })).cases
+    expect(report?.findings).toEqual([])
+    expect(report?.advice).toContainEqual(expect.stringMatching(advice))
   },
 )
 
+test.each<[string, Partial<Behaviour>]>([
+  ['windows that begin with the first call', { windowKind: 'first-call' }],
+])('the quota may have %s', async (_name, behaviour) => {
+  const { run } = await createSecondLab({ behaviour, windows: smallWindows })
+  expect(listBrokenCases(await run({ only: isQuotaCase }))).toEqual([])
+})
+
 test('a window that cannot be used up in time is not judged', async () => {
-  const { run } = await second({
+  const { run } = await createSecondLab({
     windows: [
       { calls: 30, ms: 1 },
       { calls: 200, ms: 3_600_000 },
@@ -149,10 +154,10 @@ test('a window that cannot be used up in time is not judged', async () => {
     speed: 600,
   })
   const report = await run({ only: ({ id }) => id === 'throttle.minute' })
-  expect(broken(report)).toEqual([])
+  expect(listBrokenCases(report)).toEqual([])
 })
 
-test('it imports nothing of the program', () => {
+test('the second service imports nothing of the program', () => {
   const folder = new URL('second/', import.meta.url)
   const imports = readdirSync(folder).flatMap((name) =>
     [...readFileSync(new URL(name, folder), 'utf8').matchAll(/from '([^']+)'/g)].map(([, from]) => from),

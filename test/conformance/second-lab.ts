@@ -8,14 +8,14 @@ import { HttpClient } from '../../src/http/client.ts'
 import { closedTeam, keys, people, secret } from './second/data.ts'
 import { SecondService, type SecondOptions } from './second/service.ts'
 
-/** Small windows, in the service's own terms. */
-export const tightWindows = [
+/** A small quota in the form that the second service reads. */
+export const smallWindows = [
   { calls: 7, ms: 60_000 },
   { calls: 45, ms: 3_600_000 },
 ]
 
-/** The second service, and everything the suite can be given about it. */
-export async function second(options: SecondOptions = {}) {
+/** Starts the second service. Returns it with a target that has every input of the suite. */
+export async function createSecondLab(options: SecondOptions = {}) {
   const service = new SecondService(options)
   await service.listen()
   const http = new HttpClient({ clock: systemClock, env: {}, userAgent: 'refcheck-test' })
@@ -24,7 +24,7 @@ export async function second(options: SecondOptions = {}) {
     await service.close()
   })
   const target: Target = {
-    baseUrl: service.base,
+    baseUrl: service.baseUrl,
     apiKey: keys.home,
     userEmail: people.owner,
     webhookSecret: secret,
@@ -45,20 +45,20 @@ export async function second(options: SecondOptions = {}) {
   return {
     service,
     target,
-    run: (given: Partial<ConformanceOptions> = {}): Promise<ConformanceReport> =>
+    run: (runOptions: Partial<ConformanceOptions> = {}): Promise<ConformanceReport> =>
       runConformance({
         http,
         clock: systemClock,
         target,
-        control: controlOf(service),
+        control: createControl(service),
         allowCreate: true,
         receivePort: 0,
-        ...given,
+        ...runOptions,
       }),
   }
 }
 
-function controlOf(service: SecondService): Control {
+function createControl(service: SecondService): Control {
   return {
     ...(service.speed === undefined && { advance: (ms: number) => service.advance(ms) }),
     async pointWebhook(url) {
@@ -74,7 +74,7 @@ function controlOf(service: SecondService): Control {
       service.keys.shift()
     },
     async failNextUsers() {
-      service.fails = 1
+      service.failingReads = 1
     },
   }
 }

@@ -7,20 +7,20 @@ import { type ConformanceOptions, runConformance } from '../../src/conformance/r
 import { systemClock } from '../../src/host/clock.ts'
 import { HttpClient } from '../../src/http/client.ts'
 import { sampleOf } from '../harness/share.ts'
-import { broken, casesNotTested } from './lab.ts'
+import { listBrokenCases, listUntestedCases } from './lab.ts'
 import { largeQuota, smallQuota } from './quotas.ts'
 import { emails, keys, secret } from './third/data.ts'
 import { defects } from './third/defects.ts'
 import { type Defect, ThirdService } from './third/service.ts'
 
-// The whole suite is asked, on a machine that may be busy.
+// The tests run the whole suite, on a machine that may be busy.
 vi.setConfig({ testTimeout: 90_000 })
 
-const ofQuota = ({ id }: { id: string }): boolean =>
+const isQuotaCase = ({ id }: { id: string }): boolean =>
   id.startsWith('throttle.') || id === 'answers.retry-after'
 
 /** Runs the suite on the lenient service, with everything the suite can be given. */
-async function checked(
+async function runSuite(
   only: NonNullable<ConformanceOptions['only']>,
   defect?: Defect,
   quota = largeQuota,
@@ -36,7 +36,7 @@ async function checked(
     http,
     clock: systemClock,
     target: {
-      baseUrl: service.base,
+      baseUrl: service.baseUrl,
       apiKey: keys.home,
       userEmail: emails.owner,
       webhookSecret: secret,
@@ -55,7 +55,7 @@ async function checked(
     control: {
       advance: (ms) => service.advance(ms),
       async pointWebhook(url) {
-        service.hook = url
+        service.webhookUrl = url
       },
       async setPlan(plan) {
         service.plan = plan
@@ -64,10 +64,10 @@ async function checked(
         for (const user of service.users) if (user.email === email) user.active = false
       },
       async revokeKey() {
-        service.revoked = true
+        service.isKeyRevoked = true
       },
       async failNextUsers() {
-        service.fails = 1
+        service.failingReads = 1
       },
     },
     allowCreate: true,
@@ -76,12 +76,15 @@ async function checked(
   })
 }
 
-test('a service that takes every liberty of the document breaks no rule', async () => {
-  const report = await checked((each) => !ofQuota(each))
-  expect(broken(report)).toEqual([])
-  expect(casesNotTested(report).map(({ id }) => id)).toEqual(['versioning.transport', 'requests.created-at'])
-  const advised = report.cases.filter(({ advice }) => advice.length > 0).map(({ id }) => id)
-  expect(advised).toEqual(
+test('a service that uses every freedom of the document breaks no rule', async () => {
+  const report = await runSuite((each) => !isQuotaCase(each))
+  expect(listBrokenCases(report)).toEqual([])
+  expect(listUntestedCases(report).map(({ id }) => id)).toEqual([
+    'versioning.transport',
+    'requests.created-at',
+  ])
+  const advisedIds = report.cases.filter(({ advice }) => advice.length > 0).map(({ id }) => id)
+  expect(advisedIds).toEqual(
     expect.arrayContaining([
       'create.unknown-fields',
       'requests.shape',
@@ -93,23 +96,23 @@ test('a service that takes every liberty of the document breaks no rule', async 
   )
 })
 
-test('nor the rules of the quota', async () => {
-  const report = await checked(ofQuota, undefined, smallQuota)
-  expect(broken(report)).toEqual([])
-  expect(casesNotTested(report)).toEqual([])
+test('the third service breaks no rule of the quota', async () => {
+  const report = await runSuite(isQuotaCase, undefined, smallQuota)
+  expect(listBrokenCases(report)).toEqual([])
+  expect(listUntestedCases(report)).toEqual([])
 })
 
-test.each(sampleOf(defects, 8))('$name: $by', async (defect) => {
-  const { by } = defect
-  const report = await checked(
-    ({ id }) => id === by || (by === 'answers.retry-after' && id === 'throttle.minute'),
+test.each(sampleOf(defects, 8))('$name: $caughtBy', async (defect) => {
+  const { caughtBy } = defect
+  const report = await runSuite(
+    ({ id }) => id === caughtBy || (caughtBy === 'answers.retry-after' && id === 'throttle.minute'),
     defect,
-    ofQuota({ id: by }) ? smallQuota : largeQuota,
+    isQuotaCase({ id: caughtBy }) ? smallQuota : largeQuota,
   )
-  expect(broken(report).map(({ id }) => id)).toContain(by)
+  expect(listBrokenCases(report).map(({ id }) => id)).toContain(caughtBy)
 })
 
-test('it imports nothing of the program', () => {
+test('the third service imports nothing of the program', () => {
   const folder = new URL('third/', import.meta.url)
   const imports = readdirSync(folder).flatMap((name) =>
     [...readFileSync(new URL(name, folder), 'utf8').matchAll(/from '([^']+)'/g)].map(([, from]) => from),

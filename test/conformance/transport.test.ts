@@ -8,10 +8,13 @@ import { runConformance } from '../../src/conformance/run.ts'
 import { createSandbox } from '../../src/sandbox/control/embedded.ts'
 import { type Handler, listen } from '../../src/server/listen.ts'
 import { identity } from '../http/raw-server.ts'
-import { broken } from './lab.ts'
+import { listBrokenCases } from './lab.ts'
 
-/** What the suite says of the transport of a service that is reached by this https URL. */
-async function examined(baseUrl: string, { apiKey, userEmail }: { apiKey: string; userEmail: string }) {
+/** Runs the case of the transport on the service with this https URL. */
+async function runTransportCase(
+  baseUrl: string,
+  { apiKey, userEmail }: { apiKey: string; userEmail: string },
+) {
   vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
   const http = new HttpClient({ clock: systemClock, env: {}, userAgent: 'refcheck-test' })
   onTestFinished(async () => {
@@ -26,8 +29,8 @@ async function examined(baseUrl: string, { apiKey, userEmail }: { apiKey: string
   })
 }
 
-/** A sandbox on a TLS port, and the same on a plain one. */
-async function servedTwice() {
+/** Serves one sandbox on a port with TLS and on a port without TLS. */
+async function serveOnTwoPorts() {
   const sandbox = createSandbox({ clock: systemClock })
   const handler: Handler = (request, connection) => sandbox.fetch(request, connection)
   const tls = await listen(handler, { tls: identity('self-signed') })
@@ -39,14 +42,14 @@ async function servedTwice() {
   return { tls, plain, credentials: sandbox.credentials }
 }
 
-/** One port for both: the first byte of a TLS connection is 22. */
-async function bothOn(tls: number, plain: number): Promise<number> {
+/** Serves both ports on one. The first byte of a TLS connection is 22. */
+async function serveOnOnePort(tls: number, plain: number): Promise<number> {
   const server: Server = createServer((socket) => {
     socket.once('data', (first) => {
-      const onward = connect(first[0] === 22 ? tls : plain, '127.0.0.1')
-      onward.write(first)
-      socket.pipe(onward).pipe(socket)
-      onward.on('error', () => socket.destroy())
+      const upstream = connect(first[0] === 22 ? tls : plain, '127.0.0.1')
+      upstream.write(first)
+      socket.pipe(upstream).pipe(socket)
+      upstream.on('error', () => socket.destroy())
     })
     socket.on('error', () => socket.destroy())
   })
@@ -56,16 +59,16 @@ async function bothOn(tls: number, plain: number): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0
 }
 
-test('a port that speaks TLS alone rejects plain HTTP', async () => {
-  const { tls, credentials } = await servedTwice()
-  const { counts } = await examined(tls.url, credentials)
+test('a port that accepts only TLS rejects plain HTTP', async () => {
+  const { tls, credentials } = await serveOnTwoPorts()
+  const { counts } = await runTransportCase(tls.url, credentials)
   expect(counts).toEqual({ cases: 1, holds: 1, broken: 0, advised: 0, not_judged: 0 })
 })
 
-test('a port that answers both does not', async () => {
-  const { tls, plain, credentials } = await servedTwice()
-  const port = await bothOn(tls.port, plain.port)
-  expect(broken(await examined(`https://127.0.0.1:${port}`, credentials))).toEqual([
+test('a port that also answers plain HTTP breaks the rule', async () => {
+  const { tls, plain, credentials } = await serveOnTwoPorts()
+  const port = await serveOnOnePort(tls.port, plain.port)
+  expect(listBrokenCases(await runTransportCase(`https://127.0.0.1:${port}`, credentials))).toEqual([
     {
       id: 'versioning.transport',
       findings: ['GET /v1/ping over plain HTTP: expected a refusal, got 200'],

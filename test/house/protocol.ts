@@ -172,7 +172,7 @@ export const promises: readonly Promised[] = [
   ...of('The same order twice', [
     [
       'a gateway that was renamed holds',
-      ['store/ledger/relations.test.ts', 'two services that are declared to be one are joined'],
+      ['store/ledger/relations.test.ts', 'two services that are declared to be one are compared as one'],
     ],
     [
       'store same-service',
@@ -268,24 +268,27 @@ export const promises: readonly Promised[] = [
     ],
   ]),
   ...of('Rollback detection', [
-    ['request sent, log entry flushed, attempt committed', [recording, 'is recorded by the next one']],
+    ['request sent, log entry flushed, attempt committed', [recording, 'is recorded by the next process']],
     ['several processes of one machine close nothing', [rollbackShared, 'several processes of one machine']],
     [
       'a number under another attempt id fails the fence',
-      [rollbackShared, 'is no proof: the attempt under it'],
+      [rollbackShared, 'is no evidence: the ids of the attempts'],
     ],
     ['the path still leads to the open file', [recording, 'while it is in use sends nothing more']],
     ['a server session other than the last one is a start', [rollbackShared, 'counts as a start']],
     ['a copy is evidence and no report', [rollbackShared, 'is evidence, but no report of that machine']],
-    ['an entry becomes what its log tells', [rollback, 'has what its log knows of their outcomes']],
-    ['beside an accepted row: a row of its own', [rollback, 'a row of its own, a possible duplicate']],
-    ['the package in the log counts', [rollback, 'of the packages that were one, the log tells too']],
-    ['the older store after accepting', [rollback, 'restored once more, to before it was accepted']],
+    ['an entry becomes what its log tells', [rollback, 'recovers the outcomes that the log has']],
+    ['beside an accepted row: a row of its own', [rollback, 'as a separate row, a possible duplicate']],
+    ['the package in the log counts', [rollback, 'knows the related packages from the log']],
+    ['the older store after accepting', [rollback, 'restored once more, to a state before it was accepted']],
     ['every registered log has to report', [rollbackShared, 'every log has to report']],
     ['store check --restored', [rollbackShared, 'a restore that only a user reports']],
     ['store check --without', [rollbackShared, 'is excluded by its id, and the waiting rows are held']],
-    ['another store at the path of a log', [recording, 'of a store that is lost: a new one in its place']],
-    ['a log from before 1.0.0 is refused', [recording, 'a log from before 1.0.0 refuses the store']],
+    [
+      'another store at the path of a log',
+      [recording, 'of a lost store closes a new store at the same path'],
+    ],
+    ['a log from before 1.0.0 is refused', [recording, 'with an attempt log from before 1.0.0 is refused']],
     ['a backup put back is noticed', [forgotten, 'a backup made at order 16 of a running batch is restored']],
     ['a data folder restored', [forgotten, 'a data folder from before the first order is restored']],
     [

@@ -1,13 +1,13 @@
 import { systemClock } from '../../../src/host/clock.ts'
 import { httpDeliver } from '../../../src/sandbox/service/delivery.ts'
-import { lab } from '../lab.ts'
+import { createLab } from '../lab.ts'
 import { smallQuota } from '../quotas.ts'
 import type { Defect } from './defect.ts'
 
 /** Runs the case that must find a defect against a sandbox with that defect, and returns the report. */
 export async function examineDefect(defect: Defect) {
   const { caughtBy, createHandler, createDeliver, needsEndings = false, alsoRuns, needsSmallQuota } = defect
-  const service = await lab({
+  const service = await createLab({
     createHandler,
     ...(createDeliver !== undefined && {
       deliver: createDeliver(httpDeliver(systemClock), () => service.target.webhookSecret ?? ''),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { broken } from '../lab.ts'
+import { listBrokenCases } from '../lab.ts'
 import { answerDefects } from './answers.ts'
 import { createDefects } from './creates.ts'
 import { examineDefect } from './examine-defect.ts'
@@ -10,5 +10,5 @@ const defects = [...answerDefects, ...readDefects, ...createDefects]
 
 test.each(defects)('$name: $caughtBy', async (defect) => {
   const report = await examineDefect(defect)
-  expect(broken(report).map(({ id }) => id)).toContain(defect.caughtBy)
+  expect(listBrokenCases(report).map(({ id }) => id)).toContain(defect.caughtBy)
 })

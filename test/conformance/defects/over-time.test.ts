@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 
 import { sampleOf } from '../../harness/share.ts'
-import { broken } from '../lab.ts'
+import { listBrokenCases } from '../lab.ts'
 import { examineDefect } from './examine-defect.ts'
 import { reportDefects } from './reports.ts'
 import { requestDefects } from './requests.ts'
@@ -15,5 +15,5 @@ const defects = [...requestDefects, ...reportDefects, ...throttleDefects, ...web
 
 test.each(sampleOf(defects, 10))('$name: $caughtBy', async (defect) => {
   const report = await examineDefect(defect)
-  expect(broken(report).map(({ id }) => id)).toContain(defect.caughtBy)
+  expect(listBrokenCases(report).map(({ id }) => id)).toContain(defect.caughtBy)
 })

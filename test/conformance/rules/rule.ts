@@ -1,30 +1,38 @@
 /** A sentence or table row of the document, word for word. */
 export interface Rule {
-  /** The heading it stands under. */
+  /** The heading of the section with the rule. */
   section: string
   text: string
-  /** The cases that ask for it. */
-  by: readonly string[]
-  /** Why no case can. */
-  because: string | undefined
+  /** The ids of the cases that test it. */
+  caseIds: readonly string[]
+  /** The reason why no case can test it, if there is none. */
+  reason: string | undefined
 }
 
-type Unplaced = Omit<Rule, 'section'>
+type RuleWithoutSection = Omit<Rule, 'section'>
 
-/** A rule that cases of the suite ask for. */
-export const seen = (text: string, ...by: string[]): Unplaced => ({ text, by, because: undefined })
+/** A rule that cases of the suite test. */
+export const testedRule = (text: string, ...caseIds: string[]): RuleWithoutSection => ({
+  text,
+  caseIds,
+  reason: undefined,
+})
 
-/** A rule that cannot be observed over HTTP. */
-export const unseen = (text: string, because: string): Unplaced => ({ text, by: [], because })
+/** A rule that cannot be tested over HTTP. */
+export const untestableRule = (text: string, reason: string): RuleWithoutSection => ({
+  text,
+  caseIds: [],
+  reason,
+})
 
-export const under = (section: string, rules: readonly Unplaced[]): Rule[] =>
-  rules.map(({ text, by, because }) => ({ section, text, by, because }))
+export const rulesUnder = (section: string, rules: readonly RuleWithoutSection[]): Rule[] =>
+  rules.map(({ text, caseIds, reason }) => ({ section, text, caseIds, reason }))
 
-/** Reasons that apply to several. */
-export const because = {
-  introduction: 'It introduces what other rules say; each of those has its own case.',
-  client: 'It tells clients what to do; nothing of the service shows whether they do it.',
+/** Reasons that apply to several rules. */
+export const reasons = {
+  introduction: 'It introduces other rules, and each of these has its own case.',
+  client: 'It is a rule for clients, and the service does not show whether they follow it.',
   outside: 'It happens outside the API, in the settings of the organisation.',
-  open: 'It says that something is left open, so every behaviour keeps it.',
-  meaning: 'It says what a value means; that the field is there, with its type, is asked for.',
+  open: 'It leaves something open, so every behaviour follows it.',
+  meaning: 'It gives the meaning of a value; that the field exists, with its type, has a case.',
 } as const

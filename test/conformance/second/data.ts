@@ -1,6 +1,6 @@
 /*
- * A second service, written from the API document alone. It imports nothing of src, and takes another way than the
- * sandbox wherever the text leaves one open.
+ * A second service, written from the API document alone. It imports nothing of src, and behaves differently from the
+ * sandbox wherever the document leaves a choice.
  */
 
 export interface User {
@@ -22,24 +22,24 @@ export interface Field {
   description: string
 }
 
-export interface Pack {
+export interface Package {
   organisation: string
   id: number
   name: string
   status: 'ACTIVE' | 'INACTIVE' | 'DISABLED'
-  /** Roles that see it. */
+  /** Roles that see the package. */
   roles: string[]
   survey: { id: number; name: string | null; min_referees: number } | null
   checks: { check_name: string | null; partner_name: string | null }[]
   information: { display_name: string; code: string; fields: Record<string, Field> }[]
 }
 
-const uuid = (head: string): string => `${head}-1111-4111-8111-0123456789ab`
+const createUuid = (head: string): string => `${head}-1111-4111-8111-0123456789ab`
 
-const north = { id: uuid('7ea00001'), name: 'North', active: true }
-export const closedTeam = { id: uuid('7ea00002'), name: 'Closed', active: false }
+const openTeam = { id: createUuid('7ea00001'), name: 'North', active: true }
+export const closedTeam = { id: createUuid('7ea00002'), name: 'Closed', active: false }
 
-const everyone = ['owner', 'admin', 'member', 'support']
+const allRoles = ['owner', 'admin', 'member', 'support']
 
 export const home = 'home'
 export const abroad = 'abroad'
@@ -53,38 +53,49 @@ export const people = {
   foreigner: 'fred@far.example.org',
 }
 
-export const users = (): User[] => [
-  person('0001', home, 'Olga', people.owner, 'owner', { job_title: 'Head of People' }),
-  person('0002', home, 'Mika', people.member, 'member', {
+export const createUsers = (): User[] => [
+  createUser('0001', home, 'Olga', people.owner, 'owner', { job_title: 'Head of People' }),
+  createUser('0002', home, 'Mika', people.member, 'member', {
     permissions: ['bgc.administrator', 'integration.none', 'reference.requestor'],
   }),
-  person('0003', home, 'Ana', people.analyst, 'support', {}),
-  person('0004', home, 'Gus', people.gone, 'admin', { active: false }),
-  person('0005', abroad, 'Fred', people.foreigner, 'admin', {}),
+  createUser('0003', home, 'Ana', people.analyst, 'support', {}),
+  createUser('0004', home, 'Gus', people.gone, 'admin', { active: false }),
+  createUser('0005', abroad, 'Fred', people.foreigner, 'admin', {}),
 ]
 
-function person(
+function createUser(
   number: string,
   organisation: string,
   first: string,
   email: string,
   role: string,
-  more: Partial<User>,
+  changes: Partial<User>,
 ): User {
-  const own = { id: uuid(`0e5e${number}`), organisation, first_name: first, last_name: 'Second', email, role }
-  return { ...own, teams: [north, closedTeam], job_title: '', active: true, ...more }
+  const base = {
+    id: createUuid(`0e5e${number}`),
+    organisation,
+    first_name: first,
+    last_name: 'Second',
+    email,
+    role,
+  }
+  return { ...base, teams: [openTeam, closedTeam], job_title: '', active: true, ...changes }
 }
 
-const text = (required: boolean, description: string): Field => ({ type: 'string', required, description })
-const typed = (type: string, required: boolean): Field => ({ type, required, description: `A ${type}` })
+const textField = (required: boolean, description: string): Field => ({
+  type: 'string',
+  required,
+  description,
+})
+const fieldOfType = (type: string, required: boolean): Field => ({ type, required, description: `A ${type}` })
 
-export const packs = (): Pack[] => [
+export const createPackages = (): Package[] => [
   {
     organisation: home,
     id: 71,
     name: 'Everything',
     status: 'ACTIVE',
-    roles: everyone,
+    roles: allRoles,
     survey: { id: 9, name: null, min_referees: 2 },
     checks: [
       { check_name: 'Police', partner_name: 'Veritas' },
@@ -95,28 +106,28 @@ export const packs = (): Pack[] => [
         display_name: 'Police check',
         code: 'ncc_acic',
         fields: {
-          birth_place: text(true, 'Town of birth'),
-          born: text(true, 'Date of birth (YYYY-MM-DD)'),
-          years: typed('integer', true),
-          score: typed('number', false),
-          aliases: typed('array', false),
+          birth_place: textField(true, 'Town of birth'),
+          born: textField(true, 'Date of birth (YYYY-MM-DD)'),
+          years: fieldOfType('integer', true),
+          score: fieldOfType('number', false),
+          aliases: fieldOfType('array', false),
         },
       },
       {
         display_name: 'Right to work',
         code: 'rtw',
-        fields: { consent: typed('boolean', true), address: typed('object', true) },
+        fields: { consent: fieldOfType('boolean', true), address: fieldOfType('object', true) },
       },
     ],
   },
-  pack(72, 'Only a police check', 'ACTIVE', everyone),
-  pack(73, 'For owners', 'ACTIVE', ['owner']),
-  pack(74, 'Of last year', 'INACTIVE', everyone),
-  pack(75, 'Withdrawn', 'DISABLED', everyone),
-  { ...pack(81, 'Abroad', 'ACTIVE', everyone), organisation: abroad },
+  createPackage(72, 'Only a police check', 'ACTIVE', allRoles),
+  createPackage(73, 'For owners', 'ACTIVE', ['owner']),
+  createPackage(74, 'Of last year', 'INACTIVE', allRoles),
+  createPackage(75, 'Withdrawn', 'DISABLED', allRoles),
+  { ...createPackage(81, 'Abroad', 'ACTIVE', allRoles), organisation: abroad },
 ]
 
-function pack(id: number, name: string, status: Pack['status'], roles: string[]): Pack {
+function createPackage(id: number, name: string, status: Package['status'], roles: string[]): Package {
   const checks = [{ check_name: null, partner_name: 'Veritas' }]
   return { organisation: home, id, name, status, roles, survey: null, checks, information: [] }
 }

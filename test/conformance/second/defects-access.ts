@@ -1,43 +1,43 @@
-import { users } from './data.ts'
-import { on, status, type Switch } from './defects.ts'
-import type { Asked, Knobs } from './knobs.ts'
+import { createUsers } from './data.ts'
+import { changeMatching, statusDefect, type Defect } from './defects.ts'
+import type { Call, Behaviour } from './behaviour.ts'
 
 type Item = Record<string, unknown>
 
-/** What stands in for the user or the key of a call. */
-const as = (change: (asked: Asked) => void): Partial<Knobs> => ({ before: change })
-const olga = users()[0]?.email ?? ''
+/** Changes each call before the service reads it. */
+const changeCall = (change: (call: Call) => void): Partial<Behaviour> => ({ beforeCall: change })
+const olga = createUsers()[0]?.email ?? ''
 const goodKey = 'HomeKey9HomeKey9HomeKey9HomeKey9'
 
-export const accessSwitches: Switch[] = [
-  status('403 for a missing header', 'authentication.required', / 401 /, 403),
-  status('401 for a stranger', 'authentication.unknown-user', / 403 /, 401),
+export const accessDefects: Defect[] = [
+  statusDefect('403 for a missing header', 'authentication.required', / 401 /, 403),
+  statusDefect('401 for an unknown user', 'authentication.unknown-user', / 403 /, 401),
   {
     name: 'the e-mail may be left out',
-    by: 'authentication.required',
-    knobs: as(({ headers }) => (headers['x-service-user-email'] ??= olga)),
+    caughtBy: 'authentication.required',
+    behaviour: changeCall(({ headers }) => (headers['x-service-user-email'] ??= olga)),
   },
   {
-    name: 'any e-mail will do',
-    by: 'authentication.unknown-user',
-    knobs: as(({ headers }) => {
+    name: 'any e-mail is accepted',
+    caughtBy: 'authentication.unknown-user',
+    behaviour: changeCall(({ headers }) => {
       if (headers['x-service-user-email']?.endsWith('.invalid') === true)
         headers['x-service-user-email'] = olga
     }),
   },
   {
-    name: 'an e-mail is looked at before the key',
-    by: 'authentication.invalid-key',
-    knobs: {
-      answer: on(/ 401 /, (_body, reply, { headers }) => {
+    name: 'the e-mail is checked before the key',
+    caughtBy: 'authentication.invalid-key',
+    behaviour: {
+      changeReply: changeMatching(/ 401 /, (_body, reply, { headers }) => {
         if (headers['x-service-user-email']?.endsWith('.invalid') === true) reply.status = 403
       }),
     },
   },
   {
-    name: 'keys whatever their case',
-    by: 'authentication.opaque-key',
-    knobs: as(({ headers }) => {
+    name: 'keys are compared case-insensitively',
+    caughtBy: 'authentication.opaque-key',
+    behaviour: changeCall(({ headers }) => {
       if (headers['x-service-api-key']?.toLowerCase() === goodKey.toLowerCase()) {
         headers['x-service-api-key'] = goodKey
       }
@@ -45,25 +45,25 @@ export const accessSwitches: Switch[] = [
   },
   {
     name: 'the first 31 characters are the key',
-    by: 'authentication.invalid-key',
-    knobs: as(({ headers }) => {
+    caughtBy: 'authentication.invalid-key',
+    behaviour: changeCall(({ headers }) => {
       if (headers['x-service-api-key']?.startsWith(goodKey.slice(0, 31)) === true) {
         headers['x-service-api-key'] = goodKey
       }
     }),
   },
   {
-    name: 'the key in the query',
-    by: 'authentication.key-in-url',
-    knobs: as(({ headers, query }) => {
+    name: 'the key is accepted in the query',
+    caughtBy: 'authentication.key-in-url',
+    behaviour: changeCall(({ headers, query }) => {
       const key = query.get('api_key')
       if (key !== null) headers['x-service-api-key'] = key
     }),
   },
   {
-    name: 'users of other organisations',
-    by: 'authentication.other-organisation',
-    knobs: as(({ headers }) => {
+    name: 'users of other organisations are accepted',
+    caughtBy: 'authentication.other-organisation',
+    behaviour: changeCall(({ headers }) => {
       if (
         headers['x-service-user-email']?.endsWith('far.example.org') === true &&
         headers['x-service-api-key'] === goodKey
@@ -73,17 +73,17 @@ export const accessSwitches: Switch[] = [
     }),
   },
   {
-    name: 'requests of other organisations',
-    by: 'authentication.other-organisation',
-    knobs: as(({ headers, path }) => {
+    name: 'requests of other organisations can be read',
+    caughtBy: 'authentication.other-organisation',
+    behaviour: changeCall(({ headers, path }) => {
       if (path.startsWith('/v1/requests/'))
         Object.assign(headers, { 'x-service-api-key': goodKey, 'x-service-user-email': olga })
     }),
   },
   {
-    name: 'reports of other organisations',
-    by: 'reports.of-another-organisation',
-    knobs: as(({ headers, path }) => {
+    name: 'reports of other organisations can be downloaded',
+    caughtBy: 'reports.of-another-organisation',
+    behaviour: changeCall(({ headers, path }) => {
       if (path.startsWith('/v1/reports/') && headers['x-service-api-key']?.startsWith('Far') === true) {
         Object.assign(headers, { 'x-service-api-key': goodKey, 'x-service-user-email': olga })
       }
@@ -91,30 +91,42 @@ export const accessSwitches: Switch[] = [
   },
   {
     name: 'packages of other organisations can be ordered',
-    by: 'authentication.other-organisation',
-    knobs: as(({ headers, method }) => {
+    caughtBy: 'authentication.other-organisation',
+    behaviour: changeCall(({ headers, method }) => {
       if (method === 'POST' && headers['x-service-api-key']?.startsWith('Far') === true) {
         Object.assign(headers, { 'x-service-api-key': goodKey, 'x-service-user-email': olga })
       }
     }),
   },
   {
-    name: 'every order is the owner’s',
-    by: 'authentication.attributed',
-    knobs: {
-      answer: on(/GET 200 \/v1\/requests\//, ({ data }) => {
+    name: 'every order is attributed to the owner',
+    caughtBy: 'authentication.attributed',
+    behaviour: {
+      changeReply: changeMatching(/GET 200 \/v1\/requests\//, ({ data }) => {
         ;(data as Item)['requester'] = { email: olga }
       }),
     },
   },
-  { name: 'roles that may not create get 404', by: 'roles.may-not-create', knobs: { noCreate: 404 } },
-  { name: 'roles that may not create get 401', by: 'roles.may-not-create', knobs: { noCreate: 401 } },
-  { name: 'roles that may not create create', by: 'roles.may-not-create', knobs: { noCreate: 201 } },
   {
-    name: 'members get 404 for what they see',
-    by: 'roles.creates-or-is-refused',
-    knobs: {
-      answer: on(/POST 201/, (body, reply, { headers }) => {
+    name: 'roles that may not create get 404',
+    caughtBy: 'roles.may-not-create',
+    behaviour: { refusedCreateStatus: 404 },
+  },
+  {
+    name: 'roles that may not create get 401',
+    caughtBy: 'roles.may-not-create',
+    behaviour: { refusedCreateStatus: 401 },
+  },
+  {
+    name: 'roles that may not create are allowed to create',
+    caughtBy: 'roles.may-not-create',
+    behaviour: { refusedCreateStatus: 201 },
+  },
+  {
+    name: 'members get 404 for the order of a package that they see',
+    caughtBy: 'roles.creates-or-is-refused',
+    behaviour: {
+      changeReply: changeMatching(/POST 201/, (body, reply, { headers }) => {
         if (headers['x-service-user-email'] === olga) return
         reply.status = 404
         Object.assign(body, { data: null, status_message: 'client_error', message: 'not found' })
@@ -122,23 +134,23 @@ export const accessSwitches: Switch[] = [
     },
   },
   {
-    name: 'packages hidden from the role can be looked into',
-    by: 'packages.by-role',
-    knobs: as(({ headers, path }) => {
+    name: 'the schema of a package hidden from the role can be read',
+    caughtBy: 'packages.by-role',
+    behaviour: changeCall(({ headers, path }) => {
       if (path.endsWith('/schema')) headers['x-service-user-email'] = olga
     }),
   },
   {
     name: 'packages hidden from the role can be ordered',
-    by: 'packages.order-by-role',
-    knobs: as(({ headers, method, body }) => {
+    caughtBy: 'packages.order-by-role',
+    behaviour: changeCall(({ headers, method, body }) => {
       if (method === 'POST' && body.includes('"package_id":73')) headers['x-service-user-email'] = olga
     }),
   },
   {
     name: 'inactive users may call',
-    by: 'users.inactive',
-    knobs: as(({ headers }) => {
+    caughtBy: 'users.inactive',
+    behaviour: changeCall(({ headers }) => {
       if (headers['x-service-user-email']?.startsWith('gus@') === true) headers['x-service-user-email'] = olga
     }),
   },

@@ -1,104 +1,122 @@
 import { createHmac } from 'node:crypto'
 
-import type { Switch } from './defects.ts'
-import { type Knobs, lawful } from './knobs.ts'
+import type { Defect } from './defects.ts'
+import { type Behaviour, documentedBehaviour } from './behaviour.ts'
 
 type Event = Record<string, unknown>
-const knob = (name: string, by: string, knobs: Partial<Knobs>): Switch => ({ name, by, knobs })
-const event = (name: string, by: string, change: Knobs['event']): Switch => knob(name, by, { event: change })
-const without = (status: string) => (sent: Event) => (sent['status'] === status ? undefined : sent)
-const tight = (name: string, by: string, knobs: Partial<Knobs>): Switch => ({
+const behaviourDefect = (name: string, caughtBy: string, behaviour: Partial<Behaviour>): Defect => ({
   name,
-  by,
-  knobs,
-  tight: true,
-  ...(by === 'answers.retry-after' && { also: 'throttle.minute' }),
+  caughtBy,
+  behaviour,
+})
+const eventDefect = (name: string, caughtBy: string, change: Behaviour['changeEvent']): Defect =>
+  behaviourDefect(name, caughtBy, { changeEvent: change })
+const dropStatus = (status: string) => (sent: Event) => (sent['status'] === status ? undefined : sent)
+const quotaDefect = (name: string, caughtBy: string, behaviour: Partial<Behaviour>): Defect => ({
+  name,
+  caughtBy,
+  behaviour,
+  needsSmallQuota: true,
+  ...(caughtBy === 'answers.retry-after' && { alsoRuns: 'throttle.minute' }),
 })
 
-export const eventSwitches: Switch[] = [
+export const eventDefects: Defect[] = [
   ...['IN_PROGRESS', 'PARTIAL', 'COMPLETED', 'CANCELLED', 'ERROR'].map((status) =>
-    event(`no event for ${status}`, 'webhook.every-change', without(status)),
+    eventDefect(`no event for ${status}`, 'webhook.every-change', dropStatus(status)),
   ),
-  event('events of another name', 'webhook.request', (sent) => ({ ...sent, event: 'request.status' })),
-  event('events without a name', 'webhook.request', ({ event: _name, ...sent }) => sent),
-  event('requestId for request_id', 'webhook.body', ({ request_id, ...sent }) => ({
+  eventDefect('events of another name', 'webhook.request', (sent) => ({ ...sent, event: 'request.status' })),
+  eventDefect('events without a name', 'webhook.request', ({ event: _name, ...sent }) => sent),
+  eventDefect('requestId for request_id', 'webhook.body', ({ request_id, ...sent }) => ({
     ...sent,
     requestId: request_id,
   })),
-  event('statuses in lower case', 'webhook.body', (sent) => ({
+  eventDefect('statuses in lower case', 'webhook.body', (sent) => ({
     ...sent,
     status: String(sent['status']).toLowerCase(),
   })),
-  event('no error_reason', 'webhook.error-reason', ({ error_reason: _reason, ...sent }) => sent),
-  event('error_reason null on others', 'webhook.error-reason', (sent) => ({ error_reason: null, ...sent })),
-  event('error_reason on COMPLETED', 'webhook.error-reason', (sent) =>
+  eventDefect('no error_reason', 'webhook.error-reason', ({ error_reason: _reason, ...sent }) => sent),
+  eventDefect('error_reason null on others', 'webhook.error-reason', (sent) => ({
+    error_reason: null,
+    ...sent,
+  })),
+  eventDefect('error_reason on COMPLETED', 'webhook.error-reason', (sent) =>
     sent['status'] === 'COMPLETED' ? { ...sent, error_reason: 'none' } : sent,
   ),
-  event('COMPLETED is announced at PARTIAL', 'webhook.in-step', (sent) =>
+  eventDefect('COMPLETED is announced at PARTIAL', 'webhook.in-step', (sent) =>
     sent['status'] === 'PARTIAL' ? { ...sent, status: 'COMPLETED' } : sent,
   ),
-  event('two ends are announced', 'statuses.terminal', (sent) =>
+  eventDefect('two terminal statuses are announced', 'statuses.terminal', (sent) =>
     sent['status'] === 'PARTIAL' ? { ...sent, status: 'CANCELLED' } : sent,
   ),
-  knob('a signature in upper case', 'webhook.signature-form', { signature: (hex) => hex.toUpperCase() }),
-  knob('a signature in base64', 'webhook.signature-form', {
-    signature: (hex) => Buffer.from(hex, 'hex').toString('base64'),
+  behaviourDefect('a signature in upper case', 'webhook.signature-form', {
+    formatSignature: (hex) => hex.toUpperCase(),
   }),
-  knob('a signature with its algorithm', 'webhook.signature-form', { signature: (hex) => `sha256=${hex}` }),
-  knob('SHA-1', 'webhook.signature-form', {
-    signature: (_hex, body) => createHmac('sha1', 'second-secret').update(body).digest('hex'),
+  behaviourDefect('a signature in base64', 'webhook.signature-form', {
+    formatSignature: (hex) => Buffer.from(hex, 'hex').toString('base64'),
   }),
-  knob('a signature over other bytes', 'webhook.signature', {
-    signature: (_hex, body) =>
+  behaviourDefect('a signature with its algorithm', 'webhook.signature-form', {
+    formatSignature: (hex) => `sha256=${hex}`,
+  }),
+  behaviourDefect('SHA-1', 'webhook.signature-form', {
+    formatSignature: (_hex, body) => createHmac('sha1', 'second-secret').update(body).digest('hex'),
+  }),
+  behaviourDefect('a signature over other bytes', 'webhook.signature', {
+    formatSignature: (_hex, body) =>
       createHmac('sha256', 'second-secret')
         .update(JSON.stringify(JSON.parse(body)))
         .digest('hex'),
   }),
-  knob('a signature with another secret', 'webhook.signature', {
-    signature: (_hex, body) => createHmac('sha256', 'another').update(body).digest('hex'),
+  behaviourDefect('a signature with another secret', 'webhook.signature', {
+    formatSignature: (_hex, body) => createHmac('sha256', 'another').update(body).digest('hex'),
   }),
-  knob('events as text', 'webhook.content-type', { eventType: 'text/plain' }),
-  knob('acknowledgement only by 204', 'webhook.any-2xx', { acknowledges: (status) => status === 204 }),
-  knob('acknowledgement only by 200 and 204', 'webhook.any-2xx', {
-    acknowledges: (status) => status === 204 || status === 200,
+  behaviourDefect('events as text', 'webhook.content-type', { eventType: 'text/plain' }),
+  behaviourDefect('acknowledgement only by 204', 'webhook.any-2xx', {
+    isAcknowledgement: (status) => status === 204,
   }),
-  knob('a 3 s acknowledgement time-out', 'webhook.slow-acknowledgement', { acknowledgementMs: 3000 }),
+  behaviourDefect('acknowledgement only by 200 and 204', 'webhook.any-2xx', {
+    isAcknowledgement: (status) => status === 204 || status === 200,
+  }),
+  behaviourDefect('a 3 s acknowledgement time-out', 'webhook.slow-acknowledgement', {
+    acknowledgementMs: 3000,
+  }),
 ]
 
-export const quotaSwitches: Switch[] = [
-  tight('one call more than the window takes', 'throttle.minute', { slack: 1 }),
-  tight('one call fewer than the window takes', 'throttle.minute', { slack: -1 }),
-  tight('a window that slides', 'throttle.fixed-window', { window: 'sliding' }),
-  tight('a window for each user', 'throttle.all-users-together', {
-    scope: ({ headers }) => headers['x-service-user-email'] ?? '',
+export const quotaDefects: Defect[] = [
+  quotaDefect('one call more than the quota is allowed', 'throttle.minute', { extraCalls: 1 }),
+  quotaDefect('one call fewer than the quota is allowed', 'throttle.minute', { extraCalls: -1 }),
+  quotaDefect('a window that slides', 'throttle.fixed-window', { windowKind: 'sliding' }),
+  quotaDefect('a window for each user', 'throttle.all-users-together', {
+    scopeOf: ({ headers }) => headers['x-service-user-email'] ?? '',
   }),
-  tight('a window for each endpoint', 'throttle.all-endpoints-together', {
-    scope: ({ path }) => path.split('/').slice(0, 3).join('/'),
+  quotaDefect('a window for each endpoint', 'throttle.all-endpoints-together', {
+    scopeOf: ({ path }) => path.split('/').slice(0, 3).join('/'),
   }),
-  tight('one window for all keys', 'throttle.per-key', { scope: () => '' }),
-  tight('pings count', 'throttle.ping-exempt', {
-    counts: ({ path, query }) => !(path.startsWith('/v1/reports/') && query.has('t')),
+  quotaDefect('one window for all keys', 'throttle.per-key', { scopeOf: () => '' }),
+  quotaDefect('pings count against the quota', 'throttle.ping-exempt', {
+    isCounted: ({ path, query }) => !(path.startsWith('/v1/reports/') && query.has('t')),
   }),
-  tight('reads of packages do not count', 'throttle.every-endpoint', {
-    counts: (asked) => lawful.counts(asked) && !asked.path.startsWith('/v1/packages'),
+  quotaDefect('reads of packages do not count against the quota', 'throttle.every-endpoint', {
+    isCounted: (call) => documentedBehaviour.isCounted(call) && !call.path.startsWith('/v1/packages'),
   }),
-  tight('orders do not count', 'throttle.every-endpoint', {
-    counts: (asked) => lawful.counts(asked) && asked.method !== 'POST',
+  quotaDefect('orders do not count against the quota', 'throttle.every-endpoint', {
+    isCounted: (call) => documentedBehaviour.isCounted(call) && call.method !== 'POST',
   }),
-  tight('Retry-After rounded down', 'throttle.whole-seconds', {
+  quotaDefect('Retry-After rounded down', 'throttle.whole-seconds', {
     retryAfter: (ms) => String(Math.max(1, Math.floor(ms / 1000))),
   }),
-  tight('Retry-After rounded to the nearest', 'throttle.whole-seconds', {
+  quotaDefect('Retry-After rounded to the nearest', 'throttle.whole-seconds', {
     retryAfter: (ms) => String(Math.max(1, Math.round(ms / 1000))),
   }),
-  tight('Retry-After always 60', 'throttle.minute-retry-after', { retryAfter: () => '60' }),
-  tight('Retry-After in milliseconds', 'throttle.minute-retry-after', { retryAfter: (ms) => String(ms) }),
-  tight('Retry-After as a date', 'answers.retry-after', {
+  quotaDefect('Retry-After always 60', 'throttle.minute-retry-after', { retryAfter: () => '60' }),
+  quotaDefect('Retry-After in milliseconds', 'throttle.minute-retry-after', {
+    retryAfter: (ms) => String(ms),
+  }),
+  quotaDefect('Retry-After as a date', 'answers.retry-after', {
     retryAfter: (ms) => new Date(1_777_777_777_000 + ms).toUTCString(),
   }),
-  tight('no Retry-After', 'answers.retry-after', { retryAfter: () => undefined }),
-  tight('503 for 429', 'throttle.minute', {
-    answer: (reply) => {
+  quotaDefect('no Retry-After', 'answers.retry-after', { retryAfter: () => undefined }),
+  quotaDefect('503 for 429', 'throttle.minute', {
+    changeReply: (reply) => {
       if (reply.status === 429) reply.status = 503
     },
   }),

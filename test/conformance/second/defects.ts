@@ -1,15 +1,15 @@
-import { users } from './data.ts'
-import type { Asked, Knobs, Reply } from './knobs.ts'
+import { createUsers } from './data.ts'
+import type { Call, Behaviour, Reply } from './behaviour.ts'
 
-/** A sentence of the document that the service breaks when this is switched on, and the case that has to notice. */
-export interface Switch {
+/** A change of the service by which it breaks a rule of the document, and the case that has to detect it. */
+export interface Defect {
   name: string
-  by: string
-  knobs: Partial<Knobs>
-  /** Another case that has to run for it to show. */
-  also?: string
-  /** Whether the windows of the quota are small, and named. */
-  tight?: boolean
+  caughtBy: string
+  behaviour: Partial<Behaviour>
+  /** The id of another case that has to run so that the case `caughtBy` meets the defect. */
+  alsoRuns?: string
+  /** Whether the service has a small quota, which the run knows. */
+  needsSmallQuota?: boolean
 }
 
 interface Envelope {
@@ -17,154 +17,154 @@ interface Envelope {
   status_message: string
   message: string
 }
-type Change = (body: Envelope, reply: Reply, asked: Asked) => void
+type Change = (body: Envelope, reply: Reply, call: Call) => void
 
-/** Answers to calls that fit, changed. */
-export const on =
-  (form: RegExp, change: Change): Knobs['answer'] =>
-  (reply, asked) => {
-    if (Buffer.isBuffer(reply.body) || !form.test(`${asked.method} ${reply.status} ${asked.path}`)) return
-    change(reply.body as unknown as Envelope, reply, asked)
+/** Returns a function that changes the answers whose method, status and path match `form`. */
+export const changeMatching =
+  (form: RegExp, change: Change): Behaviour['changeReply'] =>
+  (reply, call) => {
+    if (Buffer.isBuffer(reply.body) || !form.test(`${call.method} ${reply.status} ${call.path}`)) return
+    change(reply.body as unknown as Envelope, reply, call)
   }
 
-const flaw = (name: string, by: string, form: RegExp, change: Change): Switch => ({
+const answerDefect = (name: string, caughtBy: string, form: RegExp, change: Change): Defect => ({
   name,
-  by,
-  knobs: { answer: on(form, change) },
+  caughtBy,
+  behaviour: { changeReply: changeMatching(form, change) },
 })
 
 type Item = Record<string, unknown>
-const each =
+const changeEach =
   (list: string, change: (item: Item) => void): Change =>
   ({ data }) =>
     (data as unknown as Record<string, Item[]>)[list]?.forEach(change)
 
-const ofUsers = (name: string, by: string, change: (user: Item) => void): Switch =>
-  flaw(name, by, /^GET 200 \/v1\/users$/, each('users', change))
-const ofPackages = (name: string, by: string, change: (pack: Item) => void): Switch =>
-  flaw(name, by, /^GET 200 \/v1\/packages$/, each('packages', change))
-const ofSchemas = (name: string, by: string, change: (schema: Item) => void): Switch =>
-  flaw(name, by, /schema$/, ({ data }) => {
+const userListDefect = (name: string, caughtBy: string, change: (user: Item) => void): Defect =>
+  answerDefect(name, caughtBy, /^GET 200 \/v1\/users$/, changeEach('users', change))
+const packageListDefect = (name: string, caughtBy: string, change: (pack: Item) => void): Defect =>
+  answerDefect(name, caughtBy, /^GET 200 \/v1\/packages$/, changeEach('packages', change))
+const schemaDefect = (name: string, caughtBy: string, change: (schema: Item) => void): Defect =>
+  answerDefect(name, caughtBy, /schema$/, ({ data }) => {
     if (data !== null) change(data)
   })
-const member = (change: (user: Item) => void) => (user: Item) => {
+const ifMember = (change: (user: Item) => void) => (user: Item) => {
   if (user['role'] === 'member') change(user)
 }
-const information = (schema: Item): Item[] =>
+const readInformation = (schema: Item): Item[] =>
   (schema['fields'] as { additional_information: Item[] }).additional_information
-const survey = (pack: Item): Item | null =>
+const readSurvey = (pack: Item): Item | null =>
   (pack['details'] as { reference_survey: Item | null }).reference_survey
 
-export const status = (name: string, by: string, form: RegExp, to: number): Switch =>
-  flaw(name, by, form, (body, reply) => {
+export const statusDefect = (name: string, caughtBy: string, form: RegExp, to: number): Defect =>
+  answerDefect(name, caughtBy, form, (body, reply) => {
     reply.status = to
     body.status_message = to < 300 ? 'ok' : to < 500 ? 'client_error' : 'server_error'
     if (to < 300) body.message = ''
   })
 
-export const answerSwitches: Switch[] = [
-  flaw('success instead of ok', 'answers.status-message', / 200 /, (body) => {
+export const answerDefects: Defect[] = [
+  answerDefect('success instead of ok', 'answers.status-message', / 200 /, (body) => {
     body.status_message = 'success'
   }),
-  flaw('error for client_error', 'answers.status-message', / 404 /, (body) => {
+  answerDefect('error for client_error', 'answers.status-message', / 404 /, (body) => {
     body.status_message = 'error'
   }),
-  flaw('server_error for a 400', 'answers.status-message', / 400 /, (body) => {
+  answerDefect('server_error for a 400', 'answers.status-message', / 400 /, (body) => {
     body.status_message = 'server_error'
   }),
-  flaw('a message on success', 'answers.message', / 200 \/v1\/users/, (body) => {
+  answerDefect('a message on success', 'answers.message', / 200 \/v1\/users/, (body) => {
     body.message = 'here you are'
   }),
-  flaw('no message on errors', 'answers.message', / 403 /, (body) => {
+  answerDefect('no message on errors', 'answers.message', / 403 /, (body) => {
     body.message = ''
   }),
-  flaw('a message that is an object', 'answers.message', / 404 /, (body) => {
+  answerDefect('a message that is an object', 'answers.message', / 404 /, (body) => {
     body.message = { text: 'not found' } as never
   }),
-  flaw('an empty object as data of errors', 'answers.data', / 401 /, (body) => {
+  answerDefect('an empty object as data of errors', 'answers.data', / 401 /, (body) => {
     body.data = {}
   }),
-  flaw('no data at all on errors', 'answers.envelope', / 4\d\d /, (body) => {
+  answerDefect('no data at all on errors', 'answers.envelope', / 4\d\d /, (body) => {
     delete (body as Partial<Envelope>).data
   }),
-  flaw('no message in the envelope', 'answers.envelope', / 200 /, (body) => {
+  answerDefect('no message in the envelope', 'answers.envelope', / 200 /, (body) => {
     delete (body as Partial<Envelope>).message
   }),
-  flaw('users outside the envelope', 'answers.envelope', / 200 \/v1\/users/, (body, reply) => {
+  answerDefect('users outside the envelope', 'answers.envelope', / 200 \/v1\/users/, (body, reply) => {
     reply.body = body.data as never
   }),
   ...['Cache-Control', 'Pragma', 'Expires'].flatMap((name) => [
-    flaw(`no ${name} on success`, 'answers.cache-headers', / 200 /, (_body, reply) => {
+    answerDefect(`no ${name} on success`, 'answers.cache-headers', / 200 /, (_body, reply) => {
       delete reply.headers[name]
     }),
-    flaw(`no ${name} on a 401`, 'answers.cache-headers', / 401 /, (_body, reply) => {
+    answerDefect(`no ${name} on a 401`, 'answers.cache-headers', / 401 /, (_body, reply) => {
       delete reply.headers[name]
     }),
   ]),
   {
     name: 'no cache headers on reports',
-    by: 'answers.cache-headers',
-    also: 'reports.by-headers',
-    knobs: {
-      answer: (reply) => {
+    caughtBy: 'answers.cache-headers',
+    alsoRuns: 'reports.by-headers',
+    behaviour: {
+      changeReply: (reply) => {
         if (Buffer.isBuffer(reply.body)) delete reply.headers['Cache-Control']
       },
     },
   },
-  flaw('pages that may be kept', 'answers.cache-headers', / 200 /, (_body, reply) => {
+  answerDefect('answers that may be cached', 'answers.cache-headers', / 200 /, (_body, reply) => {
     reply.headers['Cache-Control'] = 'private, max-age=60'
   }),
-  flaw('Expires as a date', 'answers.cache-headers', / 200 /, (_body, reply) => {
+  answerDefect('Expires as a date', 'answers.cache-headers', / 200 /, (_body, reply) => {
     reply.headers['Expires'] = 'Thu, 01 Jan 1970 00:00:00 GMT'
   }),
-  flaw('errors as text', 'answers.content-type', / 404 /, (_body, reply) => {
+  answerDefect('errors as text', 'answers.content-type', / 404 /, (_body, reply) => {
     reply.headers['Content-Type'] = 'text/plain'
   }),
-  status('202 for reads', 'answers.never-202', / 200 \/v1\/users/, 202),
-  status('422 for validation', 'answers.never-422', /GET 400 /, 422),
-  status('418 for what is not there', 'answers.known-statuses', / 404 \/v1\/no/, 418),
+  statusDefect('202 for reads', 'answers.never-202', / 200 \/v1\/users/, 202),
+  statusDefect('422 for validation', 'answers.never-422', /GET 400 /, 422),
+  statusDefect('418 for an unknown path', 'answers.known-statuses', / 404 \/v1\/no/, 418),
 ]
 
-export const readSwitches: Switch[] = [
-  flaw('a ping without status', 'ping.answer', /ping/, (body) => {
+export const readDefects: Defect[] = [
+  answerDefect('a ping without status', 'ping.answer', /ping/, (body) => {
     body.data = {}
   }),
-  status('a ping that needs a key', 'ping.no-authentication', / 200 \/v1\/ping/, 401),
+  statusDefect('a ping that needs a key', 'ping.no-authentication', / 200 \/v1\/ping/, 401),
   {
     name: 'a ping that looks at the key',
-    by: 'ping.no-authentication',
-    knobs: {
-      answer: (reply, { path, headers }) => {
+    caughtBy: 'ping.no-authentication',
+    behaviour: {
+      changeReply: (reply, { path, headers }) => {
         if (path === '/v1/ping' && headers['x-service-api-key']?.startsWith('xx') === true) reply.status = 401
       },
     },
   },
   {
     name: 'the unversioned path answers',
-    by: 'versioning.prefix',
-    knobs: {
-      before: (asked) => {
-        if (asked.path === '/ping') asked.path = '/v1/ping'
+    caughtBy: 'versioning.prefix',
+    behaviour: {
+      beforeCall: (call) => {
+        if (call.path === '/ping') call.path = '/v1/ping'
       },
     },
   },
-  ofPackages('package ids as text', 'packages.list', (pack) => (pack['id'] = String(pack['id']))),
-  ofPackages('packages without a name', 'packages.list', (pack) => (pack['name'] = null)),
-  ofPackages('lower-case statuses', 'packages.list', (pack) => {
+  packageListDefect('package ids as text', 'packages.list', (pack) => (pack['id'] = String(pack['id']))),
+  packageListDefect('packages without a name', 'packages.list', (pack) => (pack['name'] = null)),
+  packageListDefect('lower-case statuses', 'packages.list', (pack) => {
     pack['status'] = String(pack['status']).toLowerCase()
   }),
-  ofPackages('ARCHIVED for DISABLED', 'packages.list', (pack) => {
+  packageListDefect('ARCHIVED for DISABLED', 'packages.list', (pack) => {
     if (pack['status'] === 'DISABLED') pack['status'] = 'ARCHIVED'
   }),
-  ofPackages('no survey where there is none', 'packages.list', (pack) => {
-    if (survey(pack) === null) delete (pack['details'] as Item)['reference_survey']
+  packageListDefect('reference_survey left out instead of null', 'packages.list', (pack) => {
+    if (readSurvey(pack) === null) delete (pack['details'] as Item)['reference_survey']
   }),
-  ofPackages('min_referees as text', 'packages.list', (pack) => {
-    const own = survey(pack)
-    if (own !== null) own['min_referees'] = '2'
+  packageListDefect('min_referees as text', 'packages.list', (pack) => {
+    const packageSurvey = readSurvey(pack)
+    if (packageSurvey !== null) packageSurvey['min_referees'] = '2'
   }),
-  ofPackages('one id for all', 'packages.unique-ids', (pack) => (pack['id'] = 71)),
-  flaw(
+  packageListDefect('one id for all packages', 'packages.unique-ids', (pack) => (pack['id'] = 71)),
+  answerDefect(
     'a page of packages',
     'packages.no-pagination',
     /GET 200 \/v1\/packages$/,
@@ -174,27 +174,27 @@ export const readSwitches: Switch[] = [
   ),
   {
     name: 'the status filter is ignored',
-    by: 'packages.filter-status',
-    knobs: { before: ({ query, path }) => path === '/v1/packages' && query.delete('status') },
+    caughtBy: 'packages.filter-status',
+    behaviour: { beforeCall: ({ query, path }) => path === '/v1/packages' && query.delete('status') },
   },
   {
     name: 'the id filter is ignored',
-    by: 'packages.filter-id',
-    knobs: { before: ({ query, path }) => path === '/v1/packages' && query.delete('id') },
+    caughtBy: 'packages.filter-id',
+    behaviour: { beforeCall: ({ query, path }) => path === '/v1/packages' && query.delete('id') },
   },
   {
     name: 'the filters are alternatives',
-    by: 'packages.filter-id',
-    knobs: { before: ({ query }) => query.has('id') && query.delete('status') },
+    caughtBy: 'packages.filter-id',
+    behaviour: { beforeCall: ({ query }) => query.has('id') && query.delete('status') },
   },
-  status(
+  statusDefect(
     'an unsupported status gives 404',
     'packages.filter-status-unsupported',
     /GET 400 \/v1\/packages$/,
     404,
   ),
-  flaw(
-    'an unsupported status gives nothing',
+  answerDefect(
+    'an unsupported status gives an empty list',
     'packages.filter-status-unsupported',
     /GET 400 \/v1\/packages$/,
     (body, reply) => {
@@ -202,28 +202,32 @@ export const readSwitches: Switch[] = [
       Object.assign(body, { data: { packages: [] }, status_message: 'ok', message: '' })
     },
   ),
-  status('404 where the id filter finds nothing', 'packages.filter-id', /GET 200 \/v1\/packages$/, 404),
-  status('400 for the schema of no package', 'schema.unknown-package', /GET 404 .*schema$/, 400),
-  ofSchemas('the id of a schema as text', 'schema.shape', (schema) => (schema['id'] = String(schema['id']))),
-  ofSchemas('required as text', 'schema.shape', (schema) => {
+  statusDefect('404 where the id filter finds nothing', 'packages.filter-id', /GET 200 \/v1\/packages$/, 404),
+  statusDefect('400 for the schema of no package', 'schema.unknown-package', /GET 404 .*schema$/, 400),
+  schemaDefect(
+    'the id of a schema as text',
+    'schema.shape',
+    (schema) => (schema['id'] = String(schema['id'])),
+  ),
+  schemaDefect('required as text', 'schema.shape', (schema) => {
     ;(schema['fields'] as { recipient: { phone: Item } }).recipient.phone = {
       type: 'string',
       required: 'yes',
     }
   }),
-  ofSchemas('a schema without a phone', 'schema.shape', (schema) => {
+  schemaDefect('a schema without a phone', 'schema.shape', (schema) => {
     const { recipient } = schema['fields'] as { recipient: Item }
     ;(schema['fields'] as Item)['recipient'] = { ...recipient, phone: undefined }
   }),
-  ofSchemas('types of another language', 'schema.shape', (schema) => {
-    for (const entry of information(schema)) {
+  schemaDefect('types of another language', 'schema.shape', (schema) => {
+    for (const entry of readInformation(schema)) {
       for (const field of Object.values(entry['fields'] as Record<string, Item>)) {
         if (field['type'] === 'integer') field['type'] = 'int'
       }
     }
   }),
-  ofSchemas('fields without a description', 'schema.shape', (schema) => {
-    for (const entry of information(schema)) {
+  schemaDefect('fields without a description', 'schema.shape', (schema) => {
+    for (const entry of readInformation(schema)) {
       entry['fields'] = Object.fromEntries(
         Object.entries(entry['fields'] as Record<string, Item>).map(([name, field]) => [
           name,
@@ -232,16 +236,16 @@ export const readSwitches: Switch[] = [
       )
     }
   }),
-  ofSchemas('null where nothing is needed', 'schema.shape', (schema) => {
-    if (information(schema).length === 0) (schema['fields'] as Item)['additional_information'] = null
+  schemaDefect('null instead of an empty additional_information', 'schema.shape', (schema) => {
+    if (readInformation(schema).length === 0) (schema['fields'] as Item)['additional_information'] = null
   }),
-  ofSchemas('checks that need nothing', 'schema.needing-none-omitted', (schema) => {
-    const all = information(schema)
-    if (all.length === 0) {
+  schemaDefect('entries for checks that need no information', 'schema.needing-none-omitted', (schema) => {
+    const entries = readInformation(schema)
+    if (entries.length === 0) {
       ;(schema['fields'] as Item)['additional_information'] = [{ display_name: 'Id', code: 'id', fields: {} }]
     }
   }),
-  ofSchemas('more entries than checks', 'schema.no-more-than-checks', (schema) => {
+  schemaDefect('more entries than checks', 'schema.no-more-than-checks', (schema) => {
     const entry = {
       display_name: 'Id',
       fields: { number: { type: 'string', required: true, description: '' } },
@@ -249,59 +253,72 @@ export const readSwitches: Switch[] = [
     const fields = schema['fields'] as Item
     fields['additional_information'] = ['a', 'b', 'c', 'd'].map((code) => Object.assign({ code }, entry))
   }),
-  ofSchemas('one code twice', 'schema.codes', (schema) => {
-    const all = information(schema)
-    ;(schema['fields'] as Item)['additional_information'] = [...all, ...all.slice(0, 1)]
+  schemaDefect('one code twice', 'schema.codes', (schema) => {
+    const entries = readInformation(schema)
+    ;(schema['fields'] as Item)['additional_information'] = [...entries, ...entries.slice(0, 1)]
   }),
-  ofSchemas('the schema of another package', 'schema.readable', (schema) => (schema['id'] = 1)),
-  ofUsers('users without an id', 'users.list', (user) => delete user['id']),
-  ofUsers('user ids that are numbers', 'users.list', (user) => (user['id'] = 7)),
-  ofUsers('one id for all users', 'users.unique-ids', (user) => (user['id'] = users()[0]?.id)),
-  ofUsers('no job_title where none is set', 'users.job-title', (user) => {
+  schemaDefect('the schema of another package', 'schema.readable', (schema) => (schema['id'] = 1)),
+  userListDefect('users without an id', 'users.list', (user) => delete user['id']),
+  userListDefect('user ids that are numbers', 'users.list', (user) => (user['id'] = 7)),
+  userListDefect('one id for all users', 'users.unique-ids', (user) => (user['id'] = createUsers()[0]?.id)),
+  userListDefect('job_title left out instead of empty', 'users.job-title', (user) => {
     if (user['job_title'] === '') delete user['job_title']
   }),
-  ofUsers('job_title null', 'users.job-title', (user) => {
+  userListDefect('job_title null', 'users.job-title', (user) => {
     if (user['job_title'] === '') user['job_title'] = null
   }),
-  ofUsers('permissions for all', 'users.permissions-of-members', (user) => (user['permissions'] ??= [])),
-  ofUsers('permissions for nobody', 'users.permissions-of-members', (user) => delete user['permissions']),
-  ofUsers(
-    'permissions by importance',
+  userListDefect(
+    'permissions for users of every role',
+    'users.permissions-of-members',
+    (user) => (user['permissions'] ??= []),
+  ),
+  userListDefect(
+    'permissions for no user',
+    'users.permissions-of-members',
+    (user) => delete user['permissions'],
+  ),
+  userListDefect(
+    'permissions that are not in alphabetical order',
     'users.permissions-sorted',
-    member((user) => (user['permissions'] = ['reference.requestor', 'bgc.none'])),
+    ifMember((user) => (user['permissions'] = ['reference.requestor', 'bgc.none'])),
   ),
-  ofUsers(
-    'levels by number',
+  userListDefect(
+    'permission levels as numbers',
     'users.permission-levels',
-    member((user) => (user['permissions'] = ['bgc.3'])),
+    ifMember((user) => (user['permissions'] = ['bgc.3'])),
   ),
-  ofUsers(
-    'integration users',
+  userListDefect(
+    'the level of integration users is returned',
     'users.permission-levels',
-    member((user) => (user['permissions'] = ['integration.integration_user'])),
+    ifMember((user) => (user['permissions'] = ['integration.integration_user'])),
   ),
-  ofUsers(
+  userListDefect(
     'products in the plural',
     'users.permission-products',
-    member((user) => (user['permissions'] = ['references.none'])),
+    ifMember((user) => (user['permissions'] = ['references.none'])),
   ),
-  ofUsers(
+  userListDefect(
     'permissions in one text',
     'users.list',
-    member((user) => (user['permissions'] = 'bgc.none')),
+    ifMember((user) => (user['permissions'] = 'bgc.none')),
   ),
-  ofUsers('teams by id', 'users.list', (user) => {
+  userListDefect('teams by id', 'users.list', (user) => {
     user['teams'] = (user['teams'] as Item[]).map(({ id }) => id)
   }),
-  ofUsers('teams that were closed', 'users.active-teams', (user) => {
-    user['teams'] = users()[0]?.teams.map(({ id, name }) => ({ id, name }))
+  userListDefect('inactive teams are listed', 'users.active-teams', (user) => {
+    user['teams'] = createUsers()[0]?.teams.map(({ id, name }) => ({ id, name }))
   }),
-  flaw('inactive users are listed', 'users.inactive', /GET 200 \/v1\/users$/, ({ data }) => {
-    const gone = users().find(({ active }) => !active)
-    const { organisation: _home, active: _active, ...shown } = gone ?? users()[0]!
+  answerDefect('inactive users are listed', 'users.inactive', /GET 200 \/v1\/users$/, ({ data }) => {
+    const inactiveUser = createUsers().find(({ active }) => !active)
+    const { organisation: _home, active: _active, ...shown } = inactiveUser ?? createUsers()[0]!
     ;(data as unknown as { users: unknown[] }).users.push({ ...shown, teams: [] })
   }),
-  flaw('a page of users', 'users.no-parameters', /GET 200 \/v1\/users$/, ({ data }, _reply, { query }) => {
-    if (query.has('limit')) (data as unknown as { users: Item[] }).users.splice(1)
-  }),
+  answerDefect(
+    'a page of users',
+    'users.no-parameters',
+    /GET 200 \/v1\/users$/,
+    ({ data }, _reply, { query }) => {
+      if (query.has('limit')) (data as unknown as { users: Item[] }).users.splice(1)
+    },
+  ),
 ]

@@ -1,120 +1,124 @@
 import { createHmac } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import type { Knobs } from './knobs.ts'
+import type { Behaviour } from './behaviour.ts'
 
 interface Delivery {
   body: string
   attempts: number
   dueAt: number
   startedAt: number
-  state: 'waiting' | 'flying' | 'over'
-  ended: AbortController
+  state: 'waiting' | 'sent' | 'over'
+  abort: AbortController
 }
 
-/** Real milliseconds in which an answer that is coming comes. */
-const patience = 500
+/** How long to wait for the answer of a receiver, in milliseconds of the machine's clock. */
+const answerWaitMs = 500
 
-/** Sends events, and again where they were not acknowledged. */
+/** Sends events, and repeats deliveries that were not acknowledged. */
 export class Events {
   url: string | undefined
-  readonly #knobs: Knobs
+  readonly #behaviour: Behaviour
   readonly #secret: string
   readonly #now: () => number
   readonly #deliveries: Delivery[] = []
-  readonly #flying = new Map<Promise<void>, number>()
+  readonly #sending = new Map<Promise<void>, number>()
 
-  constructor(knobs: Knobs, secret: string, now: () => number) {
-    this.#knobs = knobs
+  constructor(behaviour: Behaviour, secret: string, now: () => number) {
+    this.#behaviour = behaviour
     this.#secret = secret
     this.#now = now
   }
 
-  /** Announces that a request has this status; `reason` of an ERROR. */
+  /** Sends an event with the status of a request. `reason` is the error_reason of an ERROR. */
   send(requestId: string, status: string, reason: string | undefined): void {
-    const knobs = this.#knobs
-    const event = knobs.event({
+    const behaviour = this.#behaviour
+    const event = behaviour.changeEvent({
       status,
       request_id: requestId,
       event: 'request.updated',
       ...(reason !== undefined && { error_reason: reason }),
-      ...(knobs.extras && { sent_by: 'second' }),
+      ...(behaviour.hasExtraFields && { sent_by: 'second' }),
     })
     if (event === undefined) return
-    for (let copies = knobs.duplicates ? 2 : 1; copies > 0; copies -= 1) {
+    for (let copies = behaviour.hasDuplicates ? 2 : 1; copies > 0; copies -= 1) {
       this.#deliveries.push({
         body: JSON.stringify(event, null, 1),
         attempts: 0,
-        dueAt: this.#now() + knobs.lateMs + (copies - 1) * 2000,
+        dueAt: this.#now() + behaviour.eventDelayMs + (copies - 1) * 2000,
         startedAt: 0,
         state: 'waiting',
-        ended: new AbortController(),
+        abort: new AbortController(),
       })
     }
   }
 
-  /** When there is something to do next. */
-  next(): number {
+  /** Returns the next time at which a delivery is due or times out. */
+  findNextTime(): number {
     return Math.min(
       ...this.#deliveries.map(({ state, dueAt, startedAt }) => {
         if (state === 'over') return Infinity
-        return state === 'waiting' ? dueAt : startedAt + this.#knobs.acknowledgementMs
+        return state === 'waiting' ? dueAt : startedAt + this.#behaviour.acknowledgementMs
       }),
     )
   }
 
-  /** Does what is due. */
-  tick(): void {
+  /** Starts deliveries that are due, and fails deliveries that have timed out. */
+  runDue(): void {
     const now = this.#now()
     for (const delivery of this.#deliveries) {
       if (delivery.state === 'waiting' && delivery.dueAt <= now) {
-        const flight = this.#attempt(delivery)
-        this.#flying.set(flight, Date.now())
-        void flight.finally(() => this.#flying.delete(flight))
-      } else if (delivery.state === 'flying' && delivery.startedAt + this.#knobs.acknowledgementMs <= now) {
-        this.#failed(delivery)
+        const sending = this.#attempt(delivery)
+        this.#sending.set(sending, Date.now())
+        void sending.finally(() => this.#sending.delete(sending))
+      } else if (delivery.state === 'sent' && delivery.startedAt + this.#behaviour.acknowledgementMs <= now) {
+        this.#recordFailure(delivery)
       }
     }
   }
 
-  /** Waits for the answers under way, but not for those that do not come. */
+  /** Waits for the answers of receivers, for a limited time. */
   async waitForAnswers(): Promise<void> {
-    const young = [...this.#flying].filter(([, since]) => Date.now() - since < patience)
-    if (young.length > 0) await Promise.race([Promise.all(young.map(([flight]) => flight)), sleep(patience)])
+    const recent = [...this.#sending].filter(([, startedAt]) => Date.now() - startedAt < answerWaitMs)
+    if (recent.length > 0)
+      await Promise.race([Promise.all(recent.map(([flight]) => flight)), sleep(answerWaitMs)])
   }
 
   close(): void {
     for (const delivery of this.#deliveries) {
       delivery.state = 'over'
-      delivery.ended.abort()
+      delivery.abort.abort()
     }
   }
 
   async #attempt(delivery: Delivery): Promise<void> {
-    delivery.state = 'flying'
+    delivery.state = 'sent'
     delivery.startedAt = this.#now()
     delivery.attempts += 1
-    delivery.ended = new AbortController()
-    const { signal } = delivery.ended
+    delivery.abort = new AbortController()
+    const { signal } = delivery.abort
     const status = await this.#post(delivery.body, signal).catch(() => 0)
-    if (signal.aborted || delivery.state !== 'flying') return
-    if (this.#knobs.acknowledges(status)) delivery.state = 'over'
-    else this.#failed(delivery)
+    if (signal.aborted || delivery.state !== 'sent') return
+    if (this.#behaviour.isAcknowledgement(status)) delivery.state = 'over'
+    else this.#recordFailure(delivery)
   }
 
-  #failed(delivery: Delivery): void {
-    const pause = this.#knobs.retries[delivery.attempts - 1]
-    delivery.state = pause === undefined ? 'over' : 'waiting'
-    delivery.dueAt = this.#now() + (pause ?? 0) * 1000
-    delivery.ended.abort()
+  #recordFailure(delivery: Delivery): void {
+    const delaySeconds = this.#behaviour.retrySeconds[delivery.attempts - 1]
+    delivery.state = delaySeconds === undefined ? 'over' : 'waiting'
+    delivery.dueAt = this.#now() + (delaySeconds ?? 0) * 1000
+    delivery.abort.abort()
   }
 
   async #post(body: string, signal: AbortSignal): Promise<number> {
     if (this.url === undefined) return 200
-    const knobs = this.#knobs
+    const behaviour = this.#behaviour
     const hex = createHmac('sha256', this.#secret).update(body).digest('hex')
-    const headers = { 'content-type': knobs.eventType, 'x-service-signature': knobs.signature(hex, body) }
-    const redirect = knobs.followsRedirects ? 'follow' : 'manual'
+    const headers = {
+      'content-type': behaviour.eventType,
+      'x-service-signature': behaviour.formatSignature(hex, body),
+    }
+    const redirect = behaviour.followsRedirects ? 'follow' : 'manual'
     const answer = await fetch(this.url, { method: 'POST', headers, body, signal, redirect })
     await answer.arrayBuffer()
     return answer.status

@@ -1,17 +1,17 @@
-import { accessSwitches } from './defects-access.ts'
-import { createSwitches } from './defects-orders.ts'
-import { reportSwitches, requestSwitches } from './defects-requests.ts'
-import { eventSwitches, quotaSwitches } from './defects-time.ts'
-import { answerSwitches, readSwitches, type Switch } from './defects.ts'
+import { accessDefects } from './defects-access.ts'
+import { createDefects } from './defects-orders.ts'
+import { reportDefects, requestDefects } from './defects-requests.ts'
+import { eventDefects, quotaDefects } from './defects-time.ts'
+import { answerDefects, readDefects, type Defect } from './defects.ts'
 
-/** Every defect that can be switched on. */
-export const switches: readonly Switch[] = [
-  ...answerSwitches,
-  ...readSwitches,
-  ...accessSwitches,
-  ...createSwitches,
-  ...requestSwitches,
-  ...reportSwitches,
-  ...eventSwitches,
-  ...quotaSwitches,
+/** All defects of the second service. */
+export const secondDefects: readonly Defect[] = [
+  ...answerDefects,
+  ...readDefects,
+  ...accessDefects,
+  ...createDefects,
+  ...requestDefects,
+  ...reportDefects,
+  ...eventDefects,
+  ...quotaDefects,
 ]

@@ -1,46 +1,47 @@
-import type { Asked, Knobs } from './knobs.ts'
+import type { Call, Behaviour } from './behaviour.ts'
 
 export interface Window {
   calls: number
   ms: number
 }
 
-/** Counts calls in windows; all of one scope share them. */
+/** Counts the calls of each scope in windows. */
 export class Quota {
-  readonly #knobs: Knobs
+  readonly #behaviour: Behaviour
   readonly #windows: readonly Window[]
-  readonly #calls = new Map<string, { startedAt: number; made: number[] }>()
+  readonly #calls = new Map<string, { startedAt: number; callTimes: number[] }>()
 
-  constructor(knobs: Knobs, windows: readonly Window[]) {
-    this.#knobs = knobs
+  constructor(behaviour: Behaviour, windows: readonly Window[]) {
+    this.#behaviour = behaviour
     this.#windows = windows
   }
 
-  /** Milliseconds until the breached window is over; undefined where the call may pass. */
-  count(asked: Asked, now: number): number | undefined {
-    if (!this.#knobs.counts(asked)) return undefined
-    const states = this.#windows.map((window) => ({ window, state: this.#state(asked, window, now) }))
+  /** Counts a call. Returns the milliseconds until the end of a breached window, or undefined if the call is allowed. */
+  count(call: Call, now: number): number | undefined {
+    if (!this.#behaviour.isCounted(call)) return undefined
+    const states = this.#windows.map((window) => ({ window, state: this.#state(call, window, now) }))
     for (const { window, state } of states) {
-      if (state.made.length < window.calls + this.#knobs.slack) continue
-      const from = this.#knobs.window === 'sliding' ? (state.made[0] ?? now) : state.startedAt
-      return from + window.ms - now
+      if (state.callTimes.length < window.calls + this.#behaviour.extraCalls) continue
+      const startedAt =
+        this.#behaviour.windowKind === 'sliding' ? (state.callTimes[0] ?? now) : state.startedAt
+      return startedAt + window.ms - now
     }
-    for (const { state } of states) state.made.push(now)
+    for (const { state } of states) state.callTimes.push(now)
     return undefined
   }
 
-  #state(asked: Asked, { ms }: Window, now: number) {
-    const name = `${ms} ${this.#knobs.scope(asked)}`
-    const known = this.#calls.get(name)
-    if (this.#knobs.window === 'sliding') {
-      const state = { startedAt: now, made: (known?.made ?? []).filter((at) => now - at < ms) }
+  #state(call: Call, { ms }: Window, now: number) {
+    const name = `${ms} ${this.#behaviour.scopeOf(call)}`
+    const stored = this.#calls.get(name)
+    if (this.#behaviour.windowKind === 'sliding') {
+      const state = { startedAt: now, callTimes: (stored?.callTimes ?? []).filter((time) => now - time < ms) }
       this.#calls.set(name, state)
       return state
     }
-    if (known !== undefined && now < known.startedAt + ms) return known
-    const startedAt = this.#knobs.window === 'clock' ? now - (now % ms) : now
-    const fresh = { startedAt, made: [] }
-    this.#calls.set(name, fresh)
-    return fresh
+    if (stored !== undefined && now < stored.startedAt + ms) return stored
+    const startedAt = this.#behaviour.windowKind === 'clock' ? now - (now % ms) : now
+    const created = { startedAt, callTimes: [] }
+    this.#calls.set(name, created)
+    return created
   }
 }

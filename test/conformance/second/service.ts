@@ -4,30 +4,30 @@ import type { AddressInfo } from 'node:net'
 
 import express from 'express'
 
-import { home, keys, packs, secret, users } from './data.ts'
+import { home, keys, createPackages, secret, createUsers } from './data.ts'
 import { Events } from './events.ts'
-import { type Asked, type Knobs, lawful, type Reply } from './knobs.ts'
+import { type Call, type Behaviour, documentedBehaviour, type Reply } from './behaviour.ts'
 import {
-  coursesOf,
+  createCourses,
   type Fault,
-  formFaults,
-  informationFaults,
+  findFormFaults,
+  findInformationFaults,
   type Order,
-  statusAt,
-  turns,
+  requestStatusAt,
+  listChangeAges,
 } from './orders.ts'
 import { Quota, type Window } from './quota.ts'
-import { pdf, requestData, userData, packageData, schemaData } from './views.ts'
+import { createPdf, requestData, userData, packageData, schemaData } from './views.ts'
 
 export interface SecondOptions {
-  knobs?: Partial<Knobs> | undefined
+  behaviour?: Partial<Behaviour> | undefined
   windows?: readonly Window[] | undefined
-  /** Where time goes by itself: how much faster requests go than stated. Otherwise it stands still but for `advance`. */
+  /** How much faster requests progress by the machine's clock. If undefined, time passes only by `advance`. */
   speed?: number | undefined
 }
 
-/** An answer that ends a call. */
-class Refused extends Error {
+/** Thrown to end a call with this status and message. */
+class CallRefusedError extends Error {
   readonly status: number
   constructor(status: number, message: string) {
     super(message)
@@ -37,37 +37,38 @@ class Refused extends Error {
 
 const start = Date.parse('2026-05-04T08:00:00.250Z')
 
-/** The second service: everything in memory. */
+/** The second service. It stores everything in memory. */
 export class SecondService {
-  readonly knobs: Knobs
+  readonly behaviour: Behaviour
   readonly events: Events
   readonly orders = new Map<string, Order>()
-  readonly users = users()
-  readonly packs = packs()
+  readonly users = createUsers()
+  readonly packages = createPackages()
   readonly keys: { key: string; organisation: string }[]
-  /** What an organisation's plan lacks. */
+  /** `good`, or the message with which orders are refused. */
   plan = 'good'
-  fails = 0
-  base = ''
+  /** The number of reads of users that will fail. */
+  failingReads = 0
+  baseUrl = ''
   #now = start
   readonly speed: number | undefined
   readonly #quota: Quota
   #server: ReturnType<ReturnType<typeof express>['listen']> | undefined
   #ticker: ReturnType<typeof setInterval> | undefined
 
-  constructor({ knobs, windows, speed }: SecondOptions = {}) {
-    this.knobs = { ...lawful, ...knobs }
+  constructor({ behaviour, windows, speed }: SecondOptions = {}) {
+    this.behaviour = { ...documentedBehaviour, ...behaviour }
     this.speed = speed
     this.keys = Object.entries(keys).map(([organisation, key]) => ({ key, organisation }))
-    this.#quota = new Quota(this.knobs, windows ?? [{ calls: 1e6, ms: 3_600_000 }])
-    this.events = new Events(this.knobs, secret, () => this.now())
+    this.#quota = new Quota(this.behaviour, windows ?? [{ calls: 1e6, ms: 3_600_000 }])
+    this.events = new Events(this.behaviour, secret, () => this.now())
   }
 
   now(): number {
     return this.speed === undefined ? this.#now : Date.now()
   }
 
-  /** Milliseconds a request has been going for. */
+  /** Returns the age of a request in milliseconds, multiplied by the speed. */
   age(order: Order): number {
     return (this.now() - order.createdAt) * (this.speed ?? 1)
   }
@@ -79,7 +80,7 @@ export class SecondService {
     app.use((request, response) => {
       const url = new URL(request.originalUrl, 'http://second')
       const body = request.body instanceof Uint8Array ? Buffer.from(request.body).toString() : ''
-      const headers = request.headers as Asked['headers']
+      const headers = request.headers as Call['headers']
       const reply = this.#answer({
         method: request.method,
         path: url.pathname,
@@ -93,9 +94,9 @@ export class SecondService {
     const server = app.listen(port, '127.0.0.1')
     this.#server = server
     await once(server, 'listening')
-    const { port: own } = server.address() as AddressInfo
-    this.base = `http://127.0.0.1:${own}`
-    if (this.speed !== undefined) this.#ticker = setInterval(() => this.#tick(), 20)
+    const { port: actualPort } = server.address() as AddressInfo
+    this.baseUrl = `http://127.0.0.1:${actualPort}`
+    if (this.speed !== undefined) this.#ticker = setInterval(() => this.#runDue(), 20)
   }
 
   async close(): Promise<void> {
@@ -105,40 +106,42 @@ export class SecondService {
     await new Promise((resolve) => this.#server?.close(resolve))
   }
 
-  /** Lets time go by, where it stands still. */
+  /** Moves the clock of the service forward, and sends the events that become due. */
   async advance(ms: number): Promise<void> {
     const until = this.#now + ms
     for (;;) {
-      this.#tick()
+      this.#runDue()
       await this.events.waitForAnswers()
-      const next = Math.min(this.#nextTurn(), this.events.next())
+      const next = Math.min(this.#findNextChange(), this.events.findNextTime())
       if (next > until) break
       this.#now = Math.max(this.#now, next)
     }
     this.#now = until
   }
 
-  #nextTurn(): number {
-    const all = [...this.orders.values()].flatMap((order) => turns(order).map((age) => order.createdAt + age))
-    return Math.min(...all.filter((at) => at > this.#now))
+  #findNextChange(): number {
+    const all = [...this.orders.values()].flatMap((order) =>
+      listChangeAges(order).map((age) => order.createdAt + age),
+    )
+    return Math.min(...all.filter((time) => time > this.#now))
   }
 
-  #tick(): void {
+  #runDue(): void {
     for (const order of this.orders.values()) {
       const age = this.age(order)
-      const passed = [0, ...turns(order)].filter((each) => each <= age)
-      const statuses = passed.map((each) => statusAt(order, each, this.knobs))
-      const changes = statuses.filter((status, at) => status !== statuses[at - 1])
+      const changeAges = [0, ...listChangeAges(order)].filter((each) => each <= age)
+      const statuses = changeAges.map((each) => requestStatusAt(order, each, this.behaviour))
+      const changes = statuses.filter((status, index) => status !== statuses[index - 1])
       for (const status of changes.slice(order.announcedCount)) {
         this.events.send(order.id, status, status === 'ERROR' ? 'partner said no' : undefined)
       }
       order.announcedCount = changes.length
     }
-    this.events.tick()
+    this.events.runDue()
   }
 
-  #answer(asked: Asked): Reply {
-    this.knobs.before?.(asked)
+  #answer(call: Call): Reply {
+    this.behaviour.beforeCall?.(call)
     const reply: Reply = {
       status: 200,
       headers: {
@@ -147,66 +150,73 @@ export class SecondService {
         Expires: '0',
         'Content-Type': 'application/json; charset=utf-8',
       },
-      body: { message: '', status_message: 'ok', data: null, ...(this.knobs.extras && { trace: 'abc' }) },
+      body: {
+        message: '',
+        status_message: 'ok',
+        data: null,
+        ...(this.behaviour.hasExtraFields && { trace: 'abc' }),
+      },
     }
     try {
-      this.#route(asked, reply)
+      this.#route(call, reply)
     } catch (error) {
-      if (!(error instanceof Refused)) throw error
+      if (!(error instanceof CallRefusedError)) throw error
       reply.status = error.status
       const status_message = error.status < 500 ? 'client_error' : 'server_error'
       reply.body = { data: null, status_message, message: error.message }
     }
-    this.knobs.answer?.(reply, asked)
+    this.behaviour.changeReply?.(reply, call)
     return reply
   }
 
-  #route(asked: Asked, reply: Reply): void {
-    const { method, path, query } = asked
+  #route(call: Call, reply: Reply): void {
+    const { method, path, query } = call
     const parts = path.split('/').slice(1)
-    if (parts[0] !== 'v1') throw new Refused(404, 'nothing is here')
-    const is = (verb: string, ...form: string[]): boolean =>
+    if (parts[0] !== 'v1') throw new CallRefusedError(404, 'nothing is here')
+    const matches = (verb: string, ...form: string[]): boolean =>
       method === verb &&
       form.length === parts.length &&
-      form.every((part, at) => part === '*' || part === parts[at])
-    if (is('GET', 'v1', 'ping')) {
-      if (this.knobs.counts(asked)) this.#quota.count(asked, this.now())
-      return data(reply, { status: 'up' })
+      form.every((part, index) => part === '*' || part === parts[index])
+    if (matches('GET', 'v1', 'ping')) {
+      if (this.behaviour.isCounted(call)) this.#quota.count(call, this.now())
+      return setData(reply, { status: 'up' })
     }
-    const report = is('GET', 'v1', 'reports', '*') || is('GET', 'v1', 'reports', '*', 'referees', '*')
-    if (report && query.has('t')) return this.#report(reply, path, this.#issuer(path, query.get('t') ?? ''))
-    const { user, organisation } = this.#caller(asked, reply)
-    if (report) return this.#report(reply, path, organisation)
-    if (is('GET', 'v1', 'users')) {
-      if (this.fails > 0) {
-        this.fails -= 1
-        throw new Refused(500, 'something broke')
+    const isReport =
+      matches('GET', 'v1', 'reports', '*') || matches('GET', 'v1', 'reports', '*', 'referees', '*')
+    if (isReport && query.has('t'))
+      return this.#sendReport(reply, path, this.#verifyToken(path, query.get('t') ?? ''))
+    const { user, organisation } = this.#authenticate(call, reply)
+    if (isReport) return this.#sendReport(reply, path, organisation)
+    if (matches('GET', 'v1', 'users')) {
+      if (this.failingReads > 0) {
+        this.failingReads -= 1
+        throw new CallRefusedError(500, 'something broke')
       }
       const all = this.users.filter((each) => each.organisation === organisation && each.active)
-      return data(reply, { users: all.reverse().map((each) => userData(each, this.knobs)) })
+      return setData(reply, { users: all.reverse().map((each) => userData(each, this.behaviour)) })
     }
-    if (is('GET', 'v1', 'packages')) return this.#packages(reply, query, organisation, user.role)
-    if (is('GET', 'v1', 'packages', '*', 'schema')) {
-      const pack = this.#pack(Number(parts[2]), organisation, user.role)
-      if (pack === undefined || pack.status === 'DISABLED') throw new Refused(404, 'no such package')
-      return data(reply, schemaData(pack))
+    if (matches('GET', 'v1', 'packages')) return this.#listPackages(reply, query, organisation, user.role)
+    if (matches('GET', 'v1', 'packages', '*', 'schema')) {
+      const pack = this.#findPackage(Number(parts[2]), organisation, user.role)
+      if (pack === undefined || pack.status === 'DISABLED') throw new CallRefusedError(404, 'no such package')
+      return setData(reply, schemaData(pack))
     }
-    if (is('POST', 'v1', 'requests')) return this.#create(asked, reply, organisation, user)
-    if (is('GET', 'v1', 'requests', '*')) {
+    if (matches('POST', 'v1', 'requests')) return this.#create(call, reply, organisation, user)
+    if (matches('GET', 'v1', 'requests', '*')) {
       const order = this.orders.get((parts[2] ?? '').toLowerCase())
-      if (order?.organisation !== organisation) throw new Refused(404, 'no such request')
-      return data(reply, requestData(order, this))
+      if (order?.organisation !== organisation) throw new CallRefusedError(404, 'no such request')
+      return setData(reply, requestData(order, this))
     }
-    throw new Refused(404, 'nothing is here')
+    throw new CallRefusedError(404, 'nothing is here')
   }
 
-  /** The organisation a token was issued by; it must be for this path. */
-  #issuer(path: string, token: string): string {
+  /** Returns the organisation that a token belongs to. Throws if the token is not valid for the path. */
+  #verifyToken(path: string, token: string): string {
     const [text = '', mac = ''] = token.split('~')
     const [hex = '', until = '0'] = text.split('.')
-    const valid = this.sign(text) === mac && Number(until) * 1000 > this.now()
-    if (!valid || !this.knobs.opens(path, Buffer.from(hex, 'hex').toString())) {
-      throw new Refused(401, 'the link is not valid')
+    const isValid = this.sign(text) === mac && Number(until) * 1000 > this.now()
+    if (!isValid || !this.behaviour.isTokenValidFor(path, Buffer.from(hex, 'hex').toString())) {
+      throw new CallRefusedError(401, 'the link is not valid')
     }
     return home
   }
@@ -215,107 +225,108 @@ export class SecondService {
     return createHmac('sha256', 'of tokens').update(text).digest('hex')
   }
 
-  #caller(asked: Asked, reply: Reply) {
-    const key = asked.headers['x-service-api-key']
-    const email = asked.headers['x-service-user-email']
-    if (key === undefined || email === undefined) throw new Refused(401, 'headers are missing')
+  #authenticate(call: Call, reply: Reply) {
+    const key = call.headers['x-service-api-key']
+    const email = call.headers['x-service-user-email']
+    if (key === undefined || email === undefined) throw new CallRefusedError(401, 'headers are missing')
     const organisation = this.keys.find((each) => each.key === key)?.organisation
-    if (organisation === undefined) throw new Refused(401, 'this key is not valid')
-    const left = this.#quota.count(asked, this.now())
-    if (left !== undefined) {
-      const seconds = this.knobs.retryAfter(left)
+    if (organisation === undefined) throw new CallRefusedError(401, 'this key is not valid')
+    const waitMs = this.#quota.count(call, this.now())
+    if (waitMs !== undefined) {
+      const seconds = this.behaviour.retryAfter(waitMs)
       if (seconds !== undefined) reply.headers['Retry-After'] = seconds
-      throw new Refused(429, 'too many calls')
+      throw new CallRefusedError(429, 'too many calls')
     }
     const user = this.users.find((each) => each.email === email.toLowerCase())
-    if (user?.organisation !== organisation || !user.active) throw new Refused(403, 'not a member')
+    if (user?.organisation !== organisation || !user.active) throw new CallRefusedError(403, 'not a member')
     return { user, organisation }
   }
 
-  #pack(id: number, organisation: string, role: string) {
-    return this.packs.find(
+  #findPackage(id: number, organisation: string, role: string) {
+    return this.packages.find(
       (each) => each.id === id && each.organisation === organisation && each.roles.includes(role),
     )
   }
 
-  #packages(reply: Reply, query: URLSearchParams, organisation: string, role: string): void {
+  #listPackages(reply: Reply, query: URLSearchParams, organisation: string, role: string): void {
     const status = query.get('status')
     if (status !== null && !['active', 'inactive', 'disabled'].includes(status)) {
-      throw new Refused(400, 'status: must be active, inactive or disabled')
+      throw new CallRefusedError(400, 'status: must be active, inactive or disabled')
     }
     const id = query.get('id')
-    const found = this.packs
+    const found = this.packages
       .filter((each) => each.organisation === organisation && each.roles.includes(role))
       .filter((each) => status === null || each.status.toLowerCase() === status)
       .filter((each) => id === null || !/^\d+$/.test(id) || each.id === Number(id))
-    this.packs.push(...this.packs.splice(0, 1))
-    data(reply, { packages: found.map((each) => packageData(each, this.knobs)) })
+    this.packages.push(...this.packages.splice(0, 1))
+    setData(reply, { packages: found.map((each) => packageData(each, this.behaviour)) })
   }
 
-  #create(asked: Asked, reply: Reply, organisation: string, user: { role: string; email: string }): void {
-    if (!(asked.headers['content-type'] ?? '').startsWith('application/json')) {
-      throw new Refused(400, 'Content-Type: must be application/json')
+  #create(call: Call, reply: Reply, organisation: string, user: { role: string; email: string }): void {
+    if (!(call.headers['content-type'] ?? '').startsWith('application/json')) {
+      throw new CallRefusedError(400, 'Content-Type: must be application/json')
     }
     let body: Record<string, unknown>
     try {
-      body = JSON.parse(asked.body) as Record<string, unknown>
+      body = JSON.parse(call.body) as Record<string, unknown>
     } catch {
-      throw new Refused(400, 'body: cannot be read as JSON')
+      throw new CallRefusedError(400, 'body: cannot be read as JSON')
     }
-    if (user.role === 'support' && this.knobs.noCreate !== 201) {
-      throw new Refused(this.knobs.noCreate, 'your role does not permit this')
+    if (user.role === 'support' && this.behaviour.refusedCreateStatus !== 201) {
+      throw new CallRefusedError(this.behaviour.refusedCreateStatus, 'your role does not permit this')
     }
-    this.#refuse(formFaults(body, this.knobs))
-    const pack = this.#pack(Number(body['package_id']), organisation, user.role)
-    if (pack === undefined || pack.status === 'DISABLED') throw new Refused(404, 'no such package')
-    if (pack.status === 'INACTIVE') this.#refuse([{ path: ['package_id'], reason: 'is not active' }])
-    this.#refuse(informationFaults(body, pack, this.knobs))
-    if (this.plan !== 'good') throw new Refused(403, this.plan)
+    this.#throwFault(findFormFaults(body, this.behaviour))
+    const pack = this.#findPackage(Number(body['package_id']), organisation, user.role)
+    if (pack === undefined || pack.status === 'DISABLED') throw new CallRefusedError(404, 'no such package')
+    if (pack.status === 'INACTIVE') this.#throwFault([{ path: ['package_id'], reason: 'is not active' }])
+    this.#throwFault(findInformationFaults(body, pack, this.behaviour))
+    if (this.plan !== 'good') throw new CallRefusedError(403, this.plan)
     const recipient = body['recipient'] as Record<string, string>
     const count = pack.checks.length + (pack.survey === null ? 0 : 1)
     const order: Order = {
       id: randomUUID(),
       organisation,
-      pack,
+      package: pack,
       createdAt: this.now(),
       requester: user.email,
       recipient,
       checkIds: Array.from({ length: count }, () => randomUUID()),
-      ...coursesOf(recipient['email'] ?? '', count),
+      ...createCourses(recipient['email'] ?? '', count),
       announcedCount: 0,
     }
     this.orders.set(order.id, order)
     reply.status = 201
-    data(reply, { status: 'RECEIVED', request_id: order.id })
+    setData(reply, { status: 'RECEIVED', request_id: order.id })
   }
 
-  #refuse(faults: Fault[]): void {
-    const left = faults.filter(({ path, reason }) => {
+  #throwFault(faults: Fault[]): void {
+    const remaining = faults.filter(({ path, reason }) => {
       const text = `${path.join('.')} ${reason}`
-      return this.knobs.forgive?.test(text) !== true
+      return this.behaviour.ignoredFaults?.test(text) !== true
     })
-    const fault = this.knobs.reportedFault === 'first' ? left[0] : left.at(-1)
-    if (fault !== undefined) throw new Refused(400, `${this.knobs.writePath(fault.path)}: ${fault.reason}`)
+    const fault = this.behaviour.reportedFault === 'first' ? remaining[0] : remaining.at(-1)
+    if (fault !== undefined)
+      throw new CallRefusedError(400, `${this.behaviour.writePath(fault.path)}: ${fault.reason}`)
   }
 
-  #report(reply: Reply, path: string, organisation: string): void {
+  #sendReport(reply: Reply, path: string, organisation: string): void {
     const [, , , checkId, , refereeId] = path.split('/')
     for (const order of this.orders.values()) {
       if (order.organisation !== organisation) continue
       const { checks } = requestData(order, this)
       const check = checks.find(({ id }) => id === checkId)
       if (check === undefined) continue
-      const holder =
+      const reportOwner =
         refereeId === undefined ? check : check.references?.find(({ referee_id }) => referee_id === refereeId)
-      if (typeof holder?.report_pdf_url !== 'string') break
+      if (typeof reportOwner?.report_pdf_url !== 'string') break
       reply.headers['Content-Type'] = 'application/pdf'
-      reply.body = pdf(path)
+      reply.body = createPdf(path)
       return
     }
-    throw new Refused(404, 'no such report')
+    throw new CallRefusedError(404, 'no such report')
   }
 }
 
-function data(reply: Reply, value: unknown): void {
+function setData(reply: Reply, value: unknown): void {
   if (!Buffer.isBuffer(reply.body)) reply.body.data = value
 }

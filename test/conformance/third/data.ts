@@ -1,5 +1,5 @@
 /*
- * A third service, written from the API document alone, which takes every liberty that the text leaves. It imports
+ * A third service, written from the API document alone, which uses every freedom that the document leaves. It imports
  * nothing of src.
  */
 
@@ -16,99 +16,107 @@ export const emails = {
 export type Organisation = 'home' | 'far'
 
 export interface User {
-  of: Organisation
+  organisation: Organisation
   email: string
   role: string
   active: boolean
   mayCreate: boolean
 }
 
-export const users = (): User[] => [
-  { of: 'home', email: emails.owner, role: 'Owner', active: true, mayCreate: true },
-  { of: 'home', email: emails.member, role: 'Member', active: true, mayCreate: true },
-  { of: 'home', email: emails.analyst, role: 'auditor', active: true, mayCreate: false },
-  { of: 'home', email: emails.gone, role: 'Admin', active: false, mayCreate: true },
-  { of: 'far', email: emails.foreigner, role: 'Owner', active: true, mayCreate: true },
+export const createUsers = (): User[] => [
+  { organisation: 'home', email: emails.owner, role: 'Owner', active: true, mayCreate: true },
+  { organisation: 'home', email: emails.member, role: 'Member', active: true, mayCreate: true },
+  { organisation: 'home', email: emails.analyst, role: 'auditor', active: true, mayCreate: false },
+  { organisation: 'home', email: emails.gone, role: 'Admin', active: false, mayCreate: true },
+  { organisation: 'far', email: emails.foreigner, role: 'Owner', active: true, mayCreate: true },
 ]
 
-export interface Pack {
-  of: Organisation
+export interface Package {
+  organisation: Organisation
   id: number
   status: string
   ownersOnly: boolean
-  survey: boolean
+  hasSurvey: boolean
   checks: string[]
-  /** By code, the fields with their type; a name that ends in `?` is not required. */
-  needs: Record<string, Record<string, string>>
+  /** By check code, the fields with their types. A field whose name ends in `?` is not required. */
+  fieldsByCheck: Record<string, Record<string, string>>
 }
 
-const pack = (id: number, status: string, more: Partial<Pack> = {}): Pack => ({
-  of: 'home',
+const createPackage = (id: number, status: string, changes: Partial<Package> = {}): Package => ({
+  organisation: 'home',
   id,
   status,
   ownersOnly: false,
-  survey: false,
+  hasSurvey: false,
   checks: ['Identity'],
-  needs: {},
-  ...more,
+  fieldsByCheck: {},
+  ...changes,
 })
 
-export const packs: readonly Pack[] = [
-  pack(900_001, 'DISABLED'),
-  pack(7, 'INACTIVE'),
-  pack(12, 'ACTIVE'),
-  pack(13, 'ACTIVE', { ownersOnly: true }),
-  pack(3, 'ACTIVE', {
-    survey: true,
+export const packages: readonly Package[] = [
+  createPackage(900_001, 'DISABLED'),
+  createPackage(7, 'INACTIVE'),
+  createPackage(12, 'ACTIVE'),
+  createPackage(13, 'ACTIVE', { ownersOnly: true }),
+  createPackage(3, 'ACTIVE', {
+    hasSurvey: true,
     checks: ['Police', 'Licence'],
-    needs: {
+    fieldsByCheck: {
       police: { born: 'string', consent: 'boolean', aliases: 'array', 'score?': 'number' },
       licence: { years: 'integer', address: 'object' },
     },
   }),
-  pack(55, 'ACTIVE', { of: 'far' }),
+  createPackage(55, 'ACTIVE', { organisation: 'far' }),
 ]
 
 export interface Order {
   id: string
-  pack: Pack
-  by: string
+  package: Package
+  requester: string
   recipient: Record<string, string>
-  at: number
+  orderedAt: number
 }
 
 const minute = 60_000
 
-/** When each check begins and ends, and how; the references of a survey come first. */
-function plan({ pack: { survey, checks }, recipient }: Order): { from: number; to: number; end: string }[] {
-  const [word] = (recipient['email'] ?? '').split('@')
-  const all = checks.map((_, at) => ({ from: (1 + 4 * at) * minute, to: (10 + 5 * at) * minute }))
-  if (survey) all.unshift({ from: minute, to: 20 * minute })
-  return all.map(({ from, to }, at) => ({
+/** Returns when each check starts and ends, and its last status. The reference check comes first. */
+function planChecks({
+  package: { hasSurvey, checks },
+  recipient,
+}: Order): { from: number; to: number; end: string }[] {
+  const [localPart] = (recipient['email'] ?? '').split('@')
+  const all = checks.map((_, index) => ({ from: (1 + 4 * index) * minute, to: (10 + 5 * index) * minute }))
+  if (hasSurvey) all.unshift({ from: minute, to: 20 * minute })
+  return all.map(({ from, to }, index) => ({
     from,
     to,
-    end: word === 'declines' || (word === 'mixed' && at === all.length - 1) ? 'CANCELLED' : 'COMPLETED',
+    end:
+      localPart === 'declines' || (localPart === 'mixed' && index === all.length - 1)
+        ? 'CANCELLED'
+        : 'COMPLETED',
   }))
 }
 
-export const failed = (order: Order, now: number): boolean =>
-  order.recipient['email']?.startsWith('fails@') === true && now - order.at >= minute
+export const hasFailed = (order: Order, now: number): boolean =>
+  order.recipient['email']?.startsWith('fails@') === true && now - order.orderedAt >= minute
 
-/** The moments at which something about the order changes. */
-export const turns = (order: Order): number[] =>
-  [minute, ...plan(order).flatMap(({ from, to }) => [from, to])].map((age) => order.at + age)
+/** Returns the times at which the status of the order or of a check changes. */
+export const listChangeTimes = (order: Order): number[] =>
+  [minute, ...planChecks(order).flatMap(({ from, to }) => [from, to])].map((age) => order.orderedAt + age)
 
 export function checkStatuses(order: Order, now: number): string[] {
-  const age = now - order.at
-  return plan(order).map(({ from, to, end }) => (age < from ? 'RECEIVED' : age < to ? 'IN_PROGRESS' : end))
+  const age = now - order.orderedAt
+  return planChecks(order).map(({ from, to, end }) =>
+    age < from ? 'RECEIVED' : age < to ? 'IN_PROGRESS' : end,
+  )
 }
 
-export function statusOf(order: Order, now: number): string {
-  if (failed(order, now)) return 'ERROR'
+export function requestStatusAt(order: Order, now: number): string {
+  if (hasFailed(order, now)) return 'ERROR'
   const all = checkStatuses(order, now)
   if (all.every((each) => each === 'RECEIVED')) return 'RECEIVED'
-  const done = all.includes('COMPLETED')
+  const hasCompleted = all.includes('COMPLETED')
   if (all.every((each) => each === 'COMPLETED' || each === 'CANCELLED'))
-    return done ? 'COMPLETED' : 'CANCELLED'
-  return done ? 'PARTIAL' : 'IN_PROGRESS'
+    return hasCompleted ? 'COMPLETED' : 'CANCELLED'
+  return hasCompleted ? 'PARTIAL' : 'IN_PROGRESS'
 }

@@ -1,11 +1,11 @@
-import type { Pack } from './data.ts'
+import type { Package } from './data.ts'
 
 type Item = Record<string, unknown>
 
 const isObject = (value: unknown): value is Item =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const fits: Record<string, (value: unknown) => boolean> = {
+const isOfType: Record<string, (value: unknown) => boolean> = {
   string: (value) => typeof value === 'string',
   boolean: (value) => typeof value === 'boolean',
   array: (value) => Array.isArray(value),
@@ -14,19 +14,30 @@ const fits: Record<string, (value: unknown) => boolean> = {
   object: isObject,
 }
 
-/** What is wrong with an order, as `<path>: <reason>`; undefined where nothing is. Unknown fields are ignored outside the information. */
-export function faultOf(given: unknown, pack: Pack | undefined, overlooks?: RegExp): string | undefined {
-  if (!isObject(given)) return 'body: that is no JSON object'
-  const all = [...recipientFaults(given), ...packageFaults(given, pack), ...informationFaults(given, pack)]
-  return all.find((fault) => overlooks?.test(fault) !== true)
+/**
+ * Returns the first fault of an order as `<path>: <reason>`, or undefined. Unknown fields are ignored outside the
+ * additional information.
+ */
+export function findFault(
+  body: unknown,
+  pack: Package | undefined,
+  ignoredFaults?: RegExp,
+): string | undefined {
+  if (!isObject(body)) return 'body: that is no JSON object'
+  const all = [
+    ...findRecipientFaults(body),
+    ...findPackageFaults(body, pack),
+    ...findInformationFaults(body, pack),
+  ]
+  return all.find((fault) => ignoredFaults?.test(fault) !== true)
 }
 
-function packageFaults({ package_id: id }: Item, pack: Pack | undefined): string[] {
+function findPackageFaults({ package_id: id }: Item, pack: Package | undefined): string[] {
   if (!Number.isInteger(id)) return ['body: package_id has to be an integer']
   return pack?.status === 'INACTIVE' ? ['body.package_id: it is not active'] : []
 }
 
-function recipientFaults({ recipient }: Item): string[] {
+function findRecipientFaults({ recipient }: Item): string[] {
   if (!isObject(recipient)) return ['body: recipient has to be an object']
   const faults = ['first_name', 'last_name', 'email', 'phone']
     .filter((name) => {
@@ -43,37 +54,45 @@ function recipientFaults({ recipient }: Item): string[] {
   return faults
 }
 
-function informationFaults({ additional_information: list = [] }: Item, pack: Pack | undefined): string[] {
+function findInformationFaults(
+  { additional_information: list = [] }: Item,
+  pack: Package | undefined,
+): string[] {
   if (!Array.isArray(list)) return ['body: additional_information has to be a list']
-  const needs = pack?.needs ?? {}
+  const needs = pack?.fieldsByCheck ?? {}
   const faults: string[] = []
   const codes = new Set<unknown>()
-  for (const [at, entry] of list.entries()) {
-    const path = `body.additional_information.${at}`
+  for (const [index, entry] of list.entries()) {
+    const path = `body.additional_information.${index}`
     if (!isObject(entry)) {
       faults.push(`${path}: that is no object`)
       continue
     }
     const { code, fields } = entry
-    const known = typeof code === 'string' && Object.hasOwn(needs, code) ? needs[code] : undefined
-    if (known === undefined) faults.push(`${path}.code: this package has no such check`)
+    const fieldTypes = typeof code === 'string' && Object.hasOwn(needs, code) ? needs[code] : undefined
+    if (fieldTypes === undefined) faults.push(`${path}.code: this package has no such check`)
     if (codes.has(code)) faults.push(`${path}.code: it was there before`)
     codes.add(code)
     if (!isObject(fields)) faults.push(`${path}.fields: an object is needed`)
-    else if (known !== undefined) faults.push(...fieldFaults(`${path}.fields`, fields, known))
+    else if (fieldTypes !== undefined) faults.push(...findFieldFaults(`${path}.fields`, fields, fieldTypes))
   }
   const missing = Object.keys(needs).filter((code) => !codes.has(code))
   return [...faults, ...missing.map((code) => `body.additional_information: it lacks ${code}`)]
 }
 
-function fieldFaults(path: string, fields: Item, known: Record<string, string>): string[] {
-  const wanted = new Map(Object.entries(known).map(([name, type]) => [name.replace('?', ''), { name, type }]))
-  const unknown = Object.keys(fields).filter((name) => !wanted.has(name))
+function findFieldFaults(path: string, fields: Item, fieldTypes: Record<string, string>): string[] {
+  const expectedFields = new Map(
+    Object.entries(fieldTypes).map(([name, type]) => [name.replace('?', ''), { name, type }]),
+  )
+  const unknown = Object.keys(fields).filter((name) => !expectedFields.has(name))
   return [
     ...unknown.map((name) => `${path}.${name}: there is no such field`),
-    ...[...wanted].flatMap(([plain, { name, type }]) => {
-      if (!Object.hasOwn(fields, plain)) return name.endsWith('?') ? [] : [`${path}.${plain}: it is required`]
-      return fits[type]?.(fields[plain]) === true ? [] : [`${path}.${plain}: it has to be ${type}`]
+    ...[...expectedFields].flatMap(([fieldName, { name, type }]) => {
+      if (!Object.hasOwn(fields, fieldName))
+        return name.endsWith('?') ? [] : [`${path}.${fieldName}: it is required`]
+      return isOfType[type]?.(fields[fieldName]) === true
+        ? []
+        : [`${path}.${fieldName}: it has to be ${type}`]
     }),
   ]
 }

@@ -7,18 +7,18 @@ import {
   keys,
   type Order,
   type Organisation,
-  type Pack,
-  packs,
+  type Package,
+  packages,
   secret,
-  turns,
-  statusOf,
+  listChangeTimes,
+  requestStatusAt,
   type User,
-  users,
+  createUsers,
 } from './data.ts'
-import { faultOf } from './faults.ts'
+import { findFault } from './faults.ts'
 import { packageView, pdf, readView, schemaView, userView } from './views.ts'
 
-/** A body as it is written; `pdf` for reports. */
+/** An answer. A report has `pdf` instead of `data`. */
 export interface Reply {
   status: number
   data?: unknown
@@ -35,24 +35,24 @@ export interface Call {
   text: string
 }
 
-/** What a planted defect changes: the call before it is read, or the reply before it is written. */
+/** A defect changes the call before it is read, the reply before it is written, or a decision of the service. */
 export interface Defect {
   name: string
-  by: string
+  caughtBy: string
   before?: (call: Call) => void
   after?: (reply: Reply, call: Call, service: ThirdService) => void
   event?: (event: Record<string, unknown>) => Record<string, unknown> | undefined
   sign?: (body: string) => string
-  /** Which faults of an order are overlooked. */
-  overlooks?: RegExp
+  /** The faults of an order that are ignored. */
+  ignoredFaults?: RegExp
   tokenMs?: number
-  windows?: (used: number, limit: number) => boolean
+  isOverQuota?: (used: number, limit: number) => boolean
 }
 
 interface Delivery {
   body: string
-  due: number
-  tries: number
+  dueAt: number
+  attempts: number
   state: 'due' | 'sent' | 'over'
 }
 
@@ -61,15 +61,15 @@ const hour = 3_600_000
 
 export class ThirdService {
   readonly orders = new Map<string, Order>()
-  readonly users: User[] = users()
+  readonly users: User[] = createUsers()
   readonly defect: Defect | undefined
   readonly limits: readonly { calls: number; seconds: number }[]
   now = start
   plan = 'good'
-  hook: string | undefined
-  fails = 0
-  revoked = false
-  base = ''
+  webhookUrl: string | undefined
+  failingReads = 0
+  isKeyRevoked = false
+  baseUrl = ''
   readonly #server: Server
   readonly #used = new Map<string, number>()
   readonly #reported = new Map<string, string>()
@@ -83,7 +83,7 @@ export class ThirdService {
 
   async open(): Promise<void> {
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
-    this.base = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+    this.baseUrl = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
   close(): void {
@@ -91,7 +91,7 @@ export class ThirdService {
     this.#server.close()
   }
 
-  token(path: string, until = this.now + (this.defect?.tokenMs ?? hour)): string {
+  signToken(path: string, until = this.now + (this.defect?.tokenMs ?? hour)): string {
     const mac = createHmac('sha256', 'tokens').update(`${path} ${until}`).digest('base64url')
     return `${until}.${mac}`
   }
@@ -101,7 +101,7 @@ export class ThirdService {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
-    const url = new URL(request.url ?? '/', this.base)
+    const url = new URL(request.url ?? '/', this.baseUrl)
     const call: Call = {
       method: request.method ?? '',
       path: url.pathname,
@@ -110,104 +110,118 @@ export class ThirdService {
       text: Buffer.concat(chunks).toString(),
     }
     this.defect?.before?.(call)
-    const reply = this.#reply(call)
+    const reply = this.#createReply(call)
     this.defect?.after?.(reply, call, this)
     write(response, reply)
   }
 
-  #reply(call: Call): Reply {
+  #createReply(call: Call): Reply {
     const { path, query } = call
     if (path === '/v1/ping') return { status: 200, data: { status: 'fine', region: 'nowhere' } }
     const report = /^\/v1\/reports\/([^/]+)(?:\/referees\/([^/]+))?$/.exec(path)
     const token = query.get('t')
     if (report !== null && token !== null) {
       const until = Number(token.split('.')[0])
-      const good = token === this.token(path, until) && until > this.now
-      return good ? this.#report(path, 'home') : refuse(401, 'this link is not valid (any more)')
+      const isValid = token === this.signToken(path, until) && until > this.now
+      return isValid ? this.#findReport(path, 'home') : refuse(401, 'this link is not valid (any more)')
     }
     if (!/^\/v1\/(packages|requests|reports|users)(\/|$)/.test(path)) return refuse(404, 'nothing is here')
-    const caller = this.#caller(call)
+    const caller = this.#authenticate(call)
     if ('status' in caller) return caller
-    if (report !== null) return this.#report(path, caller.of)
-    if (path === '/v1/users') return this.#users(caller)
-    if (path.startsWith('/v1/packages')) return this.#packages(call, caller)
-    if (call.method === 'POST') return this.#create(call, caller)
+    if (report !== null) return this.#findReport(path, caller.organisation)
+    if (path === '/v1/users') return this.#listUsers(caller)
+    if (path.startsWith('/v1/packages')) return this.#answerPackages(call, caller)
+    if (call.method === 'POST') return this.#createRequest(call, caller)
     const order = this.orders.get(path.slice('/v1/requests/'.length).toLowerCase())
-    if (order === undefined || order.pack.of !== caller.of) return refuse(404, 'there is no such request')
+    if (order === undefined || order.package.organisation !== caller.organisation)
+      return refuse(404, 'there is no such request')
     return { status: 200, data: readView(order, this) }
   }
 
-  #caller({ headers }: Call): User | Reply {
+  #authenticate({ headers }: Call): User | Reply {
     const key = headers['x-service-api-key']
     const email = String(headers['x-service-user-email'] ?? '').toLowerCase()
-    const of: Organisation | undefined =
-      key === keys.home && !this.revoked ? 'home' : key === keys.far ? 'far' : undefined
-    if (of === undefined || email === '') return refuse(401, 'who is calling?')
-    const user = this.users.find((each) => each.of === of && each.email === email && each.active)
+    const organisation: Organisation | undefined =
+      key === keys.home && !this.isKeyRevoked ? 'home' : key === keys.far ? 'far' : undefined
+    if (organisation === undefined || email === '') return refuse(401, 'who is calling?')
+    const user = this.users.find(
+      (each) => each.organisation === organisation && each.email === email && each.active,
+    )
     if (user === undefined) return refuse(403, 'that user is none of yours')
     const waits = this.limits.flatMap(({ calls, seconds }) => {
-      const window = `${of} ${seconds} ${Math.floor(this.now / 1000 / seconds)}`
+      const window = `${organisation} ${seconds} ${Math.floor(this.now / 1000 / seconds)}`
       const used = (this.#used.get(window) ?? 0) + 1
       this.#used.set(window, used)
-      const over = this.defect?.windows?.(used, calls) ?? used > calls
-      return over ? [seconds - ((this.now / 1000) % seconds)] : []
+      const isOver = this.defect?.isOverQuota?.(used, calls) ?? used > calls
+      return isOver ? [seconds - ((this.now / 1000) % seconds)] : []
     })
     if (waits.length === 0) return user
     return { ...refuse(429, 'not so fast'), headers: { 'RETRY-AFTER': `${Math.ceil(Math.max(...waits))}` } }
   }
 
-  #users(caller: User): Reply {
-    if (this.fails > 0) {
-      this.fails -= 1
+  #listUsers(caller: User): Reply {
+    if (this.failingReads > 0) {
+      this.failingReads -= 1
       return refuse(503, 'we are sorry')
     }
-    const all = this.users.filter(({ of, active }) => of === caller.of && active)
+    const all = this.users.filter(
+      ({ organisation, active }) => organisation === caller.organisation && active,
+    )
     return { status: 200, data: { total: all.length, users: all.map((user) => userView(user, this.users)) } }
   }
 
-  #packages({ path, query }: Call, caller: User): Reply {
-    const seen = packs.filter((pack) => sees(caller, pack))
+  #answerPackages({ path, query }: Call, caller: User): Reply {
+    const visible = packages.filter((pack) => canSee(caller, pack))
     const id = /^\/v1\/packages\/([^/]+)\/schema$/.exec(path)?.[1]
     if (id !== undefined) {
-      const pack = seen.find((each) => String(each.id) === id)
+      const pack = visible.find((each) => String(each.id) === id)
       if (pack !== undefined) return { status: 200, data: schemaView(pack) }
-      return packs.some((each) => each.of === caller.of && String(each.id) === id)
+      return packages.some((each) => each.organisation === caller.organisation && String(each.id) === id)
         ? refuse(403, 'that package is not for you')
         : refuse(404, 'there is no such package')
     }
-    const [status, only] = [query.get('status'), query.get('id')]
+    const [status, idFilter] = [query.get('status'), query.get('id')]
     if (status !== null && !['active', 'inactive', 'disabled'].includes(status)) {
       return refuse(400, 'query.status: try active, inactive or disabled')
     }
-    const found = seen
+    const found = visible
       .filter((pack) => status === null || pack.status.toLowerCase() === status)
-      .filter((pack) => only === null || String(pack.id) === only)
+      .filter((pack) => idFilter === null || String(pack.id) === idFilter)
     return { status: 200, data: { packages: found.map(packageView) } }
   }
 
-  #create(call: Call, caller: User): Reply {
+  #createRequest(call: Call, caller: User): Reply {
     if (!/^application\/json\b/i.test(call.headers['content-type'] ?? '')) {
       return refuse(400, 'Content-Type: only application/json is read')
     }
     if (!caller.mayCreate) return refuse(403, 'you may only look')
     if (this.plan !== 'good') return refuse(403, `the account: ${this.plan}`)
-    const given = parsed(call.text)
-    const id = (given as { package_id?: unknown } | null)?.package_id
-    const pack = packs.find((each) => each.id === id && sees(caller, each))
-    const fault = faultOf(given, pack, this.defect?.overlooks)
+    const body = parseJson(call.text)
+    const id = (body as { package_id?: unknown } | null)?.package_id
+    const pack = packages.find((each) => each.id === id && canSee(caller, each))
+    const fault = findFault(body, pack, this.defect?.ignoredFaults)
     if (fault !== undefined) return refuse(400, fault)
     if (pack === undefined || pack.status === 'DISABLED') return refuse(404, 'there is no such package')
-    const { recipient } = given as { recipient: Record<string, string> }
-    const order: Order = { id: randomUUID(), pack, by: caller.email, recipient, at: this.now }
+    const { recipient } = body as { recipient: Record<string, string> }
+    const order: Order = {
+      id: randomUUID(),
+      package: pack,
+      requester: caller.email,
+      recipient,
+      orderedAt: this.now,
+    }
     this.orders.set(order.id, order)
     this.#reported.set(order.id, 'RECEIVED')
     return { status: 201, data: { status: 'RECEIVED', request_id: order.id.toUpperCase(), queue: 'slow' } }
   }
 
-  #report(path: string, of: Organisation): Reply {
+  #findReport(path: string, organisation: Organisation): Reply {
     for (const order of this.orders.values()) {
-      if (order.pack.of === of && JSON.stringify(readView(order, this)).includes(`${path}?t=`)) {
-        return { status: 200, pdf: pdf }
+      if (
+        order.package.organisation === organisation &&
+        JSON.stringify(readView(order, this)).includes(`${path}?t=`)
+      ) {
+        return { status: 200, pdf }
       }
     }
     return refuse(404, 'there is no such report')
@@ -220,8 +234,8 @@ export class ThirdService {
     for (;;) {
       await this.#deliver()
       const next = Math.min(
-        ...[...this.orders.values()].flatMap(turns).filter((at) => at > this.now),
-        ...this.#deliveries.filter(({ state }) => state === 'due').map(({ due }) => due),
+        ...[...this.orders.values()].flatMap(listChangeTimes).filter((time) => time > this.now),
+        ...this.#deliveries.filter(({ state }) => state === 'due').map(({ dueAt }) => dueAt),
       )
       if (next > until) break
       this.now = Math.max(this.now, next)
@@ -229,29 +243,34 @@ export class ThirdService {
     this.now = until
   }
 
-  /** Each change is sent two minutes late; what is answered with an error is sent again, after a redirect or silence nothing is. */
+  /**
+   * Sends an event two minutes after each change. A delivery is repeated after an error status, and not after a redirect
+   * or without an answer.
+   */
   async #deliver(): Promise<void> {
     for (const order of this.orders.values()) {
-      const status = statusOf(order, this.now)
+      const status = requestStatusAt(order, this.now)
       if (this.#reported.get(order.id) === status) continue
       this.#reported.set(order.id, status)
-      const base = { sent: 'by the third', status, request_id: order.id, event: 'request.updated' }
+      const fields = { sent: 'by the third', status, request_id: order.id, event: 'request.updated' }
       const reason = status === 'ERROR' ? { error_reason: 'no partner took it' } : {}
       const event =
-        this.defect?.event === undefined ? { ...base, ...reason } : this.defect.event({ ...base, ...reason })
+        this.defect?.event === undefined
+          ? { ...fields, ...reason }
+          : this.defect.event({ ...fields, ...reason })
       if (event !== undefined) {
         const body = `\n${JSON.stringify(event, null, 4)}\n`
-        this.#deliveries.push({ body, due: this.now + 120_000, tries: 0, state: 'due' })
+        this.#deliveries.push({ body, dueAt: this.now + 120_000, attempts: 0, state: 'due' })
       }
     }
-    const due = this.#deliveries.filter((each) => each.state === 'due' && each.due <= this.now)
+    const due = this.#deliveries.filter((each) => each.state === 'due' && each.dueAt <= this.now)
     await Promise.race([Promise.all(due.map((each) => this.#send(each))), sleep(due.length > 0 ? 300 : 0)])
     this.#deliveries = this.#deliveries.filter(({ state }) => state !== 'over')
   }
 
   async #send(delivery: Delivery): Promise<void> {
     delivery.state = 'sent'
-    delivery.tries += 1
+    delivery.attempts += 1
     const sign =
       this.defect?.sign ?? ((body: string) => createHmac('sha256', secret).update(body).digest('hex'))
     const headers = {
@@ -259,14 +278,19 @@ export class ThirdService {
       'x-service-signature': sign(delivery.body),
     }
     const status =
-      this.hook === undefined
+      this.webhookUrl === undefined
         ? 200
-        : await fetch(this.hook, { method: 'POST', body: delivery.body, headers, redirect: 'manual' }).then(
+        : await fetch(this.webhookUrl, {
+            method: 'POST',
+            body: delivery.body,
+            headers,
+            redirect: 'manual',
+          }).then(
             (answer) => answer.status,
             () => 200,
           )
-    const again = status >= 400 && delivery.tries < 6
-    Object.assign(delivery, again ? { state: 'due', due: this.now + 45_000 } : { state: 'over' })
+    const shouldRetry = status >= 400 && delivery.attempts < 6
+    Object.assign(delivery, shouldRetry ? { state: 'due', due: this.now + 45_000 } : { state: 'over' })
   }
 }
 
@@ -274,10 +298,10 @@ export function refuse(status: number, message: string): Reply {
   return { status, data: null, message }
 }
 
-const sees = (user: User, pack: Pack): boolean =>
-  user.of === pack.of && (!pack.ownersOnly || user.role === 'Owner')
+const canSee = (user: User, pack: Package): boolean =>
+  user.organisation === pack.organisation && (!pack.ownersOnly || user.role === 'Owner')
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown
   } catch {
@@ -285,7 +309,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** In pieces, with white space, its own field order and its own ways of writing headers. */
+/** Writes an answer in pieces, with white space, an unusual order of fields and unusual capitals of headers. */
 function write(
   response: ServerResponse,
   { status, data = null, message = '', pdf: report, headers }: Reply,

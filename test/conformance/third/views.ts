@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto'
 
-import { checkStatuses, failed, type Order, type Pack, statusOf, type User } from './data.ts'
+import { checkStatuses, hasFailed, type Order, type Package, requestStatusAt, type User } from './data.ts'
 
 interface Signing {
-  base: string
+  baseUrl: string
   now: number
-  token: (path: string) => string
+  signToken: (path: string) => string
 }
 
-/** An id that follows from what it is for. */
-function idOf(what: string): string {
-  const hex = createHash('sha256').update(what).digest('hex')
+/** Returns an id that is always the same for the same subject. */
+function idOf(subject: string): string {
+  const hex = createHash('sha256').update(subject).digest('hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`.toUpperCase()
 }
 
@@ -30,12 +30,12 @@ export function userView({ email, role }: User, all: readonly User[]): object {
   }
 }
 
-export function packageView({ id, status, survey, checks }: Pack): object {
+export function packageView({ id, status, hasSurvey, checks }: Package): object {
   return {
     price: 12.5,
     details: {
       background_checks: checks.map((check_name) => ({ partner_name: null, check_name, days: 3 })),
-      reference_survey: survey ? { min_referees: 1, name: null, id: 4 } : null,
+      reference_survey: hasSurvey ? { min_referees: 1, name: null, id: 4 } : null,
     },
     status,
     name: '',
@@ -43,12 +43,12 @@ export function packageView({ id, status, survey, checks }: Pack): object {
   }
 }
 
-export function schemaView({ id, needs }: Pack): object {
+export function schemaView({ id, fieldsByCheck }: Package): object {
   const recipient = ['phone', 'email', 'last_name', 'first_name'].map((name) => [
     name,
     { required: true, type: name === 'email' ? 'email' : 'string', label: name },
   ])
-  const information = Object.entries(needs).map(([code, fields]) => ({
+  const information = Object.entries(fieldsByCheck).map(([code, fields]) => ({
     fields: Object.fromEntries(
       Object.entries(fields).map(([name, type]) => [
         name.replace('?', ''),
@@ -61,25 +61,25 @@ export function schemaView({ id, needs }: Pack): object {
   return { fields: { additional_information: information, recipient: Object.fromEntries(recipient) }, id }
 }
 
-/** Every check has every field, null where it is not its own; a referee is counted, as the path allows. */
+/** Every check has the fields of both types, null if they do not apply. A referee_id is an integer, as in the path. */
 export function readView(order: Order, service: Signing): object {
-  const { base, now } = service
-  const url = (path: string): string => `${base}${path}?t=${service.token(path)}&lang=en`
+  const { baseUrl, now } = service
+  const url = (path: string): string => `${baseUrl}${path}?t=${service.signToken(path)}&lang=en`
   const statuses = checkStatuses(order, now)
-  const { survey, checks } = order.pack
-  const names = [...(survey ? [null] : []), ...checks]
-  const views = names.map((check_name, at) => {
-    const status = statuses[at] ?? 'RECEIVED'
-    const id = idOf(`${order.id} ${at}`)
-    const done = status === 'COMPLETED'
-    const isReference = survey && at === 0
+  const { hasSurvey, checks } = order.package
+  const names = [...(hasSurvey ? [null] : []), ...checks]
+  const views = names.map((check_name, index) => {
+    const status = statuses[index] ?? 'RECEIVED'
+    const id = idOf(`${order.id} ${index}`)
+    const isCompleted = status === 'COMPLETED'
+    const isReference = hasSurvey && index === 0
     return {
       references: isReference
         ? status === 'RECEIVED'
           ? []
-          : [referee(done, `/v1/reports/${id}`, url)]
+          : [refereeView(isCompleted, `/v1/reports/${id}`, url)]
         : null,
-      report_pdf_url: done && !isReference ? url(`/v1/reports/${id}`) : null,
+      report_pdf_url: isCompleted && !isReference ? url(`/v1/reports/${id}`) : null,
       partner_name: null,
       check_name,
       status,
@@ -88,23 +88,23 @@ export function readView(order: Order, service: Signing): object {
     }
   })
   return {
-    checks: failed(order, now) ? [] : views,
+    checks: hasFailed(order, now) ? [] : views,
     recipient: { ...order.recipient, locale: 'en' },
-    requester: { name: 'Somebody', email: order.by.toUpperCase() },
-    created_at: new Date(order.at)
+    requester: { name: 'Somebody', email: order.requester.toUpperCase() },
+    created_at: new Date(order.orderedAt)
       .toISOString()
       .replaceAll(/[-:]|\.\d+/g, '')
       .replace('Z', '+0000'),
-    status: statusOf(order, now),
-    package_id: order.pack.id,
+    status: requestStatusAt(order, now),
+    package_id: order.package.id,
     request_id: order.id.toUpperCase(),
   }
 }
 
-function referee(done: boolean, path: string, url: (path: string) => string): object {
+function refereeView(isCompleted: boolean, path: string, url: (path: string) => string): object {
   return {
-    report_pdf_url: done ? url(`${path}/referees/41`) : null,
-    status: done ? 'COMPLETED' : 'IN_PROGRESS',
+    report_pdf_url: isCompleted ? url(`${path}/referees/41`) : null,
+    status: isCompleted ? 'COMPLETED' : 'IN_PROGRESS',
     referee_email: null,
     referee_name: null,
     referee_id: 41,

@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process'
 
 import { expect, test } from 'vitest'
 
-const source = (path: string): string => new URL(`../../../src/${path}`, import.meta.url).href
+const sourceUrl = (path: string): string => new URL(`../../../src/${path}`, import.meta.url).href
 
 test('on Linux without a Secret Service there is no keychain: the keyring of the kernel is not used', () => {
   const script = `
-    import { canUseKeychain, systemKeychain } from ${JSON.stringify(source('store/config/keychain.ts'))}
-    import { systemRandom } from ${JSON.stringify(source('host/random.ts'))}
+    import { canUseKeychain, systemKeychain } from ${JSON.stringify(sourceUrl('store/config/keychain.ts'))}
+    import { systemRandom } from ${JSON.stringify(sourceUrl('host/random.ts'))}
     const keychain = await systemKeychain()
     process.stdout.write(String(keychain !== undefined && (await canUseKeychain(keychain, systemRandom))))`
   const env = { ...process.env, DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nonexistent' }

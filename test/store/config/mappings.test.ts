@@ -32,8 +32,8 @@ test.each(['', '../x', 'a b', '-x', 'x'.repeat(65)])(
 
 test('an API key is refused as a name, because the file name would contain it', async () => {
   const name = 'EqQm4LRGWP4mk2aEguhezNLhRkBuyRra'
-  const refused = { code: 'invalid_input', message: 'what looks like an API key is not a name for a mapping' }
-  await expect(setUp().mappings.get(name)).rejects.toMatchObject(refused)
+  const refusal = { code: 'invalid_input', message: 'what looks like an API key is not a name for a mapping' }
+  await expect(setUp().mappings.get(name)).rejects.toMatchObject(refusal)
 })
 
 test.each(['{', '{}', '{"ignore":[1]}', '{"ignore":[],"map":{"first_name":7}}', 'null'])(

@@ -21,7 +21,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { systemClock as clock } from '../../../src/host/clock.ts'
 import { openSettings, type Settings } from '../../../src/store/config/settings.ts'
 
-const source = (path: string): string => new URL(`../../../src/${path}`, import.meta.url).href
+const sourceUrl = (path: string): string => new URL(`../../../src/${path}`, import.meta.url).href
 let folder: string
 let config: string
 let settings: Settings
@@ -238,8 +238,8 @@ describe('the file', () => {
 /** Runs the statements in another process that has opened the same settings. */
 async function runInOtherProcess(statements: string): Promise<void> {
   const script = `
-    import { openSettings } from ${JSON.stringify(source('store/config/settings.ts'))}
-    import { systemClock as clock } from ${JSON.stringify(source('host/clock.ts'))}
+    import { openSettings } from ${JSON.stringify(sourceUrl('store/config/settings.ts'))}
+    import { systemClock as clock } from ${JSON.stringify(sourceUrl('host/clock.ts'))}
     const settings = openSettings({ paths: ${JSON.stringify({ config, data: folder })}, clock })
     ${statements}`
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], {

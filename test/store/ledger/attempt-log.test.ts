@@ -28,31 +28,31 @@ import {
 } from '../../../src/store/ledger/attempt-log.ts'
 
 let root: string
-const opened: AttemptLog[] = []
+const openLogs: AttemptLog[] = []
 beforeEach(() => {
   root = realpathSync(mkdtempSync(join(tmpdir(), 'refcheck-logs-')))
 })
 afterEach(() => {
-  for (const log of opened.splice(0)) log.close()
+  for (const log of openLogs.splice(0)) log.close()
   rmSync(root, { recursive: true })
 })
 
-const at = (name: string): string => join(root, name)
+const pathOf = (name: string): string => join(root, name)
 const key = 'a'.repeat(64)
 const store = '/data/ledger.sqlite'
 const storeId = 's1'
 const machine = { host: 'hr-1', id: 'm1' }
-const filesIn = (...names: string[]) => new AttemptLogFiles(names.map(at), machine)
+const logFilesIn = (...names: string[]) => new AttemptLogFiles(names.map(pathOf), machine)
 
-function create(files: AttemptLogFiles, id = 'one'): LogFile {
+function createLog(files: AttemptLogFiles, id = 'one'): LogFile {
   const file = files.create({ id, storeId, store, key, generation: 'g1', register: [] })
   if (file === undefined) throw new Error('no log could be made')
   return file
 }
 
-function open(file: LogFile): AttemptLog {
+function openLog(file: LogFile): AttemptLog {
   const log = new AttemptLog(file)
-  opened.push(log)
+  openLogs.push(log)
   return log
 }
 
@@ -78,67 +78,69 @@ const head = (number: number) => ({ account: 'acme', number, attemptId: `a${numb
 const note = (number: number): LogNote => ({ kind: 'note', generation: 'g1', ...head(number) })
 
 describe('files', () => {
-  test('a log is made, private, in the first folder that can be written', () => {
-    writeFileSync(at('file'), '')
-    const found = create(filesIn('file', 'second', 'third'))
+  test('a log is created, private, in the first folder that can be written to', () => {
+    writeFileSync(pathOf('file'), '')
+    const found = createLog(logFilesIn('file', 'second', 'third'))
     expect(found).toMatchObject({
-      path: at('second/one.log'),
+      path: pathOf('second/one.log'),
       isOriginal: true,
       header: { id: 'one', store, key },
     })
     expect(statSync(found.path).mode & 0o777).toBe(0o600)
-    expect(existsSync(at('third'))).toBe(false)
+    expect(existsSync(pathOf('third'))).toBe(false)
     expect(
-      filesIn('file').create({ id: 'x', storeId, store, key, generation: 'g', register: [] }),
+      logFilesIn('file').create({ id: 'x', storeId, store, key, generation: 'g', register: [] }),
     ).toBeUndefined()
   })
 
-  test('a log is found by the id or by the place of its store, in folders that are there', () => {
-    const files = filesIn('logs', 'missing')
-    create(files)
-    const ids = (...by: Parameters<AttemptLogFiles['find']>): string[] =>
-      files.find(...by).map(({ header }) => header.id)
-    expect(ids({ store })).toEqual(['one'])
-    expect(ids({ store: '/elsewhere', storeId })).toEqual(['one'])
-    expect(ids({ store: '/elsewhere' })).toEqual([])
-    expect(filesIn('missing').find({ store, storeId }, [at('logs/one.log')])).toHaveLength(1)
+  test('a log is found by the id or by the path of its store, in the folders that exist', () => {
+    const files = logFilesIn('logs', 'missing')
+    createLog(files)
+    const listIds = (...filter: Parameters<AttemptLogFiles['find']>): string[] =>
+      files.find(...filter).map(({ header }) => header.id)
+    expect(listIds({ store })).toEqual(['one'])
+    expect(listIds({ store: '/elsewhere', storeId })).toEqual(['one'])
+    expect(listIds({ store: '/elsewhere' })).toEqual([])
+    expect(logFilesIn('missing').find({ store, storeId }, [pathOf('logs/one.log')])).toHaveLength(1)
   })
 
-  // To give a folder away needs root.
+  // Only root can change the owner of a folder.
   test.each(process.getuid?.() === 0 ? [65534] : [])(
     'a folder of account %i is neither read nor written',
     (account) => {
-      create(filesIn('theirs'))
-      chownSync(at('theirs'), account, account)
-      expect(filesIn('theirs').find({ store, storeId })).toEqual([])
-      expect(create(filesIn('theirs', 'own'), 'two').path).toBe(at('own/two.log'))
+      createLog(logFilesIn('theirs'))
+      chownSync(pathOf('theirs'), account, account)
+      expect(logFilesIn('theirs').find({ store, storeId })).toEqual([])
+      expect(createLog(logFilesIn('theirs', 'own'), 'two').path).toBe(pathOf('own/two.log'))
     },
   )
 
-  test('what is no file of ours with a header under the name of a log is none', () => {
-    const files = filesIn('logs')
-    const { path } = create(files)
-    mkdirSync(at('logs/folder.log'))
-    symlinkSync(path, at('logs/link.log'))
-    writeFileSync(at('logs/empty.log'), '')
-    writeFileSync(at('logs/notes.txt'), '')
+  test('a folder, a link or a file without a header is not read as a log, but a link to a folder of logs is followed', () => {
+    const files = logFilesIn('logs')
+    const { path } = createLog(files)
+    mkdirSync(pathOf('logs/folder.log'))
+    symlinkSync(path, pathOf('logs/link.log'))
+    writeFileSync(pathOf('logs/empty.log'), '')
+    writeFileSync(pathOf('logs/notes.txt'), '')
     expect(files.find({ store, storeId })).toHaveLength(1)
-    symlinkSync(at('logs'), at('linked'))
-    expect(filesIn('linked').find({ store, storeId })).toMatchObject([{ isOriginal: true }])
-    symlinkSync(at('circle'), at('circle'))
-    expect(() => filesIn('circle').find({ store, storeId })).toThrow(expect.objectContaining({ code: 'io' }))
+    symlinkSync(pathOf('logs'), pathOf('linked'))
+    expect(logFilesIn('linked').find({ store, storeId })).toMatchObject([{ isOriginal: true }])
+    symlinkSync(pathOf('circle'), pathOf('circle'))
+    expect(() => logFilesIn('circle').find({ store, storeId })).toThrow(
+      expect.objectContaining({ code: 'io' }),
+    )
   })
 
   test.each([
-    ['in another folder', () => copyFileSync(at('logs/one.log'), at('copies/one.log')), 'copies'],
-    ['under another name', () => renameSync(at('logs/one.log'), at('logs/two.log')), 'logs'],
-    ['as another file', () => copyOver(at('logs/one.log')), 'logs'],
+    ['in another folder', () => copyFileSync(pathOf('logs/one.log'), pathOf('copies/one.log')), 'copies'],
+    ['under another name', () => renameSync(pathOf('logs/one.log'), pathOf('logs/two.log')), 'logs'],
+    ['as another file', () => replaceWithCopy(pathOf('logs/one.log')), 'logs'],
   ])('a log %s is a copy', (_, copy, folder) => {
-    const files = filesIn('logs')
-    create(files)
-    mkdirSync(at('copies'))
+    const files = logFilesIn('logs')
+    createLog(files)
+    mkdirSync(pathOf('copies'))
     copy()
-    expect(filesIn(folder).find({ store, storeId })).toMatchObject([
+    expect(logFilesIn(folder).find({ store, storeId })).toMatchObject([
       { isOriginal: false, header: { id: 'one' } },
     ])
   })
@@ -146,16 +148,16 @@ describe('files', () => {
   test.each([
     { host: 'hr-2', id: 'm1' },
     { host: 'hr-1', id: 'm2' },
-  ])('a log of another machine (%j) is a copy', (other) => {
-    create(filesIn('logs'))
-    const found = new AttemptLogFiles([at('logs')], other).find({ store, storeId })
+  ])('a log of another machine (%j) is a copy', (otherMachine) => {
+    createLog(logFilesIn('logs'))
+    const found = new AttemptLogFiles([pathOf('logs')], otherMachine).find({ store, storeId })
     expect(found).toMatchObject([{ isOriginal: false }])
   })
 
-  test('fingerprints are erased on the disk, whatever was appended since', () => {
-    const files = filesIn('logs')
-    const file = create(files)
-    open(file).append(entry(1), entry(2), entry(3))
+  test('the fingerprints of given attempts are erased on the disk, and other records do not change', () => {
+    const files = logFilesIn('logs')
+    const file = createLog(files)
+    openLog(file).append(entry(1), entry(2), entry(3))
     files.erase(file, new Set(['a2']))
     files.erase(file, new Set(['a2', 'a9']))
     const { records, damaged } = files.read(file)
@@ -167,36 +169,36 @@ describe('files', () => {
     expect(() => files.read(file)).toThrow(expect.objectContaining({ code: 'io' }))
   })
 
-  test('a log from before 1.0.0 of a store in this place is refused in one line and left as it is', () => {
-    const files = filesIn('logs')
-    mkdirSync(at('logs'))
-    writeFileSync(at('logs/old.list'), '\nfeed ["a"]\t')
-    writeFileSync(at('logs/old.json'), JSON.stringify({ store, key }))
-    writeFileSync(at('logs/damaged.list'), '')
+  test('a log from before 1.0.0 of a store at this path is refused with a one-line message, and is not changed', () => {
+    const files = logFilesIn('logs')
+    mkdirSync(pathOf('logs'))
+    writeFileSync(pathOf('logs/old.list'), '\nfeed ["a"]\t')
+    writeFileSync(pathOf('logs/old.json'), JSON.stringify({ store, key }))
+    writeFileSync(pathOf('logs/damaged.list'), '')
     expect(() => files.requireNoFormer('/elsewhere')).not.toThrow()
     expect(() => files.requireNoFormer(store)).toThrow(
-      `cannot use the store "${store}": its attempt log "${at('logs/old.list')}" is from before refcheck 1.0.0`,
+      `cannot use the store "${store}": its attempt log "${pathOf('logs/old.list')}" is from before refcheck 1.0.0`,
     )
-    expect(readFileSync(at('logs/old.list'), 'utf8')).toBe('\nfeed ["a"]\t')
+    expect(readFileSync(pathOf('logs/old.list'), 'utf8')).toBe('\nfeed ["a"]\t')
   })
 
-  test('a folder in memory is volatile, one on a disk or one that is not there is not', () => {
+  test('a folder in memory is volatile, and a folder on a disk or a missing folder is not', () => {
     expect(isVolatile('/dev/shm')).toBe(process.platform === 'linux')
     expect(isVolatile('/proc')).toBe(false)
-    expect(isVolatile(at('missing'))).toBe(false)
+    expect(isVolatile(pathOf('missing'))).toBe(false)
   })
 })
 
-/** As a backup of the folder that is restored does. */
-function copyOver(path: string): void {
+/** Replaces the file with a copy, as restoring a backup of the folder does. */
+function replaceWithCopy(path: string): void {
   copyFileSync(path, `${path}.new`)
   renameSync(`${path}.new`, path)
 }
 
 describe('an open log', () => {
-  test('reads what other processes appended, and nothing twice', () => {
-    const file = create(filesIn('logs'))
-    const [one, other] = [open(file), open(file)]
+  test('reads the records that other processes appended, each once', () => {
+    const file = createLog(logFilesIn('logs'))
+    const [one, other] = [openLog(file), openLog(file)]
     one.readGained()
     other.readGained()
     one.append(entry(1))
@@ -210,8 +212,8 @@ describe('an open log', () => {
   })
 
   test('reads an incomplete line again once it is complete', () => {
-    const file = create(filesIn('logs'))
-    const log = open(file)
+    const file = createLog(logFilesIn('logs'))
+    const log = openLog(file)
     log.readGained()
     const line = formatRecord(entry(1), digest)
     appendFileSync(file.path, line.slice(0, 50))
@@ -220,9 +222,9 @@ describe('an open log', () => {
     expect(log.readGained()).toEqual([entry(1)])
   })
 
-  test('reads on where a full disk has cut a line within a letter of several bytes', () => {
-    const file = create(filesIn('logs'))
-    const log = open(file)
+  test('continues with the next line after a line that a full disk cut inside a multi-byte character', () => {
+    const file = createLog(logFilesIn('logs'))
+    const log = openLog(file)
     const line = Buffer.from(formatRecord(entry(1, { userEmail: 'zoë@example.com' }), digest))
     appendFileSync(file.path, line.subarray(0, line.indexOf('ë') + 1))
     appendFileSync(file.path, formatRecord(entry(2), digest))
@@ -232,18 +234,18 @@ describe('an open log', () => {
     expect(log.isDamaged).toBe(false)
   })
 
-  test('says that a complete line has a wrong checksum', () => {
-    const file = create(filesIn('logs'))
-    const log = open(file)
+  test('is marked as damaged once a complete line with a wrong checksum was read', () => {
+    const file = createLog(logFilesIn('logs'))
+    const log = openLog(file)
     appendFileSync(file.path, formatRecord(entry(1), digest).replace('acme', 'emca'))
     expect(log.isDamaged).toBe(false)
     log.readGained()
     expect(log.isDamaged).toBe(true)
   })
 
-  test('a start reads from the last header on, which knows the heads before it', () => {
-    const files = filesIn('logs')
-    const log = open(create(files))
+  test('a process that starts reads from the last header on, which contains the heads before it', () => {
+    const files = logFilesIn('logs')
+    const log = openLog(createLog(files))
     for (let number = 1; number <= 300; number += 1) {
       log.readGained()
       log.append(entry(number))
@@ -252,28 +254,28 @@ describe('an open log', () => {
     if (found === undefined) throw new Error('the log is gone')
     expect(statSync(found.path).size - found.header.bytes).toBeLessThan(100_000)
     expect(found.header.bytes).toBeGreaterThan(30_000)
-    const again = open(found)
-    again.readGained()
-    expect(again.heads).toEqual([head(300)])
+    const reopened = openLog(found)
+    reopened.readGained()
+    expect(reopened.heads).toEqual([head(300)])
   })
 
-  test('an entry that another process appends just before a header is not lost to the next start', () => {
-    const files = filesIn('logs')
-    const file = create(files)
-    const log = open(file)
-    const late = formatRecord(entry(5), digest)
+  test('a process that starts reads an entry that another process appended just before the last header', () => {
+    const files = logFilesIn('logs')
+    const file = createLog(files)
+    const log = openLog(file)
+    const lateEntry = formatRecord(entry(5), digest)
     const header = { ...file.header, bytes: statSync(file.path).size, heads: [head(4)] }
-    appendFileSync(file.path, late + formatRecord(header, digest))
-    const again = open(files.find({ store, storeId })[0] ?? file)
-    again.readGained()
-    expect(again.heads).toEqual([head(5)])
+    appendFileSync(file.path, lateEntry + formatRecord(header, digest))
+    const reopened = openLog(files.find({ store, storeId })[0] ?? file)
+    reopened.readGained()
+    expect(reopened.heads).toEqual([head(5)])
     log.readGained()
     expect(log.heads).toEqual([head(5)])
   })
 
-  test('a new generation begins with its own heads', () => {
-    const files = filesIn('logs')
-    const log = open(create(files))
+  test('after the start of a new generation the heads are those of the new generation', () => {
+    const files = logFilesIn('logs')
+    const log = openLog(createLog(files))
     log.append(entry(5))
     log.writeHeader({ generation: 'g2', heads: [] })
     log.append(entry(3, { generation: 'g2' }))
@@ -285,19 +287,19 @@ describe('an open log', () => {
     ])
   })
 
-  test('a log that was replaced or has gone is never appended to', () => {
-    const file = create(filesIn('logs'))
-    const log = open(file)
-    copyOver(file.path)
+  test('nothing is appended to a log that was replaced or removed', () => {
+    const file = createLog(logFilesIn('logs'))
+    const log = openLog(file)
+    replaceWithCopy(file.path)
     expect(() => log.append(entry(1))).toThrow('was replaced while it was in use')
     rmSync(file.path)
     expect(() => log.append(entry(1))).toThrow(expect.objectContaining({ code: 'io' }))
-    expect(() => open(file)).toThrow(expect.objectContaining({ code: 'io' }))
+    expect(() => openLog(file)).toThrow(expect.objectContaining({ code: 'io' }))
   })
 
-  test('appends that wait side by side share a flush, and one that failed is never repeated', async () => {
-    const file = create(filesIn('logs'))
-    const log = open(file)
+  test('appends that wait at the same time share a flush, and a failed flush is never repeated', async () => {
+    const file = createLog(logFilesIn('logs'))
+    const log = openLog(file)
     const first = log.flush()
     expect(log.flush()).toBe(first)
     await first
@@ -307,7 +309,7 @@ describe('an open log', () => {
       flushes += 1
       done(Object.assign(new Error('EIO'), { code: 'EIO' }))
     })
-    opened.push(broken)
+    openLogs.push(broken)
     await expect(broken.flush()).rejects.toMatchObject({ code: 'io' })
     await expect(broken.flush()).rejects.toMatchObject({ code: 'io' })
     expect(flushes).toBe(1)

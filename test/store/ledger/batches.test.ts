@@ -27,7 +27,7 @@ describe.each(backends)('%s', (backend) => {
     const found = (await rowsOf(store, batchId)).find((each) => each.row === row)
     if (found === undefined) throw new Error('no such row')
     const attempt = await beginAttempt(store.ledger, found, newAttempt())
-    if (attempt === undefined) throw new Error('it did not begin')
+    if (attempt === undefined) throw new Error('the attempt did not begin')
     await store.ledger.move(attempt, {
       to: 'accepted',
       at: someTime + 20,
@@ -37,28 +37,28 @@ describe.each(backends)('%s', (backend) => {
     })
   }
 
-  test('batches that are begun while another one is sent leave the store open, and each attempt in its log', async () => {
+  test('starting batches while another batch is sent does not close the store: each attempt is in its log', async () => {
     const batch = fileBatch()
     await store.batches.add(batch, orderRows(30))
     const others = [fileBatch(), fileBatch()]
-    for (const [at, other] of others.entries())
-      await store.batches.add(other, [orderRow(1, `b${at}@example.com`)])
+    for (const [index, other] of others.entries())
+      await store.batches.add(other, [orderRow(1, `b${index}@example.com`)])
     const sending = { isOver: false }
-    const send = async (): Promise<void> => {
+    const sendAll = async (): Promise<void> => {
       for (let row = await store.batches.findNextPending(batch.id); row !== undefined;) {
         expect(await beginAttempt(store.ledger, row, newAttempt())).toBeDefined()
         row = await store.batches.findNextPending(batch.id)
       }
       sending.isOver = true
     }
-    const begin = async (): Promise<void> => {
+    const startOthers = async (): Promise<void> => {
       for (let turn = 0; !sending.isOver; turn += 1) {
         const lease = await store.batches.acquire(others[turn % 2]?.id ?? '')
         await lease?.release()
         for (let wait = turn % 7; wait > 0; wait -= 1) await new Promise(setImmediate)
       }
     }
-    await Promise.all([send(), begin()])
+    await Promise.all([sendAll(), startOthers()])
     expect((await store.rollbacks.examine()).closing).toBeUndefined()
   })
 
@@ -139,7 +139,7 @@ describe.each(backends)('%s', (backend) => {
       await accept(first.id, 1)
       const row = (await rowsOf(store, first.id))[1]
       const attempt = row && (await beginAttempt(store.ledger, row, newAttempt()))
-      if (attempt === undefined) throw new Error('it did not begin')
+      if (attempt === undefined) throw new Error('the attempt did not begin')
       await store.ledger.move(attempt, { to: 'unknown', at: someTime + 30, reason: 'cut off' })
       const days = 8 * 24 * 60 * 60_000
       if (backend === 'PostgreSQL') await moveOrdersToPast(Date.now() - someTime)
@@ -170,13 +170,13 @@ describe.each(backends)('%s', (backend) => {
     })
 
     test('a store in memory refuses batches for a service on another machine', async () => {
-      const memory = await setup.store(':memory:')
+      const memoryStore = await setup.store(':memory:')
       await expect(
-        memory.batches.add(fileBatch({ baseUrl: 'https://api.example.com' }), orderRows(1)),
+        memoryStore.batches.add(fileBatch({ baseUrl: 'https://api.example.com' }), orderRows(1)),
       ).rejects.toThrow('a store in memory, which would forget the order')
     })
 
-    test('a file is found again by what it is, and no two batches are one file', async () => {
+    test('a file is found by its identity, and a second batch of the same file is not added', async () => {
       const batch = fileBatch({ identity: 'this file' })
       await store.batches.add(batch, orderRows(1))
       expect((await store.batches.findByIdentity('this file'))?.id).toBe(batch.id)
@@ -244,7 +244,7 @@ describe.each(backends)('%s', (backend) => {
       expect(read).toBe(1001)
     })
 
-    test('the first pending one is the next, and bodies are those that will be sent', async () => {
+    test('the first pending row is sent next, and the listed bodies are those that will be sent', async () => {
       const batch = fileBatch()
       await store.batches.add(batch, [
         invalidRow(1),
@@ -296,22 +296,22 @@ describe.each(backends)('%s', (backend) => {
       expect(await states(batch.id)).toEqual(['1 unknown', '2 pending', '3 pending'])
     })
 
-    const room: QuotaPriority = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
+    const unlimitedQuota: QuotaPriority = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
 
     test('a row that has to wait for the quota stays pending, and the outcome of the row before it is recorded', async () => {
       const batch = fileBatch()
       await store.batches.add(batch, orderRows(2))
       const [one, two] = await rowsOf(store, batch.id)
       if (one === undefined || two === undefined) throw new Error('no rows')
-      const full: QuotaPriority = { account: 'key', decide: () => ({ state: {}, waitMs: 1500 }) }
-      expect(await store.ledger.beginInQuota(one, newAttempt(), full)).toEqual({
+      const exhaustedQuota: QuotaPriority = { account: 'key', decide: () => ({ state: {}, waitMs: 1500 }) }
+      expect(await store.ledger.beginInQuota(one, newAttempt(), exhaustedQuota)).toEqual({
         waitMs: 1500,
         attempt: undefined,
       })
-      const { attempt } = await store.ledger.beginInQuota(one, newAttempt(), room)
-      if (attempt === undefined) throw new Error('it did not begin')
+      const { attempt } = await store.ledger.beginInQuota(one, newAttempt(), unlimitedQuota)
+      if (attempt === undefined) throw new Error('the attempt did not begin')
       const rejected = { to: 'rejected', at: someTime + 20, reason: 'no', answerStatus: 400 } as const
-      expect(await store.ledger.moveAndBegin(attempt, rejected, two, newAttempt(), full)).toEqual({
+      expect(await store.ledger.moveAndBegin(attempt, rejected, two, newAttempt(), exhaustedQuota)).toEqual({
         moved: true,
         attempt: undefined,
       })
@@ -323,7 +323,7 @@ describe.each(backends)('%s', (backend) => {
       await store.batches.add(batch, orderRows(2))
       const [one, two] = await rowsOf(store, batch.id)
       const attempt = one && (await beginAttempt(store.ledger, one, newAttempt()))
-      if (attempt === undefined || two === undefined) throw new Error('it did not begin')
+      if (attempt === undefined || two === undefined) throw new Error('the attempt did not begin')
       const accepted = {
         to: 'accepted',
         at: someTime + 20,
@@ -331,10 +331,10 @@ describe.each(backends)('%s', (backend) => {
         requestStatus: 'RECEIVED',
         answerStatus: 201,
       } as const
-      const both = await store.ledger.moveAndBegin(attempt, accepted, two, newAttempt(), room)
-      expect(both).toMatchObject({ moved: true, attempt: { row: 2, state: 'sending' } })
+      const result = await store.ledger.moveAndBegin(attempt, accepted, two, newAttempt(), unlimitedQuota)
+      expect(result).toMatchObject({ moved: true, attempt: { row: 2, state: 'sending' } })
       expect(await states(batch.id)).toEqual(['1 accepted', '2 sending'])
-      expect(await store.ledger.moveAndBegin(attempt, accepted, two, newAttempt(), room)).toEqual({
+      expect(await store.ledger.moveAndBegin(attempt, accepted, two, newAttempt(), unlimitedQuota)).toEqual({
         moved: false,
         attempt: undefined,
         conflict: undefined,
@@ -349,9 +349,9 @@ describe.each(backends)('%s', (backend) => {
         [{ allowSimilar: true }, '2 pending'],
         [{ shared: ['office@example.com'] }, '2 pending'],
       ]
-      for (const [at, [allowed, second]] of choices.entries()) {
-        await store.accounts.add(`account ${at}`, 0)
-        const batch = fileBatch({ account: `account ${at}`, ...allowed })
+      for (const [index, [allowed, second]] of choices.entries()) {
+        await store.accounts.add(`account ${index}`, 0)
+        const batch = fileBatch({ account: `account ${index}`, ...allowed })
         await store.batches.add(batch, office)
         expect(await states(batch.id)).toEqual(['1 pending', second])
       }
@@ -365,7 +365,7 @@ describe.each(backends)('%s', (backend) => {
       expect(await states(batch.id)).toEqual(['1 accepted', '2 cancelled', '3 cancelled'])
     })
 
-    test('rejected rows are queued again, but not one whose person was ordered meanwhile', async () => {
+    test('rejected rows are queued again, except a row whose person was ordered meanwhile', async () => {
       const batch = fileBatch()
       await store.batches.add(batch, orderRows(3))
       for (const row of await rowsOf(store, batch.id)) {

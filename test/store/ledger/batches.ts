@@ -44,16 +44,16 @@ export async function addOne(
 ): Promise<RowVersion> {
   const batch = batchOf([email], changes)
   const match = await ledger.add(batch, { allowDuplicate: false })
-  if (match !== undefined) throw new Error(`in the way: ${match.order.state}`)
+  if (match !== undefined) throw new Error(`the order conflicts with an order that is ${match.order.state}`)
   return { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined }
 }
 
 /** A quota that allows every call at once. */
-export const room: QuotaPriority = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
+export const unlimitedQuota: QuotaPriority = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
 
 /** Changes a row to `sending`. Returns the attempt, or undefined if the row was not changed. */
 export async function beginAttempt(ledger: Ledger, from: RowVersion, attempt: NewAttempt) {
-  return (await ledger.beginInQuota(from, attempt, room)).attempt
+  return (await ledger.beginInQuota(from, attempt, unlimitedQuota)).attempt
 }
 
 /** Adds a batch with one row and begins an attempt of the row. */

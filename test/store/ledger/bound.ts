@@ -1,7 +1,7 @@
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 
 /** Returns the methods of a ledger as plain functions, so that a test can replace some of them. */
-export function bound(real: Ledger): Ledger {
+export function bindLedger(real: Ledger): Ledger {
   return {
     location: real.location,
     acquire: (batch) => real.acquire(batch),

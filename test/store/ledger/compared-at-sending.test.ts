@@ -14,62 +14,62 @@ import { queryDatabase } from '../../harness/postgres.ts'
 import { sharedStore } from '../../harness/postgres-store.ts'
 
 const urls = ['https://old.example.com', 'https://new.example.com'] as const
-const by = { at: someTime, by: 'owner@example.com' }
+const byOwner = { at: someTime, by: 'owner@example.com' }
 
 describe.each(backends)('%s: a pending row that matches an order by now', (backend) => {
   let setup: Scratch
   let store: Store
   let pending: BatchRow
 
-  const first = async (batchId: string): Promise<BatchRow> => {
+  const readFirstRow = async (batchId: string): Promise<BatchRow> => {
     const { value: row } = await store.batches.rows(batchId).next()
-    if (row === undefined) throw new Error('it has a row')
+    if (row === undefined) throw new Error('the batch has no row')
     return row
   }
 
-  /** Ordered at one URL, pending at another; only then it is said that the two are one service. */
+  /** Orders a person at one URL and adds the person as pending at another. Only then both URLs are recorded as one service. */
   beforeEach(async () => {
     setup = scratch(50, backend)
     store = await setup.store()
-    await store.waiting.recordSameService(urls, false, by)
+    await store.waiting.recordSameService(urls, false, byOwner)
     const [old, fresh] = urls.map((baseUrl) => fileBatch({ baseUrl })) as [
       ReturnType<typeof fileBatch>,
       ReturnType<typeof fileBatch>,
     ]
     await store.batches.add(old, orderRows(1))
-    const attempt = await beginAttempt(store.ledger, await first(old.id), newAttempt())
-    if (attempt === undefined) throw new Error('it begins')
+    const attempt = await beginAttempt(store.ledger, await readFirstRow(old.id), newAttempt())
+    if (attempt === undefined) throw new Error('the attempt did not begin')
     const requestId = '3f0c6f0e-9d1b-4e0a-8a34-2f6b0f6c1d55'
     await store.ledger.move(attempt, { to: 'accepted', at: someTime, requestId, requestStatus: 'RECEIVED' })
     await store.batches.add(fresh, orderRows(1))
-    pending = await first(fresh.id)
-    if (pending.state !== 'pending') throw new Error('nothing stands in its way yet')
-    await store.waiting.recordSameService(urls, true, by)
+    pending = await readFirstRow(fresh.id)
+    if (pending.state !== 'pending') throw new Error('the row conflicts too early')
+    await store.waiting.recordSameService(urls, true, byOwner)
   })
   afterEach(() => setup.end())
 
-  const becomes = async () => (await first(pending.batchId)).state
+  const readState = async () => (await readFirstRow(pending.batchId)).state
 
-  test('is compared in the step that takes it to sending, and is a duplicate instead', async () => {
+  test('is compared in the step that takes it to sending, and becomes a duplicate instead', async () => {
     expect(await beginAttempt(store.ledger, pending, newAttempt())).toBeUndefined()
-    expect(await becomes()).toBe('duplicate')
+    expect(await readState()).toBe('duplicate')
   })
 
-  test('is so with a place in the quota too', async () => {
-    const room = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
-    const claim = await store.ledger.beginInQuota(pending, newAttempt(), room)
+  test('becomes a duplicate even if the quota allows the call', async () => {
+    const unlimitedQuota = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
+    const claim = await store.ledger.beginInQuota(pending, newAttempt(), unlimitedQuota)
     expect(claim).toMatchObject({ attempt: undefined, conflict: { becomes: 'duplicate' } })
-    expect(await becomes()).toBe('duplicate')
+    expect(await readState()).toBe('duplicate')
   })
 
-  test('is so of a single order too, which keeps what was allowed along with it and no more', async () => {
+  test('becomes a duplicate as a single order too, unless that order was added with allowDuplicate', async () => {
     const guard = { allowDuplicate: false }
     const [, baseUrl] = urls
     const order = batchOf(['person1@example.com'], { baseUrl })
     await store.batches.cancelWaiting(pending.batchId, someTime, 'cancelled', 1)
-    await store.waiting.recordSameService(urls, false, by)
+    await store.waiting.recordSameService(urls, false, byOwner)
     expect(await store.ledger.add(order, guard)).toBeUndefined()
-    await store.waiting.recordSameService(urls, true, by)
+    await store.waiting.recordSameService(urls, true, byOwner)
     const row = { batchId: order.id, row: 1, state: 'pending', attemptId: undefined } as const
     expect(await beginAttempt(store.ledger, row, newAttempt())).toBeUndefined()
     expect(await store.ledger.list({ batchId: order.id })).toMatchObject([{ state: 'duplicate' }])
@@ -91,42 +91,44 @@ describe.each(backends)('%s: conflict detection', (backend) => {
   })
   afterEach(() => setup.end())
 
-  const room = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
+  const unlimitedQuota = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
 
   test('a claim by a version of the row from before its last attempt records nothing, whatever the row conflicts with', async () => {
-    await store.waiting.recordSameService(urls, false, by)
+    await store.waiting.recordSameService(urls, false, byOwner)
     const [other, batch] = [fileBatch({ baseUrl: urls[0] }), fileBatch({ baseUrl: urls[1] })]
     await store.batches.add(other, orderRows(1))
     await store.batches.add(batch, orderRows(1))
-    const seen: RowVersion = { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined }
-    const attempt = await beginAttempt(store.ledger, seen, newAttempt())
-    if (attempt === undefined) throw new Error('it begins')
+    const version: RowVersion = { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined }
+    const attempt = await beginAttempt(store.ledger, version, newAttempt())
+    if (attempt === undefined) throw new Error('the attempt did not begin')
     await store.ledger.move(attempt, { to: 'pending', at: someTime, reason: 'no byte left' })
-    await store.waiting.recordSameService(urls, true, by)
-    expect(await beginAttempt(store.ledger, seen, newAttempt())).toBeUndefined()
-    expect(await store.ledger.beginInQuota(seen, newAttempt(), room)).toMatchObject({ conflict: undefined })
+    await store.waiting.recordSameService(urls, true, byOwner)
+    expect(await beginAttempt(store.ledger, version, newAttempt())).toBeUndefined()
+    expect(await store.ledger.beginInQuota(version, newAttempt(), unlimitedQuota)).toMatchObject({
+      conflict: undefined,
+    })
     expect(await statesOf(store, batch.id)).toEqual(['pending'])
-    const now = { ...seen, attemptId: attempt.attemptId }
-    expect(await store.ledger.beginInQuota(now, newAttempt(), room)).toMatchObject({
+    const currentVersion = { ...version, attemptId: attempt.attemptId }
+    expect(await store.ledger.beginInQuota(currentVersion, newAttempt(), unlimitedQuota)).toMatchObject({
       conflict: { becomes: 'duplicate' },
     })
   })
 
-  test('shows, of two conflicts that are alike, the order that was added first', async () => {
+  test('shows the order that was added first if two conflicts have the same precedence', async () => {
     const [one, two, third] = [fileBatch(), fileBatch(), fileBatch()]
     const [ann] = officeRows('office@example.com', ['Ann'])
     const [bob] = officeRows('bob@example.com', ['Bob'])
-    if (ann?.state !== 'pending' || bob?.state !== 'pending') throw new Error('they are orders')
-    const shares = (from: OrderRow, changes: Partial<Recipient>): OrderRow => ({
+    if (ann?.state !== 'pending' || bob?.state !== 'pending') throw new Error('a row is not pending')
+    const withRecipient = (from: OrderRow, changes: Partial<Recipient>): OrderRow => ({
       ...from,
       recipient: { ...from.recipient, ...changes },
     })
-    // The first shares the phone alone with the third, which the index of phones finds after that of e-mails.
+    // The first order shares only the phone with the third. The index of phones is read after the index of e-mails.
     const phone = '+61411111111'
-    await store.batches.add(one, [shares(bob, { first_name: 'Cid', last_name: 'Other', phone })])
-    await store.batches.add(two, [shares(ann, { email: 'cid@example.com', last_name: 'Second' })])
+    await store.batches.add(one, [withRecipient(bob, { first_name: 'Cid', last_name: 'Other', phone })])
+    await store.batches.add(two, [withRecipient(ann, { email: 'cid@example.com', last_name: 'Second' })])
     await store.batches.add(third, [
-      shares(ann, { first_name: 'Cid', last_name: 'Third', email: 'cid@example.com', phone }),
+      withRecipient(ann, { first_name: 'Cid', last_name: 'Third', email: 'cid@example.com', phone }),
     ])
     const [row] = await rowsOf(store, third.id)
     expect(row).toMatchObject({ state: 'held', matches: { batchId: one.id } })
@@ -135,18 +137,18 @@ describe.each(backends)('%s: conflict detection', (backend) => {
   test('a claim by a process that read another key than the store has is refused, and nothing is sent', async () => {
     const batch = fileBatch()
     await store.batches.add(batch, orderRows(1))
-    const seen: RowVersion = { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined }
-    const before = await replaceKey('1'.repeat(64))
-    const refused = {
+    const version: RowVersion = { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined }
+    const formerKey = await replaceKey('1'.repeat(64))
+    const refusal = {
       code: 'io',
       message: expect.stringMatching(/^the store ".*" was replaced while it was in use$/) as string,
     }
-    await expect(beginAttempt(store.ledger, seen, newAttempt())).rejects.toMatchObject(refused)
-    await replaceKey(before)
-    expect(await beginAttempt(store.ledger, seen, newAttempt())).toMatchObject({ state: 'sending' })
+    await expect(beginAttempt(store.ledger, version, newAttempt())).rejects.toMatchObject(refusal)
+    await replaceKey(formerKey)
+    expect(await beginAttempt(store.ledger, version, newAttempt())).toMatchObject({ state: 'sending' })
   })
 
-  /** Past the program; answers the key that was there. Both are hexadecimal. */
+  /** Replaces the fingerprint key directly in the database. Returns the former key. Both keys are hexadecimal. */
   async function replaceKey(key: string): Promise<string> {
     if (backend === 'PostgreSQL') {
       const url = await sharedStore()
@@ -168,7 +170,7 @@ describe.each(backends)('%s: conflict detection', (backend) => {
   }
 })
 
-/** What a file says of its own rows, which share one e-mail. */
+/** Options of a batch that allow its rows to share one e-mail. */
 const allowances: [string, Partial<NewFileBatch>][] = [
   ['--allow-similar', { allowSimilar: true }],
   ['--shared', { shared: ['office@example.com'] }],
@@ -184,30 +186,31 @@ describe.each(backends)('%s: a row that is similar to one of its own file', (bac
   })
   afterEach(() => setup.end())
 
-  /** Three colleagues of an office with one e-mail, the first of whom is in flight. */
-  async function office(changes: Partial<NewFileBatch>) {
+  /** Adds three colleagues who share one e-mail. The order of the first is in flight. */
+  async function addOffice(changes: Partial<NewFileBatch>) {
     const batch = fileBatch(changes)
     await store.batches.add(batch, officeRows('office@example.com', ['Ann', 'Bob', 'Cy']))
     const [first, second, third] = await rowsOf(store, batch.id)
     const attempt = first && (await beginAttempt(store.ledger, first, newAttempt()))
-    if (attempt === undefined || second === undefined || third === undefined) throw new Error('it begins')
+    if (attempt === undefined || second === undefined || third === undefined)
+      throw new Error('the attempt did not begin')
     return { batchId: batch.id, attempt, second, third }
   }
 
   test.each(allowances)(
-    '%s: "held until that is settled or dropped" while its outcome is unknown; beside one in flight it goes',
+    '%s: is sent while the other order is in flight, and "held until that is settled or dropped" if its outcome is unknown',
     async (_, changes) => {
-      const { batchId, attempt, second, third } = await office(changes)
+      const { batchId, attempt, second, third } = await addOffice(changes)
       expect(await beginAttempt(store.ledger, second, newAttempt())).toMatchObject({
         row: 2,
         state: 'sending',
       })
       await store.ledger.move(attempt, { to: 'unknown', at: someTime, reason: 'cut' })
       expect(await beginAttempt(store.ledger, third, newAttempt())).toBeUndefined()
-      const held = { row: 3, state: 'held', heldFor: 'similar_unknown', matches: { row: 1 } }
-      expect((await rowsOf(store, batchId))[2]).toMatchObject(held)
+      const heldRow = { row: 3, state: 'held', heldFor: 'similar_unknown', matches: { row: 1 } }
+      expect((await rowsOf(store, batchId))[2]).toMatchObject(heldRow)
       await store.waiting.recheck(batchId, someTime)
-      expect((await rowsOf(store, batchId))[2]).toMatchObject(held)
+      expect((await rowsOf(store, batchId))[2]).toMatchObject(heldRow)
       await store.ledger.move(
         { ...attempt, state: 'unknown' },
         {

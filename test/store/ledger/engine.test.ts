@@ -53,10 +53,10 @@ for (const backend of backends) {
     const [engine] = await twoEngines(backend)
     await engine.run(insertRow(1, 'One@example.com'))
     await engine.run(insertRow(2, 'two@example.com'))
-    const listed = 'SELECT t.id FROM t WHERE {isIn t.name, names} {lockRows t}'
-    expect(await engine.run(all(listed, { names: ['two@example.com', 'three'] }))).toEqual([{ id: 2 }])
-    const same = 'SELECT id FROM t WHERE {sameEmail name, :email}'
-    expect(await engine.run(all(same, { email: 'ONE@EXAMPLE.COM' }))).toEqual([{ id: 1 }])
+    const selectListed = 'SELECT t.id FROM t WHERE {isIn t.name, names} {lockRows t}'
+    expect(await engine.run(all(selectListed, { names: ['two@example.com', 'three'] }))).toEqual([{ id: 2 }])
+    const selectSameEmail = 'SELECT id FROM t WHERE {sameEmail name, :email}'
+    expect(await engine.run(all(selectSameEmail, { email: 'ONE@EXAMPLE.COM' }))).toEqual([{ id: 1 }])
   })
 
   test(`${backend}: a transaction applies all of its changes or none, and throws the error of its function`, async () => {
@@ -92,16 +92,16 @@ for (const backend of backends) {
 
   test(`${backend}: a snapshot does not see what another process commits meanwhile`, async () => {
     const [engine, other] = await twoEngines(backend)
-    let written: Promise<number> | undefined
+    let insertion: Promise<number> | undefined
     const counts = await engine.snapshot(function* () {
       const before = yield* countRows()
-      written ??= other.run(insertRow(1, 'one'))
+      insertion ??= other.run(insertRow(1, 'one'))
       const between = yield* get<{ n: number }>(
         backend === 'SQLite' ? 'SELECT count(*) AS n FROM t' : 'SELECT count(*) AS n FROM t, pg_sleep(0.3)',
       )
       return [before, Number(between?.n), yield* countRows()]
     })
-    await written
+    await insertion
     expect(counts).toEqual([0, 0, 0])
     expect(await engine.run(countRows())).toBe(1)
   })

@@ -18,8 +18,8 @@ import { sqliteUpkeep } from '../../../src/store/ledger/sqlite/store.ts'
 import { RollbackDetection } from '../../../src/store/ledger/rollback-detection.ts'
 import { Database, sqliteEngine } from '../../../src/store/ledger/sqlite/engine.ts'
 
-/** An engine with other methods in the place of its own. */
-const changed = (engine: Engine, changes: Partial<Engine>): Engine => ({
+/** Returns the engine with some of its methods replaced. */
+const withMethods = (engine: Engine, changes: Partial<Engine>): Engine => ({
   location: engine.location,
   session: () => engine.session(),
   isShared: engine.isShared,
@@ -37,13 +37,13 @@ describe.each(backends)('%s', (backend) => {
   })
   afterEach(() => setup.end())
 
-  async function engineOf(): Promise<Engine> {
+  async function openEngine(): Promise<Engine> {
     if (backend === 'PostgreSQL') return postgresEngine(connectTo(await sharedStore()))
     return sqliteEngine(new Database(setup.path, 2_000))
   }
 
-  /** Fingerprints that the attempt logs of this machine hold. */
-  function loggedPrints(): string[] {
+  /** Returns the fingerprints in the attempt logs of this machine. */
+  function readLoggedFingerprints(): string[] {
     const folder = join(setup.folder, 'config', 'attempts')
     const logs = readdirSync(folder).filter((name) => name.endsWith('.log'))
     const text = logs.map((name) => readFileSync(join(folder, name), 'utf8')).join('')
@@ -52,18 +52,18 @@ describe.each(backends)('%s', (backend) => {
     )
   }
 
-  test('a process dies before the fingerprints are removed from the attempt log: the next one removes them', async () => {
+  test('if a process dies before the fingerprints are removed from the attempt log, the next process removes them', async () => {
     const store = await setup.store()
-    const sent = await beginOne(store.ledger, 'ann@example.com')
-    await store.ledger.move(sent, {
+    const attempt = await beginOne(store.ledger, 'ann@example.com')
+    await store.ledger.move(attempt, {
       to: 'accepted',
       at: someTime,
-      requestId: sent.attemptId,
+      requestId: attempt.attemptId,
       requestStatus: 'COMPLETED',
     })
-    expect(loggedPrints()).toHaveLength(3)
-    const engine = await engineOf()
-    const dying = {
+    expect(readLoggedFingerprints()).toHaveLength(3)
+    const engine = await openEngine()
+    const dyingParts = {
       location: '',
       key: { fingerprint: (identity: string) => identity },
       rollbacks: {
@@ -76,19 +76,19 @@ describe.each(backends)('%s', (backend) => {
     }
     const options = { dryRun: false, completely: true }
     await expect(
-      new Maintenance({ ...dying, engine }).purge({ email: 'ann@example.com' }, options),
+      new Maintenance({ ...dyingParts, engine }).purge({ email: 'ann@example.com' }, options),
     ).rejects.toThrow('killed')
-    expect(loggedPrints()).toHaveLength(3)
+    expect(readLoggedFingerprints()).toHaveLength(3)
     await store.close()
     await setup.store()
-    expect(loggedPrints()).toEqual([])
+    expect(readLoggedFingerprints()).toEqual([])
   })
 
-  test('a process dies before older versions of rows are removed: the next one removes them', async () => {
+  test('if a process dies before older versions of rows are removed, the next process removes them', async () => {
     const store = await setup.store()
-    const sent = await beginOne(store.ledger, 'ann@example.com')
-    await store.ledger.move(sent, { to: 'rejected', at: someTime, reason: 'no' })
-    const engine = await engineOf()
+    const attempt = await beginOne(store.ledger, 'ann@example.com')
+    await store.ledger.move(attempt, { to: 'rejected', at: someTime, reason: 'no' })
+    const engine = await openEngine()
     const parts = {
       location: '',
       key: { fingerprint: (identity: string) => identity },
@@ -99,36 +99,36 @@ describe.each(backends)('%s', (backend) => {
         },
       } as unknown as Upkeep,
     }
-    const unscrubbed = () => engine.run(metaText('unscrubbed'))
+    const readUnscrubbed = () => engine.run(metaText('unscrubbed'))
     const options = { dryRun: false, completely: false }
     await expect(
       new Maintenance({ ...parts, engine }).purge({ email: 'ann@example.com' }, options),
     ).rejects.toThrow('killed')
-    expect(await unscrubbed()).toBe('1')
+    expect(await readUnscrubbed()).toBe('1')
     await store.close()
     await setup.store()
-    expect(await unscrubbed()).toBeUndefined()
+    expect(await readUnscrubbed()).toBeUndefined()
   })
 
   test('a person who was removed is found again by the fingerprint of the e-mail, and removed completely', async () => {
     const store = await setup.store()
-    const sent = await beginOne(store.ledger, 'ann@example.com')
-    await store.ledger.move(sent, { to: 'rejected', at: someTime, reason: 'no' })
+    const attempt = await beginOne(store.ledger, 'ann@example.com')
+    await store.ledger.move(attempt, { to: 'rejected', at: someTime, reason: 'no' })
     const { maintenance } = store
-    const who = { email: 'Ann@example.com' }
-    await maintenance.purge(who, { dryRun: false, completely: false })
-    expect(await maintenance.purge(who, { dryRun: false, completely: false })).toMatchObject({ rows: 0 })
-    expect(loggedPrints()).toHaveLength(3)
-    expect(await maintenance.purge(who, { dryRun: false, completely: true })).toMatchObject({ rows: 1 })
-    expect(loggedPrints()).toEqual([])
-    expect(await maintenance.purge(who, { dryRun: false, completely: true })).toMatchObject({ rows: 0 })
+    const person = { email: 'Ann@example.com' }
+    await maintenance.purge(person, { dryRun: false, completely: false })
+    expect(await maintenance.purge(person, { dryRun: false, completely: false })).toMatchObject({ rows: 0 })
+    expect(readLoggedFingerprints()).toHaveLength(3)
+    expect(await maintenance.purge(person, { dryRun: false, completely: true })).toMatchObject({ rows: 1 })
+    expect(readLoggedFingerprints()).toEqual([])
+    expect(await maintenance.purge(person, { dryRun: false, completely: true })).toMatchObject({ rows: 0 })
   })
 
-  test('a purge that fails leaves the attempt log as it was', async () => {
+  test('a purge that fails does not change the attempt log', async () => {
     const store = await setup.store()
-    const sent = await beginOne(store.ledger, 'ann@example.com')
-    await store.ledger.move(sent, { to: 'rejected', at: someTime, reason: 'no' })
-    const engine = await engineOf()
+    const attempt = await beginOne(store.ledger, 'ann@example.com')
+    await store.ledger.move(attempt, { to: 'rejected', at: someTime, reason: 'no' })
+    const engine = await openEngine()
     let removed = 0
     const parts = {
       location: '',
@@ -142,7 +142,7 @@ describe.each(backends)('%s', (backend) => {
       },
       upkeep: { scrub: () => Promise.resolve(undefined) } as unknown as Upkeep,
     }
-    const failing = changed(engine, {
+    const failing = withMethods(engine, {
       transaction: (work) =>
         engine.transaction(function* () {
           yield* work()
@@ -159,14 +159,14 @@ describe.each(backends)('%s', (backend) => {
   })
 })
 
-test('the check of a store holds 2,000 rows in memory at the most', async () => {
+test('the check of a store reads at most 2,000 rows at a time into memory', async () => {
   const setup = scratch()
   try {
     const store = await setup.store()
     await store.batches.add(fileBatch(), orderRows(2_500))
     const database = new Database(setup.path, 50)
     let maxRows = 0
-    const answer = <T>(work: Work<T>): T => {
+    const runWork = <T>(work: Work<T>): T => {
       let step = work.next()
       while (step.done !== true) {
         const [query] = step.value.queries
@@ -180,7 +180,7 @@ test('the check of a store holds 2,000 rows in memory at the most', async () => 
     const engine = sqliteEngine(database)
     const key = new StoreKey(database.location)
     await engine.run(key.loadKey())
-    const counted = changed(engine, { snapshot: (work) => Promise.resolve(answer(work())) })
+    const countingEngine = withMethods(engine, { snapshot: (work) => Promise.resolve(runWork(work())) })
     const { clock, random } = setup.options
     const rollbacks = new RollbackDetection({
       engine,
@@ -191,7 +191,7 @@ test('the check of a store holds 2,000 rows in memory at the most', async () => 
       random,
     })
     const maintenance = new Maintenance({
-      engine: counted,
+      engine: countingEngine,
       key,
       rollbacks,
       upkeep: sqliteUpkeep(database),

@@ -36,7 +36,7 @@ export function orderRow(row: number, email: string): NewRow {
 }
 
 export function orderRows(count: number, from = 1): NewRow[] {
-  return Array.from({ length: count }, (_, at) => orderRow(at + 1, `person${at + from}@example.com`))
+  return Array.from({ length: count }, (_, index) => orderRow(index + 1, `person${index + from}@example.com`))
 }
 
 export function invalidRow(row: number, email?: string): NewRow {
@@ -53,11 +53,11 @@ export function invalidRow(row: number, email?: string): NewRow {
 
 /** Returns rows of colleagues who share only one e-mail. */
 export function officeRows(email: string, names: readonly string[]): NewRow[] {
-  return names.map((first_name, at) => ({
-    row: at + 1,
+  return names.map((first_name, index) => ({
+    row: index + 1,
     state: 'pending',
     packageId: 12,
-    recipient: { first_name, last_name: `${first_name}son`, email, phone: `+6140000000${at}` },
+    recipient: { first_name, last_name: `${first_name}son`, email, phone: `+6140000000${index}` },
     body: Buffer.from(first_name),
   }))
 }

@@ -17,17 +17,17 @@ describe.each(backends)('%s', (backend) => {
   })
   afterEach(() => setup.end())
 
-  async function ended(change: Change): Promise<void> {
+  async function endAttempt(change: Change): Promise<void> {
     const attempt = await beginOne(ledger, 'a@example.com')
     expect(await ledger.move(attempt, change)).toBe(true)
   }
 
-  const ways: [state: string, conflicts: boolean, evenIfAllowed: boolean, () => Promise<unknown>][] = [
+  const cases: [state: string, conflicts: boolean, evenIfAllowed: boolean, () => Promise<unknown>][] = [
     ['pending', true, true, () => addOne(ledger, 'a@example.com')],
     ['sending', true, true, () => beginOne(ledger, 'a@example.com')],
-    ['accepted', true, false, () => ended({ to: 'accepted', at, requestId, requestStatus: 'RECEIVED' })],
-    ['unknown', true, true, () => ended({ to: 'unknown', at, reason: 'cut' })],
-    ['rejected', false, false, () => ended({ to: 'rejected', at, reason: 'x: y' })],
+    ['accepted', true, false, () => endAttempt({ to: 'accepted', at, requestId, requestStatus: 'RECEIVED' })],
+    ['unknown', true, true, () => endAttempt({ to: 'unknown', at, reason: 'cut' })],
+    ['rejected', false, false, () => endAttempt({ to: 'rejected', at, reason: 'x: y' })],
     [
       'cancelled',
       false,
@@ -48,20 +48,20 @@ describe.each(backends)('%s', (backend) => {
     ],
   ]
 
-  describe.each(ways)('an order that is %s', (state, conflicts, evenIfAllowed, arrive) => {
+  describe.each(cases)('an order that is %s', (state, conflicts, conflictsEvenIfAllowed, createOrder) => {
     test.each([
       [false, conflicts],
-      [true, evenIfAllowed],
-    ])('with allowDuplicate %s stands in the way: %s', async (allowDuplicate, inTheWay) => {
-      await arrive()
+      [true, conflictsEvenIfAllowed],
+    ])('conflicts with a new order with allowDuplicate %s: %s', async (allowDuplicate, isConflict) => {
+      await createOrder()
       const match = await ledger.add(batchOf(['a@example.com']), { allowDuplicate })
-      expect(match?.order.state).toBe(inTheWay ? state : undefined)
-      expect(await ledger.list({})).toHaveLength(inTheWay ? 1 : 2)
+      expect(match?.order.state).toBe(isConflict ? state : undefined)
+      expect(await ledger.list({})).toHaveLength(isConflict ? 1 : 2)
     })
   })
 
-  test('of several, the one whose outcome is unknown is reported, not the newest', async () => {
-    await ended({ to: 'accepted', at, requestId, requestStatus: 'RECEIVED' })
+  test('of several conflicts the order with an unknown outcome is reported, not the newest order', async () => {
+    await endAttempt({ to: 'accepted', at, requestId, requestStatus: 'RECEIVED' })
     const batch = batchOf(['a@example.com'])
     expect(await ledger.add(batch, { allowDuplicate: true })).toBeUndefined()
     const row = { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined } as const
@@ -73,21 +73,21 @@ describe.each(backends)('%s', (backend) => {
     )
   })
 
-  test('where one of many conflicts, none is added', async () => {
+  test('if one row of a batch conflicts, no row is added', async () => {
     await addOne(ledger, 'b@example.com')
     const match = await ledger.add(batchOf(['a@example.com', 'b@example.com']), { allowDuplicate: false })
     expect(match).toMatchObject({ order: { recipient: { email: 'b@example.com' } } })
     expect(await ledger.list({})).toHaveLength(1)
   })
 
-  test('a batch has a person once, whatever its caller says', async () => {
+  test('a batch with the same person twice is refused, also with allowDuplicate', async () => {
     const twice = batchOf(['a@example.com', 'a@example.com'])
     await expect(ledger.add(twice, { allowDuplicate: true })).rejects.toMatchObject({ code: 'internal' })
     expect(await ledger.list({})).toEqual([])
   })
 
-  describe('what no process holds any more', () => {
-    test('sending becomes unknown, a single that was not sent is cancelled', async () => {
+  describe('recovery of a batch that no process runs', () => {
+    test('a row in flight becomes unknown, and a single order that was not sent is cancelled', async () => {
       const sending = await beginOne(ledger, 'a@example.com')
       const pending = await addOne(ledger, 'b@example.com')
       const found = await ledger.recover(at)
@@ -100,7 +100,7 @@ describe.each(backends)('%s', (backend) => {
       expect(await ledger.recover(at)).toEqual([])
     })
 
-    test('rows of a file that were not sent wait for it to go on', async () => {
+    test('rows of a file that were not sent stay pending', async () => {
       const batch = batchOf(['a@example.com', 'b@example.com'], { kind: 'file' })
       await ledger.add(batch, { allowDuplicate: false })
       await beginAttempt(
@@ -115,7 +115,7 @@ describe.each(backends)('%s', (backend) => {
       ])
     })
 
-    test('is left alone while it is held, by this process or by another ledger', async () => {
+    test('nothing changes while this process or another one has the lease of the batch', async () => {
       const batch = batchOf(['a@example.com'])
       const lease = await ledger.acquire(batch)
       await ledger.add(batch, { allowDuplicate: false })
@@ -132,23 +132,23 @@ describe.each(backends)('%s', (backend) => {
     })
   })
 
-  test('a list is filtered by everything that is given', async () => {
+  test('a list is filtered by each given condition', async () => {
     const early = await addOne(ledger, 'Early@example.com', { addedAt: someTime - 1_000 })
     const late = await beginOne(ledger, 'late@example.com')
-    const emails = async (filter: Parameters<Ledger['list']>[0]): Promise<(string | undefined)[]> =>
+    const listEmails = async (filter: Parameters<Ledger['list']>[0]): Promise<(string | undefined)[]> =>
       (await ledger.list(filter)).map(({ recipient }) => recipient?.email)
-    expect(await emails({})).toEqual(['Early@example.com', 'late@example.com'])
-    expect(await emails({ email: 'eARLY@example.com' })).toEqual(['Early@example.com'])
-    expect(await emails({ batchId: late.batchId })).toEqual(['late@example.com'])
-    expect(await emails({ batchId: early.batchId, states: ['sending'] })).toEqual([])
-    expect(await emails({ states: ['sending', 'unknown'] })).toEqual(['late@example.com'])
+    expect(await listEmails({})).toEqual(['Early@example.com', 'late@example.com'])
+    expect(await listEmails({ email: 'eARLY@example.com' })).toEqual(['Early@example.com'])
+    expect(await listEmails({ batchId: late.batchId })).toEqual(['late@example.com'])
+    expect(await listEmails({ batchId: early.batchId, states: ['sending'] })).toEqual([])
+    expect(await listEmails({ states: ['sending', 'unknown'] })).toEqual(['late@example.com'])
     const { attemptedAt = 0 } = await rowOf(ledger, late)
-    expect(await emails({ since: attemptedAt })).toEqual(['late@example.com'])
-    expect(await emails({ since: attemptedAt + 1 })).toEqual([])
-    expect(await emails({ requestId })).toEqual([])
-    expect(await emails({ requestStart: requestId.slice(0, 8) })).toEqual([])
+    expect(await listEmails({ since: attemptedAt })).toEqual(['late@example.com'])
+    expect(await listEmails({ since: attemptedAt + 1 })).toEqual([])
+    expect(await listEmails({ requestId })).toEqual([])
+    expect(await listEmails({ requestStart: requestId.slice(0, 8) })).toEqual([])
     await ledger.move(late, { to: 'accepted', at, requestId, requestStatus: 'RECEIVED' })
-    expect(await emails({ requestStart: requestId.slice(0, 8) })).toEqual(['late@example.com'])
+    expect(await listEmails({ requestStart: requestId.slice(0, 8) })).toEqual(['late@example.com'])
     expect(await rowOf(ledger, late)).toMatchObject({ userEmail: 'member@example.com', attempts: 1 })
   })
 })

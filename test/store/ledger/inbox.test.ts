@@ -9,7 +9,11 @@ const [one, two, three] = ['1', '2', '3'].map(
   (digit) => `${digit.repeat(8)}-1111-4111-8111-111111111111`,
 ) as [string, string, string]
 
-function received(requestId: string, status: string, changes: Partial<ReceivedEvent> = {}): ReceivedEvent {
+function receivedEvent(
+  requestId: string,
+  status: string,
+  changes: Partial<ReceivedEvent> = {},
+): ReceivedEvent {
   return {
     receivedAt: someTime,
     body: Buffer.from(JSON.stringify({ event: 'request.updated', request_id: requestId, status })),
@@ -32,33 +36,37 @@ describe.each(backends)('%s', (backend) => {
   })
   afterEach(() => setup.end())
 
-  async function ids(filter?: EventFilter): Promise<number[]> {
+  async function listIds(filter?: EventFilter): Promise<number[]> {
     const found: number[] = []
     for await (const { id } of inbox.list(filter)) found.push(id)
     return found
   }
 
   test('every process reads the added event, byte for byte', async () => {
-    await inbox.add([received(one, 'IN_PROGRESS')], false)
+    await inbox.add([receivedEvent(one, 'IN_PROGRESS')], false)
     const other = (await setup.store()).inbox
     const event = await other.get(1)
     expect(event).toMatchObject({ id: 1, requestId: one, status: 'IN_PROGRESS', repeats: 0, forward: 'none' })
-    expect(Buffer.from(event?.body ?? []).equals(Buffer.from(received(one, 'IN_PROGRESS').body))).toBe(true)
+    expect(Buffer.from(event?.body ?? []).equals(Buffer.from(receivedEvent(one, 'IN_PROGRESS').body))).toBe(
+      true,
+    )
   })
 
   test('"the pair (request_id, status) identifies a status update already processed"', async () => {
-    expect(await inbox.add([received(one, 'PARTIAL'), received(one, 'COMPLETED')], true)).toEqual([
+    expect(await inbox.add([receivedEvent(one, 'PARTIAL'), receivedEvent(one, 'COMPLETED')], true)).toEqual([
       { id: 1, repeated: false },
       { id: 2, repeated: false },
     ])
-    const again = received(one.toUpperCase(), 'PARTIAL', { body: Buffer.from('{ "written": "otherwise" }') })
+    const again = receivedEvent(one.toUpperCase(), 'PARTIAL', {
+      body: Buffer.from('{ "written": "otherwise" }'),
+    })
     expect(await inbox.add([again], true)).toEqual([{ id: 1, repeated: true }])
     expect(await inbox.get(1)).toMatchObject({ repeats: 1 })
-    expect(await ids()).toEqual([1, 2])
+    expect(await listIds()).toEqual([1, 2])
   })
 
   test('a dropped event no longer waits, and the next event of its request does', async () => {
-    await inbox.add([received(one, 'PARTIAL'), received(one, 'COMPLETED')], true)
+    await inbox.add([receivedEvent(one, 'PARTIAL'), receivedEvent(one, 'COMPLETED')], true)
     expect(await inbox.drop(1, '500')).toBe(true)
     expect(await inbox.get(1)).toMatchObject({ forward: 'dropped', attempts: 1, lastAnswer: '500' })
     expect((await inbox.listDue(someTime, 8)).map(({ id }) => id)).toEqual([2])
@@ -70,10 +78,10 @@ describe.each(backends)('%s', (backend) => {
     expect(await inbox.get(1)).toMatchObject({ forward: 'done', attempts: 2 })
   })
 
-  test('an odd event is kept for itself', async () => {
-    const odd = received(one, 'SHINY', { oddity: 'unknown status' })
-    await inbox.add([odd, received(one, 'PARTIAL')], false)
-    expect(await inbox.add([odd], false)).toEqual([{ id: 1, repeated: true }])
+  test('an unexpected event is stored, and does not change the status of its request', async () => {
+    const unexpected = receivedEvent(one, 'SHINY', { oddity: 'unknown status' })
+    await inbox.add([unexpected, receivedEvent(one, 'PARTIAL')], false)
+    expect(await inbox.add([unexpected], false)).toEqual([{ id: 1, repeated: true }])
     expect(await inbox.findLatestStatus('http://127.0.0.1:4010', one)).toMatchObject({ status: 'PARTIAL' })
   })
 
@@ -83,7 +91,7 @@ describe.each(backends)('%s', (backend) => {
   })
 
   test('an event without a request is stored in full after a person was erased', async () => {
-    const odd = received(one, 'PARTIAL', {
+    const unexpected = receivedEvent(one, 'PARTIAL', {
       requestId: undefined,
       status: undefined,
       event: undefined,
@@ -91,29 +99,29 @@ describe.each(backends)('%s', (backend) => {
     })
     const { maintenance } = await setup.store()
     await maintenance.purge({ requestId: one }, { dryRun: false, completely: false })
-    expect(await inbox.add([odd], false)).toEqual([{ id: 1, repeated: false }])
-    expect(await inbox.add([odd], false)).toEqual([{ id: 1, repeated: true }])
+    expect(await inbox.add([unexpected], false)).toEqual([{ id: 1, repeated: false }])
+    expect(await inbox.add([unexpected], false)).toEqual([{ id: 1, repeated: true }])
     expect(await inbox.get(1)).toMatchObject({ requestId: undefined, status: undefined, oddity: 'no JSON' })
   })
 
-  test('filters', async () => {
+  test('events are filtered by request, status, time and position', async () => {
     await inbox.add(
       [
-        received(one, 'PARTIAL', { receivedAt: someTime }),
-        received(two, 'PARTIAL', { receivedAt: someTime + 10 }),
-        received(two, 'COMPLETED', { receivedAt: someTime + 20 }),
+        receivedEvent(one, 'PARTIAL', { receivedAt: someTime }),
+        receivedEvent(two, 'PARTIAL', { receivedAt: someTime + 10 }),
+        receivedEvent(two, 'COMPLETED', { receivedAt: someTime + 20 }),
       ],
       false,
     )
-    expect(await ids({ requestId: two })).toEqual([2, 3])
-    expect(await ids({ status: 'PARTIAL' })).toEqual([1, 2])
-    expect(await ids({ since: someTime + 10, until: someTime + 20 })).toEqual([2])
-    expect(await ids({ after: 1, limit: 1 })).toEqual([2])
+    expect(await listIds({ requestId: two })).toEqual([2, 3])
+    expect(await listIds({ status: 'PARTIAL' })).toEqual([1, 2])
+    expect(await listIds({ since: someTime + 10, until: someTime + 20 })).toEqual([2])
+    expect(await listIds({ after: 1, limit: 1 })).toEqual([2])
   })
 
   test('the newest status is the terminal one, also if other events came after it', async () => {
     await inbox.add(
-      [received(one, 'COMPLETED'), received(one, 'PARTIAL'), received(one, 'IN_PROGRESS')],
+      [receivedEvent(one, 'COMPLETED'), receivedEvent(one, 'PARTIAL'), receivedEvent(one, 'IN_PROGRESS')],
       false,
     )
     expect(await inbox.findLatestStatus('http://127.0.0.1:4010', one)).toEqual({
@@ -123,75 +131,87 @@ describe.each(backends)('%s', (backend) => {
     expect(await inbox.findLatestStatus('http://127.0.0.1:4010', two)).toBeUndefined()
   })
 
-  test('lists the requests of events that no order has', async () => {
+  test('lists the request ids of events that belong to no order', async () => {
     const { ledger } = await setup.store()
     const attempt = await beginOne(ledger, 'a@example.com')
     await ledger.move(attempt, { to: 'accepted', at: someTime, requestId: one, requestStatus: 'RECEIVED' })
-    await inbox.add([received(one, 'PARTIAL'), received(two, 'PARTIAL'), received(three, 'PARTIAL')], false)
+    await inbox.add(
+      [receivedEvent(one, 'PARTIAL'), receivedEvent(two, 'PARTIAL'), receivedEvent(three, 'PARTIAL')],
+      false,
+    )
     expect(await inbox.listUnmatchedIds()).toEqual([three, two])
   })
 
   test('if two services have the same request id, an event belongs to its own service only', async () => {
     const { ledger } = await setup.store()
-    const [here, there] = ['http://127.0.0.1:4010', 'https://api.example.com']
+    const [localUrl, remoteUrl] = ['http://127.0.0.1:4010', 'https://api.example.com']
     for (const [email, baseUrl] of [
-      ['a@example.com', here],
-      ['b@example.com', there],
+      ['a@example.com', localUrl],
+      ['b@example.com', remoteUrl],
     ] as const) {
       const attempt = await beginOne(ledger, email, { baseUrl })
       await ledger.move(attempt, { to: 'accepted', at: someTime, requestId: one, requestStatus: 'RECEIVED' })
     }
-    const statuses = async () =>
+    const readStatuses = async () =>
       (await ledger.list({ requestId: one })).map(({ requestStatus }) => requestStatus)
-    const of = (baseUrl: string | undefined, requestId: string, status: string) =>
-      received(requestId, status, { baseUrl })
-    expect(await inbox.add([of(here, one, 'PARTIAL'), of(there, one, 'PARTIAL')], true)).toEqual([
+    const eventOf = (baseUrl: string | undefined, requestId: string, status: string) =>
+      receivedEvent(requestId, status, { baseUrl })
+    expect(
+      await inbox.add([eventOf(localUrl, one, 'PARTIAL'), eventOf(remoteUrl, one, 'PARTIAL')], true),
+    ).toEqual([
       { id: 1, repeated: false },
       { id: 2, repeated: false },
     ])
     expect((await inbox.listDue(someTime, 8)).map(({ id }) => id)).toEqual([1, 2])
     await inbox.add(
-      [of(here, one, 'COMPLETED'), of(here, two, 'PARTIAL'), of(undefined, three, 'PARTIAL')],
+      [
+        eventOf(localUrl, one, 'COMPLETED'),
+        eventOf(localUrl, two, 'PARTIAL'),
+        eventOf(undefined, three, 'PARTIAL'),
+      ],
       false,
     )
-    expect(await statuses()).toEqual(['COMPLETED', 'PARTIAL'])
-    await ledger.recordStatus(there, one, 'ERROR', someTime)
-    expect(await statuses()).toEqual(['COMPLETED', 'ERROR'])
-    expect(await inbox.findLatestStatus(there, one)).toMatchObject({ status: 'PARTIAL' })
-    expect(await ids({ baseUrl: there, requestId: one })).toEqual([2])
-    expect(await inbox.listUnmatchedIds(here)).toEqual([three, two])
-    expect(await inbox.listUnmatchedIds(there)).toEqual([three])
+    expect(await readStatuses()).toEqual(['COMPLETED', 'PARTIAL'])
+    await ledger.recordStatus(remoteUrl, one, 'ERROR', someTime)
+    expect(await readStatuses()).toEqual(['COMPLETED', 'ERROR'])
+    expect(await inbox.findLatestStatus(remoteUrl, one)).toMatchObject({ status: 'PARTIAL' })
+    expect(await listIds({ baseUrl: remoteUrl, requestId: one })).toEqual([2])
+    expect(await inbox.listUnmatchedIds(localUrl)).toEqual([three, two])
+    expect(await inbox.listUnmatchedIds(remoteUrl)).toEqual([three])
   })
 
-  test('an event from one of two joined services updates the order at the other one', async () => {
+  test('if two base URLs are recorded as one service, an event from one updates the order at the other', async () => {
     const { ledger, waiting } = await setup.store()
-    const [old, now] = ['https://old.example.com', 'https://api.example.com']
-    const attempt = await beginOne(ledger, 'a@example.com', { baseUrl: old })
+    const [oldUrl, newUrl] = ['https://old.example.com', 'https://api.example.com']
+    const attempt = await beginOne(ledger, 'a@example.com', { baseUrl: oldUrl })
     await ledger.move(attempt, { to: 'accepted', at: someTime, requestId: one, requestStatus: 'RECEIVED' })
-    const event = received(one, 'PARTIAL', { baseUrl: now })
+    const event = receivedEvent(one, 'PARTIAL', { baseUrl: newUrl })
     await inbox.add([event], false)
     expect(await ledger.list({ requestId: one })).toMatchObject([{ requestStatus: 'RECEIVED' }])
-    await waiting.recordSameService([now, old], true, { at: someTime, by: 'ann' })
+    await waiting.recordSameService([newUrl, oldUrl], true, { at: someTime, by: 'ann' })
     await inbox.add([{ ...event, status: 'IN_PROGRESS' }], false)
     expect(await ledger.list({ requestId: one })).toMatchObject([{ requestStatus: 'IN_PROGRESS' }])
-    await ledger.recordStatus(now, one, 'COMPLETED', someTime)
+    await ledger.recordStatus(newUrl, one, 'COMPLETED', someTime)
     expect(await ledger.list({ requestId: one })).toMatchObject([{ requestStatus: 'COMPLETED' }])
-    expect(await inbox.listUnmatchedIds(now)).toEqual([])
+    expect(await inbox.listUnmatchedIds(newUrl)).toEqual([])
   })
 
   test('an order has the status of the events of its request, and never returns to an earlier status', async () => {
     const { ledger } = await setup.store()
     const attempt = await beginOne(ledger, 'a@example.com')
     await ledger.move(attempt, { to: 'accepted', at: someTime, requestId: one, requestStatus: 'RECEIVED' })
-    const status = async (): Promise<string | undefined> =>
+    const readStatus = async (): Promise<string | undefined> =>
       (await ledger.list({ requestId: one }))[0]?.requestStatus
-    await inbox.add([received(one.toUpperCase(), 'PARTIAL')], false)
-    expect(await status()).toBe('PARTIAL')
-    await inbox.add([received(one, 'IN_PROGRESS'), received(one, 'SHINY', { oddity: 'odd' })], false)
-    expect(await status()).toBe('PARTIAL')
-    await inbox.add([received(one, 'COMPLETED')], false)
-    await inbox.add([received(one, 'CANCELLED')], false)
-    expect(await status()).toBe('COMPLETED')
+    await inbox.add([receivedEvent(one.toUpperCase(), 'PARTIAL')], false)
+    expect(await readStatus()).toBe('PARTIAL')
+    await inbox.add(
+      [receivedEvent(one, 'IN_PROGRESS'), receivedEvent(one, 'SHINY', { oddity: 'odd' })],
+      false,
+    )
+    expect(await readStatus()).toBe('PARTIAL')
+    await inbox.add([receivedEvent(one, 'COMPLETED')], false)
+    await inbox.add([receivedEvent(one, 'CANCELLED')], false)
+    expect(await readStatus()).toBe('COMPLETED')
   })
 
   test('an event with another status removes the checks that were read before', async () => {
@@ -200,15 +220,18 @@ describe.each(backends)('%s', (backend) => {
     await ledger.move(attempt, { to: 'accepted', at: someTime, requestId: one, requestStatus: 'RECEIVED' })
     const checks = '{"background":{"IN_PROGRESS":1}}'
     await ledger.recordStatus('http://127.0.0.1:4010', one, 'IN_PROGRESS', someTime, checks)
-    await inbox.add([received(one, 'RECEIVED')], false)
+    await inbox.add([receivedEvent(one, 'RECEIVED')], false)
     expect(await ledger.list({ requestId: one })).toMatchObject([{ checks }])
-    await inbox.add([received(one, 'COMPLETED')], false)
+    await inbox.add([receivedEvent(one, 'COMPLETED')], false)
     expect(await ledger.list({ requestId: one })).toMatchObject([{ checks: undefined }])
   })
 
   describe('forwarding', () => {
     test('keeps the order of the events of a request: a failed event delays only its own request', async () => {
-      await inbox.add([received(one, 'PARTIAL'), received(one, 'COMPLETED'), received(two, 'PARTIAL')], true)
+      await inbox.add(
+        [receivedEvent(one, 'PARTIAL'), receivedEvent(one, 'COMPLETED'), receivedEvent(two, 'PARTIAL')],
+        true,
+      )
       expect((await inbox.listDue(someTime, 10)).map(({ id }) => id)).toEqual([1, 3])
       await inbox.recordRefused(1, someTime + 1000, '503')
       await inbox.recordForwarded(3, someTime, '204')
@@ -225,16 +248,16 @@ describe.each(backends)('%s', (backend) => {
     })
 
     test('a receiver that waits for the next event ignores events that are behind a failed one', async () => {
-      await inbox.add([received(one, 'PARTIAL'), received(one, 'COMPLETED')], true)
+      await inbox.add([receivedEvent(one, 'PARTIAL'), receivedEvent(one, 'COMPLETED')], true)
       expect(await inbox.findNextDueTime()).toBe(0)
       await inbox.recordRefused(1, someTime + 1000, '503')
       expect(await inbox.findNextDueTime()).toBe(someTime + 1000)
-      await inbox.add([received(two, 'PARTIAL')], true)
+      await inbox.add([receivedEvent(two, 'PARTIAL')], true)
       expect(await inbox.findNextDueTime()).toBe(0)
     })
 
-    test('is not held up by a clock that is set back', async () => {
-      await inbox.add([received(one, 'PARTIAL')], true)
+    test('is not delayed by a clock that is set back', async () => {
+      await inbox.add([receivedEvent(one, 'PARTIAL')], true)
       await inbox.recordRefused(1, someTime + 60_000, '503')
       expect(await inbox.listDue(someTime + 59_999, 1)).toEqual([])
       const yesterday = someTime - 86_400_000
@@ -244,8 +267,8 @@ describe.each(backends)('%s', (backend) => {
       expect((await inbox.listDue(yesterday + 60_000, 1)).map(({ id }) => id)).toEqual([1])
     })
 
-    test('happens once, and again on request', async () => {
-      await inbox.add([received(one, 'PARTIAL')], true)
+    test('happens once, and again after a requeue', async () => {
+      await inbox.add([receivedEvent(one, 'PARTIAL')], true)
       await inbox.recordForwarded(1, someTime, '200')
       expect(await inbox.findNextDueTime()).toBeUndefined()
       expect(await inbox.get(1)).toMatchObject({ forward: 'done', forwardedAt: someTime })

@@ -15,14 +15,14 @@ import type { Store } from '../../../src/store/ledger/store.ts'
 import { tables } from '../../../src/store/ledger/schema.ts'
 import { moveStore } from '../../../src/usecases/store/move.ts'
 
-let here: Scratch
+let setup: Scratch
 beforeEach(() => {
-  here = scratch()
+  setup = scratch()
 })
-afterEach(() => here.end())
+afterEach(() => setup.end())
 
-async function addressOf(backend: Backend, name: string): Promise<string> {
-  if (backend === 'SQLite') return `${here.folder}/${name}.sqlite`
+async function createAddress(backend: Backend, name: string): Promise<string> {
+  if (backend === 'SQLite') return `${setup.folder}/${name}.sqlite`
   const url = await emptyDatabase()
   await makeStore(url)
   return url
@@ -38,8 +38,11 @@ const eventOf = (digit: string) => ({
   oddity: undefined,
 })
 
-/** Of everything a bit: what was accepted, released, decided, joined and received, and a text that no database keeps whole. */
-async function filled(store: Store): Promise<void> {
+/**
+ * Adds data of each kind: an accepted order, an unknown outcome, a file, two URLs of one service, events and unmatched
+ * requests. One reason has a NUL, which PostgreSQL cannot store.
+ */
+async function fillStore(store: Store): Promise<void> {
   const { ledger, batches, waiting, inbox, unmatched } = store
   const sent = await beginOne(ledger, 'sent@example.com')
   const requestId = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff'
@@ -65,7 +68,7 @@ async function filled(store: Store): Promise<void> {
   await unmatched.record('2'.repeat(8), reading, undefined)
 }
 
-const contentOf = async ({ ledger, batches, inbox, unmatched }: Store): Promise<unknown> => {
+const readContent = async ({ ledger, batches, inbox, unmatched }: Store): Promise<unknown> => {
   const events: unknown[] = []
   for await (const event of inbox.list())
     events.push({ ...event, body: Buffer.from(event.body ?? []).toString('hex') })
@@ -83,31 +86,34 @@ const contentOf = async ({ ledger, batches, inbox, unmatched }: Store): Promise<
   ) as unknown
 }
 
-/** A process that is killed at one of its steps: what it did by then stands, and nothing else is done. */
-function killedAt(
+/**
+ * Returns a store whose move fails before or after one step, as if the process was killed there. Earlier steps have been
+ * done, and no later step is.
+ */
+function failAt(
   store: Store,
   step: 'closeForMove' | 'fillFrom' | 'moveAway' | 'cancelMove',
   when: 'before' | 'after',
 ): Store {
-  const killed = () => Promise.reject(new InternalError('killed'))
+  const failAsKilled = () => Promise.reject(new InternalError('killed'))
   return {
     ...store,
     async moving() {
-      const whole = await store.moving()
-      const dying: Partial<Record<keyof Moving, unknown>> = {
-        cancelMove: killed,
-        async [step](...given: never[]) {
+      const realMoving = await store.moving()
+      const failing: Partial<Record<keyof Moving, unknown>> = {
+        cancelMove: failAsKilled,
+        async [step](...args: never[]) {
           if (when === 'after')
-            await (whole[step] as (...all: never[]) => Promise<unknown>).apply(whole, given)
-          return killed()
+            await (realMoving[step] as (...all: never[]) => Promise<unknown>).apply(realMoving, args)
+          return failAsKilled()
         },
       }
-      return new Proxy(whole, {
+      return new Proxy(realMoving, {
         get: (target, name) => {
-          const own = dying[name as keyof Moving] ?? Reflect.get(target, name, target)
-          return typeof own === 'function' && dying[name as keyof Moving] === undefined
-            ? own.bind(target)
-            : own
+          const method = failing[name as keyof Moving] ?? Reflect.get(target, name, target)
+          return typeof method === 'function' && failing[name as keyof Moving] === undefined
+            ? method.bind(target)
+            : method
         },
       })
     },
@@ -117,20 +123,23 @@ function killedAt(
 const directions = backends.flatMap((from) => backends.map((to) => [from, to] as const))
 
 test.each(directions)(
-  'from %s to %s: killed anywhere it is continued by the same command, and all of it is there once',
+  'a move from %s to %s that is killed at any step is continued by the same command, and all data is there once',
   async (fromBackend, toBackend) => {
-    const [fromAddress, toAddress] = [await addressOf(fromBackend, 'from'), await addressOf(toBackend, 'to')]
-    const first = await here.store(fromAddress)
-    await filled(first)
-    const before = await contentOf(first)
+    const [fromAddress, toAddress] = [
+      await createAddress(fromBackend, 'from'),
+      await createAddress(toBackend, 'to'),
+    ]
+    const first = await setup.store(fromAddress)
+    await fillStore(first)
+    const before = await readContent(first)
     await first.close()
     const move = async (change: (store: Store) => Store = (store) => store, changeTo = change) => {
-      const from = await here.store(fromAddress)
-      const to = await here.store(toAddress)
+      const from = await setup.store(fromAddress)
+      const to = await setup.store(toAddress)
       try {
         return await moveStore({
           oldStore: change(from),
-          openNewStore: async () => changeTo(await here.store(toAddress)),
+          openNewStore: async () => changeTo(await setup.store(toAddress)),
           address: undefined,
           confirm: () => Promise.resolve(),
           clock: systemClock,
@@ -141,37 +150,39 @@ test.each(directions)(
         await to.close()
       }
     }
-    const same = (store: Store) => store
-    await expect(move((store) => killedAt(store, 'closeForMove', 'after'), same)).rejects.toThrow('killed')
-    const closed = await here.store(fromAddress)
+    const unchanged = (store: Store) => store
+    await expect(move((store) => failAt(store, 'closeForMove', 'after'), unchanged)).rejects.toThrow('killed')
+    const closed = await setup.store(fromAddress)
     await expect(closed.batches.acquire('b')).rejects.toThrow('is being moved to')
-    await expect(move(same, (store) => killedAt(store, 'fillFrom', 'before'))).rejects.toThrow('killed')
-    const stays = await here.store(fromAddress)
-    expect(await (await stays.moving()).readMove()).toBeUndefined()
-    await expect(move((store) => killedAt(store, 'moveAway', 'before'), same)).rejects.toThrow('killed')
-    const dead = (store: Store) => killedAt(store, 'cancelMove', 'before')
-    await expect(move(dead, (store) => killedAt(store, 'fillFrom', 'after'))).rejects.toThrow('killed')
+    await expect(move(unchanged, (store) => failAt(store, 'fillFrom', 'before'))).rejects.toThrow('killed')
+    const reopened = await setup.store(fromAddress)
+    expect(await (await reopened.moving()).readMove()).toBeUndefined()
+    await expect(move((store) => failAt(store, 'moveAway', 'before'), unchanged)).rejects.toThrow('killed')
+    const failBeforeCancel = (store: Store) => failAt(store, 'cancelMove', 'before')
+    await expect(move(failBeforeCancel, (store) => failAt(store, 'fillFrom', 'after'))).rejects.toThrow(
+      'killed',
+    )
     const { tables: moved } = await move()
 
     expect(moved.map(({ table, rows }) => [table, rows])).toContainEqual(['events', 3])
-    const after = await here.store(toAddress)
-    expect(await contentOf(after)).toEqual(before)
+    const after = await setup.store(toAddress)
+    expect(await readContent(after)).toEqual(before)
     expect(await after.maintenance.check()).toEqual([])
     expect(await after.inbox.add([eventOf('4')], false)).toEqual([{ id: 4, repeated: false }])
     expect(await after.ledger.add(batchOf(['Sent@example.com']), { allowDuplicate: false })).toMatchObject({
       order: { state: 'accepted' },
     })
-    const old = await here.store(fromAddress)
-    await expect(old.inbox.add([eventOf('5')], false)).rejects.toThrow('was moved to')
-    await expect(addOne(old.ledger, 'late@example.com')).rejects.toThrow('was moved to')
-    await expect(old.rollbacks.acceptOlder()).rejects.toThrow('was moved to')
+    const oldStore = await setup.store(fromAddress)
+    await expect(oldStore.inbox.add([eventOf('5')], false)).rejects.toThrow('was moved to')
+    await expect(addOne(oldStore.ledger, 'late@example.com')).rejects.toThrow('was moved to')
+    await expect(oldStore.rollbacks.acceptOlder()).rejects.toThrow('was moved to')
     await expect(move()).rejects.toThrow('was moved to')
   },
 )
 
 test('no store is moved while a process orders with it, or to the address of another store', async () => {
-  const store = await here.store()
-  const other = await here.store(await addressOf('SQLite', 'other'))
+  const store = await setup.store()
+  const other = await setup.store(await createAddress('SQLite', 'other'))
   await addOne(other.ledger, 'somebody@example.com')
   const move = (openNewStore: () => Promise<Store>) =>
     moveStore({
@@ -188,33 +199,33 @@ test('no store is moved while a process orders with it, or to the address of ano
   const batch = batchOf(['now@example.com'])
   const lease = await store.ledger.acquire(batch)
   await store.ledger.add(batch, { allowDuplicate: false })
-  const from = { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined } as const
-  await beginAttempt(store.ledger, from, newAttempt())
-  const free = await addressOf('SQLite', 'free')
-  await expect(move(() => here.store(free))).rejects.toThrow('an order is in flight')
+  const row = { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined } as const
+  await beginAttempt(store.ledger, row, newAttempt())
+  const freeAddress = await createAddress('SQLite', 'free')
+  await expect(move(() => setup.store(freeAddress))).rejects.toThrow('an order is in flight')
   await lease?.release()
-  expect((await move(() => here.store(free))).tables).toContainEqual(
+  expect((await move(() => setup.store(freeAddress))).tables).toContainEqual(
     expect.objectContaining({ table: 'attempts', rows: 1 }),
   )
 })
 
-test('no table and no column of either engine is left out', async () => {
-  await (await here.store()).close()
-  const database = new Database(here.path, 50)
+test('every table and every column of both engines is moved', async () => {
+  await (await setup.store()).close()
+  const database = new Database(setup.path, 50)
   const sqlite = database.all(
     `SELECT m.name AS "table", c.name AS "column" FROM sqlite_schema m, pragma_table_info(m.name) c
       WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%'`,
   )
   database.close()
-  const own = `table_name IN ('runners', 'runs', 'pauses', 'epoch') OR column_name IN ('serial', 'runner')`
+  const postgresOnly = `table_name IN ('runners', 'runs', 'pauses', 'epoch') OR column_name IN ('serial', 'runner')`
   const postgres = await queryDatabase(
-    await addressOf('PostgreSQL', ''),
+    await createAddress('PostgreSQL', ''),
     `SELECT table_name AS "table", column_name AS "column" FROM information_schema.columns
-      WHERE table_schema = 'refcheck' AND NOT (${own})`,
+      WHERE table_schema = 'refcheck' AND NOT (${postgresOnly})`,
   )
-  const taken = tables.flatMap(({ name, columns }) =>
+  const movedColumns = tables.flatMap(({ name, columns }) =>
     Object.keys(columns).map((column) => `${name}.${column}`),
   )
   for (const found of [sqlite, postgres] as { table: string; column: string }[][])
-    expect(found.map(({ table, column }) => `${table}.${column}`).sort()).toEqual(taken.toSorted())
+    expect(found.map(({ table, column }) => `${table}.${column}`).sort()).toEqual(movedColumns.toSorted())
 })

@@ -30,23 +30,23 @@ beforeEach(() => {
 })
 afterEach(() => setup.end())
 
-const mode = (path: string): string => (statSync(path).mode & 0o777).toString(8)
+const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8)
 
-const endless = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)'
+const endlessQuery = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)'
 
 describe('a store that another account prepared', () => {
   test.each([
     [
       'a view that never ends in place of a table',
-      `DROP TABLE meta; CREATE VIEW meta AS ${endless} SELECT i AS name, i AS value FROM n`,
+      `DROP TABLE meta; CREATE VIEW meta AS ${endlessQuery} SELECT i AS name, i AS value FROM n`,
     ],
     ['a trigger', 'CREATE TRIGGER mine AFTER UPDATE ON submissions BEGIN DELETE FROM attempts; END'],
     [
-      'a trigger called like ours',
+      'a trigger with a name that refcheck uses',
       `CREATE TRIGGER moved_events BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'x'); DELETE FROM attempts; END`,
     ],
     ['a virtual table', 'CREATE VIRTUAL TABLE words USING fts5(text)'],
-  ])('%s: refused before it is used', async (_what, sql) => {
+  ])('with %s it is refused before it is used', async (_what, sql) => {
     await (await setup.store()).close()
     const database = new DatabaseSync(setup.path)
     database.exec(`PRAGMA foreign_keys = OFF; ${sql}`)
@@ -55,9 +55,10 @@ describe('a store that another account prepared', () => {
   })
 })
 
-describe('where the store is', () => {
+describe('the location of the store', () => {
   const paths = { config: '/c', data: '/d' }
-  const location = (chosen: string | undefined): string => storeLocation({ chosen, paths, cwd: '/here' })
+  const resolveLocation = (chosen: string | undefined): string =>
+    storeLocation({ chosen, paths, cwd: '/here' })
 
   test.each([
     [undefined, '/d/ledger.sqlite'],
@@ -67,14 +68,14 @@ describe('where the store is', () => {
     ['/abs/orders', '/abs/orders'],
     [':memory:', ':memory:'],
   ])('REFCHECK_STORE=%s → %s', (chosen, expected) => {
-    expect(location(chosen)).toBe(expected)
+    expect(resolveLocation(chosen)).toBe(expected)
   })
 
   test.each(['postgres://u:hunter2@host/db', 'PostgreSQL://host/db', 'mysql://u:hunter2@host', 'file:///x'])(
-    '%s is refused, and what may be a password is not repeated',
+    '%s is refused, and the message does not repeat a possible password',
     (chosen) => {
-      expect(() => location(chosen)).toThrow(expect.objectContaining({ code: 'usage' }) as Error)
-      expect(() => location(chosen)).not.toThrow(/hunter2|u:/)
+      expect(() => resolveLocation(chosen)).toThrow(expect.objectContaining({ code: 'usage' }) as Error)
+      expect(() => resolveLocation(chosen)).not.toThrow(/hunter2|u:/)
     },
   )
 
@@ -85,7 +86,7 @@ describe('where the store is', () => {
   })
 
   test('a database is named without its password', () => {
-    expect(location('postgresql://u:hunter2@localhost/db')).toBe('postgres://u@localhost:5432/db')
+    expect(resolveLocation('postgresql://u:hunter2@localhost/db')).toBe('postgres://u@localhost:5432/db')
   })
 })
 
@@ -120,10 +121,10 @@ test('a link and its target are one store, with the same leases', async () => {
 })
 
 describe('files of another account at the paths of the files of SQLite', () => {
-  const victim = (): string => join(setup.folder, 'victim')
-  const plants: Record<string, (path: string) => void> = {
-    'a link': (path) => symlinkSync(victim(), path),
-    'a second name of a file': (path) => linkSync(victim(), path),
+  const victimPath = (): string => join(setup.folder, 'victim')
+  const creators: Record<string, (path: string) => void> = {
+    'a link': (path) => symlinkSync(victimPath(), path),
+    'a second name of a file': (path) => linkSync(victimPath(), path),
     'a folder': (path) => mkdirSync(path),
     ...(process.getuid?.() === 0 && {
       'a file of another account': (path) => {
@@ -132,19 +133,19 @@ describe('files of another account at the paths of the files of SQLite', () => {
       },
     }),
   }
-  const cases = Object.keys(plants).flatMap((plant) =>
-    ['-wal', '-shm', '-journal'].map((suffix) => [plant, suffix] as const),
+  const cases = Object.keys(creators).flatMap((kind) =>
+    ['-wal', '-shm', '-journal'].map((suffix) => [kind, suffix] as const),
   )
 
-  test.each(cases)('%s as %s is neither written to nor changed', async (plant, suffix) => {
+  test.each(cases)('%s as %s is neither written to nor changed', async (kind, suffix) => {
     await (await setup.store()).close()
-    writeFileSync(victim(), 'theirs', { mode: 0o644 })
-    plants[plant]?.(setup.path + suffix)
+    writeFileSync(victimPath(), 'theirs', { mode: 0o644 })
+    creators[kind]?.(setup.path + suffix)
     await expect(setup.store()).rejects.toThrow(
       `cannot use the store "${setup.path}": "${setup.path}${suffix}" does not belong to it`,
     )
-    expect(readFileSync(victim(), 'utf8')).toBe('theirs')
-    expect(statSync(victim()).mode & 0o777).toBe(0o644)
+    expect(readFileSync(victimPath(), 'utf8')).toBe('theirs')
+    expect(statSync(victimPath()).mode & 0o777).toBe(0o644)
   })
 })
 
@@ -177,7 +178,7 @@ describe('permissions', () => {
     const found = Object.fromEntries(
       ['', ...readdirSync(setup.folder, { recursive: true, encoding: 'utf8' })]
         .filter((name) => name !== '')
-        .map((name) => [name.replace(uuid, 'ID'), mode(join(setup.folder, name))]),
+        .map((name) => [name.replace(uuid, 'ID'), modeOf(join(setup.folder, name))]),
     )
     expect(dirname(data).endsWith('b')).toBe(true)
     expect(found).toEqual({
@@ -199,7 +200,7 @@ describe('permissions', () => {
     await (await setup.store()).close()
     chmodSync(setup.path, 0o644)
     await setup.open()
-    expect(mode(setup.path)).toBe('600')
+    expect(modeOf(setup.path)).toBe('600')
     expect(setup.messages).toEqual([
       `The store’s file "${setup.path}" was readable by other users (0644); it is now private (0600).`,
     ])
@@ -210,11 +211,11 @@ describe('permissions', () => {
     mkdirSync(join(setup.folder, 'own'), { mode: 0o755 })
     await setup.open()
     await setup.open('own/orders.sqlite')
-    expect(mode(join(setup.folder, 'data'))).toBe('755')
-    expect(mode(join(setup.folder, 'data', 'ledger.sqlite'))).toBe('600')
+    expect(modeOf(join(setup.folder, 'data'))).toBe('755')
+    expect(modeOf(join(setup.folder, 'data', 'ledger.sqlite'))).toBe('600')
     expect(setup.messages).toEqual([])
-    expect(mode(join(setup.folder, 'own'))).toBe('755')
-    expect(mode(join(setup.folder, 'own', 'orders.sqlite'))).toBe('600')
+    expect(modeOf(join(setup.folder, 'own'))).toBe('755')
+    expect(modeOf(join(setup.folder, 'own', 'orders.sqlite'))).toBe('600')
   })
 })
 
@@ -314,7 +315,7 @@ describe('a store that cannot be used is reported in one line, and is not change
   test.each([
     ['a folder', 'data', /is a folder|is not a file/],
     ['a path through a file', 'file/ledger.sqlite', /cannot use the store/],
-    ['a folder where nobody can write', '/proc/self/ledger.sqlite', /cannot use the store/],
+    ['a folder in which no user can create a file', '/proc/self/ledger.sqlite', /cannot use the store/],
   ])('%s', async (_what, chosen, message) => {
     mkdirSync(join(setup.folder, 'data'))
     writeFileSync(join(setup.folder, 'file'), '')

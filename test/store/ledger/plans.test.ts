@@ -31,9 +31,9 @@ import {
 import { sqliteDialect } from '../../../src/store/ledger/sqlite/engine.ts'
 import { selectUnmatched } from '../../../src/store/ledger/unmatched-requests.ts'
 
-const many = 2_000
+const rowCount = 2_000
 
-const search = (filter: Parameters<typeof filterClause>[0]): string =>
+const searchStatement = (filter: Parameters<typeof filterClause>[0]): string =>
   `${selectSubmissions} ${filterClause(filter).where}`
 
 /** Statements that run for each row, event or keystroke: none of them may read a large table whole. */
@@ -48,29 +48,29 @@ const statements: Record<string, string> = {
   'a page of rows': selectPageOf(selectRows, false),
   'a page of rows of some states': selectPageOf(selectRows, true),
   'the counts of a batch': selectCounts,
-  'pending rows of a batch with an attempt in doubt': `${selectRequeuedUnknown} AND a.batch_id = :batch_id`,
-  'a request by its id': search({ requestId: 'a' }),
-  'a request by the start of its id': search({ requestStart: 'a' }),
-  'requests of an e-mail address': search({ email: 'a@example.com' }),
+  'pending rows of a batch with an attempt of unknown outcome': `${selectRequeuedUnknown} AND a.batch_id = :batch_id`,
+  'a request by its id': searchStatement({ requestId: 'a' }),
+  'a request by the start of its id': searchStatement({ requestStart: 'a' }),
+  'requests of an e-mail address': searchStatement({ email: 'a@example.com' }),
   'events that are stored already': selectKnown,
   'the status of an order that an event names': updateStatuses,
-  'an event that came again': countRepeats,
+  'a repeated event': countRepeats,
   'the newest status of a request': selectLatest,
 }
 
-/** Ways to read a table whole. */
-const unlikely = ['seqscan', 'hashjoin', 'mergejoin']
+/** Steps of PostgreSQL that read a whole table. */
+const wholeTableSteps = ['seqscan', 'hashjoin', 'mergejoin']
 
 const large = '(?:submissions|attempts|events)'
 
-/** Steps that read a large table whole: as it lies, or by an index in which nothing is looked up. */
-function wholeReads(plan: readonly string[]): string[] {
-  const asItLies = new RegExp(`^SCAN (?:${large}|[srmate]\\b)(?!.*VIRTUAL)|Seq Scan on ${large}`)
-  // Of people without fingerprints there are few, and only whether there is one is asked.
-  const byIndex = new RegExp(`Index (?:Only )?Scan (?:using|on) (?!submissions_first_form)${large}_`)
+/** Returns the steps that read all rows of a large table, with or without an index. */
+function findWholeReads(plan: readonly string[]): string[] {
+  const tableScan = new RegExp(`^SCAN (?:${large}|[srmate]\\b)(?!.*VIRTUAL)|Seq Scan on ${large}`)
+  // `submissions_first_form` has the few people without fingerprints, and is only read to see whether there is one.
+  const indexScan = new RegExp(`Index (?:Only )?Scan (?:using|on) (?!submissions_first_form)${large}_`)
   return plan.filter(
     (step, at) =>
-      asItLies.test(step) || (byIndex.test(step) && plan[at + 1]?.startsWith('Index Cond:') !== true),
+      tableScan.test(step) || (indexScan.test(step) && plan[at + 1]?.startsWith('Index Cond:') !== true),
   )
 }
 
@@ -79,8 +79,8 @@ describe.each(backends)('%s', (backend) => {
   beforeEach(async () => {
     setup = scratch(50, backend)
     const store = await setup.store()
-    await store.batches.add(fileBatch(), orderRows(many))
-    const events = Array.from({ length: many }, (_, number) => ({
+    await store.batches.add(fileBatch(), orderRows(rowCount))
+    const events = Array.from({ length: rowCount }, (_, number) => ({
       receivedAt: someTime,
       body: Buffer.from('{}'),
       signature: '',
@@ -90,47 +90,47 @@ describe.each(backends)('%s', (backend) => {
       oddity: undefined,
     }))
     await store.inbox.add(events, true)
-    await inStore(`UPDATE submissions SET state = 'accepted', request_id = CAST(row_number AS text)
-      WHERE row_number > ${many / 2}`)
-    await inStore(`INSERT INTO attempts (id, batch_id, row_number, user_email, body_sha256, began_at, began_monotonic,
+    await runSql(`UPDATE submissions SET state = 'accepted', request_id = CAST(row_number AS text)
+      WHERE row_number > ${rowCount / 2}`)
+    await runSql(`INSERT INTO attempts (id, batch_id, row_number, user_email, body_sha256, began_at, began_monotonic,
         account, number)
       SELECT 'attempt ' || row_number, batch_id, row_number, '', '', 0, 0, '', row_number FROM submissions WHERE state = 'accepted'`)
-    await inStore(`UPDATE submissions SET attempt_id = 'attempt ' || row_number WHERE state = 'accepted'`)
+    await runSql(`UPDATE submissions SET attempt_id = 'attempt ' || row_number WHERE state = 'accepted'`)
     // Otherwise the plans depend on whether the server has analyzed the tables by itself yet.
-    if (backend === 'PostgreSQL') await inStore('ANALYZE')
+    if (backend === 'PostgreSQL') await runSql('ANALYZE')
   })
   afterEach(() => setup.end())
 
-  async function inStore(statement: string): Promise<Record<string, unknown>[]> {
+  async function runSql(statement: string): Promise<Record<string, unknown>[]> {
     if (backend === 'SQLite') {
       const database = new DatabaseSync(setup.path)
       const rows = database.prepare(statement).all()
       database.close()
       return rows
     }
-    const settings = ['search_path=refcheck', ...unlikely.map((way) => `enable_${way}=off`)]
+    const settings = ['search_path=refcheck', ...wholeTableSteps.map((way) => `enable_${way}=off`)]
     const options = settings.map((setting) => `-c${setting}`).join(' ')
     return queryDatabase(`${await sharedStore()}?options=${encodeURIComponent(options)}`, statement)
   }
 
   /**
-   * Each step of a statement's plan. To read a small table whole costs less than to look rows up, so PostgreSQL is set up as if
-   * it cost more: where it is read whole nevertheless, there is no index to look rows up in.
+   * Returns the steps of a statement's plan. PostgreSQL prefers to read a small table whole, so these steps are disabled:
+   * a table that is read whole nevertheless has no index for the statement.
    */
   async function planOf(statement: string): Promise<string[]> {
     if (backend === 'SQLite') {
-      return (await inStore(`EXPLAIN QUERY PLAN ${expandSql(sqliteDialect, statement)}`)).map(({ detail }) =>
+      return (await runSql(`EXPLAIN QUERY PLAN ${expandSql(sqliteDialect, statement)}`)).map(({ detail }) =>
         String(detail),
       )
     }
-    const plan = await inStore(`EXPLAIN (GENERIC_PLAN, COSTS OFF) ${numbered(statement, '').text}`)
+    const plan = await runSql(`EXPLAIN (GENERIC_PLAN, COSTS OFF) ${numbered(statement, '').text}`)
     return plan.map((line) => String(line['QUERY PLAN']).trim())
   }
 
   test('no statement that runs for each row or event reads all rows, all attempts or all events', async () => {
     const found: Record<string, string[]> = {}
     for (const [name, statement] of Object.entries(statements)) {
-      const steps = wholeReads(await planOf(statement))
+      const steps = findWholeReads(await planOf(statement))
       if (steps.length > 0) found[name] = steps
     }
     expect(found).toEqual({})

@@ -7,13 +7,13 @@ import { claimCall, emptyBook, type QuotaBook } from '../../../src/domain/quota/
 import type { QuotaPriority } from '../../../src/domain/quota/windows.ts'
 
 const windows = [{ calls: 60, seconds: 60 }]
-const at = Date.UTC(2026, 10, 21, 9)
+const now = Date.UTC(2026, 10, 21, 9)
 const url = 'https://api.example.com'
 const key = 'k'.repeat(32)
 
-const slotOf = (account: string, kind: 'create' | 'poll' = 'create'): QuotaPriority => ({
+const createClaim = (account: string, kind: 'create' | 'poll' = 'create'): QuotaPriority => ({
   account,
-  decide: (state) => claimCall((state as QuotaBook | undefined) ?? emptyBook(windows), kind, at),
+  decide: (state) => claimCall((state as QuotaBook | undefined) ?? emptyBook(windows), kind, now),
 })
 
 describe.each(backends)('%s', (backend) => {
@@ -26,14 +26,14 @@ describe.each(backends)('%s', (backend) => {
 
   test('eight connections to one store share one window', async () => {
     const stores = await Promise.all(Array.from({ length: 8 }, () => setup.store()))
-    let taken = 0
+    let usedCount = 0
     for (let round = 0; round < 20; round += 1) {
       for (const { quota } of stores) {
-        const { waitMs } = await quota.update(slotOf(quota.account(url, key)))
-        if (waitMs === 0) taken += 1
+        const { waitMs } = await quota.update(createClaim(quota.account(url, key)))
+        if (waitMs === 0) usedCount += 1
       }
     }
-    expect(taken).toBe(60)
+    expect(usedCount).toBe(60)
   })
 
   test('each key and origin has one account, whatever the path of the URL', async () => {
@@ -42,14 +42,14 @@ describe.each(backends)('%s', (backend) => {
     expect(quota.account(`${url}/checks`, key)).toBe(account)
     expect(quota.account('https://api.example.org', key)).not.toBe(account)
     expect(quota.account(url, 'x'.repeat(32))).not.toBe(account)
-    await quota.update(slotOf(account))
+    await quota.update(createClaim(account))
     expect((await quota.read(quota.account(url, 'x'.repeat(32)))).state).toBeUndefined()
   })
 
-  test('a decision that fails leaves everything as it was', async () => {
+  test('a decision that fails changes nothing', async () => {
     const { quota } = await setup.store()
     const account = quota.account(url, key)
-    await quota.update(slotOf(account))
+    await quota.update(createClaim(account))
     const { state: before } = await quota.read(account)
     const broken: QuotaPriority = {
       account,
@@ -59,7 +59,7 @@ describe.each(backends)('%s', (backend) => {
     }
     await expect(quota.update(broken)).rejects.toThrow('no')
     expect((await quota.read(account)).state).toEqual(before)
-    expect((await quota.update(slotOf(account))).waitMs).toBe(0)
+    expect((await quota.update(createClaim(account))).waitMs).toBe(0)
   })
 })
 
@@ -68,11 +68,11 @@ test('a process that has to wait a second time writes nothing', async () => {
   onTestFinished(() => setup.end())
   const { quota } = await setup.store()
   const account = quota.account(url, key)
-  for (let taken = 0; taken < 57; taken += 1) await quota.update(slotOf(account))
-  const wait = slotOf(account, 'poll')
-  expect((await quota.update(wait)).waitMs).toBeGreaterThan(0)
+  for (let usedCount = 0; usedCount < 57; usedCount += 1) await quota.update(createClaim(account))
+  const pollClaim = createClaim(account, 'poll')
+  expect((await quota.update(pollClaim)).waitMs).toBeGreaterThan(0)
   const before = statSync(`${setup.path}-wal`)
-  expect((await quota.update(wait)).waitMs).toBeGreaterThan(0)
+  expect((await quota.update(pollClaim)).waitMs).toBeGreaterThan(0)
   const after = statSync(`${setup.path}-wal`)
   expect([after.size, after.mtimeMs]).toEqual([before.size, before.mtimeMs])
 })

@@ -8,7 +8,7 @@ import type { Store } from '../../../src/store/ledger/store.ts'
 describe.each(backends)('%s', (backend) => {
   let setup: Scratch
   let store: Store
-  const by = { at: someTime, by: 'a person' }
+  const byPerson = { at: someTime, by: 'a person' }
   const guard = { allowDuplicate: false }
 
   beforeEach(async () => {
@@ -17,16 +17,16 @@ describe.each(backends)('%s', (backend) => {
   })
   afterEach(() => setup.end())
 
-  test('two services that are declared to be one are joined, and a third one is not', async () => {
+  test('two services that are declared to be one are compared as one, and a third one is not', async () => {
     const [a, b, c] = ['https://a.example.com', 'https://b.example.com', 'https://c.example.com'] as const
     await addOne(store.ledger, 'ann@example.com', { baseUrl: b })
-    const again = (baseUrl: string) => store.ledger.add(batchOf(['ann@example.com'], { baseUrl }), guard)
-    expect((await again(a))?.reason).toBe('other_service')
-    await store.waiting.recordSameService([a, b], true, by)
-    expect((await again(a))?.reason).toBe('same')
-    expect((await again(c))?.reason).toBe('other_service')
-    await store.waiting.recordSameService([b, a], false, by)
-    expect(await again(a)).toBeUndefined()
+    const addAgain = (baseUrl: string) => store.ledger.add(batchOf(['ann@example.com'], { baseUrl }), guard)
+    expect((await addAgain(a))?.reason).toBe('other_service')
+    await store.waiting.recordSameService([a, b], true, byPerson)
+    expect((await addAgain(a))?.reason).toBe('same')
+    expect((await addAgain(c))?.reason).toBe('other_service')
+    await store.waiting.recordSameService([b, a], false, byPerson)
+    expect(await addAgain(a)).toBeUndefined()
   })
 
   test('the package of a moved batch stays related to its earlier package, in both directions', async () => {
@@ -34,32 +34,32 @@ describe.each(backends)('%s', (backend) => {
     await store.batches.add({ id, ...batch }, [orderRow(1, 'ann@example.com')])
     expect(await store.waiting.moveRows(id, 13, await store.waiting.readMovable(id), someTime)).toBe(1)
     // The batches of this test have package 12.
-    const stop = await store.ledger.add(batchOf(['ann@example.com']), guard)
-    expect(stop).toMatchObject({
+    const conflict = await store.ledger.add(batchOf(['ann@example.com']), guard)
+    expect(conflict).toMatchObject({
       becomes: 'duplicate',
       reason: 'same',
       order: { batchId: id, packageId: 13 },
     })
   })
 
-  test('a move changes nothing where the store was restored to a state without the batch', async () => {
+  test('if the store was restored to a state without the batch, a move changes nothing', async () => {
     const { id, ...batch } = fileBatch()
     await store.batches.add({ id, ...batch }, [orderRow(1, 'ann@example.com')])
     const rows = await store.waiting.readMovable(id)
     expect(await store.waiting.moveRows('00000000-0000-4000-8000-000000000000', 13, rows, someTime)).toBe(0)
   })
 
-  test('a person who is removed while a batch is moved stays removed', async () => {
+  test('a person who is erased while a batch is moved stays erased', async () => {
     const { id, ...batch } = fileBatch()
     await store.batches.add({ id, ...batch }, [orderRow(1, 'ann@example.com')])
     const row = await store.batches.findNextPending(id)
     const attempt = row && (await beginAttempt(store.ledger, row, newAttempt()))
-    if (attempt === undefined) throw new Error('it did not begin')
+    if (attempt === undefined) throw new Error('the attempt did not begin')
     await store.ledger.move(attempt, { to: 'rejected', at: someTime, reason: 'is missing', field: 'phone' })
     const movable = await store.waiting.readMovable(id)
     expect(movable).toHaveLength(1)
     await store.maintenance.purge({ email: 'ann@example.com' }, { dryRun: false, completely: false })
     expect(await store.waiting.moveRows(id, 13, movable, someTime)).toBe(0)
-    for await (const left of store.batches.bodies(id)) expect(left).toBeUndefined()
+    for await (const body of store.batches.bodies(id)) expect(body).toBeUndefined()
   })
 })

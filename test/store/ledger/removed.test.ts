@@ -14,7 +14,7 @@ const [one, two] = ['1', '2'].map((digit) => `${digit.repeat(8)}-1111-4111-8111-
   string,
 ]
 
-const ended = (requestId: string): ReceivedEvent => ({
+const errorEvent = (requestId: string): ReceivedEvent => ({
   receivedAt: someTime,
   body: Buffer.from('{"error_reason":"Ann Lee was not found"}'),
   signature: 'a'.repeat(64),
@@ -36,7 +36,7 @@ describe.each(backends)('%s: a person who was erased', (backend) => {
     await store.batches.add(batch, orderRows(1))
     const { value: row } = await store.batches.rows(batch.id).next()
     const attempt = row && (await beginAttempt(store.ledger, row, newAttempt()))
-    if (attempt === undefined) throw new Error('it begins')
+    if (attempt === undefined) throw new Error('the attempt did not begin')
     key = { batchId: batch.id, row: 1 }
     await store.ledger.move(attempt, {
       to: 'accepted',
@@ -48,24 +48,24 @@ describe.each(backends)('%s: a person who was erased', (backend) => {
   })
   afterEach(() => setup.end())
 
-  const bodyOf = async (id: number) => Buffer.from((await store.inbox.get(id))?.body ?? []).toString()
+  const readBody = async (id: number) => Buffer.from((await store.inbox.get(id))?.body ?? []).toString()
 
   test('is not stored again by an event: only the request and its status are stored', async () => {
-    const added = await store.inbox.add([ended(one), ended(two)], false)
-    const [own = 0, others = 0] = added.map(({ id }) => id)
-    expect(await bodyOf(own)).toBe(`{"event":"request.updated","request_id":"${one}","status":"ERROR"}`)
-    expect(await store.inbox.get(own)).toMatchObject({ signature: '', status: 'ERROR', requestId: one })
-    expect(await bodyOf(others)).toContain('Ann Lee')
-    expect(await store.inbox.get(others)).toMatchObject({ signature: 'a'.repeat(64) })
+    const added = await store.inbox.add([errorEvent(one), errorEvent(two)], false)
+    const [ownId = 0, otherId = 0] = added.map(({ id }) => id)
+    expect(await readBody(ownId)).toBe(`{"event":"request.updated","request_id":"${one}","status":"ERROR"}`)
+    expect(await store.inbox.get(ownId)).toMatchObject({ signature: '', status: 'ERROR', requestId: one })
+    expect(await readBody(otherId)).toContain('Ann Lee')
+    expect(await store.inbox.get(otherId)).toMatchObject({ signature: 'a'.repeat(64) })
   })
 
   test('is in the body of an event until that is forwarded, and not afterwards', async () => {
-    const added = await store.inbox.add([ended(one), ended(two)], true)
-    const [own = 0, others = 0] = added.map(({ id }) => id)
-    expect(await bodyOf(own)).toContain('Ann Lee')
-    for (const id of [own, others]) await store.inbox.recordForwarded(id, someTime + 5, '200')
-    expect(await bodyOf(own)).not.toContain('Ann Lee')
-    expect(await bodyOf(others)).toContain('Ann Lee')
+    const added = await store.inbox.add([errorEvent(one), errorEvent(two)], true)
+    const [own = 0, otherId = 0] = added.map(({ id }) => id)
+    expect(await readBody(own)).toContain('Ann Lee')
+    for (const id of [own, otherId]) await store.inbox.recordForwarded(id, someTime + 5, '200')
+    expect(await readBody(own)).not.toContain('Ann Lee')
+    expect(await readBody(otherId)).toContain('Ann Lee')
     expect(await store.inbox.get(own)).toMatchObject({ forward: 'done', attempts: 1, lastAnswer: '200' })
   })
 
@@ -100,11 +100,11 @@ describe.each(backends)('%s: a person who was erased', (backend) => {
   test('is erased by age only if the row has ended, and not if it is pending', async () => {
     const batch = fileBatch()
     await store.batches.add(batch, orderRows(1, 5))
-    const before = { endedBefore: Date.now() + 1_000 }
-    expect(await store.maintenance.purge(before, { dryRun: true, completely: false })).toMatchObject({
+    const ended = { endedBefore: Date.now() + 1_000 }
+    expect(await store.maintenance.purge(ended, { dryRun: true, completely: false })).toMatchObject({
       events: 0,
     })
-    await store.maintenance.purge(before, { dryRun: false, completely: false })
+    await store.maintenance.purge(ended, { dryRun: false, completely: false })
     expect(await store.batches.countRows(batch.id)).toMatchObject({ pending: 1 })
   })
 })

@@ -103,8 +103,13 @@ test('a row matches an order of the store, but not an external result without da
     externalResults: undefined,
   }
   const row = selected as unknown as Parameters<typeof batchRowOf>[0]
-  const unsaid = { requestId: undefined, state: undefined, packageId: undefined, orderedAt: undefined }
-  expect(batchRowOf(row).matches).toEqual({ batchId: 'a', row: 1, ...unsaid })
+  const undefinedFields = {
+    requestId: undefined,
+    state: undefined,
+    packageId: undefined,
+    orderedAt: undefined,
+  }
+  expect(batchRowOf(row).matches).toEqual({ batchId: 'a', row: 1, ...undefinedFields })
   expect(batchRowOf({ ...row, matchesBatch: resultsBatch }).matches).toBeUndefined()
   expect(batchRowOf({ ...row, matchesBatch: undefined }).matches).toBeUndefined()
 })

@@ -31,9 +31,9 @@ export interface Scratch {
 /** Creates a folder for the stores of a test. With PostgreSQL the tests of a file use one database in turn. */
 export function scratch(busyMs = 50, backend: Backend = 'SQLite'): Scratch {
   const folder = mkdtempSync(join(tmpdir(), 'refcheck-ledger-'))
-  const opened: Store[] = []
+  const openedStores: Store[] = []
   const messages: string[] = []
-  const usual = backend === 'SQLite' ? undefined : sharedStore()
+  const sharedUrl = backend === 'SQLite' ? undefined : sharedStore()
   const options: Scratch['options'] = {
     paths: { config: join(folder, 'config'), data: join(folder, 'data') },
     cwd: folder,
@@ -51,14 +51,14 @@ export function scratch(busyMs = 50, backend: Backend = 'SQLite'): Scratch {
     options,
     open: async (chosen) => (await setup.store(chosen)).ledger,
     async store(chosen) {
-      const store = await openStore({ ...options, chosen: chosen ?? (await usual) })
-      opened.push(store)
+      const store = await openStore({ ...options, chosen: chosen ?? (await sharedUrl) })
+      openedStores.push(store)
       return store
     },
     async end() {
-      for (const store of opened) await store.close()
+      for (const store of openedStores) await store.close()
       rmSync(folder, { recursive: true })
-      if (usual !== undefined) await clearStore(await usual)
+      if (sharedUrl !== undefined) await clearStore(await sharedUrl)
     },
   }
   return setup

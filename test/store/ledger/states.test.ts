@@ -30,14 +30,14 @@ describe.each(backends)('%s', (backend) => {
   } satisfies Record<Change['to'], Change>
 
   /** Functions that bring a row into each state by allowed changes. */
-  const arrivals: Partial<Record<SubmissionState, () => Promise<RowVersion>>> = {
+  const rowCreators: Partial<Record<SubmissionState, () => Promise<RowVersion>>> = {
     pending: () => addOne(ledger, 'a@example.com'),
     sending: () => beginOne(ledger, 'a@example.com'),
-    accepted: () => arrive('accepted'),
-    rejected: () => arrive('rejected'),
-    unknown: () => arrive('unknown'),
+    accepted: () => createRowIn('accepted'),
+    rejected: () => createRowIn('rejected'),
+    unknown: () => createRowIn('unknown'),
     dropped: async () => {
-      const row = await arrive('unknown')
+      const row = await createRowIn('unknown')
       expect(await ledger.move(row, { ...changes.dropped, decision })).toBe(true)
       return { ...row, state: 'dropped' }
     },
@@ -48,7 +48,7 @@ describe.each(backends)('%s', (backend) => {
     },
   }
 
-  async function arrive(state: 'accepted' | 'rejected' | 'unknown'): Promise<RowVersion> {
+  async function createRowIn(state: 'accepted' | 'rejected' | 'unknown'): Promise<RowVersion> {
     const attempt = await beginOne(ledger, 'a@example.com')
     expect(await ledger.move(attempt, changes[state])).toBe(true)
     return { ...attempt, state }
@@ -70,7 +70,7 @@ describe.each(backends)('%s', (backend) => {
     'dropped → pending',
   ])
 
-  const pairs = Object.keys(arrivals).flatMap((from) =>
+  const pairs = Object.keys(rowCreators).flatMap((from) =>
     Object.keys(changes).map((to) => [from as SubmissionState, to as Change['to']] as const),
   )
 
@@ -79,8 +79,8 @@ describe.each(backends)('%s', (backend) => {
     from: SubmissionState,
     to: Change['to'],
   ): Promise<[result: unknown, state: string]> {
-    const row = await arrivals[from]?.()
-    if (row === undefined) throw new Error('no way there')
+    const row = await rowCreators[from]?.()
+    if (row === undefined) throw new Error('no function creates a row in this state')
     const change = { ...changes[to], ...((from === 'unknown' || from === 'dropped') && { decision }) }
     const result = await ledger.move(row, change).catch((error: { code: string }) => error.code)
     return [result, (await rowOf(ledger, row)).state]
@@ -100,7 +100,7 @@ describe.each(backends)('%s', (backend) => {
   test.each(submissionStates.filter((state) => state !== 'pending'))(
     '%s → sending is impossible',
     async (state) => {
-      const row = await arrivals[state]?.()
+      const row = await rowCreators[state]?.()
       const from = row ?? { batchId: 'none', row: 1, state, attemptId: undefined }
       await expect(beginAttempt(ledger, from, newAttempt())).rejects.toMatchObject({ code: 'internal' })
     },
@@ -153,15 +153,15 @@ describe.each(backends)('%s', (backend) => {
     })
 
     test('a row that does not exist is not changed', async () => {
-      const nowhere = { batchId: 'none', row: 1, state: 'pending', attemptId: undefined } as const
-      expect(await beginAttempt(ledger, nowhere, newAttempt())).toBeUndefined()
-      expect(await ledger.move(nowhere, changes.cancelled)).toBe(false)
+      const missingRow = { batchId: 'none', row: 1, state: 'pending', attemptId: undefined } as const
+      expect(await beginAttempt(ledger, missingRow, newAttempt())).toBeUndefined()
+      expect(await ledger.move(missingRow, changes.cancelled)).toBe(false)
     })
   })
 
   describe('a row with an unknown outcome changes only by a decision, which is stored', () => {
     test('without a decision the row stays unknown', async () => {
-      const row = await arrive('unknown')
+      const row = await createRowIn('unknown')
       await expect(ledger.move(row, changes.pending)).rejects.toMatchObject({ code: 'internal' })
       expect((await rowOf(ledger, row)).state).toBe('unknown')
     })
@@ -173,7 +173,7 @@ describe.each(backends)('%s', (backend) => {
     })
 
     test('the row keeps the request id that was offered for it', async () => {
-      const row = await arrive('unknown')
+      const row = await createRowIn('unknown')
       await ledger.move(row, { ...changes.pending, decision })
       expect(await rowOf(ledger, row)).toMatchObject({ state: 'pending', offeredId: requestId })
     })
@@ -185,7 +185,7 @@ describe.each(backends)('%s', (backend) => {
   })
 
   test('a terminal status is never replaced', async () => {
-    const row = await arrive('accepted')
+    const row = await createRowIn('accepted')
     await ledger.recordStatus('http://127.0.0.1:4010', requestId, 'PARTIAL', at + 1)
     expect(await rowOf(ledger, row)).toMatchObject({ requestStatus: 'PARTIAL', requestStatusAt: at + 1 })
     await ledger.recordStatus('http://127.0.0.1:4010', requestId, 'COMPLETED', at + 2)
@@ -194,7 +194,7 @@ describe.each(backends)('%s', (backend) => {
   })
 
   test('checks are stored with the status that they were read with, also if it is terminal', async () => {
-    const row = await arrive('accepted')
+    const row = await createRowIn('accepted')
     const [started, done] = ['{"background":{"IN_PROGRESS":2}}', '{"background":{"COMPLETED":2}}']
     await ledger.recordStatus('http://127.0.0.1:4010', requestId, 'IN_PROGRESS', at + 1, started)
     expect(await rowOf(ledger, row)).toMatchObject({ requestStatus: 'IN_PROGRESS', checks: started })

@@ -22,8 +22,8 @@ describe.each(backends)('%s', (backend) => {
   })
   afterEach(() => setup.end())
 
-  test('all that was said of a file is kept as it was said', async () => {
-    const whole = {
+  test('all options of a file batch are stored unchanged', async () => {
+    const batchWithOptions = {
       ...fileBatch(),
       path: '/people/people.csv',
       resultsFile: '/people/people.results.csv',
@@ -34,14 +34,14 @@ describe.each(backends)('%s', (backend) => {
       shared: ['agency@example.com', '+61400000001'],
       packageId: 12,
     }
-    const bare = { ...fileBatch(), packageId: undefined }
+    const batchWithoutPackage = { ...fileBatch(), packageId: undefined }
     for (const [batch, rows] of [
-      [whole, orderRows(1)],
-      [bare, orderRows(1, 5)],
+      [batchWithOptions, orderRows(1)],
+      [batchWithoutPackage, orderRows(1, 5)],
     ] as const) {
       await store.batches.add(batch, rows)
-      const { identity: _, ...given } = batch
-      const stored = { account: '', allowSimilar: false, shared: [], ...given }
+      const { identity: _, ...options } = batch
+      const stored = { account: '', allowSimilar: false, shared: [], ...options }
       expect(await store.batches.find(batch.id)).toMatchObject({
         ...stored,
         kind: 'file',
@@ -49,22 +49,22 @@ describe.each(backends)('%s', (backend) => {
         queuedAt: undefined,
       })
     }
-    await store.batches.recordResultsFile(whole.id, '/elsewhere/results.csv')
-    expect(await store.batches.find(whole.id)).toMatchObject({
+    await store.batches.recordResultsFile(batchWithOptions.id, '/elsewhere/results.csv')
+    expect(await store.batches.find(batchWithOptions.id)).toMatchObject({
       resultsFile: '/elsewhere/results.csv',
-      path: whole.path,
+      path: batchWithOptions.path,
     })
-    expect(await store.batches.find(bare.id)).toMatchObject({ resultsFile: undefined })
+    expect(await store.batches.find(batchWithoutPackage.id)).toMatchObject({ resultsFile: undefined })
   })
 
-  test('batches that are left for a worker, the oldest first', async () => {
+  test('queued batches are listed in the order in which they were queued', async () => {
     const [one, two, three] = [fileBatch(), fileBatch(), fileBatch()]
-    for (const [each, from] of [
+    for (const [each, firstNumber] of [
       [one, 1],
       [two, 2],
       [three, 3],
     ] as const)
-      await store.batches.add(each, orderRows(1, from))
+      await store.batches.add(each, orderRows(1, firstNumber))
     await store.batches.recordQueued(two.id, at)
     await store.batches.recordQueued(one.id, at + 1)
     expect((await store.batches.listQueued()).map(({ id, queuedAt }) => [id, queuedAt])).toEqual([
@@ -75,10 +75,18 @@ describe.each(backends)('%s', (backend) => {
     expect((await store.batches.listQueued()).map(({ id }) => id)).toEqual([one.id])
   })
 
-  test('each row is kept as it came: orders, invalid ones, and duplicates of the file’s own', async () => {
+  test('each row is stored unchanged: orders, invalid rows and duplicates within the file', async () => {
     const batch = fileBatch()
-    const own: NewRow = { ...invalidRow(3, 'typed@example.com'), state: 'duplicate', matchesRow: 1 } as NewRow
-    await store.batches.add(batch, [orderRow(1, 'ann@example.com'), invalidRow(2, 'typed@example.com'), own])
+    const duplicateRow: NewRow = {
+      ...invalidRow(3, 'typed@example.com'),
+      state: 'duplicate',
+      matchesRow: 1,
+    } as NewRow
+    await store.batches.add(batch, [
+      orderRow(1, 'ann@example.com'),
+      invalidRow(2, 'typed@example.com'),
+      duplicateRow,
+    ])
     expect(await rowsOf(store, batch.id)).toMatchObject([
       {
         row: 1,
@@ -106,33 +114,33 @@ describe.each(backends)('%s', (backend) => {
     ])
   })
 
-  test('a change keeps what belongs to it, and no more', async () => {
-    const refused = await beginOne(store.ledger, 'ann@example.com')
-    await store.ledger.move(refused, {
+  test('a change stores the values of its new state, and clears the others', async () => {
+    const rejectedAttempt = await beginOne(store.ledger, 'ann@example.com')
+    await store.ledger.move(rejectedAttempt, {
       to: 'rejected',
       at,
       reason: 'is not accepted',
       field: 'recipient.email',
     })
-    expect(await rowOf(store.ledger, refused)).toMatchObject({
+    expect(await rowOf(store.ledger, rejectedAttempt)).toMatchObject({
       state: 'rejected',
       reason: 'is not accepted',
       field: 'recipient.email',
       requestId: undefined,
       offeredId: undefined,
     })
-    const { changedAt } = await rowOf(store.ledger, refused)
-    // A database has a clock of its own.
+    const { changedAt } = await rowOf(store.ledger, rejectedAttempt)
+    // With PostgreSQL the time is that of the database.
     expect(backend === 'SQLite' ? changedAt === at : changedAt > at).toBe(true)
     const requestId = randomUUID()
-    const ordered = await beginOne(store.ledger, 'bob@example.com')
-    await store.ledger.move(ordered, {
+    const acceptedAttempt = await beginOne(store.ledger, 'bob@example.com')
+    await store.ledger.move(acceptedAttempt, {
       to: 'accepted',
       at,
       requestId: requestId.toUpperCase(),
       requestStatus: 'RECEIVED',
     })
-    expect(await rowOf(store.ledger, ordered)).toMatchObject({
+    expect(await rowOf(store.ledger, acceptedAttempt)).toMatchObject({
       requestId,
       requestStatus: 'RECEIVED',
       requestStatusAt: at,
@@ -141,30 +149,30 @@ describe.each(backends)('%s', (backend) => {
       userEmail: 'member@example.com',
     })
     await store.ledger.recordStatus('http://127.0.0.1:4010', requestId.toUpperCase(), 'PARTIAL', at + 1)
-    expect(await rowOf(store.ledger, ordered)).toMatchObject({ requestStatus: 'PARTIAL' })
+    expect(await rowOf(store.ledger, acceptedAttempt)).toMatchObject({ requestStatus: 'PARTIAL' })
   })
 
-  test('a request is one order’s alone, at one service', async () => {
+  test('a request id belongs to only one order of a service', async () => {
     const requestId = randomUUID()
     const accepted = { to: 'accepted', at, requestId, requestStatus: 'RECEIVED' } as const
     expect(await store.ledger.move(await beginOne(store.ledger, 'ann@example.com'), accepted)).toBe(true)
     const other = await beginOne(store.ledger, 'bob@example.com')
     expect(await store.ledger.move(other, { ...accepted, requestId: requestId.toUpperCase() })).toBe(false)
     expect(await rowOf(store.ledger, other)).toMatchObject({ state: 'sending', requestId: undefined })
-    const elsewhere = await beginOne(store.ledger, 'cy@example.com', {
+    const otherServiceAttempt = await beginOne(store.ledger, 'cy@example.com', {
       baseUrl: 'http://127.0.0.1:4010/other',
     })
-    expect(await store.ledger.move(elsewhere, accepted)).toBe(true)
+    expect(await store.ledger.move(otherServiceAttempt, accepted)).toBe(true)
   })
 
-  test('a batch that would order one person twice is refused as a fault of ours', async () => {
+  test('a batch that would order one person twice is refused with an internal error', async () => {
     const twice = batchOf(['ann@example.com', 'ANN@example.com'])
     await expect(store.ledger.add(twice, guard)).rejects.toMatchObject({ code: 'internal' })
     expect(await store.batches.find(twice.id)).toBeUndefined()
   })
 
   describe('a single order', () => {
-    const like = (email: string, first_name: string) => {
+    const orderWithName = (email: string, first_name: string) => {
       const batch = batchOf([email])
       const [one] = batch.submissions
       return {
@@ -173,25 +181,29 @@ describe.each(backends)('%s', (backend) => {
       }
     }
 
-    test('goes past the similar order that the person was shown, and past no other', async () => {
+    test('is added despite the similar order that the user was shown, but not despite another one', async () => {
       const first = await addOne(store.ledger, 'ann@example.com')
-      const order = like('ann@example.com', 'Anne')
-      const stop = await store.ledger.add(order, guard)
-      expect(stop).toMatchObject({ becomes: 'held', reason: 'similar', order: { batchId: first.batchId } })
+      const order = orderWithName('ann@example.com', 'Anne')
+      const conflict = await store.ledger.add(order, guard)
+      expect(conflict).toMatchObject({
+        becomes: 'held',
+        reason: 'similar',
+        order: { batchId: first.batchId },
+      })
       expect(await store.batches.find(order.id)).toBeUndefined()
-      const released = stop === undefined ? [] : [stop.order]
+      const released = conflict === undefined ? [] : [conflict.order]
       expect(await store.ledger.previewConflict(order, { ...guard, released })).toBeUndefined()
       expect(await store.ledger.add(order, { ...guard, released })).toBeUndefined()
-      // What was shown is kept: it is no reason to stop when the row is compared again, as it is sent.
-      const own = { batchId: order.id, row: 1, state: 'pending', attemptId: undefined } as const
-      expect(await beginAttempt(store.ledger, own, newAttempt())).toMatchObject({ state: 'sending' })
-      const third = like('ann@example.com', 'Anna')
+      // The release is stored: the released order does not conflict when the row is compared again at sending.
+      const row = { batchId: order.id, row: 1, state: 'pending', attemptId: undefined } as const
+      expect(await beginAttempt(store.ledger, row, newAttempt())).toMatchObject({ state: 'sending' })
+      const third = orderWithName('ann@example.com', 'Anna')
       expect(await store.ledger.add(third, { ...guard, released })).toMatchObject({
         order: { batchId: order.id },
       })
     })
 
-    test('that is the same person is stopped, whatever was shown', async () => {
+    test('of the same person is a duplicate, whatever was released', async () => {
       const first = await addOne(store.ledger, 'ann@example.com')
       const again = batchOf(['ann@example.com'])
       expect(await store.ledger.add(again, { ...guard, released: [first] })).toMatchObject({
@@ -199,32 +211,32 @@ describe.each(backends)('%s', (backend) => {
       })
     })
 
-    test('is allowed to be similar where a person said so beforehand, and that is kept with it', async () => {
+    test('with allowSimilar is added despite a similar order, and sent despite it', async () => {
       await addOne(store.ledger, 'ann@example.com')
-      const order = like('ann@example.com', 'Anne')
+      const order = orderWithName('ann@example.com', 'Anne')
       expect(await store.ledger.add(order, { ...guard, allowSimilar: true })).toBeUndefined()
-      const own = { batchId: order.id, row: 1, state: 'pending', attemptId: undefined } as const
-      expect(await beginAttempt(store.ledger, own, newAttempt())).toMatchObject({ state: 'sending' })
+      const row = { batchId: order.id, row: 1, state: 'pending', attemptId: undefined } as const
+      expect(await beginAttempt(store.ledger, row, newAttempt())).toMatchObject({ state: 'sending' })
     })
   })
 
-  test('a file that may order again holds that with it: it is compared so when it is sent', async () => {
-    const ordered = await beginOne(store.ledger, 'ann@example.com')
-    const long = someTime - 9 * 24 * 60 * 60_000
-    await store.ledger.move(ordered, {
+  test('the allowDuplicate of a file applies also when its rows are compared at sending', async () => {
+    const acceptedAttempt = await beginOne(store.ledger, 'ann@example.com')
+    const longAgo = someTime - 9 * 24 * 60 * 60_000
+    await store.ledger.move(acceptedAttempt, {
       to: 'accepted',
-      at: long,
+      at: longAgo,
       requestId: randomUUID(),
       requestStatus: 'COMPLETED',
     })
-    if (backend === 'PostgreSQL') await moveOrdersToPast(Date.now() - long)
+    if (backend === 'PostgreSQL') await moveOrdersToPast(Date.now() - longAgo)
     const file = fileBatch({ allowDuplicate: true })
     await store.batches.add(file, [orderRow(1, 'ann@example.com')])
     const [row] = await rowsOf(store, file.id)
     expect(row && (await beginAttempt(store.ledger, row, newAttempt()))).toMatchObject({ state: 'sending' })
   })
 
-  test('rows of a file that are allowed to be similar go when they are sent, and others’ are held', async () => {
+  test('with allowSimilar, rows that are similar within their file are sent, and a row similar to another file is held', async () => {
     const file = fileBatch({ allowSimilar: true })
     const rows = [
       orderRow(1, 'ann@example.com'),
@@ -246,27 +258,27 @@ describe.each(backends)('%s', (backend) => {
     expect(await rowsOf(store, other.id)).toMatchObject([{ state: 'held', heldFor: 'similar_unknown' }])
   })
 
-  test('what no process holds any more is ended; what a process holds is not', async () => {
-    const held = await addOne(store.ledger, 'held@example.com')
-    const lease = await store.ledger.acquire({ id: held.batchId, kind: 'single' })
-    const waits = await addOne(store.ledger, 'waits@example.com')
-    const lost = await beginOne(store.ledger, 'lost@example.com')
+  test('recovery changes the rows that no process runs, and no row whose batch has a lease', async () => {
+    const leasedRow = await addOne(store.ledger, 'held@example.com')
+    const lease = await store.ledger.acquire({ id: leasedRow.batchId, kind: 'single' })
+    const waitingRow = await addOne(store.ledger, 'waits@example.com')
+    const lostAttempt = await beginOne(store.ledger, 'lost@example.com')
     const file = fileBatch()
     await store.batches.add(file, orderRows(1))
     expect(await store.ledger.recover(at)).toMatchObject([
-      { batchId: lost.batchId, state: 'unknown', changedAt: at },
+      { batchId: lostAttempt.batchId, state: 'unknown', changedAt: at },
     ])
-    expect((await rowOf(store.ledger, held)).state).toBe('pending')
-    expect((await rowOf(store.ledger, waits)).state).toBe('cancelled')
+    expect((await rowOf(store.ledger, leasedRow)).state).toBe('pending')
+    expect((await rowOf(store.ledger, waitingRow)).state).toBe('cancelled')
     expect(await rowsOf(store, file.id)).toMatchObject([{ state: 'pending' }])
     await lease?.release()
-    // It lets go of what it looked at.
-    const again = await store.ledger.acquire({ id: lost.batchId, kind: 'single' })
-    expect(again).toBeDefined()
-    await again?.release()
+    // Recovery has released the leases that it acquired.
+    const secondLease = await store.ledger.acquire({ id: lostAttempt.batchId, kind: 'single' })
+    expect(secondLease).toBeDefined()
+    await secondLease?.release()
   })
 
-  test('the person of a row is known by its fingerprints', async () => {
+  test('the person of a row is recognised by the fingerprints', async () => {
     const row = await addOne(store.ledger, 'ann@example.com')
     const ann = personOf('ann@example.com')
     expect(await store.ledger.personMatch(row, { ...ann, email: 'ANN@example.com' })).toBe('same')

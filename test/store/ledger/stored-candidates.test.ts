@@ -15,42 +15,42 @@ describe.each(backends)('%s', (backend) => {
   })
   afterEach(() => setup.end())
 
-  test('of a phone that many orders have, those with similar names hold a row', async () => {
+  test('of many orders with the same phone, only those of similar people hold a row', async () => {
     const rowNamed = (row: number, [first_name, email]: readonly [string, string]): NewRow =>
       ({
         ...orderRow(row, email),
         recipient: { first_name, last_name: 'Low', email, phone: '+61400000000' },
       }) as NewRow
     const letters = Array.from('abcdefghijklmnopqrstuvwxyz')
-    const names = letters.flatMap((one, at) => [
-      one.repeat(8),
-      `${one.repeat(4)}${(letters[at - 1] ?? 'z').repeat(4)}`,
+    const names = letters.flatMap((letter, index) => [
+      letter.repeat(8),
+      `${letter.repeat(4)}${(letters[index - 1] ?? 'z').repeat(4)}`,
     ])
     const first = fileBatch()
     await store.batches.add(
       first,
-      names.map((name, at) => rowNamed(at + 1, [name, `${name}@x.example`])),
+      names.map((name, index) => rowNamed(index + 1, [name, `${name}@x.example`])),
     )
     expect(await store.batches.countRows(first.id)).toMatchObject({ total: 52, pending: 52 })
-    const later = (
+    const laterRows = (
       [
-        // The same, similar by its name and by its e-mail, similar by its e-mail alone, and with only the phone.
+        // The same person; a similar name and the same e-mail; only the same e-mail; and twice only the same phone.
         ['cccccccc', 'cccccccc@x.example'],
         ['cccccccd', 'cccccccc@x.example'],
         ['0123456', 'aaaaaaaa@x.example'],
         ['Low', 'low@x.example'],
         ['0123456', 'other@x.example'],
       ] as const
-    ).map((person, at) => rowNamed(at + 1, person))
-    const preview = await store.batches.preview(fileBatch(), later)
-    const shown = preview.conflicts.map(({ row, conflict }) => [
+    ).map((person, index) => rowNamed(index + 1, person))
+    const preview = await store.batches.preview(fileBatch(), laterRows)
+    const shownConflicts = preview.conflicts.map(({ row, conflict }) => [
       row.row,
       conflict.reason,
       conflict.shares,
       conflict.order.row,
       conflict.more,
     ])
-    expect(shown).toEqual([
+    expect(shownConflicts).toEqual([
       [1, 'same', [], 5, 0],
       [2, 'similar', ['email', 'phone'], 5, 0],
       [3, 'similar', ['email', 'phone'], 1, 0],

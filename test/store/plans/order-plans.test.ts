@@ -17,10 +17,10 @@ function setUp() {
   return { folder: join(data, 'plans'), plans: open(), other: open() }
 }
 
-const planOf = (code: string, at = now) =>
+const planOf = (code: string, madeAt = now) =>
   newOrderPlan(
     { baseUrl: 'https://api.example.com', userEmail: 'o@example.com', profile: undefined, account: '' },
-    { code, now: at, what: { kind: 'order', body: '{"name":"Priya"}' }, title: 'one' },
+    { code, now: madeAt, what: { kind: 'order', body: '{"name":"Priya"}' }, title: 'one' },
   )
 
 test('a plan is private, only one of several concurrent claims succeeds, and a claimed plan contains no personal data', async () => {
@@ -34,7 +34,7 @@ test('a plan is private, only one of several concurrent claims succeeds, and a c
   expect(await other.find('BCDF-BCDF')).toEqual(planOf('BCDF-BCDF'))
 
   const claims = await Promise.all(
-    Array.from({ length: 20 }, async (_, at) => (at % 2 ? plans : other).claim('BCDF-BCDF', now)),
+    Array.from({ length: 20 }, async (_, index) => (index % 2 ? plans : other).claim('BCDF-BCDF', now)),
   )
   expect(claims.filter((each) => each !== undefined)).toHaveLength(1)
   expect(readdirSync(folder)).toEqual(['BCDF-BCDF.used'])
@@ -58,12 +58,12 @@ test('a plan whose claim was interrupted counts as used', async () => {
 
 test('expired plans are removed, and no other file is', async () => {
   const { folder, plans } = setUp()
-  for (const [code, at] of [
+  for (const [code, madeAt] of [
     ['BCDF-BCDF', now - 49 * hour],
     ['BCDF-BCDG', now - 47 * hour],
     ['BCDF-BCDH', now],
   ] as const)
-    await plans.add(planOf(code, at))
+    await plans.add(planOf(code, madeAt))
   await plans.claim('BCDF-BCDH', now - 200 * hour)
   writeFileSync(join(folder, 'notes.txt'), 'mine')
   await plans.removeExpired(now)
@@ -97,11 +97,11 @@ test.each<[string, (plans: OrderPlans) => Promise<unknown>]>([
   ['listing', (plans) => plans.listWaiting()],
   ['adding', (plans) => plans.add(planOf('BCDF-BCDF'))],
   ['claiming', (plans) => plans.claim('BCDF-BCDF', now)],
-])('if the path of the folder is a file, %s throws IoError', async (_what, work) => {
+])('if the path of the folder is a file, %s throws IoError', async (_what, operation) => {
   const { folder, plans } = setUp()
   mkdirSync(join(folder, '..'), { mode: 0o700 })
   writeFileSync(folder, '')
-  await expect(work(plans)).rejects.toMatchObject({ code: 'io' })
+  await expect(operation(plans)).rejects.toMatchObject({ code: 'io' })
 })
 
 test('a plan cannot be added if a folder has its name', async () => {
@@ -113,13 +113,13 @@ test('a plan cannot be added if a folder has its name', async () => {
 
 test('a folder that is a symbolic link is not followed', async () => {
   const { folder, plans } = setUp()
-  const elsewhere = join(folder, '..', '..', 'elsewhere')
-  mkdirSync(elsewhere, { recursive: true, mode: 0o700 })
+  const target = join(folder, '..', '..', 'elsewhere')
+  mkdirSync(target, { recursive: true, mode: 0o700 })
   mkdirSync(join(folder, '..'), { mode: 0o700, recursive: true })
-  symlinkSync(elsewhere, folder)
+  symlinkSync(target, folder)
   await expect(plans.add(planOf('BCDF-BCDF'))).rejects.toMatchObject({
     code: 'io',
     message: `cannot use the folder "${folder}": it is a symbolic link`,
   })
-  expect(readdirSync(elsewhere)).toEqual([])
+  expect(readdirSync(target)).toEqual([])
 })

@@ -31,7 +31,7 @@ const isLinux = process.platform === 'linux'
 let root: string
 let shared: string
 let reports: string
-/** A folder of ours elsewhere, with files that have the names of reports. */
+/** Another folder of this account, with a file that has the name of a report. */
 let outside: string
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'refcheck-exchanged-'))
@@ -43,7 +43,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(root, { recursive: true }))
 
-const open = (descriptors?: string) =>
+const openFolder = (descriptors?: string) =>
   ReportFolder.open(reports, { clock, random, pid: 1, csv: () => 'table', onlyFile: undefined, descriptors })
 
 const pdf = '%PDF-a%%EOF'
@@ -71,7 +71,7 @@ const subject = {
   package_id: null,
 }
 
-function keep(folder: ReportFolder, file: string, replace = false, meanwhile?: () => void) {
+function storeReport(folder: ReportFolder, file: string, replace = false, meanwhile?: () => void) {
   return folder.store({
     file,
     replace,
@@ -83,53 +83,53 @@ function keep(folder: ReportFolder, file: string, replace = false, meanwhile?: (
   })
 }
 
-const refusedDownload = (folder: ReportFolder, file: string) =>
-  keep(folder, file, true, () => {
+const storeWithoutDownload = (folder: ReportFolder, file: string) =>
+  storeReport(folder, file, true, () => {
     throw new Error('it was downloaded')
   })
 
-/** What another account may do that can write to the folder above. */
+/** Replaces the folder of the reports with a link, as another account can that may write to the folder above. */
 function exchangeForLink(): void {
   renameSync(reports, join(shared, 'moved'))
   symlinkSync(outside, reports)
 }
 
-const precious = (): void => {
+const expectOutsideUnchanged = (): void => {
   expect(readdirSync(outside)).toEqual(['a.pdf'])
   expect(readFileSync(join(outside, 'a.pdf'), 'utf8')).toBe('precious')
 }
 
-// Elsewhere a folder cannot be used by its descriptor.
+// Only Linux can use a folder by its descriptor.
 describe.each(isLinux ? ['link'] : [])('a folder that is exchanged for a %s while it is used', () => {
   beforeEach(() => chmodSync(shared, 0o777))
 
   test.each(['a.pdf', 'sub/a.pdf'])(
-    '%s goes into the folder that was opened, with the manifest',
+    '%s is stored in the folder that was opened, with the manifest',
     async (file) => {
-      const folder = await open()
+      const folder = await openFolder()
       expect(folder.openFolderAbove).toEqual({ path: shared, writers: 'all' })
-      expect(await keep(folder, file, true, exchangeForLink)).toMatchObject({ outcome: 'stored' })
+      expect(await storeReport(folder, file, true, exchangeForLink)).toMatchObject({ outcome: 'stored' })
       await folder.close()
-      precious()
+      expectOutsideUnchanged()
       expect(readFileSync(join(shared, 'moved', file), 'utf8')).toBe(pdf)
       expect(readFileSync(join(shared, 'moved', 'manifest.json'), 'utf8')).toContain(file)
     },
   )
 
-  test('no file is deleted where the link leads', async () => {
-    const first = await open()
-    await keep(first, 'a.pdf')
+  test('no file is deleted in the target of the link', async () => {
+    const first = await openFolder()
+    await storeReport(first, 'a.pdf')
     await first.close()
-    const folder = await open()
+    const folder = await openFolder()
     exchangeForLink()
     expect(await folder.erase([reportKey(subject)])).toEqual([])
     await folder.close()
-    precious()
+    expectOutsideUnchanged()
     expect(readdirSync(join(shared, 'moved')).sort()).toEqual(['manifest.csv', 'manifest.json'])
   })
 
   test('a hidden folder that is exchanged for another one gets no report', async () => {
-    const folder = await open()
+    const folder = await openFolder()
     const hidden = join(reports, '.refcheck')
     const exchange = (): void => {
       renameSync(hidden, join(shared, 'moved'))
@@ -137,7 +137,7 @@ describe.each(isLinux ? ['link'] : [])('a folder that is exchanged for a %s whil
       chmodSync(hidden, 0o777)
     }
     const isOpenTo = folder.openToWriters
-    expect(await keep(folder, 'b.pdf', false, exchange)).toMatchObject({ outcome: 'stored' })
+    expect(await storeReport(folder, 'b.pdf', false, exchange)).toMatchObject({ outcome: 'stored' })
     expect(folder.openToWriters).toBe(isOpenTo)
     expect(readdirSync(hidden)).toEqual([])
     expect(readFileSync(join(shared, 'moved', 'journal'), 'utf8')).toContain('b.pdf')
@@ -146,138 +146,138 @@ describe.each(isLinux ? ['link'] : [])('a folder that is exchanged for a %s whil
   })
 
   test('a failure names the folder by its path', async () => {
-    const folder = await open()
+    const folder = await openFolder()
     mkdirSync(join(reports, 'manifest.csv'))
-    await keep(folder, 'a.pdf')
+    await storeReport(folder, 'a.pdf')
     await expect(folder.close()).rejects.toMatchObject({
       message: `cannot write "${join(reports, 'manifest.csv')}": it is a folder`,
     })
   })
 
-  test('a link in a folder that others may write to is refused before anything is made', async () => {
+  test('a link in a folder that others may write to is refused before any file is created', async () => {
     exchangeForLink()
-    await expect(open()).rejects.toMatchObject({
+    await expect(openFolder()).rejects.toMatchObject({
       code: 'io',
       message: `cannot use the folder "${reports}": another user of this machine may have made the symbolic link "${reports}"`,
       hint: 'Give the folder that you mean, without that link.',
     })
-    precious()
+    expectOutsideUnchanged()
   })
 })
 
-test('a link of ours that others cannot exchange is followed', async () => {
+test('a link of this account that others cannot exchange is followed', async () => {
   exchangeForLink()
-  const folder = await open()
+  const folder = await openFolder()
   expect([folder.openToWriters, folder.openFolderAbove]).toEqual([undefined, undefined])
-  expect(await keep(folder, 'b.pdf')).toMatchObject({ outcome: 'stored' })
+  expect(await storeReport(folder, 'b.pdf')).toMatchObject({ outcome: 'stored' })
   await folder.close()
   expect(readdirSync(outside).sort()).toEqual(['a.pdf', 'b.pdf', 'manifest.csv', 'manifest.json'])
 })
 
 test('with the sticky bit, a folder that all may write to contains reports that only their owner can move', async () => {
   chmodSync(shared, 0o1777)
-  const folder = await open()
+  const folder = await openFolder()
   expect(folder.openFolderAbove).toBeUndefined()
   await folder.close()
 })
 
-test('without names of descriptors nothing is written below a folder that others may write to', async () => {
+test('without paths for descriptors, nothing is written below a folder that others may write to', async () => {
   chmodSync(shared, 0o777)
-  const folder = await open('/nowhere')
-  await expect(refusedDownload(folder, 'a.pdf')).rejects.toMatchObject({
+  const folder = await openFolder('/nowhere')
+  await expect(storeWithoutDownload(folder, 'a.pdf')).rejects.toMatchObject({
     message: `cannot write "${join(reports, 'a.pdf')}": every user of this machine may exchange what is in "${shared}"`,
     hint: `Make the folder private with: chmod go-w ${shared}`,
   })
   await folder.close()
   chmodSync(shared, 0o755)
-  const again = await open('/nowhere')
-  expect(await keep(again, 'sub/a.pdf')).toMatchObject({ outcome: 'stored' })
-  await again.close()
+  const reopened = await openFolder('/nowhere')
+  expect(await storeReport(reopened, 'sub/a.pdf')).toMatchObject({ outcome: 'stored' })
+  await reopened.close()
   expect(readFileSync(join(reports, 'sub', 'a.pdf'), 'utf8')).toBe(pdf)
 })
 
 test('nothing is stored or deleted in a subfolder that others may write to, or below one', async () => {
   const sub = join(reports, 'sub')
-  const before = await open()
-  await keep(before, 'sub/a.pdf')
-  await before.close()
+  const firstFolder = await openFolder()
+  await storeReport(firstFolder, 'sub/a.pdf')
+  await firstFolder.close()
   chmodSync(sub, 0o777)
-  const folder = await open()
+  const folder = await openFolder()
   for (const file of ['sub/b.pdf', 'sub/deep/b.pdf']) {
-    await expect(refusedDownload(folder, file)).rejects.toMatchObject({
+    await expect(storeWithoutDownload(folder, file)).rejects.toMatchObject({
       message: `cannot write "${join(reports, file)}": every user of this machine may put files into its folder "sub"`,
       hint: `Make the folder private with: chmod go-w ${sub}`,
     })
   }
   expect(await folder.erase([reportKey(subject)])).toEqual([join(sub, 'a.pdf')])
-  expect(await keep(folder, 'other/b.pdf')).toMatchObject({ outcome: 'stored' })
+  expect(await storeReport(folder, 'other/b.pdf')).toMatchObject({ outcome: 'stored' })
   await folder.close()
   expect(readdirSync(sub)).toEqual(['a.pdf'])
 })
 
-// Only root can give something to another account or group.
-describe.each(isRoot ? [65_534] : [])('account and group %i', (other) => {
+// Only root can change the owner of a folder.
+describe.each(isRoot ? [65_534] : [])('account and group %i', (otherId) => {
   test('a group that may write to the folder counts as others', async () => {
-    chownSync(reports, 0, other)
+    chownSync(reports, 0, otherId)
     chmodSync(reports, 0o770)
-    const folder = await open()
+    const folder = await openFolder()
     expect(folder.openToWriters).toBe('its group')
-    await expect(refusedDownload(folder, 'sub/a.pdf')).rejects.toMatchObject({
+    await expect(storeWithoutDownload(folder, 'sub/a.pdf')).rejects.toMatchObject({
       message: `cannot write "${join(reports, 'sub/a.pdf')}": every user of its group may put a link in place of its folder "sub"`,
       hint: `Make the folder private with: chmod g-w ${reports}`,
     })
-    expect(await keep(folder, 'a.pdf')).toMatchObject({ outcome: 'stored' })
+    expect(await storeReport(folder, 'a.pdf')).toMatchObject({ outcome: 'stored' })
     await folder.close()
   })
 
   test.each<[string, () => void, string]>([
     [
-      'a group may write to the one above it',
+      'a group may write to it',
       () => {
-        chownSync(shared, 0, other)
+        chownSync(shared, 0, otherId)
         chmodSync(shared, 0o775)
       },
       'its group',
     ],
-    ['another account owns the one above it', () => chownSync(shared, other, other), 'its owner'],
+    ['another account owns it', () => chownSync(shared, otherId, otherId), 'its owner'],
     [
-      'another account owns a sticky one above it',
+      'another account owns it, and it is sticky',
       () => {
-        chownSync(shared, other, other)
+        chownSync(shared, otherId, otherId)
         chmodSync(shared, 0o1777)
       },
       'its owner',
     ],
-  ])('%s', async (_, arrange, to) => {
-    arrange()
-    const folder = await open()
-    expect(folder.openFolderAbove).toEqual({ path: shared, writers: to })
+  ])('the folder above is reported if %s', async (_, changeOwner, writers) => {
+    changeOwner()
+    const folder = await openFolder()
+    expect(folder.openFolderAbove).toEqual({ path: shared, writers })
     await folder.close()
   })
 
-  test('a link of another account is refused, in a sticky folder too', async () => {
+  test('a link of another account is refused, also in a sticky folder', async () => {
     chmodSync(shared, 0o1777)
     exchangeForLink()
-    lchownSync(reports, other, other)
-    await expect(open()).rejects.toMatchObject({
+    lchownSync(reports, otherId, otherId)
+    await expect(openFolder()).rejects.toMatchObject({
       message: expect.stringContaining(`may have made the symbolic link "${reports}"`) as string,
     })
-    precious()
+    expectOutsideUnchanged()
   })
 
-  test('a folder of another account is refused where that account could have put it in place of ours', async () => {
+  test('a folder of another account is refused if that account could have replaced our folder with it', async () => {
     chmodSync(shared, 0o777)
-    chownSync(reports, other, other)
-    await expect(open()).rejects.toMatchObject({
+    chownSync(reports, otherId, otherId)
+    await expect(openFolder()).rejects.toMatchObject({
       message: `cannot use the folder "${reports}": it belongs to another user of this machine, who may have put it there`,
     })
     expect(readdirSync(reports)).toEqual([])
   })
 
-  test('our own group is no other account', async () => {
+  test('a folder that our own group may write to is not reported', async () => {
     chmodSync(shared, 0o775)
     chmodSync(reports, 0o775)
-    const folder = await open()
+    const folder = await openFolder()
     expect([folder.openToWriters, folder.openFolderAbove]).toEqual([undefined, undefined])
     await folder.close()
   })

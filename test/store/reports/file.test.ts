@@ -38,34 +38,34 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(root, { recursive: true }))
 
-const at = (name: string): string => join(root, name)
-const put = (name: string, text: string): string => {
-  writeFileSync(at(name), text)
-  return at(name)
+const pathOf = (name: string): string => join(root, name)
+const writeTestFile = (name: string, text: string): string => {
+  writeFileSync(pathOf(name), text)
+  return pathOf(name)
 }
 const hashOf = (text: string | Uint8Array): string => createHash('sha256').update(text).digest('hex')
 
-/** A file, a folder, a link to either, and a pipe, each under its name. */
-function oneOfEach(): void {
-  put('file', 'x')
-  mkdirSync(at('folder'))
-  symlinkSync(at('file'), at('link'))
-  symlinkSync(at('folder'), at('folder-link'))
-  execFileSync('mkfifo', [at('pipe')])
+/** Creates a file, a folder, a link to each of the two, and a pipe, each named after its kind. */
+function createOneOfEach(): void {
+  writeTestFile('file', 'x')
+  mkdirSync(pathOf('folder'))
+  symlinkSync(pathOf('file'), pathOf('link'))
+  symlinkSync(pathOf('folder'), pathOf('folder-link'))
+  execFileSync('mkfifo', [pathOf('pipe')])
 }
 
 test('a list is read completely; a list that does not exist has no text', async () => {
-  expect(await readText(put('manifest.json', '[]'))).toBe('[]')
-  expect(await readText(at('missing'))).toBeUndefined()
+  expect(await readText(writeTestFile('manifest.json', '[]'))).toBe('[]')
+  expect(await readText(pathOf('missing'))).toBeUndefined()
 })
 
 test.each(['folder', 'link', 'pipe'])('a %s at the path of a list is refused', async (name) => {
-  oneOfEach()
-  await expect(readText(at(name))).rejects.toMatchObject({ code: 'io' })
+  createOneOfEach()
+  await expect(readText(pathOf(name))).rejects.toMatchObject({ code: 'io' })
 })
 
 test('a list of 64 MiB is read, and a larger one is refused', async () => {
-  const path = put('manifest.json', '')
+  const path = writeTestFile('manifest.json', '')
   truncateSync(path, 67_108_864)
   expect((await readText(path))?.length).toBe(67_108_864)
   truncateSync(path, 67_108_865)
@@ -77,8 +77,8 @@ test('a list of 64 MiB is read, and a larger one is refused', async () => {
 
 test('a file is described by its size and hash', async () => {
   const text = 'x'.repeat(600_000)
-  expect(await hashFile(put('a', text))).toEqual({ bytes: 600_000, sha256: hashOf(text) })
-  await expect(hashFile(at('missing'))).rejects.toMatchObject({ code: 'io' })
+  expect(await hashFile(writeTestFile('a', text))).toEqual({ bytes: 600_000, sha256: hashOf(text) })
+  await expect(hashFile(pathOf('missing'))).rejects.toMatchObject({ code: 'io' })
 })
 
 test.each([
@@ -88,23 +88,26 @@ test.each([
   ['no end', '%PDF-1.7', false],
   ['another beginning', '<!doctype html>%%EOF', false],
   ['nothing in it', '', false],
-])('a file with %s: a whole PDF or not', async (_name, text, isWhole) => {
-  expect(await isWholePdf(put('a.pdf', text))).toBe(isWhole)
-  expect(await isPdfFile(at('a.pdf'))).toBe(isWhole)
+])('whether a file with %s is a complete PDF', async (_name, text, isWhole) => {
+  expect(await isWholePdf(writeTestFile('a.pdf', text))).toBe(isWhole)
+  expect(await isPdfFile(pathOf('a.pdf'))).toBe(isWhole)
 })
 
-test('a link to a PDF, and nothing, are no PDF', async () => {
-  put('real.pdf', '%PDF-1.7 %%EOF')
-  symlinkSync(at('real.pdf'), at('link.pdf'))
-  await expect(isWholePdf(at('link.pdf'))).rejects.toMatchObject({ code: 'io' })
-  expect([await isPdfFile(at('link.pdf')), await isPdfFile(at('missing.pdf'))]).toEqual([false, false])
+test('a link to a PDF and a missing file are no PDF files', async () => {
+  writeTestFile('real.pdf', '%PDF-1.7 %%EOF')
+  symlinkSync(pathOf('real.pdf'), pathOf('link.pdf'))
+  await expect(isWholePdf(pathOf('link.pdf'))).rejects.toMatchObject({ code: 'io' })
+  expect([await isPdfFile(pathOf('link.pdf')), await isPdfFile(pathOf('missing.pdf'))]).toEqual([
+    false,
+    false,
+  ])
 })
 
-test('what stands at a path: a link to a folder counts as one, any other link as a file', async () => {
-  oneOfEach()
-  symlinkSync(at('missing'), at('dangling'))
+test('a link to a folder counts as a folder, and any other link as a file', async () => {
+  createOneOfEach()
+  symlinkSync(pathOf('missing'), pathOf('dangling'))
   const names = ['file', 'folder', 'link', 'folder-link', 'dangling', 'missing']
-  expect(await Promise.all(names.map((name) => findExisting(at(name))))).toEqual([
+  expect(await Promise.all(names.map((name) => findExisting(pathOf(name))))).toEqual([
     'file',
     'folder',
     'file',
@@ -112,17 +115,17 @@ test('what stands at a path: a link to a folder counts as one, any other link as
     'file',
     'nothing',
   ])
-  await expect(findExisting(at('file/below'))).rejects.toMatchObject({ code: 'io' })
+  await expect(findExisting(pathOf('file/below'))).rejects.toMatchObject({ code: 'io' })
 })
 
 test('a path below a file does not exist, and a name that no disk accepts throws IoError', () => {
-  oneOfEach()
-  expect(lstatOrUndefined(at('link'))?.isSymbolicLink()).toBe(true)
-  expect([lstatOrUndefined(at('missing')), lstatOrUndefined(at('file/below'))]).toEqual([
+  createOneOfEach()
+  expect(lstatOrUndefined(pathOf('link'))?.isSymbolicLink()).toBe(true)
+  expect([lstatOrUndefined(pathOf('missing')), lstatOrUndefined(pathOf('file/below'))]).toEqual([
     undefined,
     undefined,
   ])
-  expect(() => lstatOrUndefined(at('x'.repeat(300)))).toThrow(expect.objectContaining({ code: 'io' }))
+  expect(() => lstatOrUndefined(pathOf('x'.repeat(300)))).toThrow(expect.objectContaining({ code: 'io' }))
 })
 
 test.each([
@@ -136,23 +139,25 @@ test.each([
   ['folder-link/new.pdf', 'its folder "folder-link" is a symbolic link'],
   ['file/new.pdf', 'its folder "file" is a file'],
   ['folder/link/new.pdf', 'its folder "folder/link" is a symbolic link'],
-])('a file %s: in the way is %s', (file, why) => {
-  oneOfEach()
-  symlinkSync(at('folder'), at('folder/link'))
+])('the obstacle for a file at %s: %s', (file, why) => {
+  createOneOfEach()
+  symlinkSync(pathOf('folder'), pathOf('folder/link'))
   expect(findObstacle(root, file)).toBe(why)
 })
 
 test('folders are created one by one, and none through a link', async () => {
-  oneOfEach()
-  const held = HeldFolder.open(root)
-  const made = await makeFoldersBelow(held, 'folder/b/c/a.pdf', new FolderFlushes())
-  expect(statSync(at('folder/b/c')).isDirectory()).toBe(true)
-  expect(statSync(at('folder/b')).mode & 0o777).toBe(0o700)
+  createOneOfEach()
+  const heldFolder = HeldFolder.open(root)
+  const createdFolder = await makeFoldersBelow(heldFolder, 'folder/b/c/a.pdf', new FolderFlushes())
+  expect(statSync(pathOf('folder/b/c')).isDirectory()).toBe(true)
+  expect(statSync(pathOf('folder/b')).mode & 0o777).toBe(0o700)
   for (const file of ['folder-link/a.pdf', 'file/a.pdf']) {
-    await expect(makeFoldersBelow(held, file, new FolderFlushes())).rejects.toMatchObject({ code: 'io' })
+    await expect(makeFoldersBelow(heldFolder, file, new FolderFlushes())).rejects.toMatchObject({
+      code: 'io',
+    })
   }
-  made.close()
-  held.close()
+  createdFolder.close()
+  heldFolder.close()
 })
 
 async function* content(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
@@ -163,80 +168,81 @@ test.each([
   ['one piece', [5]],
   ['nothing', []],
   ['empty pieces among others', [0, 3, 0]],
-  ['just what is written at once', [524_288]],
-  ['more than is written at once', [300_000, 300_000, 300_000, 1]],
-  ['a piece that is larger than that', [1_500_000, 7]],
-])('%s comes to the disk whole', async (_name, sizes) => {
+  ['exactly the size of one write', [524_288]],
+  ['more than the size of one write', [300_000, 300_000, 300_000, 1]],
+  ['a piece that is larger than one write', [1_500_000, 7]],
+])('content with %s is written completely', async (_name, sizes) => {
   const pieces = sizes.map((size, number) => Buffer.alloc(size, `${number}`))
-  const seen: boolean[] = []
-  await writeTemporary(at('a.part'), at('a.pdf'), content(pieces), {
-    onContentEnd: () => seen.push(existsSync(at('a.part'))),
+  const existedAtEnd: boolean[] = []
+  await writeTemporary(pathOf('a.part'), pathOf('a.pdf'), content(pieces), {
+    onContentEnd: () => existedAtEnd.push(existsSync(pathOf('a.part'))),
   })
-  expect(readFileSync(at('a.part')).equals(Buffer.concat(pieces))).toBe(true)
-  expect(statSync(at('a.part')).mode & 0o777).toBe(0o600)
-  // What fits into one write is written when all of it came.
-  expect(seen).toEqual([sizes.reduce((sum, each) => sum + each, 0) >= 524_288])
+  expect(readFileSync(pathOf('a.part')).equals(Buffer.concat(pieces))).toBe(true)
+  expect(statSync(pathOf('a.part')).mode & 0o777).toBe(0o600)
+  // Content that fits into one write is written once all of it was received.
+  expect(existedAtEnd).toEqual([sizes.reduce((sum, each) => sum + each, 0) >= 524_288])
 })
 
-test('a temporary file that cannot be made is reported by the name of its target', async () => {
-  const work = writeTemporary(at('missing/a.part'), at('a.pdf'), content([Buffer.from('x')]))
+test('a temporary file that cannot be created is reported by the name of its target', async () => {
+  const work = writeTemporary(pathOf('missing/a.part'), pathOf('a.pdf'), content([Buffer.from('x')]))
   await expect(work).rejects.toMatchObject({
     code: 'io',
-    message: expect.stringContaining(at('a.pdf')) as string,
+    message: expect.stringContaining(pathOf('a.pdf')) as string,
   })
 })
 
-test('a name is given once: the same bytes are there, others stay, and are replaced when asked', async () => {
-  const target = (text: string, replace: boolean) =>
-    moveIntoFolder(put('a.part', text), at('a.pdf'), replace, hashOf(text))
-  expect(await target('one', false)).toBe('stored')
-  expect(await target('one', false)).toBe('there')
-  expect(await target('two', false)).toBe('another')
-  expect(readFileSync(at('a.pdf'), 'utf8')).toBe('one')
-  expect(await target('two', true)).toBe('stored')
-  expect(readFileSync(at('a.pdf'), 'utf8')).toBe('two')
+test('a file with the same bytes is reported as there, and a file with other bytes is replaced only with `replace`', async () => {
+  const move = (text: string, replace: boolean) =>
+    moveIntoFolder(writeTestFile('a.part', text), pathOf('a.pdf'), replace, hashOf(text))
+  expect(await move('one', false)).toBe('stored')
+  expect(await move('one', false)).toBe('there')
+  expect(await move('two', false)).toBe('another')
+  expect(readFileSync(pathOf('a.pdf'), 'utf8')).toBe('one')
+  expect(await move('two', true)).toBe('stored')
+  expect(readFileSync(pathOf('a.pdf'), 'utf8')).toBe('two')
 })
 
-test.each([false, true])(
-  'a folder that has gone is a failure of the disk, replaced or not: %s',
-  async (replace) => {
-    const work = moveIntoFolder(put('a.part', 'x'), at('gone/a.pdf'), replace, hashOf('x'))
-    await expect(work).rejects.toMatchObject({
-      code: 'io',
-      message: expect.stringContaining('gone') as string,
-    })
-  },
-)
+test.each([false, true])('a missing folder causes IoError, with replace %s', async (replace) => {
+  const work = moveIntoFolder(writeTestFile('a.part', 'x'), pathOf('gone/a.pdf'), replace, hashOf('x'))
+  await expect(work).rejects.toMatchObject({
+    code: 'io',
+    message: expect.stringContaining('gone') as string,
+  })
+})
 
-test('where no second name can be given, and the first cannot be changed, the name is free again', async () => {
-  // No system gives a folder a second name, nor puts it in the place of a file.
-  mkdirSync(at('a.part'))
-  await expect(moveIntoFolder(at('a.part'), at('a.pdf'), false, hashOf('x'))).rejects.toMatchObject({
+test('if the file can neither be linked nor renamed, no file is left at the target', async () => {
+  // No system can hard-link a folder, or rename it to the path of a file.
+  mkdirSync(pathOf('a.part'))
+  await expect(moveIntoFolder(pathOf('a.part'), pathOf('a.pdf'), false, hashOf('x'))).rejects.toMatchObject({
     code: 'io',
   })
   expect(readdirSync(root)).toEqual(['a.part'])
 })
 
-/** Returns the open files of this process, on systems that list them. */
-const open = (): number => (existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0)
+/** Returns the number of open files of this process, on systems that list them. */
+const countOpenFiles = (): number => (existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0)
 
 test('no file stays open, whatever the result is', async () => {
-  oneOfEach()
-  put('a.pdf', '%PDF-1.7 %%EOF')
-  const before = open()
-  async function* failed(): AsyncGenerator<Uint8Array> {
+  createOneOfEach()
+  writeTestFile('a.pdf', '%PDF-1.7 %%EOF')
+  const before = countOpenFiles()
+  async function* failingContent(): AsyncGenerator<Uint8Array> {
     yield Buffer.alloc(600_000)
     throw new Error('cut')
   }
   for (let round = 0; round < 20; round += 1) {
-    await readText(at('a.pdf'))
-    await isWholePdf(at('a.pdf'))
-    await readText(at('folder')).catch(() => undefined)
-    await writeTemporary(at('a.part'), at('b.pdf'), content([Buffer.alloc(600_000), Buffer.alloc(10)]))
-    rmSync(at('a.part'))
-    await writeTemporary(at('a.part'), at('b.pdf'), failed()).catch(() => undefined)
+    await readText(pathOf('a.pdf'))
+    await isWholePdf(pathOf('a.pdf'))
+    await readText(pathOf('folder')).catch(() => undefined)
+    await writeTemporary(
+      pathOf('a.part'),
+      pathOf('b.pdf'),
+      content([Buffer.alloc(600_000), Buffer.alloc(10)]),
+    )
+    rmSync(pathOf('a.part'))
+    await writeTemporary(pathOf('a.part'), pathOf('b.pdf'), failingContent()).catch(() => undefined)
   }
-  expect(open()).toBeLessThan(before + 10)
+  expect(countOpenFiles()).toBeLessThan(before + 10)
 })
 
 test('flushes that are requested during a flush share the next one', async () => {
@@ -246,16 +252,16 @@ test('flushes that are requested during a flush share the next one', async () =>
   expect(second).toBeInstanceOf(Promise)
   expect(third).toBe(second)
   await Promise.all([first, second])
-  const later = flushes.flush(root)
-  expect(later).not.toBe(second)
-  await later
+  const laterFlush = flushes.flush(root)
+  expect(laterFlush).not.toBe(second)
+  await laterFlush
 })
 
 test('a flush that fails does not prevent the next one', async () => {
   const flushes = new FolderFlushes()
-  const first = flushes.flush(at('later'))
-  const second = flushes.flush(at('later'))
-  mkdirSync(at('later'))
+  const first = flushes.flush(pathOf('later'))
+  const second = flushes.flush(pathOf('later'))
+  mkdirSync(pathOf('later'))
   await expect(first).rejects.toMatchObject({ code: 'io' })
   await second
 })

@@ -31,7 +31,7 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true }))
 
 const csv = (rows: readonly (readonly unknown[])[]): string => rows.map((row) => row.join()).join('\n')
-const open = (onlyFile?: string) => ReportFolder.open(path, { clock, random, pid: 1, csv, onlyFile })
+const openFolder = (onlyFile?: string) => ReportFolder.open(path, { clock, random, pid: 1, csv, onlyFile })
 
 const subject = (checkId: string) => ({
   service: 'https://api.example.com',
@@ -47,35 +47,40 @@ const subject = (checkId: string) => ({
   package_id: null,
 })
 
-/** Bytes as a download brings them; `fails` breaks off in their middle. */
-function content(text: string, fails?: Error): CheckedContent {
+/** Returns content as a download does. It throws `failure`, if given, after its first two bytes. */
+function content(text: string, failure?: Error): CheckedContent {
   const received = { bytes: text.length, sha256: createHash('sha256').update(text).digest('hex') }
   return {
     received,
     async *[Symbol.asyncIterator]() {
       yield Buffer.from(text.slice(0, 2))
-      if (fails !== undefined) throw fails
+      if (failure !== undefined) throw failure
       yield Buffer.from(text.slice(2))
     },
   }
 }
 
-const keep = (folder: ReportFolder, file: string, text = '%PDF-a%%EOF', replace = false, fails?: Error) =>
-  folder.store({ file, replace, subject: subject(file), open: async () => content(text, fails) })
+const storeFile = (
+  folder: ReportFolder,
+  file: string,
+  text = '%PDF-a%%EOF',
+  replace = false,
+  failure?: Error,
+) => folder.store({ file, replace, subject: subject(file), open: async () => content(text, failure) })
 
 test('a new folder that stays empty is removed; one that existed before is not', async () => {
-  await (await open()).close()
+  await (await openFolder()).close()
   expect(readdirSync(root)).toEqual([])
   mkdirSync(path)
-  await (await open()).close()
+  await (await openFolder()).close()
   expect(readdirSync(path)).toEqual([])
 })
 
 test('only the owner has permissions on files and folders', async () => {
   const before = process.umask(0)
   try {
-    const folder = await open()
-    await keep(folder, 'a/b.pdf')
+    const folder = await openFolder()
+    await storeFile(folder, 'a/b.pdf')
     for (const name of ['lock', 'journal'])
       expect(statSync(join(path, '.refcheck', name)).mode & 0o777).toBe(0o600)
     await folder.close()
@@ -94,16 +99,16 @@ test('only the owner has permissions on files and folders', async () => {
 })
 
 test('content that breaks off leaves no file, and its error is thrown unchanged', async () => {
-  const folder = await open()
+  const folder = await openFolder()
   const cut = new Error('cut')
-  await expect(keep(folder, 'a/b.pdf', '%PDF-a%%EOF', false, cut)).rejects.toBe(cut)
+  await expect(storeFile(folder, 'a/b.pdf', '%PDF-a%%EOF', false, cut)).rejects.toBe(cut)
   expect(readdirSync(path)).toEqual(['.refcheck'])
   expect(readdirSync(join(path, '.refcheck')).filter((name) => name.endsWith('.part'))).toEqual([])
   await folder.close()
 })
 
 test('content that was not received completely leaves no file', async () => {
-  const folder = await open()
+  const folder = await openFolder()
   const work = folder.store({
     file: 'a.pdf',
     replace: false,
@@ -116,36 +121,36 @@ test('content that was not received completely leaves no file', async () => {
   await folder.close()
 })
 
-test('the same bytes under the name are taken for the report; others are in the way', async () => {
+test('a file with the same bytes is accepted as the report, and one with other bytes is only replaced with `replace`', async () => {
   mkdirSync(path)
   writeFileSync(join(path, 'a.pdf'), '%PDF-a%%EOF')
-  const folder = await open()
-  expect(await keep(folder, 'a.pdf')).toMatchObject({ outcome: 'there', record: { file: 'a.pdf' } })
-  expect(await keep(folder, 'a.pdf', '%PDF-b%%EOF')).toEqual({
+  const folder = await openFolder()
+  expect(await storeFile(folder, 'a.pdf')).toMatchObject({ outcome: 'there', record: { file: 'a.pdf' } })
+  expect(await storeFile(folder, 'a.pdf', '%PDF-b%%EOF')).toEqual({
     outcome: 'refused',
     why: 'another file is there',
   })
-  expect(await keep(folder, 'a.pdf', '%PDF-b%%EOF', true)).toMatchObject({ outcome: 'stored' })
+  expect(await storeFile(folder, 'a.pdf', '%PDF-b%%EOF', true)).toMatchObject({ outcome: 'stored' })
   expect(readFileSync(join(path, 'a.pdf'), 'utf8')).toBe('%PDF-b%%EOF')
   await folder.close()
 })
 
 test('reports that a killed run stored are recorded, and its temporary files are removed', async () => {
-  const first = await open()
-  await keep(first, 'a.pdf')
-  await keep(first, 'b.pdf')
-  await keep(first, 'gone.pdf')
+  const first = await openFolder()
+  await storeFile(first, 'a.pdf')
+  await storeFile(first, 'b.pdf')
+  await storeFile(first, 'gone.pdf')
   const hidden = join(path, '.refcheck')
   const journal = readFileSync(join(hidden, 'journal'))
   await first.close()
-  // As a SIGKILL leaves it: no manifest yet, a torn last line, half a file.
+  // The state after a SIGKILL: no manifest yet, an incomplete last line and half a file.
   rmSync(join(path, 'manifest.json'))
   rmSync(join(path, 'gone.pdf'))
   mkdirSync(hidden, { mode: 0o700 })
   writeFileSync(join(hidden, 'journal'), Buffer.concat([journal, journal.subarray(0, 40)]))
   writeFileSync(join(hidden, `${'0'.repeat(16)}.part`), '%PDF-half')
   writeFileSync(join(path, `.manifest.json.${'0'.repeat(16)}.tmp`), '[')
-  const second = await open()
+  const second = await openFolder()
   expect(second.records().map((each) => each.file)).toEqual(['a.pdf', 'b.pdf'])
   await second.close()
   expect(readdirSync(path).sort()).toEqual(['a.pdf', 'b.pdf', 'manifest.csv', 'manifest.json'])
@@ -153,18 +158,18 @@ test('reports that a killed run stored are recorded, and its temporary files are
 
 test('one run at a time uses the folder, and the next one can start when it ends', async () => {
   for (let round = 0; round < 30; round += 1) {
-    const tries = await Promise.allSettled([open(), open(), open()])
-    const opened = tries.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+    const results = await Promise.allSettled([openFolder(), openFolder(), openFolder()])
+    const opened = results.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
     expect(opened).toHaveLength(1)
     await opened[0]?.close()
   }
-  // The folder itself may stay: one that another try made is not the winner's to remove.
+  // The folder itself may stay, because a run does not remove a folder that another run has created.
   expect(readdirSync(root).flatMap((name) => readdirSync(join(root, name)))).toEqual([])
 })
 
 test('a run with one file does not block runs with other files of its folder', async () => {
-  const [folder, file] = [await open(), await open('police.pdf')]
-  await keep(file, 'police.pdf')
+  const [folder, file] = [await openFolder(), await openFolder('police.pdf')]
+  await storeFile(file, 'police.pdf')
   await Promise.all([folder.close(), file.close()])
   expect(readdirSync(path)).toEqual(['police.pdf'])
 })
@@ -173,7 +178,7 @@ test('a hidden folder that is a link is not followed', async () => {
   mkdirSync(path)
   mkdirSync(join(root, 'outside'))
   symlinkSync(join(root, 'outside'), join(path, '.refcheck'))
-  await expect(open()).rejects.toMatchObject({
+  await expect(openFolder()).rejects.toMatchObject({
     code: 'io',
     message: expect.stringContaining('is not a folder'),
   })
@@ -184,7 +189,7 @@ test('a manifest that is a link is neither read nor replaced', async () => {
   mkdirSync(path)
   writeFileSync(join(root, 'victim'), '[]')
   symlinkSync(join(root, 'victim'), join(path, 'manifest.json'))
-  await expect(open()).rejects.toMatchObject({ code: 'io' })
+  await expect(openFolder()).rejects.toMatchObject({ code: 'io' })
   expect(readdirSync(path)).toEqual(['manifest.json'])
 })
 
@@ -196,29 +201,29 @@ async function storeReport(): Promise<{
   at: Date
 }> {
   const folder = await ReportFolder.open(path, { clock: new ManualClock(), random, pid: 1, csv })
-  const outcome = await keep(folder, 'a.pdf')
+  const outcome = await storeFile(folder, 'a.pdf')
   if (outcome.outcome === 'refused') throw new Error(outcome.why)
   return { folder, record: outcome.record, file: join(path, 'a.pdf'), at: new Date(new ManualClock().now()) }
 }
 
-test('a file of the right size that was not written to since is believed, unless it is looked at thoroughly', async () => {
+test('a file of the right size that was not written to since counts as whole, unless its content is checked', async () => {
   const { folder, record, file, at } = await storeReport()
-  const since = (ms: number): void => utimesSync(file, at, new Date(at.getTime() + ms))
+  const setModifiedAfter = (ms: number): void => utimesSync(file, at, new Date(at.getTime() + ms))
   writeFileSync(file, '%PDF-b%%EOF')
-  since(2_000)
+  setModifiedAfter(2_000)
   expect(await folder.fileStatus(record, false)).toBe('whole')
   expect(await folder.fileStatus(record, true)).toBe('changed')
-  // Time stamps are as coarse as two seconds on some disks.
-  since(2_001)
+  // On some disks time stamps have a resolution of only two seconds.
+  setModifiedAfter(2_001)
   expect(await folder.fileStatus(record, false)).toBe('changed')
   writeFileSync(file, '%PDF-a%%EOF')
-  since(9_000)
+  setModifiedAfter(9_000)
   expect(await folder.fileStatus(record, false)).toBe('whole')
   expect(await folder.fileStatus(record, true)).toBe('whole')
   await folder.close()
 })
 
-test('a file that is gone, that is no PDF any more, and what is no file at all', async () => {
+test('the status of a damaged, a changed and a missing file, and of a folder at its path', async () => {
   const { folder, record, file, at } = await storeReport()
   writeFileSync(file, '%PDF-half')
   utimesSync(file, at, at)
@@ -233,34 +238,34 @@ test('a file that is gone, that is no PDF any more, and what is no file at all',
   await folder.close()
 })
 
-const listed = (): ReportRecord[] =>
+const readManifest = (): ReportRecord[] =>
   JSON.parse(readFileSync(join(path, 'manifest.json'), 'utf8')) as ReportRecord[]
 
-test('the manifest is in the order that was asked for, and is written where something changed', async () => {
-  const first = await open()
-  for (const file of ['c.pdf', 'a.pdf', 'b.pdf']) await keep(first, file)
+test('the manifest is in the order of the last update, and is written only if something changed', async () => {
+  const first = await openFolder()
+  for (const file of ['c.pdf', 'a.pdf', 'b.pdf']) await storeFile(first, file)
   first.updateRecords([subject('a.pdf'), subject('b.pdf'), subject('unknown.pdf')])
   expect(first.records().map(({ file }) => file)).toEqual(['c.pdf', 'a.pdf', 'b.pdf'])
   first.updateRecords([subject('b.pdf'), subject('a.pdf')])
   await first.close()
-  expect(listed().map(({ file }) => file)).toEqual(['c.pdf', 'b.pdf', 'a.pdf'])
+  expect(readManifest().map(({ file }) => file)).toEqual(['c.pdf', 'b.pdf', 'a.pdf'])
   expect(readFileSync(join(path, 'manifest.json'), 'utf8')).toMatch(
     /^\[\n  \{\n    "service": "https:\/\/api.example.com",\n/,
   )
 
   const before = statSync(join(path, 'manifest.json')).ino
-  const second = await open()
+  const second = await openFolder()
   expect(second.record(subject('a.pdf'))).toMatchObject({ file: 'a.pdf' })
   expect(second.record(subject('unknown.pdf'))).toBeUndefined()
   second.updateRecords([subject('a.pdf'), subject('c.pdf')])
   await second.close()
-  // Nothing new is known of them, so they stay where they were.
+  // The records of these reports have not changed, so the manifest is not written again.
   expect(statSync(join(path, 'manifest.json')).ino).toBe(before)
 
-  const third = await open()
+  const third = await openFolder()
   third.updateRecords([{ ...subject('a.pdf'), request_reports: 3 }, subject('c.pdf')])
   await third.close()
-  expect(listed().map(({ file, request_reports }) => [file, request_reports])).toEqual([
+  expect(readManifest().map(({ file, request_reports }) => [file, request_reports])).toEqual([
     ['b.pdf', null],
     ['a.pdf', 3],
     ['c.pdf', null],
@@ -268,8 +273,8 @@ test('the manifest is in the order that was asked for, and is written where some
 })
 
 test('discard removes a report, does nothing when it is repeated, and refuses a folder', async () => {
-  const folder = await open()
-  await keep(folder, 'a.pdf')
+  const folder = await openFolder()
+  await storeFile(folder, 'a.pdf')
   await folder.discard('a.pdf')
   await folder.discard('a.pdf')
   mkdirSync(join(path, 'b.pdf'))
@@ -278,46 +283,46 @@ test('discard removes a report, does nothing when it is repeated, and refuses a 
   await folder.close()
 })
 
-test('a link in the place of a report is in the way', async () => {
-  const folder = await open()
+test('a link at the path of a report is not replaced', async () => {
+  const folder = await openFolder()
   symlinkSync(join(root, 'victim'), join(path, 'a.pdf'))
-  expect(await keep(folder, 'a.pdf')).toEqual({ outcome: 'refused', why: 'it is a symbolic link' })
+  expect(await storeFile(folder, 'a.pdf')).toEqual({ outcome: 'refused', why: 'it is a symbolic link' })
   await folder.close()
 })
 
 test('if the manifest cannot be written, the journal stays for the next run', async () => {
-  const first = await open()
-  await keep(first, 'a.pdf')
+  const first = await openFolder()
+  await storeFile(first, 'a.pdf')
   mkdirSync(join(path, 'manifest.json'))
   await expect(first.close()).rejects.toMatchObject({ code: 'io' })
-  // It stays there until a user has moved away what is in the way.
-  for (let round = 0; round < 2; round += 1) await expect(open()).rejects.toMatchObject({ code: 'io' })
+  // The journal stays until the folder at the path of the manifest is removed.
+  for (let round = 0; round < 2; round += 1) await expect(openFolder()).rejects.toMatchObject({ code: 'io' })
   expect(readdirSync(join(path, '.refcheck'))).toContain('journal')
   rmSync(join(path, 'manifest.json'), { recursive: true })
   writeFileSync(join(path, `.manifest.csv.${'0'.repeat(16)}.tmp`), '')
-  const second = await open()
+  const second = await openFolder()
   await second.close()
-  expect(listed().map(({ file }) => file)).toEqual(['a.pdf'])
+  expect(readManifest().map(({ file }) => file)).toEqual(['a.pdf'])
   expect(readdirSync(path).sort()).toEqual(['a.pdf', 'manifest.csv', 'manifest.json'])
 })
 
-test('a manifest that tells less than the files is known by its journal', async () => {
-  const folder = await open()
-  await keep(folder, 'a.pdf')
+test('the journal states that a manifest is incomplete, and the next run completes it', async () => {
+  const folder = await openFolder()
+  await storeFile(folder, 'a.pdf')
   const journal = join(path, '.refcheck', 'journal')
   expect(readFileSync(journal, 'utf8').trim().split('\n')).toHaveLength(1)
   mkdirSync(join(path, 'manifest.csv'))
   await expect(folder.close()).rejects.toMatchObject({ code: 'io' })
   expect(readFileSync(journal, 'utf8').trim().split('\n').at(-1)).toBe('manifest')
-  // It alone says that the table is behind.
+  // Now only this line states that manifest.csv is incomplete.
   writeFileSync(journal, 'manifest\n')
   rmSync(join(path, 'manifest.csv'), { recursive: true })
-  await (await open()).close()
+  await (await openFolder()).close()
   expect(readFileSync(join(path, 'manifest.csv'), 'utf8')).toContain('a.pdf')
 })
 
-/** As a SIGKILL leaves it after its first report. */
-async function killedAtOnce(): Promise<void> {
+/** Leaves the folder as a SIGKILL after the first report does. */
+async function simulateKill(): Promise<void> {
   const { folder } = await storeReport()
   const journal = readFileSync(join(path, '.refcheck', 'journal'))
   await folder.close()
@@ -326,44 +331,44 @@ async function killedAtOnce(): Promise<void> {
   writeFileSync(join(path, '.refcheck', 'journal'), journal, { mode: 0o600 })
 }
 
-test('of a run that was killed after one report nothing is lost, whatever is in the way first', async () => {
-  await killedAtOnce()
+test('the report of a killed run is recorded, also if an obstacle has to be removed first', async () => {
+  await simulateKill()
   writeFileSync(join(path, 'manifest.json'), 'no list')
-  await expect(open()).rejects.toMatchObject({ code: 'io' })
+  await expect(openFolder()).rejects.toMatchObject({ code: 'io' })
   rmSync(join(path, 'manifest.json'))
-  await (await open()).close()
-  expect(listed().map(({ file }) => file)).toEqual(['a.pdf'])
+  await (await openFolder()).close()
+  expect(readManifest().map(({ file }) => file)).toEqual(['a.pdf'])
 })
 
-test('what a killed run put in place is looked at thoroughly', async () => {
-  await killedAtOnce()
+test('the content of a file that a killed run stored is checked', async () => {
+  await simulateKill()
   writeFileSync(join(path, 'a.pdf'), '%PDF-b%%EOF')
   const at = new Date(new ManualClock().now())
   utimesSync(join(path, 'a.pdf'), at, at)
-  const second = await open()
+  const second = await openFolder()
   expect(second.records()).toEqual([])
   await second.close()
 })
 
-test('one file alone has no manifest, and its hidden folder a name that disks take', async () => {
+test('a run with one file writes no manifest, and shortens the name of its hidden folder', async () => {
   mkdirSync(path)
   writeFileSync(join(path, 'manifest.json'), 'theirs')
   const name = `${'x'.repeat(70)}.pdf`
-  const folder = await open(name)
+  const folder = await openFolder(name)
   expect(readdirSync(path).sort()).toEqual([`.${'x'.repeat(60)}.refcheck`, 'manifest.json'])
-  await keep(folder, name)
+  await storeFile(folder, name)
   await folder.close()
   expect(readFileSync(join(path, 'manifest.json'), 'utf8')).toBe('theirs')
 })
 
 test('if the folder or one above it is a file, IoError is thrown', async () => {
   writeFileSync(path, '')
-  await expect(open()).rejects.toMatchObject({
+  await expect(openFolder()).rejects.toMatchObject({
     code: 'io',
     message: `cannot use the folder "${path}": a part of the path is a file, not a folder`,
   })
   path = join(path, 'below')
-  await expect(open()).rejects.toMatchObject({
+  await expect(openFolder()).rejects.toMatchObject({
     message: expect.stringContaining('cannot make the folder') as string,
   })
 })

@@ -26,22 +26,22 @@ import { recordForFaultTable } from '../../harness/faults/fault-row.ts'
 recordForFaultTable('planted', 'written outside')
 
 let root: string
-let work: string
+let hiddenFolder: string
 let victim: string
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'refcheck-planted-'))
-  work = join(root, 'reports', '.refcheck')
+  hiddenFolder = join(root, 'reports', '.refcheck')
   victim = join(root, 'bashrc')
   mkdirSync(join(root, 'reports'))
   writeFileSync(victim, 'theirs')
 })
 afterEach(() => rmSync(root, { recursive: true }))
 
-const open = () =>
+const openFolder = () =>
   ReportFolder.open(join(root, 'reports'), { clock, random, pid: 1, csv: () => '', onlyFile: undefined })
 
-function ours(): void {
-  mkdirSync(work, { mode: 0o700 })
+function createHiddenFolder(): void {
+  mkdirSync(hiddenFolder, { mode: 0o700 })
 }
 const isRoot = process.getuid?.() === 0
 
@@ -49,8 +49,8 @@ test.each<[string, () => void, string]>([
   [
     'a folder that others may write to',
     () => {
-      mkdirSync(work)
-      chmodSync(work, 0o777)
+      mkdirSync(hiddenFolder)
+      chmodSync(hiddenFolder, 0o777)
     },
     'other users of this machine may write to it or read it',
   ],
@@ -58,28 +58,28 @@ test.each<[string, () => void, string]>([
     'a link to a folder',
     () => {
       mkdirSync(join(root, 'elsewhere'), { mode: 0o700 })
-      symlinkSync(join(root, 'elsewhere'), work)
+      symlinkSync(join(root, 'elsewhere'), hiddenFolder)
     },
     'it is not a folder',
   ],
-  // To give a folder away needs root.
+  // Only root can change the owner of a folder.
   ...(isRoot
     ? ([
         [
           'a folder of another account',
           () => {
-            ours()
-            chownSync(work, 65534, 65534)
+            createHiddenFolder()
+            chownSync(hiddenFolder, 65534, 65534)
           },
           'it belongs to another user of this machine',
         ],
       ] as [string, () => void, string][])
     : []),
-])('%s under the name of ours is refused, and nothing is written', async (_, plant, why) => {
+])('%s at the path of the hidden folder is refused, and nothing is written', async (_, plant, why) => {
   plant()
-  await expect(open()).rejects.toMatchObject({
+  await expect(openFolder()).rejects.toMatchObject({
     code: 'io',
-    message: `cannot work in "${work}": ${why}`,
+    message: `cannot work in "${hiddenFolder}": ${why}`,
     hint: 'Move it away, then run the same command again.',
   })
   expect(readFileSync(victim, 'utf8')).toBe('theirs')
@@ -101,7 +101,7 @@ const anySubject = {
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** A manifest of one report, which may name any file below the folder. */
+/** Writes a manifest with one report, which may name any file below the folder. */
 function plantManifest(file: string, text: string): void {
   const record = {
     ...anySubject,
@@ -128,10 +128,10 @@ test.each<[string, (journal: string) => void]>([
   ['a link', (journal) => symlinkSync(victim, journal)],
   ['a second name of a file', (journal) => linkSync(victim, journal)],
   ['a FIFO', (journal) => void execFileSync('mkfifo', [journal])],
-])('%s in the place of the journal is never written to, and never waited for', async (_, plant) => {
-  ours()
-  plant(join(work, 'journal'))
-  const stored = open().then((folder) =>
+])('%s at the path of the journal is not written to, and does not block the run', async (_, plant) => {
+  createHiddenFolder()
+  plant(join(hiddenFolder, 'journal'))
+  const stored = openFolder().then((folder) =>
     folder.store({ file: 'a.pdf', replace: false, subject: anySubject, open: async () => content() }),
   )
   await expect(stored).rejects.toMatchObject({
@@ -142,8 +142,8 @@ test.each<[string, (journal: string) => void]>([
 })
 
 test('a journal that another account made while the folder was in use gets no line', async () => {
-  const folder = await open()
-  const journal = join(work, 'journal')
+  const folder = await openFolder()
+  const journal = join(hiddenFolder, 'journal')
   writeFileSync(journal, '')
   chmodSync(journal, 0o666)
   await expect(
@@ -157,16 +157,16 @@ test('a journal that another account made while the folder was in use gets no li
   await folder.close()
 })
 
-test('a subfolder that was replaced by a link: no file is deleted or taken for a report through it', async () => {
+test('if a subfolder was replaced by a link, no file in its target is deleted or accepted as a report', async () => {
   const elsewhere = join(root, 'elsewhere')
   mkdirSync(elsewhere)
   writeFileSync(join(elsewhere, 'a.pdf'), pdf)
   chmodSync(join(root, 'reports'), 0o777)
   symlinkSync(elsewhere, join(root, 'reports', 'sub'))
   plantManifest('sub/a.pdf', pdf)
-  const folder = await open()
+  const folder = await openFolder()
   const [record] = folder.records()
-  if (record === undefined) throw new Error('it is listed')
+  if (record === undefined) throw new Error('the manifest has no record')
   expect(await folder.fileStatus(record, false)).toBe('changed')
   await expect(folder.discard(record.file)).rejects.toMatchObject({
     code: 'io',
@@ -183,10 +183,10 @@ test('in a folder that others may write to, nothing is stored in a subfolder or 
   writeFileSync(join(reports, 'sub', 'a.pdf'), pdf)
   plantManifest('sub/a.pdf', pdf)
   chmodSync(reports, 0o777)
-  const folder = await open()
+  const folder = await openFolder()
   const [record] = folder.records()
-  if (record === undefined) throw new Error('it is listed')
-  const refused = {
+  if (record === undefined) throw new Error('the manifest has no record')
+  const refusal = {
     code: 'io',
     message: expect.stringContaining(
       'every user of this machine may put a link in place of its folder "sub"',
@@ -199,21 +199,21 @@ test('in a folder that others may write to, nothing is stored in a subfolder or 
     subject: anySubject,
     open: () => Promise.reject(new Error('it was downloaded')),
   })
-  await expect(stored).rejects.toMatchObject(refused)
-  await expect(folder.discard(record.file)).rejects.toMatchObject(refused)
+  await expect(stored).rejects.toMatchObject(refusal)
+  await expect(folder.discard(record.file)).rejects.toMatchObject(refusal)
   await folder.erase([reportKey(record)])
   await folder.close()
   expect(readdirSync(join(reports, 'sub'))).toEqual(['a.pdf'])
 })
 
-test('in a folder that others may write to, two reports of one size that were exchanged are noticed', async () => {
+test('in a folder that others may write to, two exchanged reports of the same size are detected', async () => {
   const reports = join(root, 'reports')
   plantManifest('a.pdf', pdf)
   writeFileSync(join(reports, 'a.pdf'), pdf.replace('a', 'b'))
   chmodSync(reports, 0o777)
-  const folder = await open()
+  const folder = await openFolder()
   const [record] = folder.records()
-  if (record === undefined) throw new Error('it is listed')
+  if (record === undefined) throw new Error('the manifest has no record')
   expect(await folder.fileStatus(record, false)).toBe('changed')
   await folder.close()
 })
@@ -225,7 +225,7 @@ test.each(isRoot ? [65_534] : [])(
     plantManifest('a.pdf', pdf)
     chownSync(join(root, 'reports', 'manifest.json'), uid, uid)
     writeFileSync(join(root, 'reports', 'a.pdf'), pdf)
-    await expect(open()).rejects.toMatchObject({
+    await expect(openFolder()).rejects.toMatchObject({
       code: 'io',
       message: expect.stringContaining('manifest.json": it belongs to another user') as string,
     })

@@ -20,33 +20,33 @@ const workOptions = { clock, random, pid: 4711 }
 
 test('another run is reported, and none of its files is changed', async () => {
   mkdirSync(path)
-  const held = await WorkFolder.open(join(path, 'work'), workOptions)
-  held.appendToJournal('mine')
+  const workFolder = await WorkFolder.open(join(path, 'work'), workOptions)
+  workFolder.appendToJournal('mine')
   await expect(WorkFolder.open(join(path, 'work'), workOptions)).rejects.toThrow(
     /^another run \(process 4711, since .*\) is downloading reports into /,
   )
-  held.abandon()
-  held.abandon()
-  const next = await WorkFolder.open(join(path, 'work'), workOptions)
-  expect(next.oldJournal).toEqual(['mine'])
-  expect(next.temporaryPath()).toMatch(/\/[0-9a-f]{16}\.part$/)
-  await next.remove()
+  workFolder.abandon()
+  workFolder.abandon()
+  const nextFolder = await WorkFolder.open(join(path, 'work'), workOptions)
+  expect(nextFolder.oldJournal).toEqual(['mine'])
+  expect(nextFolder.temporaryPath()).toMatch(/\/[0-9a-f]{16}\.part$/)
+  await nextFolder.remove()
   expect(readdirSync(path)).toEqual([])
 })
 
 test('no file stays open, whatever the result is', async () => {
   mkdirSync(path)
-  const files = (): number => (existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0)
-  const before = files()
+  const countOpenFiles = (): number => (existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0)
+  const before = countOpenFiles()
   for (let round = 0; round < 20; round += 1) {
-    const held = await WorkFolder.open(join(path, 'work'), workOptions)
-    held.appendToJournal('x')
-    held.abandon()
-    const next = await WorkFolder.open(join(path, 'work'), workOptions)
-    next.appendToJournal('y')
-    await next.remove()
+    const workFolder = await WorkFolder.open(join(path, 'work'), workOptions)
+    workFolder.appendToJournal('x')
+    workFolder.abandon()
+    const nextFolder = await WorkFolder.open(join(path, 'work'), workOptions)
+    nextFolder.appendToJournal('y')
+    await nextFolder.remove()
   }
-  expect(files()).toBeLessThan(before + 10)
+  expect(countOpenFiles()).toBeLessThan(before + 10)
 })
 
 test('a parent folder that does not exist, and a folder at the path of the journal, cause IoError', async () => {
@@ -55,16 +55,16 @@ test('a parent folder that does not exist, and a folder at the path of the journ
     message: expect.stringContaining('cannot write to the folder') as string,
   })
   mkdirSync(path)
-  const held = await WorkFolder.open(join(path, 'work'), workOptions)
+  const workFolder = await WorkFolder.open(join(path, 'work'), workOptions)
   writeFileSync(join(path, 'theirs'), '')
   linkSync(join(path, 'theirs'), join(path, 'work', 'journal'))
-  expect(() => held.appendToJournal('x')).toThrow('it is not a regular file of its own')
+  expect(() => workFolder.appendToJournal('x')).toThrow('it is not a regular file of its own')
   rmSync(join(path, 'work', 'journal'))
   mkdirSync(join(path, 'work', 'journal'))
-  expect(() => held.appendToJournal('x')).toThrow(expect.objectContaining({ code: 'io' }))
-  held.abandon()
+  expect(() => workFolder.appendToJournal('x')).toThrow(expect.objectContaining({ code: 'io' }))
+  workFolder.abandon()
   await expect(WorkFolder.open(join(path, 'work'), workOptions)).rejects.toMatchObject({ code: 'io' })
   rmSync(join(path, 'work', 'journal'), { recursive: true })
-  // Who was refused has let go of it.
+  // The refused run has released the lock of the folder.
   await (await WorkFolder.open(join(path, 'work'), workOptions)).remove()
 })

@@ -8,7 +8,7 @@ import { systemRandom as random } from '../../../src/host/random.ts'
 import { openPackageNames } from '../../../src/store/schemas/package-names.ts'
 import { temporaryFolder } from '../../harness/world.ts'
 
-const pack = (id: number, name: string) =>
+const createPackage = (id: number, name: string) =>
   packageResource.parse({
     id,
     name,
@@ -21,8 +21,8 @@ test('names are stored in private files by service and user; storing some packag
   const data = join(temporaryFolder(), 'data')
   const names = openPackageNames({ paths: { config: data, data }, random })
   expect(await names.get(key)).toEqual(new Map())
-  await names.put(key, [pack(1, 'One'), pack(2, 'Two')])
-  await names.put({ ...key, userEmail: 'ANA@example.com' }, [pack(2, 'Second')])
+  await names.put(key, [createPackage(1, 'One'), createPackage(2, 'Two')])
+  await names.put({ ...key, userEmail: 'ANA@example.com' }, [createPackage(2, 'Second')])
   expect([...(await names.get(key))]).toEqual([
     [1, 'One'],
     [2, 'Second'],
@@ -32,7 +32,7 @@ test('names are stored in private files by service and user; storing some packag
   const [file = ''] = readdirSync(folder)
   const before = statSync(join(folder, file))
   expect(before.mode & 0o777).toBe(0o600)
-  await names.put(key, [pack(1, 'One')])
+  await names.put(key, [createPackage(1, 'One')])
   expect(statSync(join(folder, file)).ino).toBe(before.ino)
   for (const text of [
     '{',
@@ -50,7 +50,7 @@ test('a disk on which names cannot be stored causes no error', async () => {
   mkdirSync(data)
   writeFileSync(join(data, 'schemas'), 'a file where the folder should be')
   const names = openPackageNames({ paths: { config: data, data }, random })
-  await names.put(key, [pack(1, 'One')])
+  await names.put(key, [createPackage(1, 'One')])
   expect(await names.get(key)).toEqual(new Map())
   expect(existsSync(join(data, 'schemas'))).toBe(true)
 })

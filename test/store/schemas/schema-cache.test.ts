@@ -38,11 +38,16 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }))
 
 const key: SchemaKey = { baseUrl: 'https://api.example.com', userEmail: 'ana@example.com', packageId: 12 }
-const text = { type: 'string', required: true }
+const textField = { type: 'string', required: true }
 const schema = packageSchema.parse({
   id: 12,
   fields: {
-    recipient: { first_name: text, last_name: text, email: text, phone: { ...text, required: false } },
+    recipient: {
+      first_name: textField,
+      last_name: textField,
+      email: textField,
+      phone: { ...textField, required: false },
+    },
     additional_information: [
       {
         display_name: 'Licence',
@@ -54,8 +59,8 @@ const schema = packageSchema.parse({
   added_later: true,
 })
 
-/** The one file in the cache. */
-function file(): string {
+/** Returns the path of the only file in the cache. */
+function findCacheFile(): string {
   const [name] = readdirSync(join(data, 'schemas'))
   return join(data, 'schemas', name ?? '')
 }
@@ -64,9 +69,9 @@ test('get returns every field of the schema that was put, until the schema is di
   expect(await cache.get(key)).toBeUndefined()
   expect(existsSync(data)).toBe(false)
   await cache.put(key, schema)
-  const got = await cache.get(key)
-  expect(got).toEqual(schema)
-  expect(Object.keys(got?.fields.additional_information[0]?.fields ?? {})).toEqual(['__proto__'])
+  const found = await cache.get(key)
+  expect(found).toEqual(schema)
+  expect(Object.keys(found?.fields.additional_information[0]?.fields ?? {})).toEqual(['__proto__'])
   await cache.remove(key)
   await cache.remove(key)
   expect(await cache.get(key)).toBeUndefined()
@@ -91,12 +96,12 @@ test('files are private, and looser permissions are corrected with a warning; ne
   mkdirSync(data)
   chmodSync(data, 0o755)
   await cache.put(key, schema)
-  const modes = [data, join(data, 'schemas'), file()].map((path) => statSync(path).mode & 0o777)
+  const modes = [data, join(data, 'schemas'), findCacheFile()].map((path) => statSync(path).mode & 0o777)
   expect(modes).toEqual([0o755, 0o700, 0o600])
-  chmodSync(file(), 0o644)
+  chmodSync(findCacheFile(), 0o644)
   expect(await cache.get(key)).toEqual(schema)
   expect(messages).toEqual([
-    `The file "${file()}" was readable by other users (0644); it is now private (0600).`,
+    `The file "${findCacheFile()}" was readable by other users (0644); it is now private (0600).`,
   ])
 })
 
@@ -110,7 +115,7 @@ test.each([
   ['another user’s', (whole: string) => whole.replace('ana@', 'bo@')],
 ])('a damaged file (%s) is a miss, and fixed by the next put', async (_name, damage) => {
   await cache.put(key, schema)
-  writeFileSync(file(), damage(readFileSync(file(), 'utf8')))
+  writeFileSync(findCacheFile(), damage(readFileSync(findCacheFile(), 'utf8')))
   expect(await cache.get(key)).toBeUndefined()
   await cache.put(key, schema)
   expect(await cache.get(key)).toEqual(schema)
@@ -118,7 +123,7 @@ test.each([
 
 test('a file that was moved to the path of another key is a miss there', async () => {
   await cache.put(key, schema)
-  const first = file()
+  const first = findCacheFile()
   await cache.put({ ...key, userEmail: 'bo@example.com' }, schema)
   const names = readdirSync(join(data, 'schemas')).map((name) => join(data, 'schemas', name))
   renameSync(first, names.find((name) => name !== first) ?? '')
@@ -127,7 +132,7 @@ test('a file that was moved to the path of another key is a miss there', async (
 
 test('a symbolic link is a miss and is not written through', async () => {
   await cache.put(key, schema)
-  const path = file()
+  const path = findCacheFile()
   const outside = join(folder, 'outside')
   renameSync(path, outside)
   const before = readFileSync(outside, 'utf8')

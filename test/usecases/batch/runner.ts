@@ -1,7 +1,7 @@
 import type { ManualClock } from '../../harness/manual-clock.ts'
 import type { Script, ScriptedApi } from '../request/scripted-api.ts'
 import { scriptedOrdering } from '../request/scripted-ordering.ts'
-import { bound } from '../../store/ledger/bound.ts'
+import { bindLedger } from '../../store/ledger/bound.ts'
 import { fileBatch, orderRows, statesOf } from '../../store/ledger/files.ts'
 import type { Api } from '../../../src/api/api.ts'
 import type { User } from '../../../src/contract/user.ts'
@@ -69,7 +69,7 @@ interface Runner {
 export function runnerOf(store: Store, world: RunOverrides = {}): Runner {
   const { ledger = {}, signal, windows, clock: given, prompter, onEvent, ...script } = world
   const ordering = scriptedOrdering(
-    { ledger: { ...bound(store.ledger), ...ledger }, batches: store.batches },
+    { ledger: { ...bindLedger(store.ledger), ...ledger }, batches: store.batches },
     script,
     {
       ...(signal && { signal }),

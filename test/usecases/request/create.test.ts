@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createRequest } from '../../../src/usecases/request/create.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
-import { bound } from '../../store/ledger/bound.ts'
+import { bindLedger } from '../../store/ledger/bound.ts'
 import { scratch, type Scratch } from '../../store/ledger/scratch.ts'
 import type { ManualClock } from '../../harness/manual-clock.ts'
 import { clientError, lost, order, requestId, taken, unsent } from './answers.ts'
@@ -250,7 +250,7 @@ describe('a journal entry that is more than 5 s old before the order is sent', (
   /** Returns a ledger after whose claims the given pauses take place, as if the machine was suspended. */
   function suspended(...pauses: (() => Promise<void>)[]): Ledger {
     return {
-      ...bound(ledger),
+      ...bindLedger(ledger),
       async beginInQuota(...from) {
         const claim = await ledger.beginInQuota(...from)
         await pauses.shift()?.()
@@ -306,7 +306,7 @@ describe('a journal entry that is more than 5 s old before the order is sent', (
 
 test('an order that another process changed is not sent and not repeated', async () => {
   const changed: Ledger = {
-    ...bound(ledger),
+    ...bindLedger(ledger),
     beginInQuota: () => Promise.resolve({ waitMs: 0, attempt: undefined, conflict: undefined }),
   }
   const parts = ordering({}, changed)

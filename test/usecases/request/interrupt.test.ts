@@ -4,7 +4,7 @@ import type { CreateAnswer } from '../../../src/domain/submission/outcome.ts'
 import { createRequest } from '../../../src/usecases/request/create.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
-import { bound } from '../../store/ledger/bound.ts'
+import { bindLedger } from '../../store/ledger/bound.ts'
 import { scratch, type Scratch } from '../../store/ledger/scratch.ts'
 import { clientError, lost, order, requestId, requestOf, serverError, taken, unsent } from './answers.ts'
 import type { Script } from './scripted-api.ts'
@@ -43,7 +43,7 @@ test('Ctrl-C before the order sends nothing and journals nothing', async () => {
 
 test('Ctrl-C while the store is read sends nothing, and the same order can be sent later', async () => {
   const slow: Ledger = {
-    ...bound(ledger),
+    ...bindLedger(ledger),
     async recover(at) {
       stop.abort()
       return ledger.recover(at)

@@ -9,7 +9,7 @@ import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
 import { createRequest } from '../../../src/usecases/request/create.ts'
 import { listRequests, refreshRequests } from '../../../src/usecases/request/read-requests.ts'
-import { bound } from '../../store/ledger/bound.ts'
+import { bindLedger } from '../../store/ledger/bound.ts'
 import { scratch, type Scratch } from '../../store/ledger/scratch.ts'
 
 let home: Scratch
@@ -76,7 +76,7 @@ test('orders with an unknown outcome are listed with the reason, and refused one
 })
 
 test('an order in flight whose process died is listed as unknown', async () => {
-  const dying = { ...bound(ledger), move: () => Promise.reject(new Error('dead')) }
+  const dying = { ...bindLedger(ledger), move: () => Promise.reject(new Error('dead')) }
   const parts = scriptedOrdering({ ledger: dying, batches: store.batches }, { creates: [taken()] }, { clock })
   const options = { allowDuplicate: false, waitBudgetMs: 0 }
   await expect(createRequest(parts, orderFor('a@example.com'), options)).rejects.toMatchObject({ code: 'io' })

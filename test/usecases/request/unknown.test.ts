@@ -4,7 +4,7 @@ import { createRequest } from '../../../src/usecases/request/create.ts'
 import { IoError, UnavailableError } from '../../../src/errors/kinds.ts'
 import type { Ledger } from '../../../src/store/ledger/ledger.ts'
 import type { Store } from '../../../src/store/ledger/store.ts'
-import { bound } from '../../store/ledger/bound.ts'
+import { bindLedger } from '../../store/ledger/bound.ts'
 import { scratch, type Scratch } from '../../store/ledger/scratch.ts'
 import {
   answered,
@@ -125,7 +125,7 @@ describe('an outcome that is unknown', () => {
 })
 
 test('an order in flight whose process died becomes unknown and is reported', async () => {
-  const dying = ordering({}, { ...bound(ledger), move: () => Promise.reject(new Error('dead')) })
+  const dying = ordering({}, { ...bindLedger(ledger), move: () => Promise.reject(new Error('dead')) })
   await refusal(dying)
   expect(await states()).toEqual(['sending'])
   const parts = ordering({ creates: [taken()] })
@@ -136,7 +136,7 @@ test('an order in flight whose process died becomes unknown and is reported', as
 
 describe('a store that cannot record', () => {
   const disk = new IoError('cannot use the store: the disk reported an error')
-  const broken = (): Ledger => ({ ...bound(ledger), move: () => Promise.reject(disk) })
+  const broken = (): Ledger => ({ ...bindLedger(ledger), move: () => Promise.reject(disk) })
 
   test.each([
     [taken(), new RegExp(`the order was accepted as request ${requestId}, but this could not be recorded`)],
@@ -150,7 +150,7 @@ describe('a store that cannot record', () => {
   })
 
   test('the attempt sends nothing', async () => {
-    const parts = ordering({}, { ...bound(ledger), beginInQuota: () => Promise.reject(disk) })
+    const parts = ordering({}, { ...bindLedger(ledger), beginInQuota: () => Promise.reject(disk) })
     expect(await refusal(parts)).toBe(disk)
     expect(parts.api.sent).toEqual([])
   })

@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest'
 import { serverOf } from './connect.ts'
 
 /** Starts a proxy that forwards the bytes for which `mayPass` returns true, and returns its URL. It closes with the test. */
-export async function between(
+export async function startProxy(
   url: string,
   mayPass: (text: string, sockets: [Socket, Socket]) => boolean,
 ): Promise<string> {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { NoAnswerError, StoreBusyError, StoreDownError } from '../../../../src/errors/kinds.ts'
 import { queryDatabase, emptyDatabase } from '../../../harness/postgres.ts'
-import { between } from './between.ts'
+import { startProxy } from './between.ts'
 import { connectTo } from './connect.ts'
 
 const nameOf = (url: string): string => new URL(url).pathname.slice(1)
@@ -84,11 +84,11 @@ test('a connection that the server ended is opened again, and its session is set
   database.onSession(async (sql) => {
     await sql.run('SELECT pg_advisory_lock(1)')
   })
-  const pid = async () => (await database.get('SELECT pg_backend_pid() AS pid')) as { pid: number }
-  const before = await pid()
+  const readPid = async () => (await database.get('SELECT pg_backend_pid() AS pid')) as { pid: number }
+  const before = await readPid()
   expect(database.session).toBe(1)
   await queryDatabase(url, `SELECT pg_terminate_backend(${before.pid})`)
-  expect(await pid()).not.toEqual(before)
+  expect(await readPid()).not.toEqual(before)
   expect(database.session).toBe(2)
   const countLocks = `SELECT count(*) AS n FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()`
   expect(await database.get(countLocks)).toEqual({ n: 1 })
@@ -99,11 +99,11 @@ test('if the server ends the session during a statement, the next statement open
   const database = connectTo(url)
   for (let session = 1; session <= 20; session += 1) {
     const { pid } = (await database.get('SELECT pg_backend_pid() AS pid')) as { pid: number }
-    const cut = database.get('SELECT pg_sleep(60)').catch((error: unknown) => error)
+    const failure = database.get('SELECT pg_sleep(60)').catch((error: unknown) => error)
     const isRunning = `SELECT 1 FROM pg_stat_activity WHERE pid = ${pid} AND query LIKE 'SELECT pg_sleep%'`
     await expect.poll(() => queryDatabase(url, isRunning)).toHaveLength(1)
     await queryDatabase(url, `SELECT pg_terminate_backend(${pid})`)
-    expect(await cut).toBeInstanceOf(StoreDownError)
+    expect(await failure).toBeInstanceOf(StoreDownError)
     expect(await database.get('SELECT 1 AS one')).toEqual({ one: 1 })
     expect(database.session).toBe(session + 1)
   }
@@ -125,35 +125,35 @@ const insert = 'INSERT INTO t VALUES (1)'
 test.each(['before', 'after'])(
   'if the connection is cut %s the server receives the COMMIT, the error is a NoAnswerError',
   async (when) => {
-    const cut = await between(await databaseWithTable(), (text, [client, upstream]) => {
+    const proxyUrl = await startProxy(await databaseWithTable(), (text, [client, upstream]) => {
       if (!text.includes('COMMIT')) return true
       if (when === 'after') upstream.write(Buffer.from(text, 'latin1'))
       setImmediate(() => client.destroy())
       return false
     })
-    const database = connectTo(cut, { patienceMs: 5_000 })
+    const database = connectTo(proxyUrl, { patienceMs: 5_000 })
     await expect(database.transaction((sql) => sql.run(insert))).rejects.toBeInstanceOf(NoAnswerError)
   },
 )
 
 test('if the connection is cut during a change without a transaction, the error is a NoAnswerError', async () => {
-  const cut = await between(await databaseWithTable(), (text, [client]) => {
+  const proxyUrl = await startProxy(await databaseWithTable(), (text, [client]) => {
     if (text.includes('INSERT')) client.destroy()
     return !text.includes('INSERT')
   })
-  await expect(connectTo(cut, { patienceMs: 5_000 }).run(insert)).rejects.toBeInstanceOf(NoAnswerError)
+  await expect(connectTo(proxyUrl, { patienceMs: 5_000 }).run(insert)).rejects.toBeInstanceOf(NoAnswerError)
 })
 
 test('if the connection is cut before the COMMIT, the transaction is repeated', async () => {
   let cuts = 0
-  const cut = await between(await databaseWithTable(), (text, [client]) => {
+  const proxyUrl = await startProxy(await databaseWithTable(), (text, [client]) => {
     if (!text.includes('INSERT') || cuts > 1) return true
     cuts += 1
     client.destroy()
     return false
   })
   const messages: string[] = []
-  const database = connectTo(cut, { patienceMs: 5_000, onMessage: (message) => messages.push(message) })
+  const database = connectTo(proxyUrl, { patienceMs: 5_000, onMessage: (message) => messages.push(message) })
   expect(await database.transaction((sql) => sql.run(insert))).toBe(1)
   expect(cuts).toBe(2)
   expect(messages.map((each) => each.replaceAll(/"[^"]*"/g, 'S'))).toEqual([

@@ -12,7 +12,7 @@ import type { Store } from '../../../../src/store/ledger/store.ts'
 const longMs = 60_000
 
 let pair: PostgresPair
-let here: Scratch
+let setup: Scratch
 
 beforeAll(async () => {
   pair = await PostgresPair.start()
@@ -20,33 +20,33 @@ beforeAll(async () => {
 }, longMs)
 afterAll(() => pair.stop())
 beforeEach(() => {
-  here = scratch()
+  setup = scratch()
 })
 afterEach(async () => {
-  await here.end()
+  await setup.end()
   await clearStore(pair.url)
 })
 
-async function begin({ ledger }: Store, row: RowVersion): Promise<void> {
+async function beginRow({ ledger }: Store, row: RowVersion): Promise<void> {
   const attempt = await beginAttempt(ledger, row, newAttempt())
   expect(attempt).toMatchObject({ state: 'sending' })
 }
 
-const states = async (store: Store): Promise<string[]> =>
+const listStates = async (store: Store): Promise<string[]> =>
   (await store.ledger.list({})).map(({ state, recipient }) => `${recipient?.email} ${state}`).sort()
 
 test(
   'a standby that the last commits did not reach takes over: a row that was sent becomes unknown, and is not sent again',
   async () => {
-    const before = await here.store(pair.url)
+    const before = await setup.store(pair.url)
     const rows: RowVersion[] = []
     for (const name of ['kept', 'lost', 'next'])
       rows.push(await addOne(before.ledger, `${name}@example.com`, { kind: 'file' }))
     const [replicated, lost, next] = rows as [RowVersion, RowVersion, RowVersion]
-    await begin(before, replicated)
-    await pair.failOver({ how: 'asynchronous', meanwhile: () => begin(before, lost) })
-    const after = await here.store(pair.url)
-    expect(await states(after)).toEqual([
+    await beginRow(before, replicated)
+    await pair.failOver({ how: 'asynchronous', meanwhile: () => beginRow(before, lost) })
+    const after = await setup.store(pair.url)
+    expect(await listStates(after)).toEqual([
       'kept@example.com sending',
       'lost@example.com pending',
       'next@example.com pending',
@@ -55,9 +55,9 @@ test(
     await expect(beginAttempt(after.ledger, next, newAttempt())).rejects.toThrow(message)
     expect(await after.rollbacks.examine()).toMatchObject({ step: 'confirmation', unreported: [] })
     await after.rollbacks.acceptOlder()
-    await begin(after, next)
+    await beginRow(after, next)
     expect(await beginAttempt(after.ledger, lost, newAttempt())).toBeUndefined()
-    expect(await states(after)).toContain('lost@example.com unknown')
+    expect(await listStates(after)).toContain('lost@example.com unknown')
   },
   longMs,
 )
@@ -65,16 +65,16 @@ test(
 test(
   'a synchronous standby takes over with every commit: no attempt has to be recovered',
   async () => {
-    const before = await here.store(pair.url)
+    const before = await setup.store(pair.url)
     const rows: RowVersion[] = []
     for (const name of ['last', 'next'])
       rows.push(await addOne(before.ledger, `${name}@example.com`, { kind: 'file' }))
     const [last, next] = rows as [RowVersion, RowVersion]
-    await pair.failOver({ how: 'synchronous', meanwhile: () => begin(before, last) })
-    const after = await here.store(pair.url)
-    await begin(after, next)
-    expect(await states(after)).toEqual(['last@example.com sending', 'next@example.com sending'])
-    expect(here.messages.join()).not.toContain('lacked')
+    await pair.failOver({ how: 'synchronous', meanwhile: () => beginRow(before, last) })
+    const after = await setup.store(pair.url)
+    await beginRow(after, next)
+    expect(await listStates(after)).toEqual(['last@example.com sending', 'next@example.com sending'])
+    expect(setup.messages.join()).not.toContain('lacked')
   },
   longMs,
 )

@@ -10,17 +10,17 @@ import {
 import { serverOf } from './connect.ts'
 
 const server = serverOf('postgres://ledger:secret@localhost/orders')
-const coded = (code: unknown, message = 'x'): Error => Object.assign(new Error(message), { code })
+const errorWithCode = (code: unknown, message = 'x'): Error => Object.assign(new Error(message), { code })
 
 test.each<[string, unknown, string]>([
-  ['a state', coded('3D000'), 'there is no such database'],
-  ['a state of a class', coded('28999'), 'the server refused this user'],
-  ['another state of that class', coded('08006'), 'the connection broke'],
-  ['an unknown state', coded('99999'), 'PostgreSQL reported error 99999'],
-  ['a code of the network', coded('EPIPE'), 'the connection broke'],
+  ['an SQL state', errorWithCode('3D000'), 'there is no such database'],
+  ['an SQL state that is known by its class', errorWithCode('28999'), 'the server refused this user'],
+  ['another SQL state that is known by its class', errorWithCode('08006'), 'the connection broke'],
+  ['an unknown state', errorWithCode('99999'), 'PostgreSQL reported error 99999'],
+  ['a code of the network', errorWithCode('EPIPE'), 'the connection broke'],
   [
     'a code of TLS',
-    coded('ERR_TLS_CERT_ALTNAME_INVALID'),
+    errorWithCode('ERR_TLS_CERT_ALTNAME_INVALID'),
     'the server’s certificate is not trusted (ERR_TLS_CERT_ALTNAME_INVALID)',
   ],
   [
@@ -28,11 +28,11 @@ test.each<[string, unknown, string]>([
     new Error('The server does not support SSL connections'),
     'the server does not offer TLS',
   ],
-  ['a code that is no text', coded(7), 'the connection broke'],
+  ['a code that is no text', errorWithCode(7), 'the connection broke'],
   ['no error', 'x', 'the connection broke'],
   [
     'the first of several addresses',
-    new AggregateError([coded('ECONNREFUSED'), coded('3D000')]),
+    new AggregateError([errorWithCode('ECONNREFUSED'), errorWithCode('3D000')]),
     'connection refused',
   ],
 ])('the message for %s states the reason, and does not contain the password', (_what, error, why) => {
@@ -42,10 +42,10 @@ test.each<[string, unknown, string]>([
 })
 
 test('a deadlock is a busy store, a server that shuts down is a store that is down, and an error of refcheck is not changed', () => {
-  expect(storeFailure(server, coded('40P01'))).toBeInstanceOf(StoreBusyError)
-  expect(storeFailure(server, coded('57P01'))).toBeInstanceOf(StoreDownError)
-  expect(storeFailure(server, coded('23505'))).toMatchObject({ code: 'internal' })
-  expect(storeFailure(server, coded(movedState, '/new'))).toMatchObject({ code: 'io' })
+  expect(storeFailure(server, errorWithCode('40P01'))).toBeInstanceOf(StoreBusyError)
+  expect(storeFailure(server, errorWithCode('57P01'))).toBeInstanceOf(StoreDownError)
+  expect(storeFailure(server, errorWithCode('23505'))).toMatchObject({ code: 'internal' })
+  expect(storeFailure(server, errorWithCode(movedState, '/new'))).toMatchObject({ code: 'io' })
   const usageError = new UsageError('no')
   expect(storeFailure(server, usageError)).toBe(usageError)
 })
@@ -61,13 +61,13 @@ test.each([
   ['EPIPE', false],
   [undefined, false],
 ])('the code %s shows that the server itself undid the statement: %s', (code, refused) => {
-  expect(isRefusal(coded(code))).toBe(refused)
+  expect(isRefusal(errorWithCode(code))).toBe(refused)
 })
 
 test('an SQL state has five letters or digits, and no code of a network error is an SQL state', () => {
-  expect([sqlState(coded('23505')), sqlState(coded('EPIPE')), sqlState(coded('x'))]).toEqual([
-    '23505',
-    undefined,
-    undefined,
-  ])
+  expect([
+    sqlState(errorWithCode('23505')),
+    sqlState(errorWithCode('EPIPE')),
+    sqlState(errorWithCode('x')),
+  ]).toEqual(['23505', undefined, undefined])
 })

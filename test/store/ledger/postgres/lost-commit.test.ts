@@ -5,7 +5,7 @@ import { fileBatch, orderRows } from '../files.ts'
 import { type Scratch, scratch } from '../scratch.ts'
 import { queryDatabase } from '../../../harness/postgres.ts'
 import { sharedStore } from '../../../harness/postgres-store.ts'
-import { between } from './between.ts'
+import { startProxy } from './between.ts'
 
 let setup: Scratch
 
@@ -14,7 +14,7 @@ beforeEach(() => {
 })
 afterEach(() => setup.end())
 
-const room = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
+const unlimitedQuota = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
 const accepted = {
   to: 'accepted',
   at: someTime + 20,
@@ -27,10 +27,10 @@ const accepted = {
  * server has sent `until`.
  */
 async function cutAtCommit(when: 'before' | 'after', until = 'COMMIT') {
-  let armed = false
-  const cut = await between(await sharedStore(), (text, [client, upstream]) => {
-    if (!armed || !text.includes('COMMIT')) return true
-    armed = false
+  let isArmed = false
+  const proxyUrl = await startProxy(await sharedStore(), (text, [client, upstream]) => {
+    if (!isArmed || !text.includes('COMMIT')) return true
+    isArmed = false
     if (when === 'before') {
       setImmediate(() => client.destroy())
       return false
@@ -41,8 +41,8 @@ async function cutAtCommit(when: 'before' | 'after', until = 'COMMIT') {
     })
     return true
   })
-  const store = await setup.store(cut)
-  return { store, ledger: store.ledger, arm: () => (armed = true) }
+  const store = await setup.store(proxyUrl)
+  return { store, ledger: store.ledger, arm: () => (isArmed = true) }
 }
 
 /** Makes the COMMIT of every claim take half a second. */
@@ -58,13 +58,17 @@ test('a breaker that another runner opened is reported once, though the COMMIT o
   await other.batches.add(batch, orderRows(3))
   for (const { batches } of [store, other]) await batches.acquire(batch.id, 'sending')
   const first = { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined } as const
-  const { attempt } = await other.ledger.beginInQuota(first, newAttempt(), room, true)
+  const { attempt } = await other.ledger.beginInQuota(first, newAttempt(), unlimitedQuota, true)
   if (attempt === undefined) throw new Error('the first row was not claimed')
   await other.ledger.move(attempt, { to: 'unknown', at: someTime, reason: 'cut' })
   arm()
-  expect((await ledger.beginInQuota(first, newAttempt(), room, true)).attempt).toBeUndefined()
-  expect(await ledger.beginInQuota(first, newAttempt(), room, true)).toMatchObject({ isBreakerOpen: true })
-  expect((await ledger.beginInQuota(first, newAttempt(), room, true)).attempt).toMatchObject({ row: 2 })
+  expect((await ledger.beginInQuota(first, newAttempt(), unlimitedQuota, true)).attempt).toBeUndefined()
+  expect(await ledger.beginInQuota(first, newAttempt(), unlimitedQuota, true)).toMatchObject({
+    isBreakerOpen: true,
+  })
+  expect((await ledger.beginInQuota(first, newAttempt(), unlimitedQuota, true)).attempt).toMatchObject({
+    row: 2,
+  })
 })
 
 for (const when of ['before', 'after'] as const) {
@@ -73,13 +77,13 @@ for (const when of ['before', 'after'] as const) {
     const row = await addOne(ledger, 'a@example.com', { kind: 'file' })
     await beginAttempt(ledger, await addOne(ledger, 'b@example.com', { kind: 'file' }), newAttempt())
     arm()
-    expect(await ledger.beginInQuota(row, newAttempt(), room, true)).toMatchObject({
+    expect(await ledger.beginInQuota(row, newAttempt(), unlimitedQuota, true)).toMatchObject({
       attempt: undefined,
       isTaken: true,
     })
     const stored = await rowOf(ledger, row)
     expect(stored).toMatchObject({ state: 'pending', attempts: when === 'after' ? 1 : 0 })
-    expect((await ledger.beginInQuota(stored, newAttempt(), room, true)).attempt).toMatchObject({
+    expect((await ledger.beginInQuota(stored, newAttempt(), unlimitedQuota, true)).attempt).toMatchObject({
       state: 'sending',
     })
   })
@@ -91,7 +95,7 @@ for (const when of ['before', 'after'] as const) {
       await addOne(ledger, 'a@example.com', { kind: 'file' }),
       newAttempt(),
     )
-    if (attempt === undefined) throw new Error('it did not begin')
+    if (attempt === undefined) throw new Error('the attempt did not begin')
     arm()
     expect(await ledger.move(attempt, accepted)).toBe(true)
     expect(await rowOf(ledger, attempt)).toMatchObject({ state: 'accepted', requestId: accepted.requestId })
@@ -110,13 +114,13 @@ test('a claim whose connection is cut before its COMMIT has ended is awaited, an
   const { ledger, arm } = await cutAtCommit('after', 'UPDATE 1')
   const row = await addOne(ledger, 'a@example.com', { kind: 'file' })
   // Another key, because the claim that is cut changes the use of this key's quota.
-  const other = { ...room, account: 'another key' }
+  const other = { ...unlimitedQuota, account: 'another key' }
   await ledger.beginInQuota(await addOne(ledger, 'b@example.com', { kind: 'file' }), newAttempt(), other)
   const url = await sharedStore()
   await queryDatabase(url, slowCommit)
   try {
     arm()
-    expect(await ledger.beginInQuota(row, newAttempt(), room, true)).toMatchObject({
+    expect(await ledger.beginInQuota(row, newAttempt(), unlimitedQuota, true)).toMatchObject({
       attempt: undefined,
       isTaken: true,
     })
@@ -134,14 +138,14 @@ test('an outcome is recorded even if the attempt of the next row cannot begin', 
     newAttempt(),
   )
   const next = await addOne(ledger, 'b@example.com', { kind: 'file' })
-  if (attempt === undefined) throw new Error('it did not begin')
+  if (attempt === undefined) throw new Error('the attempt did not begin')
   const url = await sharedStore()
   await queryDatabase(
     url,
     "ALTER TABLE refcheck.submissions ADD CONSTRAINT none_goes CHECK (state <> 'sending') NOT VALID",
   )
   try {
-    expect(await ledger.moveAndBegin(attempt, accepted, next, newAttempt(), room)).toEqual({
+    expect(await ledger.moveAndBegin(attempt, accepted, next, newAttempt(), unlimitedQuota)).toEqual({
       moved: true,
       attempt: undefined,
       conflict: undefined,

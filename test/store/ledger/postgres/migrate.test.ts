@@ -16,11 +16,11 @@ beforeEach(() => {
 })
 afterEach(() => setup.end())
 
-const refusal = (url: string): Promise<unknown> => setup.store(url).catch((error: unknown) => error)
+const readRefusal = (url: string): Promise<unknown> => setup.store(url).catch((error: unknown) => error)
 
 test('a database without a store is refused with the command that creates one, and is not changed', async () => {
   const url = await emptyDatabase()
-  expect(await refusal(url)).toMatchObject({
+  expect(await readRefusal(url)).toMatchObject({
     code: 'io',
     message: expect.stringMatching(
       /^cannot use the store "postgres:.*": the database has no tables of refcheck$/,
@@ -44,24 +44,24 @@ test('several processes create the store at once: one creates it, and all succee
   await beginOne((await setup.store(url)).ledger, 'a@example.com')
 })
 
-test('a store that is created where another one was uses its key, and recognises its people', async () => {
+test('a store that is created in place of a dropped one has the same fingerprint key', async () => {
   const url = await emptyDatabase()
-  const made = async () => {
+  const createAndReadKey = async () => {
     await migrateStore({ ...setup.options, chosen: url })
     return queryDatabase(
       url,
       `SELECT encode(value, 'hex') AS key FROM refcheck.meta WHERE name = 'fingerprint_key'`,
     )
   }
-  const former = await made()
+  const formerKey = await createAndReadKey()
   await allowWithoutLog(url)
   await beginOne((await setup.store(url)).ledger, 'a@example.com')
   await queryDatabase(url, 'DROP SCHEMA refcheck CASCADE')
-  expect(await made()).toEqual(former)
+  expect(await createAndReadKey()).toEqual(formerKey)
 })
 
 /** The migration of a later version, which adds a column. */
-const later = [...formats, `ALTER TABLE submissions ADD COLUMN language text NOT NULL DEFAULT 'en'`]
+const laterFormats = [...formats, `ALTER TABLE submissions ADD COLUMN language text NOT NULL DEFAULT 'en'`]
 
 test('a store of format 1 is migrated to a later format without a change to any row', async () => {
   const url = await emptyDatabase()
@@ -69,15 +69,15 @@ test('a store of format 1 is migrated to a later format without a change to any 
   await migrate(database, systemRandom)
   await allowWithoutLog(url)
   await beginOne((await setup.store(url)).ledger, 'a@example.com')
-  await expect(inspect(database, 'here', later)).rejects.toMatchObject({
+  await expect(inspect(database, 'here', laterFormats)).rejects.toMatchObject({
     message: 'cannot use the store "here": it is of format 1, and this refcheck uses 2',
     hint: expect.stringMatching(/with: refcheck store migrate$/) as string,
   })
-  expect(await migrate(database, systemRandom, undefined, later)).toEqual({ from: 1, to: 2 })
+  expect(await migrate(database, systemRandom, undefined, laterFormats)).toEqual({ from: 1, to: 2 })
   expect(await queryDatabase(url, 'SELECT email, state, language FROM refcheck.submissions')).toEqual([
     { email: 'a@example.com', state: 'sending', language: 'en' },
   ])
-  expect(await migrate(database, systemRandom, undefined, later)).toEqual({ from: 2, to: 2 })
+  expect(await migrate(database, systemRandom, undefined, laterFormats)).toEqual({ from: 2, to: 2 })
 })
 
 test('a migration that fails halfway does not change the store', async () => {
@@ -96,15 +96,15 @@ test('a database with a store from before 1.0.0 is refused in one line and not c
     `CREATE SCHEMA refcheck; CREATE TABLE refcheck.meta (name text PRIMARY KEY, value bytea NOT NULL);
      INSERT INTO refcheck.meta VALUES ('format', '2')`,
   )
-  const refused = {
+  const refusal = {
     code: 'io',
     message: expect.stringMatching(
       /^cannot use the store "postgres:.*": it was made by a refcheck from before 1.0.0$/,
     ) as string,
     hint: 'Use the refcheck that made it, or choose another store with REFCHECK_STORE. Nothing was changed.',
   }
-  expect(await refusal(url)).toMatchObject(refused)
-  await expect(migrateStore({ ...setup.options, chosen: url })).rejects.toMatchObject(refused)
+  expect(await readRefusal(url)).toMatchObject(refusal)
+  await expect(migrateStore({ ...setup.options, chosen: url })).rejects.toMatchObject(refusal)
   expect(
     await queryDatabase(
       url,
@@ -120,7 +120,7 @@ test.each([
   const url = await emptyDatabase()
   await migrate(connectTo(url), systemRandom)
   await queryDatabase(url, `UPDATE refcheck.meta SET value = '${format}' WHERE name = 'format'`)
-  expect(await refusal(url)).toMatchObject({
+  expect(await readRefusal(url)).toMatchObject({
     code: 'io',
     message: expect.stringMatching(message) as string,
     hint: expect.stringMatching(hint) as string,
@@ -136,10 +136,10 @@ test('a database user who may only read and write rows can order', async () => {
     `CREATE ROLE ${user} LOGIN PASSWORD 'secret'; GRANT USAGE ON SCHEMA refcheck TO ${user};
      GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA refcheck TO ${user}`,
   )
-  const theirs = new URL(url)
-  theirs.username = user
-  theirs.password = 'secret'
-  const store = await setup.store(theirs.href)
+  const userUrl = new URL(url)
+  userUrl.username = user
+  userUrl.password = 'secret'
+  const store = await setup.store(userUrl.href)
   expect(await beginOne(store.ledger, 'a@example.com')).toMatchObject({ state: 'sending' })
   expect(await store.ledger.recover(1)).toHaveLength(1)
   await store.close()

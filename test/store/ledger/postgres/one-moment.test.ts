@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { addOne, someTime } from '../batches.ts'
 import { fileBatch, orderRows } from '../files.ts'
 import { type Scratch, scratch } from '../scratch.ts'
-import { between } from './between.ts'
+import { startProxy } from './between.ts'
 import { sharedStore } from '../../../harness/postgres-store.ts'
 import type { Store } from '../../../../src/store/ledger/store.ts'
 
@@ -16,7 +16,7 @@ afterEach(() => setup.end())
 /** Opens a store. Before its first statement with this text reaches the server, another process commits `change`. */
 async function openChangedBefore(statement: string, change: () => Promise<unknown>): Promise<Store> {
   let isChanged = false
-  const url = await between(await sharedStore(), (text, [, upstream]) => {
+  const url = await startProxy(await sharedStore(), (text, [, upstream]) => {
     if (isChanged || !text.includes(statement)) return true
     isChanged = true
     void change().finally(() => upstream.write(Buffer.from(text, 'latin1')))

@@ -49,7 +49,7 @@ test('if two processes add the same person, the second finds the row that the fi
           ledger.add(batchOf(['ann@example.com']), { allowDuplicate: false }),
     ),
   )
-  expect(conflicts.filter((stop) => stop === undefined)).toHaveLength(1)
+  expect(conflicts.filter((conflict) => conflict === undefined)).toHaveLength(1)
 })
 
 test('if two processes add files with the same person, the second finds the row that the first added', async () => {
@@ -57,9 +57,9 @@ test('if two processes add files with the same person, the second finds the row 
   const files = [fileBatch(), fileBatch()]
   await runAtOnce(
     stores.map(
-      ({ batches }, at) =>
+      ({ batches }, index) =>
         () =>
-          batches.add(files[at] ?? fileBatch(), orderRows(1)),
+          batches.add(files[index] ?? fileBatch(), orderRows(1)),
     ),
   )
   const states: string[] = []
@@ -70,13 +70,13 @@ test('if two processes add files with the same person, the second finds the row 
 test('if two processes begin an order of the same person, the second finds the attempt that the first began', async () => {
   const stores = [await setup.store(), await setup.store()]
   const urls = ['https://old.example.com', 'https://new.example.com'] as const
-  const by = { at: someTime, by: 'owner@example.com' }
+  const byOwner = { at: someTime, by: 'owner@example.com' }
   const { waiting, batches } = await setup.store()
-  // Two rows of one person are both pending only if two services were joined after both were added.
-  await waiting.recordSameService(urls, false, by)
+  // Both rows of one person are pending only if their services were declared to be one after both were added.
+  await waiting.recordSameService(urls, false, byOwner)
   const files = urls.map((baseUrl) => fileBatch({ baseUrl }))
   for (const file of files) await batches.add(file, orderRows(1))
-  await waiting.recordSameService(urls, true, by)
+  await waiting.recordSameService(urls, true, byOwner)
   for (const { ledger } of stores)
     await (await ledger.acquire({ id: fileBatch().id, kind: 'single' }))?.release()
   const rows = files.map(({ id }): RowVersion => ({
@@ -86,7 +86,9 @@ test('if two processes begin an order of the same person, the second finds the a
     attemptId: undefined,
   }))
   const attempts = await runAtOnce(
-    rows.map((row, at) => async () => stores[at] && beginAttempt(stores[at].ledger, row, newAttempt())),
+    rows.map(
+      (row, index) => async () => stores[index] && beginAttempt(stores[index].ledger, row, newAttempt()),
+    ),
   )
   expect(attempts.filter((attempt) => attempt !== undefined)).toHaveLength(1)
 })

@@ -27,89 +27,89 @@ afterEach(async () => {
   await beta.end()
 })
 
-const sql = (text: string): Promise<Record<string, unknown>[]> =>
+const runSql = (text: string): Promise<Record<string, unknown>[]> =>
   queryDatabase(url, `SET search_path = refcheck; ${text}`)
 
 /** Changes the database to its state before these attempts. */
-async function lose(lost: readonly Attempt[]): Promise<void> {
+async function loseAttempts(lost: readonly Attempt[]): Promise<void> {
   for (const { attemptId, batchId, row } of lost) {
     const where = `batch_id = '${batchId}' AND row_number = ${row}`
-    await sql(`UPDATE submissions SET state = 'pending', attempt_id = NULL, request_id = NULL WHERE ${where};
+    await runSql(`UPDATE submissions SET state = 'pending', attempt_id = NULL, request_id = NULL WHERE ${where};
       DELETE FROM attempts WHERE id = '${attemptId}'`)
   }
-  await sql(`UPDATE accounts SET (head_number, head_attempt_id) = (
+  await runSql(`UPDATE accounts SET (head_number, head_attempt_id) = (
     SELECT coalesce(max(number), 0), (array_agg(id ORDER BY number DESC))[1] FROM attempts WHERE account = name)`)
 }
 
 /** Changes the database as a failover does: another timeline, without the attempts that only the old server had. */
 async function failOver(lost: readonly Attempt[] = []): Promise<void> {
-  await lose(lost)
-  await sql(`UPDATE meta SET value = convert_to(regexp_replace(convert_from(value, 'UTF8'), ' [0-9A-F]{8} ', ' 00000000 '), 'UTF8')
+  await loseAttempts(lost)
+  await runSql(`UPDATE meta SET value = convert_to(regexp_replace(convert_from(value, 'UTF8'), ' [0-9A-F]{8} ', ' 00000000 '), 'UTF8')
     WHERE name = 'epoch'`)
 }
 
 /** Changes the epoch as a restore with pg_restore does. */
 const changeEpoch = (): Promise<unknown> =>
-  sql(`UPDATE meta SET value = value || convert_to('1', 'UTF8') WHERE name = 'epoch'`)
+  runSql(`UPDATE meta SET value = value || convert_to('1', 'UTF8') WHERE name = 'epoch'`)
 
-const room = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
+const unlimitedQuota = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
 
-async function begin(store: Store, email: string): Promise<Attempt> {
+async function beginOrder(store: Store, email: string): Promise<Attempt> {
   const row = await addOne(store.ledger, email, { kind: 'file' })
-  const { attempt } = await store.ledger.beginInQuota(row, newAttempt(), room)
-  if (attempt === undefined) throw new Error('it did not begin')
+  const { attempt } = await store.ledger.beginInQuota(row, newAttempt(), unlimitedQuota)
+  if (attempt === undefined) throw new Error('the attempt did not begin')
   return attempt
 }
 
-const states = async (store: Store): Promise<string[]> =>
+const listStates = async (store: Store): Promise<string[]> =>
   (await store.ledger.list({})).map(({ state, recipient }) => `${recipient?.email} ${state}`)
 
 const closedError = (words: string) => ({
   code: 'io',
   message: expect.stringContaining(`is closed: ${words}`) as string,
 })
-const otherServer = closedError('its database is on another server')
+const otherServerError = closedError('its database is on another server')
 const logFolder = (machine: Scratch): string => join(machine.folder, 'config', 'attempts')
 
 test('after a failover every log has to report, and then a user has to confirm that no other machine sent', async () => {
   const [a, b] = [await alpha.store(), await beta.store()]
   const row = await addOne(a.ledger, 'waits@example.com', { kind: 'file' })
-  await begin(a, 'a@example.com')
-  const lost = await begin(b, 'b@example.com')
+  await beginOrder(a, 'a@example.com')
+  const lost = await beginOrder(b, 'b@example.com')
   await failOver([lost])
-  await expect(beginAttempt(a.ledger, row, newAttempt())).rejects.toMatchObject(otherServer)
+  await expect(beginAttempt(a.ledger, row, newAttempt())).rejects.toMatchObject(otherServerError)
   const first = await a.rollbacks.examine()
   expect(first.step).toBe('reports')
   expect(first.unreported).toHaveLength(1)
-  await expect(a.rollbacks.acceptOlder()).rejects.toMatchObject(otherServer)
-  expect(await states(a)).toEqual([
+  await expect(a.rollbacks.acceptOlder()).rejects.toMatchObject(otherServerError)
+  expect(await listStates(a)).toEqual([
     'waits@example.com pending',
     'a@example.com sending',
     'b@example.com pending',
   ])
   expect(await b.rollbacks.examine()).toMatchObject({ step: 'confirmation', unreported: [] })
-  expect(await states(a)).toEqual([
+  expect(await listStates(a)).toEqual([
     'waits@example.com pending',
     'a@example.com sending',
     'b@example.com unknown',
   ])
-  await expect(beginAttempt(a.ledger, row, newAttempt())).rejects.toMatchObject(otherServer)
+  await expect(beginAttempt(a.ledger, row, newAttempt())).rejects.toMatchObject(otherServerError)
   expect(await a.rollbacks.acceptOlder()).toEqual({ held: 0 })
   expect(await beginAttempt(a.ledger, row, newAttempt())).toMatchObject({ state: 'sending' })
   // The other machine continues with the new generation.
-  expect(await begin(b, 'next@example.com')).toMatchObject({ state: 'sending' })
+  expect(await beginOrder(b, 'next@example.com')).toMatchObject({ state: 'sending' })
 })
 
 test('a machine that first sent in the lost window reports when it returns, although the store lost its log entry', async () => {
   const [a, b] = [await alpha.store(), await beta.store()]
-  await begin(a, 'a@example.com')
-  const lost = await begin(b, 'b@example.com')
+  await beginOrder(a, 'a@example.com')
+  const lost = await beginOrder(b, 'b@example.com')
   await failOver([lost])
-  await sql(`DELETE FROM attempt_logs WHERE path LIKE '${beta.folder}%'`)
+  await runSql(`DELETE FROM attempt_logs WHERE path LIKE '${beta.folder}%'`)
   await a.rollbacks.examine()
   await a.rollbacks.acceptOlder()
-  await begin(b, 'next@example.com')
-  expect(await states(b)).toEqual([
+  await beginOrder(b, 'next@example.com')
+  expect(await listStates(b)).toEqual([
     'a@example.com sending',
     'b@example.com unknown',
     'next@example.com sending',
@@ -119,21 +119,21 @@ test('a machine that first sent in the lost window reports when it returns, alth
 
 test('the copy of the register in another log names a machine that the store lost', async () => {
   const b = await beta.store()
-  const lost = await begin(b, 'b@example.com')
+  const lost = await beginOrder(b, 'b@example.com')
   const a = await alpha.store()
-  await begin(a, 'a@example.com')
+  await beginOrder(a, 'a@example.com')
   await failOver([lost])
-  await sql(`DELETE FROM attempt_logs WHERE path LIKE '${beta.folder}%'`)
+  await runSql(`DELETE FROM attempt_logs WHERE path LIKE '${beta.folder}%'`)
   expect((await a.rollbacks.examine()).step).toBe('reports')
 })
 
 test('a machine that does not return is excluded by its id, and the waiting rows are held', async () => {
   const [a, b] = [await alpha.store(), await beta.store()]
   const row = await addOne(a.ledger, 'waits@example.com', { kind: 'file' })
-  await begin(a, 'a@example.com')
-  await begin(b, 'b@example.com')
+  await beginOrder(a, 'a@example.com')
+  await beginOrder(b, 'b@example.com')
   await failOver()
-  await expect(beginAttempt(a.ledger, row, newAttempt())).rejects.toMatchObject(otherServer)
+  await expect(beginAttempt(a.ledger, row, newAttempt())).rejects.toMatchObject(otherServerError)
   await expect(a.rollbacks.exclude(['no-such-host'])).rejects.toMatchObject({ code: 'usage' })
   const [missingLog] = (await a.rollbacks.examine()).unreported
   expect(await a.rollbacks.exclude([missingLog?.id ?? ''])).toEqual({ held: 1 })
@@ -141,35 +141,35 @@ test('a machine that does not return is excluded by its id, and the waiting rows
   await a.rollbacks.acceptOlder()
   expect(await statesOf(a, row.batchId)).toEqual(['held'])
   // The exclusion ends when the machine sends again.
-  await begin(b, 'next@example.com')
+  await beginOrder(b, 'next@example.com')
   expect((await a.rollbacks.examine()).logs.map(({ isExcluded }) => isExcluded)).toEqual([false, false])
 })
 
 test('one process of a machine reports the attempts of all its processes', async () => {
   const first = await alpha.store()
-  const lost = await begin(first, 'lost@example.com')
+  const lost = await beginOrder(first, 'lost@example.com')
   await first.close()
   await failOver([lost])
   const second = await alpha.store()
   expect(await second.rollbacks.examine()).toMatchObject({ step: 'confirmation' })
   await second.rollbacks.acceptOlder()
-  await begin(second, 'next@example.com')
-  expect(await states(second)).toEqual(['lost@example.com unknown', 'next@example.com sending'])
+  await beginOrder(second, 'next@example.com')
+  expect(await listStates(second)).toEqual(['lost@example.com unknown', 'next@example.com sending'])
 })
 
 test('the next claim detects a restored database, even if another machine has used the lost numbers since', async () => {
   const [a, b] = [await alpha.store(), await beta.store()]
-  await begin(b, 'before@example.com')
-  const lost = await begin(a, 'lost@example.com')
+  await beginOrder(b, 'before@example.com')
+  const lost = await beginOrder(a, 'lost@example.com')
   const row = await addOne(a.ledger, 'waits@example.com', { kind: 'file' })
-  await lose([lost])
+  await loseAttempts([lost])
   await expect(beginAttempt(a.ledger, row, newAttempt())).rejects.toMatchObject(
     closedError('it lacked 1 attempt'),
   )
-  await expect(begin(b, 'next@example.com')).rejects.toMatchObject(closedError('it lacked 1 attempt'))
+  await expect(beginOrder(b, 'next@example.com')).rejects.toMatchObject(closedError('it lacked 1 attempt'))
   await b.rollbacks.examine()
   await a.rollbacks.acceptOlder()
-  expect(await states(a)).toEqual([
+  expect(await listStates(a)).toEqual([
     'before@example.com sending',
     'lost@example.com unknown',
     'waits@example.com held',
@@ -177,15 +177,15 @@ test('the next claim detects a restored database, even if another machine has us
   ])
 })
 
-test('a number that another machine has used since is no proof: the attempt under it is compared', async () => {
+test('a number that another machine has used since is no evidence: the ids of the attempts are compared', async () => {
   const [a, b] = [await alpha.store(), await beta.store()]
   const rows = [
     await addOne(a.ledger, 'one@example.com', { kind: 'file' }),
     await addOne(a.ledger, 'two@example.com', { kind: 'file' }),
   ]
-  const lost = await begin(a, 'lost@example.com')
-  await lose([lost])
-  for (const name of ['x', 'y', 'z']) await begin(b, `${name}@example.com`)
+  const lost = await beginOrder(a, 'lost@example.com')
+  await loseAttempts([lost])
+  for (const name of ['x', 'y', 'z']) await beginOrder(b, `${name}@example.com`)
   await expect(beginAttempt(a.ledger, rows[0] as never, newAttempt())).rejects.toMatchObject(
     closedError('it lacked 1 attempt'),
   )
@@ -193,17 +193,17 @@ test('a number that another machine has used since is no proof: the attempt unde
 
 test('a machine that only reads notes the newest attempt that it read, and later detects that it was lost', async () => {
   const [a, b] = [await alpha.store(), await beta.store()]
-  await begin(b, 'before@example.com')
-  const lost = await begin(a, 'lost@example.com')
+  await beginOrder(b, 'before@example.com')
+  const lost = await beginOrder(a, 'lost@example.com')
   await b.batches.list()
-  await lose([lost])
+  await loseAttempts([lost])
   // A third machine, whose log does not have the lost attempt, uses its number and the next one.
   const gamma = scratch(50, 'PostgreSQL')
   try {
     const c = await gamma.store()
-    for (const name of ['x', 'y']) await begin(c, `${name}@example.com`)
+    for (const name of ['x', 'y']) await beginOrder(c, `${name}@example.com`)
     await b.batches.list()
-    await expect(begin(b, 'next@example.com')).rejects.toMatchObject(closedError('it lacks attempts'))
+    await expect(beginOrder(b, 'next@example.com')).rejects.toMatchObject(closedError('it lacks attempts'))
   } finally {
     await gamma.end()
   }
@@ -211,32 +211,32 @@ test('a machine that only reads notes the newest attempt that it read, and later
 
 test('a database from before two failovers has to be accepted once, whichever generations each machine read in between', async () => {
   const [a, b] = [await alpha.store(), await beta.store()]
-  await begin(a, 'a@example.com')
-  await begin(b, 'b@example.com')
-  await sql(`CREATE TABLE before AS SELECT * FROM meta WHERE name = 'generation'`)
+  await beginOrder(a, 'a@example.com')
+  await beginOrder(b, 'b@example.com')
+  await runSql(`CREATE TABLE before AS SELECT * FROM meta WHERE name = 'generation'`)
   const lost: Attempt[] = []
   for (const store of [b, a]) {
     await failOver()
     await a.rollbacks.examine()
     await b.rollbacks.examine()
     await store.rollbacks.acceptOlder()
-    lost.push(await begin(store, `${lost.length}@example.com`))
+    lost.push(await beginOrder(store, `${lost.length}@example.com`))
   }
-  await lose(lost)
-  await sql(`UPDATE meta m SET value = b.value FROM before b WHERE b.name = m.name; DROP TABLE before;
+  await loseAttempts(lost)
+  await runSql(`UPDATE meta m SET value = b.value FROM before b WHERE b.name = m.name; DROP TABLE before;
     DELETE FROM meta WHERE name = 'former_generations'`)
-  await expect(begin(a, 'c@example.com')).rejects.toMatchObject(
+  await expect(beginOrder(a, 'c@example.com')).rejects.toMatchObject(
     closedError('it is an older copy of the store'),
   )
   await b.rollbacks.examine()
   await a.rollbacks.acceptOlder()
-  expect(await begin(a, 'd@example.com')).toMatchObject({ state: 'sending' })
-  expect(await begin(b, 'e@example.com')).toMatchObject({ state: 'sending' })
+  expect(await beginOrder(a, 'd@example.com')).toMatchObject({ state: 'sending' })
+  expect(await beginOrder(b, 'e@example.com')).toMatchObject({ state: 'sending' })
 })
 
 test('if the log is removed, a read before the next claim does not hide that it is missing', async () => {
   const store = await alpha.store()
-  await begin(store, 'a@example.com')
+  await beginOrder(store, 'a@example.com')
   const row = await addOne(store.ledger, 'b@example.com', { kind: 'file' })
   rmSync(logFolder(alpha), { recursive: true })
   mkdirSync(logFolder(alpha))
@@ -248,29 +248,29 @@ test('if the log is removed, a read before the next claim does not hide that it 
 
 test.each([['the loser'], ['the owner']])(
   'a request that was moved to another row still belongs to that row after a failover, also if %s reports first',
-  async (first) => {
+  async (firstReporter) => {
     const [a, b] = [await alpha.store(), await beta.store()]
     const requestId = randomUUID()
     const accepted = { to: 'accepted', at: someTime, requestId, requestStatus: 'RECEIVED' } as const
-    const loser = await begin(a, 'loser@example.com')
+    const loser = await beginOrder(a, 'loser@example.com')
     await a.ledger.move(loser, accepted)
-    const owner = await begin(b, 'owner@example.com')
+    const owner = await beginOrder(b, 'owner@example.com')
     const decision = { by: 'refcheck', why: 'a read showed another person' }
     const loss = { to: 'unknown', at: someTime, reason: 'mixed up', decision } as const
     expect(await b.ledger.moveFrom({ ...loser, state: 'accepted' }, loss, owner, accepted)).toBe(true)
-    await sql('DELETE FROM decisions; DELETE FROM request_rows')
+    await runSql('DELETE FROM decisions; DELETE FROM request_rows')
     await failOver([loser, owner])
-    for (const store of first === 'the loser' ? [a, b] : [b, a]) await store.rollbacks.examine()
-    expect(await states(a)).toEqual(['loser@example.com unknown', 'owner@example.com accepted'])
+    for (const store of firstReporter === 'the loser' ? [a, b] : [b, a]) await store.rollbacks.examine()
+    expect(await listStates(a)).toEqual(['loser@example.com unknown', 'owner@example.com accepted'])
     expect(await a.ledger.list({ requestId })).toMatchObject([{ batchId: owner.batchId }])
   },
 )
 
 test('a restored database is closed until every machine has reported', async () => {
   const store = await alpha.store()
-  await begin(store, 'a@example.com')
+  await beginOrder(store, 'a@example.com')
   await changeEpoch()
-  await expect(begin(store, 'b@example.com')).rejects.toMatchObject(
+  await expect(beginOrder(store, 'b@example.com')).rejects.toMatchObject(
     closedError('a backup of it was restored'),
   )
   expect((await store.rollbacks.examine()).step).toBe('confirmation')
@@ -278,33 +278,35 @@ test('a restored database is closed until every machine has reported', async () 
 
 test('a restore that only a user reports closes the store for all machines', async () => {
   const [a, b] = [await alpha.store(), await beta.store()]
-  const lost = await begin(b, 'lost@example.com')
-  await begin(a, 'a@example.com')
-  await lose([lost])
+  const lost = await beginOrder(b, 'lost@example.com')
+  await beginOrder(a, 'a@example.com')
+  await loseAttempts([lost])
   await a.rollbacks.closeAsRestored()
-  await expect(begin(b, 'next@example.com')).rejects.toMatchObject(closedError('a backup of it was restored'))
+  await expect(beginOrder(b, 'next@example.com')).rejects.toMatchObject(
+    closedError('a backup of it was restored'),
+  )
   expect(await a.rollbacks.examine()).toMatchObject({ step: 'confirmation' })
-  expect(await states(a)).toContain('lost@example.com unknown')
+  expect(await listStates(a)).toContain('lost@example.com unknown')
 })
 
 test('a log that was copied from another machine is evidence, but no report of that machine', async () => {
   const a = await alpha.store()
-  const lost = await begin(a, 'lost@example.com')
+  const lost = await beginOrder(a, 'lost@example.com')
   const { cpSync } = await import('node:fs')
   cpSync(logFolder(alpha), logFolder(beta), { recursive: true })
   const b = await beta.store()
-  await begin(b, 'b@example.com')
+  await beginOrder(b, 'b@example.com')
   expect(readdirSync(logFolder(beta))).toHaveLength(2)
   await failOver([lost])
   const found = await b.rollbacks.examine()
   expect(found.step).toBe('reports')
-  expect(await states(b)).toContain('lost@example.com unknown')
+  expect(await listStates(b)).toContain('lost@example.com unknown')
 })
 
 test('a server session other than the last one counts as a start', async () => {
   const store = await alpha.store()
   const row = await addOne(store.ledger, 'a@example.com', { kind: 'file' })
-  await begin(store, 'b@example.com')
+  await beginOrder(store, 'b@example.com')
   renameSync(logFolder(alpha), `${logFolder(alpha)}.gone`)
   mkdirSync(logFolder(alpha))
   await queryDatabase(
@@ -319,30 +321,30 @@ test('a server session other than the last one counts as a start', async () => {
 test('if no log can be written, nothing is sent until a user allows it', async () => {
   mkdirSync(join(alpha.folder, 'config'))
   writeFileSync(logFolder(alpha), 'no folder')
-  await sql(`DELETE FROM meta WHERE name = 'without_log'`)
-  const without = await alpha.store()
-  await expect(begin(without, 'bob@example.com')).rejects.toMatchObject({
+  await runSql(`DELETE FROM meta WHERE name = 'without_log'`)
+  const storeWithoutLog = await alpha.store()
+  await expect(beginOrder(storeWithoutLog, 'bob@example.com')).rejects.toMatchObject({
     code: 'io',
     message: expect.stringContaining('cannot keep the attempt log') as string,
   })
-  await without.rollbacks.allowWithoutLog()
-  expect((await begin(without, 'cy@example.com')).state).toBe('sending')
-  expect((await begin(without, 'di@example.com')).state).toBe('sending')
+  await storeWithoutLog.rollbacks.allowWithoutLog()
+  expect((await beginOrder(storeWithoutLog, 'cy@example.com')).state).toBe('sending')
+  expect((await beginOrder(storeWithoutLog, 'di@example.com')).state).toBe('sending')
 })
 
 test('a log in memory is refused, because it ends with its container or at a restart', async () => {
-  await sql(`DELETE FROM meta WHERE name = 'without_log'`)
+  await runSql(`DELETE FROM meta WHERE name = 'without_log'`)
   const folder = mkdtempSync('/dev/shm/refcheck-log-')
   try {
     const { options } = alpha
     const store = await openStore({ ...options, paths: { ...options.paths, config: folder }, chosen: url })
-    await expect(begin(store, 'ann@example.com')).rejects.toMatchObject({
+    await expect(beginOrder(store, 'ann@example.com')).rejects.toMatchObject({
       code: 'io',
       message: expect.stringMatching(/ ends with its container or at a restart$/) as string,
       hint: expect.stringContaining('refcheck store check --without-list') as string,
     })
     await store.rollbacks.allowWithoutLog()
-    expect((await begin(store, 'bob@example.com')).state).toBe('sending')
+    expect((await beginOrder(store, 'bob@example.com')).state).toBe('sending')
     await store.close()
   } finally {
     rmSync(folder, { recursive: true })
@@ -352,8 +354,8 @@ test('a log in memory is refused, because it ends with its container or at a res
 test('several processes of one machine that send at once do not close the store', async () => {
   const stores = [await alpha.store(), await alpha.store(), await alpha.store()]
   await Promise.all(
-    stores.map(async (store, at) => {
-      for (let number = 0; number < 8; number += 1) await begin(store, `p${at}-${number}@example.com`)
+    stores.map(async (store, index) => {
+      for (let number = 0; number < 8; number += 1) await beginOrder(store, `p${index}-${number}@example.com`)
     }),
   )
   expect((await stores[0]?.rollbacks.examine())?.closing).toBeUndefined()
@@ -375,7 +377,7 @@ test('the attempts of each account are numbered separately', async () => {
 })
 
 test('a store without its fingerprint key is refused as damaged', async () => {
-  const rename = (from: string, to: string) => sql(`UPDATE meta SET name = '${to}' WHERE name = '${from}'`)
+  const rename = (from: string, to: string) => runSql(`UPDATE meta SET name = '${to}' WHERE name = '${from}'`)
   await rename('fingerprint_key', 'gone')
   await expect(alpha.store()).rejects.toMatchObject({
     code: 'io',

@@ -16,19 +16,19 @@ beforeEach(() => {
 })
 afterEach(() => setup.end())
 
-const room = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
+const unlimitedQuota = { account: 'key', decide: () => ({ state: {}, waitMs: 0 }) }
 
-const leasesAreOver = async (): Promise<unknown> =>
+const expireLeases = async (): Promise<unknown> =>
   queryDatabase(await sharedStore(), 'UPDATE refcheck.runners SET leased_until = 0')
 
 /** Ends the database sessions that have an advisory lock. */
-const runnersOut = `
+const endRunners = `
 SELECT pg_terminate_backend(pid) FROM pg_locks
 WHERE locktype = 'advisory' AND granted AND pid <> pg_backend_pid()
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
 
 /** Starts a runner that has a row in flight. */
-async function inFlight(): Promise<Store> {
+async function startRunner(): Promise<Store> {
   const store = await setup.store()
   const batch = { id: 'b6f1c0de-0000-4000-8000-000000000001', kind: 'file' } as const
   await store.ledger.acquire(batch)
@@ -37,18 +37,18 @@ async function inFlight(): Promise<Store> {
 }
 
 test('a row whose runner has ended becomes unknown when the lease expires, and not before', async () => {
-  const gone = await inFlight()
+  const endedRunner = await startRunner()
   const other = await setup.store()
-  await gone.close()
+  await endedRunner.close()
   expect(await other.ledger.recover(someTime)).toEqual([])
-  await leasesAreOver()
+  await expireLeases()
   expect(await other.ledger.recover(someTime)).toMatchObject([{ state: 'unknown' }])
 })
 
 test('a lease ends by the clock of the database, even if the clock of this machine is wrong', async () => {
-  const gone = await inFlight()
+  const endedRunner = await startRunner()
   const other = await setup.store()
-  await gone.close()
+  await endedRunner.close()
   const minute = 60_000
   expect(await other.ledger.recover(Date.now() + 16 * minute)).toEqual([])
   await queryDatabase(
@@ -59,11 +59,11 @@ test('a lease ends by the clock of the database, even if the clock of this machi
 })
 
 test('a row whose runner stalls longer than its lease is not changed while its connection is open', async () => {
-  const stopped = await inFlight()
+  const stalledRunner = await startRunner()
   const other = await setup.store()
-  await leasesAreOver()
+  await expireLeases()
   expect(await other.ledger.recover(someTime)).toEqual([])
-  await stopped.close()
+  await stalledRunner.close()
   expect(await other.ledger.recover(someTime)).toHaveLength(1)
 })
 
@@ -73,7 +73,7 @@ test('an order with an unknown outcome pauses each other runner once, but not th
   await one.batches.add(batch, orderRows(4))
   for (const { batches } of [one, other]) expect(await batches.acquire(batch.id, 'sending')).toBeDefined()
   const first: RowVersion = { batchId: batch.id, row: 1, state: 'pending', attemptId: undefined }
-  const claimRow = ({ ledger }: Store) => ledger.beginInQuota(first, newAttempt(), room, true)
+  const claimRow = ({ ledger }: Store) => ledger.beginInQuota(first, newAttempt(), unlimitedQuota, true)
   const { attempt } = await claimRow(one)
   expect(attempt).toMatchObject({ row: 1 })
   if (attempt === undefined) return
@@ -101,15 +101,15 @@ test('processes that send can share a batch with each other, but not with a proc
 
 test('one process acquires 40 batches in parallel, each after a different number of reads', async () => {
   const files = Array.from({ length: 40 }, () => fileBatch())
-  const before = await setup.store()
-  for (const file of files) await before.batches.add(file, orderRows(1))
-  await before.close()
-  const fresh = await setup.store()
-  const afterReading = files.map(async ({ id }, times) => {
-    for (let time = 0; time < times; time += 1) await fresh.batches.listQueued()
-    return fresh.batches.acquire(id, 'sending')
+  const formerStore = await setup.store()
+  for (const file of files) await formerStore.batches.add(file, orderRows(1))
+  await formerStore.close()
+  const freshStore = await setup.store()
+  const acquisitions = files.map(async ({ id }, times) => {
+    for (let time = 0; time < times; time += 1) await freshStore.batches.listQueued()
+    return freshStore.batches.acquire(id, 'sending')
   })
-  const leases = await Promise.all(afterReading)
+  const leases = await Promise.all(acquisitions)
   expect(leases.filter((lease) => lease === undefined)).toEqual([])
   expect(await queryDatabase(await sharedStore(), 'SELECT count(*)::int AS n FROM refcheck.runs')).toEqual([
     { n: 40 },
@@ -140,27 +140,34 @@ test('a batch whose lease could not be recorded can be acquired later', async ()
 
 test('a lease whose connection was lost is lost only if another process has acquired it meanwhile', async () => {
   const [one, other] = [await setup.store(), await setup.store()]
-  const [mine, owned] = [await one.inbox.leaseForwarding(), await one.batches.acquire(fileBatch().id)]
+  const [forwardingLease, batchLease] = [
+    await one.inbox.leaseForwarding(),
+    await one.batches.acquire(fileBatch().id),
+  ]
   const url = await sharedStore()
   await other.inbox.listDue(1, 1)
-  await queryDatabase(url, runnersOut)
-  const theirs = await other.inbox.leaseForwarding()
+  await queryDatabase(url, endRunners)
+  const otherForwardingLease = await other.inbox.leaseForwarding()
   // The first statement may fail, because its connection has ended.
   await one.inbox.listDue(1, 1).catch(() => one.inbox.listDue(1, 1))
-  expect([mine?.isLost?.(), owned?.isLost?.(), theirs?.isLost?.()]).toEqual([true, false, false])
+  expect([forwardingLease?.isLost?.(), batchLease?.isLost?.(), otherForwardingLease?.isLost?.()]).toEqual([
+    true,
+    false,
+    false,
+  ])
 })
 
 test('if two processes add the first account of a store at the same time, the second is refused', async () => {
   const store = await setup.store()
   const url = await sharedStore()
-  const waiting = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
+  const selectWaiting = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
   let second: Promise<unknown> | undefined
   await connectTo(url).transaction(async (sql) => {
     await sql.run(`INSERT INTO refcheck.meta (name, value) VALUES ('first_account', '')`)
     await sql.run(`INSERT INTO refcheck.accounts (name, added_at) VALUES ('acme', 0)`)
     second = store.batches.add(fileBatch({ account: 'acmee' }), orderRows(1)).catch((error: unknown) => error)
     const isOver = second.then(() => true)
-    const isWaiting = async () => (await queryDatabase(url, waiting)).length > 0
+    const isWaiting = async () => (await queryDatabase(url, selectWaiting)).length > 0
     while (!(await Promise.race([isOver, isWaiting()])));
   })
   expect(await second).toMatchObject({ message: 'the store has no account "acmee"; it has acme' })

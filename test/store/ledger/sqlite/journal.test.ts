@@ -10,9 +10,9 @@ test('a commit is flushed before it returns, and deleted text is overwritten', (
   const folder = mkdtempSync(join(tmpdir(), 'refcheck-journal-'))
   const database = new Database(join(folder, 'x.sqlite'), 0)
   makeDurable(database)
-  const full = 2
+  const synchronousFull = 2
   expect(database.pragma('journal_mode')).toBe('wal')
-  expect(database.pragma('synchronous')).toBe(full)
+  expect(database.pragma('synchronous')).toBe(synchronousFull)
   expect(database.pragma('fullfsync')).toBe(1)
   expect(database.pragma('secure_delete')).toBe(1)
   expect(database.pragma('foreign_keys')).toBe(1)

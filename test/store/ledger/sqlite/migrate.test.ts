@@ -17,7 +17,7 @@ beforeEach(() => {
 afterEach(() => setup.end())
 
 /** The migration of a later version, which adds a column. */
-const later = [...formats, `ALTER TABLE submissions ADD COLUMN language TEXT NOT NULL DEFAULT 'en'`]
+const laterFormats = [...formats, `ALTER TABLE submissions ADD COLUMN language TEXT NOT NULL DEFAULT 'en'`]
 
 test('a store of format 1 is migrated to a later format without a change to any row', async () => {
   const store = await setup.store()
@@ -25,13 +25,13 @@ test('a store of format 1 is migrated to a later format without a change to any 
   const before = await store.ledger.list({})
   await store.close()
   const database = new Database(setup.path, 0)
-  migrate(database, systemRandom, undefined, later)
+  migrate(database, systemRandom, undefined, laterFormats)
   expect(database.pragma('user_version')).toBe(2)
   expect(database.all('SELECT email, state, language FROM submissions')).toEqual([
     { email: before[0]?.recipient?.email, state: 'sending', language: 'en' },
   ])
   // A second process finds nothing left to do.
-  migrate(database, systemRandom, undefined, later)
+  migrate(database, systemRandom, undefined, laterFormats)
   expect(() => inspect(database)).toThrow(
     `cannot use the store "${setup.path}": it was made by a newer refcheck (format 2; this version supports up to 1)`,
   )
@@ -50,10 +50,10 @@ test('a migration that fails halfway does not change the store', async () => {
 
 test('a file from before 1.0.0 is refused in one line and not changed', async () => {
   mkdirSync(dirname(setup.path), { mode: 0o700 })
-  const former = new DatabaseSync(setup.path)
-  former.exec(`CREATE TABLE meta (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT;
+  const formerStore = new DatabaseSync(setup.path)
+  formerStore.exec(`CREATE TABLE meta (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT;
     PRAGMA application_id = 0x5246434c; PRAGMA user_version = 10`)
-  former.close()
+  formerStore.close()
   const bytes = readFileSync(setup.path)
   await expect(setup.store()).rejects.toMatchObject({
     code: 'io',
@@ -63,14 +63,14 @@ test('a file from before 1.0.0 is refused in one line and not changed', async ()
   expect(readFileSync(setup.path)).toEqual(bytes)
 })
 
-test('a person is in flight once, whatever was compared', async () => {
+test('the tables refuse a second row in flight for the same person', async () => {
   const store = await setup.store()
   await beginOne(store.ledger, 'a@example.com')
   await store.close()
   const database = new DatabaseSync(setup.path)
-  const copy = `INSERT INTO submissions (batch_id, row_number, state, attempt_id, changed_at, package_id, body_sha256, fingerprint)
+  const copyRow = `INSERT INTO submissions (batch_id, row_number, state, attempt_id, changed_at, package_id, body_sha256, fingerprint)
     SELECT batch_id, 99, 'sending', 'b', 0, package_id, '', fingerprint`
-  expect(() => database.exec(`${copy} FROM submissions`)).toThrow(/UNIQUE/)
-  database.exec(`${copy} || 'of another person' FROM submissions`)
+  expect(() => database.exec(`${copyRow} FROM submissions`)).toThrow(/UNIQUE/)
+  database.exec(`${copyRow} || 'of another person' FROM submissions`)
   database.close()
 })

@@ -13,19 +13,20 @@ afterEach(() => setup.end())
 
 test('no other process can add a row between the comparison of the first row and the insertion of the last one', async () => {
   const [one, other] = [await setup.store(), await setup.store()]
-  const refused: unknown[] = []
-  const tried: Promise<unknown>[] = []
-  const whenCompared = {
+  const errors: unknown[] = []
+  const additions: Promise<unknown>[] = []
+  // Another process tries to add the same person while this row is compared.
+  const secondRow = {
     ...orderRow(2, 'bob@example.com'),
     get recipient() {
-      if (tried.length === 0) {
+      if (additions.length === 0) {
         const added = other.ledger.add(batchOf(['bob@example.com']), { allowDuplicate: false })
-        tried.push(added.catch((error: unknown) => refused.push(error)))
+        additions.push(added.catch((error: unknown) => errors.push(error)))
       }
       return personOf('bob@example.com')
     },
   }
-  await one.batches.add(fileBatch(), [orderRow(1, 'ann@example.com'), whenCompared])
-  await Promise.all(tried)
-  expect(refused).toEqual([expect.any(StoreBusyError)])
+  await one.batches.add(fileBatch(), [orderRow(1, 'ann@example.com'), secondRow])
+  await Promise.all(additions)
+  expect(errors).toEqual([expect.any(StoreBusyError)])
 })

@@ -18,7 +18,7 @@ beforeEach(async () => {
 afterEach(() => setup.end())
 
 /** Runs a statement directly in the database file, without the program. */
-function inFile(sql: string): Record<string, unknown>[] {
+function queryFile(sql: string): Record<string, unknown>[] {
   const database = new DatabaseSync(setup.path)
   const rows = database.prepare(sql).all()
   database.close()
@@ -28,7 +28,7 @@ function inFile(sql: string): Record<string, unknown>[] {
 const at = someTime + 100
 const requestId = '3f0c6f0e-9d1b-4e0a-8a34-2f6b0f6c1d55'
 
-describe('what is stored next to the rows', () => {
+describe('the store records', () => {
   test('each attempt with its user, begin, end and HTTP status', async () => {
     const ordered = await beginOne(store.ledger, 'ann@example.com')
     const accepted = { to: 'accepted', at, requestId, requestStatus: 'RECEIVED', answerStatus: 201 } as const
@@ -40,7 +40,7 @@ describe('what is stored next to the rows', () => {
       { to: 'dropped', at: at + 1, reason: 'left', decision },
     )
     const began = { user_email: 'member@example.com', began_at: someTime + 10, began_monotonic: 1234.5 }
-    expect(inFile('SELECT * FROM attempts ORDER BY rowid')).toMatchObject([
+    expect(queryFile('SELECT * FROM attempts ORDER BY rowid')).toMatchObject([
       {
         ...began,
         id: ordered.attemptId,
@@ -60,12 +60,12 @@ describe('what is stored next to the rows', () => {
   test('each decision with its user, time and reason', async () => {
     const lost = await beginOne(store.ledger, 'bob@example.com')
     await store.ledger.move(lost, { to: 'unknown', at, reason: 'cut' })
-    expect(inFile('SELECT * FROM decisions')).toEqual([])
+    expect(queryFile('SELECT * FROM decisions')).toEqual([])
     await store.ledger.move(
       { ...lost, state: 'unknown' },
       { to: 'pending', at: at + 5, reason: 'again', decision },
     )
-    expect(inFile('SELECT * FROM decisions')).toMatchObject([
+    expect(queryFile('SELECT * FROM decisions')).toMatchObject([
       {
         batch_id: lost.batchId,
         row_number: 1,
@@ -84,7 +84,7 @@ describe('what is stored next to the rows', () => {
     const recipient = { ...personOf('ann@example.com'), first_name: 'Anne' }
     await store.batches.add(batch, [{ ...orderRow(1, 'ann@example.com'), recipient } as NewRow])
     await store.waiting.release(batch.id, { kind: 'rows', rows: [1] }, { at, by: 'owner@example.com' })
-    expect(inFile('SELECT * FROM releases')).toEqual([
+    expect(queryFile('SELECT * FROM releases')).toEqual([
       {
         batch_id: batch.id,
         row_number: 1,
@@ -97,7 +97,7 @@ describe('what is stored next to the rows', () => {
   })
 })
 
-test('neither a rejected row whose person was removed is queued again, nor one that was accepted', async () => {
+test('a rejected row whose person was erased and an accepted row are not queued again', async () => {
   const batch = fileBatch()
   await store.batches.add(
     batch,
@@ -115,7 +115,7 @@ test('neither a rejected row whose person was removed is queued again, nor one t
   expect(await store.batches.countRows(batch.id)).toMatchObject({ rejected: 1, pending: 1, accepted: 1 })
 })
 
-test('what many people share is said of a file’s own rows, when they come in and when they are sent', async () => {
+test('an e-mail that is declared as shared holds no row of its file, neither when the rows are added nor when they are sent', async () => {
   const email = 'agency@example.com'
   const member = (row: number, first_name: string): NewRow =>
     ({
@@ -127,7 +127,7 @@ test('what many people share is said of a file’s own rows, when they come in a
   for await (const row of store.batches.rows(batch.id)) {
     const attempt = await beginAttempt(store.ledger, row, newAttempt())
     if (attempt === undefined) throw new Error(`row ${row.row} did not begin`)
-    // A person similar to one of an order in flight waits for what becomes of it.
+    // Otherwise the next row would wait for the outcome of this similar order.
     await store.ledger.move(attempt, {
       to: 'accepted',
       at,

@@ -8,53 +8,57 @@ import { describe, expect, test } from 'vitest'
 import { formatRecord, type LogRecord } from '../../../../src/domain/store/attempt-log.ts'
 import { digest } from '../../../../src/store/ledger/attempt-log.ts'
 import {
-  accepted,
+  acceptedAs,
   beginRows,
-  closed,
-  copied,
-  entries,
-  freshFolders,
-  goOn,
-  letIn,
-  logNames,
-  logPath,
+  ioErrorWith,
+  copyDataFolder,
+  readEntries,
+  useFreshFolders,
+  beginNextRows,
+  allAllowed,
+  listLogNames,
+  findLogPath,
   setup,
-  records,
-  shut,
-  tries,
+  readRecords,
+  refusedWith,
+  tryToOrder,
 } from './rolled-back.ts'
 import { beginAttempt, addOne, newAttempt, personOf, someTime } from '../batches.ts'
 import { fileBatch, orderRow, orderRows, rowsOf, statesOf } from '../files.ts'
 
-freshFolders()
+useFreshFolders()
 
-const append = (record: LogRecord): void => appendFileSync(logPath(), formatRecord(record, digest))
+const appendRecord = (record: LogRecord): void => appendFileSync(findLogPath(), formatRecord(record, digest))
 
-/** The store as it was after one attempt of three. */
-async function restore(count = 2) {
+/** Makes one attempt and `count` more, and restores the store to its state after the first one. */
+async function restoreOlderStore(count = 2) {
   const { store, batchId } = await beginRows(1)
   await store.close()
-  const back = copied()
-  const again = await setup.store()
-  await goOn(again, batchId, count)
-  await again.close()
-  back()
+  const restoreCopy = copyDataFolder()
+  const reopened = await setup.store()
+  await beginNextRows(reopened, batchId, count)
+  await reopened.close()
+  restoreCopy()
   return { store: await setup.store(), batchId }
 }
 
 describe('a store that lost attempts', () => {
   test('is closed for every runner at once, and nothing is sent', async () => {
-    const { store, batchId } = await restore()
-    expect(await tries(store, batchId)).toEqual(shut('it lacked 2 attempts that were made with it'))
+    const { store, batchId } = await restoreOlderStore()
+    expect(await tryToOrder(store, batchId)).toEqual(
+      refusedWith('it lacked 2 attempts that were made with it'),
+    )
     const other = await setup.store()
-    expect(await tries(other, batchId)).toEqual(shut('it lacked 2 attempts'))
+    expect(await tryToOrder(other, batchId)).toEqual(refusedWith('it lacked 2 attempts'))
     const row = await other.batches.findNextPending(batchId)
     if (row === undefined) throw new Error('no row is left')
-    await expect(beginAttempt(other.ledger, row, newAttempt())).rejects.toMatchObject(closed('is closed'))
+    await expect(beginAttempt(other.ledger, row, newAttempt())).rejects.toMatchObject(
+      ioErrorWith('is closed'),
+    )
   })
 
-  test('has them back as unknown, under new numbers, by name', async () => {
-    const { store, batchId } = await restore()
+  test('recovers them as unknown, with new numbers, and names their people', async () => {
+    const { store, batchId } = await restoreOlderStore()
     const { closing, step, recovered } = await store.rollbacks.examine()
     expect(closing).toMatchObject({
       reasons: ['older'],
@@ -72,26 +76,26 @@ describe('a store that lost attempts', () => {
       { row: 2, attempts: 1, attemptedAt: someTime + 10, userEmail: 'member@example.com' },
       { row: 3, attempts: 1 },
     ])
-    const again = await store.rollbacks.examine()
-    expect(again.closing).toEqual(closing)
+    const secondExamination = await store.rollbacks.examine()
+    expect(secondExamination.closing).toEqual(closing)
   })
 
-  test('has what its log knows of their outcomes', async () => {
+  test('recovers the outcomes that the log has', async () => {
     const { store, batchId } = await beginRows(0)
     await store.close()
-    const back = copied()
-    const again = await setup.store()
-    await goOn(again, batchId, 4)
-    const [one, two, three] = await rowsOf(again, batchId)
+    const restoreCopy = copyDataFolder()
+    const reopened = await setup.store()
+    await beginNextRows(reopened, batchId, 4)
+    const [one, two, three] = await rowsOf(reopened, batchId)
     if (one === undefined || two === undefined || three === undefined) throw new Error('no rows')
-    await again.ledger.move(one, accepted(batchId))
-    await again.ledger.move(two, { to: 'rejected', at: someTime, reason: 'no', field: 'recipient.email' })
-    await again.ledger.move(three, { to: 'pending', at: someTime, reason: 'no byte left' })
-    await again.close()
-    back()
-    const older = await setup.store()
-    expect(await tries(older, batchId)).toEqual(shut('it lacked 4 attempts'))
-    expect(await rowsOf(older, batchId)).toMatchObject([
+    await reopened.ledger.move(one, acceptedAs(batchId))
+    await reopened.ledger.move(two, { to: 'rejected', at: someTime, reason: 'no', field: 'recipient.email' })
+    await reopened.ledger.move(three, { to: 'pending', at: someTime, reason: 'no byte left' })
+    await reopened.close()
+    restoreCopy()
+    const olderStore = await setup.store()
+    expect(await tryToOrder(olderStore, batchId)).toEqual(refusedWith('it lacked 4 attempts'))
+    expect(await rowsOf(olderStore, batchId)).toMatchObject([
       { state: 'accepted', requestId: batchId, attempts: 1 },
       { state: 'rejected', attempts: 1 },
       { state: 'pending', attempts: 1 },
@@ -99,63 +103,63 @@ describe('a store that lost attempts', () => {
     ])
   })
 
-  test('goes on once a person has accepted it: what waits is held, and those people are not ordered again', async () => {
-    const { store, batchId } = await restore()
-    const before = records()[0]
+  test('is used again once a person has accepted it: pending rows are held, and the recovered people are not ordered again', async () => {
+    const { store, batchId } = await restoreOlderStore()
+    const before = readRecords()[0]
     expect(await store.rollbacks.acceptOlder()).toEqual({ held: 1 })
-    expect(await tries(store, batchId)).toEqual(letIn)
+    expect(await tryToOrder(store, batchId)).toEqual(allAllowed)
     expect(await rowsOf(store, batchId)).toMatchObject([
       { state: 'sending' },
       { state: 'unknown' },
       { state: 'unknown' },
       { state: 'held', heldFor: 'store_forgot', reason: 'the store had lost attempts' },
     ])
-    expect(logNames()).toHaveLength(1)
-    const headers = records().filter((record) => record.kind === 'header')
+    expect(listLogNames()).toHaveLength(1)
+    const headers = readRecords().filter((record) => record.kind === 'header')
     expect(headers.at(-1)).not.toMatchObject({ generation: before?.kind === 'header' && before.generation })
-    const by = { at: someTime, by: 'owner@example.com' }
+    const byOwner = { at: someTime, by: 'owner@example.com' }
     expect(await store.waiting.recheck(batchId, someTime)).toBe(0)
     expect(
-      await store.waiting.release(batchId, { kind: 'shared', value: 'x@example.com' }, by),
+      await store.waiting.release(batchId, { kind: 'shared', value: 'x@example.com' }, byOwner),
     ).toMatchObject({ rows: [] })
-    expect(await store.waiting.release(batchId, { kind: 'all' }, by)).toMatchObject({ rows: [4] })
-    await goOn(store, batchId, 1)
-    // Its number is above all that the log had before.
-    expect(entries().at(-1)?.number).toBeGreaterThan(3)
-    const again = fileBatch()
-    await store.batches.add(again, orderRows(4))
-    expect(await statesOf(store, again.id)).toEqual(Array(4).fill('duplicate'))
-    expect(await tries(await setup.store(), batchId)).toEqual(letIn)
+    expect(await store.waiting.release(batchId, { kind: 'all' }, byOwner)).toMatchObject({ rows: [4] })
+    await beginNextRows(store, batchId, 1)
+    // The number of the new attempt is higher than all earlier ones in the log.
+    expect(readEntries().at(-1)?.number).toBeGreaterThan(3)
+    const rerun = fileBatch()
+    await store.batches.add(rerun, orderRows(4))
+    expect(await statesOf(store, rerun.id)).toEqual(Array(4).fill('duplicate'))
+    expect(await tryToOrder(await setup.store(), batchId)).toEqual(allAllowed)
     expect(await store.rollbacks.acceptOlder()).toEqual({ held: 0 })
   })
 
-  test('restored once more, to before it was accepted, is the older one', async () => {
-    const { store, batchId } = await restore()
+  test('restored once more, to a state before it was accepted, is closed as an older copy', async () => {
+    const { store, batchId } = await restoreOlderStore()
     await store.close()
-    const back = copied()
+    const restoreCopy = copyDataFolder()
     const first = await setup.store()
     await first.rollbacks.acceptOlder()
-    await tries(first, batchId)
-    await goOn(
+    await tryToOrder(first, batchId)
+    await beginNextRows(
       first,
       (await first.batches.add(fileBatch({ id: randomUUID() }), orderRows(1, 50)))?.id ?? batchId,
       0,
     )
     await first.close()
-    back()
-    const older = await setup.store()
-    expect(await tries(older, batchId)).toEqual(shut('it is an older copy of the store'))
+    restoreCopy()
+    const olderStore = await setup.store()
+    expect(await tryToOrder(olderStore, batchId)).toEqual(refusedWith('it is an older copy of the store'))
   })
 
-  test('an attempt of a row that was ordered by another one is a row of its own, a possible duplicate', async () => {
+  test('recovers an attempt of a row that has another attempt as a separate row, a possible duplicate', async () => {
     const { store, batchId } = await beginRows(2)
     const [one] = await rowsOf(store, batchId)
     if (one === undefined) throw new Error('no rows')
-    await store.ledger.move(one, accepted(batchId))
+    await store.ledger.move(one, acceptedAs(batchId))
     await store.batches.cancelWaiting(batchId, someTime, 'cancelled', 3)
-    const entry = entries()[0]
+    const entry = readEntries()[0]
     if (entry === undefined) throw new Error('nothing is recorded')
-    for (const row of [1, 2, 3]) append({ ...entry, row, number: 10 + row, attemptId: randomUUID() })
+    for (const row of [1, 2, 3]) appendRecord({ ...entry, row, number: 10 + row, attemptId: randomUUID() })
     const { closing, recovered } = await store.rollbacks.examine()
     expect(closing).toMatchObject({ reasons: ['older'] })
     expect(await rowsOf(store, batchId)).toMatchObject([
@@ -174,26 +178,26 @@ describe('a store that lost attempts', () => {
     expect(await store.ledger.list({ states: ['unknown'] })).toHaveLength(3)
   })
 
-  test('has the batch back too: the file that it came from finds its people, and who is similar is held', async () => {
+  test('recovers the batch too: its people are duplicates in the same file, and a similar person is held', async () => {
     const first = await setup.store()
     await addOne(first.ledger, 'another@example.com')
     await first.close()
-    const back = copied()
+    const restoreCopy = copyDataFolder()
     const { store, batchId } = await beginRows(2, await setup.store())
     await store.close()
-    back()
-    const again = await setup.store()
-    expect((await again.rollbacks.examine()).recovered[0]).toMatch(
+    restoreCopy()
+    const reopened = await setup.store()
+    expect((await reopened.rollbacks.examine()).recovered[0]).toMatch(
       /^a person whose name is lost: package 12, .* row 1 of batch/,
     )
-    await again.rollbacks.acceptOlder()
+    await reopened.rollbacks.acceptOlder()
     const anne = {
       ...orderRow(5, 'person1@example.com'),
       recipient: { ...personOf('person1@example.com'), first_name: 'Anne' },
     }
     const rerun = fileBatch()
-    await again.batches.add(rerun, [...orderRows(3), anne])
-    expect(await rowsOf(again, rerun.id)).toMatchObject([
+    await reopened.batches.add(rerun, [...orderRows(3), anne])
+    expect(await rowsOf(reopened, rerun.id)).toMatchObject([
       { state: 'duplicate', matches: { batchId, row: 1, state: 'unknown' } },
       { state: 'duplicate', matches: { batchId, row: 2 } },
       { state: 'pending' },
@@ -201,45 +205,45 @@ describe('a store that lost attempts', () => {
     ])
   })
 
-  test('of the packages that were one, the log tells too: the person is not new under the other one', async () => {
+  test('knows the related packages from the log: the person is a duplicate under the other package', async () => {
     const { store, batchId } = await beginRows(0)
     await store.close()
-    const back = copied()
-    const again = await setup.store()
+    const restoreCopy = copyDataFolder()
+    const reopened = await setup.store()
     const database = new DatabaseSync(setup.path)
     database.exec(
       `INSERT INTO joined_packages VALUES ('http://localhost:4010', 11, 12, 'moved', 0) ON CONFLICT DO NOTHING`,
     )
     database.close()
-    await goOn(again, batchId, 1)
-    await again.close()
-    expect(entries()[0]?.relatedIds).toEqual([11])
-    back()
-    const older = await setup.store()
-    await older.rollbacks.acceptOlder()
+    await beginNextRows(reopened, batchId, 1)
+    await reopened.close()
+    expect(readEntries()[0]?.relatedIds).toEqual([11])
+    restoreCopy()
+    const olderStore = await setup.store()
+    await olderStore.rollbacks.acceptOlder()
     const other = fileBatch({ packageId: 11 })
-    await older.batches.add(other, [{ ...orderRow(1, 'person1@example.com'), packageId: 11 }])
-    expect(await statesOf(older, other.id)).toEqual(['duplicate'])
+    await olderStore.batches.add(other, [{ ...orderRow(1, 'person1@example.com'), packageId: 11 }])
+    expect(await statesOf(olderStore, other.id)).toEqual(['duplicate'])
   })
 })
 
 describe('a backup', () => {
-  test('sends nothing when it is opened as a store, until it is accepted; the other one goes on', async () => {
+  test('is closed when it is opened as a store, and the original store stays open', async () => {
     const { store, batchId } = await beginRows(1)
     const path = join(setup.folder, 'backup.sqlite')
     await store.backup(path)
     const backup = await setup.store(path)
-    expect(await tries(backup, batchId)).toEqual(shut('it is a backup that is used as a store'))
-    expect(await tries(store, batchId)).toEqual(letIn)
+    expect(await tryToOrder(backup, batchId)).toEqual(refusedWith('it is a backup that is used as a store'))
+    expect(await tryToOrder(store, batchId)).toEqual(allAllowed)
   })
 
-  test('was restored, as a person says: the store waits for its machines, then for a person', async () => {
+  test('that a person reports as restored closes the store until all machines have reported and a person confirms', async () => {
     const { store, batchId } = await beginRows(1)
     await store.rollbacks.closeAsRestored()
-    expect((await tries(store, batchId))[0]).toContain('a backup of it was restored')
+    expect((await tryToOrder(store, batchId))[0]).toContain('a backup of it was restored')
     const { step, unreported } = await store.rollbacks.examine()
     expect([step, unreported]).toEqual(['confirmation', []])
     expect(await store.rollbacks.acceptOlder()).toEqual({ held: 0 })
-    expect(await tries(store, batchId)).toEqual(letIn)
+    expect(await tryToOrder(store, batchId)).toEqual(allAllowed)
   })
 })

@@ -16,7 +16,7 @@ let data: string
 export let logFolder: string
 
 /** Creates a new folder for each test of a file. */
-export function freshFolders(): void {
+export function useFreshFolders(): void {
   beforeEach(() => {
     setup = scratch()
     data = join(setup.folder, 'data')
@@ -27,25 +27,26 @@ export function freshFolders(): void {
 
 /** Adds a batch of four people, and begins its first `count` rows. */
 export async function beginRows(count: number, store?: Store): Promise<{ store: Store; batchId: string }> {
-  const here = store ?? (await setup.store())
+  const openedStore = store ?? (await setup.store())
   const { id: batchId, ...batch } = fileBatch()
-  await here.batches.add({ id: batchId, ...batch }, orderRows(4))
-  await goOn(here, batchId, count)
-  return { store: here, batchId }
+  await openedStore.batches.add({ id: batchId, ...batch }, orderRows(4))
+  await beginNextRows(openedStore, batchId, count)
+  return { store: openedStore, batchId }
 }
 
-export async function goOn(store: Store, batchId: string, count: number): Promise<void> {
+/** Begins the next `count` pending rows of a batch. */
+export async function beginNextRows(store: Store, batchId: string, count: number): Promise<void> {
   const lease = await store.batches.acquire(batchId)
-  for (let left = count; left > 0; left -= 1) {
+  for (let remaining = count; remaining > 0; remaining -= 1) {
     const row = await store.batches.findNextPending(batchId)
     if (row === undefined || (await beginAttempt(store.ledger, row, newAttempt())) === undefined)
-      throw new Error('not begun')
+      throw new Error('the attempt did not begin')
   }
   await lease?.release()
 }
 
 /** Copies the data folder. Returns a function that restores the copy. */
-export function copied(): () => void {
+export function copyDataFolder(): () => void {
   const copy = `${data}.copy`
   cpSync(data, copy, { recursive: true })
   return () => {
@@ -54,34 +55,38 @@ export function copied(): () => void {
   }
 }
 
-export const logNames = () => readdirSync(logFolder).filter((name) => name.endsWith('.log'))
-export const logPath = () => join(logFolder, logNames()[0] ?? '')
-export const closed = (words: string) => ({ code: 'io', message: expect.stringContaining(words) as string })
+export const listLogNames = () => readdirSync(logFolder).filter((name) => name.endsWith('.log'))
+export const findLogPath = () => join(logFolder, listLogNames()[0] ?? '')
+export const ioErrorWith = (words: string) => ({
+  code: 'io',
+  message: expect.stringContaining(words) as string,
+})
 
-/** Tries to acquire an existing batch, add a file and acquire a single order. Returns each error message, or "let in". */
-export async function tries(store: Store, batchId: string): Promise<unknown[]> {
+/** Tries to acquire an existing batch, add a file and acquire a single order. Returns each error message, or "allowed". */
+export async function tryToOrder(store: Store, batchId: string): Promise<unknown[]> {
   return Promise.all(
     [
       () => store.batches.acquire(batchId).then((lease) => lease?.release()),
       () => store.batches.add(fileBatch(), orderRows(1, 70)),
       () => store.ledger.acquire({ id: fileBatch().id, kind: 'single' }),
-    ].map((job) =>
-      job().then(
-        () => 'let in',
+    ].map((operation) =>
+      operation().then(
+        () => 'allowed',
         (error: { message: string }) => error.message,
       ),
     ),
   )
 }
 
-export const shut = (words: string) => Array(3).fill(expect.stringContaining(words))
+/** Returns the result of `tryToOrder` for a store that refuses each order with a message that contains `words`. */
+export const refusedWith = (words: string) => Array(3).fill(expect.stringContaining(words))
 
 /** Reads the records of the attempt log from the disk. */
-export const records = (): LogRecord[] => parseLog(readFileSync(logPath()), digest).records
-export const entries = (): LogEntry[] => records().filter((record) => record.kind === 'entry')
+export const readRecords = (): LogRecord[] => parseLog(readFileSync(findLogPath()), digest).records
+export const readEntries = (): LogEntry[] => readRecords().filter((record) => record.kind === 'entry')
 
-/** The result of `tries` for a store that is open. */
-export const letIn: unknown[] = Array(3).fill('let in')
+/** The result of `tryToOrder` for a store that accepts orders. */
+export const allAllowed: unknown[] = Array(3).fill('allowed')
 
-export const accepted = (requestId: string) =>
+export const acceptedAs = (requestId: string) =>
   ({ to: 'accepted', at: someTime, requestId, requestStatus: 'RECEIVED' }) as const

@@ -1,0 +1,127 @@
+import type { Field } from './data.ts'
+import type { Order } from './orders.ts'
+
+/** An answer before it is sent. A defect changes its properties. */
+export interface Reply {
+  status: number
+  headers: Record<string, string>
+  /** The envelope; a Buffer for a PDF. */
+  body: { data: unknown; status_message: string; message: string; [more: string]: unknown } | Buffer
+}
+
+/** A call as the service sees it. */
+export interface Call {
+  method: string
+  path: string
+  query: URLSearchParams
+  headers: Record<string, string | undefined>
+  body: string
+}
+
+/** When a check starts and ends, in milliseconds after the creation of its request, and its last status. */
+export interface CheckCourse {
+  start: number
+  end: number
+  ending: 'COMPLETED' | 'CANCELLED' | 'ERROR'
+}
+
+/** Every decision of the service that can vary. The defaults follow the document, and a defect replaces some of them. */
+export interface Behaviour {
+  /** How a path is written in "<field path>: <reason>". */
+  writePath: (path: (string | number)[]) => string
+  /** Which of several faults is reported. */
+  reportedFault: 'first' | 'last'
+  /** Whether answers have fields that the document does not have. */
+  hasExtraFields: boolean
+  isOfType: (type: string, value: unknown) => boolean
+  isValidEmail: (email: string) => boolean
+  isValidPhone: (phone: string) => boolean
+  /** Faults that are ignored, as a pattern of their path and reason. */
+  ignoredFaults: RegExp | undefined
+  isRequired: (field: Field) => boolean
+  /** The status for users whose role may not create requests; 201 lets them create. */
+  refusedCreateStatus: number
+  /** Seconds before each retry. */
+  retrySeconds: readonly number[]
+  acknowledgementMs: number
+  isAcknowledgement: (status: number) => boolean
+  followsRedirects: boolean
+  /** Milliseconds an event waits before it is sent. */
+  eventDelayMs: number
+  /** Whether every event is sent twice. */
+  hasDuplicates: boolean
+  changeEvent: (event: Record<string, unknown>) => Record<string, unknown> | undefined
+  formatSignature: (hex: string, body: string) => string
+  eventType: string
+  windowKind: 'clock' | 'first-call' | 'sliding'
+  scopeOf: (call: Call) => string
+  isCounted: (call: Call) => boolean
+  extraCalls: number
+  retryAfter: (ms: number) => string | undefined
+  tokenLifetimeMs: number
+  /** Whether a token that was issued for the path `issuedFor` is valid for `path`. */
+  isTokenValidFor: (path: string, issuedFor: string) => boolean
+  /** Returns the text of a token for this path and time of expiry. */
+  formatToken: (path: string, expires: number) => string
+  /** Returns the status of a request from the statuses of its checks. */
+  requestStatus: (checks: string[], age: number, order: Order) => string
+  hasIdFromStart: boolean
+  /** Changes a call before the service reads it. */
+  beforeCall: ((call: Call) => void) | undefined
+  /** Changes an answer before it is sent. */
+  changeReply: ((reply: Reply, call: Call) => void) | undefined
+}
+
+/** The age at which a request that "could not be processed" gets the status ERROR, in milliseconds. */
+export const failureAgeMs = 300_000
+
+export function statusFromChecks(checks: string[]): string {
+  const running = checks.some((each) => each === 'RECEIVED' || each === 'IN_PROGRESS')
+  if (checks.includes('COMPLETED')) return running ? 'PARTIAL' : 'COMPLETED'
+  if (!running) return 'CANCELLED'
+  return checks.every((each) => each === 'RECEIVED') ? 'RECEIVED' : 'IN_PROGRESS'
+}
+
+export const documentedBehaviour: Behaviour = {
+  writePath: (path) => path.map((part) => `/${part}`).join(''),
+  reportedFault: 'last',
+  hasExtraFields: true,
+  isOfType(type, value) {
+    switch (type) {
+      case 'integer':
+        return Number.isInteger(value)
+      case 'array':
+        return Array.isArray(value)
+      case 'object':
+        return typeof value === 'object' && value !== null && !Array.isArray(value)
+      default:
+        return typeof value === type
+    }
+  },
+  isValidEmail: (email) => /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/.test(email),
+  isValidPhone: (phone) => /^\+[1-9]\d{1,14}$/.test(phone),
+  ignoredFaults: undefined,
+  isRequired: ({ required }) => required,
+  refusedCreateStatus: 403,
+  retrySeconds: [30, 90, 240],
+  acknowledgementMs: 10_000,
+  isAcknowledgement: (status) => status >= 200 && status < 300,
+  followsRedirects: false,
+  eventDelayMs: 0,
+  hasDuplicates: false,
+  changeEvent: (event) => event,
+  formatSignature: (hex) => hex,
+  eventType: 'application/json; charset=utf-8',
+  windowKind: 'clock',
+  scopeOf: ({ headers }) => headers['x-service-api-key'] ?? '',
+  isCounted: ({ path, query }) => path !== '/v1/ping' && !(path.startsWith('/v1/reports/') && query.has('t')),
+  extraCalls: 0,
+  retryAfter: (ms) => String(Math.max(1, Math.ceil(ms / 1000))),
+  tokenLifetimeMs: 3_600_000,
+  isTokenValidFor: (path, issuedFor) => path === issuedFor,
+  formatToken: (path, expires) => `${Buffer.from(path).toString('hex')}.${Math.floor(expires / 1000)}`,
+  requestStatus: statusFromChecks,
+  hasIdFromStart: true,
+  beforeCall: undefined,
+  changeReply: undefined,
+}
