@@ -39,6 +39,11 @@ export function orderRows(count: number, from = 1): NewRow[] {
   return Array.from({ length: count }, (_, index) => orderRow(index + 1, `person${index + from}@example.com`))
 }
 
+/** Returns a pending row of a person who is similar to the one with this e-mail: only the first name differs. */
+export function similarRow(row: number, email: string, first_name = 'Anne'): NewRow {
+  return { ...orderRow(row, email), recipient: { ...personOf(email), first_name } } as NewRow
+}
+
 export function invalidRow(row: number, email?: string): NewRow {
   return {
     row,

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { beginAttempt, batchOf, newAttempt, personOf, someTime } from './batches.ts'
-import { fileBatch, orderRow, orderRows, rowsOf } from './files.ts'
+import { fileBatch, orderRow, orderRows, rowsOf, similarRow } from './files.ts'
 import { backends, scratch, type Scratch } from './scratch.ts'
 import type { NewFileBatch, NewRow } from '../../../src/domain/batch/batch.ts'
 import { fileIdentity } from '../../../src/domain/batch/new-row.ts'
@@ -13,9 +13,6 @@ import type { Store } from '../../../src/store/ledger/store.ts'
 
 const byOwner = { at: someTime + 50, by: 'owner@example.com' }
 const at = someTime + 100
-
-const similarRow = (row: number, email: string, first_name = 'Anne') =>
-  ({ ...orderRow(row, email), recipient: { ...personOf(email), first_name } }) as NewRow
 
 /** Returns an external result: a row of a results file which states that the person was ordered. */
 const externalResult = (changes: Partial<ExternalResult> = {}): ExternalResult => ({
@@ -32,7 +29,7 @@ const externalResult = (changes: Partial<ExternalResult> = {}): ExternalResult =
   shares: [],
   ...changes,
 })
-const searchedFiles = new Set(['people.results.csv'])
+const files = new Set(['people.results.csv'])
 
 describe.each(backends)('%s', (backend) => {
   let setup: Scratch
@@ -44,13 +41,13 @@ describe.each(backends)('%s', (backend) => {
   })
   afterEach(() => setup.end())
 
-  async function addBatch(rows: NewRow[], changes: Partial<NewFileBatch> = {}): Promise<string> {
+  async function addRows(rows: NewRow[], changes: Partial<NewFileBatch> = {}): Promise<string> {
     const batch = fileBatch(changes)
     await store.batches.add(batch, rows)
     return batch.id
   }
 
-  const listStates = async (batchId: string) => (await rowsOf(store, batchId)).map(({ state }) => state)
+  const readStates = async (batchId: string) => (await rowsOf(store, batchId)).map(({ state }) => state)
 
   async function moveRow(
     batchId: string,
@@ -70,9 +67,9 @@ describe.each(backends)('%s', (backend) => {
 
   describe('a recheck', () => {
     test('makes a duplicate pending again if its order was rejected or cancelled, and no other duplicate', async () => {
-      const first = await addBatch(orderRows(3))
-      const second = await addBatch(orderRows(3))
-      expect(await listStates(second)).toEqual(['duplicate', 'duplicate', 'duplicate'])
+      const first = await addRows(orderRows(3))
+      const second = await addRows(orderRows(3))
+      expect(await readStates(second)).toEqual(['duplicate', 'duplicate', 'duplicate'])
       await moveRow(first, 1, 'rejected')
       await moveRow(first, 2, 'accepted')
       await store.batches.cancelWaiting(first, at, 'cancelled', 3)
@@ -86,8 +83,8 @@ describe.each(backends)('%s', (backend) => {
     })
 
     test('makes a held row pending if no conflict is left', async () => {
-      const first = await addBatch([orderRow(1, 'ann@example.com')])
-      const second = await addBatch([similarRow(1, 'ann@example.com')])
+      const first = await addRows([orderRow(1, 'ann@example.com')])
+      const second = await addRows([similarRow(1, 'ann@example.com')])
       expect(await rowsOf(store, second)).toMatchObject([
         { state: 'held', heldFor: 'similar', shares: ['email', 'phone'] },
       ])
@@ -99,18 +96,18 @@ describe.each(backends)('%s', (backend) => {
     })
 
     test('does not change rows that were cancelled or sent', async () => {
-      const batchId = await addBatch(orderRows(3))
+      const batchId = await addRows(orderRows(3))
       await moveRow(batchId, 1, 'unknown')
       await store.batches.cancelWaiting(batchId, at, 'cancelled', 2)
       expect(await store.waiting.recheck(batchId, at)).toBe(0)
-      expect(await listStates(batchId)).toEqual(['unknown', 'cancelled', 'pending'])
+      expect(await readStates(batchId)).toEqual(['unknown', 'cancelled', 'pending'])
     })
   })
 
   describe('external results', () => {
     test('that are added stop a pending row at once, and a held row at its next recheck', async () => {
-      const first = await addBatch([orderRow(1, 'ann@example.com')])
-      const batchId = await addBatch([
+      const first = await addRows([orderRow(1, 'ann@example.com')])
+      const batchId = await addRows([
         similarRow(1, 'ann@example.com'),
         orderRow(2, 'bob@example.com'),
         orderRow(3, 'cy@example.com'),
@@ -119,7 +116,7 @@ describe.each(backends)('%s', (backend) => {
         [1, [externalResult()]],
         [2, [externalResult({ line: 3 })]],
       ])
-      await store.waiting.updateExternalResults(batchId, results, searchedFiles, at)
+      await store.waiting.updateExternalResults(batchId, results, files, at)
       expect(await rowsOf(store, batchId)).toMatchObject([
         { state: 'held', heldFor: 'similar' },
         {
@@ -131,23 +128,23 @@ describe.each(backends)('%s', (backend) => {
       ])
       await store.batches.cancelWaiting(first, at, 'cancelled')
       await store.waiting.recheck(batchId, at)
-      expect(await listStates(batchId)).toEqual(['duplicate', 'duplicate', 'pending'])
+      expect(await readStates(batchId)).toEqual(['duplicate', 'duplicate', 'pending'])
     })
 
     test('that are removed no longer stop the row', async () => {
       const row = { ...orderRow(1, 'ann@example.com'), externalResults: [externalResult()] } as NewRow
-      const batchId = await addBatch([row])
-      expect(await listStates(batchId)).toEqual(['duplicate'])
-      await store.waiting.updateExternalResults(batchId, new Map(), searchedFiles, at)
+      const batchId = await addRows([row])
+      expect(await readStates(batchId)).toEqual(['duplicate'])
+      await store.waiting.updateExternalResults(batchId, new Map(), files, at)
       expect(await store.waiting.recheck(batchId, at)).toBe(1)
-      expect(await listStates(batchId)).toEqual(['pending'])
+      expect(await readStates(batchId)).toEqual(['pending'])
     })
 
     test('that were added with the file are found again by a recheck', async () => {
       const row = { ...orderRow(1, 'ann@example.com'), externalResults: [externalResult()] } as NewRow
-      const batchId = await addBatch([row, orderRow(2, 'bob@example.com')])
+      const batchId = await addRows([row, orderRow(2, 'bob@example.com')])
       expect(await store.waiting.recheck(batchId, at)).toBe(0)
-      expect(await listStates(batchId)).toEqual(['duplicate', 'pending'])
+      expect(await readStates(batchId)).toEqual(['duplicate', 'pending'])
     })
 
     test('are ignored after ignoreResults, and do not change rows that were sent or cancelled', async () => {
@@ -156,22 +153,17 @@ describe.each(backends)('%s', (backend) => {
           ...orderRow(number, `${name}@example.com`),
           externalResults: [externalResult({ line: number + 1 })],
         }) as NewRow
-      const batchId = await addBatch([row(1, 'ann'), row(2, 'bob')])
+      const batchId = await addRows([row(1, 'ann'), row(2, 'bob')])
       await store.waiting.ignoreResults(batchId)
       expect(await store.waiting.recheck(batchId, at)).toBe(2)
-      await store.waiting.updateExternalResults(
-        batchId,
-        new Map([[1, [externalResult()]]]),
-        searchedFiles,
-        at,
-      )
-      expect(await listStates(batchId)).toEqual(['pending', 'pending'])
-      const other = await addBatch([orderRow(1, 'cy@example.com'), orderRow(2, 'di@example.com')])
+      await store.waiting.updateExternalResults(batchId, new Map([[1, [externalResult()]]]), files, at)
+      expect(await readStates(batchId)).toEqual(['pending', 'pending'])
+      const other = await addRows([orderRow(1, 'cy@example.com'), orderRow(2, 'di@example.com')])
       await store.batches.cancelWaiting(other, at, 'cancelled', 1)
       await moveRow(other, 2, 'unknown')
       const results = new Map([1, 2].map((each) => [each, [externalResult()]]))
-      await store.waiting.updateExternalResults(other, results, searchedFiles, at)
-      expect(await listStates(other)).toEqual(['cancelled', 'unknown'])
+      await store.waiting.updateExternalResults(other, results, files, at)
+      expect(await readStates(other)).toEqual(['cancelled', 'unknown'])
     })
   })
 
@@ -180,42 +172,31 @@ describe.each(backends)('%s', (backend) => {
     const ann = { ...personOf(email), first_name: 'Ann', last_name: 'Lee', phone }
     const row = (number: number, recipient: typeof ann) =>
       ({ ...orderRow(number, recipient.email), recipient }) as NewRow
-    await addBatch([row(1, ann)])
+    await addRows([row(1, ann)])
     // Each row is similar to the row of Ann, and the rows are not similar to each other.
-    const batchId = await addBatch([
+    const batchId = await addRows([
       row(1, { ...ann, first_name: 'Bo', last_name: 'Ito', phone: '+61400000088' }),
       row(2, { ...ann, email: 'other@example.com' }),
     ])
-    expect(await listStates(batchId)).toEqual(['held', 'held'])
+    expect(await readStates(batchId)).toEqual(['held', 'held'])
     await store.waiting.release(batchId, { kind: 'rows', rows: [1] }, byOwner)
     await store.waiting.recheck(batchId, at)
-    expect(await listStates(batchId)).toEqual(['pending', 'held'])
+    expect(await readStates(batchId)).toEqual(['pending', 'held'])
   })
 
   test('conflicts of a batch’s rows are counted by their kind', async () => {
-    const first = await addBatch([1, 2, 3, 4].map((each) => orderRow(each, `person${each}@example.com`)))
+    const first = await addRows([1, 2, 3, 4].map((each) => orderRow(each, `person${each}@example.com`)))
     await moveRow(first, 1, 'accepted')
     await moveRow(first, 2, 'unknown')
     const rows = [...orderRows(3), similarRow(4, 'person4@example.com'), orderRow(5, 'person9@example.com')]
-    const earlierTime = someTime - 5000
-    const batchId = await addBatch([
+    const earlier = someTime - 5000
+    const batchId = await addRows([
       ...rows,
-      {
-        ...orderRow(6, 'told@example.com'),
-        externalResults: [externalResult({ at: earlierTime })],
-      } as NewRow,
+      { ...orderRow(6, 'told@example.com'), externalResults: [externalResult({ at: earlier })] } as NewRow,
     ])
-    const [{ attemptedAt: lastTime } = {}] = await rowsOf(store, first)
+    const [{ attemptedAt: last } = {}] = await rowsOf(store, first)
     expect(await store.waiting.countConflicts(batchId)).toEqual({
-      ordered: {
-        count: 2,
-        first: earlierTime,
-        last: lastTime,
-        leftOut: 0,
-        orderedAgain: 0,
-        finished: 0,
-        failed: {},
-      },
+      ordered: { count: 2, first: earlier, last, leftOut: 0, orderedAgain: 0, finished: 0, failed: {} },
       unknown: { count: 1, batchId: first },
       waiting: { count: 1, batchId: first },
       held: { similar: 1 },
@@ -227,8 +208,8 @@ describe.each(backends)('%s', (backend) => {
       const rows = [orderRow(1, 'ann@example.com'), similarRow(2, 'ann@example.com', 'Bob')]
       for (const release of [{ kind: 'all' }, { kind: 'shared', value: 'ann@example.com' }] as const) {
         await store.accounts.add(release.kind, 0)
-        const batchId = await addBatch(rows, { account: release.kind })
-        expect(await listStates(batchId)).toEqual(['pending', 'held'])
+        const batchId = await addRows(rows, { account: release.kind })
+        expect(await readStates(batchId)).toEqual(['pending', 'held'])
         expect(await store.waiting.release(batchId, release, byOwner)).toMatchObject({ left: [] })
         const { allowSimilar, shared } = (await store.batches.find(batchId)) ?? {}
         expect({ allowSimilar, shared }).toEqual({
@@ -239,8 +220,8 @@ describe.each(backends)('%s', (backend) => {
     })
 
     test('by row does not release other rows, and still applies when the row is compared again', async () => {
-      const first = await addBatch([orderRow(1, 'ann@example.com')])
-      const batchId = await addBatch([
+      const first = await addRows([orderRow(1, 'ann@example.com')])
+      const batchId = await addRows([
         similarRow(1, 'ann@example.com', 'Bob'),
         similarRow(2, 'ann@example.com', 'Cy'),
       ])
@@ -248,30 +229,30 @@ describe.each(backends)('%s', (backend) => {
         rows: [1],
         left: [],
       })
-      expect(await listStates(batchId)).toEqual(['pending', 'held'])
+      expect(await readStates(batchId)).toEqual(['pending', 'held'])
       expect(await store.batches.find(batchId)).toMatchObject({ allowSimilar: false, shared: [] })
       await moveRow(first, 1, 'accepted')
       await moveRow(batchId, 1, 'accepted')
-      expect(await listStates(batchId)).toEqual(['accepted', 'held'])
+      expect(await readStates(batchId)).toEqual(['accepted', 'held'])
     })
 
     test('of all does not release duplicates, or rows that conflict with an unknown outcome', async () => {
-      const first = await addBatch([orderRow(1, 'ann@example.com'), orderRow(2, 'bob@example.com')])
+      const first = await addRows([orderRow(1, 'ann@example.com'), orderRow(2, 'bob@example.com')])
       await moveRow(first, 2, 'unknown')
-      const batchId = await addBatch([
+      const batchId = await addRows([
         orderRow(1, 'ann@example.com'),
         similarRow(2, 'ann@example.com'),
         similarRow(3, 'bob@example.com'),
       ])
-      expect(await listStates(batchId)).toEqual(['duplicate', 'held', 'held'])
+      expect(await readStates(batchId)).toEqual(['duplicate', 'held', 'held'])
       expect(await store.waiting.release(batchId, { kind: 'all' }, byOwner)).toEqual({ rows: [2], left: [] })
-      expect(await listStates(batchId)).toEqual(['duplicate', 'pending', 'held'])
+      expect(await readStates(batchId)).toEqual(['duplicate', 'pending', 'held'])
     })
 
     test('that does not release a row returns the reason', async () => {
-      const first = await addBatch([orderRow(1, 'ann@example.com')])
+      const first = await addRows([orderRow(1, 'ann@example.com')])
       await moveRow(first, 1, 'unknown')
-      const batchId = await addBatch([similarRow(1, 'ann@example.com')])
+      const batchId = await addRows([similarRow(1, 'ann@example.com')])
       expect(await store.waiting.release(batchId, { kind: 'rows', rows: [1] }, byOwner)).toEqual({
         rows: [],
         left: [{ row: 1, reason: 'similar_unknown' }],
@@ -280,14 +261,14 @@ describe.each(backends)('%s', (backend) => {
   })
 
   test('only a row that was not sent can be cancelled by its number', async () => {
-    const first = await addBatch(orderRows(1))
-    const batchId = await addBatch([
+    const first = await addRows(orderRows(1))
+    const batchId = await addRows([
       ...orderRows(2),
       similarRow(3, 'person2@example.com'),
       orderRow(4, 'person4@example.com'),
     ])
     await moveRow(batchId, 4, 'unknown')
-    expect(await listStates(batchId)).toEqual(['duplicate', 'pending', 'held', 'unknown'])
+    expect(await readStates(batchId)).toEqual(['duplicate', 'pending', 'held', 'unknown'])
     for (const row of [1, 2, 3])
       expect(await store.batches.cancelWaiting(batchId, at, 'cancelled', row)).toBe(1)
     for (const row of [1, 4, 5])
@@ -296,12 +277,12 @@ describe.each(backends)('%s', (backend) => {
       ...[1, 2, 3].map(() => ({ state: 'cancelled', reason: 'cancelled', changedAt: at })),
       { state: 'unknown' },
     ])
-    expect(await listStates(first)).toEqual(['pending'])
+    expect(await readStates(first)).toEqual(['pending'])
   })
 
   describe('a move', () => {
     test('includes pending and rejected rows, in the order of the file', async () => {
-      const batchId = await addBatch(orderRows(4))
+      const batchId = await addRows(orderRows(4))
       await moveRow(batchId, 1, 'accepted')
       await moveRow(batchId, 2, 'rejected')
       await store.batches.cancelWaiting(batchId, at, 'cancelled', 3)
@@ -314,18 +295,18 @@ describe.each(backends)('%s', (backend) => {
     })
 
     test('does not include a person who was erased', async () => {
-      const batchId = await addBatch(orderRows(2))
+      const batchId = await addRows(orderRows(2))
       for (const row of [1, 2]) await moveRow(batchId, row, 'rejected')
       await store.maintenance.purge({ email: 'person1@example.com' }, { dryRun: false, completely: false })
       expect((await store.waiting.readMovable(batchId)).map(({ row }) => row)).toEqual([2])
     })
 
     test('does not change a row that has changed meanwhile, and compares the others under the successor', async () => {
-      const ordered = await addBatch([{ ...orderRow(1, 'person3@example.com'), packageId: 13 }], {
+      const ordered = await addRows([{ ...orderRow(1, 'person3@example.com'), packageId: 13 }], {
         packageId: 13,
       })
       await moveRow(ordered, 1, 'accepted')
-      const batchId = await addBatch([...orderRows(3), similarRow(4, 'person1@example.com')])
+      const batchId = await addRows([...orderRows(3), similarRow(4, 'person1@example.com')])
       const rows = await store.waiting.readMovable(batchId)
       await moveRow(batchId, 2, 'unknown')
       expect(await store.waiting.moveRows(batchId, 13, rows, at)).toBe(3)
@@ -338,31 +319,31 @@ describe.each(backends)('%s', (backend) => {
     })
 
     test('makes a held row pending if its conflict no longer exists', async () => {
-      const first = await addBatch([orderRow(1, 'ann@example.com')])
-      const batchId = await addBatch([similarRow(1, 'ann@example.com'), orderRow(2, 'ann@example.com')])
-      expect(await listStates(batchId)).toEqual(['held', 'duplicate'])
+      const first = await addRows([orderRow(1, 'ann@example.com')])
+      const batchId = await addRows([similarRow(1, 'ann@example.com'), orderRow(2, 'ann@example.com')])
+      expect(await readStates(batchId)).toEqual(['held', 'duplicate'])
       await store.batches.cancelWaiting(first, at, 'cancelled')
       await store.waiting.moveRows(batchId, 13, await store.waiting.readMovable(batchId), at)
-      expect(await listStates(batchId)).toEqual(['pending', 'held'])
+      expect(await readStates(batchId)).toEqual(['pending', 'held'])
     })
 
     test('gives the batch the identity of the file under the successor, unless another batch has it', async () => {
       const identity = (packageId: number) =>
         fileIdentity({ account: '', baseUrl: 'http://127.0.0.1:4010' }, '0'.repeat(64), packageId)
-      const one = await addBatch(orderRows(1), { identity: identity(12) })
+      const one = await addRows(orderRows(1), { identity: identity(12) })
       await store.waiting.moveRows(one, 13, await store.waiting.readMovable(one), at)
       expect((await store.batches.findByIdentity(identity(13)))?.id).toBe(one)
       expect(await store.batches.findByIdentity(identity(12))).toBeUndefined()
-      const two = await addBatch(orderRows(1, 7), { identity: identity(12) })
+      const two = await addRows(orderRows(1, 7), { identity: identity(12) })
       await store.waiting.moveRows(two, 13, await store.waiting.readMovable(two), at)
       expect((await store.batches.findByIdentity(identity(13)))?.id).toBe(one)
       expect((await store.batches.findByIdentity(identity(12)))?.id).toBe(two)
     })
 
     test('to the same package, and a move of a single order, change the row', async () => {
-      const batchId = await addBatch(orderRows(1))
+      const batchId = await addRows(orderRows(1))
       expect(await store.waiting.moveRows(batchId, 12, await store.waiting.readMovable(batchId), at)).toBe(1)
-      expect(await listStates(batchId)).toEqual(['pending'])
+      expect(await readStates(batchId)).toEqual(['pending'])
       const single = batchOf(['single@example.com'])
       await store.ledger.add(single, { allowDuplicate: false })
       expect(
@@ -372,7 +353,7 @@ describe.each(backends)('%s', (backend) => {
     })
 
     test('changes the body that will be sent to the new body, byte for byte', async () => {
-      const batchId = await addBatch(orderRows(1))
+      const batchId = await addRows(orderRows(1))
       const rows = (await store.waiting.readMovable(batchId)).map((row) =>
         Object.assign(row, { body: Buffer.from('{"package_id":13}') }),
       )
@@ -384,18 +365,16 @@ describe.each(backends)('%s', (backend) => {
   })
 
   describe('packages that no longer exist and have a likely successor', () => {
-    const addBatchUnder = (
-      packageId: number,
-      rows = [{ ...orderRow(1, 'ann@example.com'), packageId } as NewRow],
-    ) => addBatch(rows, { packageId })
+    const addTo = (packageId: number, rows = [{ ...orderRow(1, 'ann@example.com'), packageId } as NewRow]) =>
+      addRows(rows, { packageId })
 
     test('hold rows of people who were ordered under them, at their own service only', async () => {
-      const first = await addBatchUnder(12)
+      const first = await addTo(12)
       await moveRow(first, 1, 'accepted')
       await store.waiting.recordLikelySuccessors('http://127.0.0.1:4010/other', [[12, 13]], at)
-      const unrelatedBatch = await addBatchUnder(13)
-      expect(await listStates(unrelatedBatch)).toEqual(['pending'])
-      await store.batches.cancelWaiting(unrelatedBatch, at, 'cancelled', 1)
+      const unrelated = await addTo(13)
+      expect(await readStates(unrelated)).toEqual(['pending'])
+      await store.batches.cancelWaiting(unrelated, at, 'cancelled', 1)
       await store.waiting.recordLikelySuccessors('http://localhost:4010', [[12, 13]], at)
       await store.waiting.recordLikelySuccessors(
         'http://127.0.0.1:4010',
@@ -405,17 +384,17 @@ describe.each(backends)('%s', (backend) => {
         ],
         at,
       )
-      const heldBatch = await addBatchUnder(13)
+      const heldBatch = await addTo(13)
       expect(await rowsOf(store, heldBatch)).toMatchObject([
         { state: 'held', heldFor: 'replaced_package', matches: { batchId: first } },
       ])
-      expect(await listStates(await addBatchUnder(14))).toEqual(['pending'])
+      expect(await readStates(await addTo(14))).toEqual(['pending'])
     })
 
     test('do not hold rows of people who are only pending under them', async () => {
-      await addBatchUnder(12)
+      await addTo(12)
       await store.waiting.recordLikelySuccessors('http://127.0.0.1:4010', [[12, 13]], at)
-      expect(await listStates(await addBatchUnder(13))).toEqual(['pending'])
+      expect(await readStates(await addTo(13))).toEqual(['pending'])
     })
   })
 })
