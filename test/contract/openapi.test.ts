@@ -341,7 +341,7 @@ test('a body that the document forbids does not match its schema', () => {
 })
 
 test('a request or an answer that contradicts the document is reported', () => {
-  const reportDeviation = (sent: object, status: number, message = '') => {
+  const reportDeviation = (requestBody: object, status: number, message = '') => {
     const request = new Request('http://127.0.0.1/v1/requests', {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
@@ -352,7 +352,7 @@ test('a request or an answer that contradicts the document is reported', () => {
     const status_message = status === 201 ? 'ok' : 'client_error'
     const answer = Response.json({}, { status })
     const text = JSON.stringify({ data, status_message, message })
-    return findDeviation({ request, sent: JSON.stringify(sent), answer, text }, true)
+    return findDeviation({ request, sent: JSON.stringify(requestBody), answer, text }, true)
   }
   expect(reportDeviation(simpleOrder, 201)).toBeUndefined()
   expect(reportDeviation({}, 400, 'package_id: is required')).toBeUndefined()
@@ -364,17 +364,17 @@ test('a request or an answer that contradicts the document is reported', () => {
 
 test('the document is served by the sandbox and printed by the command', async () => {
   const { url, sandbox } = await world()
-  const served = await fetch(`${url}/openapi.json`)
-  expect([served.headers.get('Cache-Control'), served.headers.get('Expires')]).toEqual(['no-store', '0'])
-  expect(await served.json()).toEqual(sandboxOpenApi(url))
+  const response = await fetch(`${url}/openapi.json`)
+  expect([response.headers.get('Cache-Control'), response.headers.get('Expires')]).toEqual(['no-store', '0'])
+  expect(await response.json()).toEqual(sandboxOpenApi(url))
   expect(sandbox.log.entries()).toEqual([])
   const env = emptyEnv(temporaryFolder())
   const printed = await refcheck(['sandbox', 'openapi', '--base-url', url], { env })
   expect(printed.json()).toEqual(openApi(url))
-  const controlled = await refcheck(['sandbox', 'openapi', '--base-url', url, '--control'], { env })
-  expect(controlled.json()).toEqual(sandboxOpenApi(url))
-  const older = await refcheck(['sandbox', 'openapi', '--base-url', url, '--version', '3.0'], { env })
-  expect(older.json()).toEqual(toOpenApi30(openApi(url)))
+  const printedWithControl = await refcheck(['sandbox', 'openapi', '--base-url', url, '--control'], { env })
+  expect(printedWithControl.json()).toEqual(sandboxOpenApi(url))
+  const printed30 = await refcheck(['sandbox', 'openapi', '--base-url', url, '--version', '3.0'], { env })
+  expect(printed30.json()).toEqual(toOpenApi30(openApi(url)))
   const unknownVersion = await refcheck(['sandbox', 'openapi', '--version', '2.0'], { env })
   expect([unknownVersion.code, unknownVersion.stdout]).toEqual([2, ''])
 })

@@ -29,8 +29,8 @@ test.each([
   ['a last character of two bytes', `${publishedSignature.slice(0, -1)}\u0133`, false],
   ['a character outside the basic plane', `${publishedSignature.slice(0, -2)}\u{1F642}`, false],
   ['64 characters that are not hex', 'z'.repeat(64), false],
-])('verify: %s is valid: %s', (_label, signature, valid) => {
-  expect(verify(body, signature, key)).toBe(valid)
+])('verify: %s is valid: %s', (_label, signature, isValid) => {
+  expect(verify(body, signature, key)).toBe(isValid)
 })
 
 test('an empty secret is refused as a key', () => {

@@ -104,15 +104,15 @@ test('with overwrite: false a file that appears while the content is read is not
 })
 
 test('a symbolic link is refused, and its target is not changed', async () => {
-  const outside = join(folder, 'outside')
-  writeFileSync(outside, 'untouched')
-  symlinkSync(outside, path)
+  const outsidePath = join(folder, 'outside')
+  writeFileSync(outsidePath, 'untouched')
+  symlinkSync(outsidePath, path)
   await expect(writeFileAtomically(path, 'x')).rejects.toMatchObject({
     code: 'io',
     message: `cannot write "${path}": it is a symbolic link`,
     hint: 'Give the real file instead.',
   })
-  expect(readFileSync(outside, 'utf8')).toBe('untouched')
+  expect(readFileSync(outsidePath, 'utf8')).toBe('untouched')
   expect(lstatSync(path).isSymbolicLink()).toBe(true)
 })
 
@@ -123,14 +123,14 @@ test('a symbolic link without a target is refused, and its target is not created
 })
 
 test('a symbolic link that appears while the content is read is replaced, not followed', async () => {
-  const outside = join(folder, 'outside')
-  writeFileSync(outside, 'untouched')
+  const outsidePath = join(folder, 'outside')
+  writeFileSync(outsidePath, 'untouched')
   async function* streamAndInterfere(): AsyncGenerator<Uint8Array> {
     yield Buffer.from('ours')
-    symlinkSync(outside, path)
+    symlinkSync(outsidePath, path)
   }
   await writeFileAtomically(path, streamAndInterfere())
-  expect(readFileSync(outside, 'utf8')).toBe('untouched')
+  expect(readFileSync(outsidePath, 'utf8')).toBe('untouched')
   expect(lstatSync(path).isFile()).toBe(true)
   expect(readFileSync(path, 'utf8')).toBe('ours')
 })
@@ -184,14 +184,14 @@ test('a file with a name of 255 bytes is written', async () => {
 
 test('an existing link at the temporary path is neither followed nor replaced', async () => {
   const random = { ...systemRandom, bytes: (count: number) => Buffer.alloc(count) }
-  const outside = join(folder, 'outside')
-  symlinkSync(outside, join(folder, '.report.pdf.0000000000000000.tmp'))
+  const outsidePath = join(folder, 'outside')
+  symlinkSync(outsidePath, join(folder, '.report.pdf.0000000000000000.tmp'))
   const failure = await writeFileAtomically(path, 'x', { random, overwrite: false }).catch(
     (error: unknown) => error,
   )
   expect(failure).toMatchObject({ code: 'io' })
   expect(isAlreadyExists(failure)).toBe(false)
-  expect(existsSync(outside)).toBe(false)
+  expect(existsSync(outsidePath)).toBe(false)
 })
 
 test('removeTemporaries removes only the temporary files of the given path', async () => {
@@ -231,10 +231,10 @@ test('if the disk accepts no more bytes, the error is one sentence, and only the
 })
 
 test('no byte is written outside while another process replaces the target by links and folders', async () => {
-  const outside = join(folder, 'outside')
+  const outsidePath = join(folder, 'outside')
   const inner = join(folder, 'inner')
   const target = join(inner, 'report.pdf')
-  writeFileSync(outside, 'untouched')
+  writeFileSync(outsidePath, 'untouched')
   mkdirSync(inner)
   const seed = Math.trunc(systemRandom.fraction() * 2 ** 31)
   const swapScript = `
@@ -246,7 +246,7 @@ test('no byte is written outside while another process replaces the target by li
     for (;;) {
       try {
         rmSync(target, { recursive: true, force: true })
-        if (next(3) === 0) symlinkSync(${JSON.stringify(outside)}, target)
+        if (next(3) === 0) symlinkSync(${JSON.stringify(outsidePath)}, target)
         else if (next(3) === 0) mkdirSync(target)
         else if (next(3) === 0) writeFileSync(target, '')
       } catch {}
@@ -265,7 +265,7 @@ test('no byte is written outside while another process replaces the target by li
         },
       )
       if (isWritten) writtenCount++
-      expect(readFileSync(outside, 'utf8'), `seed ${seed}, round ${round}`).toBe('untouched')
+      expect(readFileSync(outsidePath, 'utf8'), `seed ${seed}, round ${round}`).toBe('untouched')
     }
     expect(writtenCount, `seed ${seed}`).toBeGreaterThan(0)
   } finally {

@@ -19,9 +19,9 @@ test('the limits are 16 MiB and a minute for JSON, and 2 GiB and a quarter of an
   expect(reportLimits).toEqual({ ...connection, totalMs: 900_000, maxBytes: 2_147_483_648 })
 })
 
-/** Writes a new result of `next` every `intervalMs` until the socket is closed. */
-function writeRepeatedly(socket: Socket, next: () => string | Buffer, intervalMs: number): void {
-  const timer = setInterval(() => socket.write(next()), intervalMs)
+/** Writes a new result of `createBytes` every `intervalMs` until the socket is closed. */
+function writeRepeatedly(socket: Socket, createBytes: () => string | Buffer, intervalMs: number): void {
+  const timer = setInterval(() => socket.write(createBytes()), intervalMs)
   socket.on('close', () => clearInterval(timer))
 }
 
@@ -88,18 +88,21 @@ test('endless informational answers end by the total limit', async () => {
 test.each([
   ['one endless header', () => 'a'.repeat(1024)],
   ['endless headers', () => `x-${Math.random()}: 1\r\n`.repeat(100)],
-])('an answer with %s is refused after some kilobytes, and is not requested again', async (_name, next) => {
-  await using server = await startRawServer({
-    onRequest: (socket) => {
-      socket.write('HTTP/1.1 200 OK\r\nx: ')
-      writeRepeatedly(socket, next, 1)
-    },
-  })
-  await using client = startClient()
-  const error = await expectTransportError(client.send({ method: 'GET', url: `${server.origin}/` }))
-  expect(error).toMatchObject({ permanent: true })
-  expect(error.message).toBe(`127.0.0.1:${server.port}: the headers of the answer are too large`)
-})
+])(
+  'an answer with %s is refused after some kilobytes, and is not requested again',
+  async (_label, createBytes) => {
+    await using server = await startRawServer({
+      onRequest: (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\nx: ')
+        writeRepeatedly(socket, createBytes, 1)
+      },
+    })
+    await using client = startClient()
+    const error = await expectTransportError(client.send({ method: 'GET', url: `${server.origin}/` }))
+    expect(error).toMatchObject({ permanent: true })
+    expect(error.message).toBe(`127.0.0.1:${server.port}: the headers of the answer are too large`)
+  },
+)
 
 test('an endless body is refused at the byte limit', async () => {
   let writtenBytes = 0

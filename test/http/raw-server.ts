@@ -101,10 +101,10 @@ export async function startRawServer(options: RawServerOptions = {}): Promise<Ra
 
 /** Returns the length of the first complete request, or undefined if its head or its body is incomplete. */
 function findRequestEnd(text: string): number | undefined {
-  const head = text.indexOf('\r\n\r\n')
-  if (head === -1) return undefined
-  const length = /^content-length: *(\d+)/im.exec(text.slice(0, head))?.[1] ?? '0'
-  const end = head + 4 + Number(length)
+  const headLength = text.indexOf('\r\n\r\n')
+  if (headLength === -1) return undefined
+  const length = /^content-length: *(\d+)/im.exec(text.slice(0, headLength))?.[1] ?? '0'
+  const end = headLength + 4 + Number(length)
   return text.length >= end ? end : undefined
 }
 
@@ -128,7 +128,7 @@ export function enveloped(
   message = '',
   headers: Record<string, string> = {},
 ): Buffer {
-  const kinds = ['informational', 'informational', 'ok', 'redirect', 'client_error', 'server_error']
-  const body = JSON.stringify({ data, status_message: kinds[Math.floor(status / 100)], message })
+  const statusMessages = ['informational', 'informational', 'ok', 'redirect', 'client_error', 'server_error']
+  const body = JSON.stringify({ data, status_message: statusMessages[Math.floor(status / 100)], message })
   return answer(status, { 'content-type': 'application/json', ...headers }, body)
 }

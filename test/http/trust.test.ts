@@ -54,11 +54,11 @@ test('a private authority is trusted with NODE_EXTRA_CA_CERTS, directly and thro
 test('an authority of the system is trusted only with NODE_USE_SYSTEM_CA=1', async () => {
   await using server = await startRawServer({ tls: identity('service'), ...answerCreated })
   const url = `https://localhost:${server.port}/`
-  const system = { SSL_CERT_FILE: authorityPath }
-  expect((await createInNewProcess(url, { ...system, NODE_USE_SYSTEM_CA: '1' })).outcome).toEqual({
+  const systemAuthority = { SSL_CERT_FILE: authorityPath }
+  expect((await createInNewProcess(url, { ...systemAuthority, NODE_USE_SYSTEM_CA: '1' })).outcome).toEqual({
     status: 201,
   })
-  expect((await createInNewProcess(url, system)).outcome).toMatchObject({ sent: false })
+  expect((await createInNewProcess(url, systemAuthority)).outcome).toMatchObject({ sent: false })
 })
 
 test('without an environment variable, a private authority is not trusted, and nothing is sent', async () => {

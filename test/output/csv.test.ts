@@ -28,8 +28,8 @@ test.each([
   ['+61412345678', '+61412345678'],
   ['-12.5', '-12.5'],
   ['plain', 'plain'],
-])('the cell %j is written so that no spreadsheet runs it as a formula: %j', (cell, written) => {
-  expect(formatCsv([[cell]])).toBe(`${written}\n`)
+])('the cell %j is written so that no spreadsheet runs it as a formula: %j', (cell, writtenCell) => {
+  expect(formatCsv([[cell]])).toBe(`${writtenCell}\n`)
 })
 
 test('only cells that RFC 4180 requires to be quoted are quoted', () => {
@@ -41,8 +41,8 @@ test('only cells that RFC 4180 requires to be quoted are quoted', () => {
 test('no written cell starts like a formula', () => {
   fc.assert(
     fc.property(fc.string(), (cell) => {
-      const written = formatCsv([[cell]]).replace(/^"/, '')
-      expect(/^[=@\t\r]|^[+-](?!\d+(\.\d+)?"?\n$)/.test(written)).toBe(false)
+      const writtenCell = formatCsv([[cell]]).replace(/^"/, '')
+      expect(/^[=@\t\r]|^[+-](?!\d+(\.\d+)?"?\n$)/.test(writtenCell)).toBe(false)
     }),
   )
 })

@@ -102,14 +102,14 @@ test('in ODS, a zero is a fault if the settings of LibreOffice hide zeros', asyn
 
 test('in ODS, a collapsed group of rows is refused as hidden', async () => {
   const cell = '<table:table-cell office:value-type="string"><text:p>Ana</text:p></table:table-cell>'
-  const grouped = (display: string): Promise<Buffer> =>
+  const createWithGroup = (display: string): Promise<Buffer> =>
     createOds(
       `${cell}</table:table-row><table:table-row-group ${display}><table:table-row>${cell}</table:table-row></table:table-row-group><table:table-row>${cell}`,
     )
-  expect(await readRefusal(await grouped('table:display="false"'), 'p.ods')).toBe(
+  expect(await readRefusal(await createWithGroup('table:display="false"'), 'p.ods')).toBe(
     'p.ods: the row on line 3 is hidden',
   )
-  expect(await readRefusal(await grouped(''), 'p.ods')).toBe('was read')
+  expect(await readRefusal(await createWithGroup(''), 'p.ods')).toBe('was read')
 })
 
 test('in ODS, a cell whose style has a condition that strikes it through is refused', async () => {

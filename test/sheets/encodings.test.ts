@@ -7,7 +7,7 @@ import { likelyReadings } from '../../src/sheets/text.ts'
 import { annotatedBytes } from '../../src/sheets/rewrite.ts'
 import { collect, collectBytes, openBytes, textOfCell, readRefusal, readTable } from './table.ts'
 
-const western = [
+const westernNames = [
   'Zoë',
   'José',
   'Müller',
@@ -22,7 +22,7 @@ const western = [
 
 /** Names of one country, and the encoding in which programs of that country save them. */
 const namesByEncoding: [encoding: string, names: string[]][] = [
-  ['windows-1252', western],
+  ['windows-1252', westernNames],
   ['windows-1252', ['Þórður Ágústsson']],
   ['windows-1250', ['Antonín Dvořák', 'Jiří Růžička', 'Božena Němcová']],
   ['windows-1250', ['Michał Wałęsa', 'Łukasz Żółć', 'Ścisła']],
@@ -46,13 +46,13 @@ test.each(namesByEncoding)(
     const samples = names.map((name) => iconv.encode(name, encoding).toString('latin1'))
     const readings = await likelyReadings(samples)
     expect(readings.length).toBeLessThanOrEqual(3)
-    const found = readings.find((each) => each.samples[0] === names[0])
-    expect(readings.slice(0, 2)).toContainEqual(found)
+    const expectedReading = readings.find((reading) => reading.samples[0] === names[0])
+    expect(readings.slice(0, 2)).toContainEqual(expectedReading)
   },
 )
 
 /** The encodings that are offered, in their order, for names that are saved in the `actual` encoding. */
-const expectedOffers: [names: string[], actual: string, offered: string[]][] = [
+const expectedOffers: [names: string[], actual: string, encodings: string[]][] = [
   [['José'], 'windows-1252', ['windows-1252', 'windows-1251']],
   [['Müller'], 'windows-1252', ['windows-1252', 'windows-1251']],
   [['Conceição'], 'windows-1252', ['windows-1252', 'windows-1250']],
@@ -86,14 +86,14 @@ const expectedOffers: [names: string[], actual: string, offered: string[]][] = [
   [['김철수', '박영희'], 'euc-kr', ['gb18030', 'euc-kr']],
 ]
 
-test.each(expectedOffers)('%j in %s is offered as %j', async (names, actual, offered) => {
+test.each(expectedOffers)('%j in %s is offered as %j', async (names, actual, expectedEncodings) => {
   const readings = await likelyReadings(names.map((name) => iconv.encode(name, actual).toString('latin1')))
-  expect(readings.map(({ encoding }) => encoding)).toEqual(offered)
+  expect(readings.map(({ encoding }) => encoding)).toEqual(expectedEncodings)
   expect(readings.find(({ encoding }) => encoding === actual)?.samples).toEqual(names)
 })
 
 test('windows-1252 is the first offer for each Western European name, so that Enter selects it', async () => {
-  for (const name of western) {
+  for (const name of westernNames) {
     const [first] = await likelyReadings([iconv.encode(name, 'windows-1252').toString('latin1')])
     expect(first).toMatchObject({ encoding: 'windows-1252', samples: [name] })
   }
@@ -171,8 +171,8 @@ test('in an ignored column of an unknown encoding, each letter that is not ASCII
   const rows = (await collect(sheet.rows())).map((row) => ({ row, added: ['accepted'] }))
   for (const format of ['csv', 'xlsx', 'json'] as const) {
     const annotated = { sheet, addedColumns: ['refcheck_state'], rows: yieldAll(rows) }
-    const written = await collectBytes(annotatedBytes(annotated, { ...plainDialect, format }))
-    const rewritten = await openBytes(written, `people.results.${format}`)
+    const writtenBytes = await collectBytes(annotatedBytes(annotated, { ...plainDialect, format }))
+    const rewritten = await openBytes(writtenBytes, `people.results.${format}`)
     expect((await collect(rewritten.rows())).map(({ cells }) => cells.map(textOfCell))).toEqual([
       ['Jan', 'Dvo\uFFFD\uFFFDk \uFFFD', 'accepted'],
     ])

@@ -15,9 +15,9 @@ function replaceInArchive(bytes: Buffer, from: string, to: string): Buffer {
 
 /** Returns the archive with another value in a field of the central directory entry of a part. */
 function withCentralField(bytes: Buffer, part: string, offset: number, value: number): Buffer {
-  const changed = Buffer.from(bytes)
-  changed.writeUInt16LE(value, changed.lastIndexOf(Buffer.from(part)) - 46 + offset)
-  return changed
+  const changedBytes = Buffer.from(bytes)
+  changedBytes.writeUInt16LE(value, changedBytes.lastIndexOf(Buffer.from(part)) - 46 + offset)
+  return changedBytes
 }
 
 test.each([
@@ -149,8 +149,10 @@ test('four million nested elements are refused within 5 s and 300 MiB', async ()
 })
 
 test('a sheet with a header and empty styled cells down to the last row is a table without rows', async () => {
-  const styled = '<row r="1048576"><c r="A1048576" s="4"/><c r="XFD1048576" s="4"/></row>'
-  expect(await readTable(await createWorkbook(header + styled), 'h.xlsx')).toEqual([['first_name', 'phone']])
+  const styledRow = '<row r="1048576"><c r="A1048576" s="4"/><c r="XFD1048576" s="4"/></row>'
+  expect(await readTable(await createWorkbook(header + styledRow), 'h.xlsx')).toEqual([
+    ['first_name', 'phone'],
+  ])
 })
 
 test('a number with more digits than a double can represent is a fault, and is not rounded', async () => {

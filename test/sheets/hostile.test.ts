@@ -220,7 +220,7 @@ test('a title above the header is recognised, and the line below it is offered a
     ],
   })
   expect(
-    (await readRows(textWithTitle, 'p.csv', { headerRow: 3 })).map((each) => [each.row, each.line]),
+    (await readRows(textWithTitle, 'p.csv', { headerRow: 3 })).map(({ row, line }) => [row, line]),
   ).toEqual([[1, 4]])
   await expect(readRows(textWithTitle, 'p.csv', { headerRow: 2 })).rejects.toThrow(
     '--header-row 2: line 2 of p.csv holds nothing',

@@ -102,8 +102,8 @@ test('100,000 rows and further blank rows are read, and 100,001 rows are refused
   expect(await readRefusal(`[${objects.join(',')}]`, 'p.json')).toBe(`p.json: ${refusal}`)
   const cell = (text: string): string =>
     `<table:table-cell office:value-type="string"><text:p>${text}</text:p></table:table-cell>`
-  const repeated = `<table:table-row table:number-rows-repeated="100001">${cell('1')}</table:table-row>`
-  const rows = `<table:table-row>${cell('phone')}</table:table-row>${repeated}`
+  const repeatedRow = `<table:table-row table:number-rows-repeated="100001">${cell('1')}</table:table-row>`
+  const rows = `<table:table-row>${cell('phone')}</table:table-row>${repeatedRow}`
   const bytes = await zipParts(odsParts(`<table:table table:name="s">${rows}</table:table>`))
   expect(await readRefusal(bytes, 'p.ods')).toBe(`p.ods: ${refusal}`)
 })

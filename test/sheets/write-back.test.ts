@@ -54,8 +54,10 @@ test('UTF-16 is written back as UTF-16, and Windows-1252 as UTF-8 with a byte or
   const utf16Bytes = Buffer.from('\uFEFFname\tphone\r\n李\t+61412345678\r\n', 'utf16le')
   expect(await writeBack(await openBytes(utf16Bytes, 'p.txt'), () => [], [])).toEqual(utf16Bytes)
   const latinBytes = Buffer.from('name;phone\r\nZo\xEB;+61412345678\r\n', 'latin1')
-  const western = await openBytes(latinBytes, 'p.csv', { encoding: 'windows-1252' })
-  expect((await writeBack(western, () => [], [])).toString()).toBe('\uFEFFname;phone\r\nZoë;+61412345678\r\n')
+  const latinSheet = await openBytes(latinBytes, 'p.csv', { encoding: 'windows-1252' })
+  expect((await writeBack(latinSheet, () => [], [])).toString()).toBe(
+    '\uFEFFname;phone\r\nZoë;+61412345678\r\n',
+  )
 })
 
 test('columns that were added before are replaced', async () => {
@@ -73,16 +75,16 @@ test('columns that were added before are replaced', async () => {
     ['p.jsonl', '{"name": "Ann", "phone": "+61412345678"}\n'],
   ]
   for (const [name, content] of files) {
-    const once = await writeBack(await openBytes(content, name), createOwnCells)
-    const twice = await writeBack(await openBytes(once, name), () => ['9', 'new', ''])
-    const [header = [], ...rows] = await readTable(twice, name)
+    const writtenOnce = await writeBack(await openBytes(content, name), createOwnCells)
+    const writtenTwice = await writeBack(await openBytes(writtenOnce, name), () => ['9', 'new', ''])
+    const [header = [], ...rows] = await readTable(writtenTwice, name)
     expect([name, header.slice(-3, header.length), rows.map((cells) => cells.slice(2, 4))]).toEqual([
       name,
       name.startsWith('p.json') ? ['row', 'request_id', 'error'] : ownColumns,
       [['9', 'new']],
     ])
     expect(header).toHaveLength(5)
-    expect(await writeBack(await openBytes(twice, name), () => ['9', 'new', ''])).toEqual(twice)
+    expect(await writeBack(await openBytes(writtenTwice, name), () => ['9', 'new', ''])).toEqual(writtenTwice)
   }
 })
 
@@ -90,10 +92,12 @@ test('JSON is written back with the digits, order and escapes of the original', 
   const original =
     '{"2": 12345678901234567890, "1": 1.0, "__proto__": {"row": [1, "}"]}, "a\\u0062": "\\u00e9\\"}"}'
   const sheet = await openBytes(`[${original}]`, 'p.json')
-  const once = (await writeBack(sheet, createOwnCells)).toString()
-  expect(once).toBe(`[\n${original.slice(0, -1)}, "row": 1, "request_id": "f2b1", "error": "=1+1"}\n]\n`)
-  const twice = (await writeBack(await openBytes(once, 'p.json'), createOwnCells)).toString()
-  expect(twice).toBe(once)
+  const writtenOnce = (await writeBack(sheet, createOwnCells)).toString()
+  expect(writtenOnce).toBe(
+    `[\n${original.slice(0, -1)}, "row": 1, "request_id": "f2b1", "error": "=1+1"}\n]\n`,
+  )
+  const writtenTwice = (await writeBack(await openBytes(writtenOnce, 'p.json'), createOwnCells)).toString()
+  expect(writtenTwice).toBe(writtenOnce)
   const utf16Bytes = Buffer.from(`\uFEFF${original}\n`, 'utf16le')
   expect(await writeBack(await openBytes(utf16Bytes, 'p.jsonl'), () => [], [])).toEqual(utf16Bytes)
 })
@@ -125,20 +129,20 @@ test('any JSON has its original values after it is written back once or twice', 
   await fc.assert(
     fc.asyncProperty(jsonObjects, fc.boolean(), async (objects, isJsonLines) => {
       const text = isJsonLines
-        ? objects.map((each) => JSON.stringify(each)).join('\n')
+        ? objects.map((object) => JSON.stringify(object)).join('\n')
         : JSON.stringify(objects, null, 2)
       const name = isJsonLines ? 'p.jsonl' : 'p.json'
       const isBlank = (object: object): boolean =>
         Object.values(object).every((value) => value === null || value === '')
       const filledObjects = objects.filter((object) => !isBlank(object))
-      const once = await writeBack(await openBytes(text, name), createOwnCells)
-      const twice =
+      const writtenOnce = await writeBack(await openBytes(text, name), createOwnCells)
+      const writtenTwice =
         filledObjects.length === 0
-          ? once
-          : await writeBack(await openBytes(once, name), () => ['', '', 'late'])
+          ? writtenOnce
+          : await writeBack(await openBytes(writtenOnce, name), () => ['', '', 'late'])
       for (const [bytes, expected] of [
-        [once, { request_id: 'f2b1', error: '=1+1' }],
-        [twice, filledObjects.length === 0 ? {} : { row: null, request_id: null, error: 'late' }],
+        [writtenOnce, { request_id: 'f2b1', error: '=1+1' }],
+        [writtenTwice, filledObjects.length === 0 ? {} : { row: null, request_id: null, error: 'late' }],
       ] as const) {
         const readObjects = parseJson(bytes.toString(), isJsonLines)
         expect(readObjects).toHaveLength(filledObjects.length)

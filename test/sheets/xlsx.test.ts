@@ -95,12 +95,10 @@ test('a formula with an empty text as its result is an empty cell', async () => 
 
 test('rows have the numbers of the spreadsheet minus the header, even if rows between them are empty', async () => {
   const rows = `${header}<row r="3"><c r="B3"><v>1</v></c></row><row r="4"><c r="A4" s="4"/></row><row r="1048576"><c r="A1048576"><v>2</v></c></row>`
-  expect((await readRows(await createWorkbook(rows), 'w.xlsx')).map((each) => [each.row, each.line])).toEqual(
-    [
-      [2, 3],
-      [1_048_575, 1_048_576],
-    ],
-  )
+  expect((await readRows(await createWorkbook(rows), 'w.xlsx')).map(({ row, line }) => [row, line])).toEqual([
+    [2, 3],
+    [1_048_575, 1_048_576],
+  ])
 })
 
 test('cells and rows without addresses are read in their order', async () => {
@@ -138,11 +136,11 @@ test('a workbook with several visible sheets is refused if no sheet is given', a
 
 test('merged cells are refused with their address, and ignored below the data', async () => {
   const rows = headerAndRow('<c r="A2"><v>1</v></c>')
-  const merge = (ref: string): string => `<mergeCells count="1"><mergeCell ref="${ref}"/></mergeCells>`
-  expect(await readRefusal(await createWorkbook(rows, merge('A2:A3')), 'w.xlsx')).toContain(
+  const mergeXml = (ref: string): string => `<mergeCells count="1"><mergeCell ref="${ref}"/></mergeCells>`
+  expect(await readRefusal(await createWorkbook(rows, mergeXml('A2:A3')), 'w.xlsx')).toContain(
     'the cells A2:A3 are merged',
   )
-  expect(await readRefusal(await createWorkbook(rows, merge('A9:B9')), 'w.xlsx')).toBe('was read')
+  expect(await readRefusal(await createWorkbook(rows, mergeXml('A9:B9')), 'w.xlsx')).toBe('was read')
 })
 
 test.each([

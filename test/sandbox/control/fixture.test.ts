@@ -70,8 +70,8 @@ test('a fixture in YAML defines the organisations, users and packages of a sandb
     },
     { email: 'olga@example.com', role: 'owner', job_title: 'Boss' },
   ])
-  const revoked = { ...authHeaders(), 'X-Service-API-Key': '0123456789abcdef0123456789abcdef' }
-  expect((await get('/v1/users', revoked)).status).toBe(401)
+  const revokedHeaders = { ...authHeaders(), 'X-Service-API-Key': '0123456789abcdef0123456789abcdef' }
+  expect((await get('/v1/users', revokedHeaders)).status).toBe(401)
   expect((await get('/v1/packages/8/schema', authHeaders('max@example.com'))).status).toBe(404)
   expect((await get('/v1/packages?status=disabled')).envelope().data).toMatchObject({ packages: [{ id: 9 }] })
   const order = { package_id: 7, recipient: jane }
@@ -101,8 +101,8 @@ test('a fixture is also read from a file in JSON', async () => {
   await expect(readFixture(folder)).rejects.toBeInstanceOf(IoError)
 })
 
-const fixtureWithUserAnd = (part: string): string =>
-  `organisations: [{name: A, users: [{email: a@example.com}], ${part}}]`
+const fixtureWithUserAnd = (field: string): string =>
+  `organisations: [{name: A, users: [{email: a@example.com}], ${field}}]`
 
 test.each([
   ['invalid YAML', 'a: [', /^the fixture is neither JSON nor YAML at line 1, column \d+$/],

@@ -12,14 +12,14 @@ test('the manual clock does not move until it is advanced', async () => {
 
 test('advance ends the sleeps in the order of their ends, and the clock then shows the end of each', async () => {
   const clock = new ManualClock(0)
-  const woken: [string, number][] = []
+  const endedSleeps: [string, number][] = []
   const sleep = async (name: string, ms: number): Promise<void> => {
     await clock.sleep(ms)
-    woken.push([name, clock.now()])
+    endedSleeps.push([name, clock.now()])
   }
   const sleeping = [sleep('late', 30), sleep('early', 10), sleep('early too', 10), sleep('not yet', 31)]
   await clock.advance(30)
-  expect(woken).toEqual([
+  expect(endedSleeps).toEqual([
     ['early', 10],
     ['early too', 10],
     ['late', 30],
@@ -30,16 +30,16 @@ test('advance ends the sleeps in the order of their ends, and the clock then sho
 
 test('a sleep that begins during an advance can end in the same advance', async () => {
   const clock = new ManualClock(0)
-  let beats = 0
-  const beat = async (): Promise<void> => {
+  let beatCount = 0
+  const countBeats = async (): Promise<void> => {
     for (;;) {
       await clock.sleep(10)
-      beats += 1
+      beatCount += 1
     }
   }
-  void beat()
+  void countBeats()
   await clock.advance(1000)
-  expect(beats).toBe(100)
+  expect(beatCount).toBe(100)
 })
 
 test('a sleep rejects when its signal is aborted', async () => {
@@ -60,13 +60,13 @@ test('concurrent advances are made one after the other', async () => {
 test('advance waits for the work given to waitFor before it moves the clock further', async () => {
   const clock = new ManualClock(0)
   const workTimes: number[] = []
-  const work = async (): Promise<void> => {
+  const recordWorkTime = async (): Promise<void> => {
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
     workTimes.push(clock.now())
   }
   const sleepThenWork = async (): Promise<void> => {
     await clock.sleep(10)
-    clock.waitFor(work())
+    clock.waitFor(recordWorkTime())
   }
   void sleepThenWork()
   await clock.advance(100)

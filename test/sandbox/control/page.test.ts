@@ -31,10 +31,16 @@ test('each final status has a tile, and a request in a final status has no butto
   await order({ ...simpleOrder, recipient: { ...jane, email: 'jane+stuck@example.com' } })
   await sandbox.advance(24 * hour)
   const text = await (await sandbox.fetch(requestTo('/'))).text()
-  const tiles = [...text.matchAll(/<dt>([a-z ]+)<\/dt>\s*<dd>(\d+)<\/dd>/g)].map(
+  const tileTexts = [...text.matchAll(/<dt>([a-z ]+)<\/dt>\s*<dd>(\d+)<\/dd>/g)].map(
     ([, name, count]) => `${count} ${name}`,
   )
-  expect(tiles).toEqual(['4 requests', '1 in progress', '1 completed', '1 ended in an error', '1 cancelled'])
+  expect(tileTexts).toEqual([
+    '4 requests',
+    '1 in progress',
+    '1 completed',
+    '1 ended in an error',
+    '1 cancelled',
+  ])
   expect(text.match(/Has ended/g)).toHaveLength(3)
   expect(text.match(/>\s*Advance\s*<\/button>/g)).toHaveLength(2)
   expect(text.match(/<button id="inject-[^<]*/g)).toEqual([

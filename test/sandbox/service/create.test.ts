@@ -4,8 +4,8 @@ import { fullOrder, jane, refusal, simpleOrder, createSandboxClient } from '../s
 
 const orderWithRecipient = (part: object) => ({ ...simpleOrder, recipient: { ...jane, ...part } })
 const orderWithout = (name: keyof typeof jane) => {
-  const { [name]: _removed, ...rest } = jane
-  return { ...simpleOrder, recipient: rest }
+  const { [name]: _removed, ...recipientWithoutField } = jane
+  return { ...simpleOrder, recipient: recipientWithoutField }
 }
 const [reference, police, credit] = fullOrder.additional_information
 const orderWithPoliceFields = (fields: object) => ({

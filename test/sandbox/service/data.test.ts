@@ -220,13 +220,13 @@ test('a data file that has grown by outdated lines is compacted', async () => {
   const path = createDataPath()
   const { sandbox } = await openSandbox(path)
   onTestFinished(() => sandbox.close())
-  let longest = 0
+  let largestSize = 0
   for (let change = 0; change < 4000; change += 1) {
     sandbox.setWebhook(`https://hooks.example.com/${'x'.repeat(6000)}`)
-    longest = Math.max(longest, statSync(path).size)
+    largestSize = Math.max(largestSize, statSync(path).size)
   }
-  expect(longest).toBeGreaterThan(10_000_000)
-  expect(longest).toBeLessThan(17_000_000)
+  expect(largestSize).toBeGreaterThan(10_000_000)
+  expect(largestSize).toBeLessThan(17_000_000)
 })
 
 test('restore and reset also change the data file', async () => {
@@ -241,9 +241,9 @@ test('restore and reset also change the data file', async () => {
   expect(after.sandbox.requests().map(({ request_id }) => request_id)).toEqual([id])
   after.sandbox.reset()
   after.sandbox.close()
-  const last = await openSandbox(path)
-  onTestFinished(() => last.sandbox.close())
-  expect(last.sandbox.requests()).toEqual([])
+  const afterReset = await openSandbox(path)
+  onTestFinished(() => afterReset.sandbox.close())
+  expect(afterReset.sandbox.requests()).toEqual([])
 })
 
 test('no request whose create was answered is lost when the process is killed', async () => {

@@ -90,13 +90,13 @@ test('the fault no-id creates the request and answers 201 without its id', async
 test('the faults content-type and body replace the content type and the body of an answer', async () => {
   const { sandbox, get } = createSandboxClient()
   sandbox.inject({ on: '*', fault: { kind: 'content-type', value: 'text/plain' } })
-  const relabelled = await get('/v1/ping')
-  expect(relabelled.headers.get('Content-Type')).toBe('text/plain')
-  expect(relabelled.envelope().data).toEqual({ status: 'ok' })
+  const answerWithType = await get('/v1/ping')
+  expect(answerWithType.headers.get('Content-Type')).toBe('text/plain')
+  expect(answerWithType.envelope().data).toEqual({ status: 'ok' })
   sandbox.inject({ on: '*', fault: { kind: 'body', body: '{"data":' } })
-  const broken = await get('/v1/ping')
-  expect(broken.status).toBe(200)
-  expect(broken.bytes.toString()).toBe('{"data":')
+  const answerWithBody = await get('/v1/ping')
+  expect(answerWithBody.status).toBe(200)
+  expect(answerWithBody.bytes.toString()).toBe('{"data":')
 })
 
 test('the fault truncated without `announced` sends a part of a report as a complete answer', async () => {
@@ -104,11 +104,13 @@ test('the fault truncated without `announced` sends a part of a report as a comp
   const id = await order()
   await clock.advance(hour)
   const url = (await read(id)).checks[0]?.report_pdf_url ?? ''
-  const whole = await get(url)
+  const completeReport = await get(url)
   sandbox.inject({ on: 'GET /v1/reports/:id', fault: { kind: 'truncated', keep: 0.5, announced: false } })
-  const half = await get(url)
-  expect(half.status).toBe(200)
-  expect(half.bytes.equals(whole.bytes.subarray(0, Math.floor(whole.bytes.length / 2)))).toBe(true)
+  const partialReport = await get(url)
+  expect(partialReport.status).toBe(200)
+  expect(
+    partialReport.bytes.equals(completeReport.bytes.subarray(0, Math.floor(completeReport.bytes.length / 2))),
+  ).toBe(true)
 })
 
 /** Starts a sandbox that listens on a port, because only a real connection can be cut or hang. */
@@ -153,11 +155,11 @@ test.each([
   })
   sandbox.inject({ on: createCall, fault: { kind: 'hang', when } })
   const controller = new AbortController()
-  const hanging = post(controller.signal)
+  const hangingCall = post(controller.signal)
   await faultApplied.promise
   expect(sandbox.requests()).toHaveLength(count)
   controller.abort()
-  await expect(hanging).rejects.toThrow('aborted')
+  await expect(hangingCall).rejects.toThrow('aborted')
 })
 
 test('the fault truncated with `announced` ends the body before its announced length', async () => {

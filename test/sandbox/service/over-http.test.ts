@@ -29,7 +29,7 @@ async function startSandbox(options: Partial<SandboxOptions> = {}) {
 }
 
 test('events are sent over HTTP, with a signature that is valid for the received bytes', async () => {
-  const receivedEvents: { status: string; valid: boolean; type: string | null }[] = []
+  const receivedEvents: { status: string; isValid: boolean; type: string | null }[] = []
   const completed = Promise.withResolvers<void>()
   const receiver = await listen(async (request) => {
     const body = Buffer.from(await request.arrayBuffer())
@@ -37,7 +37,7 @@ test('events are sent over HTTP, with a signature that is valid for the received
     const { status } = JSON.parse(body.toString()) as { status: string }
     receivedEvents.push({
       status,
-      valid: verify(body, request.headers.get('X-Service-Signature') ?? '', key),
+      isValid: verify(body, request.headers.get('X-Service-Signature') ?? '', key),
       type: request.headers.get('Content-Type'),
     })
     if (status === 'COMPLETED') completed.resolve()
@@ -48,8 +48,8 @@ test('events are sent over HTTP, with a signature that is valid for the received
   expect((await create()).status).toBe(201)
   await completed.promise
   expect(receivedEvents).toEqual([
-    { status: 'IN_PROGRESS', valid: true, type: 'application/json' },
-    { status: 'COMPLETED', valid: true, type: 'application/json' },
+    { status: 'IN_PROGRESS', isValid: true, type: 'application/json' },
+    { status: 'COMPLETED', isValid: true, type: 'application/json' },
   ])
 })
 

@@ -18,9 +18,9 @@ const orderInError = { ...fullOrder, recipient: { ...jane, email: 'jane+error@ex
 
 test('each rule is listed with its sentence of the API document, its choices and the current choice', () => {
   const { sandbox } = createSandboxClient({ rules: { 'body-limit': 'none' } })
-  const listed = sandbox.rules()
-  expect(listed.map(({ name }) => name)).toEqual(Object.keys(ruleTable))
-  expect(listed.find(({ name }) => name === 'body-limit')).toEqual({
+  const rules = sandbox.rules()
+  expect(rules.map(({ name }) => name)).toEqual(Object.keys(ruleTable))
+  expect(rules.find(({ name }) => name === 'body-limit')).toEqual({
     name: 'body-limit',
     section: 'Limits',
     sentence: 'Maximum lengths of text fields and maximum request body size: not shown',
@@ -162,8 +162,8 @@ test('referee-id-form: uuid makes the id of a referee a UUID', async () => {
 
 test('text-limit: 255 refuses longer text fields', async () => {
   const { post } = createSandboxClient({ rules: { 'text-limit': '255' } })
-  const long = { ...simpleOrder, recipient: { ...jane, last_name: 'x'.repeat(256) } }
-  expect((await post(long)).envelope()).toEqual(
+  const orderWithLongName = { ...simpleOrder, recipient: { ...jane, last_name: 'x'.repeat(256) } }
+  expect((await post(orderWithLongName)).envelope()).toEqual(
     refusal('recipient.last_name: must be at most 255 characters'),
   )
 })
@@ -207,19 +207,19 @@ test.each(['quick', 'never'] as const)(
 )
 
 test('repeated-events: sometimes sends some acknowledged events a second time', async () => {
-  let sent = 0
+  let deliveryCount = 0
   const client = createSandboxClient({
     rules: { 'repeated-events': 'sometimes' },
     webhookUrl: 'https://hooks.example.com/in',
     deliver: () => {
-      sent += 1
+      deliveryCount += 1
       return Promise.resolve(200)
     },
   })
   for (let count = 0; count < 20; count += 1) await client.order()
   await client.clock.advance(hour)
-  expect(sent).toBeGreaterThan(40)
-  expect(sent).toBeLessThan(80)
+  expect(deliveryCount).toBeGreaterThan(40)
+  expect(deliveryCount).toBeLessThan(80)
 })
 
 test.each([
@@ -243,7 +243,7 @@ test.each([
 const orderFor = (part: object) => ({ ...simpleOrder, recipient: { ...jane, ...part } })
 
 /** Sends a body with each choice of a rule. Returns, for each, the message of a 400 or another status. */
-async function answerWithEachChoice(name: RuleName, body: unknown, type = 'application/json') {
+async function tryEachChoice(name: RuleName, body: unknown, type = 'application/json') {
   const results: unknown[] = []
   for (const choice of ruleTable[name].choices) {
     const { post, authHeaders } = createSandboxClient({ rules: { [name]: choice } })
@@ -267,7 +267,7 @@ test.each<[RuleName, unknown, string]>([
   ],
   ['email-form', orderFor({ email: 'zoë@büro.example' }), 'recipient.email: must be a valid email address'],
 ])('%s: %j is refused by default, and accepted with the other choice', async (name, body, message) => {
-  expect(await answerWithEachChoice(name, body)).toEqual([message, 201])
+  expect(await tryEachChoice(name, body)).toEqual([message, 201])
 })
 
 test('null-values: null is refused or ignored in an optional field, and always refused in a required field', async () => {
@@ -277,20 +277,20 @@ test('null-values: null is refused or ignored in an optional field, and always r
     return { ...fullOrder, additional_information: [reference, { code: 'ncc_acic', fields }, credit] }
   }
   const path = 'additional_information[1].fields'
-  expect(await answerWithEachChoice('null-values', withNull('licence_number'))).toEqual([
+  expect(await tryEachChoice('null-values', withNull('licence_number'))).toEqual([
     `${path}.licence_number: must be a string`,
     201,
   ])
   const required = `${path}.date_of_birth: must be a string`
-  expect(await answerWithEachChoice('null-values', withNull('date_of_birth'))).toEqual([required, required])
+  expect(await tryEachChoice('null-values', withNull('date_of_birth'))).toEqual([required, required])
 })
 
 test('blank-text: an empty required field of a check is refused or accepted', async () => {
-  const [reference, ...rest] = fullOrder.additional_information
+  const [reference, ...otherChecks] = fullOrder.additional_information
   const blank = { ...reference, fields: { position_title: '' } }
-  expect(
-    await answerWithEachChoice('blank-text', { ...fullOrder, additional_information: [blank, ...rest] }),
-  ).toEqual(['additional_information[0].fields.position_title: must not be empty', 201])
+  const body = { ...fullOrder, additional_information: [blank, ...otherChecks] }
+  const message = 'additional_information[0].fields.position_title: must not be empty'
+  expect(await tryEachChoice('blank-text', body)).toEqual([message, 201])
 })
 
 test('email-form: international still refuses invalid addresses', async () => {
@@ -302,9 +302,9 @@ test('email-form: international still refuses invalid addresses', async () => {
 
 test('content-type: a JSON type of a vendor is refused or accepted', async () => {
   expect(
-    await answerWithEachChoice('content-type', simpleOrder, 'application/vnd.acme+json; charset=utf-8'),
+    await tryEachChoice('content-type', simpleOrder, 'application/vnd.acme+json; charset=utf-8'),
   ).toEqual(['Content-Type: must be application/json', 201])
-  expect(await answerWithEachChoice('content-type', simpleOrder, 'text/vnd.acme+json')).not.toContain(201)
+  expect(await tryEachChoice('content-type', simpleOrder, 'text/vnd.acme+json')).not.toContain(201)
 })
 
 test('repeated-parameters: two valid values are refused, or the first is used; an invalid value is always refused', async () => {
@@ -315,8 +315,8 @@ test('repeated-parameters: two valid values are refused, or the first is used; a
     return (answer.envelope().data as { packages: { id: number }[] }).packages.map(({ id }) => id)
   }
   for (const choice of ['refused', 'first'] as const) {
-    const bogus = [400, 'status: must be one of active, inactive, disabled']
-    expect(await ids(choice, 'status=active&status=bogus')).toEqual(bogus)
+    const statusRefusal = [400, 'status: must be one of active, inactive, disabled']
+    expect(await ids(choice, 'status=active&status=bogus')).toEqual(statusRefusal)
     expect(await ids(choice, 'id=101&id=x')).toEqual([400, 'id: must be an integer'])
   }
   expect(await ids('refused', 'status=inactive&status=active')).toEqual([400, 'status: must be given once'])
@@ -366,15 +366,15 @@ test('a rule that is missing in data of an earlier version has its default choic
   const snapshot = sandbox.snapshot()
   const { 'id-case': _removed, ...olderRules } = snapshot.settings.rules
   const olderSnapshot = { ...snapshot, settings: { ...snapshot.settings, rules: olderRules } }
-  const restored = createSandboxClient()
-  restored.sandbox.restore(parseSnapshot(JSON.parse(JSON.stringify(olderSnapshot))))
-  const current = (name: string) => restored.sandbox.rules().find((rule) => rule.name === name)?.current
+  const restoredClient = createSandboxClient()
+  restoredClient.sandbox.restore(parseSnapshot(JSON.parse(JSON.stringify(olderSnapshot))))
+  const current = (name: string) => restoredClient.sandbox.rules().find((rule) => rule.name === name)?.current
   expect([current('support-creates'), current('id-case')]).toEqual(['yes', 'ignored'])
 })
 
 test('the sentences of these rules occur in the API document', () => {
   const text = readFileSync(new URL('../../vectors/service-api-v1.txt', import.meta.url), 'utf8')
-  const normalise = (words: string): string => words.replaceAll(/[`|]/g, ' ').replaceAll(/\s+/g, ' ').trim()
+  const normalise = (value: string): string => value.replaceAll(/[`|]/g, ' ').replaceAll(/\s+/g, ' ').trim()
   const ruleNames = [
     'blank-text',
     'control-characters',

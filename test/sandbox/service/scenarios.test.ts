@@ -136,11 +136,11 @@ test('an invalid body is refused even if its e-mail has a scenario', async () =>
 
 test('an unknown tag has no effect, and several tags can be combined', async () => {
   const client = createSandboxClient()
-  const plain = await client.order(orderWithTags('newsletter'))
-  const combined = await client.order(orderWithTags('INSTANT+mixed'))
+  const unknownTagId = await client.order(orderWithTags('newsletter'))
+  const combinedTagsId = await client.order(orderWithTags('INSTANT+mixed'))
   await client.clock.advance(5000)
-  expect((await readStatuses(client, plain)).status).toBe('RECEIVED')
-  expect((await readStatuses(client, combined)).checks).toEqual(['COMPLETED', 'COMPLETED', 'CANCELLED'])
+  expect((await readStatuses(client, unknownTagId)).status).toBe('RECEIVED')
+  expect((await readStatuses(client, combinedTagsId)).checks).toEqual(['COMPLETED', 'COMPLETED', 'CANCELLED'])
 })
 
 test('a scenario can be injected for the next requests, whatever their recipient', async () => {
@@ -166,13 +166,13 @@ test('each scenario has a unique tag and one sentence that describes it', () => 
 
 /** Returns the events of one request with the tag: the status, the time, and whether the signature is valid. */
 async function receiveEvents(tag: string) {
-  const received: { status: string; time: number; valid: boolean }[] = []
+  const received: { status: string; time: number; isValid: boolean }[] = []
   const deliver: Deliver = (_url, headers, body) => {
     const key = signingKey(client.sandbox.credentials.webhookSecret)
-    const valid = verify(body, headers['X-Service-Signature'] ?? '', key)
+    const isValid = verify(body, headers['X-Service-Signature'] ?? '', key)
     const { status } = JSON.parse(Buffer.from(body).toString()) as { status: string }
-    received.push({ status, time: client.clock.now(), valid })
-    return Promise.resolve(valid ? 200 : 401)
+    received.push({ status, time: client.clock.now(), isValid })
+    return Promise.resolve(isValid ? 200 : 401)
   }
   const client = createSandboxClient({ webhookUrl: 'https://hooks.example.com/in', deliver })
   await client.order(orderWithTags(tag))
@@ -198,7 +198,7 @@ test('+event-unordered delivers the last status first', async () => {
 
 test('+event-forged sends each event first with an invalid signature, and then with a valid one', async () => {
   const received = await receiveEvents('event-forged')
-  expect(received.map(({ status, valid }) => [status, valid])).toEqual([
+  expect(received.map(({ status, isValid }) => [status, isValid])).toEqual([
     ['IN_PROGRESS', false],
     ['IN_PROGRESS', true],
     ['PARTIAL', false],
