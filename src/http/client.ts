@@ -30,8 +30,8 @@ export interface HttpClientOptions {
   dispatcher?: { request(options: never): unknown } | undefined
   /** Whether plain http to a URL of another machine is allowed; by default it is not. */
   isApproved?: ((url: URL) => boolean) | undefined
-  /** A certificate (PEM) that is trusted in addition to those of this machine. */
-  authority?: string | undefined
+  /** Certificates (PEM) of the trusted authorities, in place of those of this machine. */
+  authorities?: string[] | undefined
 }
 
 /**
@@ -46,7 +46,7 @@ export class HttpClient {
     this.#options = options
     this.#transport = new Transport(
       options.env,
-      options.authority,
+      options.authorities,
       options.dispatcher as Dispatcher | undefined,
     )
   }

@@ -1,6 +1,5 @@
 import { subscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
-import { getCACertificates } from 'node:tls'
 
 import { Agent, Client, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
 
@@ -59,14 +58,14 @@ export class Transport {
   #isClosed = false
 
   /**
-   * `authority`: a certificate (PEM) that is trusted in addition to those of this machine. `givenDispatcher`: used
-   * for all exchanges.
+   * `authorities`: certificates (PEM) that are trusted in place of those of this machine. `givenDispatcher`: used for
+   * all exchanges.
    */
-  constructor(env: Environment, authority?: string, givenDispatcher?: Dispatcher) {
+  constructor(env: Environment, authorities?: string[], givenDispatcher?: Dispatcher) {
     this.#env = env
     this.#givenRoute =
       givenDispatcher === undefined ? undefined : { dispatcher: givenDispatcher, close: async () => {} }
-    this.#trust = authority === undefined ? {} : { ca: [...getCACertificates(), authority] }
+    this.#trust = authorities === undefined ? {} : { ca: authorities }
     skipContinues()
   }
 
