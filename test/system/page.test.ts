@@ -174,6 +174,14 @@ test('at 400 pixels the status of each request and the state of each delivery ar
     }
 })
 
+test('at 400 pixels the text of the chosen scenario is shown whole below the menu', async () => {
+  const visit = await openSandboxPage({}, { width: 400 })
+  await visit.page.locator('select[name="scenario"]').selectOption('mixed')
+  const text = visit.page.getByText(/^One check is CANCELLED, the others are COMPLETED: COMPLETED\.$/)
+  const box = await text.boundingBox()
+  expect((box?.x ?? 400) + (box?.width ?? 400)).toBeLessThanOrEqual(400)
+})
+
 test('at 1280 pixels a long e-mail leaves room for the actions', async () => {
   const visit = await openSandboxPage({}, { width: 1280 })
   await order(visit, 'Maximiliane', 'maximiliane.von.hohenstein@department.example.com')

@@ -183,6 +183,7 @@ function renderControls({ clock }: Overview): Piece {
           ${scenarioTable.map(({ tag, what }) => html`<option value="${tag}">${tag}: ${what}</option>`)}
         </select>
       </label>
+      <small id="scenario-text" class="narrow">${scenarioTable[0]?.what ?? ''}</small>
       <button id="inject-scenario">Apply to the next request</button>
     </form>
     <form data-control="fault">
@@ -359,13 +360,15 @@ header p { margin-bottom: .75rem; }
 .controls form { display: flex; min-width: 0; flex-wrap: wrap; gap: .5rem .75rem; align-items: end; margin: 0; }
 .controls label { margin: 0; font-size: .85rem; flex: 0 1 auto; min-width: 0; max-width: 100%; }
 .controls select, .controls input, .controls button, td button { width: auto; max-width: 100%; margin: 0; padding: .3rem .75rem; height: auto; font-size: .9rem; }
-.controls select { padding-inline-end: 2rem; }
+.controls select { padding-inline-end: 2rem; text-overflow: ellipsis; }
+.controls .narrow { display: none; flex-basis: 100%; }
 td button { padding: .1rem .6rem; }
 td div { white-space: nowrap; } td div + div { margin-top: .15rem; }
 #log { margin: 0; padding: .6rem .9rem; max-height: 24rem; overflow: auto; border: 1px solid var(--edge); border-radius: .4rem; font: .8rem/1.6 ui-monospace, monospace; }
 #log p { margin: 0; overflow-wrap: anywhere; white-space: pre-wrap; }
 tbody th small { overflow-wrap: anywhere; }
 @media (max-width: 575px) {
+  .controls .narrow { display: block; }
   th, td { padding-inline: .3rem; } tbody th { overflow-wrap: anywhere; } th code { white-space: normal; }
 }
 `
@@ -427,6 +430,12 @@ document.addEventListener('submit', (event) => {
   } else {
     void post('clear-faults', {}, 'All faults are cleared.')
   }
+})
+
+document.addEventListener('change', ({ target }) => {
+  if (target.name !== 'scenario') return
+  const [tag, ...text] = target.selectedOptions[0].textContent.split(': ')
+  document.getElementById('scenario-text').textContent = text.join(': ')
 })
 
 document.addEventListener('click', (event) => {
