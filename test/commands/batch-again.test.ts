@@ -14,7 +14,7 @@ test('batch run of a finished file reports that nothing is left to do, and does 
   expect(await type(`${run} --shared office@example.com`)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --shared office@example.com
     2> Warning: people.results.csv could not be read, so orders it may name were not looked at: HOME/people.results.csv: line 4 has 1 cell, and the header has 17
-    2> people.csv is batch BATCH_1: 2 of 2 accepted, nothing left to send.
+    2> people.csv is batch BATCH_1: nothing left to send.
     2> Warning: --allow-similar and --shared apply to new files only, and this file is a batch already, with no held rows.
     ✔ All 2 people in people.csv are ordered, on 2026-11-20 12:00 +00:00; nothing to do
 
@@ -120,7 +120,7 @@ test('a file counts as ordered if an earlier batch ordered its people, even if t
   await type(`batch cancel ${batch?.batch_id} --yes`)
   expect(await type(run)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102
-    2> people.csv is batch BATCH_2: 0 of 2 accepted, nothing left to send.
+    2> people.csv is batch BATCH_2: nothing left to send.
     ✔ All 2 people in people.csv are ordered, on 2026-11-20 12:00 +00:00; nothing to do
 
     batch  BATCH_2
@@ -146,7 +146,7 @@ test('the plan and the result name a person whose request was CANCELLED, and rep
   await type('request list --refresh --quiet')
   expect(await type(run)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102
-    2> people.csv is batch BATCH_1: 1 of 1 accepted, nothing left to send.
+    2> people.csv is batch BATCH_1: nothing left to send.
     1 person in people.csv is ordered, on 2026-11-20 12:00 +00:00; the request of 1 was CANCELLED
 
     batch  BATCH_1
@@ -199,7 +199,7 @@ test('a file with requests that ended without a result is reported as no success
   await type('request list --refresh --quiet')
   expect(await type(skip)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes --on-invalid skip
-    2> people.csv is batch BATCH_1: 2 of 3 accepted, nothing left to send.
+    2> people.csv is batch BATCH_1: nothing left to send.
     2 of 3 people in people.csv are ordered; the request of 1 was CANCELLED; left out: 1 invalid
 
     batch  BATCH_1

@@ -107,7 +107,7 @@ test('the results of a workbook with macros are a workbook without macros, whose
   expect(await type('batch run people.xlsm --package 102 --ignore cv --yes --results again.xlsm'))
     .toMatchInlineSnapshot(`
     $ refcheck batch run people.xlsm --package 102 --ignore cv --yes --results again.xlsm
-    2> people.xlsm is batch BATCH_1: 1 of 1 accepted, nothing left to send.
+    2> people.xlsm is batch BATCH_1: nothing left to send.
     2> Error: --results: again.xlsm ends in .xlsm, a format that is not written: let its name end in .xlsx
     2> Nothing was sent. Choose another name.
     exit 2

@@ -38,7 +38,7 @@ test('if the results file cannot be written, the outcomes of the rows are still 
   expect(await here.type(`${run} --json`)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes --json
     2> Warning: people.results.csv could not be read, so orders it may name were not looked at: HOME/people.results.csv is a folder
-    2> people.csv is batch BATCH_1: 2 of 2 accepted, nothing left to send.
+    2> people.csv is batch BATCH_1: nothing left to send.
     {
       "batch_id": "BATCH_1",
       "package_id": 102,
@@ -222,7 +222,7 @@ test('--allow-duplicate for rows that are duplicates in an existing batch names 
   const { batch_id } = more.json() as { batch_id: string }
   expect(await type('batch run more.csv --package 102 --yes --allow-duplicate')).toMatchInlineSnapshot(`
     $ refcheck batch run more.csv --package 102 --yes --allow-duplicate
-    2> more.csv is batch BATCH_2: 1 of 2 accepted, nothing left to send.
+    2> more.csv is batch BATCH_2: nothing left to send.
     2> Warning: --allow-duplicate has no effect on rows that this batch already holds as duplicates. Write them to a file and run that: refcheck batch export BATCH_2 --state duplicate --output again.csv
     ✔ All 2 people in more.csv are ordered, on 2026-11-20 12:00 +00:00; nothing to do
 

@@ -223,7 +223,7 @@ test('batch run reports rows that were cancelled before they were sent, and batc
   sandbox.setCredits(null)
   expect(await type(run)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
-    2> people.csv is batch BATCH_1: 0 of 2 accepted, nothing left to send.
+    2> people.csv is batch BATCH_1: nothing left to send.
     0 of 2 people in people.csv are ordered; 2 cancelled
 
     batch  BATCH_1

@@ -37,7 +37,7 @@ test('a row whose answer is lost is unknown, the other rows are sent, and anothe
   `)
   expect(await type(`${run} --json`)).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes --json
-    2> people.csv is batch BATCH_1: 2 of 3 accepted, nothing left to send.
+    2> people.csv is batch BATCH_1: nothing left to send.
     {
       "batch_id": "BATCH_1",
       "package_id": 102,

@@ -367,7 +367,7 @@ test('status shows the quota if little of it is left', async () => {
     127.0.0.1:PORT (olive.owner@example.com)   read just now
     Running    3 orders   read again: refcheck request list --refresh
     Needs you  nothing
-    Quota      10 in 60 s  [####################]  10 used, 0 left, free again in 60 s
+    Quota      10 in 60 s  10 used, 0 left, free again in 60 s
     exit 0
   `)
 })

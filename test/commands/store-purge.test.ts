@@ -173,7 +173,7 @@ test('pending rows of a purged person are cancelled', async () => {
     exit 0
 
     $ refcheck batch run people.csv --package 102 --yes
-    2> people.csv is batch BATCH_1: 1 of 2 accepted, nothing left to send.
+    2> people.csv is batch BATCH_1: nothing left to send.
     ✔ 1 of 2 people in people.csv is ordered; left out: line 3
 
     batch  BATCH_1

@@ -113,7 +113,7 @@ test('a store restored from before two orders is closed; after --accept-older th
   `)
   expect(await here.all([batchRunLine(), 'batch reconcile', orderArguments('New')])).toMatchInlineSnapshot(`
     $ refcheck batch run people.csv --package 102 --yes
-    2> people.csv is batch BATCH_1: 3 of 4 accepted, nothing left to send.
+    2> people.csv is batch BATCH_1: nothing left to send.
     3 of 4 people in people.csv are ordered; 1 held
 
     batch  BATCH_1
@@ -257,7 +257,7 @@ test('a backup sends nothing when it is opened as a store, and never closes the 
     exit 0
 
     $ REFCHECK_STORE=HOME/copy.sqlite refcheck batch run people.csv --package 102 --yes
-    2> people.csv is batch BATCH_1: 4 of 6 accepted, nothing left to send.
+    2> people.csv is batch BATCH_1: nothing left to send.
     4 of 6 people in people.csv are ordered; 2 held
 
     batch  BATCH_1

@@ -308,9 +308,10 @@ function reconciliationText({ settled, ambiguous, askedRowCount = 0 }: Reconcili
 
 /** Returns the note for a file that is stored as a batch already, which the run continues. */
 export function continuedBatchText({ name, summary: { batch_id: id, counts } }: BatchStatus): string {
+  // How many of its people are ordered follows, and includes orders of other batches.
+  if (counts.pending === 0) return `${name} is batch ${id}: nothing left to send.`
   const pending = formatCount(counts.pending, 'row is', 'rows are')
-  const rest = counts.pending === 0 ? 'nothing left to send' : `${pending} left to send`
-  return `${name} is batch ${id}: ${counts.accepted} of ${counts.total} accepted, ${rest}.`
+  return `${name} is batch ${id}: ${counts.accepted} of ${counts.total} accepted, ${pending} left to send.`
 }
 
 function secondOrderText({ requestId, createdAt, order }: SecondOrder): string {

@@ -182,7 +182,8 @@ function quotaWarning(quota: QuotaStatus | undefined, now: number, terminal: Ter
   if (quota === undefined) return []
   const windows = quota.windows.filter(({ used, calls }) => used / calls >= shownQuotaFraction)
   if (windows.length === 0 && quota.notBefore <= now) return []
-  const lines = quotaLines({ ...quota, windows }, now, terminal).filter((line) => line !== '')
+  // Without bars, which would make the lines wrap at 80 columns.
+  const lines = quotaLines({ ...quota, windows }, now, terminal, false).filter((line) => line !== '')
   return lines.map((line, index) => labelLine(terminal, index === 0 ? 'Quota' : '', line))
 }
 
@@ -250,8 +251,13 @@ function quotaJson({ windows, notBefore }: QuotaStatus, now: number) {
   }
 }
 
-/** Returns a bar for each window, and a further line while the service refuses calls. */
-function quotaLines({ windows, notBefore }: QuotaStatus, now: number, terminal: Terminal): string[] {
+/** Returns a line for each window, with a bar if `hasBar`, and a further line while the service refuses calls. */
+function quotaLines(
+  { windows, notBefore }: QuotaStatus,
+  now: number,
+  terminal: Terminal,
+  hasBar = true,
+): string[] {
   const names = windows.map(({ calls, seconds }) => `${calls} in ${formatDuration(seconds)}`)
   const width = (texts: readonly (string | number)[]): number =>
     Math.max(...texts.map((text) => String(text).length))
@@ -266,7 +272,8 @@ function quotaLines({ windows, notBefore }: QuotaStatus, now: number, terminal: 
     const resetText = used === 0 ? '' : `, free again in ${formatDuration(waitSeconds)}`
     const usageBar = styled(terminal, usageStyle(used / calls), progressBar(used / calls))
     const counts = `${String(used).padStart(usedWidth)} used, ${String(left).padStart(leftWidth)} left`
-    return `${(names[index] ?? '').padEnd(nameWidth)}  ${usageBar}  ${counts}${resetText}`
+    const name = (names[index] ?? '').padEnd(nameWidth)
+    return [name, ...(hasBar ? [usageBar] : []), `${counts}${resetText}`].join('  ')
   })
   if (notBefore <= now) return lines
   return [...lines, '', `The service refuses calls for another ${formatDuration((notBefore - now) / 1000)}.`]

@@ -59,7 +59,7 @@ test('on PostgreSQL a batch is run, run again and listed, and a duplicate order 
     exit 0
 
     $ refcheck batch run people.csv --package 102 --yes
-    2> people.csv is batch BATCH_1: 3 of 3 accepted, nothing left to send.
+    2> people.csv is batch BATCH_1: nothing left to send.
     ✔ All 3 people in people.csv are ordered, on DAY TIME; nothing to do
 
     batch  BATCH_1

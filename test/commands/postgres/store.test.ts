@@ -142,7 +142,7 @@ test('store backup refuses a store on PostgreSQL; store purge works on it', asyn
     exit 0
 
     $ refcheck batch run people.csv --package 102 --yes
-    2> people.csv is batch BATCH_1: 2 of 2 accepted, nothing left to send.
+    2> people.csv is batch BATCH_1: nothing left to send.
     ✔ All 2 people in people.csv are ordered, on DAY TIME; nothing to do
 
     batch  BATCH_1
