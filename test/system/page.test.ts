@@ -176,6 +176,7 @@ test('at 400 pixels the status of each request and the state of each delivery ar
 
 test('at 400 pixels the text of the chosen scenario is shown whole below the menu', async () => {
   const visit = await openSandboxPage({}, { width: 400 })
+  await visit.page.goto(visit.url)
   await visit.page.locator('select[name="scenario"]').selectOption('mixed')
   const text = visit.page.getByText(/^One check is CANCELLED, the others are COMPLETED: COMPLETED\.$/)
   const box = await text.boundingBox()

@@ -24,8 +24,8 @@ test('order checks on one person, step by step', async () => {
     2> ✔ Email (required) zoe@example.com
     2> ✔ Phone (required) +61 412 345 678
     2> ✔ Professional reference survey: Position title (required) Nurse
-    2> ✔ Professional reference survey: Referee relationships, item 1 (optional) direct
-    2>  manager; peer
+    2> ✔ Professional reference survey: Referee relationships, item 1 (optional)
+    2>   direct manager; peer
     2> ✔ Professional reference survey: Referee relationships, item 3
     2> ✔ National police check: Date of birth (required) 2062-04-30
     2> ? National police check: Date of birth: 2062-04-30 is in the future. Keep
@@ -45,8 +45,8 @@ test('order checks on one person, step by step', async () => {
     2> ✔ Email (required) zoe@example.com
     2> ✔ Phone (required) +61 412 345 678
     2> ✔ Professional reference survey: Position title (required) Nurse
-    2> ✔ Professional reference survey: Referee relationships, item 1 (optional) direct
-    2>  manager; peer
+    2> ✔ Professional reference survey: Referee relationships, item 1 (optional)
+    2>   direct manager; peer
     2> ✔ Professional reference survey: Referee relationships, item 3
     2> ✔ National police check: Date of birth (required) 2062-04-30
     2> ✔ National police check: Date of birth: 2062-04-30 is in the future. Keep
@@ -56,8 +56,8 @@ test('order checks on one person, step by step', async () => {
     2> ✔ National police check: Is volunteer (required) no
     2> ✔ National police check: Previous names, item 1 (required)
     2> ✔ National police check: Previous names: none at all? Yes
-    2> ✔ National police check: Residential address, street (part 1 of 5) 12 High Stree
-    2> t
+    2> ✔ National police check: Residential address, street (part 1 of 5)
+    2>   12 High Street
     2> ? National police check: Residential address, suburb (part 2 of 5)
     2> Press Enter to leave this part out. Up arrow: back.
   `)
@@ -355,7 +355,7 @@ test('see that a person was ordered before', async () => {
     2> ✔ Last name (required) Shah
     2> ✔ Email (required) priya@example.com
     2> ✔ Phone (required) +61412345678
-    2> ✔ Package 102 was already ordered for "priya@example.com": request
+    2> ✔ Priya Shah: package 102 was already ordered for "priya@example.com": request
     2> REQUEST_1, on YYYY-MM-DD HH:MM +00:00, last seen
     2> RECEIVED when it was ordered. Leave
     2> To order it once more, add --allow-duplicate. Show the request with:
